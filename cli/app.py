@@ -1,0 +1,218 @@
+"""The Typer application, built from the table: help, completion, and words for what is wrong with a command line."""
+
+from __future__ import annotations
+
+import inspect
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from ..engine.version import VERSION
+from . import errors
+from .decode import arrange, spellings
+from .options import COMMANDS, EXPRESSION, NAMES, Argument, Command, Option
+from .request import Request, build, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from .environment import Environment
+
+# The exceptions of Typer's parser, which it does not export: all of them derive from this one.
+UsageError: type[Exception] = typer.BadParameter.__bases__[0]
+
+TAGLINE = "Exact derivatives from the command line."
+FIRST_STEPS = ('adiff grad "x**2" --at x=2', 'adiff hessian "x**2*y + sin(y)" --at x=1,y=2', "adiff COMMAND --help")
+
+
+def interpret(tokens: Sequence[str], environment: Environment) -> Request | int:
+    """The request, or the exit status once help, the version or completions are printed; raises AdiffError."""
+    application = typer.main.get_command(build_application())
+    if not tokens and "_ADIFF_COMPLETE" not in environment.variables:
+        raise errors.usage("no command is given", "adiff --help lists the commands; for example: " + FIRST_STEPS[0])
+    try:
+        answer = application.main(list(tokens), prog_name="adiff", standalone_mode=False)
+    except UsageError as error:
+        raise explain(error, tokens) from None
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+    return answer if isinstance(answer, Request) else int(answer or 0)
+
+
+def explain(error: Exception, tokens: Sequence[str]) -> Exception:
+    """What Typer found wrong, as our own error with a hint."""
+    command = NAMES.get(tokens[0])
+    if command is None:
+        return unknown_command(tokens[0])
+    option = getattr(error, "option_name", None)
+    see = f"'adiff {command.name} --help' shows what it takes"
+    if option is not None and hasattr(error, "possibilities"):
+        words = [name for name in [*spellings(command), "--help"] if name.startswith("--")]
+        elsewhere = [name for name, other in COMMANDS.items() if option in spellings(other)]
+        hint = f"{option} belongs to {', '.join(elsewhere)}" if elsewhere else nearest(option, words)
+        return errors.usage(f"'adiff {command.name}' has no option {option}", hint or see)
+    message: str = error.format_message()  # type: ignore[attr-defined]
+    if "extra argument" in message and EXPRESSION in command.arguments:
+        see = f"an expression with spaces needs quotes, as in {command.examples[0]}"
+    return errors.usage(f"adiff {command.name}: {message[:1].lower()}{message[1:].rstrip('.')}", see)
+
+
+def unknown_command(word: str) -> Exception:
+    """The error for a first word that is no command."""
+    if word.startswith("--") and len(word) > 2:
+        hint = nearest(word, ["--help", "--version"]) or "a command comes first"
+        return errors.usage(f"no such option: {word}", hint)
+    otherwise = "adiff --help lists the commands; an expression comes after one: adiff value EXPR"
+    return errors.usage(f"no such command: {word!r}", nearest(word, NAMES) or otherwise)
+
+
+class ExpressionCommand(TyperCommand):
+    """A command whose arguments may begin with a minus sign."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if not ctx.resilient_parsing:
+            args = arrange(COMMANDS[self.name or ""], args)
+        return super().parse_args(ctx, args)
+
+
+class Group(TyperGroup):
+    """The commands in the order of the table."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        command = NAMES.get(cmd_name)
+        return super().get_command(ctx, command.name if command else cmd_name)
+
+
+@cache
+def build_application() -> typer.Typer:
+    """The application, built once: a batch may hold many wrong lines. Its commands give requests and do nothing."""
+    application = typer.Typer(
+        name="adiff",
+        cls=Group,
+        help=TAGLINE,
+        epilog=examples(FIRST_STEPS),
+        rich_markup_mode="rich",
+        context_settings={"help_option_names": ["-h", "--help"]},
+        pretty_exceptions_enable=False,
+    )
+
+    @application.callback()
+    def adiff(
+        version: bool = typer.Option(
+            False, "--version", help="Show the version.", callback=show_version, is_eager=True
+        ),
+    ) -> None:
+        pass
+
+    for command in COMMANDS.values():
+        application.command(
+            command.name,
+            cls=ExpressionCommand,
+            help=escaped(command.help + (f" Also called {command.alias!r}." if command.alias else "")),
+            epilog=examples(command.examples),
+            rich_help_panel=command.group,
+        )(callback(command))
+    return application
+
+
+def show_version(wanted: bool) -> None:
+    """Print the version and stop."""
+    if wanted:
+        typer.echo(f"adiff {VERSION}")
+        raise typer.Exit
+
+
+def callback(command: Command) -> Callable[..., Request]:
+    """The function Typer calls for a command, with the signature it reads the parameters from."""
+
+    def respond(**values: Any) -> Request:
+        positionals = [values[argument.key] for argument in command.arguments if values[argument.key] is not None]
+        given: list[tuple[Option, str | None]] = []
+        for option in command.options:
+            value = values[parameter_name(option)]
+            if option.kind == "flag":
+                given += [(option, None)] if value else []
+            elif option.repeat:
+                given += [(option, text) for text in value or ()]
+            elif value is not None:
+                given.append((option, value))
+        return build(command, positionals, given)
+
+    parameters = [argument_parameter(argument) for argument in command.arguments]
+    parameters += [option_parameter(option) for option in command.options]
+    respond.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    respond.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return respond
+
+
+def parameter_name(option: Option) -> str:
+    """The option's parameter, apart from an argument of the same name (`run FILE`, `-f FILE`)."""
+    return f"option_{option.key}"
+
+
+def argument_parameter(argument: Argument) -> inspect.Parameter:
+    default = typer.Argument(
+        ... if argument.required else None,
+        metavar=argument.metavar,
+        help=escaped(argument.help),
+        show_default=False,
+        autocompletion=complete_operations if argument.key == "name" else None,
+    )
+    annotation = str if argument.required else (str | None)
+    return parameter(argument.key, default, annotation)
+
+
+def parameter(name: str, default: Any, annotation: Any) -> inspect.Parameter:
+    """A keyword parameter of a function that Typer reads."""
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def option_parameter(option: Option) -> inspect.Parameter:
+    flag = option.kind == "flag"
+    metavar = "|".join(option.choices) if option.choices else option.metavar
+    default = typer.Option(
+        False if flag else None,
+        *(name for name in (option.short, option.long) if name),
+        metavar=None if flag else metavar,
+        help=escaped(option.help),
+        show_default=False,
+        rich_help_panel=option.group,
+        autocompletion=completer(option),
+    )
+    annotation: Any = bool if flag else (list[str] | None) if option.repeat else (str | None)
+    return parameter(parameter_name(option), default, annotation)
+
+
+def completer(option: Option) -> Callable[[str], list[str]] | None:
+    """What completes the option's value, where that is one of a few words."""
+    if not option.choices:
+        return None
+
+    def complete(incomplete: str) -> list[str]:
+        return [choice for choice in option.choices if choice.startswith(incomplete)]
+
+    return complete
+
+
+def complete_operations(incomplete: str) -> list[str]:
+    """Names of operations."""
+    from .. import operations
+
+    return [row.name for row in operations() if row.name.startswith(incomplete)]
+
+
+def examples(lines: Sequence[str]) -> str:
+    """The end of a help text: one example a line."""
+    return "\n".join(["Examples:", *(f"  {escaped(line)}" for line in lines)])
+
+
+def escaped(text: str) -> str:
+    """Text that Rich prints as it stands."""
+    from rich.markup import escape
+
+    return escape(text)

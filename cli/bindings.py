@@ -1,0 +1,94 @@
+"""`--at x=2,A=@matrix.npy --at @point.json` → names and values."""
+
+from __future__ import annotations
+
+from .. import constant, program
+from . import errors
+from .values import from_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Mapping
+    from typing import Any
+
+OPENING, CLOSING = "([{", ")]}"
+
+
+def bind(option: str, texts: Iterable[str], objects: Mapping[str, object], read: Container[str]) -> dict[str, object]:
+    """The values that the texts of one option (and `objects`, values that came as JSON) give to names.
+
+    A name given twice is a mistake. A name given directly overrides the same key of a `@file.json`, which may hold more
+    names than the program reads: of its keys, only those in `read` are bound.
+    """
+    direct: dict[str, object] = {}
+    from_files: dict[str, object] = {}
+    for text in texts:
+        for part in split_at_commas(text):
+            if part.startswith("@"):
+                from .files import read_point
+
+                from_files.update(read_point(part[1:]))
+            else:
+                name, value = divide(option, part)
+                if name in direct:
+                    raise errors.bad_binding(f"{option}: {name!r} is bound twice")
+                direct[name] = value_of(f"{option} {name}", value)
+    for name, given in objects.items():
+        direct[name] = value_of(f"{option} {name}", given) if isinstance(given, str) else from_json(given)
+    return {**{name: value for name, value in from_files.items() if name in read}, **direct}
+
+
+def divide(option: str, part: str) -> tuple[str, str]:
+    """The two sides of `name=value`."""
+    name, equals, value = part.partition("=")
+    name, value = name.strip(), value.strip()
+    if not equals or value.startswith("="):
+        hint = "write name=value, as in x=2 or x=[1,2,3]"
+        raise errors.bad_binding(f"{option}: {part.strip()!r} is not a binding", hint)
+    if not name.isidentifier():
+        raise errors.bad_binding(f"{option}: {name!r} in {part.strip()!r} is not a name")
+    if not value:
+        raise errors.bad_binding(f"{option}: {name!r} is given no value", f"write {name}=2, or {name}=@file.npy")
+    return name, value
+
+
+def value_of(label: str, text: str) -> object:
+    """The value of the right side of a binding; diagnostics show `label` as the name of its source."""
+    if text.startswith("@"):
+        from .files import read_value
+
+        return read_value(text[1:])
+    return constant(text, name=label)
+
+
+def plain_value(bound: object) -> Any:
+    """What is bound, as Python or NumPy has it."""
+    return program("bound", "<binding>").evaluate("value", {"bound": bound}).value
+
+
+def split_at_commas(text: str) -> list[str]:
+    """The parts between commas that stand outside brackets and strings."""
+    if "," not in text:
+        return [text.strip()]
+    parts: list[str] = []
+    start = depth = position = 0
+    quote = ""
+    while position < len(text):
+        character = text[position]
+        if quote:
+            if character == "\\":
+                position += 1
+            elif character == quote:
+                quote = ""
+        elif character in "'\"":
+            quote = character
+        elif character in OPENING:
+            depth += 1
+        elif character in CLOSING:
+            depth -= 1
+        elif character == "," and depth <= 0:
+            parts.append(text[start:position].strip())
+            start = position + 1
+        position += 1
+    parts.append(text[start:].strip())
+    return parts if parts[-1] else parts[:-1]

@@ -1,0 +1,45 @@
+"""The commands that evaluate one program: value grad jacobian hessian jvp vjp hvp derivative tape check."""
+
+from __future__ import annotations
+
+from ... import program
+from ..bindings import bind, value_of
+from ..result import from_outcome
+from ..text import program_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ...engine.api import Program
+    from ..environment import Environment
+    from ..request import Request
+    from ..result import Result
+
+# Options that the engine takes by the same name.
+ENGINE_OPTIONS = ("dtype", "kinks", "mode", "order", "max_steps", "max_memory", "timeout", "engine")
+
+
+def answer(request: Request, environment: Environment) -> Result:
+    """Evaluate the request's program."""
+    text, name = program_text(request, environment)
+    parsed = program(text, name)
+    at = inputs(request, parsed)
+    outcome = parsed.evaluate(request.command, at=at, wrt=request.texts("wrt") or None, **options(request))
+    return from_outcome(request.command, text, at, outcome)
+
+
+def inputs(request: Request, parsed: Program) -> dict[str, Any]:
+    """What the request binds. A name such as `e` or `pi` is an input only where it is bound."""
+    return bind("--at", request.texts("at"), request.bound.get("at", {}), {*parsed.inputs, *parsed.core.optional})
+
+
+def options(request: Request) -> dict[str, Any]:
+    """What the engine is told beside inputs and sources."""
+    given: dict[str, Any] = {key: request.options[key] for key in ENGINE_OPTIONS if key in request.options}
+    for key in ("tangent", "vector"):
+        if key in request.options or key in request.bound:
+            given[key] = bind(f"--{key}", request.texts(key), request.bound.get(key, {}), ())
+    if "cotangent" in request.options:
+        given["cotangent"] = value_of("--cotangent", request.text("cotangent"))
+    return given

@@ -1,0 +1,67 @@
+"""`run`: a program file, what it prints as it prints it; then its result."""
+
+from __future__ import annotations
+
+from ... import program
+from ..formats.json import dumps
+from ..result import Result, from_outcome
+from ..text import program_text
+from .evaluate import inputs, options
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..environment import Environment
+    from ..formats import Style
+    from ..output import Output
+    from ..request import Request
+
+
+class Printer:
+    """What the program prints: passed on a whole line at a time, or kept where the format has a place for it."""
+
+    __slots__ = ("format", "lines", "output", "pending")
+
+    def __init__(self, output: Output, format: str) -> None:
+        self.output = output
+        self.format = format
+        self.lines: list[str] = []
+        self.pending = ""
+
+    def write(self, text: str) -> None:
+        """Take what one print() gave."""
+        self.pending += text
+        if "\n" in self.pending:
+            whole, _, self.pending = self.pending.rpartition("\n")
+            self.emit(whole)
+
+    def finish(self) -> None:
+        """Take a last line that has no end."""
+        if self.pending:
+            whole, self.pending = self.pending, ""
+            self.emit(whole)
+
+    def emit(self, text: str) -> None:
+        if self.format == "json":
+            self.lines.extend(text.split("\n"))
+        elif self.format == "ndjson":
+            self.output.write("".join(dumps({"printed": line}) + "\n" for line in text.split("\n")))
+        elif self.format in ("csv", "tsv"):
+            self.output.environment.write_error(text + "\n")
+        else:
+            self.output.write(text + "\n")
+
+
+def answer(request: Request, environment: Environment, output: Output, style: Style) -> Result:
+    """Run the program; its result says nothing more where the last statement gives None."""
+    text, name = program_text(request, environment)
+    parsed = program(text, name)
+    at = inputs(request, parsed)
+    printer = Printer(output, style.format)
+    outcome = parsed.evaluate("run", at=at, write=printer.write, **options(request))
+    printer.finish()
+    result = from_outcome("run", text, at, outcome)
+    if outcome.value is None:
+        result.lines = result.columns = []
+    if style.format == "json":
+        result.document = {"printed": printer.lines, **result.document}
+    return result

@@ -1,0 +1,91 @@
+"""Errors and notices as text for a person, or as the JSON object for a script."""
+
+from __future__ import annotations
+
+from .environment import is_ascii, is_terminal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..engine.api import Notice
+    from ..parser.errors import AdiffError
+    from ..parser.source import Span
+    from .environment import Environment
+    from .request import Request
+    from .result import Result
+
+
+def span_document(span: Span | None) -> dict[str, Any] | None:
+    """Where something is, for JSON."""
+    if span is None:
+        return None
+    return {
+        "file": span.source.name,
+        "line": span.line,
+        "column": span.column,
+        "end_line": span.end_line,
+        "end_column": span.end_column,
+    }
+
+
+def notice_document(notice: Notice) -> dict[str, Any]:
+    """A notice for JSON."""
+    return {"code": notice.code, "message": notice.message, "span": span_document(notice.span)}
+
+
+def error_document(error: AdiffError) -> dict[str, Any]:
+    """An error for JSON."""
+    return {
+        "code": error.code,
+        "kind": error.kind,
+        "message": error.message,
+        "span": span_document(error.span),
+        "hint": error.hint,
+    }
+
+
+def report_error(error: AdiffError, environment: Environment, as_json: bool, colour: str) -> None:
+    """Say on standard error what went wrong."""
+    if as_json:
+        from .formats.json import dumps
+
+        environment.write_error(dumps({"error": error_document(error)}, ascii=True) + "\n")
+    else:
+        from ..parser.render import render
+
+        environment.write_error(render(error, **appearance(environment, colour)) + "\n")
+
+
+def report_notices(result: Result, request: Request, environment: Environment) -> None:
+    """Say on standard error what a user should know about a result that is right."""
+    if not result.notices or request.flag("quiet"):
+        return
+    from ..parser.errors import AdiffError
+    from ..parser.render import render
+
+    shown = appearance(environment, request.text("color", "auto"))
+    for notice in result.notices:
+        # A notice is drawn as an error is: its place, its message, the line with the place marked.
+        text = render(AdiffError(notice.code, notice.message, notice.span), **shown)
+        environment.write_error(text.replace(f"error[{notice.code}]", f"notice[{notice.code}]", 1) + "\n")
+
+
+def report_engine(result: Result, environment: Environment) -> None:
+    """Say on standard error which tier of the engine ran, why, and how long each stage took."""
+    if result.engine is not None:
+        because = f" ({result.reason})" if result.reason else ""
+        environment.write_error(f"engine: {result.engine}{because}\n")
+    if result.timings:
+        stages = ", ".join(f"{stage} {1000 * seconds:.2f} ms" for stage, seconds in result.timings.items())
+        environment.write_error(f"timings: {stages}\n")
+
+
+def appearance(environment: Environment, colour: str) -> dict[str, Any]:
+    """How diagnostics are drawn: no limit of width where no person reads them."""
+    stderr = environment.stderr
+    return {
+        "colour": environment.colour(stderr, colour),
+        "ascii": is_ascii(stderr),
+        "width": environment.width() if is_terminal(stderr) else None,
+    }

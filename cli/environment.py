@@ -1,0 +1,98 @@
+"""Everything outside the program that a command may touch: streams, terminals, variables. Tests inject their own."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import TextIO
+
+
+class Environment:
+    """The streams (None where the parent closed one), what is known of them, and the environment variables."""
+
+    __slots__ = ("stderr", "stdin", "stdout", "variables")
+
+    def __init__(
+        self, stdin: TextIO | None, stdout: TextIO | None, stderr: TextIO | None, variables: Mapping[str, str]
+    ) -> None:
+        self.stdin = stdin
+        self.stdout = stdout
+        self.stderr = stderr
+        self.variables = variables
+
+    @classmethod
+    def system(cls) -> Environment:
+        """The environment of this process. A character that a stream cannot show is written as an escape."""
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+        return cls(sys.stdin, sys.stdout, sys.stderr, os.environ)
+
+    def width(self) -> int:
+        """Columns to draw a table in."""
+        columns = self.variables.get("COLUMNS", "")
+        if columns.isdecimal() and 0 < int(columns) < 10_000:
+            return int(columns)
+        for stream in (self.stdout, self.stderr, self.stdin):
+            try:
+                if stream is not None and (found := os.get_terminal_size(stream.fileno()).columns):
+                    return found
+            except (OSError, ValueError):
+                continue
+        return 80
+
+    def colour(self, stream: TextIO | None, when: str = "auto") -> bool:
+        """Whether to colour what goes to a stream; https://no-color.org and https://force-color.org."""
+        if when != "auto":
+            return when == "always"
+        if self.variables.get("NO_COLOR"):
+            return False
+        if self.variables.get("FORCE_COLOR"):
+            return True
+        return is_terminal(stream) and self.variables.get("TERM") != "dumb"
+
+    def write_error(self, text: str) -> None:
+        """Write to standard error, if anyone still reads it."""
+        if self.stderr is not None:
+            try:
+                self.stderr.write(text)
+                self.stderr.flush()
+            except (OSError, ValueError):
+                self.stderr = None
+
+    def read_input(self, limit: int) -> bytes:
+        """At most `limit` bytes of standard input."""
+        if self.stdin is None:
+            return b""
+        binary = getattr(self.stdin, "buffer", None)
+        content: bytes = binary.read(limit) if binary is not None else self.stdin.read(limit).encode()
+        return content
+
+    def input_lines(self) -> Iterator[bytes]:
+        """The lines of standard input as they come."""
+        if self.stdin is None:
+            return
+        binary = getattr(self.stdin, "buffer", None)
+        if binary is not None:
+            yield from iter(binary.readline, b"")
+        else:
+            for line in self.stdin:
+                yield line.encode()
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether a person is at the other end."""
+    try:
+        return stream is not None and stream.isatty()
+    except ValueError:
+        return False
+
+
+def is_ascii(stream: TextIO | None) -> bool:
+    """Whether a stream shows nothing beyond ASCII reliably."""
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    return not encoding.lower().startswith("utf")

@@ -1,0 +1,53 @@
+"""The command line's own mistakes. Each function gives the error of one family code, for the caller to raise."""
+
+from __future__ import annotations
+
+from ..parser.errors import AdiffError
+
+
+def usage(message: str, hint: str | None = None) -> AdiffError:
+    """A command line that asks for nothing: unknown command or option, missing or surplus argument."""
+    return AdiffError("E0811", message, hint=hint)
+
+
+def bad_value(option: str, message: str, hint: str | None = None) -> AdiffError:
+    """An option whose value means nothing."""
+    return AdiffError("E0812", f"{option}: {message}", hint=hint)
+
+
+def bad_binding(message: str, hint: str | None = None) -> AdiffError:
+    """A binding that is malformed, given twice, or for a name that is no input."""
+    return AdiffError("E0813", message, hint=hint)
+
+
+def unreadable(path: str, message: str, hint: str | None = None) -> AdiffError:
+    """A file that cannot be read."""
+    return AdiffError("E0711", f"{path}: {message}", hint=hint)
+
+
+def unusable(path: str, message: str, hint: str | None = None) -> AdiffError:
+    """A file that was read and holds no usable data."""
+    return AdiffError("E0712", f"{path}: {message}", hint=hint)
+
+
+def unwritable(path: str, message: str) -> AdiffError:
+    """A place the result cannot be written to."""
+    return AdiffError("E0713", f"{path}: {message}")
+
+
+def reason(error: OSError) -> str:
+    """What the operating system says, in lower case as in the rest of a message."""
+    text = error.strerror or str(error)
+    return text[:1].lower() + text[1:]
+
+
+def from_exception(error: Exception) -> AdiffError:
+    """The error to show for whatever was raised."""
+    if isinstance(error, AdiffError):
+        return error
+    if isinstance(error, MemoryError):
+        return AdiffError("E0611", "out of memory", hint="--max-memory sets a limit; smaller tensors need less")
+    if isinstance(error, RecursionError):
+        return AdiffError("E0612", "nested too deeply")
+    message = f"a fault of adiff's own: {type(error).__name__}: {error}"
+    return AdiffError("E0911", message, hint="--debug shows the trace; please report it")

@@ -1,0 +1,248 @@
+"""Values and program texts from files. Nothing is ever unpickled, and every failure names the file."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from . import errors
+from .values import from_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from io import BufferedReader
+    from typing import IO, Any
+
+    import numpy
+
+MOST_TEXT = 64 * 2**20  # bytes; a longer program text is surely a mistake, and /dev/zero never ends
+MOST_DATA = 2**31  # bytes of .json or .csv, whose values take many times that
+
+
+def read_text(path: str) -> str:
+    """The text of a program or batch file: UTF-8, with or without a byte order mark."""
+    return decode_text(path, read_bytes(path, MOST_TEXT, regular=False))
+
+
+def decode_text(name: str, content: bytes) -> str:
+    """Bytes as UTF-8; raises AdiffError naming the first byte that is not."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise errors.unusable(
+            name, f"not UTF-8 text: byte 0x{content[error.start]:02x} in line {line}", "save the file as UTF-8"
+        ) from None
+
+
+def read_bytes(path: str, limit: int, regular: bool = True) -> bytes:
+    """The content of a file of at most `limit` bytes."""
+    with open_file(path, regular) as file:
+        try:
+            content = file.read(limit + 1)
+        except OSError as error:
+            raise errors.unreadable(path, errors.reason(error)) from None
+    if len(content) > limit:
+        raise errors.unusable(path, f"larger than {limit // 2**20} MiB")
+    return content
+
+
+def open_file(path: str, regular: bool = True) -> BufferedReader:
+    """The file, opened. With `regular`, a pipe or device is refused before opening it could block."""
+    try:
+        mode = os.stat(path).st_mode
+        if stat.S_ISDIR(mode):
+            raise errors.unreadable(path, "is a directory")
+        if regular and not stat.S_ISREG(mode):
+            raise errors.unreadable(path, "is not a regular file")
+        return open(path, "rb")
+    except ValueError:
+        raise errors.unreadable(repr(path), "is not a file name") from None
+    except OSError as error:
+        raise errors.unreadable(path, errors.reason(error)) from None
+
+
+def read_point(path: str) -> dict[str, object]:
+    """The names and values of `@point.json`."""
+    path = unquoted(path)
+    if not path.lower().endswith(".json"):
+        hint = f"write name=@{path}; only @FILE.json binds every key"
+        raise errors.bad_binding(f"--at: '@{path}' binds no name", hint)
+    content = read_json(path)
+    if not isinstance(content, dict):
+        raise errors.unusable(path, "holds no object of names and values")
+    for name in content:
+        if not name.isidentifier():
+            raise errors.unusable(path, f"{name!r} is not a name")
+    return content
+
+
+def read_value(reference: str) -> object:
+    """The value that `@reference` stands for: FILE.npy, FILE.npz, FILE.npz:key, FILE.csv, FILE.tsv or FILE.json."""
+    path = unquoted(reference)
+    stem, colon, key = path.rpartition(":")
+    if colon and stem.lower().endswith(".npz"):
+        return read_npz(stem, key)
+    lower = path.lower()
+    if lower.endswith(".npy"):
+        with open_file(path) as file:
+            return read_npy(path, file, os.fstat(file.fileno()).st_size)
+    if lower.endswith(".npz"):
+        return read_npz(path, None)
+    if lower.endswith((".csv", ".tsv")):
+        return read_table(path, "\t" if lower.endswith(".tsv") else ",")
+    if lower.endswith(".json"):
+        return read_json(path)
+    raise errors.unreadable(path or "@", "its name does not end in .npy, .npz, .csv, .tsv or .json")
+
+
+def unquoted(path: str) -> str:
+    """The path, whose quotes a user needs when it holds a comma."""
+    if len(path) >= 2 and path[0] == path[-1] and path[0] in "'\"":
+        return path[1:-1]
+    return path
+
+
+def read_json(path: str) -> Any:
+    """A JSON document."""
+    import json
+
+    text = decode_text(path, read_bytes(path, MOST_DATA))
+    if not text.strip():
+        raise errors.unusable(path, "is empty")
+    try:
+        content = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise errors.unusable(f"{path}:{error.lineno}:{error.colno}", f"not JSON: {error.msg}") from None
+    except RecursionError:
+        raise errors.unusable(path, "nested too deeply") from None
+    except ValueError as error:  # a whole number of more digits than Python reads
+        raise errors.unusable(path, f"not JSON: {error}") from None
+    if isinstance(content, dict):
+        return {name: from_json(value) for name, value in content.items()}
+    return from_json(content)
+
+
+def read_npz(path: str, key: str | None) -> numpy.ndarray[Any, Any]:
+    """One array of an archive."""
+    import zipfile
+
+    with open_file(path) as file:
+        if not os.fstat(file.fileno()).st_size:
+            raise errors.unusable(path, "is empty")
+        try:
+            archive = zipfile.ZipFile(file)
+            members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+            if key is None and len(members) == 1:
+                key = next(iter(members))
+            if key is None or key not in members:
+                which = "holds several arrays" if key is None else f"holds no array {key!r}"
+                names = ", ".join(sorted(members)) or "none"
+                raise errors.unusable(path, which, f"write @{path}:NAME; the names are {names}")
+            with archive.open(members[key]) as member:
+                return read_npy(f"{path}:{key}", member, members[key].file_size)
+        except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, NotImplementedError, RuntimeError) as error:
+            raise errors.unusable(path, f"not a readable .npz archive: {error}") from None
+        except Exception as error:
+            if type(error).__module__ in ("zlib", "lzma", "bz2"):
+                raise errors.unusable(path, f"not a readable .npz archive: {error}") from None
+            raise
+
+
+def read_npy(name: str, file: IO[bytes], size: int) -> numpy.ndarray[Any, Any]:
+    """An array whose header promises no more than the file's `size` bytes hold."""
+    import numpy
+    from numpy.lib import format as npy
+
+    if not size:
+        raise errors.unusable(name, "is empty")
+    try:
+        version = npy.read_magic(file)
+        header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+        shape, fortran, dtype = header(file)
+    except (ValueError, EOFError, TypeError, SyntaxError, RecursionError, MemoryError):
+        raise errors.unusable(name, "not a .npy file") from None
+    if dtype.hasobject:
+        message = "holds pickled Python objects, which are never read"
+        raise errors.unusable(name, message, "save it with a numeric dtype")
+    entries = 1
+    for length in shape:
+        entries *= length
+    promised = entries * dtype.itemsize
+    if promised > size:
+        raise errors.unusable(name, f"truncated: {promised} bytes of data promised in a file of {size}")
+    content = file.read(promised)
+    if len(content) < promised:
+        raise errors.unusable(name, f"truncated: {promised} bytes of data promised, {len(content)} found")
+    array = numpy.frombuffer(content, dtype) if content else numpy.empty(0, dtype)
+    return usable(name, array.reshape(shape, order="F" if fortran else "C"))
+
+
+def usable(name: str, array: numpy.ndarray[Any, Any]) -> numpy.ndarray[Any, Any]:
+    """The array in the dtype of the language that holds its values."""
+    import numpy
+
+    kind, size = array.dtype.kind, array.dtype.itemsize
+    if kind == "U":
+        return array
+    if kind == "b":
+        return array.astype(numpy.bool_)
+    if kind in "iu":
+        if kind == "u" and size == 8 and array.size and array.max() > numpy.iinfo(numpy.int64).max:
+            raise errors.unusable(name, "holds whole numbers beyond int64")
+        return array.astype(numpy.int32 if kind == "i" and size == 4 else numpy.int64)
+    if kind == "f":
+        return array.astype(numpy.float32 if size <= 4 else numpy.float64)
+    if kind == "c":
+        return array.astype(numpy.complex64 if size == 8 else numpy.complex128)
+    raise errors.unusable(name, f"its dtype {array.dtype} is not numeric")
+
+
+def read_table(path: str, delimiter: str) -> numpy.ndarray[Any, Any]:
+    """A numeric table, shape (rows, columns) or, of one column, (rows,); a first line of words is a header."""
+    import csv
+    import io
+
+    import numpy
+
+    text = decode_text(path, read_bytes(path, MOST_DATA))
+    rows: list[list[float]] = []
+    width = 0
+    whole = True
+    header_allowed = True
+    try:
+        for number, cells in enumerate(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True), 1):
+            if not any(cell.strip() for cell in cells):
+                continue
+            if width and len(cells) != width:
+                raise errors.unusable(f"{path}:{number}", f"{len(cells)} columns after rows of {width}")
+            width = len(cells)
+            numbers = [number_of(cell) for cell in cells]
+            if None in numbers:
+                # Only words make a header: a first row with one bad number must not vanish.
+                if header_allowed and not any(number is not None for number in numbers):
+                    header_allowed = False
+                    continue
+                column = numbers.index(None)
+                raise errors.unusable(f"{path}:{number}:{column + 1}", f"{cells[column].strip()!r} is not a number")
+            header_allowed = False
+            whole = whole and all(cell.strip().lstrip("+-").isdigit() for cell in cells)
+            rows.append([number for number in numbers if number is not None])
+    except csv.Error as error:
+        raise errors.unusable(path, f"not a readable table: {error}") from None
+    if not rows:
+        raise errors.unusable(path, "holds no numbers")
+    try:
+        table = numpy.array(rows, numpy.int64 if whole else numpy.float64)
+    except OverflowError:
+        raise errors.unusable(path, "holds whole numbers beyond int64") from None
+    return table[:, 0] if width == 1 else table
+
+
+def number_of(cell: str) -> float | None:
+    """The number a cell holds: whole ones exactly."""
+    text = cell.strip()
+    try:
+        return int(text) if text.lstrip("+-").isdigit() else float(text)
+    except ValueError:
+        return None

@@ -1,0 +1,58 @@
+"""How a result is written: one module a format. Values are plain Python or NumPy, and none is changed here."""
+
+from __future__ import annotations
+
+from ..environment import is_ascii, is_terminal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..environment import Environment
+    from ..request import Request
+    from ..result import Result
+
+
+class Style:
+    """The format, and what the output can show."""
+
+    __slots__ = ("ascii", "colour", "format", "precision", "width")
+
+    def __init__(self, format: str, precision: int | None, width: int, colour: bool, ascii: bool) -> None:
+        self.format = format
+        self.precision = precision
+        self.width = width
+        self.colour = colour
+        self.ascii = ascii
+
+
+def style_of(request: Request, environment: Environment) -> Style:
+    """The style a request asks for; a table on a terminal and plain otherwise, if it does not say."""
+    on_terminal = "output" not in request.options and is_terminal(environment.stdout)
+    in_pipe = "ndjson" if request.command == "batch" else "plain"
+    format = request.text("format", "table" if on_terminal else in_pipe)
+    colour = environment.colour(environment.stdout, request.text("color", "auto" if on_terminal else "never"))
+    ascii = "output" not in request.options and is_ascii(environment.stdout)
+    width = environment.width() if format == "table" else 0
+    return Style(format, request.number("precision"), width, colour, ascii)
+
+
+def render(request: Request, result: Result, style: Style) -> str:
+    """The result as text in the style's format."""
+    if "graph" in request.options:
+        from . import graph
+
+        return graph.render(result.subject.outcome.tape, request.text("graph"))
+    if style.format == "plain":
+        from . import plain
+
+        return plain.render(result, style.precision)
+    if style.format in ("json", "ndjson"):
+        from . import json
+
+        return json.dumps(json.document(request.command, result.document), style.ascii) + "\n"
+    if style.format in ("csv", "tsv"):
+        from . import delimited
+
+        return delimited.render(result, "," if style.format == "csv" else "\t")
+    from . import table
+
+    return table.render(request.command, result, style)

@@ -1,0 +1,100 @@
+"""Rich tables on a canvas of a given width. No text is read as markup, and nothing is cut to fit."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from . import Style
+
+    Rows = Sequence[Sequence[str]]
+
+HEADING, NAME, FAINT, GOOD, BAD = "bold", "cyan", "dim", "bold green", "bold red"
+GAP = 3  # columns between two cells
+
+
+class Canvas:
+    """Lines and tables, drawn under each other."""
+
+    def __init__(self, style: Style) -> None:
+        self.width = max(style.width, 20)
+        self.ascii = style.ascii
+        self.buffer = io.StringIO()
+        self.console = Console(
+            file=self.buffer,
+            width=self.width,
+            force_terminal=style.colour,
+            color_system="standard" if style.colour else None,
+            no_color=not style.colour,
+            legacy_windows=False,
+            markup=False,
+            emoji=False,
+            highlight=False,
+            soft_wrap=False,
+        )
+
+    def text(self) -> str:
+        """All that was drawn, with no spaces at the ends of lines."""
+        return "\n".join(line.rstrip() for line in self.buffer.getvalue().split("\n")).strip("\n") + "\n"
+
+    def line(self, *parts: tuple[str, str]) -> None:
+        """One line of (text, style) parts; it wraps between words where it must."""
+        self.console.print(Text.assemble(*parts), overflow="fold")
+
+    def table(self, header: Sequence[str], written: Callable[[int], Rows]) -> None:
+        """A table whose first column holds labels, or one block a row where the table is too wide.
+
+        `written` gives the rows with no cell wider than so many columns, if that can be.
+        """
+        rows = written(max(2 * self.width // 5, 24))
+        if natural_width(header, rows) <= self.width:
+            self.grid(header, rows)
+        else:
+            self.blocks(header, written(self.width - max(map(len, header)) - 6))
+
+    def grid(self, header: Sequence[str], rows: Rows) -> None:
+        """The table as it is."""
+        table = Table(
+            box=box.ASCII2 if self.ascii else box.SIMPLE_HEAD,
+            header_style=HEADING,
+            pad_edge=True,
+            show_edge=not self.ascii,
+            expand=False,
+        )
+        for index, title in enumerate(header):
+            table.add_column(Text(title), style="" if index else NAME, no_wrap=True, overflow="ignore")
+        for row in rows:
+            table.add_row(*(Text(cell) for cell in row))
+        self.console.print(table)
+
+    def blocks(self, header: Sequence[str], rows: Rows) -> None:
+        """The table turned: the first cell of a row over a list of its others."""
+        for row in rows:
+            self.console.print()
+            self.console.print(Text(row[0], style=NAME), overflow="fold")
+            table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 2))
+            table.add_column(style=FAINT, no_wrap=True)
+            table.add_column(overflow="fold")
+            for title, cell in zip(header[1:], row[1:], strict=True):
+                if cell:
+                    table.add_row(Text(title), Text(cell.strip() if "\n" not in cell else cell))
+            self.console.print(table)
+        self.console.print()
+
+
+def natural_width(header: Sequence[str], rows: Rows) -> int:
+    """The columns that the table takes when nothing wraps."""
+    widths = [cell_len(title) for title in header]
+    for row in rows:
+        for index, cell in enumerate(row):
+            widths[index] = max(widths[index], *(cell_len(line) for line in cell.split("\n")))
+    return sum(widths) + GAP * len(widths) + 1

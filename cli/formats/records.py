@@ -1,0 +1,178 @@
+"""The records of a batch in each format, written as they come."""
+
+from __future__ import annotations
+
+from .delimited import lines, scalar_field
+from .json import SCHEMA, dumps
+from .numbers import entries, value_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ...parser.errors import AdiffError
+    from ..output import Output
+    from ..result import Result
+    from . import Style
+
+
+class Record:
+    """The answer to one line: a result or an error."""
+
+    __slots__ = ("command", "error", "id", "line", "result")
+
+    def __init__(self, line: int) -> None:
+        self.line = line
+        self.id: Any = None
+        self.command: str | None = None
+        self.result: Result | None = None
+        self.error: AdiffError | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether the line did what it asked for."""
+        return self.result is not None and self.result.ok
+
+    def document(self) -> dict[str, Any]:
+        """The record for JSON."""
+        content: dict[str, Any] = {"schema": SCHEMA, "line": self.line}
+        if self.id is not None:
+            content["id"] = self.id
+        if self.command is not None:
+            content["command"] = self.command
+        if self.result is not None:
+            content.update(self.result.document)
+        if self.error is not None:
+            from ..diagnostics import error_document
+
+            content["error"] = error_document(self.error)
+        return content
+
+    def pairs(self) -> list[tuple[str, Any]]:
+        """Names and values, for a person."""
+        assert self.result is not None
+        if self.result.header and not self.result.lines:
+            return [(self.command or "", f"{len(self.result.rows)} rows")]
+        return self.result.lines
+
+    def message(self) -> str:
+        """The error on one line."""
+        assert self.error is not None
+        return f"error[{self.error.code}]: {' '.join(self.error.message.split())}"
+
+
+class Writer:
+    """Records as NDJSON: one object a line."""
+
+    __slots__ = ("output", "style")
+
+    def __init__(self, output: Output, style: Style) -> None:
+        self.output = output
+        self.style = style
+
+    def write(self, record: Record) -> None:
+        """Write one record and send it on its way."""
+        self.output.write(dumps(record.document(), self.style.ascii) + "\n")
+
+    def finish(self) -> None:
+        """Write what comes after the last record."""
+
+
+class DocumentWriter(Writer):
+    """One JSON object with all the records."""
+
+    __slots__ = ("records",)
+
+    def __init__(self, output: Output, style: Style) -> None:
+        super().__init__(output, style)
+        self.records: list[dict[str, Any]] = []
+
+    def write(self, record: Record) -> None:
+        self.records.append(record.document())
+
+    def finish(self) -> None:
+        document = {"schema": SCHEMA, "command": "batch", "records": self.records}
+        self.output.write(dumps(document, self.style.ascii) + "\n")
+
+
+class PlainWriter(Writer):
+    """`line<TAB>value`, or `line<TAB>name=value<TAB>…`."""
+
+    __slots__ = ()
+
+    def write(self, record: Record) -> None:
+        self.output.write("\t".join([str(record.line), *self.cells(record)]) + "\n")
+
+    def cells(self, record: Record) -> list[str]:
+        """The texts of a record."""
+        if record.error is not None:
+            return [record.message()]
+        pairs = record.pairs()
+        texts = [" ".join(value_text(value, self.style.precision).split("\n")) for _, value in pairs]
+        return texts if len(pairs) == 1 else [f"{name}={text}" for (name, _), text in zip(pairs, texts, strict=True)]
+
+
+class TableWriter(PlainWriter):
+    """Aligned lines under a heading, wrapped between values."""
+
+    __slots__ = ("begun",)
+
+    def __init__(self, output: Output, style: Style) -> None:
+        super().__init__(output, style)
+        self.begun = False
+
+    def write(self, record: Record) -> None:
+        import textwrap
+
+        if not self.begun:
+            self.begun = True
+            self.output.write(self.styled("  line  command     result", "1") + "\n")
+        head = f"{record.line:>6}  {record.command or '':<10}  "
+        body = "  ".join(self.cells(record))
+        room = max(self.style.width - len(head), 24)
+        wrapped = textwrap.wrap(body, room, break_long_words=False, break_on_hyphens=False) or [""]
+        colour = "31" if record.error is not None else ""
+        margins = [head, *[" " * len(head)] * (len(wrapped) - 1)]
+        for margin, text in zip(margins, wrapped, strict=True):
+            self.output.write(margin + self.styled(text, colour) + "\n")
+
+    def styled(self, text: str, code: str) -> str:
+        return f"\x1b[{code}m{text}\x1b[0m" if self.style.colour and code else text
+
+
+class DelimitedWriter(Writer):
+    """A line an entry: records of different commands have no columns in common."""
+
+    __slots__ = ("begun", "delimiter")
+
+    def __init__(self, output: Output, style: Style) -> None:
+        super().__init__(output, style)
+        self.delimiter = "," if style.format == "csv" else "\t"
+        self.begun = False
+
+    def write(self, record: Record) -> None:
+        rows: list[list[str]] = [] if self.begun else [["line", "id", "command", "name", "value", "error"]]
+        self.begun = True
+        id_text = "" if record.id is None else record.id if isinstance(record.id, str) else dumps(record.id)
+        head = [str(record.line), id_text, record.command or ""]
+        if record.error is not None:
+            rows.append([*head, "", "", record.message()])
+        else:
+            assert record.result is not None
+            for name, value in record.result.columns or record.result.lines or [("", dumps(record.result.document))]:
+                for path, scalar, single in entries(value):
+                    rows.append([*head, ".".join([name, *map(str, path)]), scalar_field(scalar, single), ""])
+        self.output.write(lines(rows, self.delimiter))
+
+
+def writer(output: Output, style: Style) -> Writer:
+    """The writer of the style's format."""
+    kinds = {
+        "ndjson": Writer,
+        "json": DocumentWriter,
+        "plain": PlainWriter,
+        "table": TableWriter,
+        "csv": DelimitedWriter,
+        "tsv": DelimitedWriter,
+    }
+    return kinds[style.format](output, style)

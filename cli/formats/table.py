@@ -1,0 +1,275 @@
+"""Results as tables for a person: what each command draws."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .canvas import BAD, FAINT, GOOD, HEADING, NAME, Canvas
+from .layout import Marks, aligned, cell_text, count_of, labels, shape_of
+from .numbers import entries, scalar_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ..result import Evaluated, Result
+    from . import Style
+    from .canvas import Rows
+
+MOST_LABELS = 12  # entries along a side of a matrix whose rows and columns are labelled one by one
+MOST_TITLE = 60  # characters of an expression that a table repeats
+
+
+class Drawing:
+    """A canvas, and how values are written on it."""
+
+    __slots__ = ("canvas", "marks", "precision")
+
+    def __init__(self, style: Style) -> None:
+        self.canvas = Canvas(style)
+        self.marks = Marks(style.ascii)
+        self.precision = style.precision
+
+    def cell(self, value: Any, width: int = 0) -> str:
+        """A value for a cell of so many columns, by default the whole width."""
+        return cell_text(value, self.precision, width or self.canvas.width, self.marks)
+
+    def column(self, values: Iterable[Any], width: int) -> list[str]:
+        """Values under each other, decimal points aligned."""
+        return aligned([self.cell(value, width) for value in values])
+
+    def label(self, name: str, value: Any) -> str:
+        """A name with the shape of what it stands for."""
+        shape = shape_of(value)
+        return f"{name} {self.marks.times.join(map(str, shape))}" if shape else name
+
+    def title(self, subject: Evaluated, value: Any) -> None:
+        """`expression = value`, or the value alone under a long program."""
+        text = subject.text.strip()
+        name = text if "\n" not in text and len(text) <= MOST_TITLE else "value"
+        written = self.cell(value)
+        if "\n" in written:
+            self.canvas.line((f"{name} =", HEADING))
+            self.canvas.line((written, ""))
+        else:
+            self.canvas.line((f"{name} = ", HEADING), (written, ""))
+
+
+def render(command: str, result: Result, style: Style) -> str:
+    """The drawing of a command's result."""
+    drawing = Drawing(style)
+    DRAW.get(command, draw_rows)(drawing, result)
+    return drawing.canvas.text()
+
+
+def draw_value(drawing: Drawing, result: Result) -> None:
+    """The value alone: there is nothing to set beside it."""
+    for _, value in result.lines:
+        drawing.canvas.line((drawing.cell(value), ""))
+
+
+def draw_gradient(drawing: Drawing, result: Result) -> None:
+    """Each variable beside its gradient."""
+    outcome = result.subject.outcome
+    drawing.title(result.subject, outcome.value)
+    beside(drawing, result.subject, "gradient", outcome.gradients)
+
+
+def draw_cotangents(drawing: Drawing, result: Result) -> None:
+    """Each variable beside its cotangent."""
+    outcome = result.subject.outcome
+    drawing.title(result.subject, outcome.value)
+    beside(drawing, result.subject, "cotangent", outcome.cotangents)
+
+
+def draw_product(drawing: Drawing, result: Result) -> None:
+    """Each variable beside its part of Hessian times vector."""
+    outcome = result.subject.outcome
+    drawing.title(result.subject, outcome.value)
+    beside(drawing, result.subject, "Hessian times vector", outcome.product)
+
+
+def draw_tangent(drawing: Drawing, result: Result) -> None:
+    """The value and how it moves."""
+    outcome = result.subject.outcome
+    drawing.title(result.subject, outcome.value)
+    drawing.canvas.line(("tangent = ", HEADING), (drawing.cell(outcome.tangent), ""))
+
+
+def beside(drawing: Drawing, subject: Evaluated, heading: str, found: dict[str, Any]) -> None:
+    """A row for each variable: its name, its value, and what was found for it."""
+    names = [drawing.label(name, value) for name, value in found.items()]
+
+    def written(width: int) -> Rows:
+        values = drawing.column((subject.input(name) for name in found), width)
+        return list(zip(names, values, drawing.column(found.values(), width), strict=True))
+
+    drawing.canvas.table(("variable", "value", heading), written)
+
+
+def draw_jacobian(drawing: Drawing, result: Result) -> None:
+    """A labelled matrix: a row for each entry of the result, a column for each entry of a source."""
+    subject, outcome = result.subject, result.subject.outcome
+    drawing.title(subject, outcome.value)
+    blocks = outcome.jacobian
+    rows = labels("f", shape_of(outcome.value))
+    shapes = {name: shape_of(subject.input(name)) for name in blocks}
+    if any(block is None for block in blocks.values()) or not is_small(rows, shapes):
+        beside(drawing, subject, "jacobian", blocks)
+        return
+    columns = {name: [scalar for _, scalar, _ in entries(block)] for name, block in blocks.items()}
+    cells = [
+        [scalar for name in blocks for scalar in chunk(columns[name], index, count_of(shapes[name]))]
+        for index in range(len(rows))
+    ]
+    matrix(drawing, rows, [label for name in blocks for label in labels(name, shapes[name])], cells)
+
+
+def draw_hessian(drawing: Drawing, result: Result) -> None:
+    """The gradient beside the variables, then the Hessian as a labelled matrix."""
+    subject, outcome = result.subject, result.subject.outcome
+    draw_gradient(drawing, result)
+    names = list(outcome.hessian)
+    shapes = {name: shape_of(subject.input(name)) for name in names}
+    titles = [label for name in names for label in labels(name, shapes[name])] if is_small([], shapes) else []
+    drawing.canvas.line(("Hessian", HEADING))
+    if not titles or any(block is None for line in outcome.hessian.values() for block in line.values()):
+        draw_blocks(drawing, outcome.hessian)
+        return
+    cells: list[list[Any]] = []
+    for row in names:
+        flat = {column: [scalar for _, scalar, _ in entries(outcome.hessian[row][column])] for column in names}
+        for index in range(count_of(shapes[row])):
+            cells.append([scalar for name in names for scalar in chunk(flat[name], index, count_of(shapes[name]))])
+    matrix(drawing, titles, titles, cells)
+
+
+def draw_blocks(drawing: Drawing, hessian: dict[str, dict[str, Any]]) -> None:
+    """A row for each block of a Hessian too large to be labelled entry by entry."""
+    blocks = [(f"H.{row}.{column}", block) for row, line in hessian.items() for column, block in line.items()]
+
+    def written(width: int) -> Rows:
+        return [(drawing.label(name, block), drawing.cell(block, width)) for name, block in blocks]
+
+    drawing.canvas.table(("block", "values"), written)
+
+
+def is_small(rows: Sequence[str], shapes: dict[str, tuple[int, ...]]) -> bool:
+    """Whether a matrix with these sides can have a label at every row and column."""
+    return len(rows) <= MOST_LABELS and 0 < sum(count_of(shape) for shape in shapes.values()) <= MOST_LABELS
+
+
+def chunk(flat: Sequence[Any], index: int, size: int) -> Sequence[Any]:
+    """The entries of one row of a block."""
+    return flat[index * size : (index + 1) * size]
+
+
+def matrix(drawing: Drawing, rows: Sequence[str], columns: Sequence[str], cells: Sequence[Sequence[Any]]) -> None:
+    """A matrix under its labels, columns aligned at the decimal points."""
+
+    def written(width: int) -> Rows:
+        texts = [drawing.column((row[column] for row in cells), width) for column in range(len(columns))]
+        return [(label, *(column[index] for column in texts)) for index, label in enumerate(rows)]
+
+    drawing.canvas.table(("", *columns), written)
+
+
+def draw_derivatives(drawing: Drawing, result: Result) -> None:
+    """The value and each derivative by its order."""
+    orders = [str(order) for order, _ in result.rows]
+
+    def written(width: int) -> Rows:
+        return list(zip(orders, drawing.column((value for _, value in result.rows), width), strict=True))
+
+    drawing.canvas.table(("order", "derivative"), written)
+
+
+def draw_tape(drawing: Drawing, result: Result) -> None:
+    """The steps in order: values are read downwards; upwards, each adjoint times partial adds to an input's adjoint."""
+
+    def written(width: int) -> Rows:
+        rows = []
+        for row in result.subject.outcome.tape:
+            partials = ", ".join(drawing.cell(partial, width) for partial in row.partials or ())
+            source = " ".join(row.span.text.split()) if row.span else ""
+            inputs = ", ".join(str(label) for label in row.inputs)
+            cells = (drawing.cell(row.value, width), partials, drawing.cell(row.adjoint, width))
+            rows.append((str(row.name), row.operation, inputs, *cells, short(source, drawing.marks)))
+        return rows
+
+    drawing.canvas.table(("step", "operation", "inputs", "value", "partials", "adjoint", "source"), written)
+
+
+def short(text: str, marks: Marks, most: int = 32) -> str:
+    """The beginning of a long snippet."""
+    return text if len(text) <= most else text[: most - len(marks.ellipsis)] + marks.ellipsis
+
+
+def draw_check(drawing: Drawing, result: Result) -> None:
+    """The verdict, and each source's error."""
+    check = result.subject.outcome.check
+    header = ["source"]
+    for source in check.sources.values():
+        header += [key for key in source if key not in header]
+
+    def written(width: int) -> Rows:
+        columns = header[1:]
+        return [(name, *(drawing.cell(row.get(key), width) for key in columns)) for name, row in check.sources.items()]
+
+    drawing.canvas.table(header, written)
+    verdict = ("the gradient agrees", GOOD) if check.ok else ("the gradient DISAGREES", BAD)
+    drawing.canvas.line(verdict, (f": worst error {scalar_text(check.max_error, 3)} against {check.method}", ""))
+
+
+def draw_rows(drawing: Drawing, result: Result) -> None:
+    """Any other list of records."""
+
+    def written(width: int) -> Rows:
+        return [[drawing.cell(value, width) if value is not None else "" for value in row] for row in result.rows]
+
+    drawing.canvas.table(result.header, written)
+
+
+def draw_partition(drawing: Drawing, result: Result) -> None:
+    from .parts import draw_partition
+
+    draw_partition(drawing, result.subject)
+
+
+def draw_stitch(drawing: Drawing, result: Result) -> None:
+    from .parts import draw_stitch
+
+    draw_stitch(drawing, result.subject)
+
+
+def draw_operations(drawing: Drawing, result: Result) -> None:
+    """The operations by family, or one of them in detail."""
+    if result.lines:
+        for name, value in result.lines:
+            drawing.canvas.line((f"{name:<16}", NAME), (str(value), ""))
+        return
+    family = None
+    wide = max((len(row[0]) for row in result.rows), default=0)
+    for name, of_family, *_, doc in result.rows:
+        if of_family != family:
+            family = of_family
+            drawing.canvas.line(("", ""))
+            drawing.canvas.line((family, HEADING))
+        drawing.canvas.line((f"  {name:<{wide}}  ", NAME), (doc, FAINT))
+
+
+DRAW = {
+    "value": draw_value,
+    "run": draw_value,
+    "grad": draw_gradient,
+    "jacobian": draw_jacobian,
+    "hessian": draw_hessian,
+    "jvp": draw_tangent,
+    "vjp": draw_cotangents,
+    "hvp": draw_product,
+    "derivative": draw_derivatives,
+    "tape": draw_tape,
+    "check": draw_check,
+    "partition": draw_partition,
+    "stitch": draw_stitch,
+    "ops": draw_operations,
+}

@@ -1,0 +1,90 @@
+"""The console script: argv → exit status, behind the one error boundary."""
+
+from __future__ import annotations
+
+import sys
+
+from ..parser.errors import AdiffError
+from .commands import answer
+from .decode import decode, text_given
+from .diagnostics import report_engine, report_error, report_notices
+from .environment import Environment
+from .errors import from_exception
+from .formats import render, style_of
+from .output import ClosedPipe, Output
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .request import Request
+
+DONE, FAILED, INTERRUPTED = 0, 1, 130
+COMPLETION = "_ADIFF_COMPLETE"  # the variable by which a shell's completion script calls
+
+
+def main() -> int:
+    """Entry of the `adiff` command."""
+    import gc
+
+    gc.disable()  # One command allocates little garbage in cycles, and collecting the rest of it takes milliseconds.
+    return run(sys.argv[1:], Environment.system())
+
+
+def run(tokens: Sequence[str], environment: Environment) -> int:
+    """Do what a command line says and give its exit status. No exception leaves this function."""
+    try:
+        try:
+            return execute(tokens, environment)
+        except ClosedPipe:
+            return DONE
+        except Exception as error:
+            if "--debug" in tokens and not isinstance(error, AdiffError):
+                import traceback
+
+                environment.write_error(traceback.format_exc())
+            return refuse(from_exception(error), tokens, environment)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def execute(tokens: Sequence[str], environment: Environment) -> int:
+    """Understand a command line and do it."""
+    request = None if COMPLETION in environment.variables else decode(tokens)
+    if request is None:
+        from .app import interpret
+
+        understood = interpret(tokens, environment)
+        if isinstance(understood, int):
+            return understood
+        request = understood
+    output = Output(environment, request.text("output") or None)
+    try:
+        code = respond(request, environment, output)
+        output.commit()
+    finally:
+        output.discard()
+    return code
+
+
+def respond(request: Request, environment: Environment, output: Output) -> int:
+    """Answer a request on `output`."""
+    style = style_of(request, environment)
+    if request.command == "batch":
+        from .commands import batch
+
+        return DONE if batch.run(request, environment, output, style) else FAILED
+    result = answer(request, environment, output, style)
+    if style.format not in ("json", "ndjson"):  # whose object holds the notices
+        report_notices(result, request, environment)
+    if request.flag("verbose"):
+        report_engine(result, environment)
+    output.write(render(request, result, style))
+    return DONE if result.ok else FAILED
+
+
+def refuse(error: AdiffError, tokens: Sequence[str], environment: Environment) -> int:
+    """Report an error; its code decides the exit status."""
+    as_json = text_given(tokens, "--format") in ("json", "ndjson")
+    report_error(error, environment, as_json, text_given(tokens, "--color") or "auto")
+    return error.exit_code

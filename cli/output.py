@@ -1,0 +1,112 @@
+"""Where results go: standard output, or a file that appears whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from . import errors
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TextIO
+
+    from .environment import Environment
+
+
+class ClosedPipe(Exception):
+    """Nobody reads standard output any more."""
+
+
+class Output:
+    """Text on its way to its place. `commit` makes a file appear; `discard` leaves no trace of it."""
+
+    __slots__ = ("environment", "file", "path", "temporary")
+
+    def __init__(self, environment: Environment, path: str | None) -> None:
+        self.environment = environment
+        self.path = path
+        self.temporary: str | None = None
+        self.file: TextIO | None = None
+        if path is not None:
+            self.open(path)
+
+    def open(self, path: str) -> None:
+        """Open the file beside its final place, or the place itself where that is a device or pipe."""
+        try:
+            target = os.path.realpath(path)
+            mode = mode_of(target)
+            if mode is not None and not stat.S_ISREG(mode):
+                self.file = open(target, "w", encoding="utf-8", newline="")  # noqa: SIM115
+                return
+            self.path = target
+            temporary = os.path.join(os.path.dirname(target), f".adiff-{os.urandom(6).hex()}.tmp")
+            # As a plain `open` would: the umask rules a new file, and an old one keeps its mode.
+            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+            self.temporary = temporary
+            if mode is not None:
+                os.fchmod(descriptor, stat.S_IMODE(mode))
+            self.file = open(descriptor, "w", encoding="utf-8", errors="backslashreplace", newline="")  # noqa: SIM115
+        except ValueError:
+            raise errors.unwritable(repr(path), "is not a file name") from None
+        except OSError as error:
+            self.discard()
+            raise errors.unwritable(path, errors.reason(error)) from None
+
+    def write(self, text: str) -> None:
+        """Write, and flush so that a whole record is with its reader."""
+        stream = self.file if self.path is not None else self.environment.stdout
+        if stream is None:
+            raise errors.unwritable("standard output", "is closed")
+        try:
+            stream.write(text)
+            stream.flush()
+        except BrokenPipeError:
+            silence(stream)
+            raise ClosedPipe from None
+        except OSError as error:
+            name = self.path or "standard output"
+            silence(stream)
+            raise errors.unwritable(name, errors.reason(error)) from None
+
+    def commit(self) -> None:
+        """All is written: give the file its name."""
+        if self.file is None or self.path is None:
+            return
+        try:
+            self.file.close()
+            if self.temporary is not None:
+                os.replace(self.temporary, self.path)
+                self.temporary = None
+        except BrokenPipeError:
+            raise ClosedPipe from None
+        except OSError as error:
+            self.discard()
+            raise errors.unwritable(self.path, errors.reason(error)) from None
+
+    def discard(self) -> None:
+        """Remove what was written so far."""
+        if self.temporary is not None:
+            temporary, self.temporary = self.temporary, None
+            try:
+                os.unlink(temporary)
+            except OSError:
+                pass
+
+
+def mode_of(path: str) -> int | None:
+    """The mode of what is there, if anything is."""
+    try:
+        return os.stat(path).st_mode
+    except FileNotFoundError:
+        return None
+
+
+def silence(stream: TextIO) -> None:
+    """Send what is left in the stream's buffer nowhere, so that the flush at exit cannot fail."""
+    try:
+        descriptor = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(descriptor, stream.fileno())
+        os.close(descriptor)
+    except (OSError, ValueError):
+        pass

@@ -1,0 +1,197 @@
+"""What a command answers, before any format: a JSON document, name-value lines, columns, and tables of rows."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from ..engine.api import Notice, Outcome
+
+
+class Result:
+    """An answer.
+
+    document: the JSON object's content, in the order of its keys.
+    lines: what plain prints; one line is printed bare.
+    columns: what csv and tsv write as one record.
+    header, rows: an answer that is a list of records; csv writes them, and so does plain where there are no lines.
+    subject: what the table format draws from, for the commands that have a drawing of their own.
+    """
+
+    __slots__ = (
+        "columns",
+        "document",
+        "engine",
+        "header",
+        "lines",
+        "notices",
+        "ok",
+        "reason",
+        "rows",
+        "subject",
+        "timings",
+    )
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        self.document = document
+        self.lines: list[tuple[str, Any]] = []
+        self.columns: list[tuple[str, Any]] = []
+        self.header: tuple[str, ...] = ()
+        self.rows: list[Sequence[Any]] = []
+        self.subject: Any = None
+        self.notices: list[Notice] = []
+        self.ok = True
+        self.engine: str | None = None
+        self.reason: str | None = None
+        self.timings: dict[str, float] = {}
+
+
+class Evaluated:
+    """What the tables of an evaluation are drawn from. `outcome` is an Outcome whose attributes the command has set."""
+
+    __slots__ = ("inputs", "outcome", "text")
+
+    def __init__(self, text: str, inputs: dict[str, Any], outcome: Any) -> None:
+        self.text = text
+        self.inputs = inputs
+        self.outcome = outcome
+
+    def input(self, name: str) -> Any:
+        """The value that a name is bound to."""
+        from .bindings import plain_value
+
+        return plain_value(self.inputs[name])
+
+
+def from_outcome(command: str, text: str, inputs: dict[str, Any], outcome: Outcome) -> Result:
+    """The answer of an evaluating command."""
+    result = Result({})
+    FILL[command](result, outcome)
+    result.document["types"] = {
+        name: {"dtype": dtype, "shape": list(shape)} for name, (dtype, shape) in (outcome.types or {}).items()
+    }
+    attach(result, outcome)
+    result.subject = Evaluated(text, inputs, outcome)
+    return result
+
+
+def attach(result: Result, outcome: Outcome) -> None:
+    """What every evaluation leaves beside its values."""
+    from .diagnostics import notice_document
+
+    result.notices = list(outcome.notices or ())
+    result.document["notices"] = [notice_document(notice) for notice in result.notices]
+    result.engine, result.reason, result.timings = outcome.engine, outcome.reason, outcome.timings or {}
+
+
+# Each of these reads what its command has set; the other attributes of an Outcome are None.
+
+
+def fill_value(result: Result, outcome: Any) -> None:
+    result.document = {"value": outcome.value}
+    result.lines = result.columns = [("value", outcome.value)]
+
+
+def fill_gradient(result: Result, outcome: Any) -> None:
+    result.document = {"value": outcome.value, "gradients": outcome.gradients}
+    result.lines = list(outcome.gradients.items())
+    result.columns = [("value", outcome.value), *named("d_", outcome.gradients)]
+
+
+def fill_jacobian(result: Result, outcome: Any) -> None:
+    result.document = {"value": outcome.value, "jacobian": outcome.jacobian}
+    result.lines = list(outcome.jacobian.items())
+    result.columns = [("value", outcome.value), *named("d_", outcome.jacobian)]
+
+
+def fill_hessian(result: Result, outcome: Any) -> None:
+    result.document = {"value": outcome.value, "gradients": outcome.gradients, "hessian": outcome.hessian}
+    blocks = [(f"H.{row}.{column}", block) for row, line in outcome.hessian.items() for column, block in line.items()]
+    result.lines = blocks
+    result.columns = [("value", outcome.value), *named("d_", outcome.gradients), *blocks]
+
+
+def fill_tangent(result: Result, outcome: Any) -> None:
+    result.document = {"value": outcome.value, "tangent": outcome.tangent}
+    result.lines = [("tangent", outcome.tangent)]
+    result.columns = [("value", outcome.value), ("tangent", outcome.tangent)]
+
+
+def fill_cotangents(result: Result, outcome: Any) -> None:
+    result.document = {"value": outcome.value, "cotangents": outcome.cotangents}
+    result.lines = list(outcome.cotangents.items())
+    result.columns = [("value", outcome.value), *named("d_", outcome.cotangents)]
+
+
+def fill_product(result: Result, outcome: Any) -> None:
+    result.document = {"value": outcome.value, "product": outcome.product}
+    result.lines = list(outcome.product.items())
+    result.columns = [("value", outcome.value), *named("Hv.", outcome.product)]
+
+
+def fill_derivatives(result: Result, outcome: Any) -> None:
+    result.document = {"value": outcome.value, "derivatives": outcome.derivatives}
+    result.header = ("order", "value")
+    result.rows = [(0, outcome.value), *enumerate(outcome.derivatives, 1)]
+    result.lines = [(str(order), value) for order, value in result.rows]
+
+
+def fill_tape(result: Result, outcome: Any) -> None:
+    from .diagnostics import span_document
+
+    result.document = {
+        "value": outcome.value,
+        "tape": [
+            {
+                "step": row.step,
+                "operation": row.operation,
+                "inputs": list(row.inputs),
+                "name": row.name,
+                "value": row.value,
+                "partials": row.partials,
+                "adjoint": row.adjoint,
+                "source": row.span.text if row.span else None,
+                "span": span_document(row.span),
+            }
+            for row in outcome.tape
+        ],
+    }
+    result.header = ("step", "operation", "inputs", "name", "value", "partials", "adjoint", "line", "column", "source")
+    for row in outcome.tape:
+        place = (row.span.line, row.span.column, row.span.text) if row.span else (None, None, None)
+        inputs = " ".join(str(label) for label in row.inputs)
+        result.rows.append((row.step, row.operation, inputs, row.name, row.value, row.partials, row.adjoint, *place))
+
+
+def fill_check(result: Result, outcome: Any) -> None:
+    check = outcome.check
+    result.ok = bool(check.ok)
+    result.document = {
+        "value": outcome.value,
+        "check": {"ok": result.ok, "max_error": check.max_error, "method": check.method, "sources": check.sources},
+    }
+    result.lines = [("ok", result.ok), ("max_error", check.max_error), ("method", check.method)]
+    result.lines += [(f"error.{name}", source["error"]) for name, source in check.sources.items()]
+    result.columns = result.lines
+
+
+def named(prefix: str, values: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Columns named after the sources."""
+    return [(prefix + name, value) for name, value in values.items()]
+
+
+FILL = {
+    "value": fill_value,
+    "grad": fill_gradient,
+    "jacobian": fill_jacobian,
+    "hessian": fill_hessian,
+    "jvp": fill_tangent,
+    "vjp": fill_cotangents,
+    "hvp": fill_product,
+    "derivative": fill_derivatives,
+    "tape": fill_tape,
+    "check": fill_check,
+    "run": fill_value,
+}

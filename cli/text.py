@@ -1,0 +1,38 @@
+"""Where a program's text comes from: the expression itself, a file, or standard input."""
+
+from __future__ import annotations
+
+from . import errors
+from .files import MOST_TEXT, decode_text, read_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .environment import Environment
+    from .request import Request
+
+STANDARD_INPUT = "<stdin>"
+
+
+def program_text(request: Request, environment: Environment) -> tuple[str, str]:
+    """The text of a request's program, and the label that diagnostics print for it."""
+    expression = request.arguments.get("expression")
+    if expression is None:
+        path = request.arguments.get("file") or request.text("file")
+    elif expression == "-":
+        path = "-"
+    else:
+        return expression, "<expr>"
+    if path == "-":
+        return input_text(environment), STANDARD_INPUT
+    return read_text(path), path
+
+
+def input_text(environment: Environment) -> str:
+    """All of standard input as text."""
+    try:
+        content = environment.read_input(MOST_TEXT + 1)
+    except OSError as error:
+        raise errors.unreadable(STANDARD_INPUT, errors.reason(error)) from None
+    if len(content) > MOST_TEXT:
+        raise errors.unusable(STANDARD_INPUT, f"larger than {MOST_TEXT // 2**20} MiB")
+    return decode_text(STANDARD_INPUT, content)

@@ -1,0 +1,91 @@
+"""Kinds of option values: text as typed → value. A wrong text raises ValueError with the words for the user."""
+
+from __future__ import annotations
+
+from .options import Option
+
+UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12,
+         "kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40, "b": 1}  # fmt: skip
+
+
+def convert(option: Option, text: str) -> object:
+    """The value that `text` means for `option`."""
+    if option.kind == "text":
+        return text
+    if option.kind == "choice":
+        return choice(option, text)
+    if option.kind == "names":
+        return names(text)
+    if option.kind == "count":
+        return count(text)
+    if option.kind == "digits":
+        digits = count(text)
+        if not 1 <= digits <= 17:
+            raise ValueError(f"{text!r} is not a number of digits from 1 to 17")
+        return digits
+    if option.kind == "size":
+        return size(text)
+    return seconds(text)
+
+
+def choice(option: Option, text: str) -> str:
+    """One of the option's choices, exactly as listed."""
+    if text not in option.choices:
+        raise ValueError(f"{text!r} is not one of {', '.join(option.choices)}")
+    return text
+
+
+def names(text: str) -> list[str]:
+    """Names separated by commas."""
+    parts = [part.strip() for part in text.split(",")]
+    for part in parts:
+        if not part.isidentifier():
+            raise ValueError(f"{part!r} is not a name; write names with commas between, as in x,y")
+    return parts
+
+
+def count(text: str) -> int:
+    """A whole number, zero or more; `10_000` and `1e6` are read too, as in a program."""
+    plain = text.strip().replace("_", "")
+    if plain.isascii() and plain.isdigit() and len(plain) <= 18:
+        return int(plain)
+    try:
+        number = float(plain)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number <= 1e18 or number != int(number):
+        raise ValueError(f"{text!r} is not a whole number")
+    return int(number)
+
+
+def size(text: str) -> int:
+    """Bytes: `500M` and `500MiB` count in 1024s, `500MB` in 1000s."""
+    plain = text.strip().lower()
+    digits = plain.rstrip("abcdefghijklmnopqrstuvwxyz ")
+    try:
+        number = float(digits.replace("_", "")) * UNITS[plain[len(digits) :].strip()]
+    except (KeyError, ValueError):
+        number = -1.0
+    if not 1 <= number <= 2**62:
+        raise ValueError(f"{text!r} is not a size; write it as 500M, 2GiB or 1000000")
+    return int(number)
+
+
+def seconds(text: str) -> float:
+    """Seconds, more than zero."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 < number <= 1e9:
+        raise ValueError(f"{text!r} is not a number of seconds")
+    return number
+
+
+def from_json(value: object) -> object:
+    """A value that came as JSON, in which "nan", "inf" and "-inf" stand for numbers as in adiff's own output."""
+    if isinstance(value, list):
+        return [from_json(item) for item in value]
+    if value in ("nan", "inf", "-inf"):
+        return float(str(value))
+    return value

@@ -1,0 +1,367 @@
+"""Derivatives of a function of tensors: gradient, Jacobian, Hessian and the products, over the recorders.
+
+A function here takes a list of tensors and returns an operand or a structure of operands; it may run several times.
+`xs` are operands; integers that are differentiated count as floats.
+"""
+
+from __future__ import annotations
+
+from ..core.dispatch import apply, as_operand, follows, plain, shape_text, tensor
+from ..core.dtypes import WEAK_FLOAT
+from ..core.errors import failure
+from ..core.state import RECORDERS, STATE
+from ..core.tensor import OPERATORS, Tensor
+from .forward import Forward, tangent_of
+from .tape import Tape, gradient, seed_for
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    Function = Callable[[list[Any]], Any]
+
+
+def shape_of(x: Any) -> tuple[int, ...]:
+    return x.shape if x.__class__ is Tensor else ()
+
+
+def count(shape: tuple[int, ...]) -> int:
+    total = 1
+    for size in shape:
+        total *= size
+    return total
+
+
+def source(x: Any) -> Tensor:
+    """A tensor of its own for an input that is differentiated, connected to `x` for the recorders around."""
+    x = as_operand(x)
+    if x.__class__ is int:
+        try:
+            return Tensor(float(x), WEAK_FLOAT) if STATE.weak_float is WEAK_FLOAT else tensor(float(x))
+        except OverflowError:
+            raise failure("E0303", "this integer is too large for a float", "write it as a float: 1e300") from None
+    if x.__class__ is float or x.__class__ is complex:
+        fresh = tensor(x)
+        return Tensor(fresh.value, fresh.dtype)
+    if x.__class__ is not Tensor:
+        return tensor(x)
+    if x.dtype.weak and x.dtype.kind == "i":
+        x = tensor(OPERATORS["add"](x, tensor(0.0)))
+    if x.on is not None and any(follows(x, r.token) for r in RECORDERS):
+        return apply(OPERATORS["identity"], (x,), None)  # type: ignore[no-any-return]
+    return Tensor(x.value, x.dtype)
+
+
+def recorded(f: Function, xs: Sequence[Any], wanted: Sequence[bool] | None = None) -> tuple[Tape, list[Tensor], Any]:
+    """Run `f` under a new tape that watches the (wanted) inputs."""
+    tape = Tape()
+    tensors = [source(x) for x in xs]
+    for i, x in enumerate(tensors):
+        if x.dtype.differentiable and (wanted is None or wanted[i]):
+            tape.watch(x)
+    RECORDERS.append(tape)
+    try:
+        y = f(tensors)
+    finally:
+        RECORDERS.remove(tape)
+    return tape, tensors, y
+
+
+def scalar_seed(y: Any, what: str) -> Any:
+    if y.__class__ is Tensor and y.shape != ():
+        raise failure(
+            "E0507", f"{what} needs a scalar result, and this one has shape {shape_text(y.shape)}", "sum(...) makes it one"
+        )
+    return 1.0
+
+
+def value_and_gradients(f: Function, xs: Sequence[Any]) -> tuple[Any, list[Any]]:
+    """The value and one cotangent per input (None where unconnected); a result that is no scalar is summed."""
+    tape, tensors, y = recorded(f, xs)
+    y = as_operand(y)
+    return y, gradient(tape, [y], [seed_for(y)], [[x] for x in tensors], consume=True)
+
+
+def vjp(f: Function, xs: Sequence[Any], cotangent: Any) -> tuple[Any, list[Any]]:
+    """The value and the cotangents of the inputs for a cotangent of the result (None: ones)."""
+    tape, tensors, y = recorded(f, xs)
+    y = as_operand(y)
+    g = seed_for(y) if cotangent is None else fit_seed(cotangent, y, "the cotangent", "the result")
+    return y, gradient(tape, [y], [g], [[x] for x in tensors], consume=True)
+
+
+def fit_seed(seed: Any, like: Any, what: str, of: str) -> Any:
+    """A tangent or cotangent, checked against the value it belongs to."""
+    seed = as_operand(seed)
+    if seed.__class__ is int or seed.__class__ is bool:
+        seed = float(seed)
+    if seed.__class__ is Tensor and seed.dtype.weak and seed.dtype.kind == "i":
+        seed = OPERATORS["add"](seed, 0.0)
+    if shape_of(seed) != shape_of(like):
+        if shape_of(seed) == ():
+            return OPERATORS["broadcast_to"](seed, shape=shape_of(like))
+        raise failure(
+            "E0302", f"{what} has shape {shape_text(shape_of(seed))}, and {of} has shape {shape_text(shape_of(like))}"
+        )
+    return seed
+
+
+def jvp(f: Function, xs: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    """The value and the tangent of the result (None where no tangent reaches it) for the inputs' tangents.
+
+    A zero tangent that meets an infinite partial is ambiguous in forward mode; such cases are decided by the reverse
+    sweep, so that both modes agree.
+    """
+    outer_ambiguous = STATE.ambiguous
+    STATE.ambiguous = False
+    forward = Forward()
+    tensors = [source(x) for x in xs]
+    for x, t in zip(tensors, tangents):
+        if t is not None and x.dtype.differentiable:
+            forward.watch(x, fit_seed(t, x, "the tangent", "its input"))
+    RECORDERS.append(forward)
+    try:
+        y = f(tensors)
+    finally:
+        RECORDERS.remove(forward)
+    y = as_operand(y)
+    tangent = tangent_of(y, forward.token)
+    ambiguous, STATE.ambiguous = STATE.ambiguous, outer_ambiguous
+    if ambiguous and tangent is not None and shape_of(y) == ():
+        tangent = reverse_product(f, xs, tangents)
+    if tangent is not None and y.dtype.kind in "f" and is_complex(tangent):
+        tangent = OPERATORS["real"](tangent)
+    return y, tangent
+
+
+def is_complex(x: Any) -> bool:
+    return x.__class__ is complex or (x.__class__ is Tensor and x.dtype.kind == "c")
+
+
+def reverse_product(f: Function, xs: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    """A directional derivative of a scalar function as gradient times tangent; 0 * anything = 0 for a zero tangent."""
+    _, gradients = value_and_gradients(f, xs)
+    total: Any = 0.0
+    for g, t in zip(gradients, tangents):
+        if g is not None and t is not None:
+            if is_complex(g):
+                g = OPERATORS["conj"](g)
+            term = OPERATORS["strong_multiply"](fit_seed(t, g, "the tangent", "its input"), g)
+            total = total + (OPERATORS["sum_to"](term, shape=()) if shape_of(term) else term)
+    return total
+
+
+def basis(x: Any, i: int) -> Any:
+    """The tangent (or cotangent) with a one in flat place `i` of `x`."""
+    if shape_of(x) == ():
+        return 1.0
+    import numpy as np
+
+    array = np.zeros(x.shape, dtype=x.dtype.name)
+    array.reshape(-1)[i] = 1
+    return Tensor(array, x.dtype)
+
+
+def assemble(parts: list[Any], shape: tuple[int, ...], template: Any) -> Any:
+    """Parts stacked into an array of `shape`; None stands for zeros of the template's shape."""
+    if all(p is None for p in parts):
+        return None
+    filled = [zeros(shape_of(template)) if p is None else p for p in parts]
+    if shape == ():
+        return filled[0]
+    return OPERATORS["reshape"](OPERATORS["stack"](filled), shape=shape)
+
+
+def zeros(shape: tuple[int, ...]) -> Any:
+    if shape == ():
+        return 0.0
+    import numpy as np
+
+    return Tensor(np.zeros(shape), WEAK_FLOAT)
+
+
+def jacobian(f: Function, xs: Sequence[Any], mode: str = "auto") -> tuple[Any, list[Any], str]:
+    """The value, d y / d x of shape y.shape + x.shape for each input, and the mode that was used."""
+    tape, tensors, y = recorded(f, xs)
+    y = as_operand(y)
+    outputs = count(shape_of(y))
+    inputs = sum(count(x.shape) for x in tensors if x.dtype.differentiable)
+    if mode == "auto":
+        mode = "forward" if 2 * inputs < outputs else "reverse"
+    if mode == "forward":
+        tape.log.clear()
+        blocks, ambiguous = forward_jacobian(f, xs, tensors, y)
+        if not ambiguous:
+            return y, blocks, mode
+        tape, tensors, y = recorded(f, xs)
+        mode = "reverse"
+    rows = []
+    for i in range(outputs):
+        last = i + 1 == outputs
+        seed = basis(y, i) if y.__class__ is Tensor else 1.0
+        rows.append(gradient(tape, [y], [seed], [[x] for x in tensors], consume=last))
+    blocks = [
+        assemble([row[k] for row in rows], shape_of(y) + x.shape, x) if rows else zeros(shape_of(y) + x.shape)
+        for k, x in enumerate(tensors)
+    ]
+    return y, blocks, mode
+
+
+def forward_jacobian(f: Function, xs: Sequence[Any], tensors: list[Tensor], y: Any) -> tuple[list[Any], bool]:
+    """Column by column; also whether a column met a case that forward mode cannot decide."""
+    outer, STATE.ambiguous = STATE.ambiguous, False
+    blocks: list[Any] = []
+    for k, x in enumerate(tensors):
+        if not x.dtype.differentiable:
+            blocks.append(None)
+            continue
+        columns = []
+        for i in range(count(x.shape)):
+            forward = Forward()
+            inputs = [source(v) for v in xs]
+            forward.watch(inputs[k], basis(inputs[k], i))
+            RECORDERS.append(forward)
+            try:
+                result = as_operand(f(inputs))
+            finally:
+                RECORDERS.remove(forward)
+            columns.append(tangent_of(result, forward.token))
+        if all(c is None for c in columns):
+            blocks.append(None)
+            continue
+        filled = [zeros(shape_of(y)) if c is None else c for c in columns]
+        if x.shape == ():
+            blocks.append(filled[0])
+        else:
+            stacked = OPERATORS["stack"](filled, axis=-1)
+            blocks.append(OPERATORS["reshape"](stacked, shape=shape_of(y) + x.shape))
+    ambiguous, STATE.ambiguous = STATE.ambiguous, outer
+    return blocks, ambiguous
+
+
+def hvp(f: Function, xs: Sequence[Any], vectors: Sequence[Any], wanted: Sequence[bool] | None = None) -> tuple[Any, list[Any], list[Any]]:
+    """The value, the gradients and the Hessian times a vector, forward over reverse, without forming the Hessian.
+
+    `vectors[i]` is None for a zero block; `wanted` limits the rows of the product. An unconnected block is None.
+    """
+    outer, STATE.ambiguous = STATE.ambiguous, False
+    forward = Forward()
+    inputs = [source(x) for x in xs]
+    for x, v in zip(inputs, vectors):
+        if v is not None and x.dtype.differentiable:
+            forward.watch(x, fit_seed(v, x, "the vector", "its input"))
+    RECORDERS.append(forward)
+    try:
+        # The tape must follow the very tensors that carry the tangents.
+        tape = Tape()
+        for i, x in enumerate(inputs):
+            if x.dtype.differentiable and (wanted is None or wanted[i]):
+                tape.watch(x)
+        RECORDERS.append(tape)
+        try:
+            y = as_operand(f(inputs))
+        finally:
+            RECORDERS.remove(tape)
+        gradients = gradient(tape, [y], [scalar_seed(y, "a Hessian")], [[x] for x in inputs], consume=True)
+    finally:
+        RECORDERS.remove(forward)
+    products = [
+        None if g is None else (zeros(shape_of(x)) if (t := tangent_of(g, forward.token)) is None else t)
+        for g, x in zip(gradients, inputs)
+    ]
+    ambiguous, STATE.ambiguous = STATE.ambiguous, outer
+    if ambiguous:
+        products = reverse_over_reverse(f, xs, vectors, gradients)
+    return y, gradients, products
+
+
+def reverse_over_reverse(f: Function, xs: Sequence[Any], vectors: Sequence[Any], gradients: list[Any]) -> list[Any]:
+    """The Hessian times a vector by two tapes: what forward over reverse cannot decide (0 * inf)."""
+
+    def directional(inputs: list[Any]) -> Any:
+        _, inner = value_and_gradients(f, inputs)
+        total: Any = 0.0
+        for g, v, x in zip(inner, vectors, inputs):
+            if g is not None and v is not None:
+                term = OPERATORS["strong_multiply"](fit_seed(v, x, "the vector", "its input"), g)
+                total = total + (OPERATORS["sum_to"](term, shape=()) if shape_of(term) else term)
+        return total
+
+    _, products = value_and_gradients(directional, xs)
+    return [
+        None if g is None else (zeros(shape_of(x)) if p is None else p) for g, p, x in zip(gradients, products, xs)
+    ]
+
+
+def hessian(f: Function, xs: Sequence[Any]) -> tuple[Any, list[Any], list[list[Any]]]:
+    """The value, the gradients and every block H[i][j] = d²y / dx_i dx_j of shape x_i.shape + x_j.shape.
+
+    Column by column, forward over reverse. Only blocks on and below the diagonal are computed: the tape of a column
+    of x_j follows the inputs from j on, and the others are filled in by symmetry.
+    """
+    tensors = [source(x) for x in xs]
+    n = len(tensors)
+    blocks: list[list[Any]] = [[None] * n for _ in range(n)]
+    y: Any = None
+    gradients: list[Any] = [None] * n
+    for j, x in enumerate(tensors):
+        if not x.dtype.differentiable:
+            continue
+        columns: list[list[Any]] = []
+        for k in range(count(x.shape)):
+            vectors: list[Any] = [None] * n
+            vectors[j] = basis(x, k)
+            value, found, product = hvp(f, xs, vectors, [i >= j for i in range(n)])
+            columns.append(product)
+            for i in range(j, n):
+                gradients[i] = strip(found[i])
+            y = strip(value)
+        for i in range(j, n):
+            shape = tensors[i].shape
+            parts = [column[i] for column in columns]
+            if not parts:
+                continue
+            if all(p is None for p in parts):
+                continue
+            filled = [zeros(shape) if p is None else p for p in parts]
+            if x.shape == ():
+                blocks[i][j] = filled[0]
+            else:
+                stacked = OPERATORS["stack"](filled, axis=-1)
+                blocks[i][j] = OPERATORS["reshape"](stacked, shape=shape + x.shape)
+            if i != j:
+                blocks[j][i] = transposed(blocks[i][j], shape, x.shape)
+    if y is None:
+        y, gradients = value_and_gradients(f, xs)
+        scalar_seed(as_operand(y), "a Hessian")
+    return y, gradients, blocks
+
+
+def strip(x: Any) -> Any:
+    """A result without the marks of recorders that have ended."""
+    return Tensor(x.value, x.dtype) if x.__class__ is Tensor and x.on is not None and not RECORDERS else x
+
+
+def transposed(block: Any, rows: tuple[int, ...], columns: tuple[int, ...]) -> Any:
+    if shape_of(block) == ():
+        return block
+    flat = OPERATORS["reshape"](block, shape=(count(rows), count(columns)))
+    return OPERATORS["reshape"](OPERATORS["transpose"](flat), shape=columns + rows)
+
+
+def derivatives(f: Function, x: Any, order: int) -> list[Any]:
+    """y, y', y'', ... up to `order` for a scalar function of one scalar, by nested forward mode."""
+
+    def nth(k: int) -> Callable[[list[Any]], Any]:
+        if k == 0:
+            return f
+        lower = nth(k - 1)
+
+        def derivative(inputs: list[Any]) -> Any:
+            _, tangent = jvp(lower, inputs, [1.0])
+            return 0.0 if tangent is None else tangent
+
+        return derivative
+
+    return [plain(nth(k)([source(x)])) for k in range(order + 1)]

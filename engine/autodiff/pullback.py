@@ -1,0 +1,252 @@
+"""The derivative of one applied row: cotangents backwards, tangents forwards, from the row's one rule.
+
+Broadcasting is undone here and nowhere else. Products with a cotangent are *strong*: a zero cotangent stays zero
+whatever it meets, so that nothing leaks from a branch that was not taken (`where(x > 0, log(x), 0)` at 0).
+
+Complex numbers: the cotangent of z is dL/dRe(z) + i dL/dIm(z), the direction of steepest ascent (TensorFlow's and
+PyTorch's convention). A holomorphic partial p therefore pulls back as g * conj(p) and pushes forward as p * t.
+"""
+
+from __future__ import annotations
+
+from ..core.dispatch import apply, follows, plain, tensor
+from ..core.dtypes import FLOAT64
+from ..core.errors import failure
+from ..core.state import RECORDERS, STATE
+from ..core.tensor import OPERATORS, Tensor
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..core.operation import Operation, Singular
+
+
+def is_complex(x: Any) -> bool:
+    return x.__class__ is complex or (x.__class__ is Tensor and x.dtype.kind == "c")
+
+
+def shape_of(x: Any) -> tuple[int, ...]:
+    return x.shape if x.__class__ is Tensor else ()
+
+
+def zeros_like(x: Any) -> Any:
+    """Zeros of a value's shape and dtype."""
+    if x.__class__ is not Tensor or x.shape == ():
+        return 0.0 if x.__class__ is not Tensor or x.dtype.name in ("float64", "int64") else OPERATORS["zeros_like"](x)
+    return OPERATORS["zeros_like"](x)
+
+
+def describe_choice(value: Any) -> str:
+    plain_value = plain(value)
+    if plain_value.__class__ is float and plain_value == int(plain_value if abs(plain_value) < 1e9 else 0):
+        return str(int(plain_value))
+    return str(plain_value)
+
+
+def singular_partial(op: Operation, spot: Singular, p: Any, inputs: tuple[Any, ...], g: Any) -> Any:
+    """`p` with the chosen value wherever the partial is singular and the cotangent `g` (or tangent) is not zero."""
+    values = [plain(x) for x in inputs]
+    mask = spot.where(*values)
+    if mask is False or mask is NotImplemented:
+        return p
+    if mask is True:
+        if plain(g) == 0 if shape_of(g) == () else not plain(g).any():
+            hit = False
+        else:
+            hit = True
+    elif not getattr(mask, "any", lambda: mask)():
+        return p
+    else:
+        hit = bool((mask & (plain(g) != 0)).any())
+    choice = spot.choice(STATE.kinks)
+    if hit:
+        if STATE.kinks == "error":
+            raise failure("E0501", f"{spot.message}", "drop --kinks error to take the documented choice")
+        text = spot.message
+        if choice is not None and spot.subgradients:
+            chosen = choice if not callable(choice) else None
+            which = describe_choice(chosen) if chosen is not None else "the documented choice"
+            text += f": {which} chosen from {spot.subgradients}"
+        STATE.notify("N0501", text)
+    if choice is None:
+        return p
+    if callable(choice):
+        choice = choice(*inputs)
+    if mask is True:
+        return choice
+    import numpy as np
+
+    if shape_of(p) == () and np.ndim(mask) == 0:
+        return choice
+    return OPERATORS["where"](tensor_of_mask(mask), choice, p)
+
+
+def tensor_of_mask(mask: Any) -> Tensor:
+    from ..core.dtypes import BOOL
+
+    return Tensor(mask, BOOL)
+
+
+def partial(op: Operation, index: int, y: Any, inputs: tuple[Any, ...], attributes: dict[str, Any] | None, g: Any) -> Any:
+    """The local partial of `y` with respect to input `index`, with singular points resolved by the policy."""
+    formula = op.partials[index]
+    p = formula if not callable(formula) else formula(y, *inputs) if attributes is None else formula(y, *inputs, **attributes)
+    for spot in op.singular:
+        if spot.input == index:
+            p = singular_partial(op, spot, p, inputs, g)
+    return p
+
+
+def strong_product(g: Any, p: Any) -> Any:
+    """g * p with 0 * anything = 0 for a zero g."""
+    if p.__class__ in (int, float):
+        if p == 1:
+            return g
+        if g.__class__ is float:
+            return g * p if g != 0.0 else 0.0
+        if p == -1:
+            return -g
+    return OPERATORS["strong_multiply"](g, p)
+
+
+def fit(c: Any, x: Any) -> Any:
+    """A cotangent brought to its input: broadcasting undone, real where the input is real."""
+    shape = shape_of(x)
+    if shape_of(c) != shape:
+        c = OPERATORS["sum_to"](c, shape=shape) if len(shape_of(c)) >= len(shape) and _size(c) >= _count(shape) else (
+            OPERATORS["broadcast_to"](c, shape=shape)
+        )
+    if is_complex(c) and not is_complex(x):
+        c = OPERATORS["real"](c)
+    return c
+
+
+def _count(shape: tuple[int, ...]) -> int:
+    count = 1
+    for size in shape:
+        count *= size
+    return count
+
+
+def _size(x: Any) -> int:
+    return _count(shape_of(x))
+
+
+def pullback(
+    op: Operation, g: Any, y: Any, inputs: tuple[Any, ...], attributes: dict[str, Any] | None, wanted: list[bool]
+) -> list[Any]:
+    """The cotangents of the inputs for the cotangent `g` of `y`; None where not wanted or where there is none."""
+    kind = op.derivative
+    if kind == "partials":
+        cotangents: list[Any] = []
+        for i, x in enumerate(inputs):
+            if not wanted[i] or op.partials[i] is None:
+                cotangents.append(None)
+                continue
+            p = partial(op, i, y, inputs, attributes, g)
+            if is_complex(p):
+                p = OPERATORS["conj"](p)
+            cotangents.append(fit(strong_product(g, p), x))
+        return cotangents
+    if kind == "zero":
+        return [zeros_like(x) if want else None for x, want in zip(inputs, wanted)]
+    if kind == "missing":
+        raise failure("E0502", f"the derivative of {op.name} is not available: {op.reason}")
+    rule = op.vjp if kind == "rule" else op.transpose
+    assert rule is not None
+    result = rule(g, y, *inputs) if attributes is None else rule(g, y, *inputs, **attributes)
+    if result.__class__ is not tuple:
+        result = (result,)
+    return [
+        fit(c, x) if c is not None and want else None for c, x, want in zip(result, inputs, wanted)
+    ]
+
+
+def pushforward(
+    op: Operation, y: Any, inputs: tuple[Any, ...], attributes: dict[str, Any] | None, tangents: list[Any]
+) -> Any:
+    """The tangent of `y` (a tuple for a row of several results) for the inputs' tangents, None meaning zero."""
+    kind = op.derivative
+    if kind == "partials":
+        total: Any = None
+        for i, t in enumerate(tangents):
+            if t is None or op.partials[i] is None:
+                continue
+            p = partial(op, i, y, inputs, attributes, t)
+            term = strong_product(t, p)
+            note_ambiguity(t, p)
+            total = term if total is None else total + term
+        if total is not None and shape_of(total) != shape_of(y):
+            total = OPERATORS["broadcast_to"](total, shape=shape_of(y))
+        return total
+    if kind == "linear":
+        moved = [
+            x if i < op.skip else (zeros_like(x) if t is None else t) for i, (x, t) in enumerate(zip(inputs, tangents))
+        ]
+        return apply(op, tuple(moved), attributes)
+    if kind == "multilinear":
+        total = None
+        for i, t in enumerate(tangents):
+            if t is not None:
+                term = apply(op, (*inputs[:i], t, *inputs[i + 1 :]), attributes)
+                total = term if total is None else total + term
+        return total
+    if kind == "zero":
+        return tuple(zeros_like(part) for part in y) if y.__class__ is tuple else zeros_like(y)
+    if kind == "missing":
+        raise failure("E0502", f"the derivative of {op.name} is not available: {op.reason}")
+    return transpose_of_rule(op, y, inputs, attributes, tangents)
+
+
+def note_ambiguity(t: Any, p: Any) -> None:
+    """Remember that a zero tangent met an infinite partial: reverse mode decides such cases (see drivers)."""
+    value = plain(p)
+    if value.__class__ in (int, float):
+        if value - value == 0.0:
+            return
+    else:
+        import numpy as np
+
+        if np.isfinite(value).all():
+            return
+    STATE.ambiguous = True
+
+
+def transpose_of_rule(
+    op: Operation, y: Any, inputs: tuple[Any, ...], attributes: dict[str, Any] | None, tangents: list[Any]
+) -> Any:
+    """The JVP of a row that has only a VJP: the VJP is linear in its cotangent, and its transpose is the JVP."""
+    from .tape import Tape, sweep
+
+    assert op.vjp is not None
+    several = y.__class__ is tuple
+    outputs = y if several else (y,)
+    tape = Tape()
+    seeds = []
+    for part in outputs:
+        seed = tensor(zeros_like(part))
+        if seed.value.__class__ is int:
+            seed = Tensor(0.0, FLOAT64)
+        seed = Tensor(seed.value, seed.dtype, tape.token)
+        seeds.append(seed)
+    RECORDERS.append(tape)
+    try:
+        g = tuple(seeds) if several else seeds[0]
+        cotangents = op.vjp(g, y, *inputs) if attributes is None else op.vjp(g, y, *inputs, **attributes)
+        if cotangents.__class__ is not tuple:
+            cotangents = (cotangents,)
+        cotangents = tuple(None if c is None else fit(c, x) for c, x in zip(cotangents, inputs))
+    finally:
+        RECORDERS.remove(tape)
+    adjoints: dict[Any, Any] = {}
+    for c, t in zip(cotangents, tangents):
+        if c is not None and t is not None and follows(c, tape.token):
+            adjoints[c] = t if c not in adjoints else adjoints[c] + t
+    results = sweep(tape, adjoints, seeds, consume=True)
+    found = [results.get(seed) for seed in seeds]
+    filled = [zeros_like(part) if r is None else r for part, r in zip(outputs, found)]
+    return tuple(filled) if several else filled[0]
+
+
+__all__ = ["fit", "partial", "pullback", "pushforward", "strong_product", "zeros_like"]

@@ -1,0 +1,314 @@
+"""The tape: operations as they were executed, and the reverse sweep over them.
+
+A tape keeps one flat list, four entries a record, in two forms:
+
+    site, a, b, out               a row of one (b is None) or two inputs, all scalars: the case loops consist of
+    site, (inputs...), static, out   everything else; `out` is a tuple for a row of several results
+
+Only the site (which knows the row and its place in the source) and the tensors themselves are referred to, so a
+recorded scalar operation costs four references and its result. The sweep pops what it has passed.
+"""
+
+from __future__ import annotations
+
+from ..core.dispatch import add_mark, follows, plain, site_for
+from ..core.errors import failure
+from ..core.state import RECORDERS, STATE
+from ..core.tensor import Tensor, Token
+from .pullback import pullback, shape_of, zeros_like
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from ..core.operation import Operation
+    from ..core.state import Site
+
+
+class Break:
+    """A place where the path of a followed tensor ended: an operation without a tangent, an assignment, ..."""
+
+    __slots__ = ("inputs", "reason", "site")
+
+    def __init__(self, site: Site, inputs: Sequence[Tensor], reason: str) -> None:
+        self.site = site
+        self.inputs = inputs
+        self.reason = reason
+
+
+class Tape:
+    """A recorder for reverse mode. It is active while it is in `RECORDERS`."""
+
+    __slots__ = ("breaks", "log", "token")
+
+    def __init__(self) -> None:
+        self.token = Token()
+        self.log: list[Any] = []
+        self.breaks: list[Break] = []
+
+    def watch(self, x: Tensor) -> None:
+        add_mark(x, self.token)
+
+    def record(self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None, out: Any) -> Any:
+        site = STATE.site
+        if site.op is not op:
+            site = site_for(op)
+        token = self.token
+        if op.derivative == "none" or (out.__class__ is Tensor and not out.dtype.differentiable) or out.__class__ is bool:
+            followed = [x for x in inputs if follows(x, token)]
+            self.broken(site, followed, describe_break(op, out))
+            return out
+        if out.__class__ is tuple:
+            out = tuple(_as_tensor(part) for part in out)
+            for part in out:
+                add_mark(part, token)
+        else:
+            out = _as_tensor(out)
+            add_mark(out, token)
+        if attributes is None and op.derivative == "partials" and len(inputs) <= 2:
+            self.log += (site, inputs[0], inputs[1] if len(inputs) == 2 else None, out)
+        else:
+            self.log += (site, inputs, attributes, out)
+        return out
+
+    def broken(self, site: Site, inputs: Sequence[Tensor], reason: str) -> None:
+        if len(self.breaks) < 1000:  # enough to explain, bounded in loops
+            self.breaks.append(Break(site, inputs, reason))
+
+
+def describe_break(op: Operation, out: Any) -> str:
+    if op.name == "stop_gradient":
+        return "stop_gradient"
+    if op.name == "cast":
+        return f"the cast to {out.dtype.name if out.__class__ is Tensor else 'bool'}"
+    if op.derivative == "none" and op.reason:
+        return f"{op.name} ({op.reason})"
+    return op.name
+
+
+def _as_tensor(x: Any) -> Tensor:
+    if x.__class__ is Tensor:
+        return x  # type: ignore[no-any-return]
+    from ..core.dispatch import tensor
+
+    return tensor(x)
+
+
+def sweep(tape: Tape, adjoints: dict[Any, Any], sources: Iterable[Tensor], consume: bool) -> dict[Any, Any]:
+    """Walk the tape backwards from the cotangents in `adjoints`; the cotangents of `sources` that were reached.
+
+    `consume` frees every record once it is passed. While outer recorders are active the sweep runs on tensors, and
+    is recorded; otherwise scalars are plain floats.
+    """
+    wanted = set(sources)
+    results: dict[Any, Any] = {}
+    log = tape.log
+    token = tape.token
+    if not consume:
+        log = log.copy()
+    tape_log = log
+    pop = tape_log.pop
+    recorded = bool(RECORDERS) or STATE.trace is not None
+    saved_site = STATE.site
+    adjoint_pop = adjoints.pop
+    adjoint_get = adjoints.get
+    try:
+        while tape_log:
+            out = pop()
+            b = pop()
+            a = pop()
+            site = pop()
+            if out.__class__ is tuple:
+                parts = [adjoint_pop(part, None) for part in out]
+                parts = [part.tensor() if part.__class__ is Buffer else part for part in parts]
+                if all(part is None for part in parts):
+                    continue
+                for part, g in zip(out, parts):
+                    if part in wanted and g is not None:
+                        results[part] = g
+                g = tuple(zeros_like(part) if c is None else c for part, c in zip(out, parts))
+            else:
+                g = adjoint_pop(out, None)
+                if g is None:
+                    continue
+                if g.__class__ is Buffer:
+                    g = g.tensor()
+                if out in wanted:
+                    results[out] = g
+            STATE.site = site
+            op = site.op
+            if a.__class__ is not tuple:
+                if g.__class__ is float and not recorded and out.value.__class__ is float:
+                    # Scalars with nobody watching: plain floats all the way.
+                    u = a.value if a.__class__ is Tensor else a
+                    if b is None:
+                        if g == 0.0:
+                            c = 0.0
+                        else:
+                            p = op.partials[0]
+                            if p.__class__ is not int:
+                                p = p(out.value, u)
+                                if op.singular:
+                                    p = _scalar_partial(op, 0, p, (u,), g)
+                                p = p if p.__class__ is float else plain(p)
+                            c = g * p
+                        old = adjoint_get(a)
+                        adjoints[a] = c if old is None else old + c
+                        continue
+                    v = b.value if b.__class__ is Tensor else b
+                    if a.__class__ is Tensor and (a.on is token or follows(a, token)):
+                        if g == 0.0:
+                            c = 0.0
+                        else:
+                            p = op.partials[0]
+                            if p.__class__ is not int:
+                                p = p(out.value, u, v)
+                                if op.singular:
+                                    p = _scalar_partial(op, 0, p, (u, v), g)
+                                p = p if p.__class__ is float else plain(p)
+                            c = g * p
+                        old = adjoint_get(a)
+                        adjoints[a] = c if old is None else old + c
+                    if b.__class__ is Tensor and (b.on is token or follows(b, token)):
+                        if g == 0.0:
+                            c = 0.0
+                        else:
+                            p = op.partials[1]
+                            if p.__class__ is not int:
+                                p = p(out.value, u, v)
+                                if op.singular:
+                                    p = _scalar_partial(op, 1, p, (u, v), g)
+                                p = p if p.__class__ is float else plain(p)
+                            c = g * p
+                        old = adjoint_get(b)
+                        adjoints[b] = c if old is None else old + c
+                    continue
+                inputs: tuple[Any, ...] = (a,) if b is None else (a, b)
+                attributes = None
+            else:
+                inputs, attributes = a, b
+            needs = [follows(x, token) for x in inputs]
+            if op.accumulate is not None and not recorded:
+                # Reading one element of a tensor must not cost a tensor of zeros: add into a buffer that we own.
+                x = inputs[0]
+                old = adjoint_get(x)
+                if old.__class__ is not Buffer:
+                    adjoints[x] = old = Buffer(x, old)
+                op.accumulate(old.array, plain(g), **attributes)
+                continue
+            cotangents = pullback(op, g, out, inputs, attributes, needs)
+            for x, c, need in zip(inputs, cotangents, needs):
+                if need and c is not None:
+                    if STATE.trace is not None:
+                        STATE.trace(op, g, c, adjoint=True)
+                    if c.__class__ is Tensor and c.on is None and c.value.__class__ is float:
+                        c = c.value
+                    old = adjoint_get(x)
+                    adjoints[x] = c if old is None else old + c
+    finally:
+        STATE.site = saved_site
+    for source in wanted:
+        g = adjoint_get(source)
+        if g is not None:
+            if g.__class__ is Buffer:
+                g = g.tensor()
+            results[source] = g if source not in results else results[source] + g
+    return results
+
+
+class Buffer:
+    """A cotangent that is accumulated in place."""
+
+    __slots__ = ("array", "dtype")
+
+    def __init__(self, x: Tensor, initial: Any) -> None:
+        import numpy as np
+
+        self.dtype = x.dtype
+        self.array = np.zeros(x.shape, dtype=x.dtype.name)
+        if initial is not None:
+            self.array += plain(initial)
+
+    def __add__(self, other: Any) -> Buffer:
+        self.array += plain(other)
+        return self
+
+    def tensor(self) -> Tensor:
+        return Tensor(self.array, self.dtype)
+
+
+def _scalar_partial(op: Operation, index: int, p: Any, values: tuple[Any, ...], g: float) -> Any:
+    from .pullback import singular_partial
+
+    for spot in op.singular:
+        if spot.input == index:
+            mask = spot.where(*values)
+            if mask is not False:
+                p = singular_partial(op, spot, p, values, g)
+    return p
+
+
+def gradient(
+    tape: Tape, targets: Sequence[Any], cotangents: Sequence[Any], sources: Sequence[Sequence[Tensor]], consume: bool
+) -> list[Any]:
+    """The sums over targets of cotangent times derivative, for each source; None for an unconnected one.
+
+    A source is the list of the tensors that stand for it (a Variable is one tensor for every value it had).
+    """
+    adjoints: dict[Any, Any] = {}
+    for target, cotangent in zip(targets, cotangents):
+        if target.__class__ is Tensor and follows(target, tape.token):
+            old = adjoints.get(target)
+            adjoints[target] = cotangent if old is None else old + cotangent
+    flat = [x for tensors in sources for x in tensors]
+    # A target that is a source has its cotangent before any record is passed.
+    found = sweep(tape, adjoints, flat, consume) if adjoints else {}
+    results: list[Any] = []
+    for tensors in sources:
+        total: Any = None
+        for x in dict.fromkeys(tensors):
+            c = found.get(x)
+            if c is not None:
+                total = c if total is None else total + c
+        results.append(total)
+    return results
+
+
+def seed_for(target: Any) -> Any:
+    """The cotangent of a target whose elements are summed: ones."""
+    from ..core.tensor import OPERATORS
+
+    if target.__class__ is not Tensor:
+        return 1.0
+    if shape_of(target) == () and target.value.__class__ is float:
+        return 1.0
+    return OPERATORS["ones_like"](target)
+
+
+def unconnected_reason(tape: Tape, log: list[Any], sources: Sequence[Tensor]) -> tuple[str, Site | None]:
+    """Why no path leads from the sources to the target: the first place where one broke, or that there is no use."""
+    reached: set[Any] = set(sources)
+    used = False
+    for i in range(0, len(log), 4):
+        a, b, out = log[i + 1], log[i + 2], log[i + 3]
+        inputs = a if a.__class__ is tuple else (a, b)
+        if any(x.__class__ is Tensor and x in reached for x in inputs):
+            used = True
+            if out.__class__ is tuple:
+                reached.update(out)
+            else:
+                reached.add(out)
+    for place in tape.breaks:
+        if any(x in reached for x in place.inputs):
+            return place.reason, place.site
+    return ("used" if used else "unused"), None
+
+
+def check_log(tape: Tape) -> None:
+    """Assert the form of every record; tests run it."""
+    log = tape.log
+    assert len(log) % 4 == 0
+    for i in range(0, len(log), 4):
+        if log[i].op is None:
+            raise failure("E0901", "a tape record without an operation")

@@ -1,0 +1,506 @@
+"""Applying a row: dtype rule, evaluation, and telling the active recorders.
+
+Two ways lead through here. `apply` serves everything. `apply_scalar_1` and `apply_scalar_2` are the same thing for
+float64 scalars, the case that loops consist of, at a tenth of the cost; they hand over to `apply` whatever they do
+not recognise.
+"""
+
+from __future__ import annotations
+
+import math
+
+from . import limits
+from .dtypes import (
+    BOOL,
+    COMPLEX_OF,
+    FLOAT64,
+    INT64,
+    REAL_PART,
+    STRING,
+    WEAK,
+    WEAK_FLOAT,
+    DType,
+    DTypeMismatch,
+    of_numpy,
+    promote,
+    raw_dtype,
+)
+from .errors import failure
+from .state import RECORDERS, STATE
+from .tensor import OPERATORS, Tensor
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .operation import Operation
+
+# Dtypes whose scalars are Python scalars.
+NATIVE = {"float64": float, "int64": int, "complex128": complex, "bool": bool}
+ARITHMETIC_FAULTS = (ArithmeticError, ValueError)
+
+
+def apply_scalar_1(op: Operation, x: Any) -> Any:
+    """Apply a row to one input: the fast path for a float64 scalar."""
+    if x.__class__ is float:
+        if op.scalar is not None:
+            try:
+                return op.scalar(x)
+            except ARITHMETIC_FAULTS:
+                return apply(op, (x,), None)
+    elif x.__class__ is Tensor and x.value.__class__ is float and op.scalar is not None and len(RECORDERS) < 2:
+        try:
+            value = op.scalar(x.value)
+        except ARITHMETIC_FAULTS:
+            return apply(op, (x,), None)
+        if value.__class__ is float:
+            dtype = x.dtype
+            if not RECORDERS:
+                return value if dtype.weak else Tensor(value, dtype)
+            recorder = RECORDERS[0]
+            if x.on is recorder.token and recorder.log is not None:
+                out = Tensor(value, dtype, recorder.token)
+                site = STATE.site
+                recorder.log += (site if site.op is op else site_for(op), x, None, out)
+                return out
+    return apply(op, (x,), None)
+
+
+def apply_scalar_2(op: Operation, a: Any, b: Any) -> Any:
+    """Apply a row to two inputs: the fast path for float64 scalars."""
+    if a.__class__ is float:
+        if b.__class__ is float:
+            if op.scalar is not None:
+                try:
+                    return op.scalar(a, b)
+                except ARITHMETIC_FAULTS:
+                    pass
+            return apply(op, (a, b), None)
+        if b.__class__ is not Tensor or b.value.__class__ is not float:
+            return apply(op, (a, b), None)
+        u, v, dtype = a, b.value, b.dtype
+    elif a.__class__ is Tensor and a.value.__class__ is float:
+        if b.__class__ is float:
+            u, v, dtype = a.value, b, a.dtype
+        elif b.__class__ is Tensor and b.value.__class__ is float:
+            u, v, dtype = a.value, b.value, a.dtype
+            if dtype is not b.dtype and dtype.weak:
+                dtype = b.dtype
+        elif b.__class__ is int:
+            u, v, dtype = a.value, b, a.dtype
+        else:
+            return apply(op, (a, b), None)
+    else:
+        return apply(op, (a, b), None)
+    if op.scalar is None or len(RECORDERS) > 1 or op.derivative != "partials":
+        return apply(op, (a, b), None)
+    try:
+        value = op.scalar(u, v)
+    except ARITHMETIC_FAULTS:
+        return apply(op, (a, b), None)
+    if value.__class__ is not float:
+        return apply(op, (a, b), None)
+    if not RECORDERS:
+        return value if dtype.weak else Tensor(value, dtype)
+    recorder = RECORDERS[0]
+    token = recorder.token
+    if recorder.log is None:
+        return apply(op, (a, b), None)
+    if a.__class__ is Tensor and a.on is token:
+        pass
+    elif b.__class__ is not Tensor or b.on is not token:
+        return apply(op, (a, b), None)
+    out = Tensor(value, dtype, token)
+    site = STATE.site
+    recorder.log += (site if site.op is op else site_for(op), a, b, out)
+    return out
+
+
+def site_for(op: Operation) -> Any:
+    """The current place, for an operation that a rule or a composite applies there."""
+    from .state import Site
+
+    site = STATE.site
+    return Site(op, site.source, site.start, site.end)
+
+
+def follows(x: Any, token: Any) -> bool:
+    """Whether the recorder of `token` follows `x`."""
+    if x.__class__ is not Tensor:
+        return False
+    on = x.on
+    if on is None:
+        return False
+    if on.__class__ is tuple:
+        return any(entry.token is token for entry in on)
+    return on.token is token  # type: ignore[no-any-return]
+
+
+def add_mark(x: Tensor, mark: Any) -> None:
+    """Let the recorder of `mark` follow `x`."""
+    on = x.on
+    if on is None:
+        x.on = mark
+    elif on.__class__ is tuple:
+        x.on = (*(entry for entry in on if entry.token is not mark.token), mark)
+    elif on.token is not mark.token:
+        x.on = (on, mark)
+    else:
+        x.on = mark
+
+
+def as_operand(x: Any, op: Operation | None = None) -> Any:
+    """An input as a number, a string or a tensor: lists are stacked, variables are read."""
+    cls = x.__class__
+    if cls is Tensor or cls in (float, int, bool, complex, str):
+        return x
+    if cls is list or cls is tuple:
+        return tensor_of_list(x)
+    read = getattr(x, "read_value", None)
+    if read is not None:
+        return read()
+    symbolic = getattr(x, "as_symbol", None)
+    if symbolic is not None:
+        return x
+    name = "this operation" if op is None else op.name
+    if x is None:
+        raise failure("E0304", f"{name} needs a number or a tensor, and got None", "is a gradient unconnected here?")
+    what = describe(x)
+    hint = None
+    if what.startswith("the function"):
+        hint = f"call it, or bind an input of that name: --at {what.split(chr(39))[1]}=..."
+    raise failure("E0304", f"{name} needs a number or a tensor, and got {what}", hint)
+
+
+def describe(x: Any) -> str:
+    """What a value is, in the user's words."""
+    cls = x.__class__
+    if cls is Tensor:
+        return f"a {x.dtype.name} tensor of shape {shape_text(x.shape)}"
+    words = {"bool": "a bool", "int": "an integer", "float": "a float", "complex": "a complex number", "str": "a string"}
+    if cls.__name__ in words:
+        return words[cls.__name__]
+    if cls is list:
+        return "a list"
+    if cls is tuple:
+        return "a tuple"
+    if cls is dict:
+        return "a dict"
+    if x is None:
+        return "None"
+    name = getattr(x, "name", None)
+    if cls.__name__ == "Operation" or cls.__name__ == "Function":
+        return f"the function '{name}'"
+    return getattr(x, "description", f"a {cls.__name__}")
+
+
+def shape_text(shape: tuple[int, ...]) -> str:
+    """A shape as TensorFlow's messages show it: [2,3]."""
+    return "[" + ",".join(map(str, shape)) + "]"
+
+
+def tensor_of_list(items: Any) -> Any:
+    """A nested list as one tensor. A list of constants becomes one array at once; else its parts are stacked."""
+    leaf_dtype: DType | None = None
+    constant = True
+    stack = [items]
+    mixed = False
+    while stack:
+        for item in stack.pop():
+            cls = item.__class__
+            if cls is list or cls is tuple:
+                stack.append(item)
+                continue
+            raw = raw_dtype(item)
+            if raw is None:
+                constant = False
+            elif leaf_dtype is None or leaf_dtype is raw:
+                leaf_dtype = raw
+            elif STRING in (leaf_dtype, raw):
+                mixed = True
+            else:
+                leaf_dtype = promote(leaf_dtype, raw)
+    if mixed:
+        raise failure("E0301", "a list cannot mix strings and numbers")
+    if not constant:
+        return OPERATORS["stack"]([as_operand(item) for item in items])
+    if leaf_dtype is None:
+        leaf_dtype = WEAK_FLOAT
+    if leaf_dtype is BOOL or leaf_dtype is STRING:
+        weak = leaf_dtype
+    else:
+        weak = leaf_dtype
+    if weak is WEAK_FLOAT:
+        weak = STATE.weak_float
+    import numpy as np
+
+    try:
+        if weak is STRING:
+            value = np.array(items, dtype=object)
+            if any(item.__class__ in (list, tuple) for item in value.flat):
+                raise ValueError
+        else:
+            value = np.array(items, dtype=weak.name)
+    except OverflowError:
+        raise failure("E0303", "an integer in this list does not fit int64", "write it as a float: 1e20") from None
+    except ValueError:
+        raise failure(
+            "E0302", "the rows of this list differ in length, so it is no tensor", "ragged.constant([...]) takes such lists"
+        ) from None
+    return Tensor(value, weak)
+
+
+def operand_dtype(x: Any) -> DType:
+    return x.dtype if x.__class__ is Tensor else raw_dtype(x)  # type: ignore[return-value, no-any-return]
+
+
+def common_dtype(op: Operation, dtypes: list[DType]) -> DType:
+    """The dtype in which the inputs of a row meet, if the row is defined for it."""
+    computed = dtypes[op.skip]
+    for other in dtypes[op.skip + 1 :]:
+        if other is not computed:
+            try:
+                computed = promote(computed, other)
+            except DTypeMismatch as mismatch:
+                raise mismatch_error(op, mismatch) from None
+    if computed.kind not in op.accepts:
+        raise failure("E0301", f"{op.name} is not defined for {computed.name}", accept_hint(op, computed))
+    return computed
+
+
+def result_dtypes(op: Operation, dtypes: list[DType], attributes: dict[str, Any] | None) -> tuple[DType | None, DType]:
+    """The dtype in which the row computes (None: each input in its own) and the dtype of its result."""
+    kind = op.dtype
+    if kind.__class__ is not str:
+        return kind(op, dtypes, attributes)  # type: ignore[no-any-return]
+    computed = common_dtype(op, dtypes)
+    if kind == "promote" or kind == "first":
+        return computed, computed
+    if kind == "arithmetic":
+        if computed.kind == "b":
+            return INT64, WEAK[INT64]
+        return computed, computed
+    if kind == "float":
+        if computed.kind in "bi":
+            computed = STATE.weak_float if computed.weak or computed.kind == "b" else STATE.default_float
+        return computed, computed
+    if kind == "bool":
+        return computed, BOOL
+    if kind == "int":
+        return computed, INT64
+    if kind == "real":
+        return computed, REAL_PART.get(computed, computed)
+    if kind == "complex":
+        if computed.kind in "bi":
+            computed = STATE.weak_float
+        return computed, COMPLEX_OF.get(computed, computed)
+    raise AssertionError(f"{op.name}: unknown dtype rule {kind!r}")
+
+
+def accept_hint(op: Operation, dtype: DType) -> str | None:
+    if dtype.kind == "c":
+        return "take real(z), imag(z) or abs(z) first"
+    if dtype.kind == "s":
+        return "strings carry no numbers; see `adiff ops` for the string operations"
+    if "i" in op.accepts:
+        return "write cast(x, int64)"
+    return "write cast(x, float64)"
+
+
+def mismatch_error(op: Operation, mismatch: DTypeMismatch) -> Exception:
+    first, second = mismatch.first, mismatch.second
+    if "s" in (first.kind, second.kind):
+        return failure("E0301", f"{op.name} cannot combine {first.name} and {second.name}", "strings and numbers do not mix")
+    rank = {"b": 0, "i": 1, "f": 2, "c": 3}
+    low, high = (first, second) if (rank[first.kind], first.bits) <= (rank[second.kind], second.bits) else (second, first)
+    if first.weak or second.weak:
+        weak, strong = (first, second) if first.weak else (second, first)
+        return failure(
+            "E0301",
+            f"{op.name} cannot combine {strong.name} with a {weak.name} literal: dtypes do not mix",
+            f"write cast(x, {weak.name}) for the {strong.name} operand",
+        )
+    return failure(
+        "E0301",
+        f"{op.name} cannot combine {first.name} and {second.name}: dtypes do not mix",
+        f"write cast(x, {high.name}) for the {low.name} operand",
+    )
+
+
+def apply(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
+    """Apply a row to its inputs and static parameters; record it wherever an input is followed.
+
+    Raises AdiffError E03xx for operands that do not fit, E04xx for values that do not.
+    """
+    if any(hasattr(x, "as_symbol") for x in inputs):
+        return next(x for x in inputs if hasattr(x, "as_symbol")).as_symbol(op, inputs, attributes)
+    inputs = tuple([as_operand(x, op) for x in inputs])
+    computed, dtype = result_dtypes(op, [operand_dtype(x) for x in inputs], attributes)
+    value = evaluate(op, inputs, attributes, computed)
+    if STATE.trace is not None:
+        STATE.trace(op, inputs, value)
+    if value.__class__ is tuple:
+        dtypes = dtype if dtype.__class__ is tuple else (dtype,) * len(value)
+        out: Any = tuple(wrap(v, d) for v, d in zip(value, dtypes))  # type: ignore[arg-type]
+    else:
+        out = wrap(value, dtype)
+    if RECORDERS:
+        for recorder in tuple(RECORDERS):
+            token = recorder.token
+            for x in inputs:
+                if follows(x, token):
+                    out = recorder.record(op, inputs, attributes, out)
+                    break
+    if out.__class__ is Tensor and out.on is None and out.dtype.weak and out.value.__class__ in (float, int, complex, bool):
+        return out.value
+    return out
+
+
+def evaluate(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None, computed: DType | None) -> Any:
+    """The row's value on the inputs' values, computed in dtype `computed`."""
+    values = [x.value if x.__class__ is Tensor else x for x in inputs]
+    native = computed is not None and NATIVE.get(computed.name)
+    scalars = all(v.__class__ in (float, int, bool, complex) for v in values)
+    if native and scalars and computed is not None:
+        scalar = op.scalar
+        if native is not int and native is not bool:
+            try:
+                values = values[: op.skip] + [native(v) if v.__class__ is not int or native is not float else float(v) for v in values[op.skip :]]
+            except OverflowError:
+                raise failure("E0303", "this integer is too large for a float", "write it as a float: 1e300") from None
+        if scalar is not None and native is not complex:
+            try:
+                result = scalar(*values) if attributes is None else scalar(*values, **attributes)
+            except ZeroDivisionError:
+                if computed.kind in "bi":
+                    raise failure("E0402", "integer division by zero", "divide floats for inf: write 1.0 / 0") from None
+            except ARITHMETIC_FAULTS:
+                pass
+            else:
+                if result.__class__ is not complex:
+                    return checked_integer(op, result, computed) if result.__class__ is int else result
+    if op.array is None:
+        raise failure("E0304", f"{op.name} is not defined for these operands")
+    import numpy as np
+
+    if computed is not None and computed.kind != "s":
+        name = computed.name
+        # Python scalars beside an array take the array's dtype by themselves; alone they must be told.
+        alone = scalars or computed.kind == "c"
+        values = values[: op.skip] + [
+            (v.astype(name) if v.dtype.name != name else v)
+            if v.__class__ is np.ndarray
+            else (np.asarray(integer_fit(v, name), dtype=name) if alone or v.__class__ is int else v)
+            for v in values[op.skip :]
+        ]
+    limits.expect(op, values)
+    with np.errstate(all="ignore"):
+        try:
+            if attributes is None:
+                return op.array(np, *values)
+            return op.array(np, *values, **attributes)
+        except MemoryError:
+            raise limits.out_of_memory(op) from None
+        except (ValueError, TypeError, IndexError, np.linalg.LinAlgError) as fault:
+            raise array_fault(op, inputs, fault) from fault
+
+
+def integer_fit(v: Any, name: str) -> Any:
+    if v.__class__ is int and name.startswith("int") and not -(2**63) <= v < 2**63:
+        raise failure("E0303", f"the integer {short_integer(v)} does not fit {name}", "write it as a float: 1e20")
+    return v
+
+
+def short_integer(v: int) -> str:
+    return str(v) if v.bit_length() < 200 else f"of {v.bit_length()} bits"
+
+
+def checked_integer(op: Operation, value: int, computed: DType) -> int:
+    if not computed.weak and computed.kind == "i" and not -(2**63) <= value < 2**63:
+        raise failure("E0403", f"{op.name} overflows int64", "cast to float64 for larger numbers")
+    return value
+
+
+def array_fault(op: Operation, inputs: tuple[Any, ...], fault: Exception) -> Exception:
+    """A NumPy error in the user's words: shapes first, since they are the usual cause."""
+    shapes = [x.shape if x.__class__ is Tensor else () for x in inputs]
+    text = str(fault)
+    if "broadcast" in text or "shape mismatch" in text:
+        joined = " and ".join(shape_text(s) for s in shapes)
+        return failure("E0302", f"{op.name}: shapes {joined} do not broadcast", "shapes broadcast where sizes are equal or 1, from the right")
+    if "matmul" in text or "not aligned" in text:
+        joined = " and ".join(shape_text(s) for s in shapes)
+        return failure("E0302", f"{op.name}: shapes {joined} do not fit", "the inner dimensions must be equal")
+    if "Singular matrix" in text:
+        return failure("E0404", f"{op.name}: the matrix is singular", "lstsq and pinv take singular matrices")
+    if "positive definite" in text:
+        return failure("E0404", f"{op.name}: the matrix is not positive definite")
+    text = text.split("\n")[0]
+    return failure("E0302", f"{op.name}: {text}")
+
+
+def wrap(value: Any, dtype: DType) -> Any:
+    """A computed value as a Tensor; float64, int64, complex128 and bool scalars as Python scalars inside it."""
+    cls = value.__class__
+    if cls is float or cls is bool or cls is int or cls is complex:
+        native = NATIVE.get(dtype.name)
+        if native is None:
+            import numpy as np
+
+            return Tensor(np.asarray(value, dtype=dtype.name), dtype)
+        return Tensor(native(value), dtype) if dtype is not BOOL else bool(value)
+    if cls is str:
+        return value
+    import numpy as np
+
+    if dtype is STRING:
+        array = np.asarray(value, dtype=object)
+        return array.item() if array.ndim == 0 else Tensor(array, STRING)
+    array = np.asarray(value)
+    if array.ndim == 0:
+        native = NATIVE.get(dtype.name)
+        if native is bool:
+            return bool(array)
+        if native is not None:
+            return Tensor(native(array.item()), dtype)
+    if array.dtype.name != dtype.name:
+        array = array.astype(dtype.name)
+    return Tensor(array, dtype)
+
+
+def tensor(value: Any, dtype: DType | None = None) -> Tensor:
+    """Any operand as a Tensor, keeping a tensor's identity. A bare number becomes a weak tensor."""
+    value = as_operand(value)
+    if value.__class__ is Tensor:
+        return value  # type: ignore[no-any-return]
+    raw = raw_dtype(value)
+    assert raw is not None
+    if raw is WEAK_FLOAT and STATE.weak_float is not WEAK_FLOAT:
+        import numpy as np
+
+        return Tensor(np.asarray(value, dtype=STATE.weak_float.name), STATE.weak_float)
+    return Tensor(value, dtype or raw)
+
+
+def plain(x: Any) -> Any:
+    """The bare value of an operand: a Python scalar, a string or an array."""
+    return x.value if x.__class__ is Tensor else x
+
+
+def isnan(x: float) -> bool:
+    return x != x
+
+
+__all__ = [
+    "FLOAT64",
+    "apply",
+    "apply_scalar_1",
+    "apply_scalar_2",
+    "as_operand",
+    "follows",
+    "math",
+    "of_numpy",
+    "plain",
+    "tensor",
+    "wrap",
+]

@@ -1,0 +1,148 @@
+"""The dtypes of the language and the rule by which they meet.
+
+Strong dtypes never mix (TensorFlow's rule). A *weak* dtype belongs to a literal or a bare binding and adopts
+the dtype of what it meets (JAX's rule).
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class DType:
+    """One dtype: `kind` is b(ool) i(nteger) f(loat) c(omplex) or s(tring); `weak` dtypes adopt what they meet."""
+
+    __slots__ = ("bits", "kind", "name", "strong", "weak")
+
+    name: str
+    kind: str
+    bits: int
+    weak: bool
+    strong: DType
+
+    def __init__(self, name: str, kind: str, bits: int, weak_of: DType | None = None) -> None:
+        self.name = name
+        self.kind = kind
+        self.bits = bits
+        self.weak = weak_of is not None
+        self.strong = self if weak_of is None else weak_of
+
+    def __repr__(self) -> str:
+        return f"weak {self.name}" if self.weak else self.name
+
+    def __reduce__(self) -> str:
+        raise TypeError("dtypes are singletons and are not pickled")
+
+    @property
+    def differentiable(self) -> bool:
+        """Whether values of this dtype carry a tangent."""
+        return self.kind in "fc"
+
+
+BOOL = DType("bool", "b", 8)
+INT32 = DType("int32", "i", 32)
+INT64 = DType("int64", "i", 64)
+FLOAT32 = DType("float32", "f", 32)
+FLOAT64 = DType("float64", "f", 64)
+COMPLEX64 = DType("complex64", "c", 64)
+COMPLEX128 = DType("complex128", "c", 128)
+STRING = DType("string", "s", 0)
+
+WEAK_BOOL = DType("bool", "b", 8, BOOL)
+WEAK_INT = DType("int64", "i", 64, INT64)
+WEAK_FLOAT = DType("float64", "f", 64, FLOAT64)
+WEAK_COMPLEX = DType("complex128", "c", 128, COMPLEX128)
+WEAK_FLOAT32 = DType("float32", "f", 32, FLOAT32)
+WEAK_COMPLEX64 = DType("complex64", "c", 64, COMPLEX64)
+
+STRONG: dict[str, DType] = {
+    d.name: d for d in (BOOL, INT32, INT64, FLOAT32, FLOAT64, COMPLEX64, COMPLEX128, STRING)
+}
+WEAK: dict[DType, DType] = {
+    BOOL: WEAK_BOOL,
+    INT64: WEAK_INT,
+    FLOAT64: WEAK_FLOAT,
+    COMPLEX128: WEAK_COMPLEX,
+    FLOAT32: WEAK_FLOAT32,
+    COMPLEX64: WEAK_COMPLEX64,
+}
+
+# Spellings of dtypes that users type: tf.float32, np.float64, "double", float.
+SPELLINGS: dict[str, DType] = {
+    **STRONG,
+    "bool_": BOOL,
+    "int": INT64,
+    "int_": INT64,
+    "long": INT64,
+    "float": FLOAT64,
+    "float_": FLOAT64,
+    "single": FLOAT32,
+    "double": FLOAT64,
+    "complex": COMPLEX128,
+    "complex_": COMPLEX128,
+    "str": STRING,
+}
+
+_RAW: dict[type, DType] = {bool: BOOL, int: WEAK_INT, float: WEAK_FLOAT, complex: WEAK_COMPLEX, str: STRING}
+_RANK = {"b": 0, "i": 1, "f": 2, "c": 3}
+REAL_PART = {COMPLEX64: FLOAT32, COMPLEX128: FLOAT64, WEAK_COMPLEX: WEAK_FLOAT, WEAK_COMPLEX64: WEAK_FLOAT32}
+COMPLEX_OF = {FLOAT32: COMPLEX64, FLOAT64: COMPLEX128, WEAK_FLOAT: WEAK_COMPLEX, WEAK_FLOAT32: WEAK_COMPLEX64}
+
+
+class DTypeMismatch(Exception):
+    """Two strong dtypes met; the caller, which knows the operation, words the message."""
+
+    def __init__(self, first: DType, second: DType) -> None:
+        super().__init__(f"{first.name} and {second.name}")
+        self.first = first
+        self.second = second
+
+
+def raw_dtype(value: object) -> DType | None:
+    """The dtype of a bare Python scalar, or None if `value` is not one."""
+    return _RAW.get(value.__class__)
+
+
+def promote(first: DType, second: DType) -> DType:
+    """The dtype in which two operands compute.
+
+    Raises DTypeMismatch when both are strong and differ, or when a weak float meets a strong integer.
+    A bool operand of arithmetic counts as a weak integer, as in Python and NumPy.
+    """
+    if first is second:
+        return first
+    rank_first, rank_second = _RANK.get(first.kind), _RANK.get(second.kind)
+    if rank_first is None or rank_second is None:
+        raise DTypeMismatch(first, second)
+    if first.weak and second.weak:
+        if rank_first == rank_second:
+            return first if first.bits < second.bits else second
+        return first if rank_first > rank_second else second
+    if first.weak:
+        first, second, rank_first, rank_second = second, first, rank_second, rank_first
+    # `first` is strong; `second` may be weak.
+    if second.weak:
+        if rank_second <= rank_first:
+            return first
+        if rank_first == 0:  # a bool counts as a weak integer
+            return second
+        if first.kind == "f":  # a complex literal beside a strong float
+            return COMPLEX_OF[first]
+        raise DTypeMismatch(first, second)
+    if rank_first == 0:
+        return second
+    if rank_second == 0:
+        return first
+    raise DTypeMismatch(first, second)
+
+
+def of_numpy(dtype: Any) -> DType | None:
+    """The language's dtype for a NumPy dtype, or None where the language has none (float16, uint8, ...)."""
+    name = dtype.name
+    if name in STRONG:
+        return STRONG[name]
+    if dtype.kind in "US" or name == "object":
+        return STRING
+    return None

@@ -1,0 +1,147 @@
+"""The limits that make untrusted programs safe: steps, memory, time, depth.
+
+Memory is limited by the operating system (the data segment's soft limit) so that no allocation escapes, and a
+request that is hopeless from its shape alone is refused before it is made.
+"""
+
+from __future__ import annotations
+
+from .errors import failure
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ...parser.errors import AdiffError
+    from .operation import Operation
+
+MAX_CALL_DEPTH = 5_000
+MAX_INTEGER_BITS = 1_000_000
+
+
+class Limits:
+    """The limits in force. `max_memory` is in bytes; None means no limit."""
+
+    __slots__ = ("max_memory", "max_steps", "steps")
+
+    def __init__(self) -> None:
+        self.max_steps: int | None = None
+        self.max_memory: int | None = None
+        self.steps = 0
+
+
+LIMITS = Limits()
+
+
+def step() -> None:
+    """Count one statement, iteration or call of the program."""
+    LIMITS.steps += 1
+    if LIMITS.max_steps is not None and LIMITS.steps > LIMITS.max_steps:
+        raise failure("E0601", f"the program took more than {LIMITS.max_steps} steps", "raise the limit: --max-steps N")
+
+
+def allocate(count: int, itemsize: int = 8) -> None:
+    """Refuse an array of `count` elements that cannot fit."""
+    size = count * itemsize
+    limit = LIMITS.max_memory
+    if (limit is not None and size > limit) or size > 1 << 46:
+        raise failure(
+            "E0602",
+            f"this would need {size_text(size)} of memory" + (f", and the limit is {size_text(limit)}" if limit else ""),
+            "raise the limit: --max-memory SIZE" if size <= 1 << 46 else "check the shape",
+        )
+
+
+def expect(op: Operation, values: list[Any]) -> None:
+    """Refuse an element-wise operation whose broadcast result cannot fit, before it is tried."""
+    if op.derivative != "partials" or len(values) < 2:
+        return
+    shapes = [v.shape for v in values if hasattr(v, "shape") and v.ndim]
+    if len(shapes) < 2:
+        return
+    count = 1
+    for axis in range(1, max(map(len, shapes)) + 1):
+        count *= max((s[-axis] for s in shapes if len(s) >= axis), default=1)
+    allocate(count)
+
+
+def out_of_memory(op: Operation | None = None) -> AdiffError:
+    what = "the program" if op is None else op.name
+    limit = f" (limit {size_text(LIMITS.max_memory)})" if LIMITS.max_memory else ""
+    return failure("E0602", f"{what} ran out of memory{limit}", "raise the limit: --max-memory SIZE")
+
+
+def size_text(size: int) -> str:
+    """A number of bytes for people: 1.5 GiB."""
+    amount = float(size)
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB", "PiB"):
+        if amount < 1024:
+            return f"{amount:.3g} {unit}"
+        amount /= 1024
+    return f"{amount:.3g} EiB"
+
+
+class enforced:
+    """A context in which steps, memory (bytes) and time (seconds) are limited; None means no limit."""
+
+    def __init__(self, max_steps: int | None, max_memory: int | None, timeout: float | None) -> None:
+        self.max_steps = max_steps
+        self.max_memory = max_memory
+        self.timeout = timeout
+        self.saved_memory: Any = None
+        self.saved_handler: Any = None
+        self.alarmed = False
+
+    def __enter__(self) -> None:
+        LIMITS.steps = 0
+        LIMITS.max_steps = self.max_steps
+        LIMITS.max_memory = self.max_memory
+        if self.max_memory is not None:
+            self.limit_memory(self.max_memory)
+        if self.timeout is not None:
+            self.set_alarm(self.timeout)
+
+    def limit_memory(self, size: int) -> None:
+        """Limit the data segment to what is used now and `size` more, where the system can."""
+        try:
+            import resource
+        except ImportError:  # not on Windows: hopeless shapes are refused, other allocations are not limited
+            return
+        try:
+            with open("/proc/self/status", encoding="ascii") as status:
+                used = next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmData"))
+        except (OSError, StopIteration):
+            used = 1 << 30
+        soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        wanted = used + size + (64 << 20)
+        if hard != resource.RLIM_INFINITY:
+            wanted = min(wanted, hard)
+        self.saved_memory = (soft, hard)
+        resource.setrlimit(resource.RLIMIT_DATA, (wanted, hard))
+
+    def set_alarm(self, seconds: float) -> None:
+        import signal
+        import threading
+
+        if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+            return
+
+        def expired(number: int, frame: Any) -> None:
+            raise failure("E0603", f"the time limit of {seconds:g} s is over", "raise the limit: --timeout SECONDS")
+
+        self.saved_handler = signal.signal(signal.SIGALRM, expired)
+        signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-6))
+        self.alarmed = True
+
+    def __exit__(self, *exception: object) -> None:
+        if self.alarmed:
+            import signal
+
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, self.saved_handler)
+        if self.saved_memory is not None:
+            import resource
+
+            resource.setrlimit(resource.RLIMIT_DATA, self.saved_memory)
+        LIMITS.max_steps = None
+        LIMITS.max_memory = None

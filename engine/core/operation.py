@@ -1,0 +1,408 @@
+"""Operation: one row of the table, from which everything else follows.
+
+A row is made by one of the constructors at the end of this file, one per kind of derivative:
+
+    elementwise   partials: one formula per input serves both VJP and JVP
+    linear        the JVP is the operation itself; `transpose` gives the VJP
+    multilinear   linear in each input: the JVP is a sum of the operation; `transpose` gives the VJP
+    rule          a VJP written in operations of the table; the JVP is its transpose, found automatically
+    composite     a function of other operations: its derivative is theirs
+    zero          piecewise constant: the derivative is zero wherever it exists
+    no_tangent    the result carries no derivative (indices, booleans, integers, strings)
+    missing       a derivative exists and is not known to adiff; `reason` says why
+
+The vocabulary inside rules is short and fixed: `y` is the result of the operation, `g` the cotangent of `y`, `x`
+(or `a`, `b`, ...) the inputs. Rules call rows of the table and Python's operators, so that they run on numbers, on
+tensors that an outer tape follows, and on the compiler's symbols alike.
+
+Signatures read like Python's, with `|` between tensor inputs and static parameters: `"x | axis=None"`; an input in
+brackets, `"[values] | axis=0"`, is a list of tensors, and one with a star, `"equation, *operands"`, takes the list as
+separate arguments.
+"""
+
+from __future__ import annotations
+
+from .dispatch import apply, apply_scalar_1, apply_scalar_2
+from .errors import failure, listing, plural
+from .state import RECORDERS
+from .tensor import OPERATORS, Tensor
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    Rule = Callable[..., Any]
+
+REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "REQUIRED"})()
+
+
+class Parameter:
+    """One parameter of a row: `kind` is "input", "list" (a list of tensors) or "static".
+
+    A `variadic` list takes all positional arguments from its place on.
+    """
+
+    __slots__ = ("default", "kind", "name", "variadic")
+
+    def __init__(self, name: str, kind: str, default: Any, variadic: bool = False) -> None:
+        self.name = name
+        self.kind = kind
+        self.default = default
+        self.variadic = variadic
+
+
+# What the other vocabularies call a first argument, an axis, ...; accepted as keywords everywhere.
+FIRST_INPUT = frozenset(
+    "a x input input_tensor tensor values logits features arr array data params condition matrix images indices "
+    "m v f p z ary arys arrays tup seq inputs A".split()
+)
+# Where a keyword stands for several parameters, the first that the row has is meant.
+SYNONYMS = {
+    "reduction_indices": "axis",
+    "axes": "axis",
+    "dim": "axis",
+    "dimension": "axis",
+    "keep_dims": "keepdims",
+    "keepdim": "keepdims",
+    "correction": "ddof",
+    "num_partitions": "n",
+    "perm": "axes",
+    "newshape": "shape",
+    "dims": "shape",
+    "multiples": "reps",
+    "paddings": "pad_width",
+    "x1": "a",
+    "x2": "b",
+    "y": "b",
+    "x": "a",
+    "rhs": "b",
+    "value": "fill_value",
+    "num_rows": "n",
+    "num_columns": "m",
+    "N": "n",
+    "M": "m",
+}
+# Last parameters that the method spellings of NumPy spread over the arguments: x.reshape(2, 3), x.transpose(1, 0).
+SPREAD = frozenset({"shape", "axes"})
+IGNORED = frozenset({"name"})
+
+
+class Singular:
+    """Where a partial derivative is not defined by its formula, and the value that is chosen there.
+
+    `where(*inputs)` is the mask of singular elements for the partial with respect to input `input`. A choice is a
+    number, a function of the inputs, or None (the formula's own value, often an infinity, stands). `subgradients`
+    names the set that the choice comes from, for the notice.
+    """
+
+    __slots__ = ("adiff", "input", "jax", "message", "subgradients", "tensorflow", "torch", "where")
+
+    def __init__(
+        self,
+        where: Rule,
+        message: str,
+        adiff: Any = None,
+        tensorflow: Any = None,
+        jax: Any = None,
+        torch: Any = None,
+        subgradients: str = "",
+        input: int = 0,
+    ) -> None:
+        self.where = where
+        self.message = message
+        self.adiff = adiff
+        self.tensorflow = tensorflow
+        self.jax = jax
+        self.torch = torch
+        self.subgradients = subgradients
+        self.input = input
+
+    def choice(self, policy: str) -> Any:
+        return self.adiff if policy == "error" else getattr(self, policy)
+
+
+class Operation:
+    """A row of the table. Calling it applies it: to numbers, to tensors, or to a compiler's symbols."""
+
+    __slots__ = (
+        "_parameters",
+        "accepts",
+        "accumulate",
+        "aliases",
+        "array",
+        "derivative",
+        "doc",
+        "domain",
+        "dtype",
+        "example",
+        "family",
+        "function",
+        "method",
+        "name",
+        "nin",
+        "partials",
+        "reason",
+        "scalar",
+        "signature",
+        "singular",
+        "skip",
+        "transpose",
+        "vjp",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        signature: str,
+        derivative: str,
+        *,
+        aliases: str = "",
+        doc: str = "",
+        example: tuple[str, Any] | None = None,
+        scalar: Rule | None = None,
+        array: Rule | None = None,
+        function: Rule | None = None,
+        dtype: Any = "promote",
+        accepts: str = "bifc",
+        partials: Sequence[Any] = (),
+        transpose: Rule | None = None,
+        accumulate: Rule | None = None,
+        vjp: Rule | None = None,
+        singular: Sequence[Singular] = (),
+        domain: Any = None,
+        reason: str = "",
+        method: str | bool = False,
+        skip: int = 0,
+    ) -> None:
+        self.name = name
+        self.signature = signature
+        self.derivative = derivative
+        self.aliases = aliases.split()
+        self.doc = doc
+        self.example = example
+        self.scalar = scalar
+        self.array = array
+        self.function = function
+        self.dtype = dtype
+        self.accepts = accepts
+        self.partials = partials
+        self.transpose = transpose
+        self.accumulate = accumulate  # the transpose as `accumulate(buffer, g, **static)`, where that is cheaper
+        self.vjp = vjp
+        self.singular = singular
+        self.domain = domain
+        self.reason = reason
+        self.method = method
+        self.skip = skip  # so many leading inputs (a condition) take no part in the dtype rule
+        self.family = ""
+        self._parameters: list[Parameter] | None = None
+        # The number of inputs if the row takes nothing else: such calls need no binding.
+        self.nin = -1 if any(mark in signature for mark in "|[=*") else signature.count(",") + 1
+
+    def __repr__(self) -> str:
+        return f"<operation {self.name}>"
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        if not keywords:
+            count = len(args)
+            if count == self.nin and self.function is None:
+                if count == 1:
+                    return apply_scalar_1(self, args[0])
+                if count == 2:
+                    return apply_scalar_2(self, args[0], args[1])
+                return apply(self, args, None)
+        if self.function is not None:
+            return self.function(*args, **keywords)
+        inputs, attributes = self.bind(args, keywords)
+        return apply(self, inputs, attributes)
+
+    def call(self, args: Sequence[Any], keywords: dict[str, Any] | None) -> Any:
+        """Apply the row as a program calls it: keywords of any vocabulary, static values from tensors, messages."""
+        if not keywords and len(args) == self.nin and self.function is None:
+            return self(*args)
+        inputs, attributes = self.bind(args, keywords or {})
+        if self.function is not None:
+            if attributes is None:
+                return self.function(*inputs)
+            return self.function(*inputs, **attributes)
+        return apply(self, inputs, attributes)
+
+    @property
+    def parameters(self) -> list[Parameter]:
+        if self._parameters is None:
+            self._parameters = parse_signature(self.signature)
+        return self._parameters
+
+    def bind(self, args: Sequence[Any], keywords: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any] | None]:
+        """Match a call with the signature: the tensor inputs, and the static parameters by name."""
+        parameters = self.parameters
+        given: dict[str, Any] = {}
+        lists = [p for p in parameters if p.kind == "list"]
+        if lists and lists[0].variadic:
+            at = parameters.index(lists[0])
+            if len(args) > at:
+                given[lists[0].name] = list(args[at:])
+                args = args[:at]
+        if len(args) > len(parameters):
+            if len(lists) == 1 and parameters[0] is lists[0] and not _is_sequence(args[0]):
+                given[lists[0].name] = list(args)  # concat(a, b) for concat([a, b])
+                args = ()
+            elif parameters and parameters[-1].name in SPREAD and all(x.__class__ is int for x in args[len(parameters) - 1 :]):
+                args = (*args[: len(parameters) - 1], tuple(args[len(parameters) - 1 :]))  # x.reshape(2, 3)
+            else:
+                raise failure(
+                    "E0305",
+                    f"{self.name} takes at most {plural(len(parameters), 'argument')}, and {len(args)} were given",
+                    f"write {self.usage()}",
+                )
+        for parameter, value in zip(parameters, args):
+            given[parameter.name] = value
+        names = {p.name for p in parameters}
+        for key, value in keywords.items():
+            target = key
+            if key not in names:
+                if key in IGNORED:
+                    continue
+                target = next((name for name in SYNONYMS.get(key, "").split() if name in names), "")
+                if target:
+                    pass
+                elif key in FIRST_INPUT and parameters and parameters[0].name not in given:
+                    target = parameters[0].name
+                else:
+                    raise failure(
+                        "E0305", f"{self.name} has no parameter '{key}'", f"its parameters are {self.usage()}"
+                    )
+            if target in given:
+                raise failure("E0305", f"{self.name} got '{target}' twice", f"write {self.usage()}")
+            given[target] = value
+        missing = [p.name for p in parameters if p.default is REQUIRED and p.name not in given]
+        if missing:
+            raise failure(
+                "E0305", f"{self.name} needs {listing(repr(n) for n in missing)}", f"write {self.usage()}"
+            )
+        inputs: list[Any] = []
+        attributes: dict[str, Any] = {}
+        for parameter in parameters:
+            value = given.get(parameter.name, parameter.default)
+            if parameter.kind == "static":
+                attributes[parameter.name] = static(value)
+            elif parameter.kind == "list" and self.function is None:
+                inputs.extend(as_list(self, parameter.name, value))
+            else:
+                inputs.append(value)
+        return tuple(inputs), attributes or None
+
+    def usage(self) -> str:
+        """The signature as documentation shows it: `sum(x, axis=None, keepdims=False)`."""
+        return f"{self.name}({self.signature.replace(' |', ',').replace('| ', '').strip(', ')})"
+
+
+def parse_signature(signature: str) -> list[Parameter]:
+    """Read a row's signature. Defaults are literals of Python: numbers, strings, None, True, False, tuples."""
+    from ast import literal_eval
+
+    parameters: list[Parameter] = []
+    inputs, _, statics = signature.partition("|")
+    for text, kind in ((inputs, "input"), (statics, "static")):
+        for item in text.split(","):
+            item = item.strip()
+            if not item:
+                continue
+            name, equals, default = item.partition("=")
+            value = literal_eval(default.strip()) if equals else REQUIRED
+            name = name.strip()
+            if name.startswith("["):
+                parameters.append(Parameter(name.strip("[]"), "list", value))
+            elif name.startswith("*"):
+                parameters.append(Parameter(name[1:], "list", value, variadic=True))
+            else:
+                parameters.append(Parameter(name, kind, value))
+    return parameters
+
+
+def _is_sequence(value: Any) -> bool:
+    return value.__class__ in (list, tuple) or (value.__class__ is Tensor and value.ndim > 0)
+
+
+def as_list(op: Operation, name: str, value: Any) -> list[Any]:
+    """The tensors of a list argument; a tensor stands for the list of its rows."""
+    if value.__class__ is Tensor:
+        if value.ndim == 0:
+            raise failure("E0304", f"{op.name} needs a list of tensors as '{name}', not a scalar")
+        return [OPERATORS["index"](value, index=i) for i in range(value.shape[0])]
+    if value.__class__ in (list, tuple):
+        return list(value)
+    raise failure("E0304", f"{op.name} needs a list of tensors as '{name}'", f"write {op.usage()}")
+
+
+def static(value: Any) -> Any:
+    """A static parameter as plain Python: tensors become numbers and tuples."""
+    if value.__class__ is Tensor:
+        plain = value.value
+        return plain if value.shape == () and not hasattr(plain, "tolist") else plain.tolist()
+    if value.__class__ is list:
+        return [static(item) for item in value]
+    if value.__class__ is tuple:
+        return tuple(static(item) for item in value)
+    if hasattr(value, "read_value"):
+        return static(value.read_value())
+    return value
+
+
+def elementwise(name: str, signature: str, partials: Sequence[Any], **row: Any) -> Operation:
+    """A row whose derivative is one partial per input: a formula `lambda y, x: ...`, a number, or None (no tangent)."""
+    return Operation(name, signature, "partials", partials=partials, **row)
+
+
+def linear(name: str, signature: str, transpose: Rule, **row: Any) -> Operation:
+    """A row that is linear in all its inputs together; `transpose(g, y, *inputs, **static)` gives their cotangents.
+
+    One input: the cotangent; several: a tuple, with None for an input that carries no tangent.
+    """
+    return Operation(name, signature, "linear", transpose=transpose, **row)
+
+
+def multilinear(name: str, signature: str, transpose: Rule, **row: Any) -> Operation:
+    """A row that is linear in each input alone; `transpose` as for `linear`."""
+    return Operation(name, signature, "multilinear", transpose=transpose, **row)
+
+
+def rule(name: str, signature: str, vjp: Rule, **row: Any) -> Operation:
+    """A row with a VJP: `vjp(g, y, *inputs, **static)` gives the cotangents as `linear`'s transpose does."""
+    return Operation(name, signature, "rule", vjp=vjp, **row)
+
+
+def composite(name: str, signature: str, function: Rule, **row: Any) -> Operation:
+    """A row that is a function of other rows."""
+    return Operation(name, signature, "composite", function=function, **row)
+
+
+def zero(name: str, signature: str, **row: Any) -> Operation:
+    """A piecewise constant row: connected, with derivative zero."""
+    return Operation(name, signature, "zero", **row)
+
+
+def no_tangent(name: str, signature: str, **row: Any) -> Operation:
+    """A row whose result carries no derivative."""
+    return Operation(name, signature, "none", **row)
+
+
+def missing(name: str, signature: str, reason: str, **row: Any) -> Operation:
+    """A row whose derivative exists and is not known to adiff."""
+    return Operation(name, signature, "missing", reason=reason, **row)
+
+
+__all__ = [
+    "RECORDERS",
+    "Operation",
+    "Singular",
+    "composite",
+    "elementwise",
+    "linear",
+    "missing",
+    "multilinear",
+    "no_tangent",
+    "rule",
+    "zero",
+]

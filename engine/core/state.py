@@ -1,0 +1,95 @@
+"""What an evaluation carries along: settings, active recorders, the place in the source, notices.
+
+One evaluation runs at a time in a thread of control; `STATE` is its record. Everything here is reset by `fresh`.
+"""
+
+from __future__ import annotations
+
+from .dtypes import FLOAT64, WEAK_FLOAT, DType
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ...parser.source import Source
+    from .operation import Operation
+
+
+class Site:
+    """A place in a program at which an operation is applied."""
+
+    __slots__ = ("end", "op", "source", "start")
+
+    def __init__(self, op: Operation | None, source: Source | None, start: int, end: int) -> None:
+        self.op = op
+        self.source = source
+        self.start = start
+        self.end = end
+
+
+NOWHERE = Site(None, None, 0, 0)
+
+
+class Notice:
+    """Something a user should know about a result that is right: a kink, a NaN's origin, a missing gradient."""
+
+    __slots__ = ("code", "message", "site")
+
+    def __init__(self, code: str, message: str, site: Site) -> None:
+        self.code = code
+        self.message = message
+        self.site = site
+
+
+class State:
+    """The record of the evaluation that is running."""
+
+    __slots__ = (
+        "ambiguous",
+        "default_float",
+        "depth",
+        "kinks",
+        "literals_are_raw",
+        "notices",
+        "recorders",
+        "seen",
+        "site",
+        "trace",
+        "weak_float",
+        "write",
+    )
+
+    def __init__(self) -> None:
+        # Active recorders, outermost first. The list object never changes: hot code keeps a reference to it.
+        self.recorders: list[Any] = []
+        self.reset()
+
+    def reset(self) -> None:
+        self.recorders.clear()
+        self.site: Site = NOWHERE
+        self.notices: list[Notice] = []
+        self.seen: set[tuple[Any, ...]] = set()
+        self.kinks = "adiff"
+        self.default_float: DType = FLOAT64
+        self.weak_float: DType = WEAK_FLOAT
+        # Python's floats are float64; with --dtype float32 even a literal must compute in float32.
+        self.literals_are_raw = True
+        # Called with every result while the origin of a NaN is looked for; None at all other times.
+        self.trace: Any = None
+        self.depth = 0
+        # Takes what the program prints; None while it is run again for its derivatives alone.
+        self.write: Any = None
+        # Set when a zero tangent met an infinite partial: forward mode cannot tell 0 from nan there.
+        self.ambiguous = False
+
+    def notify(self, code: str, message: str, site: Site | None = None) -> None:
+        """Report once per place and message."""
+        site = self.site if site is None else site
+        key = (code, message, site.start, site.end)
+        if key not in self.seen:
+            self.seen.add(key)
+            self.notices.append(Notice(code, message, site))
+
+
+STATE = State()
+RECORDERS = STATE.recorders

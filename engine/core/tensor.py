@@ -1,0 +1,118 @@
+"""Tensor: a value with a dtype and, while derivatives are recorded, an identity.
+
+`value` is a Python scalar for float64, int64, complex128 and bool scalars and a NumPy array otherwise, so that a
+scalar program needs no NumPy. `on` says which recorders (tapes, forward accumulators) follow the tensor: None, one
+entry or a tuple of entries; an entry's `token` names its recorder. Tensors hash by identity, as tapes need.
+"""
+
+from __future__ import annotations
+
+from .dtypes import DType
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+SCALARS = (float, int, complex, bool)
+
+
+class Token:
+    """The mark that a tape leaves on the tensors it follows. It does not refer to the tape: no cycles."""
+
+    __slots__ = ("token",)
+
+    def __init__(self) -> None:
+        self.token = self
+
+
+class Dual:
+    """The mark of a forward accumulator: the tangent travels, and dies, with its tensor."""
+
+    __slots__ = ("tangent", "token")
+
+    def __init__(self, token: Token, tangent: Any) -> None:
+        self.token = token
+        self.tangent = tangent
+
+
+class Tensor:
+    """A scalar or dense tensor. See the module's docstring."""
+
+    __slots__ = ("dtype", "on", "value")
+
+    value: Any
+    dtype: DType
+    on: Any
+
+    def __init__(self, value: Any, dtype: DType, on: Any = None) -> None:
+        self.value = value
+        self.dtype = dtype
+        self.on = on
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        value = self.value
+        return () if value.__class__ in SCALARS else value.shape  # type: ignore[no-any-return]
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    def __repr__(self) -> str:
+        return f"Tensor({self.value!r}, {self.dtype!r})"
+
+    def __bool__(self) -> bool:
+        return bool(self.value)
+
+    def __add__(self, other: Any) -> Any:
+        return OPERATORS["add"](self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return OPERATORS["add"](other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return OPERATORS["subtract"](self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return OPERATORS["subtract"](other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return OPERATORS["multiply"](self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return OPERATORS["multiply"](other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return OPERATORS["divide"](self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return OPERATORS["divide"](other, self)
+
+    def __pow__(self, other: Any) -> Any:
+        return OPERATORS["power"](self, other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return OPERATORS["power"](other, self)
+
+    def __matmul__(self, other: Any) -> Any:
+        return OPERATORS["matmul"](self, other)
+
+    def __neg__(self) -> Any:
+        return OPERATORS["negative"](self)
+
+    def __lt__(self, other: Any) -> Any:
+        return OPERATORS["less"](self, other)
+
+    def __le__(self, other: Any) -> Any:
+        return OPERATORS["less_equal"](self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return OPERATORS["greater"](self, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return OPERATORS["greater_equal"](self, other)
+
+
+# The rows behind Python's operators, so that rules read as formulas; filled when the table loads. `==` is left to
+# identity: tapes key tensors by it, and rules say equal(x, y).
+OPERATORS: dict[str, Any] = {}

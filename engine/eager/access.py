@@ -1,0 +1,176 @@
+"""Reading and replacing parts of values: `x[i]`, `x[i] = v`, iteration, unpacking."""
+
+from __future__ import annotations
+
+from ..core.dispatch import apply, as_operand, describe
+from ..core.errors import failure, plural
+from ..core.tensor import OPERATORS, Tensor
+from .operators import hashable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+
+def static_index(index: Any) -> Any:
+    """An index as NumPy takes it: tensors of integers and masks become arrays."""
+    cls = index.__class__
+    if cls is int or index is None or index is Ellipsis:
+        return index
+    if cls is bool:
+        return index
+    if cls is slice:
+        return slice(*(bound(part) for part in (index.start, index.stop, index.step)))
+    if cls is tuple:
+        return tuple(static_index(part) for part in index)
+    if cls is list:
+        if any(item.__class__ in (slice, tuple) or item is None or item is Ellipsis for item in index):
+            raise failure("E0405", "a list of indices cannot hold slices", "write them without the brackets: t[0, :]")
+        index = as_operand(index)
+        if index.value.size == 0:
+            return index.value.astype("int64")
+    if cls is range:
+        index = as_operand(list(index))
+    index = as_operand(index)
+    if index.__class__ is Tensor:
+        if index.dtype.kind not in "ib":
+            raise failure(
+                "E0405", f"an index must be an integer, not {index.dtype.name}", "write cast(i, int64) or int(i)"
+            )
+        value = index.value
+        if value.__class__ is int or value.__class__ is bool:
+            return value
+        return int(value) if value.ndim == 0 and index.dtype.kind == "i" else value
+    if index.__class__ is int:
+        return index
+    raise failure("E0405", f"an index must be an integer, not {describe(index)}", "write cast(i, int64) or int(i)")
+
+
+def bound(part: Any) -> Any:
+    if part is None or part.__class__ is int:
+        return part
+    part = static_index(part)
+    if part.__class__ is not int:
+        raise failure("E0405", "the bounds of a slice must be integers")
+    return part
+
+
+def get_item(value: Any, index: Any) -> Any:
+    """`value[index]`."""
+    cls = value.__class__
+    if cls is Tensor:
+        return apply(OPERATORS["index"], (value,), {"index": static_index(index)})
+    if cls is list or cls is tuple or cls is str or cls is range:
+        key = static_index(index)
+        if key.__class__ is int:
+            try:
+                return value[key]
+            except IndexError:
+                raise failure(
+                    "E0405", f"index {key} is out of range for {describe(value)} of length {len(value)}"
+                ) from None
+        if key.__class__ is slice:
+            try:
+                return value[key]
+            except ValueError:
+                raise failure("E0405", "a slice cannot have step 0") from None
+        if cls is list or cls is tuple:
+            return get_item(as_operand(list(value)), index)
+        raise failure("E0405", f"{describe(value)} takes an integer or a slice as its index")
+    if cls is dict:
+        key = hashable(index)
+        if key not in value:
+            known = ", ".join(repr(k) for k in list(value)[:8])
+            raise failure("E0405", f"the dict has no key {key!r}", f"its keys are {known}" if known else "it is empty")
+        return value[key]
+    getter = getattr(value, "get_item", None)
+    if getter is not None:
+        return getter(index)
+    operand = as_operand(value)
+    if operand.__class__ is Tensor:
+        return get_item(operand, index)
+    if operand.__class__ in (int, float, bool, complex):
+        key = static_index(index)
+        if key is Ellipsis or key is None or key == ():
+            return apply(OPERATORS["index"], (operand,), {"index": key})
+        raise failure("E0405", "a scalar cannot be indexed")
+    raise failure("E0304", f"{describe(value)} cannot be indexed")
+
+
+def set_item(container: Any, index: Any, value: Any) -> Any:
+    """`container[index] = value`: the updated tensor, or the container itself where it changes in place."""
+    cls = container.__class__
+    if cls is Tensor:
+        key = static_index(index)
+        value = as_operand(value)
+        return OPERATORS["index_update"].call((container, value, key), None)
+    if cls is list:
+        key = static_index(index)
+        if key.__class__ is slice:
+            container[key] = list(iterate(value))
+            return container
+        if key.__class__ is not int:
+            raise failure("E0405", "a list takes an integer or a slice as its index", "array(xs) makes a tensor of a list")
+        if not -len(container) <= key < len(container):
+            raise failure("E0405", f"index {key} is out of range for a list of length {len(container)}")
+        container[key] = value
+        return container
+    if cls is dict:
+        container[hashable(index)] = value
+        return container
+    setter = getattr(container, "set_item", None)
+    if setter is not None:
+        return setter(index, value)
+    if cls is tuple or cls is str:
+        raise failure("E0304", f"the items of {describe(container)} cannot be replaced", "a list's can: [1, 2]")
+    raise failure("E0304", f"the items of {describe(container)} cannot be replaced")
+
+
+def delete_item(container: Any, index: Any) -> None:
+    if container.__class__ is dict:
+        get_item(container, index)
+        del container[hashable(index)]
+    elif container.__class__ is list:
+        key = static_index(index)
+        if key.__class__ is int:
+            get_item(container, key)
+        del container[key]
+    else:
+        raise failure("E0304", f"items of {describe(container)} cannot be deleted")
+
+
+def iterate(value: Any) -> Iterator[Any]:
+    """The items of a value: of a list, the rows of a tensor, the keys of a dict."""
+    cls = value.__class__
+    if cls in (list, tuple, range, str, zip, enumerate, map, filter, dict) or hasattr(value, "__next__"):
+        return iter(value)
+    if cls.__name__ in ("dict_items", "dict_keys", "dict_values", "list_iterator"):
+        return iter(value)
+    iterator = getattr(value, "iterate", None)
+    if iterator is not None:
+        return iterator()  # type: ignore[no-any-return]
+    operand = as_operand(value) if cls is not Tensor else value
+    if operand.__class__ is Tensor and operand.ndim > 0:
+        return rows(operand)
+    raise failure("E0304", f"{describe(value)} cannot be iterated over", "range(n) counts; a list or a tensor has items")
+
+
+def rows(x: Tensor) -> Iterator[Any]:
+    index = OPERATORS["index"]
+    for i in range(x.shape[0]):
+        yield apply(index, (x,), {"index": i})
+
+
+def unpack(value: Any, count: int, star: int | None) -> list[Any]:
+    """The items of `value` for `count` targets, the starred one taking what is left."""
+    items = list(iterate(value))
+    if star is None:
+        if len(items) != count:
+            raise failure("E0304", f"{plural(len(items), 'value')} cannot be unpacked into {plural(count, 'name')}")
+        return items
+    if len(items) < count - 1:
+        raise failure("E0304", f"{plural(len(items), 'value')} are too few to unpack into {plural(count - 1, 'name')} and more")
+    tail = count - star - 1
+    middle = items[star : len(items) - tail]
+    return [*items[:star], middle, *items[len(items) - tail :]]

@@ -1,0 +1,283 @@
+"""Attributes and methods of values: what `x.shape`, `x.sum()`, `xs.append(v)` and `t.gradient(y, x)` mean."""
+
+from __future__ import annotations
+
+from ..core.dispatch import as_operand, describe
+from ..core.dtypes import raw_dtype
+from ..core.errors import failure
+from ..core.operation import static
+from ..core.tensor import OPERATORS, Tensor
+from ..ops.registry import METHODS
+from .values import Bound, Builtin, Function
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+NUMERIC = (Tensor, float, int, complex, bool)
+
+
+def get_attribute(value: Any, name: str) -> Any:
+    """`value.name`."""
+    cls = value.__class__
+    if cls in NUMERIC:
+        found = TENSOR_ATTRIBUTES.get(name)
+        if found is not None:
+            return found(value)
+        if name in METHODS or name in TENSOR_METHODS:
+            return Bound(value, name)
+    else:
+        own = getattr(value, "attribute", None)
+        if own is not None:
+            return own(name)
+        methods = CONTAINER_METHODS.get(cls)
+        if methods is not None and name in methods:
+            return Bound(value, name)
+        if hasattr(value, "read_value"):
+            return get_attribute(value.read_value(), name)
+        if cls in (list, tuple) and name in TENSOR_ATTRIBUTES:
+            return get_attribute(as_operand(value), name)
+    raise no_attribute(value, name)
+
+
+def no_attribute(value: Any, name: str) -> Exception:
+    from ...parser.suggest import suggest
+
+    if value.__class__ in NUMERIC:
+        known = [*TENSOR_ATTRIBUTES, *METHODS, *TENSOR_METHODS]
+    else:
+        known = list(CONTAINER_METHODS.get(value.__class__, ()))
+        known += [m[7:] for m in dir(value) if m.startswith("method_")]
+    close = suggest(name, known)
+    return failure(
+        "E0304", f"{describe(value)} has no attribute '{name}'",
+        "did you mean " + " or ".join(f"'{c}'" for c in close[:3]) + "?" if close else None,
+    )  # fmt: skip
+
+
+def dtype_of(value: Any) -> Any:
+    if value.__class__ is Tensor:
+        return value.dtype.strong
+    raw = raw_dtype(value)
+    return None if raw is None else raw.strong
+
+
+def shape_of(value: Any) -> tuple[int, ...]:
+    return value.shape if value.__class__ is Tensor else ()
+
+
+def size_of(value: Any) -> int:
+    total = 1
+    for size in shape_of(value):
+        total *= size
+    return total
+
+
+TENSOR_ATTRIBUTES: dict[str, Callable[[Any], Any]] = {
+    "shape": shape_of,
+    "dtype": dtype_of,
+    "ndim": lambda x: len(shape_of(x)),
+    "size": size_of,
+    "T": lambda x: OPERATORS["transpose"](x) if len(shape_of(x)) > 1 else x,
+    "mT": lambda x: OPERATORS["matrix_transpose"](x),
+    "real": lambda x: OPERATORS["real"](x),
+    "imag": lambda x: OPERATORS["imag"](x),
+}
+
+
+def numpy_value(x: Any) -> Any:
+    """`.numpy()`: the value as a constant."""
+    return Tensor(x.value, x.dtype) if x.__class__ is Tensor and x.shape != () else plain_scalar(x)
+
+
+def plain_scalar(x: Any) -> Any:
+    if x.__class__ is not Tensor:
+        return x
+    if x.shape == () and x.dtype.name in ("float64", "int64", "complex128"):
+        return x.value
+    return Tensor(x.value, x.dtype)
+
+
+def item(x: Any, *index: Any) -> Any:
+    if index:
+        from .access import get_item
+
+        x = get_item(x, index if len(index) > 1 else index[0])
+    if size_of(x) != 1:
+        raise failure("E0304", f"item() needs one element, and this tensor has {size_of(x)}")
+    return static(x) if shape_of(x) == () else static(OPERATORS["reshape"](x, shape=()))
+
+
+def to_list(x: Any) -> Any:
+    """Nested lists of the rows, down to scalars that still carry their derivative."""
+    if x.__class__ is not Tensor or x.shape == ():
+        return x
+    if x.on is None:
+        return x.value.tolist()
+    from .access import rows
+
+    return [to_list(row) for row in rows(x)]
+
+
+TENSOR_METHODS: dict[str, Callable[..., Any]] = {
+    "numpy": numpy_value,
+    "item": item,
+    "tolist": to_list,
+    "get_shape": shape_of,
+    "eval": numpy_value,
+    "dim": lambda x: len(shape_of(x)),
+    "read_value": lambda x: x,
+    "value": lambda x: x,
+    "as_list": lambda x: list(x),
+}
+
+
+def append(items: list[Any], value: Any) -> None:
+    items.append(value)
+
+
+def extend(items: list[Any], values: Any) -> None:
+    from .access import iterate
+
+    items.extend(iterate(values))
+
+
+def pop(items: list[Any], index: Any = -1) -> Any:
+    from .access import get_item
+
+    value = get_item(items, index)
+    del items[static(index)]
+    return value
+
+
+def insert(items: list[Any], index: Any, value: Any) -> None:
+    items.insert(static(index), value)
+
+
+def index_of(items: Any, value: Any) -> int:
+    from .operators import equal
+
+    for i, item_ in enumerate(items):
+        if equal(item_, value):
+            return i
+    raise failure("E0405", "the value is not in the list")
+
+
+def count_of(items: Any, value: Any) -> int:
+    from .operators import equal
+
+    return sum(equal(item_, value) for item_ in items)
+
+
+def remove(items: list[Any], value: Any) -> None:
+    del items[index_of(items, value)]
+
+
+def reverse(items: list[Any]) -> None:
+    items.reverse()
+
+
+def clear(items: Any) -> None:
+    items.clear()
+
+
+def sort_in_place(items: list[Any], *, key: Any = None, reverse: Any = False) -> None:
+    from .builtins import sorted_
+
+    items[:] = sorted_(items, key=key, reverse=reverse)
+
+
+def dict_get(d: dict[Any, Any], key: Any, default: Any = None) -> Any:
+    from .operators import hashable
+
+    return d.get(hashable(key), default)
+
+
+def dict_pop(d: dict[Any, Any], key: Any) -> Any:
+    from .access import get_item
+    from .operators import hashable
+
+    value = get_item(d, key)
+    del d[hashable(key)]
+    return value
+
+
+def dict_update(d: dict[Any, Any], other: dict[Any, Any]) -> None:
+    d.update(other)
+
+
+def join(s: str, items: Any) -> str:
+    from .access import iterate
+
+    parts = list(iterate(items))
+    if any(p.__class__ is not str for p in parts):
+        raise failure("E0304", "join needs strings", "str(x) makes one of a number")
+    return s.join(parts)
+
+
+def format_method(s: str, *values: Any, **named: Any) -> str:
+    from .text import format_template
+
+    return format_template(s, values, named)
+
+
+CONTAINER_METHODS: dict[type, dict[str, Callable[..., Any]]] = {
+    list: {
+        "append": append, "extend": extend, "pop": pop, "insert": insert, "index": index_of, "count": count_of,
+        "remove": remove, "reverse": reverse, "clear": clear, "sort": sort_in_place, "copy": lambda x: list(x),
+        "as_list": lambda x: list(x),
+    },
+    tuple: {"index": index_of, "count": count_of, "as_list": lambda x: list(x)},
+    dict: {
+        "keys": lambda d: list(d), "values": lambda d: list(d.values()), "items": lambda d: list(d.items()),
+        "get": dict_get, "pop": dict_pop, "update": dict_update, "copy": lambda d: dict(d), "clear": clear,
+    },
+    str: {
+        "upper": lambda s: s.upper(), "lower": lambda s: s.lower(), "strip": lambda s: s.strip(), "join": join,
+        "split": lambda s, sep=None: s.split(sep), "startswith": lambda s, p: s.startswith(p),
+        "endswith": lambda s, p: s.endswith(p), "replace": lambda s, a, b: s.replace(a, b), "format": format_method,
+        "title": lambda s: s.title(), "decode": lambda s, encoding="utf-8": s, "encode": lambda s, encoding="utf-8": s,
+    },
+}  # fmt: skip
+
+
+def invoke_method(value: Any, name: str, args: list[Any], keywords: dict[str, Any]) -> Any:
+    """`value.name(*args, **keywords)`."""
+    from .compile import invoke
+
+    cls = value.__class__
+    methods = CONTAINER_METHODS.get(cls)
+    if methods is not None:
+        run = methods.get(name)
+        if run is not None:
+            return Builtin(name, run).call([value, *args], keywords)
+    if cls in NUMERIC:
+        run = TENSOR_METHODS.get(name)
+        if run is not None:
+            return Builtin(name, run).call([value, *args], keywords)
+        row = METHODS.get(name)
+        if row is not None:
+            return row.call(method_arguments(row, value, args), keywords)
+        if name in TENSOR_ATTRIBUTES:
+            return invoke(TENSOR_ATTRIBUTES[name](value), args, keywords)
+        raise no_attribute(value, name)
+    own = getattr(value, "method_" + name, None)
+    if own is not None:
+        return Builtin(name, own.__func__).call([value, *args], keywords)
+    if cls in (list, tuple) and (name in METHODS or name in TENSOR_METHODS):
+        return invoke_method(as_operand(value), name, args, keywords)
+    if hasattr(value, "attribute"):
+        return invoke(value.attribute(name), args, keywords)
+    if hasattr(value, "read_value"):
+        return invoke_method(value.read_value(), name, args, keywords)
+    if cls is Function and name in ("get_concrete_function", "python_function"):
+        return value
+    raise no_attribute(value, name)
+
+
+def method_arguments(row: Any, value: Any, args: list[Any]) -> list[Any]:
+    """NumPy lets `x.reshape(2, 3)` and `x.transpose(1, 0)` spread their tuple."""
+    if len(args) > 1 and row.name in ("reshape", "transpose", "permute") and all(a.__class__ is int for a in args):
+        return [value, tuple(args)]
+    return [value, *args]

@@ -1,0 +1,359 @@
+"""The functions of the language that are no rows: Python's built-ins, and what makes tapes and Variables."""
+
+from __future__ import annotations
+
+from ..core import limits
+from ..core.dispatch import as_operand, describe
+from ..core.errors import failure
+from ..core.operation import static
+from ..core.state import STATE
+from ..core.tensor import OPERATORS, Tensor
+from ..kinds.variable import Variable
+from ..ops.registry import NAMES
+from .access import iterate
+from .operators import binary, compare, truth
+from .tapes import GradientTape
+from .text import representation, text
+from .transforms import TRANSFORMS, invoke
+from .values import Builtin, Context
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+NUMBERS = (int, float, bool)
+
+
+def len_(x: Any) -> int:
+    if x.__class__ in (list, tuple, dict, str, range):
+        return len(x)
+    own = getattr(x, "length", None)
+    if own is not None:
+        return int(own())
+    x = as_operand(x)
+    if x.__class__ is Tensor and x.ndim:
+        return x.shape[0]
+    raise failure("E0304", f"{describe(x)} has no length")
+
+
+def integer(x: Any, what: str) -> int:
+    value = static(as_operand(x))
+    if value.__class__ is float and value == int(value):
+        raise failure("E0304", f"{what} needs integers, and got the float {value}", "write int(n)")
+    if value.__class__ not in (int, bool):
+        raise failure("E0304", f"{what} needs integers, and got {describe(x)}", "write int(n)")
+    return int(value)
+
+
+def range_(start: Any, stop: Any = None, step: Any = 1) -> range:
+    """Python's range. A bare integer that is differentiated still counts as the integer it is."""
+    if stop is None:
+        start, stop = 0, start
+    values = [whole(v, "range") for v in (start, stop, step)]
+    if values[2] == 0:
+        raise failure("E0401", "range: the step must not be 0")
+    return range(*values)
+
+
+def whole(x: Any, what: str) -> int:
+    # `--at n=5` is a bare integer: differentiated it is a float, and it still drives range(n).
+    if x.__class__ is Tensor and x.dtype.weak and x.shape == () and x.value.__class__ is float and x.value == int(x.value):
+        followed(x, what)
+        return int(x.value)
+    return integer(x, what)
+
+
+def followed(x: Tensor, what: str) -> None:
+    from ..core.dispatch import follows
+    from ..core.state import RECORDERS
+
+    for recorder in RECORDERS:
+        if recorder.log is not None and follows(x, recorder.token):
+            recorder.broken(STATE.site, [x], f"{what}, where it counts as an integer")
+
+
+def list_(x: Any = ()) -> list[Any]:
+    return bounded(x)
+
+
+def bounded(x: Any) -> list[Any]:
+    if x.__class__ is range:
+        limits.allocate(len(x), 36)
+    return list(iterate(x))
+
+
+def tuple_(x: Any = ()) -> tuple[Any, ...]:
+    return tuple(bounded(x))
+
+
+def dict_(x: Any = None, **named: Any) -> dict[Any, Any]:
+    from .operators import hashable
+
+    if x is None:
+        return dict(named)
+    if x.__class__ is dict:
+        return {**x, **named}
+    found = {}
+    for pair in iterate(x):
+        parts = list(iterate(pair))
+        if len(parts) != 2:
+            raise failure("E0304", "dict needs pairs of key and value")
+        found[hashable(parts[0])] = parts[1]
+    return {**found, **named}
+
+
+def set_(x: Any = ()) -> Any:
+    raise failure("E0304", "Python's sets are not part of the language", "unique(x) gives the distinct elements; sets.union and others work on tensors")
+
+
+def zip_(*xs: Any) -> Any:
+    return zip(*[iterate(x) for x in xs])
+
+
+def enumerate_(x: Any, start: Any = 0) -> Any:
+    return enumerate(iterate(x), integer(start, "enumerate"))
+
+
+def map_(f: Any, *xs: Any) -> list[Any]:
+    return [invoke(f, list(args), {}) for args in zip(*[iterate(x) for x in xs])]
+
+
+def filter_(f: Any, x: Any) -> list[Any]:
+    return [item for item in iterate(x) if truth(item if f is None else invoke(f, [item], {}))]
+
+
+def reversed_(x: Any) -> list[Any]:
+    return list(iterate(x))[::-1]
+
+
+def sorted_(x: Any, *, key: Any = None, reverse: Any = False) -> list[Any]:
+    from functools import cmp_to_key
+
+    items = list(iterate(x))
+    keys = items if key is None else [invoke(key, [item], {}) for item in items]
+    less = NAMES["less"]
+
+    def order(i: int, j: int) -> int:
+        if truth(compare(less, "<", keys[i], keys[j])):
+            return -1
+        return 1 if truth(compare(less, "<", keys[j], keys[i])) else 0
+
+    places = sorted(range(len(items)), key=cmp_to_key(order), reverse=truth(reverse))
+    return [items[i] for i in places]
+
+
+def sum_(x: Any, axis: Any = None, keepdims: Any = False, start: Any = 0) -> Any:
+    """Python's sum of a list (in order, exact on integers); NumPy's of a tensor."""
+    if x.__class__ in (list, tuple, range) or hasattr(x, "__next__"):
+        if axis is None and not (x.__class__ is list and x and x[0].__class__ in (list, tuple)):
+            total = start if axis is None else 0
+            add = NAMES["add"]
+            for item in iterate(x):
+                total = binary(add, "+", total, item)
+            return total
+        x = list(iterate(x))
+    return NAMES["reduce_sum"].call((x,), {"axis": axis, "keepdims": keepdims})
+
+
+def extreme(name: str, row: str, reduction: str, sign: str) -> Callable[..., Any]:
+    def pick(*xs: Any, axis: Any = None, keepdims: Any = False, key: Any = None, default: Any = None, initial: Any = None) -> Any:
+        """Python's max or min of several values or of a list; NumPy's of a tensor."""
+        if len(xs) == 2 and axis is None and xs[0].__class__ is Tensor and xs[0].ndim > 0 and xs[1].__class__ is int:
+            # max(x, 0): Python's two-argument form on a tensor is the element-wise one.
+            return NAMES[row](xs[0], xs[1])
+        if len(xs) == 1:
+            x = xs[0]
+            if axis is not None or not (x.__class__ in (list, tuple, range) or hasattr(x, "__next__")):
+                return NAMES[reduction].call((x,), {"axis": axis, "keepdims": keepdims})
+            items = list(iterate(x))
+            if not items:
+                if default is not None:
+                    return default
+                raise failure("E0401", f"{name} of nothing", "give default=...")
+            if items[0].__class__ in (list, tuple):
+                return NAMES[reduction].call((items,), None)
+        else:
+            items = list(xs)
+            if not items:
+                raise failure("E0305", f"{name} needs at least one value")
+        best = items[0]
+        if key is not None:
+            best_key = invoke(key, [best], {})
+            for item in items[1:]:
+                item_key = invoke(key, [item], {})
+                if truth(compare(NAMES["less" if sign == "<" else "greater"], sign, item_key, best_key)):
+                    best, best_key = item, item_key
+            return best
+        for item in items[1:]:
+            if best.__class__ in NUMBERS and item.__class__ in NUMBERS:
+                if item != item or best != best:
+                    best = float("nan")
+                elif (item < best) if sign == "<" else (item > best):
+                    best = item
+            elif best.__class__ is str and item.__class__ is str:
+                best = min(best, item) if sign == "<" else max(best, item)
+            else:
+                best = NAMES[row](best, item)
+        return best
+
+    return pick
+
+
+def any_(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    if x.__class__ in (list, tuple) or hasattr(x, "__next__"):
+        return any(truth(item) for item in iterate(x))
+    return NAMES["any"].call((x,), {"axis": axis, "keepdims": keepdims})
+
+
+def all_(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    if x.__class__ in (list, tuple) or hasattr(x, "__next__"):
+        return all(truth(item) for item in iterate(x))
+    return NAMES["all"].call((x,), {"axis": axis, "keepdims": keepdims})
+
+
+def abs_(x: Any) -> Any:
+    if x.__class__ is int or x.__class__ is bool:
+        return abs(x)
+    return NAMES["abs"].call((x,), None)
+
+
+def round_(x: Any, ndigits: Any = None) -> Any:
+    if x.__class__ in (int, bool) or (x.__class__ is float and ndigits is None):
+        if x.__class__ is float and (x != x or x in (float("inf"), float("-inf"))):
+            return x
+        return round(x) if ndigits is None else round(x, static(ndigits))
+    if x.__class__ is float:
+        return round(x, static(ndigits))
+    return NAMES["round"].call((x,), None if ndigits is None else {"decimals": ndigits})
+
+
+def pow_(base: Any, exponent: Any) -> Any:
+    return binary(NAMES["power"], "**", base, exponent)
+
+
+def divmod_(a: Any, b: Any) -> Any:
+    return binary(NAMES["floor_divide"], "//", a, b), binary(NAMES["mod"], "%", a, b)
+
+
+def int_(x: Any = 0) -> Any:
+    if x.__class__ is str:
+        try:
+            return int(x)
+        except ValueError:
+            raise failure("E0401", f"int: '{x[:40]}' is no integer") from None
+    x = as_operand(x)
+    if x.__class__ is Tensor and x.shape != ():
+        return OPERATORS["cast"](x, dtype="int64")
+    if x.__class__ is Tensor:
+        followed(x, "int()")
+    value = static(x)
+    if value.__class__ is complex:
+        raise failure("E0301", "int: a complex number has no integer value", "take real(z) first")
+    try:
+        return int(value)
+    except (ValueError, OverflowError):
+        raise failure("E0401", f"int: {value} has no integer value") from None
+
+
+def float_(x: Any = 0.0) -> Any:
+    """A float; a value that is differentiated keeps its derivative."""
+    if x.__class__ is str:
+        try:
+            return float(x)
+        except ValueError:
+            raise failure("E0401", f"float: '{x[:40]}' is no number") from None
+    x = as_operand(x)
+    if x.__class__ in (int, bool):
+        try:
+            return float(x)
+        except OverflowError:
+            raise failure("E0303", "float: this integer is too large for a float") from None
+    if x.__class__ is Tensor and x.dtype.kind in "bi":
+        return OPERATORS["cast"](x, dtype="float64")
+    if x.__class__ is complex or (x.__class__ is Tensor and x.dtype.kind == "c"):
+        raise failure("E0301", "float: a complex number has no float value", "take real(z) or abs(z)")
+    return x
+
+
+def complex_(real: Any = 0.0, imag: Any = 0.0) -> Any:
+    if real.__class__ in NUMBERS and imag.__class__ in NUMBERS:
+        return complex(real, imag)
+    return NAMES["complex"](real, imag)
+
+
+def bool_(x: Any = False) -> bool:
+    return truth(x)
+
+
+def str_(x: Any = "") -> str:
+    return text(x)
+
+
+def print_(*values: Any, sep: Any = " ", end: Any = "\n", flush: Any = False, file: Any = None) -> None:
+    """Write values to the program's output; never recorded."""
+    write = STATE.write
+    if write is not None:
+        write((" " if sep is None else text(sep)).join(text(v) for v in values) + ("\n" if end is None else text(end)))
+
+
+def type_(x: Any) -> str:
+    return describe(x)
+
+
+def isinstance_(x: Any, kinds: Any) -> bool:
+    from ..core.dtypes import DType
+
+    options = kinds if kinds.__class__ in (tuple, list) else (kinds,)
+    for kind in options:
+        name = kind.name if kind.__class__ in (Builtin, DType) else ""
+        if name == x.__class__.__name__ or (name == "float64" and x.__class__ is float):
+            return True
+        if name in ("Variable",) and x.__class__ is Variable:
+            return True
+    return False
+
+
+def variable(
+    initial_value: Any, trainable: Any = True, name: Any = "", dtype: Any = None, validate_shape: Any = True, shape: Any = None
+) -> Variable:
+    if initial_value.__class__ is not Tensor and hasattr(initial_value, "call"):
+        initial_value = invoke(initial_value, [], {})
+    return Variable(initial_value, truth(trainable), name or "", dtype)
+
+
+def gradient_tape(persistent: Any = False, watch_accessed_variables: Any = True) -> GradientTape:
+    return GradientTape(truth(persistent), truth(watch_accessed_variables))
+
+
+def scope(*args: Any, **named: Any) -> Context:
+    return Context()
+
+
+def no_op(*args: Any, **named: Any) -> None:
+    return None
+
+
+def assert_equal(a: Any, b: Any, message: Any = None, err_msg: Any = None) -> None:
+    if not truth(OPERATORS["all_true"](OPERATORS["equal"](as_operand(a), as_operand(b)))):
+        raise failure("E0406", f"assertion failed: {text(as_operand(a))} is not {text(as_operand(b))}")
+
+
+def assert_allclose(actual: Any, desired: Any, rtol: Any = 1e-7, atol: Any = 0.0, err_msg: Any = None) -> None:
+    close = NAMES["allclose"].call((actual, desired), {"rtol": rtol, "atol": atol})
+    if not truth(close):
+        raise failure("E0406", f"assertion failed: {text(as_operand(actual))} is not close to {text(as_operand(desired))}")
+
+
+FUNCTIONS: dict[str, Any] = {
+    "len": len_, "range": range_, "zip": zip_, "enumerate": enumerate_, "list": list_, "tuple": tuple_, "dict": dict_,
+    "set": set_, "int": int_, "float": float_, "bool": bool_, "complex": complex_, "str": str_, "abs": abs_,
+    "min": extreme("min", "minimum", "reduce_min", "<"), "max": extreme("max", "maximum", "reduce_max", ">"),
+    "sum": sum_, "round": round_, "sorted": sorted_, "reversed": reversed_, "any": any_, "all": all_, "map": map_,
+    "filter": filter_, "print": print_, "pow": pow_, "divmod": divmod_, "isinstance": isinstance_, "type": type_,
+    "repr": representation, "GradientTape": gradient_tape, "Variable": variable, "no_op": no_op, "device": scope,
+    "name_scope": scope, "assert_equal": assert_equal, "assert_allclose": assert_allclose,
+    **TRANSFORMS,
+}  # fmt: skip
+
+INTRINSICS: dict[str, Builtin] = {name: Builtin(name, run) for name, run in FUNCTIONS.items()}

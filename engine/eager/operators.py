@@ -1,0 +1,176 @@
+"""Python's operators on the program's values: rows on numbers and tensors, Python's meaning on lists and strings."""
+
+from __future__ import annotations
+
+from ..core import limits
+from ..core.dispatch import apply, apply_scalar_1, apply_scalar_2, as_operand, describe
+from ..core.errors import failure
+from ..core.state import STATE
+from ..core.tensor import Tensor
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..core.operation import Operation
+
+SEQUENCES = (list, tuple)
+
+
+def binary(op: Operation, symbol: str, x: Any, y: Any) -> Any:
+    """`x symbol y` for any values."""
+    cx, cy = x.__class__, y.__class__
+    if cx in SEQUENCES or cy in SEQUENCES:
+        if symbol == "+" and cx is cy:
+            return x + y
+        if symbol == "*" and (cx is int or cy is int):
+            return repeat(x, y)
+    elif cx is str or cy is str:
+        if symbol == "+" and cx is cy:
+            return x + y
+        if symbol == "*" and (cx is int or cy is int):
+            return repeat(x, y)
+        if symbol == "%" and cx is str:
+            from .text import percent
+
+            return percent(x, y)
+        if not (cx is Tensor or cy is Tensor):
+            raise failure("E0301", f"'{symbol}' cannot combine {describe(x)} and {describe(y)}")
+    elif cx is dict or cy is dict:
+        if symbol == "|" and cx is cy:
+            return {**x, **y}
+        raise failure("E0304", f"'{symbol}' cannot combine {describe(x)} and {describe(y)}")
+    elif cx is int and cy is int and symbol == "*" and x.bit_length() + y.bit_length() > limits.MAX_INTEGER_BITS:
+        raise failure("E0604", "this integer product has too many digits", "compute it as a float")
+    if STATE.trace is not None:
+        return apply(op, (as_operand(x, op), as_operand(y, op)), None)
+    return apply_scalar_2(op, x, y)
+
+
+def repeat(x: Any, y: Any) -> Any:
+    sequence, count = (y, x) if x.__class__ is int else (x, y)
+    if count.__class__ is not int:
+        raise failure("E0304", f"a list cannot be multiplied by {describe(count)}")
+    limits.allocate(len(sequence) * max(count, 0))
+    return sequence * count
+
+
+def prefix(op: Operation, symbol: str, x: Any) -> Any:
+    if STATE.trace is not None:
+        return apply(op, (as_operand(x, op),), None)
+    if x.__class__ is int or x.__class__ is bool:
+        return op.scalar(x)  # type: ignore[misc]
+    return apply_scalar_1(op, x)
+
+
+def truth(x: Any) -> bool:
+    """The truth of a condition; a tensor must hold one element."""
+    cls = x.__class__
+    if cls is bool:
+        return x  # type: ignore[no-any-return]
+    if cls is Tensor or hasattr(x, "read_value"):
+        value = as_operand(x)
+        value = value.value if value.__class__ is Tensor else value
+        if getattr(value, "size", 1) != 1:
+            raise failure(
+                "E0304", f"the truth of a tensor of shape {list(value.shape)} is ambiguous",
+                "reduce it with all(...) or any(...), or choose element by element with where(condition, a, b)",
+            )  # fmt: skip
+        return bool(value)
+    return bool(x)
+
+
+def compare(op: Operation | None, symbol: str, x: Any, y: Any) -> Any:
+    """One comparison of a chain."""
+    if op is None:
+        if symbol == "is":
+            return x is y or (x.__class__ in (int, float, bool, str) and x.__class__ is y.__class__ and x == y)
+        if symbol == "is not":
+            return not compare(None, "is", x, y)
+        found = contains(y, x)
+        return found if symbol == "in" else not found
+    cx, cy = x.__class__, y.__class__
+    if cx in (float, int, bool) and cy in (float, int, bool):
+        return op.scalar(x, y)  # type: ignore[misc]
+    if cx is Tensor and x.value.__class__ is float:
+        if cy is float or cy is int:
+            return op.scalar(x.value, y)  # type: ignore[misc]
+        if cy is Tensor and y.value.__class__ is float:
+            return op.scalar(x.value, y.value)  # type: ignore[misc]
+    if symbol in ("==", "!=") and (x is None or y is None or cx in SEQUENCES + (dict,) or cy in SEQUENCES + (dict,)):
+        if (cx is Tensor or cy is Tensor) and x is not None and y is not None and dict not in (cx, cy):
+            return apply(op, (x, y), None)
+        same = equal(x, y)
+        return same if symbol == "==" else not same
+    if cx is str and cy is str:
+        return op.scalar(x, y)  # type: ignore[misc]
+    if (cx is str) != (cy is str) and Tensor not in (cx, cy):
+        if symbol in ("==", "!="):
+            return symbol == "!="
+        raise failure("E0301", f"'{symbol}' cannot compare {describe(x)} and {describe(y)}")
+    if symbol in ("==", "!=") and not (is_numeric(x) and is_numeric(y)):
+        return (x is y) == (symbol == "==")
+    if cx in SEQUENCES and cx is cy:
+        return compare_sequences(symbol, x, y)
+    return apply(op, (x, y), None)
+
+
+def is_numeric(x: Any) -> bool:
+    return x.__class__ in (Tensor, float, int, bool, complex, list, tuple, str) or hasattr(x, "read_value")
+
+
+def equal(x: Any, y: Any) -> bool:
+    """Python's == on containers; tensors inside compare element by element."""
+    if x.__class__ in SEQUENCES and x.__class__ is y.__class__:
+        return len(x) == len(y) and all(equal(a, b) for a, b in zip(x, y))
+    if x.__class__ is dict and y.__class__ is dict:
+        return x.keys() == y.keys() and all(equal(x[k], y[k]) for k in x)
+    if Tensor in (x.__class__, y.__class__):
+        u = x.value if x.__class__ is Tensor else x
+        v = y.value if y.__class__ is Tensor else y
+        same = u == v
+        return bool(same.all()) if hasattr(same, "all") else bool(same)
+    return bool(x == y)
+
+
+def compare_sequences(symbol: str, x: Any, y: Any) -> bool:
+    import operator
+
+    function = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}[symbol]
+    plain_x = [v.value if v.__class__ is Tensor else v for v in x]
+    plain_y = [v.value if v.__class__ is Tensor else v for v in y]
+    return bool(function(plain_x, plain_y))
+
+
+def contains(container: Any, x: Any) -> bool:
+    cls = container.__class__
+    if cls is str:
+        if x.__class__ is not str:
+            raise failure("E0304", f"'in' a string needs a string, not {describe(x)}")
+        return x in container
+    if cls is dict:
+        return hashable(x) in container
+    if cls is range:
+        return x in container
+    if cls is Tensor:
+        value = container.value == (x.value if x.__class__ is Tensor else x)
+        return bool(value.any()) if hasattr(value, "any") else bool(value)
+    if cls in SEQUENCES:
+        return any(equal(item, x) for item in container)
+    raise failure("E0304", f"'in' needs a list, a dict, a string or a tensor, not {describe(container)}")
+
+
+def hashable(x: Any) -> Any:
+    """A dict key: numbers, strings, booleans, None and tuples of them; a scalar tensor counts as its number."""
+    cls = x.__class__
+    if cls is Tensor and x.shape == ():
+        return x.value if not hasattr(x.value, "item") else x.value.item()
+    if cls is tuple:
+        return tuple(hashable(item) for item in x)
+    if cls in (int, float, str, bool, complex) or x is None:
+        return x
+    from ...engine.kinds.variable import Variable
+
+    if cls is Variable:
+        return x
+    raise failure("E0304", f"{describe(x)} cannot be a key of a dict")

@@ -1,0 +1,41 @@
+"""Structures of sources and targets: lists, tuples and dicts, nested at will."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def flatten(structure: Any) -> list[Any]:
+    """The leaves, in order (a dict's in the order of its keys)."""
+    leaves: list[Any] = []
+
+    def walk(x: Any) -> None:
+        if x.__class__ is list or x.__class__ is tuple:
+            for item in x:
+                walk(item)
+        elif x.__class__ is dict:
+            for item in x.values():
+                walk(item)
+        else:
+            leaves.append(x)
+
+    walk(structure)
+    return leaves
+
+
+def rebuild(structure: Any, leaves: list[Any]) -> Any:
+    """`structure` with its leaves replaced, in order."""
+    remaining = iter(leaves)
+
+    def build(x: Any) -> Any:
+        if x.__class__ is list:
+            return [build(item) for item in x]
+        if x.__class__ is tuple:
+            return tuple(build(item) for item in x)
+        if x.__class__ is dict:
+            return {key: build(item) for key, item in x.items()}
+        return next(remaining)
+
+    return build(structure)

@@ -1,0 +1,373 @@
+"""GradientTape as programs use it: TensorFlow's contract, with reasons where TensorFlow answers None."""
+
+from __future__ import annotations
+
+from ..autodiff.tape import Tape, gradient, seed_for, unconnected_reason
+from ..core.dispatch import as_operand, describe, follows, shape_text, tensor
+from ..core.dtypes import WEAK_FLOAT
+from ..core.errors import failure
+from ..core.state import RECORDERS, STATE
+from ..core.tensor import OPERATORS, Tensor
+from ..kinds.variable import Variable
+from .structure import flatten, rebuild
+from .values import Context
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from ..core.state import Site
+
+
+class VariableTape(Tape):
+    """A tape that follows the Variables it sees being read."""
+
+    __slots__ = ("automatic", "variables")
+
+    def __init__(self, automatic: bool) -> None:
+        super().__init__()
+        self.automatic = automatic
+        # Every tensor that a Variable was while the tape followed it.
+        self.variables: dict[Variable, list[Tensor]] = {}
+
+    def accessed(self, variable: Variable, snapshot: Tensor) -> None:
+        if variable in self.variables:
+            if snapshot not in self.variables[variable]:
+                self.follow(variable, snapshot)
+        elif self.automatic and variable.trainable:
+            self.follow(variable, snapshot)
+
+    def follow(self, variable: Variable, snapshot: Tensor) -> None:
+        if snapshot.dtype.differentiable:
+            self.variables.setdefault(variable, []).append(snapshot)
+            self.watch(snapshot)
+
+
+class GradientTape(Context):
+    """The value of `GradientTape(...)` in a program."""
+
+    __slots__ = ("active", "entered", "persistent", "tape", "used")
+    description = "a GradientTape"
+
+    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
+        self.persistent = persistent
+        self.tape = VariableTape(watch_accessed_variables)
+        self.active = False
+        self.entered = False
+        self.used = False
+
+    def enter(self) -> GradientTape:
+        if self.active:
+            raise failure("E0504", "this tape is already recording", "enter it again after its block has ended")
+        if not self.persistent and self.used:
+            # A second block starts a new recording.
+            self.tape.log.clear()
+            self.used = False
+        RECORDERS.append(self.tape)
+        self.active = True
+        self.entered = True
+        return self
+
+    def leave(self) -> None:
+        if self.active:
+            RECORDERS.remove(self.tape)
+            self.active = False
+
+    # --- watching ---------------------------------------------------------------------------------------------------
+
+    def watch(self, x: Any) -> Any:
+        """Follow a tensor, a Variable or a structure of them; the watched structure is returned."""
+        cls = x.__class__
+        if cls is list:
+            x[:] = [self.watch(item) for item in x]
+            return x
+        if cls is tuple:
+            return tuple(self.watch(item) for item in x)
+        if cls is dict:
+            for key in x:
+                x[key] = self.watch(x[key])
+            return x
+        if cls is Variable:
+            if not x.dtype.differentiable:
+                not_watched(x.dtype.name)
+            else:
+                self.tape.follow(x, x.snapshot)
+            return x
+        leaves = getattr(x, "leaves", None)
+        if leaves is not None:
+            return x.with_leaves([self.watch(leaf) for leaf in leaves()])
+        x = as_operand(x)
+        if x.__class__ is str:
+            not_watched("string")
+            return x
+        if x.__class__ is int or (x.__class__ is Tensor and x.dtype.weak and x.dtype.kind == "i"):
+            x = OPERATORS["cast"](x, dtype="float64") if x.__class__ is Tensor else Tensor(float(x), WEAK_FLOAT)
+        if x.__class__ is not Tensor:
+            if x.__class__ is bool:
+                not_watched("bool")
+                return x
+            x = tensor(x)
+        if not x.dtype.differentiable:
+            not_watched(x.dtype.name)
+            return x
+        self.tape.watch(x)
+        return x
+
+    # --- derivatives ------------------------------------------------------------------------------------------------
+
+    def claim(self) -> bool:
+        """Check that the tape may be asked once more; whether its records may be freed."""
+        if not self.persistent:
+            if self.used:
+                raise failure(
+                    "E0505",
+                    "a non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)",
+                    "write GradientTape(persistent=True)",
+                )
+            self.used = True
+            self.leave()
+        return not self.persistent
+
+    def method_gradient(
+        self, target: Any, sources: Any, output_gradients: Any = None, unconnected_gradients: Any = "none"
+    ) -> Any:
+        zero = wants_zero(unconnected_gradients)
+        targets = [operand(t) for t in flatten(target)]
+        leaves = flatten(sources)
+        consume = self.claim()
+        if output_gradients is None:
+            cotangents = [seed_for(t) for t in targets]
+            for t in targets:
+                if t.__class__ is Tensor and t.shape != () and follows(t, self.tape.token):
+                    STATE.notify("N0503", f"the target has shape {shape_text(t.shape)}: its elements are summed")
+        else:
+            cotangents = [operand(g) for g in flatten(output_gradients)]
+            if len(cotangents) != len(targets):
+                raise failure(
+                    "E0506", f"{len(targets)} targets need as many output_gradients, and {len(cotangents)} were given"
+                )
+            for i, (t, g) in enumerate(zip(targets, cotangents)):
+                if g is None:
+                    cotangents[i] = seed_for(t)
+                elif shape(g) != shape(t):
+                    if shape(g) == ():
+                        cotangents[i] = OPERATORS["broadcast_to"](g, shape=shape(t))
+                    else:
+                        raise failure(
+                            "E0302", f"output_gradients of shape {shape_text(shape(g))} do not fit a target of shape {shape_text(shape(t))}"
+                        )
+        results = self.differentiate(targets, cotangents, leaves, consume)
+        filled = [zeros_for(leaf) if g is None and zero else g for leaf, g in zip(leaves, results)]
+        return rebuild(sources, filled)
+
+    def differentiate(self, targets: Sequence[Any], cotangents: Sequence[Any], leaves: Sequence[Any], consume: bool) -> list[Any]:
+        tape = self.tape
+        stand_ins = [self.tensors_of(leaf) for leaf in leaves]
+        # The reason why a source is unconnected is read off the log, so it must outlive the sweep while it may be needed.
+        log = tape.log.copy() if consume and (tape.breaks or len(tape.log) < 4000) else (tape.log if not consume else [])
+        results = gradient(tape, targets, cotangents, stand_ins, consume)
+        for leaf, found, g in zip(leaves, stand_ins, results):
+            if g is None:
+                explain_unconnected(tape, log, leaf, found, targets)
+        return [None if g is None else as_result(g, leaf) for g, leaf in zip(results, leaves)]
+
+    def tensors_of(self, leaf: Any) -> list[Tensor]:
+        if leaf.__class__ is Variable:
+            return self.tape.variables.get(leaf, [])
+        return [leaf] if leaf.__class__ is Tensor else []
+
+    def method_jacobian(
+        self, target: Any, sources: Any, unconnected_gradients: Any = "none", parallel_iterations: Any = None,
+        experimental_use_pfor: Any = None,
+    ) -> Any:  # fmt: skip
+        """d target / d source, of shape target.shape + source.shape, for every target and source of the structures."""
+        zero = wants_zero(unconnected_gradients)
+        self.claim()
+        return rebuild(target, [self.jacobian_of(operand(t), sources, zero) for t in flatten(target)])
+
+    def jacobian_of(self, target: Any, sources: Any, zero: bool) -> Any:
+        leaves = flatten(sources)
+        size = count(shape(target))
+        rows: list[list[Any]] = []
+        for i in range(size):
+            rows.append(self.differentiate([target], [one_hot(target, i)], leaves, False))
+        results = []
+        for k, leaf in enumerate(leaves):
+            column = [row[k] for row in rows]
+            if all(c is None for c in column):
+                results.append(zeros_of(shape(target) + shape(leaf)) if zero else None)
+                continue
+            filled = [zeros_for(leaf) if c is None else c for c in column]
+            if shape(target) == ():
+                results.append(filled[0])
+            else:
+                stacked = OPERATORS["stack"](filled)
+                results.append(OPERATORS["reshape"](stacked, shape=shape(target) + shape(leaf)))
+        return rebuild(sources, results)
+
+    def method_batch_jacobian(
+        self, target: Any, source: Any, unconnected_gradients: Any = "none", parallel_iterations: Any = None,
+        experimental_use_pfor: Any = None,
+    ) -> Any:  # fmt: skip
+        """One Jacobian for each entry of the first axis, which target and source share."""
+        zero = wants_zero(unconnected_gradients)
+        target, leaf = operand(target), source
+        ts, ss = shape(target), shape(leaf)
+        if len(ts) < 1 or len(ss) < 1 or ts[0] != ss[0]:
+            raise failure(
+                "E0302", f"Need first dimension of target shape ({list(ts)}) and source shape ({list(ss)}) to match",
+                "jacobian(...) takes any shapes",
+            )  # fmt: skip
+        self.claim()
+        batch, rest = ts[0], ts[1:]
+        columns: list[Any] = []
+        for i in range(count(rest)):
+            g = self.differentiate([target], [one_hot_batch(target, i)], [leaf], False)[0]
+            columns.append(g)
+        if all(g is None for g in columns):
+            return zeros_of((batch, *rest, *ss[1:])) if zero else None
+        filled = [zeros_for(leaf) if g is None else g for g in columns]
+        stacked = OPERATORS["stack"](filled, axis=1)  # batch, targets, sources...
+        return OPERATORS["reshape"](stacked, shape=(batch, *rest, *ss[1:]))
+
+    # --- the rest ---------------------------------------------------------------------------------------------------
+
+    def method_reset(self) -> None:
+        """Forget what was recorded and watched."""
+        active = self.active
+        self.leave()
+        self.tape = VariableTape(self.tape.automatic)
+        self.used = False
+        if active:
+            self.enter()
+
+    def method_stop_recording(self) -> StopRecording:
+        return StopRecording(self)
+
+    def method_watched_variables(self) -> tuple[Variable, ...]:
+        return tuple(self.tape.variables)
+
+    def method_watch(self, x: Any) -> None:
+        self.watch(x)
+
+
+class StopRecording(Context):
+    """`with t.stop_recording():` suspends one tape."""
+
+    __slots__ = ("place", "tape")
+
+    def __init__(self, tape: GradientTape) -> None:
+        self.tape = tape
+        self.place = -1
+
+    def enter(self) -> None:
+        if not self.tape.active:
+            raise failure("E0504", "stop_recording needs a tape that is recording")
+        self.place = RECORDERS.index(self.tape.tape)
+        RECORDERS.remove(self.tape.tape)
+
+    def leave(self) -> None:
+        RECORDERS.insert(self.place, self.tape.tape)
+
+
+def operand(x: Any) -> Any:
+    return None if x is None else as_operand(x)
+
+
+def shape(x: Any) -> tuple[int, ...]:
+    found = getattr(x, "shape", ())
+    return tuple(found)
+
+
+def count(dims: tuple[int, ...]) -> int:
+    total = 1
+    for size in dims:
+        total *= size
+    return total
+
+
+def wants_zero(unconnected: Any) -> bool:
+    name = str(getattr(unconnected, "value", unconnected)).lower().rsplit(".", 1)[-1]
+    if name not in ("none", "zero"):
+        raise failure("E0305", f"unconnected_gradients must be 'none' or 'zero', not {unconnected!r}")
+    return name == "zero"
+
+
+def as_result(g: Any, leaf: Any) -> Any:
+    """A gradient with the dtype of its source."""
+    if g.__class__ is float and leaf.__class__ in (Tensor, Variable) and not leaf.dtype.weak:
+        return Tensor(g, leaf.dtype) if leaf.dtype.name == "float64" else OPERATORS["constant"](g, dtype=leaf.dtype)
+    return g
+
+
+def zeros_for(leaf: Any) -> Any:
+    if leaf.__class__ is Variable:
+        leaf = leaf.snapshot
+    if leaf.__class__ is Tensor:
+        return as_result(0.0, leaf) if leaf.shape == () else OPERATORS["zeros_like"](Tensor(leaf.value, leaf.dtype))
+    return 0.0
+
+
+def zeros_of(dims: tuple[int, ...]) -> Any:
+    import numpy as np
+
+    return Tensor(np.zeros(dims), WEAK_FLOAT) if dims else 0.0
+
+
+def one_hot(target: Any, i: int) -> Any:
+    """The cotangent that picks element `i` of the target, in flat order."""
+    if shape(target) == ():
+        return 1.0
+    import numpy as np
+
+    array = np.zeros(shape(target), dtype=target.dtype.name)
+    array.reshape(-1)[i] = 1
+    return Tensor(array, target.dtype)
+
+
+def one_hot_batch(target: Any, i: int) -> Any:
+    import numpy as np
+
+    array = np.zeros(shape(target), dtype=target.dtype.name)
+    array.reshape(array.shape[0], -1)[:, i] = 1
+    return Tensor(array, target.dtype)
+
+
+def not_watched(dtype: str) -> None:
+    STATE.notify(
+        "N0504", f"a tensor of dtype {dtype} cannot be differentiated: gradients with respect to it are None; "
+        "write cast(x, float64) before watching it",
+    )  # fmt: skip
+
+
+def explain_unconnected(tape: Tape, log: list[Any], leaf: Any, stand_ins: Sequence[Tensor], targets: Sequence[Any]) -> None:
+    """Say why a gradient is None, pointing at the place where the path broke."""
+    what, where = unconnected_message(tape, log, leaf, stand_ins, targets)
+    STATE.notify("N0502", what, where)
+
+
+def unconnected_message(
+    tape: Tape, log: list[Any], leaf: Any, stand_ins: Sequence[Tensor], targets: Sequence[Any]
+) -> tuple[str, Site | None]:
+    start = "the gradient is None: "
+    if leaf.__class__ is Variable and not stand_ins:
+        if not leaf.trainable:
+            return start + "the Variable is not trainable, so it was not watched; t.watch(v) watches it", None
+        if not leaf.dtype.differentiable:
+            return start + f"the Variable has dtype {leaf.dtype.name}; cast it to float64", None
+        return start + "the Variable was not read while the tape recorded", None
+    if leaf.__class__ not in (Variable, Tensor):
+        return start + f"the source is {describe(leaf)} that was never watched; write t.watch(x) first", None
+    if leaf.__class__ is Tensor and not follows(leaf, tape.token):
+        if not leaf.dtype.differentiable:
+            return start + f"the source has dtype {leaf.dtype.name}; write cast(x, float64)", None
+        return start + "the source was not watched and does not come from a watched value; write t.watch(x) first", None
+    if all(t.__class__ is not Tensor for t in targets) and not tape.breaks:
+        return start + "the target does not depend on anything that was watched", None
+    reason, where = unconnected_reason(tape, log, stand_ins)
+    if where is not None:
+        return start + f"the path from the source ends at {reason}, which carries no derivative", where
+    if reason == "unused":
+        return start + "the source is never used", None
+    return start + "the target does not depend on the source", None

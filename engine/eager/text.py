@@ -1,0 +1,131 @@
+"""Values as text: print, str, f-strings, %-formatting. NumPy's and Python's forms, so that a pasted cell prints alike."""
+
+from __future__ import annotations
+
+from ..core.dispatch import as_operand, describe
+from ..core.errors import failure
+from ..core.tensor import Tensor
+from .values import Bound, Builtin, Function
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def text(value: Any) -> str:
+    """What print shows."""
+    if value.__class__ is str:
+        return value  # type: ignore[no-any-return]
+    if value.__class__ is Tensor:
+        return str(value.value)
+    if hasattr(value, "read_value"):
+        return text(value.read_value())
+    return representation(value)
+
+
+def representation(value: Any) -> str:
+    """What print shows inside a list."""
+    cls = value.__class__
+    if cls is Tensor:
+        if value.shape == ():
+            return str(value.value)
+        return repr(value.value)
+    if cls is list:
+        return "[" + ", ".join(representation(v) for v in value) + "]"
+    if cls is tuple:
+        inner = ", ".join(representation(v) for v in value)
+        return f"({inner},)" if len(value) == 1 else f"({inner})"
+    if cls is dict:
+        return "{" + ", ".join(f"{representation(k)}: {representation(v)}" for k, v in value.items()) + "}"
+    if cls in (str, int, float, complex, bool, range) or value is None or value is Ellipsis:
+        return repr(value)
+    if cls.__name__ == "DType":
+        return str(value.name)
+    if cls in (Function, Builtin) or cls.__name__ == "Operation":
+        return f"<function {value.name}>"
+    if cls is Bound:
+        return f"<method {value.name}>"
+    own = getattr(value, "text", None)
+    if own is not None:
+        return str(own())
+    if hasattr(value, "read_value"):
+        return representation(value.read_value())
+    if hasattr(value, "__next__"):
+        return f"<{cls.__name__}>"
+    return f"<{describe(value)}>"
+
+
+def formatted(value: Any, conversion: str | None, spec: str) -> str:
+    """One field of an f-string."""
+    if conversion in ("r", "a"):
+        value = representation(value)
+    elif conversion == "s":
+        value = text(value)
+    if not spec:
+        return text(value)
+    if hasattr(value, "read_value"):
+        value = as_operand(value)
+    if value.__class__ is Tensor:
+        value = value.value
+    if value.__class__ not in (str, int, float, complex, bool) and getattr(value, "ndim", 0) != 0:
+        raise failure("E0304", "a tensor cannot be formatted with a width or a precision", "format its elements one by one")
+    check_width(spec)
+    try:
+        return format(value, spec)
+    except (ValueError, TypeError):
+        raise failure("E0401", f"the format '{spec}' does not fit {describe(value)}") from None
+
+
+def check_width(spec: str) -> None:
+    digits = "".join(ch if ch.isdigit() else " " for ch in spec).split()
+    if any(int(d) > 10_000 for d in digits if len(d) < 20) or any(len(d) >= 20 for d in digits):
+        raise failure("E0604", "a width or precision above 10000 is refused")
+
+
+def percent(template: str, values: Any) -> str:
+    """`template % values`."""
+    plain = tuple(_plain(v) for v in values) if values.__class__ is tuple else _plain(values)
+    check_width(template.replace("%%", ""))
+    try:
+        return template % plain  # type: ignore[no-any-return]
+    except (ValueError, TypeError) as fault:
+        raise failure("E0401", f"the format does not fit its values: {fault}") from None
+
+
+def _plain(value: Any) -> Any:
+    if value.__class__ in (int, float, str, complex, bool):
+        return value
+    if value.__class__ is Tensor and value.shape == ():
+        return value.value if value.value.__class__ in (int, float, complex, bool) else value.value.item()
+    return text(value)
+
+
+def format_template(template: str, values: tuple[Any, ...], named: dict[str, Any]) -> str:
+    """`template.format(...)` with plain fields only: no attributes, no items, no nesting."""
+    from string import Formatter
+
+    pieces: list[str] = []
+    automatic = 0
+    try:
+        fields = list(Formatter().parse(template))
+    except ValueError as fault:
+        raise failure("E0401", f"the format text is malformed: {fault}") from None
+    for literal, field, spec, conversion in fields:
+        pieces.append(literal)
+        if field is None:
+            continue
+        if field == "":
+            key: Any = automatic
+            automatic += 1
+        else:
+            key = int(field) if field.isdigit() else field
+        if key.__class__ is int:
+            if key >= len(values):
+                raise failure("E0401", f"the format text names value {key}, and {len(values)} were given")
+            value = values[key]
+        elif key in named:
+            value = named[key]
+        else:
+            raise failure("E0401", f"the format text names '{key}', which was not given")
+        pieces.append(formatted(value, conversion, spec or ""))
+    return "".join(pieces)

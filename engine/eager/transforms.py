@@ -1,0 +1,450 @@
+"""Derivatives as functions of functions: grad, value_and_grad, jacobian, hessian, jvp, vjp, hvp, custom_gradient."""
+
+from __future__ import annotations
+
+from ..autodiff import drivers
+from ..core.dispatch import as_operand, describe, shape_text
+from ..core.errors import failure
+from ..core.operation import Operation, static
+from ..core.state import STATE, Site
+from ..core.tensor import OPERATORS, Tensor
+from .structure import flatten, rebuild
+from .values import Builtin, Function
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+
+class Derived:
+    """A function made from a function: `grad(f)`."""
+
+    __slots__ = ("name", "run")
+    description = "a function"
+
+    def __init__(self, name: str, run: Callable[[list[Any], dict[str, Any]], Any]) -> None:
+        self.name = name
+        self.run = run
+
+    def call(self, args: list[Any], keywords: dict[str, Any]) -> Any:
+        return self.run(list(args), keywords)
+
+
+def callable_of(f: Any, what: str) -> Any:
+    if not (f.__class__ in (Function, Builtin, Derived) or hasattr(f, "call")):
+        raise failure("E0304", f"{what} needs a function, and got {describe(f)}", f"write {what}(f)(x), or {what}(lambda x: ...)(x)")
+    return f
+
+
+def invoke(f: Any, args: list[Any], keywords: dict[str, Any]) -> Any:
+    from .compile import invoke as call
+
+    return call(f, args, keywords)
+
+
+class Arguments:
+    """The arguments of a call with the numeric leaves of the differentiated ones laid out flat."""
+
+    def __init__(self, f: Any, args: list[Any], keywords: dict[str, Any], argnums: Any) -> None:
+        self.f = f
+        self.args = args
+        self.keywords = keywords
+        numbers = static(argnums)
+        self.single = numbers.__class__ is int
+        self.numbers: list[int] = []
+        for n in [numbers] if self.single else list(numbers):
+            if not -len(args) <= n < len(args):
+                raise failure("E0508", f"argnums={n}, and the function was called with {len(args)} argument{'s' if len(args) != 1 else ''}")
+            self.numbers.append(n % len(args))
+        self.structures = [args[n] for n in self.numbers]
+        self.leaves = flatten(self.structures)
+        self.auxiliary: Any = None
+
+    def function(self, inputs: list[Any]) -> Any:
+        """`f` as a function of the leaves."""
+        replaced = rebuild(self.structures, list(inputs))
+        args = list(self.args)
+        for n, value in zip(self.numbers, replaced):
+            args[n] = value
+        return invoke(self.f, args, self.keywords)
+
+    def scalar(self, what: str, has_aux: bool = False) -> Callable[[list[Any]], Any]:
+        def run(inputs: list[Any]) -> Any:
+            y = self.function(inputs)
+            if has_aux:
+                if y.__class__ not in (tuple, list) or len(y) != 2:
+                    raise failure("E0508", "has_aux=True needs a function that returns (value, auxiliary)")
+                y, self.auxiliary = y
+            y = as_operand(y)
+            if y.__class__ is Tensor and y.shape != ():
+                raise failure(
+                    "E0507", f"{what} needs a function with a scalar result, and this one's has shape {shape_text(y.shape)}",
+                    "use jacobian, or sum the result",
+                )  # fmt: skip
+            return y
+
+        return run
+
+    def result(self, leaves: list[Any]) -> Any:
+        built = rebuild(self.structures, leaves)
+        return built[0] if self.single else tuple(built)
+
+
+def zero_filled(gradients: list[Any], leaves: list[Any]) -> list[Any]:
+    """JAX's convention for functions: an argument that plays no part has gradient zero."""
+    return [drivers.zeros(drivers.shape_of(as_operand(x))) if g is None else g for g, x in zip(gradients, leaves)]
+
+
+def value_and_grad(f: Any, argnums: Any = 0, has_aux: Any = False) -> Derived:
+    callable_of(f, "value_and_grad")
+
+    def run(args: list[Any], keywords: dict[str, Any]) -> Any:
+        call = Arguments(f, args, keywords, argnums)
+        y, gradients = drivers.value_and_gradients(call.scalar("grad", has_aux), call.leaves)
+        g = call.result(zero_filled(gradients, call.leaves))
+        return ((y, call.auxiliary), g) if has_aux else (y, g)
+
+    return Derived("value_and_grad", run)
+
+
+def grad(f: Any, argnums: Any = 0, has_aux: Any = False) -> Derived:
+    callable_of(f, "grad")
+    both = value_and_grad(f, argnums, has_aux)
+
+    def run(args: list[Any], keywords: dict[str, Any]) -> Any:
+        y, g = both.run(args, keywords)
+        return (g, y[1]) if has_aux else g
+
+    return Derived("grad", run)
+
+
+def jacobian_in(mode: str) -> Callable[..., Derived]:
+    name = {"auto": "jacobian", "forward": "jacfwd", "reverse": "jacrev"}[mode]
+
+    def jacobian(f: Any, argnums: Any = 0) -> Derived:
+        callable_of(f, name)
+
+        def run(args: list[Any], keywords: dict[str, Any]) -> Any:
+            call = Arguments(f, args, keywords, argnums)
+            y, blocks, _ = drivers.jacobian(call.function, call.leaves, mode)
+            shape = drivers.shape_of(y)
+            filled = [
+                drivers.zeros(shape + drivers.shape_of(as_operand(x))) if b is None else b for b, x in zip(blocks, call.leaves)
+            ]
+            return call.result(filled)
+
+        return Derived(name, run)
+
+    return jacobian
+
+
+def hessian(f: Any, argnums: Any = 0) -> Derived:
+    callable_of(f, "hessian")
+
+    def run(args: list[Any], keywords: dict[str, Any]) -> Any:
+        call = Arguments(f, args, keywords, argnums)
+        _, _, blocks = drivers.hessian(call.scalar("hessian"), call.leaves)
+        shapes = [drivers.shape_of(as_operand(x)) for x in call.leaves]
+        rows = []
+        for i, row in enumerate(blocks):
+            filled = [drivers.zeros(shapes[i] + shapes[j]) if b is None else b for j, b in enumerate(row)]
+            rows.append(call.result(filled))
+        return call.result(rows)
+
+    return Derived("hessian", run)
+
+
+def sequence(x: Any) -> list[Any]:
+    return list(x) if x.__class__ in (list, tuple) else [x]
+
+
+def jvp(f: Any, primals: Any, tangents: Any) -> Any:
+    """(f(primals), the tangent of the result)."""
+    callable_of(f, "jvp")
+    args, directions = sequence(primals), sequence(tangents)
+    if len(args) != len(directions):
+        raise failure("E0508", f"jvp needs one tangent per primal: {len(args)} and {len(directions)} were given")
+    call = Arguments(f, args, {}, tuple(range(len(args))))
+    seeds = flatten(directions)
+    if len(seeds) != len(call.leaves):
+        raise failure("E0508", "jvp needs tangents of the same structure as the primals")
+    y, tangent = drivers.jvp(call.function, call.leaves, seeds)
+    return y, (drivers.zeros(drivers.shape_of(y)) if tangent is None else tangent)
+
+
+def vjp(f: Any, *primals: Any) -> Any:
+    """(f(*primals), a function from a cotangent of the result to those of the primals)."""
+    callable_of(f, "vjp")
+    args = list(primals)
+    call = Arguments(f, args, {}, tuple(range(len(args))))
+    tape, tensors, y = drivers.recorded(call.function, call.leaves)
+    y = as_operand(y)
+
+    def pull(cotangents: list[Any], keywords: dict[str, Any]) -> Any:
+        from ..autodiff.tape import gradient, seed_for
+
+        g = drivers.fit_seed(cotangents[0], y, "the cotangent", "the result") if cotangents else seed_for(y)
+        found = gradient(tape, [y], [g], [[x] for x in tensors], consume=False)
+        return call.result(zero_filled(found, call.leaves))
+
+    return y, Derived("vjp", pull)
+
+
+def hvp(f: Any, primals: Any, vectors: Any) -> Any:
+    """The Hessian of a scalar function at the primals, times the vectors."""
+    callable_of(f, "hvp")
+    single = primals.__class__ is not tuple
+    args, directions = ([primals], [vectors]) if single else (list(primals), sequence(vectors))
+    if len(args) != len(directions):
+        raise failure("E0508", f"hvp needs one vector per primal: {len(args)} and {len(directions)} were given")
+    call = Arguments(f, args, {}, tuple(range(len(args))))
+    _, _, products = drivers.hvp(call.scalar("hvp"), call.leaves, flatten(directions))
+    filled = call.result(zero_filled(products, call.leaves))
+    return filled[0] if single else filled
+
+
+def custom_gradient(f: Any) -> Derived:
+    """A function with a derivative of its own: `f` returns (value, function from cotangent to cotangents).
+
+    The rule is honoured in both modes and at any order: forward mode uses the transpose of the rule.
+    """
+    callable_of(f, "custom_gradient")
+
+    def run(args: list[Any], keywords: dict[str, Any]) -> Any:
+        pair = invoke(f, args, keywords)
+        if pair.__class__ not in (tuple, list) or len(pair) != 2:
+            raise failure("E0509", "a custom_gradient function returns (value, gradient function)")
+        value, rule = pair
+        callable_of(rule, "custom_gradient")
+        outputs = [as_operand(v) for v in flatten(value)]
+        inputs = flatten(args)
+        operands = tuple(as_operand(x) for x in inputs)
+
+        def vjp_rule(g: Any, y: Any, *xs: Any) -> tuple[Any, ...]:
+            cotangents = list(g) if len(outputs) > 1 else [g]
+            found = invoke(rule, cotangents, {})
+            flat = flatten(found) if found.__class__ in (list, tuple, dict) else [found]
+            if len(flat) != len(operands):
+                raise failure(
+                    "E0509", f"the gradient function returned {len(flat)} cotangent{'s' if len(flat) != 1 else ''} "
+                    f"for {len(operands)} argument{'s' if len(operands) != 1 else ''}",
+                )  # fmt: skip
+            return tuple(None if c is None else as_operand(c) for c in flat)
+
+        row = Operation(getattr(f, "name", "custom_gradient"), "x", "rule", vjp=vjp_rule)
+        results = apply_custom(row, operands, outputs)
+        return rebuild(value, results)
+
+    return Derived(getattr(f, "name", "custom_gradient"), run)
+
+
+def apply_custom(row: Operation, operands: tuple[Any, ...], outputs: list[Any]) -> list[Any]:
+    """Record one call of a custom rule: fresh results, linked to the inputs by the rule alone."""
+    from ..core.dispatch import follows, tensor
+    from ..core.state import RECORDERS
+
+    fresh = [Tensor(x.value, x.dtype) if x.__class__ is Tensor else tensor(x) for x in outputs]
+    out: Any = tuple(fresh) if len(fresh) > 1 else fresh[0]
+    site = STATE.site
+    STATE.site = Site(row, site.source, site.start, site.end)
+    for recorder in tuple(RECORDERS):
+        if any(follows(x, recorder.token) for x in operands):
+            out = recorder.record(row, operands, {}, out)
+    STATE.site = site
+    return list(out) if out.__class__ is tuple else [out]
+
+
+def checkpoint(f: Any) -> Any:
+    """`f`, its intermediate values forgotten and computed again in the reverse sweep."""
+    callable_of(f, "checkpoint")
+
+    def run(args: list[Any], keywords: dict[str, Any]) -> Any:
+        from ..core.state import RECORDERS
+
+        leaves = flatten(args)
+        operands = tuple(as_operand(x) for x in leaves)
+        saved = RECORDERS.copy()
+        RECORDERS.clear()
+        try:
+            still = [Tensor(x.value, x.dtype) if x.__class__ is Tensor else x for x in operands]
+            value = invoke(f, rebuild(args, still), keywords)
+        finally:
+            RECORDERS[:] = saved
+        outputs = [as_operand(v) for v in flatten(value)]
+
+        def vjp_rule(g: Any, y: Any, *xs: Any) -> tuple[Any, ...]:
+            from ..autodiff.tape import gradient
+
+            tape, tensors, again = drivers.recorded(lambda inputs: invoke(f, rebuild(args, inputs), keywords), xs)
+            targets = [as_operand(v) for v in flatten(again)]
+            cotangents = list(g) if len(outputs) > 1 else [g]
+            return tuple(gradient(tape, targets, cotangents, [[x] for x in tensors], consume=True))
+
+        row = Operation("checkpoint", "x", "rule", vjp=vjp_rule)
+        return rebuild(value, apply_custom(row, operands, outputs))
+
+    return Derived("checkpoint", run)
+
+
+def cond(predicate: Any, true_fn: Any, false_fn: Any, *operands: Any) -> Any:
+    """The result of the branch that the predicate chooses; only that branch runs."""
+    from .operators import truth
+
+    chosen = true_fn if truth(predicate) else false_fn
+    return invoke(chosen, list(operands), {}) if hasattr(chosen, "call") or chosen.__class__ is Function else chosen
+
+
+def while_loop(cond: Any, body: Any, loop_vars: Any, maximum_iterations: Any = None) -> Any:
+    """`loop_vars = body(*loop_vars)` while `cond(*loop_vars)`; JAX's form with one value works too."""
+    from ..core import limits
+    from .operators import truth
+
+    several = loop_vars.__class__ in (list, tuple)
+    state = list(loop_vars) if several else [loop_vars]
+    # JAX passes the whole tuple as one argument; TensorFlow spreads it.
+    whole = several and cond.__class__ is Function and len(cond.code.parameters) == 1 and len(state) > 1
+    done = 0
+    most = None if maximum_iterations is None else static(maximum_iterations)
+    while most is None or done < most:
+        args = [tuple(state)] if whole else state
+        if not truth(invoke(cond, args, {})):
+            break
+        limits.step()
+        result = invoke(body, args, {})
+        state = list(result) if result.__class__ in (list, tuple) else [result]
+        done += 1
+    if not several:
+        return state[0]
+    return tuple(state) if loop_vars.__class__ is tuple else state
+
+
+def fori_loop(lower: Any, upper: Any, body_fun: Any, init_val: Any) -> Any:
+    value = init_val
+    for i in range(static(lower), static(upper)):
+        value = invoke(body_fun, [i, value], {})
+    return value
+
+
+def scan(f: Any, init: Any = None, xs: Any = None, length: Any = None, elems: Any = None, initializer: Any = None) -> Any:
+    """JAX's scan: `carry, y = f(carry, x)` over the rows of xs; TensorFlow's: `a = fn(a, x)`, all values stacked."""
+    from .access import iterate
+
+    if elems is not None or initializer is not None:
+        return scan_values(f, elems if elems is not None else init, initializer)
+    if xs is None and length is None:
+        return scan_values(f, init, None)
+    items = [None] * static(length) if xs is None else rows_of(xs)
+    carry = init
+    ys: list[Any] = []
+    for x in items:
+        pair = invoke(f, [carry, x], {})
+        parts = list(iterate(pair))
+        if len(parts) != 2:
+            raise failure("E0508", "the function of scan returns (carry, output)")
+        carry, y = parts
+        ys.append(y)
+    return carry, stack_structures(ys)
+
+
+def scan_values(f: Any, elems: Any, initializer: Any) -> Any:
+    items = rows_of(elems)
+    if initializer is None:
+        value, items = items[0], items[1:]
+        found = [value]
+    else:
+        value, found = initializer, []
+    for x in items:
+        value = invoke(f, [value, x], {})
+        found.append(value)
+    return stack_structures(found)
+
+
+def rows_of(xs: Any) -> list[Any]:
+    """The rows of a tensor, or of every tensor of a structure together."""
+    from .access import iterate
+
+    if xs.__class__ in (tuple, dict) or (xs.__class__ is list and xs and xs[0].__class__ is Tensor and xs[0].ndim > 0):
+        leaves = [list(iterate(leaf)) for leaf in flatten(xs)]
+        if len({len(leaf) for leaf in leaves}) > 1:
+            raise failure("E0302", "the tensors differ in their first size")
+        return [rebuild(xs, list(parts)) for parts in zip(*leaves)]
+    return list(iterate(xs))
+
+
+def stack_structures(ys: list[Any]) -> Any:
+    if not ys or all(y is None for y in ys):
+        return None if ys else drivers.zeros((0,))
+    columns = list(zip(*(flatten(y) for y in ys)))
+    return rebuild(ys[0], [OPERATORS["stack"](list(column)) for column in columns])
+
+
+def map_fn(fn: Any, elems: Any, dtype: Any = None, fn_output_signature: Any = None, parallel_iterations: Any = None) -> Any:
+    """`fn` of every row, stacked."""
+    from .compile import invoke as call
+
+    return stack_structures([call(fn, [x], {}) for x in rows_of(elems)])
+
+
+def vectorized_map(fn: Any, elems: Any = None, in_axes: Any = 0, out_axes: Any = 0) -> Any:
+    """TensorFlow's `vectorized_map(fn, elems)`, and JAX's `vmap(fn)(xs...)`."""
+    if elems is not None and elems.__class__ is not int:
+        return map_fn(fn, elems)
+
+    def run(args: list[Any], keywords: dict[str, Any]) -> Any:
+        axes = static(in_axes)
+        each = [axes] * len(args) if axes.__class__ is int else list(axes)
+        mapped = []
+        for x, axis in zip(args, each):
+            if axis not in (0, None):
+                x = OPERATORS["moveaxis"](x, axis, 0)
+            mapped.append(None if axis is None else rows_of(x))
+        length = next((len(m) for m in mapped if m is not None), 0)
+        results = []
+        for i in range(length):
+            values = [x if m is None else m[i] for x, m in zip(args, mapped)]
+            results.append(invoke(fn, values, keywords))
+        stacked = stack_structures(results)
+        out = static(out_axes)
+        return stacked if out == 0 else OPERATORS["moveaxis"](stacked, 0, out)
+
+    return Derived("vmap", run)
+
+
+def foldl(fn: Any, elems: Any, initializer: Any = None) -> Any:
+    items = rows_of(elems)
+    if initializer is None:
+        initializer, items = items[0], items[1:]
+    value = initializer
+    for x in items:
+        value = invoke(fn, [value, x], {})
+    return value
+
+
+def foldr(fn: Any, elems: Any, initializer: Any = None) -> Any:
+    return foldl(fn, OPERATORS["stack"](rows_of(elems)[::-1]), initializer)
+
+
+def switch_case(branch_index: Any, branch_fns: Any, *operands: Any) -> Any:
+    """The result of branch number `branch_index`; the last one for an index out of range."""
+    branches = [b[1] if b.__class__ is tuple else b for b in branch_fns]
+    i = static(branch_index)
+    if not 0 <= i < len(branches):
+        i = len(branches) - 1
+    return invoke(branches[i], list(operands), {})
+
+
+def function(f: Any = None, **options: Any) -> Any:
+    """`@tf.function` and `jit`: the program is compiled by its own means, so the function itself."""
+    if f is None:
+        return Derived("function", lambda args, keywords: args[0])
+    return callable_of(f, "function")
+
+
+TRANSFORMS: dict[str, Any] = {
+    "grad": grad, "value_and_grad": value_and_grad, "jacobian": jacobian_in("auto"), "jacfwd": jacobian_in("forward"),
+    "jacrev": jacobian_in("reverse"), "hessian": hessian, "jvp": jvp, "vjp": vjp, "hvp": hvp,
+    "custom_gradient": custom_gradient, "checkpoint": checkpoint, "cond": cond, "while_loop": while_loop,
+    "fori_loop": fori_loop, "scan": scan, "map_fn": map_fn, "vectorized_map": vectorized_map, "foldl": foldl,
+    "foldr": foldr, "switch_case": switch_case, "function": function,
+}  # fmt: skip

@@ -1,0 +1,91 @@
+"""Values of the running program that are neither numbers nor tensors nor Python's containers."""
+
+from __future__ import annotations
+
+from ..core.errors import failure, plural
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from ..program.core import FunctionCode
+
+UNSET: Any = type("Unset", (), {"__repr__": lambda self: "UNSET"})()
+
+
+class Function:
+    """A function of the program: its compiled body with the frame it was defined in."""
+
+    __slots__ = ("body", "code", "defaults", "expression", "frame")
+    description = "a function"
+
+    def __init__(self, code: FunctionCode, body: Any, expression: Any, defaults: list[Any], frame: list[Any]) -> None:
+        self.code = code
+        self.body = body
+        self.expression = expression  # the returned expression, where that is the whole body
+        self.defaults = defaults
+        self.frame = frame
+
+    @property
+    def name(self) -> str:
+        return self.code.name
+
+
+class Builtin:
+    """A function of the language that is no row. `run` takes the program's values."""
+
+    __slots__ = ("most", "name", "run")
+    description = "a function"
+
+    def __init__(self, name: str, run: Callable[..., Any]) -> None:
+        self.name = name
+        self.run = run
+        code = run.__code__
+        # How many positional arguments it takes; None when it takes any number.
+        self.most = None if code.co_flags & 0x04 else code.co_argcount
+
+    def call(self, args: Sequence[Any], keywords: dict[str, Any]) -> Any:
+        code = self.run.__code__
+        if self.most is not None and len(args) > self.most:
+            raise failure("E0305", f"{self.name} takes at most {plural(self.most, 'argument')}, and {len(args)} were given")
+        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        if not code.co_flags & 0x08:
+            for key in list(keywords):
+                if key not in names:
+                    if key == "name":
+                        del keywords[key]
+                        continue
+                    raise failure("E0305", f"{self.name} has no parameter '{key}'")
+        for key in names[: len(args)]:
+            if key in keywords:
+                raise failure("E0305", f"{self.name} got '{key}' twice")
+        required = code.co_argcount - len(self.run.__defaults__ or ())
+        for key in names[len(args) : required]:
+            if key not in keywords:
+                raise failure("E0305", f"{self.name} needs '{key}'")
+        return self.run(*args, **keywords)
+
+
+class Bound:
+    """A method taken off its value without being called: `f = t.gradient`."""
+
+    __slots__ = ("name", "value")
+    description = "a method"
+
+    def __init__(self, value: Any, name: str) -> None:
+        self.value = value
+        self.name = name
+
+
+class Context:
+    """What `with` can enter. The default does nothing (`tf.device`, `tf.name_scope`)."""
+
+    __slots__ = ()
+    description = "a context"
+
+    def enter(self) -> Any:
+        return None
+
+    def leave(self) -> None:
+        return None

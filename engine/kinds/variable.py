@@ -1,0 +1,260 @@
+"""Variable: a value that can be assigned. Reads are recorded on tapes, writes are not (TensorFlow's contract)."""
+
+from __future__ import annotations
+
+from ..core.dispatch import as_operand, describe, follows, shape_text
+from ..core.errors import failure
+from ..core.state import RECORDERS, STATE
+from ..core.tensor import OPERATORS, Tensor
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def strong_tensor(value: Any, dtype: Any = None) -> Tensor:
+    """A tensor of its own, of a strong dtype, that nothing follows."""
+    x = OPERATORS["constant"](value, dtype=dtype)
+    if x.__class__ is not Tensor:
+        from ..core.dispatch import tensor
+
+        return tensor(x)
+    return Tensor(x.value, x.dtype)
+
+
+class Variable:
+    """A mutable tensor. `read_value` gives the tensor of its present value, the same one until the next assignment."""
+
+    __slots__ = ("dtype", "label", "snapshot", "trainable")
+    description = "a Variable"
+
+    def __init__(self, value: Any, trainable: bool = True, label: str = "", dtype: Any = None) -> None:
+        value = as_operand(value)
+        assignment_breaks(value)
+        self.snapshot = strong_tensor(value, dtype)
+        self.dtype = self.snapshot.dtype
+        self.trainable = trainable
+        self.label = label
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.snapshot.shape
+
+    def read_value(self) -> Tensor:
+        """The present value; tapes that watch what is accessed follow it from here on."""
+        snapshot = self.snapshot
+        if RECORDERS:
+            for recorder in RECORDERS:
+                accessed = getattr(recorder, "accessed", None)
+                if accessed is not None:
+                    accessed(self, snapshot)
+        return snapshot
+
+    def assign_value(self, value: Any) -> Variable:
+        value = as_operand(value)
+        assignment_breaks(value)
+        new = strong_tensor(value, None if _strict(value) else self.dtype)
+        if new.dtype is not self.dtype:
+            raise failure(
+                "E0301", f"assign cannot put {new.dtype.name} into a Variable of dtype {self.dtype.name}",
+                f"write cast(x, {self.dtype.name})",
+            )  # fmt: skip
+        if new.shape != self.shape:
+            raise failure(
+                "E0302", f"assign cannot put shape {shape_text(new.shape)} into a Variable of shape {shape_text(self.shape)}"
+            )
+        self.snapshot = new
+        return self
+
+    def replace(self, update: Any) -> Variable:
+        """Assign what `update` makes of the present value, outside every tape."""
+        saved = RECORDERS.copy()
+        RECORDERS.clear()
+        try:
+            return self.assign_value(update(self.snapshot))
+        finally:
+            RECORDERS[:] = saved
+
+    def attribute(self, name: str) -> Any:
+        if name == "trainable":
+            return self.trainable
+        if name == "name":
+            return self.label or "Variable:0"
+        from ..eager.attributes import get_attribute
+        from ..eager.values import Bound
+
+        if hasattr(type(self), "method_" + name):
+            return Bound(self, name)
+        return get_attribute(self.read_value(), name)
+
+    def get_item(self, index: Any) -> VariableSlice:
+        from ..eager.access import static_index
+
+        return VariableSlice(self, static_index(index))
+
+    def set_item(self, index: Any, value: Any) -> Any:
+        raise failure(
+            "E0503", "a Variable does not support item assignment", "write v[i].assign(...): it changes the Variable in place"
+        )
+
+    def text(self) -> str:
+        from ..eager.text import representation
+
+        return f"<Variable shape={self.shape} dtype={self.dtype.name} value={representation(self.snapshot)}>"
+
+    def iterate(self) -> Any:
+        from ..eager.access import iterate
+
+        return iterate(self.read_value())
+
+    # --- methods ----------------------------------------------------------------------------------------------------
+
+    def method_assign(self, value: Any, use_locking: Any = False, read_value: Any = True) -> Variable:
+        return self.assign_value(value)
+
+    def method_assign_add(self, delta: Any, use_locking: Any = False, read_value: Any = True) -> Variable:
+        assignment_breaks(as_operand(delta))
+        return self.replace(lambda old: OPERATORS["add"](old, _still(delta)))
+
+    def method_assign_sub(self, delta: Any, use_locking: Any = False, read_value: Any = True) -> Variable:
+        assignment_breaks(as_operand(delta))
+        return self.replace(lambda old: OPERATORS["subtract"](old, _still(delta)))
+
+    def method_scatter_update(self, indices: Any, updates: Any = None) -> Variable:
+        """Rows `indices` replaced; `indices` may be IndexedSlices-like (values, indices)."""
+        if updates is None and indices.__class__ in (list, tuple) and len(indices) == 2:
+            updates, indices = indices
+        return VariableSlice(self, _rows(indices)).method_assign(updates)
+
+    def method_scatter_nd_update(self, indices: Any, updates: Any) -> Variable:
+        return VariableSlice(self, _points(self, indices)).method_assign(updates)
+
+    def method_scatter_nd_add(self, indices: Any, updates: Any) -> Variable:
+        return self._scatter("add", _points(self, indices), updates)
+
+    def method_scatter_nd_sub(self, indices: Any, updates: Any) -> Variable:
+        return self._scatter("subtract", _points(self, indices), updates)
+
+    def method_scatter_add(self, indices: Any, updates: Any) -> Variable:
+        return self._scatter("add", _rows(indices), updates)
+
+    def _scatter(self, how: str, index: Any, updates: Any) -> Variable:
+        # Duplicate places add up.
+        return self.replace(
+            lambda old: OPERATORS[how](
+                old,
+                OPERATORS["index_scatter"](
+                    OPERATORS["broadcast_to"](_still(updates), shape=OPERATORS["index"](old, index=index).shape)
+                    if OPERATORS["index"](old, index=index).__class__ is Tensor
+                    else _still(updates),
+                    shape=old.shape,
+                    index=index,
+                ),
+            )
+        )
+
+    def method_value(self) -> Tensor:
+        return self.read_value()
+
+    def method_read_value(self) -> Tensor:
+        return self.read_value()
+
+    def method_numpy(self) -> Any:
+        from ..eager.attributes import numpy_value
+
+        return numpy_value(self.snapshot)
+
+
+class VariableSlice:
+    """`v[i]`: reads as a tensor, and can be assigned."""
+
+    __slots__ = ("index", "variable")
+    description = "part of a Variable"
+
+    def __init__(self, variable: Variable, index: Any) -> None:
+        self.variable = variable
+        self.index = index
+
+    def read_value(self) -> Any:
+        from ..eager.access import get_item
+
+        return get_item(self.variable.read_value(), self.index)
+
+    def get_item(self, index: Any) -> Any:
+        from ..eager.access import get_item
+
+        return get_item(self.read_value(), index)
+
+    def set_item(self, index: Any, value: Any) -> Any:
+        return self.variable.set_item(index, value)
+
+    def iterate(self) -> Any:
+        from ..eager.access import iterate
+
+        return iterate(self.read_value())
+
+    def method_assign(self, value: Any) -> Variable:
+        value = as_operand(value)
+        assignment_breaks(value)
+        return self.variable.replace(
+            lambda old: OPERATORS["index_update"].call((old, _still(value), self.index), None)
+        )
+
+    def method_assign_add(self, delta: Any) -> Variable:
+        return self.method_assign(OPERATORS["add"](self.peek(), _still(delta)))
+
+    def method_assign_sub(self, delta: Any) -> Variable:
+        return self.method_assign(OPERATORS["subtract"](self.peek(), _still(delta)))
+
+    def peek(self) -> Any:
+        """The present value without recording a read."""
+        saved = RECORDERS.copy()
+        RECORDERS.clear()
+        try:
+            from ..eager.access import get_item
+
+            return get_item(self.variable.snapshot, self.index)
+        finally:
+            RECORDERS[:] = saved
+
+
+def _strict(value: Any) -> bool:
+    return value.__class__ is Tensor and not value.dtype.weak
+
+
+def _still(value: Any) -> Any:
+    """An operand that no tape follows."""
+    value = as_operand(value)
+    return Tensor(value.value, value.dtype) if value.__class__ is Tensor and value.on is not None else value
+
+
+def _rows(indices: Any) -> Any:
+    from ..eager.access import static_index
+
+    return static_index(indices)
+
+
+def _points(variable: Variable, indices: Any) -> Any:
+    """The index that selects the elements or rows whose coordinates are the rows of `indices`."""
+    from ..eager.access import static_index
+
+    array = static_index(indices)
+    if array.__class__ is int or array.ndim == 0:
+        raise failure("E0302", "the indices must be a list of coordinates", "write indices=[[0, 0], [1, 2]]")
+    if array.shape[-1] > len(variable.shape):
+        raise failure(
+            "E0302", f"coordinates of {array.shape[-1]} numbers are too long for a Variable of shape {shape_text(variable.shape)}"
+        )
+    return tuple(array[..., k] for k in range(array.shape[-1]))
+
+
+def assignment_breaks(value: Any) -> None:
+    """Tell the tapes that follow `value` that its path ends in an assignment."""
+    if value.__class__ is Tensor and value.on is not None:
+        for recorder in RECORDERS:
+            if follows(value, recorder.token) and recorder.log is not None:
+                recorder.broken(STATE.site, [value], "the assignment to a Variable")
+
+
+def describe_variable(v: Variable) -> str:
+    return describe(v)

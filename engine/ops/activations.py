@@ -1,0 +1,229 @@
+"""Activation functions of neural networks."""
+
+from __future__ import annotations
+
+import math
+
+from ..core.errors import failure
+from ..core.operation import Singular, composite, elementwise, rule
+from .arithmetic import choose, divide, everywhere, greater, where_select
+from .exponential import exp, hypot, sigmoid, softplus, sqrt, square, tanh
+from .rounding import absolute
+from .special import ndtr, normal_density
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+# Klambauer, Unterthiner, Mayr, Hochreiter: Self-normalizing neural networks (2017), section 2.
+SELU_ALPHA = 1.6732632423543772848170429916717
+SELU_SCALE = 1.0507009873554804934193349852946
+
+
+def _corner(name: str, at: float, low: float, high: float, **choices: Any) -> Singular:
+    """The kink of a piecewise linear function, with its two slopes; all peers take the slope on the left of it."""
+    policies = {**everywhere(0.0), **choices}
+    return Singular(
+        lambda x: x == at, f"{name} is not differentiable at {at:g}", **policies, subgradients=f"[{low:g}, {high:g}]"
+    )
+
+
+relu = elementwise(
+    "relu", "x", [lambda y, x: choose(x > 0, 1.0, 0.0)],
+    scalar=lambda x: x if x > 0 or x != x else x * 0, array=lambda np, x: np.maximum(x, 0), dtype="arithmetic", accepts="bif",
+    domain=[(0.5, 5)], singular=[_corner("relu", 0, 0, 1)], doc="The positive part of x.", example=("relu(-2)", 0),
+)  # fmt: skip
+relu6 = elementwise(
+    "relu6", "x", [lambda y, x: choose(x > 0, choose(x < 6, 1.0, 0.0), 0.0)],
+    scalar=lambda x: min(max(x, 0.0), 6.0) if x == x else x, array=lambda np, x: np.minimum(np.maximum(x, 0), 6), dtype="float", accepts="bif",
+    domain=[(0.5, 5)], singular=[_corner("relu6", 0, 0, 1), _corner("relu6", 6, 0, 1)],
+    doc="x kept between 0 and 6.", example=("relu6(8)", 6.0),
+)  # fmt: skip
+hard_tanh = elementwise(
+    "hard_tanh", "x", [lambda y, x: choose(x > -1, choose(x < 1, 1.0, 0.0), 0.0)],
+    scalar=lambda x: min(max(x, -1.0), 1.0) if x == x else x, array=lambda np, x: np.minimum(np.maximum(x, -1), 1), dtype="float",
+    accepts="bif", aliases="hardtanh", domain=[(-0.9, 0.9)],
+    singular=[_corner("hard_tanh", -1, 0, 1), _corner("hard_tanh", 1, 0, 1)],
+    doc="x kept between -1 and 1.", example=("hard_tanh(3)", 1.0),
+)  # fmt: skip
+hard_sigmoid = elementwise(
+    "hard_sigmoid", "x", [lambda y, x: choose(x > -3, choose(x < 3, 1.0 / 6.0, 0.0), 0.0)],
+    scalar=lambda x: min(max(x + 3.0, 0.0), 6.0) / 6.0 if x == x else x,
+    array=lambda np, x: np.minimum(np.maximum(x + 3, 0), 6) / 6, dtype="float", accepts="bif", aliases="hardsigmoid",
+    domain=[(-2, 2)], singular=[_corner("hard_sigmoid", -3, 0, 1 / 6), _corner("hard_sigmoid", 3, 0, 1 / 6)],
+    doc="The piecewise linear sigmoid relu6(x + 3)/6.", example=("hard_sigmoid(0)", 0.5),
+)  # fmt: skip
+hard_silu = composite(
+    "hard_silu", "x", lambda x: x * hard_sigmoid(x), aliases="hard_swish hardswish",
+    doc="x*hard_sigmoid(x).", example=("hard_silu(3)", 3.0),
+)  # fmt: skip
+
+
+def _leaky_slope(y: Any, x: Any, alpha: float) -> Any:
+    return choose(x > 0, 1.0, alpha)
+
+
+def _leaky_kink(x: Any) -> Any:
+    return x == 0
+
+
+leaky_relu = elementwise(
+    "leaky_relu", "x | alpha=0.2", [_leaky_slope],
+    scalar=lambda x, alpha: x if x > 0 else alpha * x, array=lambda np, x, alpha: np.where(x > 0, x, alpha * x), dtype="float",
+    accepts="bif", domain=[(0.5, 5)],
+    singular=[Singular(_leaky_kink, "leaky_relu is not differentiable at 0", subgradients="[alpha, 1]")],
+    doc="x where it is positive, else alpha*x (TensorFlow's default slope).", example=("leaky_relu(-2.0)", -0.4),
+)  # fmt: skip
+leaky_relu_hundredth = composite(
+    "leaky_relu_hundredth", "x, negative_slope=0.01", lambda x, negative_slope=0.01: leaky_relu(x, alpha=negative_slope),
+    aliases="jax.nn.leaky_relu", doc="leaky_relu with the default slope 0.01 of JAX and PyTorch.",
+    example=("leaky_relu_hundredth(-2.0)", -0.02),
+)  # fmt: skip
+elu = elementwise(
+    "elu", "x | alpha=1.0", [lambda y, x, alpha: choose(x > 0, 1.0, alpha * exp(choose(x > 0, 0.0, x)))],
+    scalar=lambda x, alpha: x if x > 0 else alpha * math.expm1(x),
+    array=lambda np, x, alpha: np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0))), dtype="float", accepts="bif",
+    domain=[(-3, 3)],
+    doc="x where it is positive, else alpha*(exp(x) - 1).", example=("elu(2.0)", 2.0),
+)  # fmt: skip
+celu = composite(
+    "celu", "x | alpha=1.0", lambda x, alpha=1.0: alpha * elu(divide(x, alpha), alpha=1.0),
+    doc="x where it is positive, else alpha*(exp(x/alpha) - 1).", example=("celu(2.0)", 2.0),
+)  # fmt: skip
+selu = elementwise(
+    "selu", "x",
+    [lambda y, x: choose(x > 0, SELU_SCALE, SELU_SCALE * SELU_ALPHA * exp(choose(x > 0, 0.0, x)))],
+    scalar=lambda x: SELU_SCALE * (x if x > 0 else SELU_ALPHA * math.expm1(x)),
+    array=lambda np, x: SELU_SCALE * np.where(x > 0, x, SELU_ALPHA * np.expm1(np.minimum(x, 0))), dtype="float",
+    accepts="bif", domain=[(0.5, 3)],
+    singular=[
+        Singular(
+            lambda x: x == 0, "selu is not differentiable at 0", adiff=SELU_SCALE, tensorflow=SELU_SCALE * SELU_ALPHA,
+            jax=SELU_SCALE * SELU_ALPHA, torch=SELU_SCALE * SELU_ALPHA, subgradients="[1.0507, 1.7581]",
+        )
+    ],
+    doc="The self-normalising elu, with fixed scale and alpha.", example=("selu(0.0)", 0.0),
+)  # fmt: skip
+softsign = elementwise(
+    "softsign", "x", [lambda y, x: divide(1.0, square(1.0 + absolute(x)))],
+    scalar=lambda x: x / (1.0 + abs(x)), array=lambda np, x: x / (1 + np.abs(x)), dtype="float", accepts="bif",
+    aliases="soft_sign", domain=[(0.5, 3)], doc="x/(1 + abs(x)).", example=("softsign(1)", 0.5),
+)  # fmt: skip
+silu = elementwise(
+    "silu", "x", [lambda y, x: sigmoid(x) * (1.0 + x * sigmoid(-x))],
+    scalar=lambda x: x * sigmoid(x), array=lambda np, x: x * sigmoid.array(np, x), dtype="float", accepts="bif", aliases="swish",
+    domain=[(-5, 5)], doc="x*sigmoid(x).", example=("silu(0)", 0.0),
+)  # fmt: skip
+mish = composite(
+    "mish", "x", lambda x: x * tanh(softplus(x)), doc="x*tanh(softplus(x)).", example=("mish(0.0)", 0.0),
+)  # fmt: skip
+tanh_shrink = composite("tanh_shrink", "x", lambda x: x - tanh(x), doc="x - tanh(x).", example=("tanh_shrink(0.0)", 0.0))
+def _squareplus(x: Any, b: Any = 4.0) -> Any:
+    length = hypot(x, sqrt(b))
+    # x + length cancels for negative x; there it is b/(length - x).
+    return 0.5 * where_select(greater(x, 0), x + length, divide(b, length + absolute(x)))
+
+
+squareplus = composite(
+    "squareplus", "x, b=4.0", _squareplus,
+    doc="(x + sqrt(x**2 + b))/2, a smooth relu.", example=("squareplus(0.0)", 1.0),
+)  # fmt: skip
+
+
+# --- gelu -----------------------------------------------------------------------------------------------------------
+
+gelu_exact = elementwise(
+    "gelu_exact", "x", [lambda y, x: ndtr(x) + x * normal_density(x)],
+    scalar=lambda x: x * (0.5 * math.erfc(-x * math.sqrt(0.5))), array=lambda np, x: x * ndtr.array(np, x), dtype="float",
+    accepts="bif", domain=[(-3, 3)],
+    doc="x*ndtr(x): the Gaussian error linear unit.", example=("gelu_exact(0.0)", 0.0),
+)  # fmt: skip
+
+
+def _gelu_tanh(x: Any) -> Any:
+    # Hendrycks and Gimpel, Gaussian error linear units (2016). (1 + tanh(u))/2 is sigmoid(2u), which does not cancel.
+    return x * sigmoid((2.0 * math.sqrt(2.0 / math.pi)) * (x + 0.044715 * (x * square(x))))
+
+
+def _gelu(x: Any, approximate: Any = False) -> Any:
+    if approximate not in (False, True, "none", "tanh"):
+        raise failure("E0305", f"gelu: approximate={approximate!r} is not known", "write approximate=True or False")
+    return _gelu_tanh(x) if approximate in (True, "tanh") else gelu_exact(x)
+
+
+gelu = composite(
+    "gelu", "x | approximate=False", _gelu,
+    doc="The Gaussian error linear unit x*ndtr(x), or its approximation by tanh.", example=("gelu(0.0)", 0.0),
+)  # fmt: skip
+gelu_jax = composite(
+    "gelu_tanh", "x | approximate=True", lambda x, approximate=True: _gelu(x, approximate), aliases="jax.nn.gelu",
+    doc="gelu with JAX's default, the approximation by tanh.", example=("gelu_tanh(0.0)", 0.0),
+)  # fmt: skip
+quick_gelu = composite(
+    "quick_gelu", "x", lambda x: x * sigmoid(1.702 * x), doc="x*sigmoid(1.702*x).", example=("quick_gelu(0.0)", 0.0)
+)
+
+
+# --- softmax --------------------------------------------------------------------------------------------------------
+
+
+def _total(x: Any, axis: Any) -> Any:
+    from .registry import ROWS
+
+    return ROWS["sum"](x, axis=axis, keepdims=True)
+
+
+def _balanced(c: Any, y: Any, axis: Any) -> Any:
+    """`c` with the component of the dominant probability taken from the others: they sum to 0.
+
+    Softmax does not move along (1, ..., 1), so its cotangents sum to 0 exactly. The component of a probability
+    close to 1 is a difference of almost equal numbers; minus the sum of the others is not. At most one
+    probability exceeds a half.
+    """
+    dominant = greater(y, 0.5)
+    others = where_select(dominant, 0.0, c)
+    return where_select(dominant, -_total(others, axis), c)
+
+
+def _softmax(np: Any, x: Any, axis: Any) -> Any:
+    weights = np.exp(x - _finite(np, np.max(x, axis=axis, keepdims=True)))
+    return weights / np.sum(weights, axis=axis, keepdims=True)
+
+
+def _finite(np: Any, top: Any) -> Any:
+    """The largest element to subtract; where all are -inf there is nothing to subtract."""
+    return np.where(np.isfinite(top), top, 0)
+
+
+def _log_softmax(np: Any, x: Any, axis: Any) -> Any:
+    shifted = x - _finite(np, np.max(x, axis=axis, keepdims=True))
+    # log of a sum 1 + small: the largest term is 1 and is left to log1p.
+    largest = np.argmax(shifted, axis=axis)
+    weights = np.exp(shifted)
+    np.put_along_axis(weights, np.expand_dims(largest, axis), 0, axis=axis)
+    return shifted - np.log1p(np.sum(weights, axis=axis, keepdims=True))
+
+
+def _softmax_pullback(g: Any, y: Any, x: Any, axis: Any) -> Any:
+    return _balanced(y * (g - _total(g * y, axis)), y, axis)
+
+
+def _log_softmax_pullback(g: Any, y: Any, x: Any, axis: Any) -> Any:
+    weights = exp(y)
+    return _balanced(g - weights * _total(g, axis), weights, axis)
+
+
+def _rows_domain(rng: Any) -> Any:
+    return [rng.normal(size=(3, 4))], {"axis": 1}
+
+
+softmax = rule(
+    "softmax", "x | axis=-1", _softmax_pullback,
+    array=_softmax, dtype="float", accepts="bif", domain=_rows_domain,
+    doc="exp(x) divided by its sum along an axis, without overflow.", example=("softmax([0.0, 0.0])", [0.5, 0.5]),
+)  # fmt: skip
+log_softmax = rule(
+    "log_softmax", "x | axis=-1", _log_softmax_pullback,
+    array=_log_softmax, dtype="float", accepts="bif", domain=_rows_domain,
+    doc="log(softmax(x)) along an axis, without underflow.", example=("log_softmax([1000.0, 0.0])", [0.0, -1000.0]),
+)  # fmt: skip

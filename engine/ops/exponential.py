@@ -1,0 +1,448 @@
+"""Exponentials, logarithms, roots, and the combinations of them that stay exact where the plain formula does not.
+
+Every partial is written so that it keeps its relative accuracy in the tails, and so that the derivative of the
+formula does too: the slope of sigmoid is sech(x/2)**2/4 and not y*(1 - y), which is 0 from x = 37 on and whose own
+derivative cancels at 0.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..core.operation import Singular, elementwise
+from .arithmetic import (
+    INF,
+    NAN,
+    below,
+    choose,
+    divide,
+    equal,
+    everywhere,
+    is_complex,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+LN2 = math.log(2.0)
+LN10 = math.log(10.0)
+
+
+# --- exponentials and logarithms ------------------------------------------------------------------------------------
+
+exp = elementwise(
+    "exp", "x", [lambda y, x: y],
+    scalar=math.exp, array=lambda np, x: np.exp(x), dtype="float", domain=[(-5, 5)],
+    doc="The exponential e**x.", example=("exp(0)", 1.0),
+)  # fmt: skip
+exp2 = elementwise(
+    "exp2", "x", [lambda y, x: y * LN2],
+    scalar=math.exp2, array=lambda np, x: np.exp2(x), dtype="float", domain=[(-5, 5)],
+    doc="2**x.", example=("exp2(3)", 8.0),
+)  # fmt: skip
+
+
+def _expm1(np: Any, x: Any) -> Any:
+    if np.asarray(x).dtype.kind != "c":
+        return np.expm1(x)
+    # e**(u + iv) - 1 = expm1(u) cos(v) - 2 sin(v/2)**2 + i e**u sin(v)
+    u, v = np.real(x), np.imag(x)
+    return np.expm1(u) * np.cos(v) - 2 * np.sin(v / 2) ** 2 + 1j * (np.exp(u) * np.sin(v))
+
+
+expm1 = elementwise(
+    "expm1", "x", [lambda y, x: exp(x)],
+    scalar=math.expm1, array=_expm1, dtype="float", domain=[(-3, 3)],
+    doc="exp(x) - 1, exact for small x.", example=("expm1(1e-20)", 1e-20),
+)  # fmt: skip
+
+
+def _log_singular(message: str, end: float = 0.0) -> list[Singular]:
+    return [
+        Singular(lambda x: x == end, f"{message} has an infinite derivative at {end:g}", **everywhere(INF)),
+        Singular(
+            lambda x: below(x, end), f"{message} is not defined below {end:g}, and neither is its derivative",
+            adiff=NAN, subgradients="no value",
+        ),
+    ]  # fmt: skip
+
+
+log = elementwise(
+    "log", "x", [lambda y, x: divide(1.0, x)],
+    scalar=math.log, array=lambda np, x: np.log(x), dtype="float", aliases="ln", domain=[(0.1, 10)],
+    singular=_log_singular("log"), doc="The natural logarithm.", example=("log(e)", 1.0),
+)  # fmt: skip
+log2 = elementwise(
+    "log2", "x", [lambda y, x: divide(1.0 / LN2, x)],
+    scalar=math.log2, array=lambda np, x: np.log2(x), dtype="float", domain=[(0.1, 10)],
+    singular=_log_singular("log2"), doc="The logarithm to base 2.", example=("log2(8)", 3.0),
+)  # fmt: skip
+log10 = elementwise(
+    "log10", "x", [lambda y, x: divide(1.0 / LN10, x)],
+    scalar=math.log10, array=lambda np, x: np.log10(x), dtype="float", domain=[(0.1, 10)],
+    singular=_log_singular("log10"), doc="The logarithm to base 10.", example=("log10(1000)", 3.0),
+)  # fmt: skip
+
+
+def _log1p(np: Any, x: Any) -> Any:
+    if np.asarray(x).dtype.kind != "c":
+        return np.log1p(x)
+    u, v = np.real(x), np.imag(x)
+    # |1 + z|**2 - 1 = u*(2 + u) + v*v keeps what a small z has; far from 0 there is nothing to keep.
+    near = (np.abs(u) < 0.5) & (np.abs(v) < 0.5)
+    small_u, small_v = np.where(near, u, 0), np.where(near, v, 0)
+    real = np.where(near, 0.5 * np.log1p(small_u * (2 + small_u) + small_v * small_v), np.log(np.hypot(1 + u, v)))
+    return real + 1j * np.arctan2(v, 1 + u)
+
+
+log1p = elementwise(
+    "log1p", "x", [lambda y, x: divide(1.0, 1.0 + x)],
+    scalar=math.log1p, array=_log1p, dtype="float", domain=[(-0.9, 5)],
+    singular=_log_singular("log1p", -1.0), doc="log(1 + x), exact for small x.", example=("log1p(1e-20)", 1e-20),
+)  # fmt: skip
+
+
+# --- powers and roots -----------------------------------------------------------------------------------------------
+
+square = elementwise(
+    "square", "x", [lambda y, x: x * 2],
+    scalar=lambda x: x * x, array=lambda np, x: np.square(x), dtype="arithmetic", domain=[(-10, 10)],
+    doc="x squared.", example=("square(3)", 9),
+)  # fmt: skip
+sqrt = elementwise(
+    "sqrt", "x", [lambda y, x: divide(0.5, y)],
+    scalar=math.sqrt, array=lambda np, x: np.sqrt(x), dtype="float", domain=[(0.1, 10)],
+    singular=[Singular(lambda x: x == 0, "sqrt has an infinite derivative at 0", **everywhere(INF))],
+    doc="The square root.", example=("sqrt(9)", 3.0),
+)  # fmt: skip
+rsqrt = elementwise(
+    "rsqrt", "x", [lambda y, x: divide(-0.5 * y, x)],
+    scalar=lambda x: 1.0 / math.sqrt(x), array=lambda np, x: 1 / np.sqrt(x), dtype="float", domain=[(0.1, 10)],
+    singular=[Singular(lambda x: x == 0, "rsqrt has an infinite derivative at 0", **everywhere(-INF))],
+    doc="One over the square root.", example=("rsqrt(4)", 0.5),
+)  # fmt: skip
+cbrt = elementwise(
+    "cbrt", "x", [lambda y, x: divide(1.0, 3.0 * (y * y))],
+    scalar=math.cbrt, array=lambda np, x: np.cbrt(x), dtype="float", accepts="bif", domain=[(0.1, 10)],
+    singular=[Singular(lambda x: x == 0, "cbrt has an infinite derivative at 0", **everywhere(INF))],
+    doc="The real cube root, negative for negative x.", example=("cbrt(-8)", -2.0),
+)  # fmt: skip
+reciprocal = elementwise(
+    "reciprocal", "x", [lambda y, x: -(y * y)],
+    scalar=lambda x: 1.0 / x, array=lambda np, x: np.reciprocal(x), dtype="float",
+    domain=[(0.5, 10)],
+    singular=[Singular(lambda x: x == 0, "reciprocal has an infinite derivative at 0", **everywhere(-INF))],
+    doc="One over x.", example=("reciprocal(4)", 0.25),
+)  # fmt: skip
+squared_difference = elementwise(
+    "squared_difference", "a, b", [lambda y, a, b: 2 * (a - b), lambda y, a, b: 2 * (b - a)],
+    scalar=lambda a, b: (a - b) * (a - b), array=lambda np, a, b: np.square(np.subtract(a, b)), dtype="arithmetic",
+    accepts="bif", domain=[(-10, 10), (-10, 10)],
+    doc="The square of a - b.", example=("squared_difference(5, 3)", 4),
+)  # fmt: skip
+
+
+# --- the hyperbolic secant: the slope of sigmoid and tanh -----------------------------------------------------------
+
+
+def _sech_scalar(x: float) -> float:
+    decay = math.exp(-abs(x))
+    return 2.0 * decay / (1.0 + decay * decay)
+
+
+def _sech(np: Any, x: Any) -> Any:
+    if np.asarray(x).dtype.kind == "c":
+        return 1 / np.cosh(x)
+    decay = np.exp(-np.abs(x))
+    return 2 * decay / (1 + decay * decay)
+
+
+sech = elementwise(
+    "sech", "x", [lambda y, x: -(y * tanh(x))],
+    scalar=_sech_scalar, array=_sech, dtype="float", domain=[(-3, 3)],
+    doc="The hyperbolic secant, 1/cosh(x).", example=("sech(0)", 1.0),
+)  # fmt: skip
+tanh = elementwise(
+    "tanh", "x", [lambda y, x: square(sech(x))],
+    scalar=math.tanh, array=lambda np, x: np.tanh(x), dtype="float", domain=[(-3, 3)],
+    doc="The hyperbolic tangent.", example=("tanh(0)", 0.0),
+)  # fmt: skip
+
+
+# --- sigmoid and its relatives --------------------------------------------------------------------------------------
+
+
+def _sigmoid_scalar(x: float) -> float:
+    decay = math.exp(-abs(x))
+    return 1.0 / (1.0 + decay) if x >= 0.0 else decay / (1.0 + decay)
+
+
+def _sigmoid(np: Any, x: Any) -> Any:
+    if np.asarray(x).dtype.kind == "c":
+        return 1 / (1 + np.exp(-x))
+    decay = np.exp(-np.abs(x))
+    return np.where(np.greater_equal(x, 0), 1, decay) / (1 + decay)
+
+
+sigmoid = elementwise(
+    "sigmoid", "x", [lambda y, x: 0.25 * square(sech(0.5 * x))],
+    scalar=_sigmoid_scalar, array=_sigmoid, dtype="float", aliases="expit logistic", domain=[(-5, 5)],
+    doc="The logistic function 1/(1 + exp(-x)).", example=("sigmoid(0)", 0.5),
+)  # fmt: skip
+softplus = elementwise(
+    "softplus", "x", [lambda y, x: sigmoid(x)],
+    scalar=lambda x: max(x, 0.0) + math.log1p(math.exp(-abs(x))),
+    array=lambda np, x: np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x))), dtype="float", accepts="bif",
+    domain=[(-5, 5)], doc="log(1 + exp(x)), without overflow.", example=("softplus(1000)", 1000.0),
+)  # fmt: skip
+log_sigmoid = elementwise(
+    "log_sigmoid", "x", [lambda y, x: sigmoid(-x)],
+    scalar=lambda x: min(x, 0.0) - math.log1p(math.exp(-abs(x))),
+    array=lambda np, x: np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x))), dtype="float", accepts="bif",
+    aliases="log_expit logsigmoid", domain=[(-5, 5)],
+    doc="log(sigmoid(x)), without underflow.", example=("log_sigmoid(-1000)", -1000.0),
+)  # fmt: skip
+bernoulli_variance = elementwise(
+    "bernoulli_variance", "p", [lambda y, p: 1.0 - 2.0 * p],
+    scalar=lambda p: p * (1.0 - p), array=lambda np, p: p * (1 - p), dtype="float", domain=[(0.1, 0.9)],
+    doc="p*(1 - p), the variance of a Bernoulli variable; its derivative 1 - 2*p does not cancel.",
+    example=("bernoulli_variance(0.5)", 0.25),
+)  # fmt: skip
+
+
+def _logit_scalar(p: float) -> float:
+    # Around 1/2 the two logarithms cancel; 2*p - 1 is exact there.
+    return 2.0 * math.atanh(2.0 * p - 1.0) if 0.25 <= p <= 0.75 else math.log(p) - math.log1p(-p)
+
+
+def _logit(np: Any, p: Any) -> Any:
+    middle = np.greater_equal(p, 0.25) & np.less_equal(p, 0.75)
+    return np.where(middle, 2 * np.arctanh(np.where(middle, 2 * p - 1, 0)), np.log(p) - np.log1p(np.negative(p)))
+
+
+logit = elementwise(
+    "logit", "p", [lambda y, p: divide(1.0, bernoulli_variance(p))],
+    scalar=_logit_scalar, array=_logit, dtype="float", accepts="bif", domain=[(0.1, 0.9)],
+    singular=[
+        Singular(lambda p: (p == 0) | (p == 1), "logit has an infinite derivative at 0 and 1", **everywhere(INF)),
+        Singular(lambda p: (p < 0) | (p > 1), "logit is not defined outside [0, 1]", adiff=NAN, subgradients="no value"),
+    ],
+    doc="The inverse of sigmoid: log(p/(1 - p)).", example=("logit(0.5)", 0.0),
+)  # fmt: skip
+
+
+def _logaddexp_scalar(a: float, b: float) -> float:
+    if a == b:
+        return a + LN2
+    return max(a, b) + math.log1p(math.exp(-abs(a - b))) if a == a and b == b else a + b
+
+
+def _logaddexp2_scalar(a: float, b: float) -> float:
+    if a == b:
+        return a + 1.0
+    return max(a, b) + math.log1p(math.exp2(-abs(a - b))) / LN2 if a == a and b == b else a + b
+
+
+def _equal_infinities(a: Any, b: Any) -> Any:
+    return (a == b) & ((a == INF) | (a == -INF))
+
+
+def _logaddexp_singular() -> list[Singular]:
+    message = "logaddexp of two equal infinities weighs them as it likes"
+
+    def chosen(a: Any, b: Any) -> Any:
+        return choose(a > 0.0, 0.5, 0.0)
+
+    return [
+        Singular(_equal_infinities, message, adiff=chosen, subgradients="[0, 1]", input=0),
+        Singular(_equal_infinities, message, adiff=chosen, subgradients="[0, 1]", input=1),
+    ]
+
+
+logaddexp = elementwise(
+    "logaddexp", "a, b", [lambda y, a, b: sigmoid(a - b), lambda y, a, b: sigmoid(b - a)],
+    scalar=_logaddexp_scalar, array=lambda np, a, b: np.logaddexp(a, b), dtype="float", accepts="bif",
+    domain=[(-5, 5), (-5, 5)], singular=_logaddexp_singular(),
+    doc="log(exp(a) + exp(b)), without overflow.", example=("logaddexp(1000, 0)", 1000.0),
+)  # fmt: skip
+logaddexp2 = elementwise(
+    "logaddexp2", "a, b", [lambda y, a, b: sigmoid((a - b) * LN2), lambda y, a, b: sigmoid((b - a) * LN2)],
+    scalar=_logaddexp2_scalar, array=lambda np, a, b: np.logaddexp2(a, b), dtype="float", accepts="bif",
+    domain=[(-5, 5), (-5, 5)], singular=_logaddexp_singular(),
+    doc="log2(2**a + 2**b), without overflow.", example=("logaddexp2(3, 3)", 4.0),
+)  # fmt: skip
+
+
+# --- products that are 0 where their first factor is ----------------------------------------------------------------
+
+
+def _where_zero(np: Any, x: Any, y: Any, product: Any) -> Any:
+    return np.where(np.equal(x, 0) & ~np.isnan(y), 0, product)
+
+
+def _xlog_singular(edge: float, name: str) -> list[Singular]:
+    return [
+        Singular(
+            lambda x, y: y == edge, f"the derivative of {name} by x is a logarithm of 0", adiff=-INF,
+            tensorflow=lambda x, y: choose(equal(x, 0), 0.0, -INF), torch=lambda x, y: choose(equal(x, 0), 0.0, -INF),
+            subgradients="{-inf}",
+        ),
+        Singular(
+            lambda x, y: (x == 0) & (y == edge), f"{name} jumps at x = 0 where the logarithm is infinite",
+            adiff=0.0, tensorflow=0.0, jax=NAN, torch=NAN, subgradients="{0}", input=1,
+        ),
+        Singular(
+            lambda x, y: below(y, edge) & (x != 0), f"{name} is not defined here, and neither is its derivative",
+            adiff=NAN, subgradients="no value", input=1,
+        ),
+    ]  # fmt: skip
+
+
+xlogy = elementwise(
+    "xlogy", "x, y", [lambda z, x, y: log(y), lambda z, x, y: divide(x, y)],
+    scalar=lambda x, y: x * math.log(y) if x or y != y else 0.0,
+    array=lambda np, x, y: _where_zero(np, x, y, x * np.log(y)), dtype="float",
+    domain=[(-3, 3), (0.1, 5)], singular=_xlog_singular(0.0, "xlogy"),
+    doc="x*log(y), and 0 where x is 0.", example=("xlogy(0, 0)", 0.0),
+)  # fmt: skip
+xlog1py = elementwise(
+    "xlog1py", "x, y", [lambda z, x, y: log1p(y), lambda z, x, y: divide(x, 1.0 + y)],
+    scalar=lambda x, y: x * math.log1p(y) if x or y != y else 0.0,
+    array=lambda np, x, y: _where_zero(np, x, y, x * _log1p(np, y)), dtype="float",
+    domain=[(-3, 3), (-0.9, 5)], singular=_xlog_singular(-1.0, "xlog1py"),
+    doc="x*log1p(y), and 0 where x is 0.", example=("xlog1py(0, -1)", 0.0),
+)  # fmt: skip
+xdivy = elementwise(
+    "xdivy", "x, y",
+    [lambda z, x, y: divide(1.0, y), lambda z, x, y: choose(equal(x, 0), 0.0, divide(-z, y))],
+    scalar=lambda x, y: x / y if x or y != y else 0.0,
+    array=lambda np, x, y: _where_zero(np, x, y, np.divide(x, y)), dtype="float", domain=[(-3, 3), (0.5, 5)],
+    singular=[
+        Singular(
+            lambda x, y: y == 0, "division by zero: the derivative is infinite or undefined",
+            tensorflow=lambda x, y: choose(equal(x, 0), 0.0, divide(1.0, y)),
+        ),
+        Singular(lambda x, y: (y == 0) & (x != 0), "division by zero: the derivative is infinite or undefined", input=1),
+    ],
+    doc="x/y, and 0 where x is 0.", example=("xdivy(0, 0)", 0.0),
+)  # fmt: skip
+
+
+def _no_nan(np: Any, a: Any, b: Any, result: Any) -> Any:
+    return np.where(np.equal(b, 0), 0, result)
+
+
+def _unless_zero(b: Any, value: Any) -> Any:
+    return choose(equal(b, 0), 0.0, value)
+
+
+divide_no_nan = elementwise(
+    "divide_no_nan", "a, b",
+    [lambda y, a, b: divide_no_nan(1.0, b), lambda y, a, b: divide_no_nan(-y, b)],
+    scalar=lambda a, b: a / b if b else 0.0, array=lambda np, a, b: _no_nan(np, a, b, np.divide(a, b)), dtype="float",
+    aliases="div_no_nan", domain=[(-10, 10), (0.5, 10)],
+    singular=[
+        Singular(lambda a, b: b == 0, "divide_no_nan is 0 by definition where b is 0", **everywhere(0.0), subgradients="{0}"),
+        Singular(
+            lambda a, b: b == 0, "divide_no_nan is 0 by definition where b is 0", **everywhere(0.0), subgradients="{0}",
+            input=1,
+        ),
+    ],
+    doc="a/b, and 0 where b is 0.", example=("divide_no_nan(3, 0)", 0.0),
+)  # fmt: skip
+multiply_no_nan = elementwise(
+    "multiply_no_nan", "a, b", [lambda y, a, b: b, lambda y, a, b: _unless_zero(b, a)],
+    scalar=lambda a, b: a * b if b else 0.0, array=lambda np, a, b: _no_nan(np, a, b, np.multiply(a, b)),
+    dtype="arithmetic", domain=[(-10, 10), (-10, 10)],
+    doc="a*b, and 0 where b is 0 even if a is infinite or nan.", example=("multiply_no_nan(inf, 0)", 0.0),
+)  # fmt: skip
+reciprocal_no_nan = elementwise(
+    "reciprocal_no_nan", "x", [lambda y, x: -(y * y)],
+    scalar=lambda x: 1.0 / x if x else 0.0, array=lambda np, x: _no_nan(np, 1, x, np.divide(1, x)), dtype="float",
+    domain=[(0.5, 10)],
+    singular=[
+        Singular(lambda x: x == 0, "reciprocal_no_nan is 0 by definition at 0", **everywhere(0.0), subgradients="{0}")
+    ],
+    doc="1/x, and 0 where x is 0.", example=("reciprocal_no_nan(0)", 0.0),
+)  # fmt: skip
+
+
+# --- the length of a vector -----------------------------------------------------------------------------------------
+
+
+def _direction_scalar(a: float, b: float) -> float:
+    return a / math.hypot(a, b)
+
+
+direction = elementwise(
+    "direction", "a, b",
+    [
+        lambda y, a, b: divide(square(direction(b, a)), hypot(a, b)),
+        lambda y, a, b: divide(-(y * direction(b, a)), hypot(a, b)),
+    ],
+    scalar=_direction_scalar, array=lambda np, a, b: np.divide(a, np.hypot(a, b)), dtype="float", accepts="bif",
+    domain=[(-5, 5), (0.5, 5)],
+    doc="a/hypot(a, b): the cosine of the angle between (a, b) and the first axis; its derivative does not cancel.",
+    example=("direction(3, 4)", 0.6),
+)  # fmt: skip
+hypot = elementwise(
+    "hypot", "a, b", [lambda y, a, b: direction(a, b), lambda y, a, b: direction(b, a)],
+    scalar=math.hypot, array=lambda np, a, b: np.hypot(a, b), dtype="float", accepts="bif",
+    domain=[(-5, 5), (0.5, 5)],
+    singular=[
+        Singular(
+            lambda a, b: (a == 0) & (b == 0), "hypot is not differentiable at (0, 0)", adiff=0.0, tensorflow=NAN, jax=0.5,
+            torch=NAN, subgradients="the unit disc", input=i,
+        )
+        for i in (0, 1)
+    ],
+    doc="sqrt(a**2 + b**2), without overflow and underflow.", example=("hypot(3, 4)", 5.0),
+)  # fmt: skip
+
+
+# --- sinc -----------------------------------------------------------------------------------------------------------
+
+
+def _sinc_derivative(np: Any, x: Any, order: int) -> Any:
+    from .special_values import sinc_derivative as value
+
+    return value(x, order)
+
+
+def _sinc_scalar(x: float) -> float:
+    if x == 0.0:
+        return 1.0
+    turn = math.remainder(x, 2.0)  # exact: whole turns take nothing from the last digits
+    if abs(turn) > 0.5:
+        turn = math.copysign(1.0, turn) - turn
+    return math.sin(math.pi * turn) / (math.pi * x)
+
+
+def _sinc(np: Any, x: Any) -> Any:
+    if np.asarray(x).dtype.kind == "c":
+        return np.sinc(x)
+    turn = x - 2 * np.rint(x / 2)
+    turn = np.where(np.abs(turn) > 0.5, np.copysign(1, turn) - turn, turn)
+    return np.where(np.equal(x, 0), 1, np.sin(np.pi * turn) / (np.pi * np.where(np.equal(x, 0), 1, x)))
+
+
+def _sinc_slope(y: Any, x: Any) -> Any:
+    if is_complex(x):
+        from .trigonometric import cos
+
+        return divide(cos(math.pi * x) - y, x)
+    return sinc_derivative(x, order=1)
+
+
+sinc_derivative = elementwise(
+    "sinc_derivative", "x | order=1", [lambda y, x, order: sinc_derivative(x, order=order + 1)],
+    array=_sinc_derivative, dtype="float", accepts="bif", domain=[(-3, 3)],
+    doc="The derivative of sinc of a given order, by series near 0.", example=("sinc_derivative(0)", 0.0),
+)  # fmt: skip
+sinc = elementwise(
+    "sinc", "x", [_sinc_slope],
+    scalar=_sinc_scalar, array=_sinc, dtype="float", domain=[(-3, 3)],
+    doc="sin(pi*x)/(pi*x), and 1 at 0 (NumPy's normalised sinc).", example=("sinc(0)", 1.0),
+)  # fmt: skip
+

@@ -1,0 +1,367 @@
+"""Gather and scatter: elements selected by tensors of indices, and put back by them.
+
+Indices are constants of a rule: they carry no tangent. They count from 0, or from the end where negative, as in
+indexing. What gathers reads an element twice adds its cotangents up; what scatters says in its row what becomes of
+duplicates.
+"""
+
+from __future__ import annotations
+
+from ..core import limits
+from ..core.dispatch import as_operand
+from ..core.errors import failure, plural
+from ..core.operation import composite, linear, no_tangent
+from ..core.tensor import OPERATORS, Tensor
+from .structure import as_dtype, index, index_add, index_scatter, index_update, reshape
+from .support import (
+    CUBE,
+    SQUARE,
+    VECTOR,
+    WIDE,
+    as_shape,
+    axis_of,
+    cases,
+    count,
+    integers,
+    mask_tensor,
+    ndarray,
+    shape_of,
+    whole_tensor,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def element(label: str, position: Any) -> str:
+    """How messages name an element: `indices[1,2]`, or `indices` for a scalar."""
+    places = [int(i) for i in position]
+    return f"{label}[{','.join(map(str, places))}]" if places else label
+
+
+def checked(name: str, indices: Any, size: int, label: str = "indices", negative: bool = True) -> Any:
+    """Integer indices into an axis of a size, negative ones counted from the end.
+
+    Raises AdiffError E0405 that names the first element out of range.
+    """
+    import numpy as np
+
+    low = -size if negative else 0
+    wrong = (indices < low) | (indices >= size)
+    if wrong.any():
+        position = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
+        raise failure(
+            "E0405", f"{name}: {element(label, position)} = {int(indices[position])} is not in [{low}, {size})",
+            "the axis is empty" if size == 0 else None,
+        )  # fmt: skip
+    return np.where(indices < 0, indices + size, indices) if negative else indices
+
+
+# --- along one axis -------------------------------------------------------------------------------------------------
+
+
+def _accumulate_rows(buffer: Any, g: Any, indices: Any, axis: int) -> None:
+    """Add g to the rows of a buffer, duplicates summed."""
+    import numpy as np
+
+    place = (slice(None),) * axis + (indices,)
+    size = buffer.shape[axis]
+    # In-place addition by an index drops duplicates; finding out that there are none is worth it for many rows.
+    if indices.size * 4 >= size and (indices.size == 0 or np.bincount(indices.ravel(), minlength=size).max() <= 1):
+        buffer[place] += g
+    else:
+        np.add.at(buffer, place, g)
+
+
+take_rows = linear(
+    "take_rows", "x | indices, axis=0",
+    lambda g, y, x, indices, axis: put_rows(g, indices=indices, axis=axis, size=shape_of(x)[axis]),
+    accumulate=_accumulate_rows, array=lambda np, x, indices, axis: np.take(x, indices, axis), dtype="first",
+    accepts="bifcs", doc="The slices of x at constant indices along an axis: what gather, take and repeat are made of.",
+)  # fmt: skip
+
+
+def _put_rows(np: Any, x: Any, indices: Any, axis: int, size: int) -> Any:
+    x = np.asarray(x)
+    shape = (*x.shape[:axis], size, *x.shape[axis + indices.ndim :])
+    limits.allocate(count(shape), x.itemsize)
+    out = np.zeros(shape, x.dtype)
+    _accumulate_rows(out, x, indices, axis)
+    return out
+
+
+put_rows = linear(
+    "put_rows", "x | indices, axis, size", lambda g, y, x, indices, axis, size: take_rows(g, indices=indices, axis=axis),
+    array=_put_rows, dtype="first", doc="The transpose of take_rows: slices added up at their places among zeros.",
+)  # fmt: skip
+
+
+def _gather(x: Any, indices: Any, axis: Any = None, batch_dims: Any = 0) -> Any:
+    import numpy as np
+
+    x = as_operand(x)
+    shape = shape_of(x)
+    chosen = integers("gather", "indices", indices)
+    if batch_dims < 0:
+        batch_dims += chosen.ndim
+    if not shape:
+        raise failure("E0302", "gather needs a tensor of at least one dimension, not a scalar")
+    axis = axis_of("gather", batch_dims if axis is None else axis, len(shape))
+    if batch_dims == 0:
+        return take_rows(x, indices=checked("gather", chosen, shape[axis]), axis=axis)
+    if axis < batch_dims or chosen.shape[:batch_dims] != shape[:batch_dims]:
+        raise failure(
+            "E0302",
+            f"gather: with batch_dims={batch_dims} the indices' shape {list(chosen.shape)} must start with "
+            f"{list(shape[:batch_dims])}, and the axis must not be among those",
+        )
+    # Batches become one axis of rows: row (b, p, i) of x is row (b * P + p) * n + i.
+    chosen = checked("gather", chosen, shape[axis])
+    batch, between, size = count(shape[:batch_dims]), count(shape[batch_dims:axis]), shape[axis]
+    rest = shape[axis + 1 :]
+    starts = (np.arange(batch)[:, None] * between + np.arange(between)) * size
+    rows = starts[:, :, None] + chosen.reshape(batch, 1, -1)
+    flat = reshape(x, shape=(batch * between * size, *rest))
+    found = take_rows(flat, indices=rows.reshape(-1), axis=0)
+    return reshape(found, shape=(*shape[:axis], *chosen.shape[batch_dims:], *rest))
+
+
+gather = composite(
+    "gather", "x, indices | axis=None, batch_dims=0", _gather,
+    domain=cases(((VECTOR, [2, 0, 2]), {}), ((WIDE, [[1], [2]]), {"batch_dims": 1})),
+    doc="The slices of x at the indices, along axis 0 unless another is named; batch_dims leading axes go in step.",
+    example=("gather([10, 20, 30], [2, 0])", [30, 10]),
+)  # fmt: skip
+
+
+def _take(x: Any, indices: Any, axis: Any = None, mode: Any = "raise") -> Any:
+    import numpy as np
+
+    x = as_operand(x)
+    if axis is None:
+        x, axis = reshape(x, shape=-1), 0
+    axis = axis_of("take", axis, len(shape_of(x)))
+    size = shape_of(x)[axis]
+    chosen = integers("take", "indices", indices)
+    if mode == "wrap" and size:
+        chosen = chosen % size
+    elif mode == "clip" and size:
+        chosen = np.clip(chosen, 0, size - 1)
+    elif mode not in ("raise", "wrap", "clip"):
+        raise failure("E0305", f"take: unknown mode '{mode}'", "the modes are raise, wrap and clip")
+    return take_rows(x, indices=checked("take", chosen, size), axis=axis)
+
+
+take = composite(
+    "take", "x, indices | axis=None, mode='raise'", _take,
+    method=True, domain=cases(((SQUARE, [8, 0, 0]), {}), ((WIDE, [1, 2]), {"axis": 1})),
+    doc="The elements of x at the indices, counted in one row or along an axis.",
+    example=("take([10, 20, 30], [2, 0])", [30, 10]),
+)  # fmt: skip
+
+
+def _along_axis(name: str, shape: tuple[int, ...], indices: Any, axis: int) -> tuple[Any, ...]:
+    """The index that picks, in each line along an axis, the elements that `indices` names."""
+    import numpy as np
+
+    chosen = integers(name, "indices", indices)
+    if chosen.ndim != len(shape):
+        raise failure("E0302", f"{name}: x has {plural(len(shape), 'dimension')} and the indices have {chosen.ndim}")
+    chosen = checked(name, chosen, shape[axis])
+    grid: list[Any] = []
+    for i, size in enumerate(shape):
+        if i == axis:
+            grid.append(chosen)
+        else:
+            grid.append(np.arange(size).reshape([-1 if k == i else 1 for k in range(len(shape))]))
+    return tuple(grid)
+
+
+def _take_along_axis(x: Any, indices: Any, axis: Any = -1) -> Any:
+    x = as_operand(x)
+    if axis is None:
+        x, axis = reshape(x, shape=-1), 0
+    axis = axis_of("take_along_axis", axis, len(shape_of(x)))
+    return index(x, index=_along_axis("take_along_axis", shape_of(x), indices, axis))
+
+
+take_along_axis = composite(
+    "take_along_axis", "x, indices | axis=-1", _take_along_axis,
+    domain=cases(((WIDE, [[2, 0], [1, 1]]), {"axis": 1})), doc="In each line along an axis, the elements at the indices.",
+    example=("take_along_axis([[1, 2], [3, 4]], [[1], [0]], 1)", [[2], [3]]),
+)  # fmt: skip
+
+
+# --- by index vectors -----------------------------------------------------------------------------------------------
+
+
+def _places(name: str, indices: Any, shape: tuple[int, ...], batch_dims: int = 0) -> tuple[Any, ...]:
+    """The index tuple for a tensor of index vectors: its last axis runs over the axes of the indexed tensor."""
+    import numpy as np
+
+    vectors = integers(name, "indices", indices)
+    if vectors.ndim == 0:
+        raise failure("E0302", f"{name}: the indices are vectors, and this is a scalar", "write [[i], [j]]")
+    depth = vectors.shape[-1]
+    if depth + batch_dims > len(shape):
+        raise failure(
+            "E0302", f"{name}: index vectors of length {depth} for a tensor of {plural(len(shape) - batch_dims, 'dimension')}"
+        )
+    batch = vectors.shape[:batch_dims]
+    grid: list[Any] = []
+    for i, size in enumerate(batch):
+        grid.append(np.arange(size).reshape([-1 if k == i else 1 for k in range(vectors.ndim - 1)]))
+    for i in range(depth):
+        size = shape[batch_dims + i]
+        column = vectors[..., i]
+        wrong = (column < -size) | (column >= size)
+        if wrong.any():
+            position = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
+            raise failure(
+                "E0405",
+                f"{name}: {element('indices', position)} = {vectors[position].tolist()} does not index into shape "
+                f"{list(shape)}",
+            )
+        grid.append(column)
+    return (*grid, Ellipsis)
+
+
+def _gather_nd(x: Any, indices: Any, batch_dims: Any = 0) -> Any:
+    x = as_operand(x)
+    return index(x, index=_places("gather_nd", indices, shape_of(x), batch_dims))
+
+
+gather_nd = composite(
+    "gather_nd", "x, indices | batch_dims=0", _gather_nd,
+    domain=cases(((SQUARE, [[0, 1], [2, 2], [0, 1]]), {}), ((CUBE, [[1], [0]]), {})),
+    doc="The slices of x that index vectors point at.", example=("gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]])", [2, 3]),
+)  # fmt: skip
+
+
+def _scatter_nd(indices: Any, updates: Any, shape: Any) -> Any:
+    sizes = as_shape(ndarray(shape).tolist())
+    updates = as_operand(updates)
+    places = _places("scatter_nd", indices, sizes)
+    expected = (*places[0].shape, *sizes[len(places) - 1 :]) if len(places) > 1 else sizes
+    if shape_of(updates) != expected:
+        raise failure(
+            "E0302", f"scatter_nd: updates of shape {list(shape_of(updates))} where the indices call for {list(expected)}"
+        )
+    return index_scatter(updates, shape=sizes, index=places)
+
+
+scatter_nd = composite(
+    "scatter_nd", "indices, updates, shape", _scatter_nd,
+    domain=cases((([[1], [3], [1]], VECTOR[:3], 5), {})),
+    doc="Zeros of a shape with updates added at index vectors; duplicates add up.",
+    example=("scatter_nd([[1], [3], [1]], [5, 6, 7], [4])", [0, 12, 0, 6]),
+)  # fmt: skip
+
+
+def _scatter_into(name: str, row: Any, sign: int = 1) -> Any:
+    def function(x: Any, indices: Any, updates: Any) -> Any:
+        x, updates = as_operand(x), as_operand(updates)
+        return row(x, updates if sign > 0 else -updates, index=_places(name, indices, shape_of(x)))
+
+    return function
+
+
+tensor_scatter_nd_update = composite(
+    "tensor_scatter_nd_update", "x, indices, updates", _scatter_into("tensor_scatter_nd_update", index_update),
+    aliases="tensor_scatter_update", domain=cases(((VECTOR, [[1], [3], [1]], [0.2, 0.5, 0.9]), {})),
+    doc="x with the slices at index vectors replaced; of duplicates the last one wins, and takes the gradient.",
+    example=("tensor_scatter_nd_update([1, 2, 3], [[1]], [9])", [1, 9, 3]),
+)  # fmt: skip
+tensor_scatter_nd_add = composite(
+    "tensor_scatter_nd_add", "x, indices, updates", _scatter_into("tensor_scatter_nd_add", index_add),
+    aliases="tensor_scatter_add", domain=cases(((VECTOR, [[1], [3], [1]], [0.2, 0.5, 0.9]), {})),
+    doc="x with updates added at index vectors; duplicates add up.",
+    example=("tensor_scatter_nd_add([1, 2, 3], [[1], [1]], [9, 1])", [1, 12, 3]),
+)  # fmt: skip
+tensor_scatter_nd_sub = composite(
+    "tensor_scatter_nd_sub", "x, indices, updates", _scatter_into("tensor_scatter_nd_sub", index_add, -1),
+    aliases="tensor_scatter_sub", domain=cases(((VECTOR, [[1], [3], [1]], [0.2, 0.5, 0.9]), {})),
+    doc="x with updates subtracted at index vectors; duplicates add up.",
+    example=("tensor_scatter_nd_sub([1, 2, 3], [[1]], [9])", [1, -7, 3]),
+)  # fmt: skip
+
+
+# --- from masks and labels ------------------------------------------------------------------------------------------
+
+
+def _one_hot(
+    indices: Any, depth: Any, on_value: Any = None, off_value: Any = None, axis: Any = -1, dtype: Any = None
+) -> Any:
+    import numpy as np
+
+    labels = integers("one_hot", "indices", indices)
+    limits.allocate(labels.size * depth)
+    place = axis_of("one_hot", axis, labels.ndim + 1)
+    grid = np.arange(depth).reshape([-1 if i == place else 1 for i in range(labels.ndim + 1)])
+    mask = mask_tensor(np.expand_dims(labels, place) == grid)
+    chosen = OPERATORS["where"](mask, 1.0 if on_value is None else on_value, 0.0 if off_value is None else off_value)
+    return chosen if dtype is None else OPERATORS["cast"](chosen, dtype=as_dtype(dtype))
+
+
+one_hot = composite(
+    "one_hot", "indices, depth, on_value=None, off_value=None | axis=-1, dtype=None", _one_hot,
+    domain=cases((([1, 0], 3, 0.7, 0.2), {})),
+    doc="For each index a row of zeros with a one at that place; other values on request.",
+    example=("one_hot([1, 0], 3)", [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]),
+)  # fmt: skip
+
+
+def _nonzero(condition: Any) -> tuple[Tensor, ...]:
+    import numpy as np
+
+    values = ndarray(condition)
+    return tuple([whole_tensor(found) for found in np.nonzero(np.atleast_1d(values))])
+
+
+nonzero = composite(
+    "nonzero", "x", _nonzero,
+    doc="Where x is true or not zero: one tensor of indices for each axis.", example=("nonzero([0, 5, 7])", [[1, 2]]),
+)  # fmt: skip
+
+
+def _argwhere(condition: Any) -> Tensor:
+    import numpy as np
+
+    return whole_tensor(np.argwhere(ndarray(condition)))
+
+
+argwhere = composite(
+    "argwhere", "x", _argwhere, doc="Where x is true or not zero: one row of indices for each such element.",
+    example=("argwhere([0, 5, 7])", [[1], [2]]),
+)  # fmt: skip
+flatnonzero = composite(
+    "flatnonzero", "x", lambda x: whole_tensor(ndarray(x).ravel().nonzero()[0]),
+    doc="Where x is true or not zero, its elements counted in one row.", example=("flatnonzero([0, 5, 7])", [1, 2]),
+)  # fmt: skip
+tf_where = composite(
+    "tf.where", "condition, a=None, b=None",
+    lambda condition, a=None, b=None: _argwhere(condition) if a is None and b is None else OPERATORS["where"](condition, a, b),
+    aliases="tf.compat.v1.where", doc="As where; of a condition alone, the rows of indices at which it holds.",
+    example=("tf.where([False, True])", [[1]]),
+)  # fmt: skip
+count_nonzero = no_tangent(
+    "count_nonzero", "x | axis=None, keepdims=False",
+    array=lambda np, x, axis, keepdims: np.count_nonzero(
+        x, axis=tuple(axis) if axis.__class__ is list else axis, keepdims=bool(keepdims)
+    ),
+    dtype="int", accepts="bifcs", doc="How many elements are true or not zero.", example=("count_nonzero([0, 5, 7])", 2),
+    reason="a count",
+)  # fmt: skip
+
+
+def diagonal_index(rows: int, columns: int, offset: int = 0) -> tuple[Any, Any]:
+    """The row and column indices of a diagonal: above the main one for a positive offset, below for a negative."""
+    import numpy as np
+
+    length = max(0, min(rows + min(offset, 0), columns - max(offset, 0)))
+    places = np.arange(length)
+    return places + max(-offset, 0), places + max(offset, 0)
+
+
+__all__ = ["Tensor", "checked", "diagonal_index", "element", "take_rows"]

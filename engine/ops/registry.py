@@ -1,0 +1,37 @@
+"""The registry: all rows by name and alias."""
+
+from __future__ import annotations
+
+from ..core.operation import Operation
+from ..core.tensor import OPERATORS
+from . import arithmetic, structure
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
+
+FAMILIES: tuple[tuple[str, ModuleType], ...] = (
+    ("arithmetic", arithmetic),
+    ("structure", structure),
+)
+
+ROWS: dict[str, Operation] = {}
+NAMES: dict[str, Operation] = {}
+
+for _family, _module in FAMILIES:
+    for _row in list(vars(_module).values()):
+        if _row.__class__ is Operation and not _row.family:
+            _row.family = _family
+            assert _row.name not in ROWS, f"two rows are called {_row.name}"
+            ROWS[_row.name] = _row
+for _row in ROWS.values():
+    for _alias in (_row.name, *_row.aliases):
+        assert NAMES.get(_alias, _row) is _row, f"'{_alias}' names two rows"
+        NAMES[_alias] = _row
+    OPERATORS.setdefault(_row.name, _row)
+
+# The rows that are methods of tensors, by the name of the method.
+METHODS: dict[str, Operation] = {}
+for _row in ROWS.values():
+    if _row.method:
+        METHODS[_row.name if _row.method is True else _row.method] = _row

@@ -1,0 +1,396 @@
+"""Rounding, signs, extremes and tests of numbers: the piecewise rows, with their kinks and jumps."""
+
+from __future__ import annotations
+
+import math
+
+from ..core.dispatch import as_operand
+from ..core.errors import failure
+from ..core.operation import Operation, Singular, composite, elementwise, no_tangent, rule, zero
+from ..core.tensor import OPERATORS
+from .arithmetic import INF, choose, divide, equal, everywhere, is_complex
+from .exponential import exp2
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+LN2 = math.log(2.0)
+
+
+# --- rounding -------------------------------------------------------------------------------------------------------
+
+
+def _at_integers(name: str) -> list[Singular]:
+    return [Singular(lambda x: x == x // 1, f"{name} jumps at integers", **everywhere(0.0), subgradients="the slopes between the jumps")]
+
+
+def _whole(function: Any) -> Any:
+    """A rounding of `math` with the float result, the signed zero and the infinities of IEEE 754."""
+
+    def scalar(x: float) -> float:
+        return math.copysign(function(x), x) if x - x == 0.0 else x
+
+    return scalar
+
+
+floor = zero(
+    "floor", "x",
+    scalar=_whole(math.floor), array=lambda np, x: np.floor(x), dtype="float", accepts="bif", domain=[(0.1, 0.9)],
+    singular=_at_integers("floor"), doc="The largest integer not above x, as a float.", example=("floor(2.7)", 2.0),
+)  # fmt: skip
+ceil = zero(
+    "ceil", "x",
+    scalar=_whole(math.ceil), array=lambda np, x: np.ceil(x), dtype="float", accepts="bif", domain=[(0.1, 0.9)],
+    singular=_at_integers("ceil"), doc="The smallest integer not below x, as a float.", example=("ceil(2.1)", 3.0),
+)  # fmt: skip
+trunc = zero(
+    "trunc", "x",
+    scalar=_whole(math.trunc), array=lambda np, x: np.trunc(x), dtype="float", accepts="bif", aliases="fix",
+    domain=[(0.1, 0.9)],
+    singular=[Singular(lambda x: (x == x // 1) & (x != 0), "trunc jumps at integers", **everywhere(0.0), subgradients="the slopes between the jumps")],
+    doc="The integer part of x, as a float.", example=("trunc(-2.7)", -2.0),
+)  # fmt: skip
+
+
+def _round_scalar(x: Any, decimals: int) -> Any:
+    if decimals == 0:
+        if x.__class__ is int:
+            return x
+        return math.copysign(round(x), x) if x - x == 0.0 else x
+    raise ValueError  # the array's way: scale, round half to even, scale back
+
+
+def _round(np: Any, x: Any, decimals: int) -> Any:
+    return np.round(x, decimals)
+
+
+round_half_even = zero(
+    "round", "x | decimals=0",
+    scalar=_round_scalar, array=_round, dtype="arithmetic", aliases="rint around", method=True, domain=[(0.1, 0.4)],
+    singular=[
+        Singular(
+            lambda x: False if is_complex(x) else (x - x // 1 == 0.5), "round jumps halfway between integers",
+            **everywhere(0.0), subgradients="the slopes between the jumps",
+        )
+    ],
+    doc="x rounded to a number of decimals, halves to even, as NumPy and Python do.", example=("round(2.5)", 2.0),
+)  # fmt: skip
+
+
+# --- sign and size --------------------------------------------------------------------------------------------------
+
+
+def _signum_scalar(x: Any) -> Any:
+    if x.__class__ is float:
+        return math.copysign(1.0, x) if x else x
+    return (x > 0) - (x < 0)
+
+
+signum = zero(
+    "signum", "x",
+    scalar=_signum_scalar, array=lambda np, x: np.sign(x), dtype="arithmetic", accepts="bif", domain=[(0.5, 2)],
+    singular=[Singular(lambda x: x == 0, "sign jumps at 0", **everywhere(0.0), subgradients="the slopes beside the jump")],
+    doc="The sign of a real number: -1, 0 or 1.", example=("signum(-2.5)", -1.0),
+)  # fmt: skip
+
+
+def _unit_transpose(g: Any, y: Any, z: Any) -> Any:
+    # y = exp(i*theta) moves along i*y only: with s = Im(g*conj(y)) the cotangent is i*s*y/|z|.
+    along = OPERATORS["imag"](g * OPERATORS["conj"](y))
+    return OPERATORS["complex"](0.0, divide(along, absolute(z))) * y
+
+
+unit = rule(
+    "unit", "z", _unit_transpose,
+    array=lambda np, z: np.where(np.equal(z, 0), 0, z / np.where(np.equal(z, 0), 1, np.abs(z))), dtype="complex",
+    domain=lambda rng: ([rng.normal(size=3) + 1j * rng.normal(size=3)], {}),
+    doc="z/abs(z), the point of the unit circle in the direction of a complex z; 0 at 0.",
+    example=("unit(3 + 4j)", 0.6 + 0.8j),
+)  # fmt: skip
+
+
+def _sign(x: Any) -> Any:
+    x = as_operand(x, signum)
+    return unit(x) if is_complex(x) else signum(x)
+
+
+sign = composite(
+    "sign", "x", _sign, aliases="sgn",
+    doc="-1, 0 or 1 by the sign of x; for complex x the point x/abs(x) of the unit circle.", example=("sign(-2.5)", -1.0),
+)  # fmt: skip
+
+
+def _abs_slope(y: Any, x: Any) -> Any:
+    # A real function of a complex z pulls back and pushes forward by d/dRe - i d/dIm: here conj(z)/|z|.
+    return OPERATORS["conj"](unit(x)) if is_complex(x) else signum(x)
+
+
+absolute = elementwise(
+    "abs", "x", [_abs_slope],
+    scalar=abs, array=lambda np, x: np.abs(x), dtype="real", aliases="absolute fabs", domain=[(0.5, 5)],
+    singular=[
+        Singular(
+            lambda x: x == 0, "abs is not differentiable at 0", adiff=0.0, tensorflow=0.0, jax=1.0, torch=0.0,
+            subgradients="[-1, 1]",
+        )
+    ],
+    doc="The absolute value; the modulus of a complex number.", example=("abs(-3)", 3),
+)  # fmt: skip
+copysign = elementwise(
+    "copysign", "x, s", [lambda y, x, s: copysign(1.0, x) * copysign(1.0, s), lambda y, x, s: 0.0],
+    scalar=math.copysign, array=lambda np, x, s: np.copysign(x, s), dtype="float", accepts="bif",
+    domain=[(0.5, 5), (0.5, 5)],
+    singular=[
+        Singular(
+            lambda x, s: x == 0, "copysign is not differentiable at 0", **everywhere(0.0), subgradients="[-1, 1]"
+        ),
+        Singular(
+            lambda x, s: (s == 0) & (x != 0), "copysign jumps where the sign changes", **everywhere(0.0),
+            subgradients="the slopes beside the jump", input=1,
+        ),
+    ],
+    doc="The size of x with the sign of s.", example=("copysign(3, -0.0)", -3.0),
+)  # fmt: skip
+heaviside = elementwise(
+    "heaviside", "x, h", [lambda y, x, h: 0.0, lambda y, x, h: choose(equal(x, 0), 1.0, 0.0)],
+    scalar=lambda x, h: h if x == 0 else (1.0 if x > 0 else (0.0 if x < 0 else x)),
+    array=lambda np, x, h: np.heaviside(x, h), dtype="float", accepts="bif", domain=[(0.5, 5), (0, 1)],
+    singular=[
+        Singular(
+            lambda x, h: x == 0, "heaviside jumps at 0", **everywhere(0.0), subgradients="the slopes beside the jump"
+        )
+    ],
+    doc="0 for negative x, 1 for positive x, h at 0.", example=("heaviside(0, 0.5)", 0.5),
+)  # fmt: skip
+
+
+# --- extremes -------------------------------------------------------------------------------------------------------
+
+
+def _tie(tensorflow: float, name: str, index: int) -> Singular:
+    return Singular(
+        lambda a, b: a == b, f"{name} has two slopes where its arguments are equal", adiff=0.5, tensorflow=tensorflow,
+        jax=0.5, torch=0.5, subgradients="[0, 1]", input=index,
+    )  # fmt: skip
+
+
+maximum = elementwise(
+    "maximum", "a, b", [lambda y, a, b: choose(a > b, 1.0, 0.0), lambda y, a, b: choose(b > a, 1.0, 0.0)],
+    scalar=lambda a, b: a if a > b or a != a else b, array=lambda np, a, b: np.maximum(a, b), dtype="arithmetic",
+    accepts="bif", domain=[(0, 1), (2, 3)], singular=[_tie(1.0, "maximum", 0), _tie(0.0, "maximum", 1)],
+    doc="The larger of a and b, element by element.", example=("maximum(2, 3)", 3),
+)  # fmt: skip
+minimum = elementwise(
+    "minimum", "a, b", [lambda y, a, b: choose(a < b, 1.0, 0.0), lambda y, a, b: choose(b < a, 1.0, 0.0)],
+    scalar=lambda a, b: a if a < b or a != a else b, array=lambda np, a, b: np.minimum(a, b), dtype="arithmetic",
+    accepts="bif", domain=[(0, 1), (2, 3)], singular=[_tie(1.0, "minimum", 0), _tie(0.0, "minimum", 1)],
+    doc="The smaller of a and b, element by element.", example=("minimum(2, 3)", 2),
+)  # fmt: skip
+
+
+def _nan_passes(chosen: Any) -> Any:
+    """fmax and fmin take the other argument beside a nan."""
+
+    def scalar(a: Any, b: Any) -> Any:
+        if a != a:
+            return b
+        return a if b != b else chosen(a, b)
+
+    return scalar
+
+
+fmax = elementwise(
+    "fmax", "a, b",
+    [lambda y, a, b: choose(equal(y, a), 1.0, 0.0), lambda y, a, b: choose(equal(y, b), 1.0, 0.0)],
+    scalar=_nan_passes(max), array=lambda np, a, b: np.fmax(a, b), dtype="arithmetic", accepts="bif",
+    domain=[(0, 1), (2, 3)], singular=[_tie(1.0, "fmax", 0), _tie(0.0, "fmax", 1)],
+    doc="The larger of a and b; a nan counts as missing.", example=("fmax(2, nan)", 2.0),
+)  # fmt: skip
+fmin = elementwise(
+    "fmin", "a, b",
+    [lambda y, a, b: choose(equal(y, a), 1.0, 0.0), lambda y, a, b: choose(equal(y, b), 1.0, 0.0)],
+    scalar=_nan_passes(min), array=lambda np, a, b: np.fmin(a, b), dtype="arithmetic", accepts="bif",
+    domain=[(0, 1), (2, 3)], singular=[_tie(1.0, "fmin", 0), _tie(0.0, "fmin", 1)],
+    doc="The smaller of a and b; a nan counts as missing.", example=("fmin(2, nan)", 2.0),
+)  # fmt: skip
+
+
+def _inside(y: Any, x: Any, low: Any, high: Any) -> Any:
+    return choose(x < low, 0.0, choose(x > high, 0.0, 1.0))
+
+
+def _clip_edge(index: int, where: Any, tensorflow: float, jax: float) -> Singular:
+    return Singular(
+        where, "clip has two slopes at an edge", adiff=0.0, tensorflow=tensorflow, jax=jax, torch=0.0,
+        subgradients="[0, 1]", input=index,
+    )  # fmt: skip
+
+
+def _clip_scalar(x: Any, low: Any, high: Any) -> Any:
+    x = low if x < low or low != low else x
+    return high if x > high or high != high else x
+
+
+clip_between = elementwise(
+    "clip_between", "x, low, high",
+    [
+        _inside,
+        lambda y, x, low, high: choose(x < low, choose(low > high, 0.0, 1.0), 0.0),
+        lambda y, x, low, high: choose(x > high, 1.0, choose(low > high, 1.0, 0.0)),
+    ],
+    scalar=_clip_scalar, array=lambda np, x, low, high: np.minimum(np.maximum(x, low), high), dtype="arithmetic",
+    accepts="bif", domain=[(-1, 1), (-3, -2), (2, 3)],
+    singular=[
+        _clip_edge(0, lambda x, low, high: (x == low) | (x == high), 1.0, 0.5),
+        _clip_edge(1, lambda x, low, high: x == low, 0.0, 0.5),
+        _clip_edge(2, lambda x, low, high: x == high, 0.0, 0.5),
+    ],
+    doc="x kept between two bounds.", example=("clip_between(5, 0, 1)", 1),
+)  # fmt: skip
+
+
+def _clip(x: Any, low: Any = None, high: Any = None) -> Any:
+    if low is None and high is None:
+        raise failure("E0305", "clip needs a lower or an upper bound", "write clip(x, low, high)")
+    x = as_operand(x, clip_between)
+    if low is None or high is None:
+        dtype = getattr(x, "dtype", None)
+        if x.__class__ in (int, bool) or (dtype is not None and dtype.kind in "bi"):
+            return minimum(x, high) if low is None else maximum(x, low)
+        low, high = (-INF if low is None else low), (INF if high is None else high)
+    return clip_between(x, low, high)
+
+
+clip = composite(
+    "clip", "x, low=None, high=None", _clip, aliases="clip_by_value clamp", method=True,
+    doc="x kept between low and high; either may be left out.", example=("clip(5, 0, 1)", 1),
+)  # fmt: skip
+
+
+# --- remainders, neighbours -----------------------------------------------------------------------------------------
+
+
+def _fmod(np: Any, a: Any, b: Any) -> Any:
+    if np.asarray(a).dtype.kind in "iu" and not np.all(b):
+        raise failure("E0402", "integer division by zero", "use floats for nan: fmod(1.0, 0)")
+    return np.fmod(a, b)
+
+
+def _fmod_scalar(a: Any, b: Any) -> Any:
+    if a.__class__ is float or b.__class__ is float:
+        return math.fmod(a, b)
+    return abs(a) % abs(b) * (1 if a >= 0 else -1)
+
+
+def _at_multiple(a: Any, b: Any) -> Any:
+    return (b != 0) & (a != 0) & (a % (b + (b == 0)) == 0)
+
+
+fmod = elementwise(
+    "fmod", "a, b", [lambda y, a, b: 1.0, lambda y, a, b: -round_half_even(divide(a - y, b), decimals=0)],
+    scalar=_fmod_scalar, array=_fmod, dtype="arithmetic", accepts="bif", aliases="truncatemod",
+    domain=[(1.1, 1.9), (2.1, 3.4)],
+    singular=[
+        Singular(_at_multiple, "fmod jumps at multiples of b: the derivative between the jumps is taken"),
+        Singular(_at_multiple, "fmod jumps at multiples of b: the derivative between the jumps is taken", input=1),
+        Singular(lambda a, b: b == 0, "fmod by zero is not defined", **everywhere(math.nan)),
+        Singular(lambda a, b: b == 0, "fmod by zero is not defined", **everywhere(math.nan), input=1),
+    ],
+    doc="Remainder with the sign of a, as C's fmod: a - b*trunc(a/b).", example=("fmod(-7, 3)", -1),
+)  # fmt: skip
+nextafter = elementwise(
+    "nextafter", "a, b", [lambda y, a, b: 1.0, lambda y, a, b: 0.0],
+    scalar=math.nextafter, array=lambda np, a, b: np.nextafter(a, b), dtype="float", accepts="bif",
+    domain=[(0.5, 1), (2, 3)],
+    doc="The next floating-point number after a in the direction of b.", example=("nextafter(0, 1)", 5e-324),
+)  # fmt: skip
+ldexp = elementwise(
+    "ldexp", "x, n", [lambda y, x, n: exp2(n), lambda y, x, n: y * LN2],
+    scalar=lambda x, n: math.ldexp(x, n) if n.__class__ is int else x * math.exp2(n),
+    array=lambda np, x, n: x * np.exp2(n), dtype="float", accepts="bif", domain=[(-3, 3), (-3, 3)],
+    doc="x*2**n.", example=("ldexp(3, 2)", 12.0),
+)  # fmt: skip
+
+
+# --- tests of numbers -----------------------------------------------------------------------------------------------
+
+
+def _test(name: str, doc: str, scalar: Any, example: tuple[str, bool], accepts: str = "bifc", aliases: str = "") -> Operation:
+    return no_tangent(
+        name, "x", scalar=scalar, array=lambda np, x: getattr(np, name)(x), dtype="bool", accepts=accepts,
+        aliases=aliases, doc=doc, example=example, reason="a test", domain=[(-1, 1)],
+    )  # fmt: skip
+
+
+isnan = _test("isnan", "Whether x is nan.", lambda x: x != x, ("isnan(nan)", True), aliases="is_nan")
+isinf = _test("isinf", "Whether x is infinite.", lambda x: x in (INF, -INF), ("isinf(-inf)", True), aliases="is_inf")
+isfinite = _test(
+    "isfinite", "Whether x is neither nan nor infinite.", lambda x: x - x == 0, ("isfinite(1.0)", True), aliases="is_finite"
+)
+isposinf = _test("isposinf", "Whether x is +inf.", lambda x: x == INF, ("isposinf(inf)", True), "bif")
+isneginf = _test("isneginf", "Whether x is -inf.", lambda x: x == -INF, ("isneginf(-inf)", True), "bif")
+signbit = _test(
+    "signbit", "Whether x is negative, -0.0 included.", lambda x: math.copysign(1.0, x) < 0, ("signbit(-0.0)", True), "bif"
+)
+isreal = no_tangent(
+    "isreal", "x", array=lambda np, x: np.isreal(x), dtype="bool", doc="Whether the imaginary part of x is 0.",
+    example=("isreal(1 + 0j)", True), reason="a test", domain=[(-1, 1)],
+)  # fmt: skip
+
+
+def _isclose(np: Any, a: Any, b: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
+    return np.isclose(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan)
+
+
+isclose = no_tangent(
+    "isclose", "a, b | rtol=1e-5, atol=1e-8, equal_nan=False", array=_isclose, dtype="bool", aliases="is_close",
+    doc="Whether |a - b| <= atol + rtol*|b|, element by element.", example=("isclose(1.0, 1.0 + 1e-9)", True),
+    reason="a test", domain=[(-1, 1), (-1, 1)],
+)  # fmt: skip
+allclose = no_tangent(
+    "allclose", "a, b | rtol=1e-5, atol=1e-8, equal_nan=False",
+    array=lambda np, a, b, **how: bool(_isclose(np, a, b, **how).all()), dtype="bool",
+    doc="Whether all elements are close: |a - b| <= atol + rtol*|b|.", example=("allclose([1.0, 2.0], [1.0, 2.0])", True),
+    reason="a test", domain=[(-1, 1), (-1, 1)],
+)  # fmt: skip
+
+
+def _math_isclose(np: Any, a: Any, b: Any, rel_tol: float, abs_tol: float) -> Any:
+    near = np.abs(np.subtract(a, b)) <= np.maximum(rel_tol * np.maximum(np.abs(a), np.abs(b)), abs_tol)
+    return np.equal(a, b) | (near & np.isfinite(a) & np.isfinite(b))
+
+
+is_close_symmetric = no_tangent(
+    "is_close_symmetric", "a, b | rel_tol=1e-9, abs_tol=0.0", array=_math_isclose, dtype="bool", aliases="math.isclose",
+    doc="Python's math.isclose: whether |a - b| <= max(rel_tol*max(|a|, |b|), abs_tol).",
+    example=("is_close_symmetric(1.0, 1.0 + 1e-8)", False), reason="a test", domain=[(-1, 1), (-1, 1)],
+)  # fmt: skip
+
+
+def _integers(name: str, doc: str, scalar: Any, example: tuple[str, int]) -> Operation:
+    return no_tangent(
+        name, "a, b", scalar=scalar, array=lambda np, a, b: getattr(np, name)(a, b), dtype="arithmetic", accepts="bi",
+        doc=doc, example=example, reason="integers",
+        domain=lambda rng: ([rng.integers(1, 50, 4), rng.integers(1, 50, 4)], {}),
+    )  # fmt: skip
+
+
+gcd = _integers("gcd", "The greatest common divisor of two integers.", math.gcd, ("gcd(12, 18)", 6))
+lcm = _integers("lcm", "The least common multiple of two integers.", math.lcm, ("lcm(4, 6)", 12))
+
+
+def _nan_to_num(np: Any, x: Any, nan: float, posinf: Any, neginf: Any) -> Any:
+    return np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
+
+
+def _finite_slope(y: Any, x: Any, nan: float, posinf: Any, neginf: Any) -> Any:
+    return choose(isfinite(x), 1.0, 0.0)
+
+
+nan_to_num = elementwise(
+    "nan_to_num", "x | nan=0.0, posinf=None, neginf=None", [_finite_slope],
+    array=_nan_to_num, dtype="arithmetic", accepts="bif", domain=[(-1, 1)],
+    doc="x with nan, inf and -inf replaced by numbers; the derivative is 0 there.", example=("nan_to_num(nan)", 0.0),
+)  # fmt: skip
+

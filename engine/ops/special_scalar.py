@@ -1,0 +1,181 @@
+"""Special functions of one float in plain Python, so that a scalar program needs neither NumPy nor SciPy.
+
+Each function raises ValueError or OverflowError where IEEE 754 has an infinity or a nan; the array path answers then.
+"""
+
+from __future__ import annotations
+
+import math
+
+SQRT_HALF = math.sqrt(0.5)
+SQRT_TWO_PI = math.sqrt(2.0 * math.pi)
+LOG_SQRT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
+
+# B(2k) for k = 1..10: DLMF 24.2, table 24.2.1.
+BERNOULLI = (
+    1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798, -174611 / 330,
+)  # fmt: skip
+
+
+# --- Gaussians ------------------------------------------------------------------------------------------------------
+
+
+def gaussian(x: float, scale: float = 1.0) -> float:
+    """exp(-scale*x**2) for scale 1 or 1/2: x is split so that the square loses nothing in the exponent."""
+    if abs(x) > 64.0:
+        return 0.0
+    high = int(x * 16.0) / 16.0
+    return math.exp(-scale * high * high) * math.exp(-scale * (x - high) * (x + high))
+
+
+def normal_density(x: float) -> float:
+    return gaussian(x, 0.5) / SQRT_TWO_PI
+
+
+def ndtr(x: float) -> float:
+    """The normal distribution function. erfc of x/sqrt(2) would feel the rounding of its argument in the lower tail."""
+    argument = x * SQRT_HALF
+    return 0.5 * math.erfc(-argument) if x > -1.0 else 0.5 * _erfc_corrected(-x)
+
+
+def _erfc_corrected(x: float) -> float:
+    """erfc(x/sqrt(2)) for x >= 1, corrected by its slope for the rounding of x/sqrt(2)."""
+    z = x * SQRT_HALF
+    # z**2 - x**2/2 is the error of the square; fma is not at hand, so Dekker's product serves.
+    error = _square_error(z, x)
+    # erfc(z(1 + d)) = erfc(z) - 2/sqrt(pi) exp(-z**2) z d, with 2 z**2 d = the error of the square.
+    return math.erfc(z) + gaussian(z) * error / (math.sqrt(math.pi) * z)
+
+
+def _square_error(z: float, x: float) -> float:
+    """z*z - x*x/2 to full precision, for z close to x/sqrt(2)."""
+    zz, z_low = _two_product(z, z)
+    xx, x_low = _two_product(x, x)
+    return (zz - 0.5 * xx) + (z_low - 0.5 * x_low)
+
+
+def _two_product(a: float, b: float) -> tuple[float, float]:
+    """a*b as a rounded product and its rounding error (Dekker 1971)."""
+    product = a * b
+    a_high, a_low = _split(a)
+    b_high, b_low = _split(b)
+    return product, ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
+
+
+def _split(a: float) -> tuple[float, float]:
+    high = 134217729.0 * a
+    high -= high - a
+    return high, a - high
+
+
+# --- the gamma function's derivatives -------------------------------------------------------------------------------
+
+# The positive zero of digamma, as a sum of two floats.
+DIGAMMA_ZERO = 1.4616321449683622
+DIGAMMA_ZERO_LOW = 9.549995429965697e-17
+
+
+def digamma(x: float) -> float:
+    """The logarithmic derivative of gamma: recurrence (DLMF 5.5.2) up to 10, then its expansion (5.11.2)."""
+    if x <= 0.0:
+        nearest = math.floor(x + 0.5)
+        fraction = x - nearest
+        if fraction == 0.0:
+            raise ValueError("a pole")
+        # Reflection, DLMF 5.5.4, with the exact distance to the nearest pole.
+        return digamma(1.0 - x) - math.pi / math.tan(math.pi * fraction)
+    if abs(x - DIGAMMA_ZERO) < 0.25:
+        return digamma_difference(DIGAMMA_ZERO, (x - DIGAMMA_ZERO) - DIGAMMA_ZERO_LOW)
+    if x == math.inf:
+        return x
+    total = 0.0
+    while x < 10.0:
+        total -= 1.0 / x
+        x += 1.0
+    inverse = 1.0 / x
+    square = inverse * inverse
+    tail = 0.0
+    for k in range(9, -1, -1):
+        tail = tail * square + BERNOULLI[k] / (2 * k + 2)
+    return total + (math.log(x) - 0.5 * inverse - tail * square)
+
+
+def digamma_difference(x: float, h: float) -> float:
+    """digamma(x + h) - digamma(x) for positive x and x + h: every term is a multiple of h, so that nothing cancels."""
+    total = 0.0
+    while x < 10.0 or x + h < 10.0:
+        total += h / (x * (x + h))
+        x += 1.0
+    ratio = math.log1p(h / x)
+    total += ratio + 0.5 * h / (x * (x + h))
+    power = 1.0 / (x * x)
+    factor = power
+    for k in range(10):
+        # x**-2m - (x + h)**-2m = -x**-2m expm1(-2m log1p(h/x))
+        total -= BERNOULLI[k] / (2 * k + 2) * factor * math.expm1(-(2 * k + 2) * ratio)
+        factor *= power
+    return total
+
+
+def polygamma(n: float, x: float) -> float:
+    """The n-th derivative of digamma for an integer n and positive x; DLMF 5.15.5 and 5.15.8."""
+    order = int(n)
+    if order != n or order < 0 or order > 20 or x == math.inf:
+        raise ValueError("left to SciPy")
+    if order == 0:
+        return digamma(x)
+    if x <= 0.0:
+        if order == 1 and x != math.floor(x):
+            # Reflection, DLMF 5.15.6.
+            fraction = x - math.floor(x + 0.5)
+            sine = math.sin(math.pi * fraction)
+            return (math.pi / sine) ** 2 - polygamma(1, 1.0 - x)
+        raise ValueError("left to SciPy")
+    total = 0.0
+    while x < 12.0 + order:
+        total += x ** -(order + 1.0)
+        x += 1.0
+    total *= math.factorial(order)
+    inverse = 1.0 / x
+    square = inverse * inverse
+    tail = 0.0
+    for k in range(9, -1, -1):
+        # (2k + n - 1)!/(2k)! for 2k = 2, 4, ...
+        tail = tail * square + BERNOULLI[k] * math.perm(2 * k + 1 + order, order - 1) / (2 * k + 2)
+    leading = math.factorial(order - 1) + 0.5 * math.factorial(order) * inverse
+    total += inverse**order * (leading + tail * square)
+    return total if order % 2 else -total
+
+
+# --- beta -----------------------------------------------------------------------------------------------------------
+
+
+def stirling_correction(x: float) -> float:
+    """log(gamma(x)) - ((x - 1/2) log(x) - x + log(2 pi)/2) for x >= 10: DLMF 5.11.1."""
+    square = 1.0 / (x * x)
+    tail = 0.0
+    for k in range(7, -1, -1):
+        tail = tail * square + BERNOULLI[k] / ((2 * k + 2) * (2 * k + 1))
+    return tail / x
+
+
+def betaln(a: float, b: float) -> float:
+    """log(beta(a, b)) for positive a and b, with Stirling's parts cancelled by hand where an argument is large."""
+    small, large = (a, b) if a < b else (b, a)
+    if not small > 0.0 or large == math.inf:
+        raise ValueError("left to SciPy")
+    if large < 10.0:
+        return math.log(math.gamma(small) * (math.gamma(large) / math.gamma(small + large)))
+    share = -math.log1p(large / small) if small > 1e-300 * large else math.log(small / large)
+    rest = large * math.log1p(-small / (small + large))
+    difference = stirling_correction(large) - stirling_correction(small + large)
+    if small >= 10.0:
+        return -0.5 * math.log(large) + LOG_SQRT_TWO_PI + stirling_correction(small) + difference + (small - 0.5) * share + rest
+    return math.lgamma(small) + difference + small - small * math.log(small + large) + (large - 0.5) * math.log1p(-small / (small + large))
+
+
+def beta(a: float, b: float) -> float:
+    if 0.0 < a and 0.0 < b and a + b < 160.0 and a > 1e-300 and b > 1e-300:
+        small, large = (a, b) if a < b else (b, a)
+        return math.gamma(small) * (math.gamma(large) / math.gamma(small + large))
+    return math.exp(betaln(a, b))

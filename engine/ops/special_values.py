@@ -1,0 +1,380 @@
+"""Values of special functions and of their derivatives by a parameter, on arrays, where SciPy has none or loses digits.
+
+The derivatives by a parameter are integrals whose integrand keeps its sign over the range that is chosen, so that no
+digit cancels; Gauss-Legendre panels of 64 nodes reach the last digits because the integrands are analytic in a wide
+neighbourhood of each panel.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from .special_scalar import BERNOULLI, LOG_SQRT_TWO_PI
+
+Array = Any
+
+NODES = 64
+# Integrands are followed until they have fallen by exp(-DECAY).
+DECAY = 50.0
+CHUNK = 4096
+
+
+# --- quadrature -----------------------------------------------------------------------------------------------------
+
+
+@cache
+def _legendre() -> tuple[Array, Array]:
+    return np.polynomial.legendre.leggauss(NODES)
+
+
+def _panels(integrand: Any, end: Array, breaks: list[Array]) -> Array:
+    """The integral of `integrand(u)` over [0, end] by panels that meet at the breaks; all are one-dimensional arrays."""
+    nodes, weights = _legendre()
+    points = [np.zeros_like(end), *(np.clip(b, 0.0, end) for b in breaks), end]
+    total = np.zeros_like(end)
+    for low, high in zip(points, points[1:]):
+        half = 0.5 * (high - low)
+        if not half.any():
+            continue
+        u = low[:, None] + half[:, None] * (1.0 + nodes)
+        total += half * (integrand(u) @ weights)
+    return total
+
+
+def _elementwise(function: Any, *inputs: Any) -> Array:
+    """`function` on flat float64 arrays of equal size, in chunks that bound the memory for nodes."""
+    arrays = np.broadcast_arrays(*[np.asarray(x, dtype=np.float64) for x in inputs])
+    shape = arrays[0].shape
+    flat = [a.ravel() for a in arrays]
+    parts = [function(*(f[i : i + CHUNK] for f in flat)) for i in range(0, flat[0].size, CHUNK)]
+    return (np.concatenate(parts) if parts else np.zeros(0)).reshape(shape)
+
+
+def _masked(function: Any, valid: Array, fill: Array, *inputs: Array) -> Array:
+    """`function` where `valid`, `fill` elsewhere."""
+    out = np.array(np.broadcast_to(fill, valid.shape), dtype=np.float64)
+    if valid.any():
+        out[valid] = function(*(x[valid] for x in inputs))
+    return out
+
+
+def _bell(kappas: list[list[Array]]) -> Array:
+    """d^n/da^n d^m/db^m exp(f), divided by exp(f), from the derivatives `kappas[i][j]` of f: complete Bell polynomials."""
+    n, m = len(kappas) - 1, len(kappas[0]) - 1
+    table: list[list[Any]] = [[0.0] * (m + 1) for _ in range(n + 1)]
+    table[0][0] = 1.0
+    for i in range(n + 1):
+        for j in range(m + 1):
+            if i == j == 0:
+                continue
+            total: Any = 0.0
+            # Derive f' exp(f) by Leibniz' rule, taking the last derivative in a where there is one.
+            if i:
+                for p in range(i):
+                    for q in range(j + 1):
+                        total = total + math.comb(i - 1, p) * math.comb(j, q) * table[p][q] * kappas[i - p][j - q]
+            else:
+                for q in range(j):
+                    total = total + math.comb(j - 1, q) * table[0][q] * kappas[0][j - q]
+            table[i][j] = total
+    return table[n][m]
+
+
+# --- densities ------------------------------------------------------------------------------------------------------
+
+
+def _deviance(x: Array, mean: Array) -> Array:
+    """x*log(x/mean) + mean - x without cancellation: Loader, Fast and accurate computation of binomial probabilities."""
+    gap = (x - mean) / (x + mean)
+    near = np.abs(gap) < 0.1
+    v = np.where(near, gap, 0.0)
+    # x log(x/mean) = 2x artanh(v); the series in v after its first terms are combined with mean - x = -v(x + mean).
+    total = (x - mean) * v
+    power = 2.0 * x * v
+    for k in range(1, 13):
+        power = power * v * v
+        total = total + power / (2 * k + 1)
+    with np.errstate(all="ignore"):
+        direct = x * np.log(x / mean) + mean - x
+    return np.where(near, total, direct)
+
+
+def _stirling_error(x: Array) -> Array:
+    """log(gamma(x + 1)) - log(sqrt(2 pi x) (x/e)**x): DLMF 5.11.1 from 16 on, the definition below."""
+    large = x >= 16.0
+    z = np.where(large, x, 16.0)
+    square = 1.0 / (z * z)
+    tail = np.zeros_like(z)
+    for k in range(7, -1, -1):
+        tail = tail * square + BERNOULLI[k] / ((2 * k + 2) * (2 * k + 1))
+    w = np.where(large, 1.0, x)
+    direct = special.gammaln(w + 1.0) - (w + 0.5) * np.log(w) + w - LOG_SQRT_TWO_PI
+    return np.where(large, tail / z, direct)
+
+
+def gamma_density(a: Any, x: Any) -> Array:
+    """x**(a - 1) exp(-x)/gamma(a), for a > 0 and x >= 0."""
+    return _elementwise(_gamma_density, a, x)
+
+
+def _gamma_density(a: Array, x: Array) -> Array:
+    with np.errstate(all="ignore"):
+        small = (a < 20.0) & (x < 600.0)
+        direct = np.where(small, np.power(x, np.where(small, a - 1.0, 0.0)) * np.exp(-x) / special.gamma(a), 0.0)
+        usable = small & np.isfinite(direct) & (direct > 1e-290)
+        saddle = (
+            np.exp(-_stirling_error(a) - _deviance(a, x)) / np.sqrt(2.0 * np.pi * a) * (a / x)
+        )
+        out = np.where(usable, direct, saddle)
+        at_zero = np.where(a < 1.0, np.inf, np.where(a == 1.0, 1.0, 0.0))
+        out = np.where(x == 0.0, at_zero, np.where((x == np.inf) | (a == np.inf), 0.0, out))
+        out = np.where((a == 0.0) & (x > 0.0), 0.0, out)
+        return np.where((a < 0.0) | (x < 0.0) | np.isnan(a) | np.isnan(x), np.nan, out)
+
+
+def beta_density(a: Any, b: Any, x: Any) -> Array:
+    """x**(a - 1) (1 - x)**(b - 1)/beta(a, b), for positive a and b and x in [0, 1]."""
+    return _elementwise(_beta_density, a, b, x)
+
+
+def _beta_density(a: Array, b: Array, x: Array) -> Array:
+    with np.errstate(all="ignore"):
+        small = (a + b < 40.0)
+        beta = special.gamma(np.minimum(a, b)) * (special.gamma(np.maximum(a, b)) / special.gamma(a + b))
+        direct = np.where(small, np.power(x, a - 1.0) * np.exp((b - 1.0) * np.log1p(-x)) / beta, 0.0)
+        usable = small & np.isfinite(direct) & (direct > 1e-290)
+        # Loader's saddle point form of the binomial probability with n = a + b.
+        n = a + b
+        saddle = np.exp(
+            _stirling_error(n) - _stirling_error(a) - _stirling_error(b) - _deviance(a, n * x) - _deviance(b, n * (1.0 - x))
+        ) * np.sqrt(a / (2.0 * np.pi * n) * b) / (n * x * (1.0 - x))
+        saddle = saddle * n
+        out = np.where(usable, direct, saddle * 1.0)
+        left = np.where(a < 1.0, np.inf, np.where(a == 1.0, b, 0.0))
+        right = np.where(b < 1.0, np.inf, np.where(b == 1.0, a, 0.0))
+        out = np.where(x == 0.0, left, np.where(x == 1.0, right, out))
+        return np.where((a <= 0.0) | (b <= 0.0) | (x < 0.0) | (x > 1.0) | np.isnan(a + b + x), np.nan, out)
+
+
+# --- the incomplete gamma function by its parameter -----------------------------------------------------------------
+
+
+def _decay_end(height: Any, slope: Any, start: Array) -> Array:
+    """Where a convex `height` reaches DECAY, by Newton's method from a point beyond it."""
+    u = start
+    for _ in range(60):
+        step = (height(u) - DECAY) / slope(u)
+        step = np.where(np.isfinite(step), step, 0.0)
+        u = u - step
+        if (np.abs(step) <= 1e-3 * u).all():
+            break
+    return u
+
+
+def gammainc_derivative(a: Any, x: Any, order: int) -> Array:
+    """The derivative of P(a, x) by a, of an order from 1 on.
+
+    d^n/da^n of t**(a - 1)/gamma(a) is that times a Bell polynomial in log(t) - psi(a), -psi'(a), ...; it is
+    integrated from 0 to x (DLMF 8.2.1) below exp(psi(a)), where log(t) - psi(a) changes sign, and from x to infinity
+    above.
+    """
+    return _elementwise(lambda a, x: _gammainc_derivative(a, x, order), a, x)
+
+
+def _gammainc_derivative(a: Array, x: Array, order: int) -> Array:
+    valid = (a > 0.0) & (x > 0.0) & np.isfinite(a) & np.isfinite(x)
+    fill = np.where((a > 0.0) & (x >= 0.0), 0.0, np.nan)
+    psi = special.digamma(np.where(valid, a, 1.0))
+    with np.errstate(all="ignore"):
+        lower = valid & (np.log(x) <= psi)
+    upper = valid & ~lower
+    out = _masked(lambda a, x, p: _gamma_lower(a, x, p, order), lower, fill, a, x, psi)
+    return _masked(lambda a, x, p: -_gamma_upper(a, x, p, order), upper, out, a, x, psi)
+
+
+def _gamma_weight(a: Array, psi: Array, log_x: Array, order: int) -> Any:
+    cumulants = [-special.polygamma(k, a)[:, None] for k in range(1, order)]
+
+    def weight(shift: Array) -> Array:
+        centred = (log_x - psi)[:, None] + shift
+        return _bell([[0.0], [centred], *([c] for c in cumulants)])
+
+    return weight
+
+
+def _gamma_lower(a: Array, x: Array, psi: Array, order: int) -> Array:
+    # t = x exp(-u): the integrand falls as exp(-a u + x(1 - exp(-u))), log-concave.
+    weight = _gamma_weight(a, psi, np.log(x), order)
+    end = _decay_end(lambda u: a * u + x * np.expm1(-u), lambda u: a - x * np.exp(-u), (DECAY + x) / a)
+    integral = _panels(
+        lambda u: np.exp(-a[:, None] * u - x[:, None] * np.expm1(-u)) * weight(-u), end, [np.minimum(8.0, end)]
+    )
+    return x * _gamma_density(a, x) * integral
+
+
+def _gamma_upper(a: Array, x: Array, psi: Array, order: int) -> Array:
+    # t = x exp(u): exp(a u - x(exp(u) - 1)) falls doubly exponentially near the end, which has a panel of its own.
+    weight = _gamma_weight(a, psi, np.log(x), order)
+    start = np.log1p((DECAY + 3.0 * a + a * np.maximum(-np.log(x), 0.0)) / x) + 1.0
+    end = _decay_end(lambda u: x * np.expm1(u) - a * u, lambda u: x * np.exp(u) - a, start)
+    integral = _panels(
+        lambda u: np.exp(a[:, None] * u - x[:, None] * np.expm1(u)) * weight(u), end, [end - 16.0, end - 6.0]
+    )
+    return x * _gamma_density(a, x) * integral
+
+
+# --- the incomplete beta function by its parameters -----------------------------------------------------------------
+
+
+def betainc_derivative(a: Any, b: Any, x: Any, order_a: int, order_b: int) -> Array:
+    """The derivative of I_x(a, b), `order_a` times by a and `order_b` times by b (DLMF 8.17.1); their sum is positive."""
+    return _elementwise(lambda a, b, x: _betainc_derivative(a, b, x, order_a, order_b), a, b, x)
+
+
+def _betainc_derivative(a: Array, b: Array, x: Array, order_a: int, order_b: int) -> Array:
+    valid = (a > 0.0) & (b > 0.0) & (x > 0.0) & (x < 1.0) & np.isfinite(a) & np.isfinite(b)
+    fill = np.where((a > 0.0) & (b > 0.0) & (x >= 0.0) & (x <= 1.0), 0.0, np.nan)
+    with np.errstate(all="ignore"):
+        both = special.digamma(a + b)
+        mean_a = special.digamma(a) - both
+        mean_b = special.digamma(b) - both
+        if order_b == 0:
+            turn = np.log(x) <= mean_a
+        elif order_a == 0:
+            turn = np.log1p(-x) >= mean_b
+        else:
+            turn = x <= a / (a + b)
+    lower = valid & turn
+    upper = valid & ~turn
+    out = _masked(lambda a, b, x: _beta_part(a, b, x, 1.0 - x, np.log(x), np.log1p(-x), order_a, order_b), lower, fill, a, b, x)
+    return _masked(
+        lambda a, b, x: -_beta_part(b, a, 1.0 - x, x, np.log1p(-x), np.log(x), order_b, order_a), upper, out, a, b, x
+    )
+
+
+def _beta_part(
+    a: Array, b: Array, x: Array, rest: Array, log_x: Array, log_rest: Array, order_a: int, order_b: int
+) -> Array:
+    """The integral from 0 to x; `rest` is 1 - x and the logarithms are theirs, exact on either side."""
+    # With t/(1 - t) = x/(1 - x) exp(-u): log(t) = log(x) - u - w, log(1 - t) = log(1 - x) - w, w = log1p(x expm1(-u)).
+    total = a + b
+    # The density is symmetric: its accurate side is the one that has x and 1 - x as given.
+    density = np.where(x <= 0.5, _beta_density(a, b, x), _beta_density(b, a, rest))
+    kappas: list[list[Any]] = []
+    for i in range(order_a + 1):
+        row: list[Any] = []
+        for j in range(order_b + 1):
+            k = i + j
+            value: Any = 0.0
+            if k:
+                value = special.polygamma(k - 1, total)
+                if j == 0:
+                    value = value - special.polygamma(k - 1, a)
+                if i == 0:
+                    value = value - special.polygamma(k - 1, b)
+                value = value[:, None]
+            row.append(value)
+        kappas.append(row)
+
+    def integrand(u: Array) -> Array:
+        w = np.log1p(x[:, None] * np.expm1(-u))
+        local = [list(row) for row in kappas]
+        if order_a:
+            local[1][0] = local[1][0] + (log_x[:, None] - u - w)
+        if order_b:
+            local[0][1] = local[0][1] + (log_rest[:, None] - w)
+        return np.exp(-a[:, None] * u - total[:, None] * w) * _bell(local)
+
+    def height(u: Array) -> Array:
+        return a * u + total * np.log1p(x * np.expm1(-u))
+
+    def slope(u: Array) -> Array:
+        decay = np.exp(-u)
+        return a - total * x * decay / (rest + x * decay)
+
+    end = _decay_end(height, slope, (DECAY - total * log_rest) / a)
+    centre = log_x - log_rest
+    integral = _panels(integrand, end, [centre - 24.0, centre - 8.0, centre, centre + 8.0, centre + 24.0])
+    return x * rest * density * integral
+
+
+# --- differences of digamma -----------------------------------------------------------------------------------------
+
+
+def polygamma_difference(x: Any, h: Any, order: int) -> Array:
+    """psi^(order)(x + h) - psi^(order)(x) for positive x and x + h; every term carries the factor h."""
+    return _elementwise(lambda x, h: _polygamma_difference(x, h, order), x, h)
+
+
+def _polygamma_difference(x: Array, h: Array, order: int) -> Array:
+    with np.errstate(all="ignore"):
+        valid = (x > 0.0) & (x + h > 0.0) & np.isfinite(x) & np.isfinite(h)
+        plain = special.polygamma(order, x + h) - special.polygamma(order, x)
+    return _masked(lambda x, h: _positive_difference(x, h, order), valid, plain, x, h)
+
+
+def _positive_difference(x: Array, h: Array, order: int) -> Array:
+    sign = -1.0 if order % 2 == 0 else 1.0
+    n = order
+    total = np.zeros_like(x)
+    while ((x < 12.0 + n) | (x + h < 12.0 + n)).any():
+        ratio = np.log1p(h / x)
+        # (x + h)**-(n+1) - x**-(n+1), times the sign (-1)**(n+1) n! of DLMF 5.15.1.
+        total += sign * math.factorial(n) * x ** -(n + 1.0) * np.expm1(-(n + 1.0) * ratio)
+        low = (x < 12.0 + n) | (x + h < 12.0 + n)
+        if not low.all():
+            # Elements that are far out already take no step: undo theirs.
+            total = np.where(low, total, total - sign * math.factorial(n) * x ** -(n + 1.0) * np.expm1(-(n + 1.0) * ratio))
+        x = np.where(low, x + 1.0, x)
+    ratio = np.log1p(h / x)
+
+    def term(power: float) -> Array:
+        return x**-power * np.expm1(-power * ratio)
+
+    # DLMF 5.11.2 for n = 0 and 5.15.8 otherwise.
+    tail = ratio if n == 0 else -sign * 0.0 + math.factorial(n - 1) * term(n)
+    tail = (tail if n == 0 else sign * tail) + (sign * 0.5 * math.factorial(n)) * term(n + 1.0)
+    for k in range(10):
+        tail = tail + sign * BERNOULLI[k] * math.factorial(2 * k + 1 + n) / math.factorial(2 * k + 2) * term(2.0 * k + 2.0 + n)
+    return total + tail
+
+
+# --- logarithm of beta ----------------------------------------------------------------------------------------------
+
+
+def betaln(a: Any, b: Any) -> Array:
+    """log|beta(a, b)|; see special_scalar.betaln."""
+    return _elementwise(_betaln, a, b)
+
+
+def _betaln(a: Array, b: Array) -> Array:
+    with np.errstate(all="ignore"):
+        small, large = np.minimum(a, b), np.maximum(a, b)
+        rough = special.betaln(a, b)
+        both = small + large
+        share = -np.log1p(large / small)
+        rest = np.log1p(-small / both)
+        difference = _stirling(large) - _stirling(both)
+        two_large = -0.5 * np.log(large) + LOG_SQRT_TWO_PI + _stirling(small) + difference + (small - 0.5) * share + large * rest
+        one_large = special.gammaln(small) + difference + small - small * np.log(both) + (large - 0.5) * rest
+        near = np.log(special.gamma(small) * (special.gamma(large) / special.gamma(both)))
+        positive = (small > 0.0) & np.isfinite(large)
+        found = np.where(large < 10.0, near, np.where(small >= 10.0, two_large, one_large))
+        return np.where(positive & np.isfinite(found), found, rough)
+
+
+def _stirling(x: Array) -> Array:
+    return _stirling_error(x) - 0.0 if False else _stirling_gamma(x)
+
+
+def _stirling_gamma(x: Array) -> Array:
+    square = 1.0 / (x * x)
+    tail = np.zeros_like(x)
+    for k in range(7, -1, -1):
+        tail = tail * square + BERNOULLI[k] / ((2 * k + 2) * (2 * k + 1))
+    return tail / x

@@ -1,0 +1,423 @@
+"""What tensors are made of: indexing, functional updates, stacking, broadcasting, dtype changes, stopping gradients."""
+
+from __future__ import annotations
+
+from ..core import limits
+from ..core.dispatch import common_dtype
+from ..core.dtypes import STRONG, DType, raw_dtype
+from ..core.errors import failure, plural
+from ..core.operation import Operation, composite, linear, no_tangent
+from ..core.state import STATE
+from ..core.tensor import OPERATORS, Tensor
+from .support import BATCH, CUBE, SQUARE, VECTOR, WIDE, as_shape, axis_of, cases, count, mask_tensor, shape_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+# --- indexing -------------------------------------------------------------------------------------------------------
+
+
+def is_basic(index: Any) -> bool:
+    """Whether an index selects each element at most once and NumPy answers with a view."""
+    items = index if index.__class__ is tuple else (index,)
+    return all(item is None or item is Ellipsis or item.__class__ in (int, slice) for item in items)
+
+
+def _index(np: Any, x: Any, index: Any) -> Any:
+    x = np.asarray(x)
+    try:
+        found = x[index]
+    except IndexError as fault:
+        raise index_failure(x.shape, index, fault) from None
+    # A small part of a large tensor must not keep all of it alive.
+    return found.copy() if found.ndim and found.base is not None else found
+
+
+def index_failure(shape: tuple[int, ...], index: Any, fault: Exception) -> Exception:
+    """NumPy's IndexError in words that name the axis, its size and the index."""
+    import numpy as np
+
+    items = index if index.__class__ is tuple else (index,)
+    arrays = [item for item in items if item.__class__ in (np.ndarray, list)]
+    used = sum(np.ndim(item) if np.asarray(item).dtype.kind == "b" else 1 for item in arrays)
+    used += sum(item is not None and item is not Ellipsis for item in items if item.__class__ not in (np.ndarray, list))
+    if used > len(shape):
+        return failure("E0405", f"too many indices: {used} for a tensor of {plural(len(shape), 'dimension')}")
+    axis = 0
+    for item in items:
+        if item is None:
+            continue
+        if item is Ellipsis:
+            axis += len(shape) - used
+            continue
+        size = shape[axis]
+        values = np.asarray(item) if item.__class__ in (int, np.ndarray, list) else None
+        if values is not None and values.dtype.kind == "b":
+            if values.shape != shape[axis : axis + values.ndim]:
+                expected = list(shape[axis : axis + values.ndim])
+                return failure(
+                    "E0405", f"a boolean index of shape {list(values.shape)} does not fit the indexed shape {expected}"
+                )
+            axis += max(values.ndim, 1)
+            continue
+        if values is not None and values.size:
+            low, high = int(values.min()), int(values.max())
+            if low < -size or high >= size:
+                return failure(
+                    "E0405", f"index {low if low < -size else high} is out of range for axis {axis} of size {size}",
+                    f"valid indices are {-size} to {size - 1}" if size else "the axis is empty",
+                )  # fmt: skip
+        axis += 1
+    return failure("E0405", str(fault).replace("IndexError: ", ""))
+
+
+def places(shape: tuple[int, ...], index: Any) -> Any:
+    """The flat positions that an index selects, in the shape of the selection."""
+    import numpy as np
+
+    return np.arange(count(shape)).reshape(shape)[index]
+
+
+def _accumulate_index(buffer: Any, g: Any, index: Any) -> None:
+    """buffer[index] += g in place, with duplicates summed."""
+    if is_basic(index):
+        buffer[index] += g
+    else:
+        import numpy as np
+
+        np.add.at(buffer, index, g)
+
+
+index = linear(
+    "index", "x | index",
+    lambda g, y, x, index: index_scatter(g, shape=shape_of(x), index=index),
+    accumulate=_accumulate_index, array=_index, dtype="first", accepts="bifcs",
+    domain=cases(((VECTOR,), {"index": -1}), ((SQUARE,), {"index": (slice(None), slice(0, None, 2))})),
+    doc="The elements that an index selects: x[index], with NumPy's rules for slices, integers, newaxis, ... and tensors.",
+    example=("[10, 20, 30][1:]", [20, 30]),
+)  # fmt: skip
+
+
+def _index_scatter(np: Any, x: Any, shape: tuple[int, ...], index: Any) -> Any:
+    x = np.asarray(x)
+    limits.allocate(count(shape), x.dtype.itemsize)
+    out = np.zeros(shape, dtype=x.dtype)
+    _accumulate_index(out, x, index)
+    return out
+
+
+index_scatter = linear(
+    "index_scatter", "x | shape, index", lambda g, y, x, shape, index: OPERATORS["index"](g, index=index),
+    array=_index_scatter, dtype="first",
+    domain=cases(((VECTOR,), {"shape": (7,), "index": slice(1, 5)})),
+    doc="The transpose of indexing: zeros of a shape with x added at the indexed places.",
+)  # fmt: skip
+
+
+def _indexed_shape(np: Any, x: Any, index: Any) -> tuple[int, ...]:
+    try:
+        return np.broadcast_to(np.zeros((), bool), x.shape)[index].shape  # type: ignore[no-any-return]
+    except IndexError as fault:
+        raise index_failure(x.shape, index, fault) from None
+
+
+def _fitting(np: Any, x: Any, value: Any, index: Any) -> Any:
+    """`value` in the shape of x[index], by NumPy's rule for item assignment: leading ones are dropped."""
+    shape = _indexed_shape(np, x, index)
+    value = np.asarray(value)
+    given = value.shape
+    while value.ndim > len(shape) and value.shape[0] == 1:
+        value = value[0]
+    try:
+        return np.broadcast_to(value, shape)
+    except ValueError:
+        raise failure(
+            "E0302", f"a value of shape {list(given)} does not fit the indexed part of shape {list(shape)}"
+        ) from None
+
+
+def _unfitting(g: Any, value: Any) -> Any:
+    """The transpose of `_fitting`."""
+    shape = shape_of(value)
+    rank = len(shape_of(g))
+    if len(shape) > rank:
+        return reshape(sum_to(g, shape=shape[len(shape) - rank :]), shape=shape)
+    return sum_to(g, shape=shape)
+
+
+def winners(shape: tuple[int, ...], index: Any) -> Any:
+    """Of an indexed write: true where an element stays, false where a later write of the same place replaces it."""
+    import numpy as np
+
+    positions = places(shape, index)
+    # np.unique finds first occurrences; read backwards they are the last.
+    last = positions.size - 1 - np.unique(positions.ravel()[::-1], return_index=True)[1]
+    mask = np.zeros(positions.size, dtype=bool)
+    mask[last] = True
+    return mask.reshape(positions.shape)
+
+
+def _index_update(np: Any, x: Any, value: Any, index: Any) -> Any:
+    out = np.array(x)
+    fitted = _fitting(np, out, value, index)
+    if is_basic(index):
+        out[index] = fitted
+    else:
+        # NumPy leaves the order of duplicate writes open; here the last one wins.
+        mask = winners(out.shape, index)
+        out.reshape(-1)[places(out.shape, index)[mask]] = fitted[mask]
+    return out
+
+
+def _index_update_transpose(g: Any, y: Any, x: Any, value: Any, index: Any) -> Any:
+    to_x = index_update(g, 0.0, index=index)
+    to_value = OPERATORS["index"](g, index=index)
+    if not is_basic(index):
+        to_value = OPERATORS["where"](mask_tensor(winners(shape_of(g), index)), to_value, 0.0)
+    return to_x, _unfitting(to_value, value)
+
+
+index_update = linear(
+    "index_update", "x, value | index", _index_update_transpose,
+    array=_index_update, dtype="promote", accepts="bifcs",
+    domain=cases(((VECTOR, 0.3), {"index": 2}), ((SQUARE, VECTOR[:3]), {"index": (slice(None), 1)})),
+    doc="A copy of x with the indexed elements replaced by value: what `x[index] = value` rebinds x to. "
+    "Of duplicate places the last write wins.",
+)  # fmt: skip
+
+
+def _index_add(np: Any, x: Any, value: Any, index: Any) -> Any:
+    out = np.array(x)
+    _accumulate_index(out, _fitting(np, out, value, index), index)
+    return out
+
+
+index_add = linear(
+    "index_add", "x, value | index",
+    lambda g, y, x, value, index: (g, _unfitting(OPERATORS["index"](g, index=index), value)),
+    array=_index_add, dtype="promote", accepts="ifc",
+    domain=cases(((VECTOR, 0.3), {"index": 2}), ((SQUARE, VECTOR[:3]), {"index": (slice(None), 1)})),
+    doc="A copy of x with value added to the indexed elements; duplicate places add up.",
+)  # fmt: skip
+
+
+# --- joining --------------------------------------------------------------------------------------------------------
+
+
+def _stack_transpose(g: Any, y: Any, *parts: Any, axis: int) -> tuple[Any, ...]:
+    before = (slice(None),) * (axis % len(shape_of(y)))
+    return tuple([OPERATORS["index"](g, index=(*before, i)) for i in range(len(parts))])
+
+
+def _stack(np: Any, *parts: Any, axis: int) -> Any:
+    shapes = [np.shape(part) for part in parts]
+    for i, shape in enumerate(shapes):
+        if shape != shapes[0]:
+            raise failure(
+                "E0302", f"stack needs equal shapes: element 0 has {list(shapes[0])} and element {i} has {list(shape)}",
+                "concat joins tensors of different lengths along an axis",
+            )  # fmt: skip
+    return np.stack(parts, axis=axis_of("stack", axis, len(shapes[0]) + 1))
+
+
+def _stack_dtype(op: Operation, dtypes: list[DType], attributes: Any) -> tuple[DType, DType]:
+    if not dtypes:
+        raise failure("E0304", "stack needs at least one tensor")
+    computed = common_dtype(op, dtypes)
+    return computed, computed
+
+
+stack = linear(
+    "stack", "[values] | axis=0", _stack_transpose,
+    array=_stack, dtype=_stack_dtype, accepts="bifcs",
+    domain=cases((((VECTOR, VECTOR),), {"axis": -1})),
+    doc="Tensors of one shape joined along a new axis.", example=("stack([[1, 2], [3, 4]])", [[1, 2], [3, 4]]),
+)  # fmt: skip
+
+
+# --- broadcasting ---------------------------------------------------------------------------------------------------
+
+
+def _sum_to(np: Any, x: Any, shape: tuple[int, ...]) -> Any:
+    extra = x.ndim - len(shape)
+    axes = tuple(range(extra)) + tuple(
+        i + extra for i, size in enumerate(shape) if size == 1 and x.shape[i + extra] != 1
+    )
+    return x.sum(axis=axes).reshape(shape) if axes else x.reshape(shape)
+
+
+sum_to = linear(
+    "sum_to", "x | shape", lambda g, y, x, shape: broadcast_to(g, shape=shape_of(x)),
+    array=lambda np, x, shape: _sum_to(np, np.asarray(x), shape), dtype="first",
+    domain=cases(((SQUARE,), {"shape": (3,)}), ((SQUARE,), {"shape": (3, 1)})),
+    doc="The transpose of broadcasting: x summed over the axes that broadcasting a tensor of that shape repeated.",
+)  # fmt: skip
+
+
+def _broadcast_to(np: Any, x: Any, shape: Any) -> Any:
+    shape = as_shape(shape)
+    x = np.asarray(x)
+    limits.allocate(count(shape), x.dtype.itemsize)
+    try:
+        return np.broadcast_to(x, shape).copy()
+    except ValueError:
+        raise failure(
+            "E0302", f"broadcast_to: shape {list(x.shape)} does not broadcast to {list(shape)}",
+            "sizes must be equal or 1, compared from the right",
+        ) from None  # fmt: skip
+
+
+broadcast_to = linear(
+    "broadcast_to", "x | shape", lambda g, y, x, shape: sum_to(g, shape=shape_of(x)),
+    array=_broadcast_to, dtype="first", accepts="bifcs",
+    domain=cases(((VECTOR,), {"shape": (2, 4)}), ((0.7,), {"shape": (3,)})),
+    doc="x repeated to a larger shape by NumPy's broadcasting rules.",
+    example=("broadcast_to([1, 2], (2, 2))", [[1, 2], [1, 2]]),
+)  # fmt: skip
+
+
+def _reshape(np: Any, x: Any, shape: Any) -> Any:
+    sizes = tuple(shape) if shape.__class__ in (tuple, list) else (shape,)
+    x = np.asarray(x)
+    for size in sizes:
+        if size.__class__ is not int:
+            raise failure("E0304", f"reshape: a shape is a list of integers, and this one has {size!r}")
+    if sizes.count(-1) > 1 or any(size < -1 for size in sizes):
+        raise failure("E0302", f"reshape: {list(sizes)} is no shape", "one size may be -1: it is worked out")
+    try:
+        return x.reshape(sizes)
+    except ValueError:
+        raise failure(
+            "E0302", f"reshape: {plural(x.size, 'element')} of shape {list(x.shape)} do not fill shape {list(sizes)}",
+            "one size may be -1: it is worked out",
+        ) from None  # fmt: skip
+
+
+reshape = linear(
+    "reshape", "x | shape", lambda g, y, x, shape: reshape(g, shape=shape_of(x)),
+    array=_reshape, dtype="first", accepts="bifcs", method=True,
+    domain=cases(((WIDE,), {"shape": (3, -1)}), ((CUBE,), {"shape": 8})),
+    doc="The same elements, in the same order, in another shape; one size may be -1.",
+    example=("reshape([1, 2, 3, 4], (2, 2))", [[1, 2], [3, 4]]),
+)  # fmt: skip
+
+
+# --- likenesses -----------------------------------------------------------------------------------------------------
+
+
+def _like(name: str, doc: str, value: float) -> Operation:
+    def array(np: Any, x: Any, dtype: Any = None) -> Any:
+        return getattr(np, name)(x, dtype=None if dtype is None else as_dtype(dtype).name)
+
+    def rule(op: Operation, dtypes: list[DType], attributes: Any) -> tuple[DType, DType]:
+        chosen = None if attributes is None else attributes["dtype"]
+        return dtypes[0], dtypes[0] if chosen is None else as_dtype(chosen)
+
+    return no_tangent(
+        name, "x | dtype=None", array=array, dtype=rule, accepts="bifc", doc=doc, example=(f"{name}([1.5, 2.5])", [value] * 2),
+        reason="a constant",
+    )  # fmt: skip
+
+
+zeros_like = _like("zeros_like", "Zeros of the shape and dtype of x.", 0.0)
+ones_like = _like("ones_like", "Ones of the shape and dtype of x.", 1.0)
+
+
+# --- dtypes ---------------------------------------------------------------------------------------------------------
+
+
+def as_dtype(spec: Any) -> DType:
+    """A dtype from what users write: float32, "float32", tf.float32, float."""
+    if spec.__class__ is DType:
+        return spec.strong  # type: ignore[no-any-return]
+    from ..core.dtypes import SPELLINGS
+
+    name = spec if spec.__class__ is str else getattr(spec, "name", getattr(spec, "__name__", str(spec)))
+    found = SPELLINGS.get(name)
+    if found is None:
+        raise failure("E0306", f"unknown dtype '{name}'", f"the dtypes are {', '.join(STRONG)}")
+    return found
+
+
+def _cast_dtype(op: Operation, dtypes: list[DType], attributes: Any) -> tuple[None, DType]:
+    target = as_dtype(attributes["dtype"])
+    if ("s" in (dtypes[0].kind, target.kind)) and dtypes[0].kind != target.kind:
+        raise failure(
+            "E0301", f"cast cannot turn {dtypes[0].name} into {target.name}",
+            "strings.to_number(s) reads numbers, strings.as_string(x) writes them",
+        )  # fmt: skip
+    return None, target
+
+
+def _cast(np: Any, x: Any, dtype: Any) -> Any:
+    target = as_dtype(dtype)
+    if target.kind == "s":
+        return x
+    x = np.asarray(x)
+    if target.kind != "c" and x.dtype.kind == "c":
+        x = x.real
+    if target.kind == "i" and x.dtype.kind == "f" and not np.isfinite(x).all():
+        raise failure("E0401", f"cast: nan and inf have no {target.name} value")
+    return x.astype(target.name)
+
+
+cast_to = linear(
+    "cast", "x | dtype", lambda g, y, x, dtype: cast_to(g, dtype=x.dtype.strong if x.__class__ is Tensor else raw_dtype(x)),
+    domain=cases(((VECTOR,), {"dtype": "float64"})),
+    array=_cast, dtype=_cast_dtype, accepts="bifcs", aliases="astype to_float to_double", method="astype",
+    doc="x in another dtype. A cast to an integer or a bool carries no gradient.", example=("cast(2.7, int64)", 2),
+)  # fmt: skip
+
+
+def _stop(np: Any, x: Any) -> Any:
+    return x
+
+
+stop_gradient = no_tangent(
+    "stop_gradient", "x", scalar=lambda x: x, array=_stop, dtype="first", accepts="bifcs",
+    doc="x itself, as a constant: no derivative passes.", example=("stop_gradient(3.0)", 3.0), reason="asked to stop",
+)  # fmt: skip
+
+
+def _identity(x: Any) -> Any:
+    return x
+
+
+identity = linear(
+    "identity", "x", lambda g, y, x: g, scalar=_identity, array=lambda np, x: np.array(x), dtype="first", accepts="bifcs",
+    aliases="copy", method="copy", domain=cases(((VECTOR,), {}), ((BATCH,), {})), doc="x itself.", example=("identity(3.0)", 3.0),
+)  # fmt: skip
+
+
+def _astensor(x: Any, dtype: Any = None) -> Any:
+    """A strong tensor of a value: what tf.constant and np.array make of it."""
+    from ..core.dispatch import as_operand
+    from ..core.dispatch import tensor as to_tensor
+
+    x = as_operand(x)
+    if dtype is not None:
+        return cast_to(x, dtype=dtype)
+    if x.__class__ is str or x.__class__ is bool:
+        return x
+    x = to_tensor(x)
+    if x.dtype.weak:
+        target = STATE.default_float if x.dtype.kind == "f" else x.dtype.strong
+        if x.on is None:
+            return Tensor(x.value, target) if x.dtype.name == target.name else cast_to(x, dtype=target)
+        return cast_to(x, dtype=target)
+    return x
+
+
+constant = composite(
+    "constant", "value | dtype=None", lambda value, dtype=None: _astensor(value, dtype),
+    aliases="array asarray convert_to_tensor tensor as_tensor",
+    doc="A tensor of its own dtype from a number, a list or a tensor. Such a tensor does not mix with other dtypes.",
+    example=("constant([1.0, 2.0])", [1.0, 2.0]),
+)  # fmt: skip
+
+for _name, _row in (
+    ("index", index), ("stack", stack), ("sum_to", sum_to), ("broadcast_to", broadcast_to), ("reshape", reshape),
+    ("zeros_like", zeros_like), ("ones_like", ones_like), ("cast", cast_to), ("identity", identity),
+):  # fmt: skip
+    OPERATORS[_name] = _row

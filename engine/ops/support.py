@@ -1,0 +1,232 @@
+"""What the tensor families share: shapes and axes, dtype rules, kinks, and the samples that tests evaluate rows at.
+
+The helpers for derivative rules (`spread`, `to_front`, `shifted`, ...) are written in rows, as rules are.
+"""
+
+from __future__ import annotations
+
+from ..core.dispatch import common_dtype, plain
+from ..core.dtypes import BOOL, COMPLEX_OF, REAL_PART, WEAK_INT, DType
+from ..core.errors import failure, plural
+from ..core.state import STATE
+from ..core.tensor import OPERATORS, Tensor
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from ..core.operation import Operation
+
+# --- shapes and axes ------------------------------------------------------------------------------------------------
+
+
+def shape_of(x: Any) -> tuple[int, ...]:
+    """The shape of an operand; () for a number."""
+    return x.shape if x.__class__ is Tensor else ()
+
+
+def count(shape: Sequence[int]) -> int:
+    """The number of elements of a shape."""
+    total = 1
+    for size in shape:
+        total *= size
+    return total
+
+
+def as_shape(shape: Any) -> tuple[int, ...]:
+    """A shape from what users write: 3, (2, 3), [2, 3]; sizes must be whole and not negative."""
+    sizes = tuple(shape) if shape.__class__ in (tuple, list) else (shape,)
+    for size in sizes:
+        if size.__class__ is not int:
+            raise failure("E0304", f"a shape is a list of integers, and this one has {size!r}")
+        if size < 0:
+            raise failure("E0302", f"a size cannot be negative: {size}")
+    return sizes
+
+
+def axis_of(name: str, axis: Any, rank: int) -> int:
+    """An axis counted from the front.
+
+    Raises AdiffError E0304 for one that is no integer, E0405 for one that the tensor does not have.
+    """
+    if axis.__class__ is not int:
+        raise failure("E0304", f"{name}: an axis is an integer, not {axis!r}")
+    if not -rank <= axis < rank:
+        raise failure(
+            "E0405", f"{name}: axis {axis} is out of range for a tensor of {plural(rank, 'dimension')}",
+            f"valid axes are {-rank} to {rank - 1}" if rank else "a scalar has no axes",
+        )  # fmt: skip
+    return axis % rank
+
+
+def axes_of(name: str, axis: Any, rank: int) -> tuple[int, ...]:
+    """One axis or several, counted from the front; None means all."""
+    if axis is None:
+        return tuple(range(rank))
+    if axis.__class__ is int:
+        return (axis_of(name, axis, rank),)
+    if axis.__class__ not in (tuple, list):
+        raise failure("E0304", f"{name}: an axis is an integer, not {axis!r}")
+    axes = tuple([axis_of(name, one, rank) for one in axis])
+    if len(set(axes)) < len(axes):
+        raise failure("E0405", f"{name}: an axis is named twice in {list(axis)}")
+    return axes
+
+
+def kept(shape: Sequence[int], axes: Sequence[int]) -> tuple[int, ...]:
+    """A shape with ones at the reduced axes."""
+    return tuple([1 if i in axes else size for i, size in enumerate(shape)])
+
+
+def spread(g: Any, shape: tuple[int, ...], axes: Sequence[int], keepdims: Any = False) -> Any:
+    """A reduction's result or cotangent with the reduced axes back as ones, so that it broadcasts to `shape`."""
+    if keepdims or len(axes) == len(shape):
+        return g
+    return OPERATORS["reshape"](g, shape=kept(shape, axes))
+
+
+def to_front(x: Any, axes: Sequence[int]) -> Any:
+    """`x` with the given axes joined to one that comes first."""
+    shape = shape_of(x)
+    rest = [i for i in range(len(shape)) if i not in axes]
+    if tuple(axes) != tuple(range(len(axes))):
+        x = OPERATORS["transpose"](x, axes=(*axes, *rest))
+    if len(axes) != 1:
+        x = OPERATORS["reshape"](x, shape=(count([shape[i] for i in axes]), *[shape[i] for i in rest]))
+    return x
+
+
+def from_front(x: Any, axes: Sequence[int], shape: Sequence[int]) -> Any:
+    """The inverse of `to_front` for a tensor whose shape was `shape`."""
+    rest = [i for i in range(len(shape)) if i not in axes]
+    order = (*axes, *rest)
+    if len(axes) != 1:
+        x = OPERATORS["reshape"](x, shape=tuple([shape[i] for i in order]))
+    if order != tuple(range(len(shape))):
+        x = OPERATORS["transpose"](x, axes=tuple([order.index(i) for i in range(len(shape))]))
+    return x
+
+
+def conjugate(x: Any) -> Any:
+    """The complex conjugate; a real operand as it is."""
+    if x.__class__ is complex or (x.__class__ is Tensor and x.dtype.kind == "c"):
+        return OPERATORS["conj"](x)
+    return x
+
+
+def adjoint(x: Any) -> Any:
+    """The conjugate transpose of the last two axes."""
+    return conjugate(OPERATORS["transpose"](x, axes=swapped(len(shape_of(x)))))
+
+
+def swapped(rank: int, first: int = -1, second: int = -2) -> tuple[int, ...]:
+    """The permutation that exchanges two axes, the last two if none are named."""
+    order = list(range(rank))
+    order[first], order[second] = order[second], order[first]
+    return tuple(order)
+
+
+# --- constants in rules ---------------------------------------------------------------------------------------------
+
+
+def mask_tensor(mask: Any) -> Any:
+    """A NumPy mask as an operand."""
+    return Tensor(mask, BOOL) if getattr(mask, "ndim", 0) else bool(mask)
+
+
+def whole_tensor(values: Any) -> Tensor:
+    """A NumPy array of integers as an operand."""
+    return Tensor(values, WEAK_INT)
+
+
+def ndarray(x: Any) -> Any:
+    """The value of an operand as an array, lists included: for indices, masks and labels, which carry no tangent."""
+    import numpy as np
+
+    from ..core.dispatch import as_operand
+
+    return np.asarray(x if x.__class__ is np.ndarray else plain(as_operand(x)))
+
+
+def integers(name: str, what: str, x: Any) -> Any:
+    """The value of an operand that must be integers, as an int64 array.
+
+    Raises AdiffError E0301 that names the dtype and the cast.
+    """
+    values = ndarray(x)
+    if values.size == 0:
+        return values.astype("int64")
+    if values.dtype.kind not in "iu":
+        raise failure(
+            "E0301", f"{name}: {what} must be integers, and they are {values.dtype.name}", "write cast(..., int64)"
+        )
+    return values.astype("int64")
+
+
+# --- dtype rules ----------------------------------------------------------------------------------------------------
+
+
+def float_of(dtype: DType) -> DType:
+    """The dtype in which an integer or bool operand becomes a float; others stay."""
+    if dtype.kind not in "bi":
+        return dtype
+    return STATE.weak_float if dtype.weak or dtype.kind == "b" else STATE.default_float
+
+
+def real_of_float(op: Operation, dtypes: list[DType], attributes: Any) -> tuple[DType, DType]:
+    """Integers become floats; the result of complex inputs is real."""
+    computed = float_of(common_dtype(op, dtypes))
+    return computed, REAL_PART.get(computed, computed)
+
+
+def complex_of(dtype: DType) -> DType:
+    return COMPLEX_OF.get(dtype, dtype)
+
+
+# --- kinks ----------------------------------------------------------------------------------------------------------
+
+
+def meet(row: Operation, hit: Any, number: int = 0) -> None:
+    """Report, as the policy asks, that a derivative was taken at a singular point of `row` where it mattered."""
+    if not hit:
+        return
+    spot = row.singular[number]
+    if STATE.kinks == "error":
+        raise failure("E0501", spot.message, "drop --kinks error to take the documented choice")
+    text = spot.message
+    if spot.subgradients:
+        text += f": {spot.subgradients}"
+    STATE.notify("N0501", text)
+
+
+# --- samples --------------------------------------------------------------------------------------------------------
+
+VECTOR = [0.7, -1.3, 2.1, 0.4]
+POSITIVE = [0.9, 0.3, 1.7, 0.6]
+WIDE = [[0.5, -1.2, 0.8], [2.1, 0.3, -0.7]]
+TALL = [[0.9, -0.4], [0.2, 1.3], [-0.6, 0.5]]
+SQUARE = [[1.9, 0.4, -0.3], [0.2, 1.4, 0.6], [-0.5, 0.1, 2.2]]
+DEFINITE = [[2.3, 0.4, -0.2], [0.4, 1.7, 0.3], [-0.2, 0.3, 3.1]]
+CUBE = [[[0.3, -0.8], [1.1, 0.6]], [[-1.4, 0.2], [0.7, 1.9]]]
+BATCH = [[[1.3, 0.4], [-0.2, 0.9]], [[2.1, -0.5], [0.3, 1.6]]]
+
+
+def cases(*entries: Any) -> Callable[[], list[tuple[tuple[Any, ...], dict[str, Any]]]]:
+    """A row's samples: `cases((inputs, static), ...)`, where inputs is a tuple and static a dict.
+
+    Called, they come as (inputs, static) with nested lists of numbers as NumPy arrays; for a row that takes a list
+    of tensors that input is a Python list of arrays (written here as a tuple).
+    """
+
+    def domain() -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
+        import numpy as np
+
+        def value(x: Any) -> Any:
+            if x.__class__ is tuple:
+                return [value(part) for part in x]
+            return np.array(x) if x.__class__ is list else x
+
+        return [(tuple(value(x) for x in inputs), dict(static)) for inputs, static in entries]
+
+    return domain

@@ -1,0 +1,121 @@
+"""Values as the outside sees them: Python scalars, NumPy arrays, and containers of those."""
+
+from __future__ import annotations
+
+from ..parser.errors import AdiffError
+from .core.dispatch import as_operand, describe, of_numpy, tensor_of_list, wrap
+from .core.dtypes import STRONG, DType, raw_dtype
+from .core.errors import failure
+from .core.state import STATE
+from .core.tensor import Tensor
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class Binding:
+    """A value of the language given from outside, with its dtype and weakness: what `--at x=...` makes."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def to_plain(value: Any) -> Any:
+    """A result for the outside. Raises E0304 where a value has no outside form (a function, a tape)."""
+    cls = value.__class__
+    if cls is Tensor:
+        found = value.value
+        return found if found.__class__ in (float, int, complex, bool) or found.ndim else found[()]
+    if cls in (float, int, bool, complex, str) or value is None:
+        return value
+    if cls is list:
+        return [to_plain(v) for v in value]
+    if cls is tuple:
+        return tuple(to_plain(v) for v in value)
+    if cls is dict:
+        return {k: to_plain(v) for k, v in value.items()}
+    if cls is range:
+        return list(value)
+    if cls is DType:
+        return value.name
+    own = getattr(value, "to_plain", None)
+    if own is not None:
+        return value
+    if hasattr(value, "read_value"):
+        return to_plain(value.read_value())
+    if hasattr(value, "__next__"):
+        return [to_plain(v) for v in value]
+    raise failure("E0304", f"the result is {describe(value)}, which has no value to show", "end the program with a number or a tensor")
+
+
+def bind(value: Any, name: str) -> Any:
+    """An input of the program from a value given from outside.
+
+    Python numbers and nested lists are weak; NumPy arrays and `Binding`s keep their dtype.
+    """
+    if value.__class__ is Binding:
+        value = value.value
+    cls = value.__class__
+    if cls is list or cls is tuple:
+        try:
+            return tensor_of_list([inner(v) for v in value])
+        except AdiffError as error:
+            if error.code == "E0302":
+                return [bind(v, name) for v in value]  # ragged: a list of tensors
+            raise
+    if cls is float or cls is int or cls is complex:
+        return scalar(value)
+    if raw_dtype(value) is not None or value is None or cls is Tensor:
+        return value
+    if cls is dict:
+        return {key: bind(v, name) for key, v in value.items()}
+    if hasattr(value, "dtype") and hasattr(value, "shape"):
+        import numpy as np
+
+        array = np.asarray(value)
+        dtype = of_numpy(array.dtype)
+        if dtype is None:
+            if array.dtype.kind in "iu":
+                dtype = STRONG["int64"]
+            elif array.dtype.kind == "f":
+                dtype = STRONG["float64" if array.dtype.itemsize > 4 else "float32"]
+            else:
+                raise failure("E0802", f"the value of '{name}' has dtype {array.dtype}, which adiff does not know")
+        return wrap(array.astype(object) if dtype.kind == "s" else array, dtype)
+    if hasattr(value, "read_value") or hasattr(value, "leaves"):
+        return value
+    raise failure("E0802", f"the value of '{name}' is {describe(value)}, which adiff does not know")
+
+
+def inner(value: Any) -> Any:
+    """A NumPy scalar inside a list as a Python number."""
+    return value.item() if hasattr(value, "item") and value.__class__ is not Tensor else value
+
+
+def scalar(value: Any) -> Any:
+    """A bare number, in float32 where that is the default dtype."""
+    if value.__class__ is float and STATE.weak_float.name == "float32":
+        from .core.dispatch import tensor
+
+        return tensor(value)
+    return value
+
+
+def type_of(value: Any) -> tuple[str, tuple[int, ...]] | None:
+    """(dtype, shape) of a value, or None for one that is no tensor."""
+    if value.__class__ is Tensor:
+        return value.dtype.name, value.shape
+    raw = raw_dtype(value)
+    if raw is not None:
+        return raw.name, ()
+    if hasattr(value, "read_value"):
+        return type_of(value.read_value())
+    if value.__class__ in (list, tuple):
+        try:
+            return type_of(as_operand(value))
+        except AdiffError:
+            return None
+    return None

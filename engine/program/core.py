@@ -1,0 +1,415 @@
+"""The nodes of the core program.
+
+Variables are resolved to a place: `depth` frames up from the current function's, `slot` within that frame. Every
+expression that can fail carries a `site`, the place in the source (and the row, where one is applied).
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ...parser.source import Source
+    from ..core.operation import Operation
+    from ..core.state import Site
+
+# The slots of a frame that are not variables: the frame of the enclosing function, and the running result.
+PARENT = 0
+RESULT = 1
+FIRST_VARIABLE = 2
+
+
+class Node:
+    """A node of the core program; its fields are its `__slots__`."""
+
+    __slots__ = ()
+
+    def __init__(self, *fields: Any) -> None:
+        for name, value in zip(self.__slots__, fields, strict=True):
+            setattr(self, name, value)
+
+    def __repr__(self) -> str:
+        inner = ", ".join(repr(getattr(self, name)) for name in self.__slots__ if name != "site")
+        return f"{type(self).__name__}({inner})"
+
+
+class Expr(Node):
+    __slots__ = ()
+
+
+class Stmt(Node):
+    __slots__ = ()
+
+
+# --- expressions ----------------------------------------------------------------------------------------------------
+
+
+class Literal(Expr):
+    """A constant: a number, a string, None, a row, a dtype, ..."""
+
+    __slots__ = ("value",)
+    value: Any
+
+
+class Intrinsic(Expr):
+    """A function of the language that is no row (range, grad, GradientTape, ...); each executor supplies it."""
+
+    __slots__ = ("name",)
+    name: str
+
+
+class Load(Expr):
+    __slots__ = ("depth", "slot", "name", "site")
+    depth: int
+    slot: int
+    name: str
+    site: Site
+
+
+class Operator(Expr):
+    """A binary operator of Python: the row `op` on numbers and tensors, Python's meaning on lists and strings."""
+
+    __slots__ = ("symbol", "op", "left", "right", "site")
+    symbol: str
+    op: Operation
+    left: Expr
+    right: Expr
+    site: Site
+
+
+class Prefix(Expr):
+    __slots__ = ("symbol", "op", "operand", "site")
+    symbol: str
+    op: Operation
+    operand: Expr
+    site: Site
+
+
+class Comparison(Expr):
+    """A chain of comparisons, each evaluated at most once: `a < b <= c`."""
+
+    __slots__ = ("left", "symbols", "ops", "rights", "site")
+    left: Expr
+    symbols: list[str]
+    ops: list[Operation | None]
+    rights: list[Expr]
+    site: Site
+
+
+class Logical(Expr):
+    """`and` / `or` over values, with Python's short circuit and its value."""
+
+    __slots__ = ("symbol", "values", "site")
+    symbol: str
+    values: list[Expr]
+    site: Site
+
+
+class Not(Expr):
+    __slots__ = ("operand", "site")
+    operand: Expr
+    site: Site
+
+
+class Choose(Expr):
+    __slots__ = ("test", "then", "otherwise", "site")
+    test: Expr
+    then: Expr
+    otherwise: Expr
+    site: Site
+
+
+class Apply(Expr):
+    """A call of a row of the table."""
+
+    __slots__ = ("op", "args", "keywords", "site")
+    op: Operation
+    args: list[Expr]
+    keywords: list[tuple[str, Expr]]
+    site: Site
+
+
+class Call(Expr):
+    """A call of anything else: a function of the program's, an intrinsic, a value."""
+
+    __slots__ = ("function", "args", "keywords", "site")
+    function: Expr
+    args: list[Expr]
+    keywords: list[tuple[str, Expr]]
+    site: Site
+
+
+class Method(Expr):
+    """`value.name(args)`."""
+
+    __slots__ = ("value", "name", "args", "keywords", "site")
+    value: Expr
+    name: str
+    args: list[Expr]
+    keywords: list[tuple[str, Expr]]
+    site: Site
+
+
+class Watch(Expr):
+    """`tape.watch(x)`: `target` is where the watched value goes back to, if `x` is a place."""
+
+    __slots__ = ("tape", "value", "target", "site")
+    tape: Expr
+    value: Expr
+    target: Target | None
+    site: Site
+
+
+class Attribute(Expr):
+    __slots__ = ("value", "name", "site")
+    value: Expr
+    name: str
+    site: Site
+
+
+class Item(Expr):
+    """`value[index]`."""
+
+    __slots__ = ("value", "index", "site")
+    value: Expr
+    index: Expr
+    site: Site
+
+
+class SliceOf(Expr):
+    __slots__ = ("lower", "upper", "step")
+    lower: Expr | None
+    upper: Expr | None
+    step: Expr | None
+
+
+class Spread(Expr):
+    """`*value` in a call or a display."""
+
+    __slots__ = ("value", "site")
+    value: Expr
+    site: Site
+
+
+class MakeList(Expr):
+    __slots__ = ("items",)
+    items: list[Expr]
+
+
+class MakeTuple(Expr):
+    __slots__ = ("items",)
+    items: list[Expr]
+
+
+class MakeDict(Expr):
+    __slots__ = ("keys", "values", "site")
+    keys: list[Expr]
+    values: list[Expr]
+    site: Site
+
+
+class Clause(Node):
+    """`for target in iterable if test if test`."""
+
+    __slots__ = ("target", "iterable", "tests", "site")
+    target: Target
+    iterable: Expr
+    tests: list[Expr]
+    site: Site
+
+
+class Comprehension(Expr):
+    """A list ("list") or dict ("dict") comprehension; `key` is None for a list."""
+
+    __slots__ = ("kind", "key", "element", "clauses")
+    kind: str
+    key: Expr | None
+    element: Expr
+    clauses: list[Clause]
+
+
+class FormatText(Expr):
+    """An f-string: text and (value, conversion, format) in order."""
+
+    __slots__ = ("parts", "site")
+    parts: list[str | tuple[Expr, str | None, Expr | None]]
+    site: Site
+
+
+class FunctionCode(Node):
+    """A function's code: its parameters fill the first variable slots of its frame."""
+
+    __slots__ = ("name", "parameters", "defaults", "size", "body", "site", "slot_names")
+    name: str
+    parameters: list[str]
+    defaults: list[Expr | None]
+    size: int
+    body: list[Stmt]
+    site: Site
+    slot_names: list[str]
+
+
+class MakeFunction(Expr):
+    __slots__ = ("code",)
+    code: FunctionCode
+
+
+# --- targets --------------------------------------------------------------------------------------------------------
+
+
+class Target(Node):
+    __slots__ = ()
+
+
+class Store(Target):
+    __slots__ = ("depth", "slot", "name", "site")
+    depth: int
+    slot: int
+    name: str
+    site: Site
+
+
+class Unpack(Target):
+    """A list of targets; `star` is the position of the starred one, or None."""
+
+    __slots__ = ("targets", "star", "site")
+    targets: list[Target]
+    star: int | None
+    site: Site
+
+
+class StoreItem(Target):
+    """`container[index] = ...`. `back` is where an updated tensor goes: tensors are values."""
+
+    __slots__ = ("container", "index", "back", "site")
+    container: Expr
+    index: Expr
+    back: Target | None
+    site: Site
+
+
+# --- statements -----------------------------------------------------------------------------------------------------
+
+
+class Evaluate(Stmt):
+    """An expression statement; `result` says that its value may be the program's."""
+
+    __slots__ = ("value", "result")
+    value: Expr
+    result: bool
+
+
+class Assign(Stmt):
+    """`dtype` is the annotation's, if it names one; `result` as for Evaluate."""
+
+    __slots__ = ("targets", "value", "dtype", "result", "site")
+    targets: list[Target]
+    value: Expr
+    dtype: Any
+    result: bool
+    site: Site
+
+
+class Augment(Stmt):
+    """`target op= value`: the container and index of an item are evaluated once."""
+
+    __slots__ = ("target", "symbol", "op", "value", "result", "site")
+    target: Target
+    symbol: str
+    op: Operation
+    value: Expr
+    result: bool
+    site: Site
+
+
+class If(Stmt):
+    __slots__ = ("test", "body", "orelse", "site")
+    test: Expr
+    body: list[Stmt]
+    orelse: list[Stmt]
+    site: Site
+
+
+class For(Stmt):
+    __slots__ = ("target", "iterable", "body", "orelse", "site")
+    target: Target
+    iterable: Expr
+    body: list[Stmt]
+    orelse: list[Stmt]
+    site: Site
+
+
+class While(Stmt):
+    __slots__ = ("test", "body", "orelse", "site")
+    test: Expr
+    body: list[Stmt]
+    orelse: list[Stmt]
+    site: Site
+
+
+class Break(Stmt):
+    __slots__ = ()
+
+
+class Continue(Stmt):
+    __slots__ = ()
+
+
+class Return(Stmt):
+    __slots__ = ("value", "result")
+    value: Expr | None
+    result: bool
+
+
+class Define(Stmt):
+    """`def`, with its decorators applied from the last to the first."""
+
+    __slots__ = ("target", "function", "decorators", "site")
+    target: Target
+    function: MakeFunction
+    decorators: list[Expr]
+    site: Site
+
+
+class With(Stmt):
+    __slots__ = ("items", "body", "site")
+    items: list[tuple[Expr, Target | None, Site]]
+    body: list[Stmt]
+    site: Site
+
+
+class Assert(Stmt):
+    __slots__ = ("test", "message", "site")
+    test: Expr
+    message: Expr | None
+    site: Site
+
+
+class Delete(Stmt):
+    __slots__ = ("targets",)
+    targets: list[Target]
+
+
+class CoreProgram:
+    """A whole program: `inputs` are bound from outside to their slots of the module's frame."""
+
+    __slots__ = ("body", "ends_with_value", "inputs", "optional", "size", "slot_names", "source")
+
+    def __init__(
+        self,
+        source: Source,
+        body: list[Stmt],
+        inputs: dict[str, int],
+        optional: dict[str, tuple[int, Any]],
+        size: int,
+        ends_with_value: bool,
+        slot_names: list[str],
+    ) -> None:
+        self.source = source
+        self.body = body
+        self.inputs = inputs  # name -> slot, in order of first use
+        self.optional = optional  # a name of the vocabulary used as a value -> (slot, its meaning when not bound)
+        self.size = size
+        self.ends_with_value = ends_with_value
+        self.slot_names = slot_names

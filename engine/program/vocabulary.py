@@ -1,0 +1,155 @@
+"""The names of the language: what a dotted or bare name of NumPy's, TensorFlow's, JAX's or math's means here."""
+
+from __future__ import annotations
+
+import math
+
+from ..core.dtypes import SPELLINGS
+from ..ops.registry import NAMES
+from .core import Intrinsic
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+CONSTANTS: dict[str, Any] = {
+    "pi": math.pi,
+    "e": math.e,
+    "tau": math.tau,
+    "inf": math.inf,
+    "nan": math.nan,
+    "newaxis": None,
+    "euler_gamma": 0.5772156649015329,
+}
+
+# Functions that are no rows: each executor supplies them under these names.
+INTRINSICS = frozenset(
+    """
+    len range zip enumerate list tuple dict set int float bool complex str abs min max sum round sorted reversed any all
+    map filter print pow divmod isinstance type repr
+    grad value_and_grad jacobian jacfwd jacrev hessian jvp vjp hvp custom_gradient custom_jvp custom_vjp checkpoint
+    cond while_loop fori_loop scan map_fn vectorized_map foldl foldr switch_case
+    GradientTape Variable function no_op device name_scope
+    assert_equal assert_allclose
+    """.split()
+)
+INTRINSIC_ALIASES = {
+    "recompute_grad": "checkpoint",
+    "remat": "checkpoint",
+    "vmap": "vectorized_map",
+    "jit": "function",
+    "autograph": "function",
+    "stop_recording": "no_op",
+    "control_dependencies": "name_scope",
+    "assert_array_equal": "assert_equal",
+    "Assert": "assert_equal",
+    "switch": "switch_case",
+    "print_": "print",
+    "Print": "print",
+    "vectorize": "vectorized_map",
+    "ForwardAccumulator": "ForwardAccumulator",
+}
+
+# Bare built-ins of Python that mean Python's function, not the row that NumPy calls the same.
+BUILTINS_FIRST = frozenset("abs min max sum round sorted any all pow divmod".split())
+
+# Modules whose names are bound without an import, and the prefixes under them that change nothing.
+MODULES = {
+    "tf": "tensorflow",
+    "tensorflow": "tensorflow",
+    "np": "numpy",
+    "numpy": "numpy",
+    "jnp": "jax.numpy",
+    "jax": "jax",
+    "math": "math",
+    "cmath": "cmath",
+    "scipy": "scipy",
+    "adiff": "adiff",
+}
+IMPORTABLE = frozenset(
+    """
+    tensorflow numpy jax jax.numpy math cmath scipy scipy.special scipy.linalg numpy.linalg jax.nn jax.scipy
+    jax.scipy.special jax.numpy.linalg tensorflow.math tensorflow.linalg adiff jax.lax jax.scipy.linalg numpy.random
+    tensorflow.experimental.numpy tensorflow.random
+    """.split()
+)
+# Imports that pasted cells carry and that mean nothing here.
+IGNORED_IMPORTS = frozenset({"__future__", "typing", "matplotlib", "matplotlib.pyplot"})
+SUBMODULES = frozenset(
+    """
+    math linalg nn numpy lax special scipy experimental random errstate keras compat v1 v2 raw_ops autodiff nest
+    debugging config sets sparse ragged strings queue data image signal bitwise dtypes testing io train
+    """.split()
+)
+
+FORBIDDEN = frozenset(
+    """
+    open eval exec compile globals locals vars getattr setattr delattr hasattr input breakpoint exit quit memoryview
+    classmethod staticmethod property super object bytes bytearray dir help id callable
+    """.split()
+)
+
+
+class Meaning:
+    """What a name of the vocabulary stands for: an expression of the core program."""
+
+    __slots__ = ("kind", "value")
+
+    def __init__(self, kind: str, value: Any) -> None:
+        self.kind = kind  # "row" "intrinsic" "constant" "dtype"
+        self.value = value
+
+
+def bare(name: str) -> Meaning | None:
+    """The meaning of a bare name."""
+    if name in BUILTINS_FIRST:
+        return Meaning("intrinsic", name)
+    return under_prefix(name)
+
+
+def under_prefix(name: str) -> Meaning | None:
+    """The meaning of a name under a module's prefix, where `max` is NumPy's and not Python's."""
+    if name in CONSTANTS:
+        return Meaning("constant", CONSTANTS[name])
+    row = NAMES.get(name)
+    if row is not None:
+        return Meaning("row", row)
+    if name in INTRINSIC_ALIASES:
+        name = INTRINSIC_ALIASES[name]
+    if name in INTRINSICS:
+        return Meaning("intrinsic", name)
+    dtype = SPELLINGS.get(name)
+    if dtype is not None:
+        return Meaning("dtype", dtype)
+    return None
+
+
+def dotted(parts: list[str]) -> Meaning | None:
+    """The meaning of `tf.math.log` and its like; None where the module has no such name here."""
+    path = [p for p in parts[1:] if p not in ("compat", "v1", "v2", "experimental")]
+    root = MODULES.get(parts[0], parts[0])
+    short = {"tensorflow": "tf", "numpy": "np", "jax.numpy": "jnp"}.get(root, root)
+    for full in (".".join([short, *path]), ".".join(path)):
+        row = NAMES.get(full)
+        if row is not None and "." in full:
+            return Meaning("row", row)
+    if path == ["__version__"]:
+        from ..version import VERSION
+
+        return Meaning("constant", VERSION)
+    if len(path) > 1 and any(p not in SUBMODULES for p in path[:-1]):
+        return None
+    if root == "numpy" and path[-1] in ("int", "float", "bool", "complex", "str"):
+        return Meaning("dtype", SPELLINGS[path[-1]])
+    return under_prefix(path[-1]) if path else None
+
+
+def function_names() -> list[str]:
+    """Every name that can be called, for did-you-mean."""
+    return [*NAMES, *INTRINSICS, *INTRINSIC_ALIASES]
+
+
+def expression_of(meaning: Meaning) -> Any:
+    from .core import Literal
+
+    return Intrinsic(meaning.value) if meaning.kind == "intrinsic" else Literal(meaning.value)

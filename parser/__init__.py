@@ -1,0 +1,1 @@
+"""Text to syntax tree, with the place of everything in the source."""

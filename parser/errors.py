@@ -1,0 +1,55 @@
+"""The one exception that a mistake of the user's becomes."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .source import Span
+
+# The two digits after "E" name the family: its word in machine-readable output, and its exit status.
+FAMILIES = {
+    "01": ("syntax", 3),
+    "02": ("name", 3),
+    "03": ("type", 1),
+    "04": ("evaluation", 1),
+    "05": ("derivative", 1),
+    "06": ("limit", 1),
+    "07": ("file", 4),
+    "08": ("usage", 2),
+    "09": ("internal", 70),
+}
+
+
+class AdiffError(Exception):
+    """A mistake with its code (``E0203``), its message, where it is, and what to write instead.
+
+    ``notes`` are further sentences that a diagnostic prints after the source line.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        span: Span | None = None,
+        hint: str | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.span = span
+        self.hint = hint
+        self.notes = notes
+
+    @property
+    def kind(self) -> str:
+        """The family of the code in one word."""
+        return FAMILIES[self.code[1:3]][0]
+
+    @property
+    def exit_code(self) -> int:
+        return FAMILIES[self.code[1:3]][1]
+
+    def __reduce__(self) -> tuple[type[AdiffError], tuple[object, ...]]:
+        # An exception is otherwise rebuilt from its message alone, and a batch sends errors between processes.
+        return type(self), (self.code, self.message, self.span, self.hint, self.notes)

@@ -1,0 +1,46 @@
+"""Number literals, as Python reads them."""
+
+from __future__ import annotations
+
+from .mistake import Mistake
+from .syntax import Number
+
+
+def number(text: str, start: int, end: int) -> Number:
+    """The node of a literal that the lexer's pattern has matched."""
+    value: complex
+    try:
+        if text.isdigit() and (text[0] != "0" or text == "0"):
+            value = int(text)
+        elif text[-1] in "jJ":
+            value = complex(text)
+        elif text[:2] in ("0x", "0X", "0b", "0B", "0o", "0O"):
+            value = int(text, 0)
+        elif "." in text or "e" in text or "E" in text:
+            value = float(text)
+        else:
+            value = int(text, 0)
+    except ValueError:
+        raise _refusal(text, start, end) from None
+    return Number(value, start, end)
+
+
+def _refusal(text: str, start: int, end: int) -> Mistake:
+    if text[0] == "0":
+        plain = text.lstrip("0_")
+        return Mistake(
+            "E0123",
+            "a whole number cannot begin with 0",
+            start,
+            end,
+            f"write {plain}, or 0o{plain} for an octal number" if set(plain) <= set("01234567") else f"write {plain}",
+        )
+    # Python converts decimal text of any length only on request, because the time grows with its square.
+    digits = len(text.replace("_", ""))
+    return Mistake(
+        "E0124",
+        f"this whole number has {digits} digits, which is more than can be converted",
+        start,
+        end,
+        "write it as a power or in hexadecimal, or as a float with an exponent",
+    )

@@ -1,0 +1,82 @@
+"""A program's text, and places in it."""
+
+from __future__ import annotations
+
+
+class Source:
+    """A text with the label that diagnostics print for it."""
+
+    __slots__ = ("_line_starts", "name", "text")
+
+    def __init__(self, text: str, name: str = "<expr>") -> None:
+        self.name = name
+        self.text = text
+        # Only diagnostics ask for lines, so a program without mistakes never pays for them.
+        self._line_starts: list[int] | None = None
+
+    def line_starts(self) -> list[int]:
+        r"""The offset at which each line begins; a line ends at ``\n``, ``\r\n`` or ``\r``, as in Python."""
+        if self._line_starts is None:
+            text = self.text
+            if "\r" in text:
+                # A line feed of the same width stands for each ending, so that offsets stay what they are.
+                text = text.replace("\r\n", " \n").replace("\r", "\n")
+            starts = [0]
+            newline = text.find("\n")
+            while newline >= 0:
+                starts.append(newline + 1)
+                newline = text.find("\n", newline + 1)
+            self._line_starts = starts
+        return self._line_starts
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Line and column of an offset, both from 1; the column counts characters, a tab is one."""
+        from bisect import bisect_right
+
+        starts = self.line_starts()
+        line = bisect_right(starts, offset)
+        return line, offset - starts[line - 1] + 1
+
+    def line(self, number: int) -> str:
+        """The text of a line (from 1) without its line ending."""
+        starts = self.line_starts()
+        end = starts[number] if number < len(starts) else len(self.text)
+        return self.text[starts[number - 1] : end].rstrip("\r\n")
+
+    def __repr__(self) -> str:
+        return f"Source({self.text!r}, {self.name!r})"
+
+
+class Span:
+    """The characters ``start <= offset < end`` of a source."""
+
+    __slots__ = ("end", "source", "start")
+
+    def __init__(self, source: Source, start: int, end: int) -> None:
+        self.source = source
+        self.start = start
+        self.end = end
+
+    @property
+    def line(self) -> int:
+        return self.source.position(self.start)[0]
+
+    @property
+    def column(self) -> int:
+        return self.source.position(self.start)[1]
+
+    @property
+    def end_line(self) -> int:
+        return self.source.position(self.end)[0]
+
+    @property
+    def end_column(self) -> int:
+        """The column just after the last character."""
+        return self.source.position(self.end)[1]
+
+    @property
+    def text(self) -> str:
+        return self.source.text[self.start : self.end]
+
+    def __repr__(self) -> str:
+        return f"Span({self.source.name!r}, {self.start}, {self.end})"

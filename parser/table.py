@@ -1,0 +1,225 @@
+"""The parse table: made by Lark from grammar.lark once, then read from the cache without importing Lark.
+
+Importing Lark and computing the table takes a third of a second, reading it back a third of a millisecond.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import sys
+
+from . import builder, cache
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Callable
+    from typing import Any
+
+    from lark.lexer import TerminalDef
+
+    Action = Callable[[list[Any], int, int], Any]
+
+# Raise this when the layout of the entry or the meaning of a field changes.
+FORMAT = 1
+
+# Terminals that carry more than their own text come first, then those the lexer must stop at; driver.py and lexer.py
+# compare against these numbers.
+NAME, NUMBER, STRING = 0, 1, 2
+NEWLINE, INDENT, DEDENT, END = 3, 4, 5, 6
+# Never in the grammar, so never acceptable: the parser stops at them, and diagnose.py says why.
+UNKNOWN, BAD_DEDENT, BAD_TABS, BAD_DEPTH = 7, 8, 9, 10
+FIRST_FIXED = 11
+# Not handed to the parser at all.
+SKIPPED, LINE_BREAK = -1, -2
+
+NUMBERED = {"NAME": NAME, "NUMBER": NUMBER, "STRING": STRING, "_NEWLINE": NEWLINE, "_INDENT": INDENT, "_DEDENT": DEDENT}
+STARTS = ("program", "replacement")
+
+ACCEPT = 0
+
+
+class Table:
+    """The automaton of grammar.lark.
+
+    ``rows[state]`` maps a symbol to what follows: a positive number is the state after it, ``ACCEPT`` the end, a
+    negative number ``~rule`` a reduction. ``rules[rule]`` is (length, symbol, action), where the action is None for a
+    rule of one symbol that hands on its value. ``names`` are the symbols' names; a fixed terminal's is its text.
+    """
+
+    __slots__ = ("climbs", "closing", "fixed", "names", "opening", "pattern", "rows", "rules", "seen", "starts")
+
+    def __init__(self, entry: dict[str, Any]) -> None:
+        self.rows: list[dict[int, int]] = entry["rows"]
+        self.names: list[str] = entry["names"]
+        self.fixed: dict[str, int] = entry["fixed"]
+        self.starts: dict[str, int] = entry["starts"]
+        self.pattern = _compiled(entry["pattern"], entry["code"])
+        self.rules: list[tuple[int, int, Action | None]] = [
+            (length, symbol, getattr(builder, action) if action else None) for length, symbol, action in entry["rules"]
+        ]
+        self.opening = frozenset(self.fixed[text] for text in "([{")
+        self.closing = frozenset(self.fixed[text] for text in ")]}")
+        # Two memories for the life of the process. The kind of each piece of text that the lexer has met:
+        self.seen: dict[str, int] = {}
+        # An atom climbs through some fifteen levels of binding before it meets an operator. The climb depends only on
+        # the two states on top of the stack and the next token: (state below, state, token) -> state.
+        self.climbs: dict[tuple[int, int, int], int] = {}
+
+
+_table: Table | None = None
+
+
+def table() -> Table:
+    """The table of this process."""
+    global _table
+    if _table is None:
+        _table = _load()
+    return _table
+
+
+def _load() -> Table:
+    with open(os.path.join(os.path.dirname(__file__), "grammar.lark"), "rb") as file:
+        grammar = file.read()
+    name = entry_name(grammar)
+    content = cache.read(name)
+    if content is not None:
+        try:
+            return Table(marshal.loads(content))
+        except (EOFError, ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError):
+            pass  # Truncated, or not an entry at all: made anew below, and replaced.
+    entry = make(grammar.decode())
+    cache.write(name, marshal.dumps(entry))
+    return Table(entry)
+
+
+def entry_name(grammar: bytes) -> str:
+    """The file name of a grammar's table: whatever the entry depends on is part of it.
+
+    The version of Lark is not: the table that any of them makes of a grammar stays right when Lark is replaced.
+    """
+    # A remainder modulo a Mersenne prime tells texts apart as well as a hash does, and needs no import.
+    digest = int.from_bytes(grammar, "big") % (2**127 - 1)
+    return f"grammar-{FORMAT}-{sys.implementation.cache_tag}-{sys.hexversion:x}-{digest:x}"
+
+
+def make(grammar: str) -> dict[str, Any]:
+    """The table of a grammar, in plain types that marshal can keep."""
+    from keyword import kwlist
+
+    import lark
+    from lark.grammar import Terminal
+    from lark.parsers.lalr_analysis import Shift
+
+    # The lexer matters only to Lark's own parser; "basic" is the quicker one to build.
+    made = lark.Lark(grammar, parser="lalr", lexer="basic", start=list(STARTS))
+    states = made.parser.parser._parse_table
+    terminals = {terminal.name: terminal for terminal in made.terminals}
+
+    number = dict(NUMBERED)
+    number["$END"] = END
+    names = ["name", "number", "string", "newline", "indent", "dedent", "end"] + [""] * (FIRST_FIXED - END - 1)
+    fixed = dict.fromkeys(kwlist, UNKNOWN)
+    for terminal in made.terminals:
+        if terminal.pattern.type == "str":
+            text = terminal.pattern.value
+            fixed[str(text)] = number[terminal.name] = len(names)
+            names.append(str(text))
+    for rule in made.rules:
+        if rule.origin.name not in number:
+            number[rule.origin.name] = len(names)
+            names.append(str(rule.origin.name))
+
+    rules: list[tuple[int, int, str | None]] = []
+    rule_numbers = {}
+    for rule in made.rules:
+        rule_numbers[rule] = len(rules)
+        handed_on = rule.alias is None and len(rule.expansion) == 1 and rule.options.expand1
+        rules.append((len(rule.expansion), number[rule.origin.name], None if handed_on else str(rule.alias)))
+        assert handed_on or rule.alias, f"{rule} names no action"
+        for symbol in rule.expansion:
+            assert not isinstance(symbol, Terminal) or symbol.name in number, symbol
+
+    # States are numbered from 1, so that the sign of an action tells its kind.
+    order = {state: position for position, state in enumerate(states.states, start=1)}
+    rows: list[dict[int, int]] = [{}]
+    for row in states.states.values():
+        rows.append(
+            {
+                number[symbol]: order[argument] if action is Shift else ~rule_numbers[argument]
+                for symbol, (action, argument) in row.items()
+            }
+        )
+    for state in states.end_states.values():
+        rows[order[state]][END] = ACCEPT
+
+    pattern = _pattern(terminals, fixed)
+    return {
+        "lark": lark.__version__,
+        "rows": rows,
+        "rules": rules,
+        "names": names,
+        "fixed": fixed,
+        "starts": {str(name): order[state] for name, state in states.start_states.items()},
+        "pattern": pattern,
+        "code": _code(pattern),
+    }
+
+
+def _pattern(terminals: dict[str, TerminalDef], fixed: dict[str, int]) -> str:
+    """One regular expression that cuts any text into pieces, of which each is at most one terminal.
+
+    A word that is not the prefix of a string comes first because most pieces are one; it covers names and keywords
+    alike, which the lexer tells apart by looking them up. The last two alternatives take what is in no program.
+    """
+    from re import escape
+
+    def regular(name: str) -> str:
+        return terminals[name].pattern.to_regexp()
+
+    symbols = sorted((text for text in fixed if not text.isidentifier()), key=lambda text: (-len(text), text))
+    return "|".join(
+        [
+            r"[^\W\d]\w*+(?![\"'])",
+            regular("BLANK"),
+            regular("NUMBER"),
+            *(escape(text) for text in symbols if len(text) > 1),
+            "[" + "".join(escape(text) for text in symbols if len(text) == 1) + "]",
+            regular("_NEWLINE"),
+            regular("STRING"),
+            regular("COMMENT"),
+            regular("CONTINUATION"),
+            r"\w+",
+            r"[\s\S]",
+        ]
+    )
+
+
+def _code(pattern: str) -> list[int] | None:
+    """A pattern in the form that Python's matcher runs, or None where this Python does not say."""
+    try:
+        from re import _compiler, _parser  # type: ignore[attr-defined]
+
+        code = [int(item) for item in _compiler._code(_parser.parse(pattern), 0)]
+    except (ImportError, AttributeError, TypeError):
+        return None
+    return code
+
+
+def _compiled(pattern: str, code: list[int] | None) -> re.Pattern[str]:
+    """The pattern, from its kept code: that spares a short command the 5 ms of importing and running `re`."""
+    if code is not None:
+        try:
+            from _sre import compile as assemble  # type: ignore[import-not-found]
+
+            from_code: re.Pattern[str] = assemble(pattern, _UNICODE, code, 0, {}, ())
+            return from_code
+        except (ImportError, TypeError, ValueError, RuntimeError):
+            pass
+    import re
+
+    return re.compile(pattern)
+
+
+_UNICODE = 32  # re.UNICODE, the flag that every pattern of text has

@@ -1,0 +1,260 @@
+"""What to say of a word in a place where it does not belong."""
+
+from __future__ import annotations
+
+from .place import COMPOUND, LAYOUT, Place
+from .table import END, NAME, NEWLINE, NUMBER
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .mistake import Mistake
+
+# Statements of Python that adiff has no use for, and what to do instead.
+NO_STATEMENT = {
+    "class": ("class definitions are", "use functions, and pass values as arguments"),
+    "try": ("exceptions are", "test the value first, with if or where(...)"),
+    "except": ("exceptions are", "test the value first, with if or where(...)"),
+    "finally": ("exceptions are", "delete it"),
+    "raise": ("exceptions are", "write assert condition, message"),
+    "yield": ("generators are", "return a list"),
+    "async": ("asynchronous functions are", "leave out async"),
+    "await": ("asynchronous functions are", "leave out await"),
+}
+
+# Words of other languages, and of older Pythons.
+FOREIGN = {
+    "elseif": "write 'elif'",
+    "elsif": "write 'elif'",
+    "then": "write ':' instead of then",
+    "function": "write 'def'",
+    "func": "write 'def'",
+    "fn": "write 'def', or 'lambda' for one expression",
+    "let": "leave it out: a name is made by assigning to it",
+    "var": "leave it out: a name is made by assigning to it",
+    "const": "leave it out: a name is made by assigning to it",
+    "switch": "write 'if' and 'elif'",
+    "match": "write 'if' and 'elif'",
+    "foreach": "write for x in values:",
+    "until": "write while not ...:",
+    "unless": "write if not ...:",
+    "begin": "a block is marked by ':' and indentation",
+    "mod": "write % for the remainder",
+    "div": "write // for the whole quotient",
+    "xor": "write != between conditions",
+    "AND": "write 'and'",
+    "OR": "write 'or'",
+    "NOT": "write 'not'",
+    "And": "write 'and'",
+    "Or": "write 'or'",
+    "Not": "write 'not'",
+}
+
+# Functions that are often written without brackets in mathematics. (What functions there are is the engine's to say;
+# this only words a hint.)
+_FAMILIAR = (
+    "sin cos tan asin acos atan arcsin arccos arctan sinh cosh tanh exp log ln log2 log10 sqrt abs print sum prod "
+    "len int float round sigmoid relu max min erf gamma det inv grad"
+)
+FAMILIAR = frozenset(_FAMILIAR.split())
+
+# What a prefix says of the digits after it.
+BASES = {
+    "0x": ("hexadecimal", "0 to 9 and a to f"),
+    "0b": ("binary", "0 and 1"),
+    "0o": ("octal", "0 to 7"),
+}
+
+
+def is_keyword(place: Place, offset: int = 0) -> bool:
+    return place.text_at(offset).isidentifier() and place.text_at(offset) in place.table.fixed
+
+
+def reserved_word(place: Place) -> Mistake:
+    """A keyword of Python that starts nothing in this language."""
+    word = place.piece
+    subject, hint = NO_STATEMENT[word]
+    if _used_as_name(place, 0):
+        return keyword_as_name(place, 0)
+    return place.mistake("E0122", f"{subject} not part of the language", hint)
+
+
+def keyword_as_name(place: Place, offset: int) -> Mistake:
+    word = place.text_at(offset)
+    return place.mistake(
+        "E0121",
+        f"'{word}' is a keyword and cannot be a name",
+        f"write {word}_",
+        place.start_at(offset),
+        place.end_at(offset),
+    )
+
+
+def misused_keyword(place: Place) -> Mistake | None:
+    """A keyword, here or just before, that was meant as a name: `lambda = 2`, `x.in`, `2*is`."""
+    if is_keyword(place):
+        if place.piece in ("lambda", "not") and place.at(-1) not in LAYOUT and not place.accepts(place.piece):
+            if place.piece == "lambda" and _used_as_name(place, 0):
+                return keyword_as_name(place, 0)
+            if place.operand_expected():
+                return place.mistake(
+                    "E0111",
+                    f"'{place.piece}' binds less tightly than the operator before it",
+                    f"put it in brackets: ({place.piece} ...)",
+                )
+        wanted = place.previous in (".", "def", "as", "import", "global", "nonlocal") or _used_as_name(place, 0)
+        if wanted and place.piece not in ("True", "False", "None", "not", "lambda") and place.accepts(NAME):
+            return keyword_as_name(place, 0)
+        if place.previous in (".", "def"):
+            return keyword_as_name(place, 0)
+    if is_keyword(place, -1) and place.previous not in ("True", "False", "None"):
+        before = place.text_at(-2)
+        if place.piece == "=" and place.following != "=":
+            return keyword_as_name(place, -1)
+        if place.previous == "lambda" and not place.accepts("lambda"):
+            return keyword_as_name(place, -1)
+        if before in ("=", "+", "-", "*", "/", "**", "(", "[", ",") and _ends_operand(place, 0):
+            if place.previous not in ("not", "and", "or", "if", "else", "in", "is", "for"):
+                return keyword_as_name(place, -1)
+    # `lambda*x + 1` and `lambda/2` read as parameters for a while.
+    for offset in (-2, -3):
+        if place.text_at(offset) == "lambda" and place.text_at(offset + 1) in ("*", "/", "**"):
+            return keyword_as_name(place, offset)
+    return None
+
+
+def _used_as_name(place: Place, offset: int) -> bool:
+    """Whether what follows a keyword would follow a name."""
+    if place.at(offset + 1) in LAYOUT and place.text_at(offset - 1) in ("+", "-", "*", "/", "**", "="):
+        return True
+    return _ends_operand(place, offset + 1) or place.text_at(offset + 1) == "="
+
+
+def _ends_operand(place: Place, offset: int) -> bool:
+    kind, piece = place.at(offset), place.text_at(offset)
+    if kind in (NEWLINE, END):
+        return place.text_at(offset - 1) not in ("raise", "yield")
+    return kind in place.table.closing or piece in ("+", "*", "/", "**", ",", "%", "=", "==", "<", ">", "<=", ">=")
+
+
+def foreign_word(place: Place) -> Mistake | None:
+    """A word of another language, here or just before."""
+    if place.piece == "if" and place.previous == "else":
+        return place.mistake("E0120", "'else if' is written elif here", "write 'elif'", place.start_at(-1))
+    for offset in (0, -1):
+        word = place.text_at(offset)
+        if place.at(offset) == NAME and word in FOREIGN and place.index + offset >= 0:
+            return place.mistake(
+                "E0120",
+                f"'{word}' is not a word of the language",
+                FOREIGN[word],
+                place.start_at(offset),
+                place.end_at(offset),
+            )
+    return None
+
+
+def orphan(place: Place) -> Mistake | None:
+    """A statement that cannot begin where it stands."""
+    if place.piece in ("else", "elif") and (place.begins_statement()):
+        return place.mistake(
+            "E0130",
+            f"this '{place.piece}' has no 'if' before it",
+            "indent it like its if, with nothing but the if's block between them",
+        )
+    if place.piece in ("else", "elif") and place.accepts(NEWLINE):
+        return place.mistake(
+            "E0128", f"'{place.piece}' begins a line", "write it, and what follows, on a line of its own"
+        )
+    if place.piece in COMPOUND and place.previous in (":", ";") and "lambda" not in place.statement():
+        return place.mistake(
+            "E0128",
+            f"'{place.piece}' cannot follow '{place.previous}' on the same line",
+            "write it on a line of its own" + (", indented" if place.previous == ":" else ""),
+        )
+    if place.at(-1) == NEWLINE and place.accepts("def") and not place.accepts(NAME):
+        return place.mistake(
+            "E0128", "a decorator stands before a function", "define a function on this line, or delete the '@' line"
+        )
+    return None
+
+
+def side_by_side(place: Place) -> Mistake | None:
+    """Two values with nothing between them: `2x`, `sin x`, `x y`."""
+    if not place.value_before() or not place.begins_value():
+        return None
+    left, right = place.previous, place.piece
+    start = place.start_at(-1)
+    if place.at(-1) == NUMBER:
+        found = _after_number(place, left, right, start)
+        if found is not None:
+            return found
+    if place.at(-1) == NAME and place.text_at(-2) == "/" and left.startswith("d") and place.text_at(-3).startswith("d"):
+        return place.mistake(
+            "E0129",
+            f"'{place.text_at(-3)}/{left}' does not mark a derivative here",
+            "write grad(f) for the derivative of a function f",
+            place.start_at(-3),
+            place.end_at(-1),
+        )
+    if place.at(-1) == NAME and left in FAMILIAR:
+        simple = place.at(0) in (NAME, NUMBER) and not place.rest_of_line()
+        argument = right if simple else "..."
+        return place.mistake(
+            "E0109", f"the argument of '{left}' must stand in brackets", f"write {left}({argument})", start
+        )
+    if place.at(-1) in place.table.closing or place.kind in place.table.opening:
+        return place.mistake(
+            "E0110",
+            "an operator is missing between two values",
+            "write '*' between them to multiply, ',' to separate",
+        )
+    hint = "write an operator between them, or a comma"
+    if right.startswith("."):
+        hint = f"write {left}*0{right} to multiply"
+    elif place.at(-1) == NAME and place.kind in (NAME, NUMBER) and not place.following:
+        hint = f"write {left}*{right} to multiply, {left}({right}) to call a function"
+    elif place.at(-1) == NUMBER and place.kind == NAME:
+        hint = f"write {left}*{right} to multiply"
+    return place.mistake("E0110", "two values stand side by side with nothing between them", hint, start)
+
+
+def _after_number(place: Place, left: str, right: str, start: int) -> Mistake | None:
+    touching = place.touches()
+    if touching and (left[:2].lower() in BASES or (left == "0" and ("0" + right[0]).lower() in BASES)):
+        base, digits = BASES[(left + right)[:2].lower()]
+        message = f"'{right}' is not part of a {base} number" if left != "0" else f"this {base} number has no digits"
+        return place.mistake("E0123", message, f"its digits are {digits}", start)
+    if touching and place.kind == NUMBER:
+        hint = "leave out the others"
+        if left[-1] == "." and right[0] == "." and left[:-1].isdigit():
+            hint = f"write one point; whole numbers in a row are range({left[:-1]}, {right[1:]})"
+        return place.mistake("E0123", "a number has at most one decimal point", hint, start)
+    if touching and right[0] == "_":
+        together = (left + right).replace("_", "")
+        hint = f"write {together if together.isdigit() else left + '*' + right}"
+        return place.mistake("E0123", "an underscore in a number must stand between two digits", hint, start)
+    if touching and right in ("e", "E"):
+        sign = place.following if place.following in ("+", "-") else ""
+        return place.mistake(
+            "E0123",
+            "the exponent of this number has no digits",
+            f"write {left}e{sign}1 for a power of ten, {left}*e to multiply",
+            start,
+        )
+    if place.kind == NAME or place.kind in place.table.opening:
+        factor = {"π": "pi"}.get(right, right)
+        call = place.following == "(" and place.kind == NAME
+        written = f"{left}*{factor}{'(...)' if call else ''}" if place.kind == NAME else f"{left}*(...)"
+        return place.mistake(
+            "E0108", "multiplication is not implied by writing factors together", f"write {written}", start
+        )
+    if place.kind == NUMBER and not touching:
+        return place.mistake(
+            "E0110",
+            "two numbers stand side by side with nothing between them",
+            f"write {left}_{right} for one number, '{left}, {right}' for two"
+            if left.isdigit() and right.isdigit() and len(right) == 3
+            else f"write an operator or a comma between them: {left}, {right}",
+            start,
+        )
+    return None

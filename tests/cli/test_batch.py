@@ -1,0 +1,196 @@
+"""`batch`: both forms of line, in order, whatever the lines hold."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Completed = subprocess.CompletedProcess[str]
+COMMAND = [sys.executable, "-c", "import sys; from adiff.cli.main import main; sys.exit(main())"]
+
+
+def records(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_both_forms_in_order(adiff: Callable[..., Completed]) -> None:
+    done = adiff("batch", "lines.txt")
+    assert done.returncode == 0
+    first, second, third, fourth = records(done.stdout)
+    assert (first["line"], first["command"], first["gradients"]) == (3, "grad", {"x": 4.0})
+    assert (second["line"], second["hessian"]["x"]["y"]) == (4, 2.0)
+    assert (third["line"], third["value"]) == (5, 2504)
+    assert (fourth["line"], fourth["id"], fourth["gradients"]) == (6, 7, {"x": 12.0})
+    assert done.stderr == "4 lines: 4 answered, 0 failed\n"
+
+
+HOSTILE = r"""
+gard x
+grad
+grad "x**2
+grad "x**2" --at x=2 --help
+--help
+--version
+grad x --att x=1
+value 1/0
+value sine(1)
+value x
+{"command": "grad"
+{"command": "grad"}
+{"command": 3}
+{"command": "grad", "expr": "x", "at": {"x": 1}, "oops": 1}
+{"command": "grad", "expr": "x", "at": {"2x": 1}}
+{"command": "grad", "expr": {"a": 1}}
+{"command": "grad", "expr": "x", "at": [1]}
+{"command": "batch", "file": "lines.txt"}
+{}
+[]
+batch lines.txt
+run rosenbrock.adiff
+value -
+value -f -
+value 1 -o out.txt
+adiff value 1
+value 10**10**10
+value "while True: pass"
+value @
+value "__import__('os')"
+value -f nope.adiff
+value x --at x=@nope.npy
+--
+-
+''
+grad "x" --format xml
+assert 1 == 2
+""".strip().splitlines()
+
+
+def test_hostile_lines_are_error_records_and_end_nothing(adiff: Callable[..., Completed], folder: Path) -> None:
+    content = "\n".join(HOSTILE).encode() + b"\nvalue '\xff'\n" + b"{" * 100_000 + b"\nvalue \0\nvalue 1+1\n"
+    (folder / "hostile.txt").write_bytes(content)
+    done = adiff("batch", "hostile.txt", "--timeout", "5")
+    assert done.returncode == 1
+    found = records(done.stdout)
+    assert [record["line"] for record in found] == list(range(1, len(HOSTILE) + 5))
+    for record in found[:-1]:
+        assert set(record["error"]) == {"code", "kind", "message", "span", "hint"}, record
+    assert found[-1]["value"] == 2
+    assert done.stderr == f"{len(found)} lines: 1 answered, {len(found) - 1} failed\n"
+    assert not (folder / "out.txt").exists()
+
+
+def test_fail_fast(adiff: Callable[..., Completed], folder: Path) -> None:
+    (folder / "b.txt").write_text("value 1\nvalue (\nvalue 3\n")
+    done = adiff("batch", "b.txt", "--fail-fast")
+    assert done.returncode == 1
+    assert [record["line"] for record in records(done.stdout)] == [1, 2]
+    assert done.stderr == "2 lines: 1 answered, 1 failed\n"
+
+
+def test_a_failed_check_fails_the_batch(adiff: Callable[..., Completed], folder: Path) -> None:
+    (folder / "wrong.adiff").write_text("@custom_gradient\ndef f(x):\n    return x**2, lambda g: 3*g\n\nf(x)\n")
+    done = adiff("batch", "-", stdin="check -f wrong.adiff --at x=2\n")
+    assert done.returncode == 1
+    assert records(done.stdout)[0]["check"]["ok"] is False
+
+
+def test_json_lines_take_every_option(adiff: Callable[..., Completed]) -> None:
+    lines = [
+        {"command": "grad", "expr": "x*y", "at": {"x": 2, "y": [1, 2]}, "wrt": ["y"], "id": "a"},
+        {"command": "grad", "expr": "x*y", "at": "x=2,y=3", "wrt": "x", "id": None},
+        {"command": "value", "expr": "x+1", "at": {"x": "pi/pi"}, "max-steps": 100, "max_memory": "1G", "timeout": 5},
+        {"command": "value", "expr": "sum(A)", "at": {"A": "@matrix.npy"}, "dtype": "float64", "kinks": "jax"},
+        {"command": "jvp", "expr": "x*y", "at": {"x": 2, "y": 3}, "tangent": {"x": 1, "y": 10}},
+        {"command": "vjp", "expr": "v**2", "at": {"v": [1, 2]}, "cotangent": [1, 3]},
+        {"command": "hvp", "expr": "x**3", "at": {"x": 2}, "vector": {"x": 2}},
+        {"command": "derivative", "expr": "x**3", "at": {"x": 2}, "order": 2},
+        {"command": "jacobian", "expr": "v**2", "at": {"v": [1, 2]}, "mode": "reverse"},
+        {"command": "value", "file": "rosenbrock.adiff", "at": "@start.json"},
+        {"command": "partition", "data": [10, 20, 30], "partitions": [0, 1, 0], "n": 2, "grad": True},
+        {"command": "stitch", "indices": [[0, 2], [1]], "data": [[10, 30], [20]]},
+        {"command": "eval", "expr": "1 + 1", "quiet": True, "json": True},
+        {"command": "value", "expr": "x", "at": {"x": "inf"}},
+    ]
+    done = adiff("batch", "-", stdin="".join(json.dumps(line) + "\n" for line in lines))
+    found = records(done.stdout)
+    assert done.returncode == 0, [record.get("error") for record in found]
+    assert found[0]["id"] == "a"
+    assert found[0]["gradients"] == {"y": [2, 2]}
+    assert found[1]["gradients"] == {"x": 3}
+    assert found[2]["value"] == 2
+    assert found[3]["value"] == 10
+    assert found[4]["tangent"] == 23
+    assert found[5]["cotangents"] == {"v": [2, 12]}
+    assert found[6]["product"] == {"x": 24}
+    assert found[7]["derivatives"] == [12, 12]
+    assert found[8]["jacobian"] == {"v": [[2, 0], [0, 4]]}
+    assert found[9]["value"] == 2504
+    assert found[10]["partitions"] == [[10, 30], [20]]
+    assert found[11]["result"] == [10, 20, 30]
+    assert found[12]["value"] == 2
+    assert found[13]["value"] == "inf"
+
+
+def test_options_of_the_batch_hold_for_its_lines(adiff: Callable[..., Completed]) -> None:
+    lines = "grad abs(x) --at x=0\ngrad abs(x) --at x=0 --kinks tensorflow\n"
+    first, second = records(adiff("batch", "-", "--kinks", "jax", stdin=lines).stdout)
+    assert (first["gradients"], second["gradients"]) == ({"x": 1.0}, {"x": 0.0})
+
+
+def test_a_coprocess_is_answered_line_by_line(folder: Path) -> None:
+    process = subprocess.Popen([*COMMAND, "batch", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=folder)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    for number in range(1, 6):
+        process.stdin.write(f"grad x**2 --at x={number}\n".encode())
+        process.stdin.flush()
+        record = json.loads(process.stdout.readline())
+        assert (record["line"], record["gradients"]) == (number, {"x": 2.0 * number})
+    process.stdin.close()
+    assert process.wait(30) == 0
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_line_endings_and_marks(adiff: Callable[..., Completed], ending: str) -> None:
+    text = "\ufeffvalue 1" + ending + ending + "  # note" + ending + "value 2  # trailing" + ending + "value 3"
+    found = records(adiff("batch", "-", stdin=text).stdout)
+    assert [(record["line"], record["value"]) for record in found] == [(1, 1), (4, 2), (5, 3)]
+
+
+MIXED = "grad x**2*y --at x=2,y=3\nvalue (\nvalue 'a,b'\n"
+
+
+def test_formats(adiff: Callable[..., Completed]) -> None:
+    plain = adiff("batch", "-", "--format", "plain", stdin=MIXED).stdout.splitlines()
+    assert plain[0] == "1\tx=12.0\ty=4.0"
+    assert plain[1].startswith("2\terror[E01")
+    rows = list(csv.reader(io.StringIO(adiff("batch", "-", "--csv", stdin=MIXED).stdout), strict=True))
+    assert rows[0] == ["line", "id", "command", "name", "value", "error"]
+    assert rows[1:4] == [
+        ["1", "", "grad", "value", "12.0", ""],
+        ["1", "", "grad", "d_x", "12.0", ""],
+        ["1", "", "grad", "d_y", "4.0", ""],
+    ]
+    assert rows[4][:5] == ["2", "", "value", "", ""]
+    assert rows[4][5].startswith("error[E01")
+    whole = json.loads(adiff("batch", "-", "--json", stdin=MIXED).stdout)
+    assert (whole["schema"], whole["command"], len(whole["records"])) == (1, "batch", 3)
+
+
+def test_output_to_a_file(adiff: Callable[..., Completed], folder: Path) -> None:
+    done = adiff("batch", "lines.txt", "-o", "out.ndjson", "-q")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert len(records((folder / "out.ndjson").read_text())) == 4
+
+
+def test_an_empty_batch(adiff: Callable[..., Completed]) -> None:
+    done = adiff("batch", "-")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "0 lines: 0 answered, 0 failed\n")

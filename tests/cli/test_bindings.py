@@ -1,0 +1,115 @@
+"""`--at` and its like: how the text divides, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from adiff.cli.bindings import split_at_commas
+
+Completed = subprocess.CompletedProcess[str]
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("x=2", ["x=2"]),
+        ("x=2,y=3", ["x=2", "y=3"]),
+        (" x = 2 , y = 3 ", ["x = 2", "y = 3"]),
+        ("A=[[1,2],[3,4]],b=(1,2)", ["A=[[1,2],[3,4]]", "b=(1,2)"]),
+        ("A=ones((2,3)),b=1", ["A=ones((2,3))", "b=1"]),
+        ("s='a,b',t=\"c,d\"", ["s='a,b'", 't="c,d"']),
+        (r"s='it\'s, ok',t=1", [r"s='it\'s, ok'", "t=1"]),
+        ("s='[',t=1", ["s='['", "t=1"]),
+        ("d={'a':1,'b':2},x=1", ["d={'a':1,'b':2}", "x=1"]),
+        ("x=1,", ["x=1"]),
+        ("x=[1,2", ["x=[1,2"]),
+        ("x=1],y=2", ["x=1]", "y=2"]),
+        ('A=@"a,b.npy",x=1', ['A=@"a,b.npy"', "x=1"]),
+        ("@point.json,x=1", ["@point.json", "x=1"]),
+    ],
+)
+def test_commas_divide_outside_brackets_and_strings(text: str, parts: list[str]) -> None:
+    assert split_at_commas(text) == parts
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["x", "--at", "3"], "is not a binding"),
+        (["x", "--at", ""], "is not a binding"),
+        (["x", "--at", "x"], "is not a binding"),
+        (["x", "--at", "x==3"], "is not a binding"),
+        (["x", "--at", "=3"], "is not a name"),
+        (["x", "--at", "2x=3"], "is not a name"),
+        (["x", "--at", "x="], "is given no value"),
+        (["x", "--at", "x=1,2"], "is not a binding"),
+        (["x", "--at", "x=1", "--at", "x=2"], "is bound twice"),
+        (["x", "--at", "x=1,x=2"], "is bound twice"),
+        (["alpha", "--at", "alpa=1"], "'alpa' is bound and not used"),
+        (["x", "--at", "@table.csv"], "write name=@table.csv"),
+        (["x", "--at", "x=1", "--wrt", "y"], "'y' is not an input of the program"),
+    ],
+)
+def test_wrong_bindings(adiff: Callable[..., Completed], arguments: list[str], words: str) -> None:
+    done = adiff("grad", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert words in done.stderr
+
+
+def test_a_binding_that_nothing_reads_is_noticed(adiff: Callable[..., Completed]) -> None:
+    done = adiff("grad", "x**2", "--at", "x=2,y=1")
+    assert (done.returncode, done.stdout) == (0, "4.0\n")
+    assert "notice[" in done.stderr
+    assert "'y' is bound" in done.stderr
+
+
+def test_every_input_that_is_not_bound_is_named(adiff: Callable[..., Completed]) -> None:
+    done = adiff("grad", "x*y*z", "--at", "y=1")
+    assert (done.returncode, done.stdout) == (2, "")
+    first = done.stderr.splitlines()[0]
+    assert "x" in first
+    assert "z" in first
+
+
+def test_a_wrong_right_side_points_into_the_binding(adiff: Callable[..., Completed]) -> None:
+    done = adiff("grad", "x", "--at", "x=sine(2)")
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "did you mean 'sin'?" in done.stderr
+    assert "^" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("binding", "value"),
+    [
+        ("x=2", 4.0),
+        ("x=-1e-3", 1e-6),
+        ("x = 1 + 1", 4.0),
+        ("x=pi/pi*3", 9.0),
+        ("x=float32(2)", 4.0),
+        ("x=sqrt(4)", 4.0),
+        ("x=2_0", 400.0),
+    ],
+)
+def test_the_right_side_is_a_constant_expression(
+    document: Callable[..., dict[str, object]], binding: str, value: float
+) -> None:
+    assert document("grad", "x**2", "--at", binding)["value"] == value
+
+
+def test_a_point_file_binds_every_key_and_a_binding_overrides_it(
+    document: Callable[..., dict[str, object]], folder: Path
+) -> None:
+    (folder / "point.json").write_text(json.dumps({"x": 2, "v": [1, 2.5], "unused": 0, "h": "inf"}))
+    assert document("value", "sum(v) * x", "--at", "@point.json")["value"] == 7.0
+    assert document("value", "sum(v) * x", "--at", "@point.json", "--at", "x=3")["value"] == 10.5
+    assert document("value", "sum(v) * x", "--at", "x=3,@point.json")["value"] == 10.5
+    assert document("value", "1 / h", "--at", "@point.json")["value"] == 0.0
+
+
+def test_a_path_with_a_comma_is_quoted(document: Callable[..., dict[str, object]], folder: Path) -> None:
+    (folder / "a,b.json").write_text("[1, 2]")
+    assert document("value", "sum(x) + y", "--at", 'x=@"a,b.json",y=1.5')["value"] == 4.5

@@ -1,0 +1,171 @@
+"""The strict decoder, and its agreement with the Typer application built from the same table."""
+
+from __future__ import annotations
+
+import io
+import shlex
+
+import pytest
+from adiff.cli.app import interpret
+from adiff.cli.decode import decode, text_given
+from adiff.cli.environment import Environment
+from adiff.cli.options import COMMANDS, Command, Option
+from adiff.cli.request import Request
+from adiff.parser.errors import AdiffError
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+PLAIN = """
+value 2+2
+eval 2+2
+grad x**2 --at x=2
+grad -x**2 --at x=3
+grad -x --at x=-1
+grad --x --at x=-1
+grad -1
+value -
+value -f -
+value -f file.adiff
+value --file=file.adiff
+grad --at=x=-1e-3 x
+grad x --at x=2,y=3 --at 'z=[1,2]' --wrt x,y --wrt z
+grad -- -q
+grad -q -v x
+grad 'x' --json
+grad 'x' --csv
+grad x --format ndjson -o out
+grad x -o out --precision 3 --color never --debug
+jacobian x --mode forward
+jvp x --tangent x=1
+vjp x --cotangent=-1
+vjp x --cotangent -1
+hvp x --vector x=-1
+derivative x --order 4
+tape x --graph dot
+check x --dtype float32 --kinks jax --engine tape
+grad x --max-steps 1e6 --max-memory 2GiB --timeout 0.5
+partition '[10,20]' '[0,1]' 2
+partition @a.npy -1 2 --grad
+stitch '[[0]]' '[[1]]'
+run file.adiff --at x=1
+run - -q
+batch - --fail-fast
+ops
+ops sin
+""".strip().splitlines()
+
+UNPLAIN = """
+
+--help
+grad --help
+grad -h
+gard x
+grad x --att x=2
+grad x --order 2
+grad x --at
+grad x --at --json
+grad x y
+grad --json=1 x
+partition 1 2
+--version
+""".strip("\n").splitlines()
+
+
+def by_typer(tokens: list[str]) -> Request:
+    environment = Environment(io.StringIO(), io.StringIO(), io.StringIO(), {})
+    request = interpret(tokens, environment)
+    assert isinstance(request, Request)
+    return request
+
+
+@pytest.mark.parametrize("line", PLAIN)
+def test_decoder_and_typer_agree(line: str) -> None:
+    tokens = shlex.split(line)
+    request = decode(tokens)
+    assert request is not None
+    assert request == by_typer(tokens)
+
+
+@pytest.mark.parametrize("line", UNPLAIN)
+def test_decoder_leaves_doubt_to_typer(line: str) -> None:
+    assert decode(shlex.split(line)) is None
+
+
+VALUES = {
+    "count": st.sampled_from(["1", "25", "1e3"]),
+    "digits": st.sampled_from(["1", "17"]),
+    "size": st.sampled_from(["1", "500M", "2GiB", "1.5k"]),
+    "seconds": st.sampled_from(["1", "0.25"]),
+    "names": st.sampled_from(["x", "x,y", "alpha, beta"]),
+    "text": st.sampled_from(["x=1", "x=-1", "-1", "--x", "a b", "", "=", "x=[1,2],y=3", "é", "-"]),
+}
+
+
+@st.composite
+def command_lines(draw: st.DrawFn) -> list[str]:
+    """Command lines with nothing wrong in them, their parts in any order."""
+    command: Command = draw(st.sampled_from(list(COMMANDS.values())))
+    expressions = st.sampled_from(["x", "-x**2", "--x", "-1", "x y", "-(x)", "--1", "é", "", "-.5", "-fx"])
+    parts = [[draw(expressions)] for argument in command.arguments if argument.required]
+    if command.arguments and command.arguments[0].key == "expression":
+        parts = [[draw(expressions)]]
+    chosen: list[Option] = draw(st.lists(st.sampled_from(command.options), max_size=6))
+    for option in chosen:
+        if option.key in ("file", "json", "csv", "format"):
+            continue
+        name = draw(st.sampled_from([name for name in (option.long, option.short) if name]))
+        if option.kind == "flag":
+            parts.append([name])
+            continue
+        value = draw(st.sampled_from(option.choices) if option.choices else VALUES[option.kind])
+        parts.append([f"{name}={value}"] if draw(st.booleans()) and name == option.long else [name, value])
+    # The order of positional arguments among themselves does not matter to the comparison.
+    return [command.name, *(token for part in draw(st.permutations(parts)) for token in part)]
+
+
+@settings(max_examples=400, deadline=None)
+@given(command_lines())
+def test_decoder_and_typer_agree_on_any_line(tokens: list[str]) -> None:
+    request = decode(tokens)
+    assert request is not None
+    assert request == by_typer(tokens)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.sampled_from(["grad", "x", "--at", "x=1", "-q", "--json", "--", "--jsn", "-", "-x", "=", "-f", ""])))
+def test_decoder_never_accepts_what_typer_refuses(tokens: list[str]) -> None:
+    try:
+        request = decode(tokens)
+    except AdiffError:
+        return
+    if request is not None:
+        assert request == by_typer(tokens)
+
+
+def test_expressions_may_begin_with_a_minus_sign() -> None:
+    for expression in ("-x**2", "-1", "--x", "-(x)", "-sin(x)", "-x", "-", "--1e3", "-qv"):
+        request = decode(["grad", expression])
+        assert request is not None
+        assert request.arguments == {"expression": expression}
+
+
+def test_a_value_may_begin_with_a_minus_sign() -> None:
+    request = decode(["grad", "x", "--at", "-1", "--at=x=-1e-3"])
+    assert request is not None
+    assert request.options["at"] == ["-1", "x=-1e-3"]
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("grad x --json", "json"),
+        ("grad x --csv --oops", "csv"),
+        ("grad --format ndjson", "ndjson"),
+        ("grad --format=tsv --nope", "tsv"),
+        ("grad -- --json", None),
+        ("grad", None),
+        ("grad --format", ""),
+    ],
+)
+def test_the_format_is_known_even_of_a_wrong_line(line: str, found: str | None) -> None:
+    assert text_given(line.split(), "--format") == found

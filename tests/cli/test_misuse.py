@@ -1,0 +1,193 @@
+"""What users do wrong: the exit status, one diagnostic that helps, and nothing on standard output."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Completed = subprocess.CompletedProcess[str]
+
+MISUSES = [
+    # The command line itself.
+    ([], 2, "adiff --help lists the commands"),
+    (["gard", "x"], 2, "did you mean 'grad'?"),
+    (["x**2"], 2, "adiff value EXPR"),
+    (["--versoin"], 2, "did you mean '--version'?"),
+    (["--json", "grad", "x"], 2, "a command comes first"),
+    (["grad"], 2, "needs an expression or -f FILE"),
+    (["grad", "x", "y"], 2, "needs quotes"),
+    (["grad", "x", "--att", "x=2"], 2, "did you mean '--at'?"),
+    (["grad", "x", "--pretty"], 2, "no option --pretty"),
+    (["grad", "x", "--order", "2"], 2, "--order belongs to derivative"),
+    (["grad", "x", "--at"], 2, "requires an argument"),
+    (["grad", "x", "--at", "--json"], 2, "requires an argument"),
+    (["grad", "x", "-f", "rosenbrock.adiff"], 2, "leave one of them out"),
+    (["grad", "x", "--json=yes"], 2, "does not take a value"),
+    (["grad", "x", "--json", "--csv"], 2, "two formats at once"),
+    (["grad", "x", "--format", "jsn"], 2, "did you mean 'json'?"),
+    (["grad", "x", "--dtype", "float16"], 2, "is not one of float64, float32"),
+    (["grad", "x", "--precision", "18"], 2, "from 1 to 17"),
+    (["grad", "x", "--max-steps", "-1"], 2, "is not a whole number"),
+    (["grad", "x", "--max-memory", "lots"], 2, "is not a size"),
+    (["grad", "x", "--timeout", "0"], 2, "is not a number of seconds"),
+    (["jacobian", "x", "--mode", "backward"], 2, "is not one of"),
+    (["derivative", "x", "--order", "many"], 2, "is not a whole number"),
+    (["partition", "[1]", "[0]"], 2, "missing argument 'N'"),
+    (["run"], 2, "missing argument 'FILE'"),
+    (["batch", "a", "b"], 2, "extra argument"),
+    (["tape", "x", "--at", "x=1", "--graph", "svg"], 2, "is not one of dot, mermaid"),
+    (["jvp", "x", "--at", "x=1"], 2, "--tangent"),
+    (["hvp", "x", "--at", "x=1"], 2, "--vector"),
+    # Inputs.
+    (["grad", "x**2"], 2, "x"),
+    (["grad", "x**2", "--at", "y=2"], 2, "'y' is bound and not used"),
+    (["grad", "x**2", "--at", "x=2", "--wrt", "z"], 2, "'z' is not an input of the program"),
+    # The program.
+    (["grad", "x +"], 3, "^"),
+    (["grad", ""], 3, "error["),
+    (["grad", "   "], 3, "error["),
+    (["grad", "sine(x)", "--at", "x=2"], 3, "did you mean 'sin'?"),
+    (["value", "__class__"], 2, "__class__"),
+    (["value", "x.__class__", "--at", "x=1"], 3, "^"),
+    (["value", "open('x')"], 3, "open"),
+    (["run", "import.adiff"], 3, "import"),
+    # Evaluation.
+    (["value", "[1,2] + [1,2,3]"], 1, "^"),
+    (["value", "x[5]", "--at", "x=[1,2]"], 1, "^"),
+    (["run", "assert.adiff"], 1, "^"),
+    (["value", "float32(1) + float64(1)"], 1, "cast"),
+    (["partition", "[10,20]", "[0,2]", "2"], 1, "partitions[1] = 2"),
+    (["stitch", "[[0,-1]]", "[[1,2]]"], 1, "-1"),
+    (["stitch", "[[0],[1]]", "[[1]]"], 2, "INDICES has 2 parts and DATA has 1"),
+    (["stitch", "3", "[[1]]"], 2, "must be a list of parts"),
+    # Limits.
+    (["run", "loop.adiff", "--max-steps", "1000"], 1, "--max-steps"),
+    (["run", "loop.adiff", "--timeout", "0.3"], 1, "--timeout"),
+    (["value", "sum(ones((10**9, 10**9)))"], 1, "error[E06"),
+    (["value", "10**10**10"], 1, "error["),
+    (["value", "sum(ones((3000, 3000)))", "--max-memory", "10M"], 1, "error[E06"),
+    # Files.
+    (["grad", "-f", "nope.adiff"], 4, "nope.adiff: no such file"),
+    (["run", "."], 4, "is a directory"),
+    (["run", "latin.adiff"], 4, "not UTF-8"),
+    (["batch", "nope.txt"], 4, "nope.txt: no such file"),
+    (["grad", "x", "--at", "x=@nope.npy"], 4, "nope.npy: no such file"),
+    (["grad", "x", "--at", "x=@rosenbrock.adiff"], 4, "does not end in"),
+    (["grad", "x", "--at", "x=@data.npz"], 4, "several arrays"),
+    (["grad", "x", "--at", "x=@data.npz:third"], 4, "no array 'third'"),
+    (["partition", "@nope.csv", "[0]", "1"], 4, "nope.csv"),
+    # Names.
+    (["ops", "sine"], 3, "did you mean"),
+]
+
+
+@pytest.fixture
+def wrong(folder: Path) -> None:
+    """Programs that are no good."""
+    (folder / "import.adiff").write_text("import os\n")
+    (folder / "assert.adiff").write_text("x = 1\nassert x == 2, 'not two'\n")
+    (folder / "loop.adiff").write_text("while True:\n    pass\n")
+    (folder / "latin.adiff").write_bytes(b"# caf\xe9\nx\n")
+
+
+@pytest.mark.usefixtures("wrong")
+@pytest.mark.parametrize(("arguments", "code", "help"), MISUSES, ids=lambda value: str(value)[:60])
+def test_misuse(adiff: Callable[..., Completed], arguments: list[str], code: int, help: str) -> None:
+    done = adiff(*arguments)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert help in done.stderr
+    assert done.stderr.count("error[") == 1
+
+
+@pytest.mark.usefixtures("wrong")
+@pytest.mark.parametrize(("arguments", "code", "help"), MISUSES[1:], ids=lambda value: str(value)[:60])
+def test_misuse_as_json(adiff: Callable[..., Completed], arguments: list[str], code: int, help: str) -> None:
+    if arguments[0].startswith("--") or "--format" in arguments or "--json=yes" in arguments or "--csv" in arguments:
+        pytest.skip("says something of formats itself")
+    position = 1 if arguments[-1] in ("--at",) else len(arguments)
+    done = adiff(*arguments[:position], "--json", *arguments[position:])
+    assert (done.returncode, done.stdout) == (code, "")
+    error = json.loads(done.stderr)["error"]
+    assert set(error) == {"code", "kind", "message", "span", "hint"}
+    assert error["span"] is None or set(error["span"]) == {"file", "line", "column", "end_line", "end_column"}
+    assert isinstance(error["message"], str)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\0",
+        "x\0y",
+        "\x1b[31mred",
+        "é" * 1000,
+        "(" * 100_000,
+        "(" * 100_000 + "x" + ")" * 100_000,
+        "+".join(["x"] * 30_000),
+        "x" * 100_000,
+        "1" * 10_000,
+        "1e999999999",
+        "'" * 9,
+        "f'{x'",
+        "\\",
+        "\ud800",
+        "x ^ 2",
+        "2x",
+        "sin x",
+        "x = = 2",
+        "λ**2",
+        "lambda: " * 300 + "1",
+        "[" * 5000 + "]" * 5000,
+        "-" * 20_000 + "1",
+        "not " * 20_000 + "True",
+        "x" + ".T" * 10_000,
+        "x" + "[0]" * 10_000,
+        "sin(" * 3000 + "1" + ")" * 3000,
+        "if True:\n" + "".join(" " * depth + "if True:\n" for depth in range(1, 200)) + " " * 200 + "1",
+    ],
+    ids=lambda text: repr(text[:20]),
+)
+def test_hostile_programs_never_show_a_trace(adiff: Callable[..., Completed], text: str) -> None:
+    done = adiff("grad", "-", "--at", "x=1", "--timeout", "20", stdin=text.encode("utf-8", "surrogatepass"))
+    assert done.returncode in (0, 1, 2, 3, 4)
+    assert (done.stdout == "") == (done.returncode != 0)
+    assert len(done.stderr) < 10_000
+
+
+def test_control_characters_reach_no_terminal(adiff: Callable[..., Completed]) -> None:
+    done = adiff("value", "'\x1b[31m' + ", "--at", "x\x1b[31m=1")
+    assert "\x1b" not in done.stderr
+
+
+def test_a_fault_of_our_own(folder: Path) -> None:
+    code = (
+        "import sys, adiff.cli.main as main\n"
+        "def fail(*_): raise ZeroDivisionError('boom')\n"
+        "main.answer = fail\n"
+        "sys.exit(main.main())"
+    )
+    import sys
+
+    for extra, traced in (([], False), (["--debug"], True)):
+        done = subprocess.run([sys.executable, "-c", code, "value", "1", *extra], capture_output=True, text=True)
+        assert (done.returncode, done.stdout) == (70, "")
+        assert "error[E0911]: a fault of adiff's own: ZeroDivisionError: boom" in done.stderr
+        assert ("Traceback" in done.stderr) == traced
+
+
+@pytest.mark.parametrize(
+    ("raised", "code", "words"), [("MemoryError", 1, "out of memory"), ("RecursionError", 1, "deep")]
+)
+def test_python_running_out(raised: str, code: int, words: str) -> None:
+    import sys
+
+    program = (
+        f"import sys, adiff.cli.main as main\ndef fail(*_): raise {raised}\nmain.answer = fail\nsys.exit(main.main())"
+    )
+    done = subprocess.run([sys.executable, "-c", program, "value", "1"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert words in done.stderr
+    assert "error[E06" in done.stderr

@@ -1,0 +1,140 @@
+"""Where results go: files that appear whole or not at all, pipes that close, devices that are full."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Completed = subprocess.CompletedProcess[str]
+COMMAND = [sys.executable, "-c", "import sys; from adiff.cli.main import main; sys.exit(main())"]
+
+
+def test_output_to_a_file(adiff: Callable[..., Completed], folder: Path) -> None:
+    done = adiff("grad", "x**2", "--at", "x=2", "-o", "out.txt")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (folder / "out.txt").read_text() == "4.0\n"
+    adiff("grad", "x**2", "--at", "x=2", "--json", "--output=out.txt")
+    assert json.loads((folder / "out.txt").read_text())["gradients"] == {"x": 4.0}
+    assert [path.name for path in folder.iterdir() if "tmp" in path.name] == []
+
+
+def test_a_failure_leaves_the_file_as_it_was(adiff: Callable[..., Completed], folder: Path) -> None:
+    (folder / "out.txt").write_text("before")
+    assert adiff("grad", "x**2", "-o", "out.txt").returncode == 2
+    assert adiff("grad", "x +", "-o", "new.txt").returncode == 3
+    assert (folder / "out.txt").read_text() == "before"
+    assert not (folder / "new.txt").exists()
+    assert [path.name for path in folder.iterdir() if "tmp" in path.name] == []
+
+
+def test_modes(adiff: Callable[..., Completed], folder: Path) -> None:
+    mask = os.umask(0)
+    os.umask(mask)
+    (folder / "old.txt").write_text("")
+    (folder / "old.txt").chmod(0o640)
+    for name, mode in (("old.txt", 0o640), ("new.txt", 0o666 & ~mask)):
+        assert adiff("value", "1", "-o", name).returncode == 0
+        assert stat.S_IMODE((folder / name).stat().st_mode) == mode
+
+
+def test_a_link_stays_a_link(adiff: Callable[..., Completed], folder: Path) -> None:
+    (folder / "real.txt").write_text("")
+    (folder / "link.txt").symlink_to("real.txt")
+    assert adiff("value", "1", "-o", "link.txt").returncode == 0
+    assert (folder / "link.txt").is_symlink()
+    assert (folder / "real.txt").read_text() == "1\n"
+
+
+def test_a_device_is_written_to(adiff: Callable[..., Completed]) -> None:
+    assert adiff("value", "1", "-o", "/dev/null").returncode == 0
+    assert adiff("value", "1", "-o", "/dev/stdout").stdout == "1\n"
+
+
+@pytest.mark.parametrize("path", [".", "no/such/folder/out", "rosenbrock.adiff/out", "x" * 300, "/dev/full"])
+def test_places_that_cannot_be_written(adiff: Callable[..., Completed], path: str) -> None:
+    done = adiff("value", "1", "-o", path)
+    assert (done.returncode, done.stdout) == (4, "")
+    assert done.stderr.startswith("error[E07")
+
+
+def test_a_full_device(folder: Path) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([*COMMAND, "value", "1"], stdout=full, stderr=subprocess.PIPE, text=True, cwd=folder)
+    assert done.returncode == 4
+    assert "standard output: no space left" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_closed_standard_streams(folder: Path) -> None:
+    script = f"{' '.join(COMMAND[:1])} -c '{COMMAND[2]}' value 1"
+    done = subprocess.run(["bash", "-c", f"{script} >&-"], capture_output=True, text=True, cwd=folder)
+    assert done.returncode == 4
+    assert "standard output: is closed" in done.stderr
+    done = subprocess.run(["bash", "-c", f"{script} 2>&-"], capture_output=True, text=True, cwd=folder)
+    assert (done.returncode, done.stdout) == (0, "1\n")
+    done = subprocess.run(["bash", "-c", f"{script} <&-"], capture_output=True, text=True, cwd=folder)
+    assert (done.returncode, done.stdout) == (0, "1\n")
+
+
+def test_a_closed_pipe_ends_silently(folder: Path) -> None:
+    (folder / "many.txt").write_text("value 1+1\n" * 20_000)
+    process = subprocess.Popen(
+        [*COMMAND, "batch", "many.txt"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    assert json.loads(process.stdout.readline())["value"] == 2
+    process.stdout.close()
+    assert process.wait(60) == 0
+    assert process.stderr.read() == b""
+    process.stderr.close()
+
+
+def test_a_pipe_closed_before_the_answer(folder: Path) -> None:
+    for arguments in (["value", "1"], ["value", "ones((300, 300))"], ["ops"], ["--help"], ["grad", "--help"]):
+        process = subprocess.Popen([*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder)
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+        process.stderr.close()
+        assert process.wait(60) == 0
+
+
+def test_an_interrupt_ends_at_once_and_leaves_nothing(folder: Path) -> None:
+    (folder / "loop.adiff").write_text("x = 0.0\nwhile True:\n    x = x + 1.0\n")
+    process = subprocess.Popen(
+        [*COMMAND, "run", "loop.adiff", "-o", "out.txt"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder
+    )
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    begun = time.monotonic()
+    stdout, stderr = process.communicate(timeout=30)
+    assert time.monotonic() - begun < 2
+    assert (process.returncode, stdout) == (130, b"")
+    assert b"Traceback" not in stderr
+    assert sorted(path.name for path in folder.iterdir() if path.name.startswith((".adiff", "out"))) == []
+
+
+def test_an_interrupt_while_waiting_for_input(folder: Path) -> None:
+    process = subprocess.Popen(
+        [*COMMAND, "batch", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(b"value 1+1\n")
+    process.stdin.flush()
+    assert json.loads(process.stdout.readline())["value"] == 2
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert b"Traceback" not in stderr
