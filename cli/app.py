@@ -18,6 +18,7 @@ from .request import Request, build, nearest
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from ..parser.errors import AdiffError
     from .environment import Environment
 
 # The exceptions of Typer's parser, which it does not export: all of them derive from this one.
@@ -41,7 +42,7 @@ def interpret(tokens: Sequence[str], environment: Environment) -> Request | int:
     return answer if isinstance(answer, Request) else int(answer or 0)
 
 
-def explain(error: Exception, tokens: Sequence[str]) -> Exception:
+def explain(error: Exception, tokens: Sequence[str]) -> AdiffError:
     """What Typer found wrong, as our own error with a hint."""
     command = NAMES.get(tokens[0])
     if command is None:
@@ -59,7 +60,7 @@ def explain(error: Exception, tokens: Sequence[str]) -> Exception:
     return errors.usage(f"adiff {command.name}: {message[:1].lower()}{message[1:].rstrip('.')}", see)
 
 
-def unknown_command(word: str) -> Exception:
+def unknown_command(word: str) -> AdiffError:
     """The error for a first word that is no command."""
     if word.startswith("--") and len(word) > 2:
         hint = nearest(word, ["--help", "--version"]) or "a command comes first"

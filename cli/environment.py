@@ -64,6 +64,15 @@ class Environment:
             except (OSError, ValueError):
                 self.stderr = None
 
+    def flush(self) -> None:
+        """Send on what is still in the streams, if anyone still reads them."""
+        for stream in (self.stdout, self.stderr):
+            try:
+                if stream is not None:
+                    stream.flush()
+            except (OSError, ValueError):
+                continue
+
     def read_input(self, limit: int) -> bytes:
         """At most `limit` bytes of standard input."""
         if self.stdin is None:

@@ -62,6 +62,14 @@ def open_file(path: str, regular: bool = True) -> BufferedReader:
         raise errors.unreadable(path, errors.reason(error)) from None
 
 
+def is_file(path: str) -> bool:
+    """Whether there is a file of this name."""
+    try:
+        return stat.S_ISREG(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
 def read_point(path: str) -> dict[str, object]:
     """The names and values of `@point.json`."""
     path = unquoted(path)

@@ -34,12 +34,12 @@ class Output:
     def open(self, path: str) -> None:
         """Open the file beside its final place, or the place itself where that is a device or pipe."""
         try:
-            target = os.path.realpath(path)
-            mode = mode_of(target)
+            mode = mode_of(path)
             if mode is not None and not stat.S_ISREG(mode):
-                self.file = open(target, "w", encoding="utf-8", newline="")  # noqa: SIM115
+                self.file = open(path, "w", encoding="utf-8", newline="")  # noqa: SIM115
                 return
-            self.path = target
+            # A link stays one: the file it leads to is replaced.
+            self.path = target = os.path.realpath(path)
             temporary = os.path.join(os.path.dirname(target), f".adiff-{os.urandom(6).hex()}.tmp")
             # As a plain `open` would: the umask rules a new file, and an old one keeps its mode.
             descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)

@@ -1,8 +1,8 @@
 """The Python face of adiff: `program(text)` gives a Program, and a Program its value and every derivative.
 
-    >>> import adiff
-    >>> adiff.program("x**2 * y").value_and_gradient({"x": 3.0, "y": 2.0})
-    (18.0, {'x': 12.0, 'y': 9.0})
+>>> import adiff
+>>> adiff.program("x**2 * y").value_and_gradient({"x": 3.0, "y": 2.0})
+(18.0, {'x': 12.0, 'y': 9.0})
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import time
 from ..parser.errors import AdiffError
 from ..parser.parse import parse
 from ..parser.source import Source, Span
-from .autodiff import drivers
+from .autodiff import drivers, taylor
 from .core import limits
 from .core.dispatch import as_operand, shape_text, tensor
 from .core.dtypes import FLOAT32, WEAK_FLOAT32
@@ -30,7 +30,7 @@ from .program.lower import did_you_mean, lower
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
 # Closures nest as deeply as the text does; a frame of Python's own costs no C stack.
@@ -117,7 +117,11 @@ class Program:
         return self.evaluate("value", at, **options).value
 
     def value_and_gradient(
-        self, at: Mapping[str, Any] | None = None, wrt: Sequence[str] | None = None, engine: str = "auto", **options: Any
+        self,
+        at: Mapping[str, Any] | None = None,
+        wrt: Sequence[str] | None = None,
+        engine: str = "auto",
+        **options: Any,
     ) -> tuple[Any, dict[str, Any]]:
         """The value and the gradient with respect to each input (or those in `wrt`); None where unconnected."""
         outcome = self.evaluate("grad", at, wrt, engine=engine, **options)
@@ -153,7 +157,9 @@ class Program:
         assert outcome.cotangents is not None
         return outcome.value, outcome.cotangents
 
-    def hvp(self, at: Mapping[str, Any], vector: Mapping[str, Any], wrt: Sequence[str] | None = None, **options: Any) -> dict[str, Any]:
+    def hvp(
+        self, at: Mapping[str, Any], vector: Mapping[str, Any], wrt: Sequence[str] | None = None, **options: Any
+    ) -> dict[str, Any]:
         """The Hessian times `vector`, by input, without forming the Hessian."""
         outcome = self.evaluate("hvp", at, wrt, vector=vector, **options)
         assert outcome.product is not None
@@ -183,7 +189,10 @@ class Program:
                 return Evaluation(self, at or {}, wrt, options).run(command)
         except RecursionError:
             raise AdiffError(
-                "E0605", "the program nests too deeply to be evaluated", Span(self.source, 0, 0), "give parts of it names"
+                "E0605",
+                "the program nests too deeply to be evaluated",
+                Span(self.source, 0, 0),
+                "give parts of it names",
             ) from None
         except MemoryError:
             raise out_of_memory() from None
@@ -202,7 +211,9 @@ class Program:
 class Evaluation:
     """One evaluation of a program at a point."""
 
-    def __init__(self, program: Program, at: Mapping[str, Any], wrt: Sequence[str] | None, options: dict[str, Any]) -> None:
+    def __init__(
+        self, program: Program, at: Mapping[str, Any], wrt: Sequence[str] | None, options: dict[str, Any]
+    ) -> None:
         self.program = program
         self.core = program.core
         self.options = options
@@ -337,8 +348,11 @@ class Evaluation:
         outcome.timings["forward"] = self.forward_seconds
         if command not in ("value", "run"):
             outcome.timings["derivative"] = total - self.forward_seconds
+        differentiated = () if command in ("value", "run") else self.names
         for name in self.core.inputs:
-            found = type_of(self.point[name])
+            value = self.point[name]
+            # A bare integer that is differentiated is a float.
+            found = type_of(drivers.source(value) if name in differentiated else value)
             if found is not None:
                 outcome.types[name] = found
         self.explain_non_finite(command)
@@ -361,15 +375,19 @@ class Evaluation:
             self.keep_value(result)
 
     def command_grad(self) -> None:
-        from .eager.tapes import unconnected_message
         from .autodiff.tape import gradient, seed_for
+        from .eager.tapes import unconnected_message
 
         sources = self.sources()
         tape, tensors, y = drivers.recorded(self.function, sources)
         y = as_operand(y)
         self.warn_sources(tensors)
         if y.__class__ is Tensor and y.shape != ():
-            STATE.notify("N0503", f"the result has shape {shape_text(y.shape)}: its elements are summed for the gradient", self.end_site())
+            STATE.notify(
+                "N0503",
+                f"the result has shape {shape_text(y.shape)}: its elements are summed for the gradient",
+                self.end_site(),
+            )
         log = tape.log.copy() if tape.breaks or len(tape.log) < 4000 else []
         gradients = gradient(tape, [y], [seed_for(y)], [[x] for x in tensors], consume=True)
         self.outcome.gradients = {}
@@ -434,10 +452,17 @@ class Evaluation:
     def directions(self, given: Mapping[str, Any] | None, option: str) -> list[Any]:
         given = given or {}
         if not given:
-            raise AdiffError("E0804", f"a direction is needed: --{option} x=1", None, f"give one per input: --{option} x=1,y=0")
+            raise AdiffError(
+                "E0804", f"a direction is needed: --{option} x=1", None, f"give one per input: --{option} x=1,y=0"
+            )
         for name in given:
             if name not in self.point:
-                raise AdiffError("E0803", f"--{option}: '{name}' is not an input of the program", None, f"its inputs are {', '.join(self.point)}")
+                raise AdiffError(
+                    "E0803",
+                    f"--{option}: '{name}' is not an input of the program",
+                    None,
+                    f"its inputs are {', '.join(self.point)}",
+                )
         return [bind(given[name], name) if name in given else None for name in self.names]
 
     def command_jvp(self) -> None:
@@ -477,9 +502,25 @@ class Evaluation:
             )  # fmt: skip
         order = self.options.get("order")
         order = 1 if order is None else order
-        found = drivers.derivatives(self.scalar_function, self.sources()[0], order)
+        found = self.taylor_derivatives(order)
+        if found is None:
+            found = drivers.derivatives(self.scalar_function, self.sources()[0], order)
         self.keep_value(found[0])
         self.outcome.derivatives = [to_plain(as_float(d)) for d in found[1:]]
+
+    def taylor_derivatives(self, order: int) -> list[Any] | None:
+        """The derivatives by Taylor mode, or None for a program that it does not cover."""
+        x = self.sources()[0]
+        if order < 3 or x.__class__ not in (float, int, Binding) or not taylor.covers(self.core):
+            return None
+        value = self.scalar_function([drivers.source(x)])
+        if value.__class__ is not float and not (value.__class__ is Tensor and value.value.__class__ is float):
+            return None
+        try:
+            found: list[Any] = taylor.derivatives(self.scalar_function, float(x), order)
+        except taylor.Unsupported:
+            return None
+        return found
 
     def scalar_function(self, inputs: list[Any]) -> Any:
         y = self.function(inputs)
@@ -509,7 +550,15 @@ class Evaluation:
         if command in ("tape", "check") or STATE.kinks == "error":
             return
         outcome = self.outcome
-        derived = (outcome.gradients, outcome.jacobian, outcome.hessian, outcome.tangent, outcome.cotangents, outcome.product, outcome.derivatives)
+        derived = (
+            outcome.gradients,
+            outcome.jacobian,
+            outcome.hessian,
+            outcome.tangent,
+            outcome.cotangents,
+            outcome.product,
+            outcome.derivatives,
+        )
         if all_finite(outcome.value) and all(all_finite(part) for part in derived):
             return
         from .diagnose import find_origin

@@ -6,6 +6,7 @@ from ..parser.errors import AdiffError
 from .core.dispatch import as_operand, describe, of_numpy, tensor_of_list, wrap
 from .core.dtypes import STRONG, DType, raw_dtype
 from .core.errors import failure
+from .core.limits import MAX_SHOWN_BITS
 from .core.state import STATE
 from .core.tensor import Tensor
 
@@ -29,6 +30,8 @@ def to_plain(value: Any) -> Any:
     if cls is Tensor:
         found = value.value
         return found if found.__class__ in (float, int, complex, bool) or found.ndim else found[()]
+    if cls is int and value.bit_length() > MAX_SHOWN_BITS:
+        raise failure("E0604", f"the result is an integer of {value.bit_length()} bits: too many digits to be shown")
     if cls in (float, int, bool, complex, str) or value is None:
         return value
     if cls is list:
@@ -48,7 +51,11 @@ def to_plain(value: Any) -> Any:
         return to_plain(value.read_value())
     if hasattr(value, "__next__"):
         return [to_plain(v) for v in value]
-    raise failure("E0304", f"the result is {describe(value)}, which has no value to show", "end the program with a number or a tensor")
+    raise failure(
+        "E0304",
+        f"the result is {describe(value)}, which has no value to show",
+        "end the program with a number or a tensor",
+    )
 
 
 def bind(value: Any, name: str) -> Any:

@@ -108,7 +108,7 @@ LATEX = {
 def unknown_piece(place: Place) -> Mistake:
     """A piece of text that is no token of the language (and not a word that is kept for Python)."""
     piece = place.piece
-    if piece in ("'", '"'):
+    if piece[0] in "'\"":
         return _quote(place)
     if piece == "\\":
         return _backslash(place)
@@ -200,17 +200,19 @@ def _sign(place: Place, position: int, character: str, start: int) -> Mistake:
 
 
 def _quote(place: Place) -> Mistake:
-    quote = place.piece
+    quote = place.piece[0]
     if quote == "'" and place.at(-1) == NAME and place.touches():
         # `f'(x)` begins like an f-string, but a bracket after the quote is how a derivative is written on paper.
-        if place.previous.lower() not in PREFIXES or place.source(place.end, place.end + 1) == "(":
+        if place.previous.lower() not in PREFIXES or place.piece[1:2] == "(":
             return place.mistake(
                 "E0129",
                 "a prime does not mark a derivative here",
                 f"for the derivative of {place.previous} write grad({place.previous})",
+                None,
+                place.start + 1,
             )
     start = place.start_at(-1) if place.at(-1) == NAME and place.touches() else place.start
-    if place.source(place.start, place.start + 3) == quote * 3:
+    if place.piece.startswith(quote * 3):
         return place.mistake(
             "E0106",
             "this string is never closed",

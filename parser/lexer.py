@@ -53,10 +53,11 @@ def tokenise(table: Table, text: str) -> Tokens:
     opening, closing = table.opening, table.closing
     depth = 0
     indentation: list[tuple[int, int]] = []
-    position = 0
-    previous_end = 0
+    # Editors on Windows begin a file with a mark of its encoding, which may come through.
+    position = 1 if text.startswith("\ufeff") else 0
+    previous_end = position
     kind_of = table.seen.get
-    for piece in table.pattern.findall(text):
+    for piece in table.pattern.findall(text, position):
         kind = kind_of(piece)
         if kind is None:
             kind = _classify(piece, table)
@@ -134,8 +135,8 @@ def _classify(piece: str, table: Table) -> int:
             kind = LINE_BREAK
         elif first in "0123456789." and piece != ".":
             kind = NUMBER
-        elif piece[-1] in "\"'":
-            kind = STRING if len(piece) > 1 else UNKNOWN
+        elif first in "\"'" or piece[-1] in "\"'":
+            kind = STRING if _is_closed(piece) else UNKNOWN
         elif first == "#" or (first == "\\" and len(piece) > 1):
             kind = SKIPPED
         elif piece.isascii():
@@ -148,6 +149,19 @@ def _classify(piece: str, table: Table) -> int:
     if len(piece) < 100:
         table.seen[piece] = kind
     return kind
+
+
+def _is_closed(piece: str) -> bool:
+    """Whether a piece with quotes is a whole literal, given that only one that is not may lack its last quote."""
+    quote = piece[-1]
+    if quote not in "\"'":
+        return False
+    body = piece[min(position for mark in "\"'" if (position := piece.find(mark)) >= 0) :]
+    width = 3 if body.startswith(quote * 3) and len(body) > 2 else 1
+    if body[0] != quote or len(body) < 2 * width or not body.endswith(quote * width):
+        return False
+    inside = body[width:-width]
+    return (len(inside) - len(inside.rstrip("\\"))) % 2 == 0
 
 
 def _margin(text: str, position: int) -> str:

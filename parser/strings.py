@@ -146,7 +146,7 @@ def _named(text: str, position: int, offset: int) -> tuple[str, int]:
         if not text.startswith("{", position + 2) or close < 0:
             raise KeyError
         return lookup(text[position + 3 : close]), close + 1
-    except KeyError:
+    except (KeyError, ValueError):
         stop = close + 1 if close >= 0 else position + 2
         raise Mistake(
             "E0141",

@@ -14,14 +14,14 @@ from . import builder, cache
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
-    from lark.lexer import TerminalDef
+    from lark.lexer import TerminalDef, Token
 
     Action = Callable[[list[Any], int, int], Any]
 
-# Raise this when the layout of the entry or the meaning of a field changes.
+# Raise this when this file comes to make another entry of the same grammar; a test compares.
 FORMAT = 1
 
 # Terminals that carry more than their own text come first, then those the lexer must stop at; driver.py and lexer.py
@@ -110,10 +110,18 @@ def make(grammar: str) -> dict[str, Any]:
 
     import lark
     from lark.grammar import Terminal
+    from lark.lexer import Lexer
     from lark.parsers.lalr_analysis import Shift
 
-    # The lexer matters only to Lark's own parser; "basic" is the quicker one to build.
-    made = lark.Lark(grammar, parser="lalr", lexer="basic", start=list(STARTS))
+    class Unused(Lexer):
+        """In the place of Lark's own lexer, which would be made, and checked, for nothing."""
+
+        def __init__(self, configuration: object) -> None: ...
+
+        def lex(self, lexer_state: object, parser_state: object) -> Iterator[Token]:
+            raise NotImplementedError
+
+    made = lark.Lark(grammar, parser="lalr", lexer=Unused, start=list(STARTS))
     states = made.parser.parser._parse_table
     terminals = {terminal.name: terminal for terminal in made.terminals}
 
@@ -141,16 +149,22 @@ def make(grammar: str) -> dict[str, Any]:
         for symbol in rule.expansion:
             assert not isinstance(symbol, Terminal) or symbol.name in number, symbol
 
-    # States are numbered from 1, so that the sign of an action tells its kind.
-    order = {state: position for position, state in enumerate(states.states, start=1)}
+    # States are numbered from 1, so that the sign of an action tells its kind, and in the order in which a walk through
+    # the table meets them, so that a grammar has one table. (Lark's numbers differ from run to run.)
+    order = {states.start_states[name]: position for position, name in enumerate(STARTS, start=1)}
     rows: list[dict[int, int]] = [{}]
-    for row in states.states.values():
-        rows.append(
-            {
-                number[symbol]: order[argument] if action is Shift else ~rule_numbers[argument]
-                for symbol, (action, argument) in row.items()
-            }
-        )
+    for state in (queue := list(order)):
+        row = {}
+        for symbol in sorted(states.states[state], key=number.__getitem__):
+            action, argument = states.states[state][symbol]
+            if action is not Shift:
+                row[number[symbol]] = ~rule_numbers[argument]
+                continue
+            if argument not in order:
+                order[argument] = len(order) + 1
+                queue.append(argument)
+            row[number[symbol]] = order[argument]
+        rows.append(row)
     for state in states.end_states.values():
         rows[order[state]][END] = ACCEPT
 
@@ -171,7 +185,8 @@ def _pattern(terminals: dict[str, TerminalDef], fixed: dict[str, int]) -> str:
     """One regular expression that cuts any text into pieces, of which each is at most one terminal.
 
     A word that is not the prefix of a string comes first because most pieces are one; it covers names and keywords
-    alike, which the lexer tells apart by looking them up. The last two alternatives take what is in no program.
+    alike, which the lexer tells apart by looking them up. The last alternatives take what is in no program; a string
+    that is never closed is one piece, so that no part of it is searched for its end again.
     """
     from re import escape
 
@@ -190,6 +205,10 @@ def _pattern(terminals: dict[str, TerminalDef], fixed: dict[str, int]) -> str:
             regular("STRING"),
             regular("COMMENT"),
             regular("CONTINUATION"),
+            r"\"\"\"[\s\S]*+",
+            r"'''[\s\S]*+",
+            r"\"[^\"\\\r\n]*+(?:\\(?:\r\n|[\s\S])[^\"\\\r\n]*+)*+\\?",
+            r"'[^'\\\r\n]*+(?:\\(?:\r\n|[\s\S])[^'\\\r\n]*+)*+\\?",
             r"\w+",
             r"[\s\S]",
         ]

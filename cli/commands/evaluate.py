@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from ... import program
+from ...parser.errors import AdiffError
 from ..bindings import bind, value_of
+from ..files import is_file
 from ..result import from_outcome
 from ..text import program_text
 
@@ -23,10 +25,21 @@ ENGINE_OPTIONS = ("dtype", "kinks", "mode", "order", "max_steps", "max_memory", 
 def answer(request: Request, environment: Environment) -> Result:
     """Evaluate the request's program."""
     text, name = program_text(request, environment)
-    parsed = program(text, name)
-    at = inputs(request, parsed)
-    outcome = parsed.evaluate(request.command, at=at, wrt=request.texts("wrt") or None, **options(request))
+    try:
+        parsed = program(text, name)
+        at = inputs(request, parsed)
+        outcome = parsed.evaluate(request.command, at=at, wrt=request.texts("wrt") or None, **options(request))
+    except AdiffError as error:
+        raise meant_as_file(request, error) from None
     return from_outcome(request.command, text, at, outcome)
+
+
+def meant_as_file(request: Request, error: AdiffError) -> AdiffError:
+    """The error, with a better hint where the expression is the name of a file."""
+    path = request.arguments.get("expression", "")
+    if error.kind in ("syntax", "name", "usage") and "." in path and is_file(path):
+        error.hint = f"an expression is never read as a file: write -f {path}"
+    return error
 
 
 def inputs(request: Request, parsed: Program) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ... import operations
 from ...parser.errors import AdiffError
+from ..formats.numbers import value_text
 from ..request import nearest
 from ..result import Result
 
@@ -11,10 +12,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ...engine.table import Choice, OperationInfo
     from ..request import Request
 
-# What is told of an operation, in this order.
-DETAILS = ("name", "aliases", "family", "signature", "dtypes", "derivative", "singular_points", "doc", "example")
+POLICIES = ("adiff", "tensorflow", "jax", "torch")
 
 
 def answer(request: Request) -> Result:
@@ -22,37 +23,70 @@ def answer(request: Request) -> Result:
     rows = operations()
     name = request.arguments.get("name")
     if name is None:
-        return listing([details(row) for row in rows])
-    plain = name.split(".")[-1] if not any(name in (row.name, *row.aliases) for row in rows) else name
-    for row in rows:
-        if plain == row.name or plain in row.aliases:
-            return detail(details(row))
+        return listing(rows)
+    bare = name.rpartition(".")[2]  # 'np.sin' and 'tf.math.sin' are asked for as 'sin' where they are not listed
+    for wanted in (name, bare):
+        for row in rows:
+            if wanted == row.name or wanted in row.aliases:
+                return detail(row)
     known = [known for row in rows for known in (row.name, *row.aliases)]
-    raise AdiffError("E0203", f"unknown operation {name!r}", hint=nearest(name, known))
+    raise AdiffError("E0203", f"unknown operation {name!r}", hint=nearest(bare, known) or "adiff ops lists them")
 
 
-def details(row: Any) -> dict[str, Any]:
-    """One row of the table as plain values."""
-    found = {key: getattr(row, key) for key in DETAILS}
-    return {key: list(value) if isinstance(value, tuple) else value for key, value in found.items()}
-
-
-def listing(rows: list[dict[str, Any]]) -> Result:
+def listing(rows: list[OperationInfo]) -> Result:
     """All operations by family."""
-    result = Result({"operations": rows})
+    result = Result({"operations": [details(row) for row in rows]})
     result.header = ("name", "family", "signature", "doc")
-    result.rows = [tuple(row[key] for key in result.header) for row in rows]
+    result.rows = [(row.name, row.family, row.signature, row.doc) for row in rows]
     return result
 
 
-def detail(row: dict[str, Any]) -> Result:
+def detail(row: OperationInfo) -> Result:
     """One operation: a line for each thing there is to say."""
-    result = Result({"operation": row})
-    result.lines = [(key.replace("_", " "), text_of(value)) for key, value in row.items() if value]
-    result.columns = [(key, text_of(value)) for key, value in row.items()]
+    result = Result({"operation": details(row)})
+    derivative = f"{row.derivative}: {row.reason}" if row.reason else row.derivative
+    example = row.example if row.example_value is None else f"{row.example} = {value_text(row.example_value)}"
+    result.columns = [
+        ("name", row.name),
+        ("aliases", ", ".join(row.aliases)),
+        ("family", row.family),
+        ("signature", row.signature),
+        ("dtypes", ", ".join(row.dtypes)),
+        ("derivative", derivative),
+        *(("singular point", singular_text(choice)) for choice in row.singular),
+        ("doc", row.doc),
+        ("example", example),
+    ]
+    result.lines = [(name, text) for name, text in result.columns if text]
     return result
 
 
-def text_of(value: Any) -> str:
-    """What is said, on one line."""
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+def singular_text(choice: Choice) -> str:
+    """Where an operation has no derivative, and what each policy of --kinks takes there."""
+    chosen_from = f" from {choice.subgradients}" if choice.subgradients else ""
+    choices = ", ".join(f"{policy} {getattr(choice, policy)}" for policy in POLICIES)
+    return f"{choice.message}: {choices}{chosen_from}"
+
+
+def details(row: OperationInfo) -> dict[str, Any]:
+    """An operation for JSON."""
+    return {
+        "name": row.name,
+        "aliases": row.aliases,
+        "family": row.family,
+        "signature": row.signature,
+        "dtypes": row.dtypes,
+        "derivative": row.derivative,
+        "reason": row.reason,
+        "singular_points": [
+            {
+                "message": choice.message,
+                "subgradients": choice.subgradients,
+                "choices": {policy: getattr(choice, policy) for policy in POLICIES},
+            }
+            for choice in row.singular
+        ],
+        "doc": row.doc,
+        "example": row.example,
+        "example_value": row.example_value,
+    }

@@ -76,18 +76,22 @@ class Canvas:
             table.add_row(*(Text(cell) for cell in row))
         self.console.print(table)
 
+    def listing(self, rows: Rows, faint: bool = False) -> None:
+        """Names and what is said of them, which wraps beside the names."""
+        table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 2))
+        table.add_column(style=NAME, no_wrap=True)
+        table.add_column(style=FAINT if faint else "", overflow="fold")
+        for name, text in rows:
+            table.add_row(Text(name), Text(text))
+        self.console.print(table)
+
     def blocks(self, header: Sequence[str], rows: Rows) -> None:
         """The table turned: the first cell of a row over a list of its others."""
         for row in rows:
             self.console.print()
-            self.console.print(Text(row[0], style=NAME), overflow="fold")
-            table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 2))
-            table.add_column(style=FAINT, no_wrap=True)
-            table.add_column(overflow="fold")
-            for title, cell in zip(header[1:], row[1:], strict=True):
-                if cell:
-                    table.add_row(Text(title), Text(cell.strip() if "\n" not in cell else cell))
-            self.console.print(table)
+            self.console.print(Text(row[0], style=HEADING), overflow="fold")
+            cells = zip(header[1:], row[1:], strict=True)
+            self.listing([(title, cell if "\n" in cell else cell.strip()) for title, cell in cells if cell])
         self.console.print()
 
 

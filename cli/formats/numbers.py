@@ -29,18 +29,9 @@ def is_float32(array: Any) -> bool:
 
 def shortest(number: float) -> str:
     """The shortest text of a number that reads back to the same float32 (numbers are given as float64)."""
-    if number != number or number in (float("inf"), float("-inf")):
-        return float.__repr__(number)
-    import struct
+    import numpy
 
-    for digits in range(6, 10):
-        text = f"{number:.{digits}g}"
-        try:
-            if struct.unpack("f", struct.pack("f", float(text)))[0] == number:
-                return repr(float(text))
-        except OverflowError:  # rounded up beyond the largest float32
-            continue
-    return repr(number)
+    return repr(float(str(numpy.float32(number))))
 
 
 def scalar_text(value: Any, precision: int | None = None, single: bool = False) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .canvas import BAD, FAINT, GOOD, HEADING, NAME, Canvas
+from .canvas import BAD, GOOD, HEADING, Canvas
 from .layout import Marks, aligned, cell_text, count_of, labels, shape_of
 from .numbers import entries, scalar_text
 
@@ -244,17 +244,14 @@ def draw_stitch(drawing: Drawing, result: Result) -> None:
 def draw_operations(drawing: Drawing, result: Result) -> None:
     """The operations by family, or one of them in detail."""
     if result.lines:
-        for name, value in result.lines:
-            drawing.canvas.line((f"{name:<16}", NAME), (str(value), ""))
+        drawing.canvas.listing(result.lines)
         return
-    family = None
-    wide = max((len(row[0]) for row in result.rows), default=0)
-    for name, of_family, *_, doc in result.rows:
-        if of_family != family:
-            family = of_family
-            drawing.canvas.line(("", ""))
-            drawing.canvas.line((family, HEADING))
-        drawing.canvas.line((f"  {name:<{wide}}  ", NAME), (doc, FAINT))
+    families: dict[str, list[tuple[str, str]]] = {}
+    for name, family, _, doc in result.rows:
+        families.setdefault(family, []).append((name, doc))
+    for family, rows in families.items():
+        drawing.canvas.line((f"\n{family}", HEADING))
+        drawing.canvas.listing(rows, faint=True)
 
 
 DRAW = {

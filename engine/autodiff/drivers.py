@@ -71,7 +71,9 @@ def recorded(f: Function, xs: Sequence[Any], wanted: Sequence[bool] | None = Non
 def scalar_seed(y: Any, what: str) -> Any:
     if y.__class__ is Tensor and y.shape != ():
         raise failure(
-            "E0507", f"{what} needs a scalar result, and this one has shape {shape_text(y.shape)}", "sum(...) makes it one"
+            "E0507",
+            f"{what} needs a scalar result, and this one has shape {shape_text(y.shape)}",
+            "sum(...) makes it one",
         )
     return 1.0
 
@@ -240,7 +242,9 @@ def forward_jacobian(f: Function, xs: Sequence[Any], tensors: list[Tensor], y: A
     return blocks, ambiguous
 
 
-def hvp(f: Function, xs: Sequence[Any], vectors: Sequence[Any], wanted: Sequence[bool] | None = None) -> tuple[Any, list[Any], list[Any]]:
+def hvp(
+    f: Function, xs: Sequence[Any], vectors: Sequence[Any], wanted: Sequence[bool] | None = None
+) -> tuple[Any, list[Any], list[Any]]:
     """The value, the gradients and the Hessian times a vector, forward over reverse, without forming the Hessian.
 
     `vectors[i]` is None for a zero block; `wanted` limits the rows of the product. An unconnected block is None.
@@ -289,9 +293,7 @@ def reverse_over_reverse(f: Function, xs: Sequence[Any], vectors: Sequence[Any],
         return total
 
     _, products = value_and_gradients(directional, xs)
-    return [
-        None if g is None else (zeros(shape_of(x)) if p is None else p) for g, p, x in zip(gradients, products, xs)
-    ]
+    return [None if g is None else (zeros(shape_of(x)) if p is None else p) for g, p, x in zip(gradients, products, xs)]
 
 
 def hessian(f: Function, xs: Sequence[Any]) -> tuple[Any, list[Any], list[list[Any]]]:

@@ -42,7 +42,11 @@ class Forward:
         add_mark(x, Dual(self.token, tangent))
 
     def record(self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None, out: Any) -> Any:
-        if op.derivative == "none" or out.__class__ is bool or (out.__class__ is Tensor and not out.dtype.differentiable):
+        if (
+            op.derivative == "none"
+            or out.__class__ is bool
+            or (out.__class__ is Tensor and not out.dtype.differentiable)
+        ):
             return out
         saved = RECORDERS.copy()
         del RECORDERS[saved.index(self) :]

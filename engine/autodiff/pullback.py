@@ -4,7 +4,8 @@ Broadcasting is undone here and nowhere else. Products with a cotangent are *str
 whatever it meets, so that nothing leaks from a branch that was not taken (`where(x > 0, log(x), 0)` at 0).
 
 Complex numbers: the cotangent of z is dL/dRe(z) + i dL/dIm(z), the direction of steepest ascent (TensorFlow's and
-PyTorch's convention). A holomorphic partial p therefore pulls back as g * conj(p) and pushes forward as p * t.
+PyTorch's convention). A holomorphic partial p therefore pulls back as g * conj(p) and pushes forward as p * t. A real function
+of z has the partial d/dRe - i d/dIm, pulls back in the same way, and pushes forward as the real part of p * t.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..core.operation import Operation, Singular
+
+
+FUNCTION = type(lambda: None)
 
 
 def is_complex(x: Any) -> bool:
@@ -82,16 +86,30 @@ def singular_partial(op: Operation, spot: Singular, p: Any, inputs: tuple[Any, .
     return OPERATORS["where"](tensor_of_mask(mask), choice, p)
 
 
+def note_jumps(op: Operation, inputs: tuple[Any, ...], g: Any) -> None:
+    """Report that a piecewise constant row was differentiated at one of its jumps."""
+    for spot in op.singular:
+        singular_partial(op, spot, 0.0, inputs, g)
+
+
 def tensor_of_mask(mask: Any) -> Tensor:
     from ..core.dtypes import BOOL
 
     return Tensor(mask, BOOL)
 
 
-def partial(op: Operation, index: int, y: Any, inputs: tuple[Any, ...], attributes: dict[str, Any] | None, g: Any) -> Any:
+def partial(
+    op: Operation, index: int, y: Any, inputs: tuple[Any, ...], attributes: dict[str, Any] | None, g: Any
+) -> Any:
     """The local partial of `y` with respect to input `index`, with singular points resolved by the policy."""
     formula = op.partials[index]
-    p = formula if not callable(formula) else formula(y, *inputs) if attributes is None else formula(y, *inputs, **attributes)
+    p = (
+        formula
+        if not callable(formula)
+        else formula(y, *inputs)
+        if attributes is None
+        else formula(y, *inputs, **attributes)
+    )
     for spot in op.singular:
         if spot.input == index:
             p = singular_partial(op, spot, p, inputs, g)
@@ -107,18 +125,27 @@ def strong_product(g: Any, p: Any) -> Any:
             return g * p if g != 0.0 else 0.0
         if p == -1:
             return -g
+    elif is_complex(p) is not is_complex(g):
+        # Strong dtypes do not mix: the real factor becomes complex.
+        g, p = (g, as_complex(p)) if is_complex(g) else (as_complex(g), p)
     return OPERATORS["strong_multiply"](g, p)
 
 
+def as_complex(x: Any) -> Any:
+    return OPERATORS["complex"](x, 0.0)
+
+
 def fit(c: Any, x: Any) -> Any:
-    """A cotangent brought to its input: broadcasting undone, real where the input is real."""
+    """A cotangent brought to its input: broadcasting undone, real or complex as the input is."""
     shape = shape_of(x)
     if shape_of(c) != shape:
-        c = OPERATORS["sum_to"](c, shape=shape) if len(shape_of(c)) >= len(shape) and _size(c) >= _count(shape) else (
-            OPERATORS["broadcast_to"](c, shape=shape)
+        c = (
+            OPERATORS["sum_to"](c, shape=shape)
+            if len(shape_of(c)) >= len(shape) and _size(c) >= _count(shape)
+            else (OPERATORS["broadcast_to"](c, shape=shape))
         )
-    if is_complex(c) and not is_complex(x):
-        c = OPERATORS["real"](c)
+    if is_complex(c) is not is_complex(x):
+        c = OPERATORS["real"](c) if is_complex(c) else as_complex(c)
     return c
 
 
@@ -131,6 +158,11 @@ def _count(shape: tuple[int, ...]) -> int:
 
 def _size(x: Any) -> int:
     return _count(shape_of(x))
+
+
+def given(c: Any) -> Any:
+    """A cotangent as a rule gives it: itself, or a function of nothing where it costs much and may not be wanted."""
+    return c() if c.__class__ is FUNCTION else c
 
 
 def pullback(
@@ -150,6 +182,7 @@ def pullback(
             cotangents.append(fit(strong_product(g, p), x))
         return cotangents
     if kind == "zero":
+        note_jumps(op, inputs, g)
         return [zeros_like(x) if want else None for x, want in zip(inputs, wanted)]
     if kind == "missing":
         raise failure("E0502", f"the derivative of {op.name} is not available: {op.reason}")
@@ -158,9 +191,7 @@ def pullback(
     result = rule(g, y, *inputs) if attributes is None else rule(g, y, *inputs, **attributes)
     if result.__class__ is not tuple:
         result = (result,)
-    return [
-        fit(c, x) if c is not None and want else None for c, x, want in zip(result, inputs, wanted)
-    ]
+    return [fit(given(c), x) if c is not None and want else None for c, x, want in zip(result, inputs, wanted)]
 
 
 def pushforward(
@@ -179,6 +210,8 @@ def pushforward(
             total = term if total is None else total + term
         if total is not None and shape_of(total) != shape_of(y):
             total = OPERATORS["broadcast_to"](total, shape=shape_of(y))
+        if is_complex(total) and not is_complex(y):
+            total = OPERATORS["real"](total)
         return total
     if kind == "linear":
         moved = [
@@ -193,6 +226,9 @@ def pushforward(
                 total = term if total is None else total + term
         return total
     if kind == "zero":
+        for t in tangents:
+            if t is not None:
+                note_jumps(op, inputs, t)
         return tuple(zeros_like(part) for part in y) if y.__class__ is tuple else zeros_like(y)
     if kind == "missing":
         raise failure("E0502", f"the derivative of {op.name} is not available: {op.reason}")
@@ -231,14 +267,18 @@ def transpose_of_rule(
         seed = Tensor(seed.value, seed.dtype, tape.token)
         seeds.append(seed)
     RECORDERS.append(tape)
+    transposing, STATE.transposing = STATE.transposing, True
     try:
         g = tuple(seeds) if several else seeds[0]
         cotangents = op.vjp(g, y, *inputs) if attributes is None else op.vjp(g, y, *inputs, **attributes)
         if cotangents.__class__ is not tuple:
             cotangents = (cotangents,)
-        cotangents = tuple(None if c is None else fit(c, x) for c, x in zip(cotangents, inputs))
+        cotangents = tuple(
+            None if c is None or t is None else fit(given(c), x) for c, x, t in zip(cotangents, inputs, tangents)
+        )
     finally:
         RECORDERS.remove(tape)
+        STATE.transposing = transposing
     adjoints: dict[Any, Any] = {}
     for c, t in zip(cotangents, tangents):
         if c is not None and t is not None and follows(c, tape.token):

@@ -55,7 +55,11 @@ class Tape:
         if site.op is not op:
             site = site_for(op)
         token = self.token
-        if op.derivative == "none" or (out.__class__ is Tensor and not out.dtype.differentiable) or out.__class__ is bool:
+        if (
+            op.derivative == "none"
+            or (out.__class__ is Tensor and not out.dtype.differentiable)
+            or out.__class__ is bool
+        ):
             followed = [x for x in inputs if follows(x, token)]
             self.broken(site, followed, describe_break(op, out))
             return out
@@ -66,7 +70,7 @@ class Tape:
         else:
             out = _as_tensor(out)
             add_mark(out, token)
-        if attributes is None and op.derivative == "partials" and len(inputs) <= 2:
+        if attributes is None and op.direct and len(inputs) <= 2:
             self.log += (site, inputs[0], inputs[1] if len(inputs) == 2 else None, out)
         else:
             self.log += (site, inputs, attributes, out)
@@ -89,7 +93,7 @@ def describe_break(op: Operation, out: Any) -> str:
 
 def _as_tensor(x: Any) -> Tensor:
     if x.__class__ is Tensor:
-        return x  # type: ignore[no-any-return]
+        return x
     from ..core.dispatch import tensor
 
     return tensor(x)
@@ -195,7 +199,7 @@ def sweep(tape: Tape, adjoints: dict[Any, Any], sources: Iterable[Tensor], consu
                 old = adjoint_get(x)
                 if old.__class__ is not Buffer:
                     adjoints[x] = old = Buffer(x, old)
-                op.accumulate(old.array, plain(g), **attributes)
+                op.accumulate(old.array, plain(g), **(attributes or {}))
                 continue
             cotangents = pullback(op, g, out, inputs, attributes, needs)
             for x, c, need in zip(inputs, cotangents, needs):

@@ -37,7 +37,10 @@ if TYPE_CHECKING:
 
 # Dtypes whose scalars are Python scalars.
 NATIVE = {"float64": float, "int64": int, "complex128": complex, "bool": bool}
-ARITHMETIC_FAULTS = (ArithmeticError, ValueError)
+# What a scalar formula raises where the general way has the answer, or the error in the user's words.
+# Operands that are values themselves; anything else may bring its own way to be operated on.
+ORDINARY = frozenset((Tensor, float, int, bool, complex, str, list, tuple))
+ARITHMETIC_FAULTS = (ArithmeticError, ValueError, TypeError)
 
 
 def apply_scalar_1(op: Operation, x: Any) -> Any:
@@ -58,7 +61,7 @@ def apply_scalar_1(op: Operation, x: Any) -> Any:
             if not RECORDERS:
                 return value if dtype.weak else Tensor(value, dtype)
             recorder = RECORDERS[0]
-            if x.on is recorder.token and recorder.log is not None:
+            if x.on is recorder.token and recorder.log is not None and op.direct:
                 out = Tensor(value, dtype, recorder.token)
                 site = STATE.site
                 recorder.log += (site if site.op is op else site_for(op), x, None, out)
@@ -92,7 +95,7 @@ def apply_scalar_2(op: Operation, a: Any, b: Any) -> Any:
             return apply(op, (a, b), None)
     else:
         return apply(op, (a, b), None)
-    if op.scalar is None or len(RECORDERS) > 1 or op.derivative != "partials":
+    if op.scalar is None or len(RECORDERS) > 1 or not op.direct:
         return apply(op, (a, b), None)
     try:
         value = op.scalar(u, v)
@@ -133,7 +136,7 @@ def follows(x: Any, token: Any) -> bool:
         return False
     if on.__class__ is tuple:
         return any(entry.token is token for entry in on)
-    return on.token is token  # type: ignore[no-any-return]
+    return on.token is token
 
 
 def add_mark(x: Tensor, mark: Any) -> None:
@@ -177,7 +180,13 @@ def describe(x: Any) -> str:
     cls = x.__class__
     if cls is Tensor:
         return f"a {x.dtype.name} tensor of shape {shape_text(x.shape)}"
-    words = {"bool": "a bool", "int": "an integer", "float": "a float", "complex": "a complex number", "str": "a string"}
+    words = {
+        "bool": "a bool",
+        "int": "an integer",
+        "float": "a float",
+        "complex": "a complex number",
+        "str": "a string",
+    }
     if cls.__name__ in words:
         return words[cls.__name__]
     if cls is list:
@@ -245,13 +254,15 @@ def tensor_of_list(items: Any) -> Any:
         raise failure("E0303", "an integer in this list does not fit int64", "write it as a float: 1e20") from None
     except ValueError:
         raise failure(
-            "E0302", "the rows of this list differ in length, so it is no tensor", "ragged.constant([...]) takes such lists"
+            "E0302",
+            "the rows of this list differ in length, so it is no tensor",
+            "ragged.constant([...]) takes such lists",
         ) from None
     return Tensor(value, weak)
 
 
 def operand_dtype(x: Any) -> DType:
-    return x.dtype if x.__class__ is Tensor else raw_dtype(x)  # type: ignore[return-value, no-any-return]
+    return x.dtype if x.__class__ is Tensor else raw_dtype(x)
 
 
 def common_dtype(op: Operation, dtypes: list[DType]) -> DType:
@@ -310,9 +321,13 @@ def accept_hint(op: Operation, dtype: DType) -> str | None:
 def mismatch_error(op: Operation, mismatch: DTypeMismatch) -> Exception:
     first, second = mismatch.first, mismatch.second
     if "s" in (first.kind, second.kind):
-        return failure("E0301", f"{op.name} cannot combine {first.name} and {second.name}", "strings and numbers do not mix")
+        return failure(
+            "E0301", f"{op.name} cannot combine {first.name} and {second.name}", "strings and numbers do not mix"
+        )
     rank = {"b": 0, "i": 1, "f": 2, "c": 3}
-    low, high = (first, second) if (rank[first.kind], first.bits) <= (rank[second.kind], second.bits) else (second, first)
+    low, high = (
+        (first, second) if (rank[first.kind], first.bits) <= (rank[second.kind], second.bits) else (second, first)
+    )
     if first.weak or second.weak:
         weak, strong = (first, second) if first.weak else (second, first)
         return failure(
@@ -332,8 +347,9 @@ def apply(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | N
 
     Raises AdiffError E03xx for operands that do not fit, E04xx for values that do not.
     """
-    if any(hasattr(x, "as_symbol") for x in inputs):
-        return next(x for x in inputs if hasattr(x, "as_symbol")).as_symbol(op, inputs, attributes)
+    for x in inputs:
+        if x.__class__ not in ORDINARY and hasattr(x, "as_symbol"):
+            return x.as_symbol(op, inputs, attributes)
     inputs = tuple([as_operand(x, op) for x in inputs])
     computed, dtype = result_dtypes(op, [operand_dtype(x) for x in inputs], attributes)
     value = evaluate(op, inputs, attributes, computed)
@@ -341,7 +357,7 @@ def apply(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | N
         STATE.trace(op, inputs, value)
     if value.__class__ is tuple:
         dtypes = dtype if dtype.__class__ is tuple else (dtype,) * len(value)
-        out: Any = tuple(wrap(v, d) for v, d in zip(value, dtypes))  # type: ignore[arg-type]
+        out: Any = tuple(wrap(v, d) for v, d in zip(value, dtypes))
     else:
         out = wrap(value, dtype)
     if RECORDERS:
@@ -351,7 +367,12 @@ def apply(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | N
                 if follows(x, token):
                     out = recorder.record(op, inputs, attributes, out)
                     break
-    if out.__class__ is Tensor and out.on is None and out.dtype.weak and out.value.__class__ in (float, int, complex, bool):
+    if (
+        out.__class__ is Tensor
+        and out.on is None
+        and out.dtype.weak
+        and out.value.__class__ in (float, int, complex, bool)
+    ):
         return out.value
     return out
 
@@ -365,7 +386,9 @@ def evaluate(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] 
         scalar = op.scalar
         if native is not int and native is not bool:
             try:
-                values = values[: op.skip] + [native(v) if v.__class__ is not int or native is not float else float(v) for v in values[op.skip :]]
+                values = values[: op.skip] + [
+                    native(v) if v.__class__ is not int or native is not float else float(v) for v in values[op.skip :]
+                ]
             except OverflowError:
                 raise failure("E0303", "this integer is too large for a float", "write it as a float: 1e300") from None
         if scalar is not None and native is not complex:
@@ -427,7 +450,11 @@ def array_fault(op: Operation, inputs: tuple[Any, ...], fault: Exception) -> Exc
     text = str(fault)
     if "broadcast" in text or "shape mismatch" in text:
         joined = " and ".join(shape_text(s) for s in shapes)
-        return failure("E0302", f"{op.name}: shapes {joined} do not broadcast", "shapes broadcast where sizes are equal or 1, from the right")
+        return failure(
+            "E0302",
+            f"{op.name}: shapes {joined} do not broadcast",
+            "shapes broadcast where sizes are equal or 1, from the right",
+        )
     if "matmul" in text or "not aligned" in text:
         joined = " and ".join(shape_text(s) for s in shapes)
         return failure("E0302", f"{op.name}: shapes {joined} do not fit", "the inner dimensions must be equal")
@@ -472,7 +499,7 @@ def tensor(value: Any, dtype: DType | None = None) -> Tensor:
     """Any operand as a Tensor, keeping a tensor's identity. A bare number becomes a weak tensor."""
     value = as_operand(value)
     if value.__class__ is Tensor:
-        return value  # type: ignore[no-any-return]
+        return value
     raw = raw_dtype(value)
     assert raw is not None
     if raw is WEAK_FLOAT and STATE.weak_float is not WEAK_FLOAT:

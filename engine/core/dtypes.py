@@ -57,9 +57,7 @@ WEAK_COMPLEX = DType("complex128", "c", 128, COMPLEX128)
 WEAK_FLOAT32 = DType("float32", "f", 32, FLOAT32)
 WEAK_COMPLEX64 = DType("complex64", "c", 64, COMPLEX64)
 
-STRONG: dict[str, DType] = {
-    d.name: d for d in (BOOL, INT32, INT64, FLOAT32, FLOAT64, COMPLEX64, COMPLEX128, STRING)
-}
+STRONG: dict[str, DType] = {d.name: d for d in (BOOL, INT32, INT64, FLOAT32, FLOAT64, COMPLEX64, COMPLEX128, STRING)}
 WEAK: dict[DType, DType] = {
     BOOL: WEAK_BOOL,
     INT64: WEAK_INT,

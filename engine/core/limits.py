@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 MAX_CALL_DEPTH = 5_000
 MAX_INTEGER_BITS = 1_000_000
+# Integers are shown in decimal, which costs the square of their length: Python refuses above 4300 digits, and so do we.
+MAX_SHOWN_BITS = 14_000
 
 
 class Limits:
@@ -47,7 +49,8 @@ def allocate(count: int, itemsize: int = 8) -> None:
     if (limit is not None and size > limit) or size > 1 << 46:
         raise failure(
             "E0602",
-            f"this would need {size_text(size)} of memory" + (f", and the limit is {size_text(limit)}" if limit else ""),
+            f"this would need {size_text(size)} of memory"
+            + (f", and the limit is {size_text(limit)}" if limit else ""),
             "raise the limit: --max-memory SIZE" if size <= 1 << 46 else "check the shape",
         )
 

@@ -54,8 +54,36 @@ class Parameter:
 
 # What the other vocabularies call a first argument, an axis, ...; accepted as keywords everywhere.
 FIRST_INPUT = frozenset(
-    "a x input input_tensor tensor values logits features arr array data params condition matrix images indices "
-    "m v f p z ary arys arrays tup seq inputs A".split()
+    [
+        "a",
+        "x",
+        "input",
+        "input_tensor",
+        "tensor",
+        "values",
+        "logits",
+        "features",
+        "arr",
+        "array",
+        "data",
+        "params",
+        "condition",
+        "matrix",
+        "images",
+        "indices",
+        "m",
+        "v",
+        "f",
+        "p",
+        "z",
+        "ary",
+        "arys",
+        "arrays",
+        "tup",
+        "seq",
+        "inputs",
+        "A",
+    ]
 )
 # Where a keyword stands for several parameters, the first that the row has is meant.
 SYNONYMS = {
@@ -82,6 +110,15 @@ SYNONYMS = {
     "num_columns": "m",
     "N": "n",
     "M": "m",
+    "min": "low",
+    "a_min": "low",
+    "clip_value_min": "low",
+    "max": "high",
+    "a_max": "high",
+    "clip_value_max": "high",
+    "negative_slope": "alpha",
+    "real": "re",
+    "imag": "im",
 }
 # Last parameters that the method spellings of NumPy spread over the arguments: x.reshape(2, 3), x.transpose(1, 0).
 SPREAD = frozenset({"shape", "axes"})
@@ -132,6 +169,7 @@ class Operation:
         "aliases",
         "array",
         "derivative",
+        "direct",
         "doc",
         "domain",
         "dtype",
@@ -187,6 +225,8 @@ class Operation:
         self.dtype = dtype
         self.accepts = accepts
         self.partials = partials
+        # Whether a tape may keep a scalar application in the short form, which every input takes part in.
+        self.direct = derivative == "partials" and None not in partials
         self.transpose = transpose
         self.accumulate = accumulate  # the transpose as `accumulate(buffer, g, **static)`, where that is cheaper
         self.vjp = vjp
@@ -248,7 +288,11 @@ class Operation:
             if len(lists) == 1 and parameters[0] is lists[0] and not _is_sequence(args[0]):
                 given[lists[0].name] = list(args)  # concat(a, b) for concat([a, b])
                 args = ()
-            elif parameters and parameters[-1].name in SPREAD and all(x.__class__ is int for x in args[len(parameters) - 1 :]):
+            elif (
+                parameters
+                and parameters[-1].name in SPREAD
+                and all(x.__class__ is int for x in args[len(parameters) - 1 :])
+            ):
                 args = (*args[: len(parameters) - 1], tuple(args[len(parameters) - 1 :]))  # x.reshape(2, 3)
             else:
                 raise failure(
@@ -278,9 +322,7 @@ class Operation:
             given[target] = value
         missing = [p.name for p in parameters if p.default is REQUIRED and p.name not in given]
         if missing:
-            raise failure(
-                "E0305", f"{self.name} needs {listing(repr(n) for n in missing)}", f"write {self.usage()}"
-            )
+            raise failure("E0305", f"{self.name} needs {listing(repr(n) for n in missing)}", f"write {self.usage()}")
         inputs: list[Any] = []
         attributes: dict[str, Any] = {}
         for parameter in parameters:
@@ -358,7 +400,8 @@ def elementwise(name: str, signature: str, partials: Sequence[Any], **row: Any) 
 def linear(name: str, signature: str, transpose: Rule, **row: Any) -> Operation:
     """A row that is linear in all its inputs together; `transpose(g, y, *inputs, **static)` gives their cotangents.
 
-    One input: the cotangent; several: a tuple, with None for an input that carries no tangent.
+    One input: the cotangent; several: a tuple, with None for an input that carries no tangent. A cotangent that is
+    dear may be a function of nothing: it is called only if it is wanted.
     """
     return Operation(name, signature, "linear", transpose=transpose, **row)
 

@@ -55,6 +55,7 @@ class State:
         "seen",
         "site",
         "trace",
+        "transposing",
         "weak_float",
         "write",
     )
@@ -81,6 +82,8 @@ class State:
         self.write: Any = None
         # Set when a zero tangent met an infinite partial: forward mode cannot tell 0 from nan there.
         self.ambiguous = False
+        # Set while a JVP is found by transposing a VJP: its cotangents are placeholders, so their zeros mean nothing.
+        self.transposing = False
 
     def notify(self, code: str, message: str, site: Site | None = None) -> None:
         """Report once per place and message."""

@@ -52,7 +52,7 @@ class Tensor:
     @property
     def shape(self) -> tuple[int, ...]:
         value = self.value
-        return () if value.__class__ in SCALARS else value.shape  # type: ignore[no-any-return]
+        return () if value.__class__ in SCALARS else value.shape
 
     @property
     def ndim(self) -> int:

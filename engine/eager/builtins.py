@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 NUMBERS = (int, float, bool)
+SEQUENCES = (list, tuple)
+ORDERED = (str, tuple)
 
 
 def len_(x: Any) -> int:
@@ -143,17 +145,26 @@ def sorted_(x: Any, *, key: Any = None, reverse: Any = False) -> list[Any]:
     return [items[i] for i in places]
 
 
-def sum_(x: Any, axis: Any = None, keepdims: Any = False, start: Any = 0) -> Any:
-    """Python's sum of a list (in order, exact on integers); NumPy's of a tensor."""
-    if x.__class__ in (list, tuple, range) or hasattr(x, "__next__"):
-        if axis is None and not (x.__class__ is list and x and x[0].__class__ in (list, tuple)):
-            total = start if axis is None else 0
+def sum_(x: Any, start: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
+    """Python's sum of a list (in order, exact on integers), its second argument the start; NumPy's of a tensor."""
+    if axis is None and is_items(x):
+        items = list(iterate(x))
+        nested = items and items[0].__class__ in SEQUENCES and start.__class__ not in SEQUENCES
+        if not nested:
+            total = 0 if start is None else start
+            if total.__class__ is str:
+                raise failure("E0304", "sum adds numbers and lists, no strings", "''.join(xs) joins strings")
             add = NAMES["add"]
-            for item in iterate(x):
+            for item in items:
                 total = binary(add, "+", total, item)
             return total
-        x = list(iterate(x))
-    return NAMES["reduce_sum"].call((x,), {"axis": axis, "keepdims": keepdims})
+        x = items
+    return NAMES["sum"].call((x,), {"axis": start if axis is None else axis, "keepdims": keepdims})
+
+
+def is_items(x: Any) -> bool:
+    """Whether Python's meaning of a reduction applies: a container of Python's and no tensor."""
+    return x.__class__ in (list, tuple, range, str, dict) or hasattr(x, "__next__")
 
 
 def extreme(name: str, row: str, reduction: str, sign: str) -> Callable[..., Any]:
@@ -164,14 +175,14 @@ def extreme(name: str, row: str, reduction: str, sign: str) -> Callable[..., Any
             return NAMES[row](xs[0], xs[1])
         if len(xs) == 1:
             x = xs[0]
-            if axis is not None or not (x.__class__ in (list, tuple, range) or hasattr(x, "__next__")):
+            if axis is not None or not is_items(x):
                 return NAMES[reduction].call((x,), {"axis": axis, "keepdims": keepdims})
             items = list(iterate(x))
             if not items:
                 if default is not None:
                     return default
                 raise failure("E0401", f"{name} of nothing", "give default=...")
-            if items[0].__class__ in (list, tuple):
+            if items[0].__class__ is list and key is None:
                 return NAMES[reduction].call((items,), None)
         else:
             items = list(xs)
@@ -191,8 +202,9 @@ def extreme(name: str, row: str, reduction: str, sign: str) -> Callable[..., Any
                     best = float("nan")
                 elif (item < best) if sign == "<" else (item > best):
                     best = item
-            elif best.__class__ is str and item.__class__ is str:
-                best = min(best, item) if sign == "<" else max(best, item)
+            elif best.__class__ in ORDERED and item.__class__ in ORDERED:
+                if truth(compare(NAMES["less" if sign == "<" else "greater"], sign, item, best)):
+                    best = item
             else:
                 best = NAMES[row](best, item)
         return best
@@ -201,13 +213,13 @@ def extreme(name: str, row: str, reduction: str, sign: str) -> Callable[..., Any
 
 
 def any_(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
-    if x.__class__ in (list, tuple) or hasattr(x, "__next__"):
+    if axis is None and is_items(x):
         return any(truth(item) for item in iterate(x))
     return NAMES["any"].call((x,), {"axis": axis, "keepdims": keepdims})
 
 
 def all_(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
-    if x.__class__ in (list, tuple) or hasattr(x, "__next__"):
+    if axis is None and is_items(x):
         return all(truth(item) for item in iterate(x))
     return NAMES["all"].call((x,), {"axis": axis, "keepdims": keepdims})
 
@@ -243,9 +255,9 @@ def int_(x: Any = 0) -> Any:
         except ValueError:
             raise failure("E0401", f"int: '{x[:40]}' is no integer") from None
     x = as_operand(x)
-    if x.__class__ is Tensor and x.shape != ():
-        return OPERATORS["cast"](x, dtype="int64")
     if x.__class__ is Tensor:
+        if x.shape != ():
+            raise failure("E0304", f"int needs one number, and got {describe(x)}", "write cast(x, int64)")
         followed(x, "int()")
     value = static(x)
     if value.__class__ is complex:
@@ -254,6 +266,14 @@ def int_(x: Any = 0) -> Any:
         return int(value)
     except (ValueError, OverflowError):
         raise failure("E0401", f"int: {value} has no integer value") from None
+
+
+def whole_part(name: str) -> Callable[[Any], Any]:
+    def round_to_integer(x: Any) -> Any:
+        """Python's math.floor and its like: an integer, which carries no derivative."""
+        return int_(x if as_operand(x).__class__ is int else NAMES[name](x))
+
+    return round_to_integer
 
 
 def float_(x: Any = 0.0) -> Any:
@@ -269,6 +289,8 @@ def float_(x: Any = 0.0) -> Any:
             return float(x)
         except OverflowError:
             raise failure("E0303", "float: this integer is too large for a float") from None
+    if x.__class__ is Tensor and x.shape != ():
+        raise failure("E0304", f"float needs one number, and got {describe(x)}", "write cast(x, float64)")
     if x.__class__ is Tensor and x.dtype.kind in "bi":
         return OPERATORS["cast"](x, dtype="float64")
     if x.__class__ is complex or (x.__class__ is Tensor and x.dtype.kind == "c"):
@@ -302,14 +324,21 @@ def type_(x: Any) -> str:
 
 
 def isinstance_(x: Any, kinds: Any) -> bool:
-    from ..core.dtypes import DType
+    from ..core.dtypes import DType, raw_dtype
 
-    options = kinds if kinds.__class__ in (tuple, list) else (kinds,)
-    for kind in options:
-        name = kind.name if kind.__class__ in (Builtin, DType) else ""
-        if name == x.__class__.__name__ or (name == "float64" and x.__class__ is float):
-            return True
-        if name in ("Variable",) and x.__class__ is Variable:
+    names = {x.__class__.__name__}
+    if x.__class__ is bool:
+        names.add("int")
+    raw = x.dtype if x.__class__ is Tensor else raw_dtype(x)
+    if raw is not None:
+        names.add(raw.name)
+        if x.__class__ is Tensor and x.shape == ():
+            # A scalar that is differentiated, or has a dtype of its own, is still the number it was.
+            names.add({"b": "bool", "i": "int", "f": "float", "c": "complex", "s": "str"}[raw.kind])
+    for kind in kinds if kinds.__class__ in SEQUENCES else (kinds,):
+        if kind.__class__ is not Builtin and kind.__class__ is not DType:
+            raise failure("E0304", f"isinstance needs a type, and got {describe(kind)}", "the types are int, float, list, ...")
+        if kind.name in names:
             return True
     return False
 
@@ -352,6 +381,7 @@ FUNCTIONS: dict[str, Any] = {
     "sum": sum_, "round": round_, "sorted": sorted_, "reversed": reversed_, "any": any_, "all": all_, "map": map_,
     "filter": filter_, "print": print_, "pow": pow_, "divmod": divmod_, "isinstance": isinstance_, "type": type_,
     "repr": representation, "GradientTape": gradient_tape, "Variable": variable, "no_op": no_op, "device": scope,
+    "math.floor": whole_part("floor"), "math.ceil": whole_part("ceil"), "math.trunc": whole_part("trunc"),
     "name_scope": scope, "assert_equal": assert_equal, "assert_allclose": assert_allclose,
     **TRANSFORMS,
 }  # fmt: skip

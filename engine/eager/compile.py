@@ -96,8 +96,8 @@ class Compiler:
         spine: list[c.Operator] = []
         left: c.Expr = node
         while left.__class__ is c.Operator:
-            spine.append(left)  # type: ignore[arg-type]
-            left = left.left  # type: ignore[attr-defined]
+            spine.append(left)
+            left = left.left
         run = self.expression(left)
         if len(spine) > 200:
             return self.chain(run, spine[::-1])
@@ -135,8 +135,8 @@ class Compiler:
             return general
         recorded = op.derivative == "partials"
         recorders = RECORDERS
-        if node.right.__class__ is c.Literal and node.right.value.__class__ in (int, float):  # type: ignore[attr-defined]
-            constant = node.right.value  # type: ignore[attr-defined]
+        if node.right.__class__ is c.Literal and node.right.value.__class__ in (int, float):
+            constant = node.right.value
 
             def with_constant(f: list[Any]) -> Any:
                 x = a(f)
@@ -165,11 +165,43 @@ class Compiler:
         def run(f: list[Any]) -> Any:
             x = a(f)
             y = b(f)
-            if x.__class__ is float and y.__class__ is float:
-                try:
-                    return scalar(x, y)
-                except ARITHMETIC_FAULTS:
-                    pass
+            if x.__class__ is float:
+                if y.__class__ is float:
+                    try:
+                        return scalar(x, y)
+                    except ARITHMETIC_FAULTS:
+                        pass
+                elif y.__class__ is Tensor and recorded and y.value.__class__ is float and len(recorders) == 1:
+                    recorder = recorders[0]
+                    if y.on is recorder.token and recorder.log is not None:
+                        try:
+                            value = scalar(x, y.value)
+                        except ARITHMETIC_FAULTS:
+                            pass
+                        else:
+                            if value.__class__ is float:
+                                out = Tensor(value, y.dtype, y.on)
+                                recorder.log += (site, x, y, out)
+                                return out
+            elif x.__class__ is Tensor and recorded and x.value.__class__ is float and len(recorders) == 1:
+                recorder = recorders[0]
+                token = recorder.token
+                if y.__class__ is float:
+                    v, dtype, follow = y, x.dtype, x.on is token
+                elif y.__class__ is Tensor and y.value.__class__ is float and x.dtype is y.dtype:
+                    v, dtype, follow = y.value, x.dtype, x.on is token or y.on is token
+                else:
+                    follow = False
+                if follow and recorder.log is not None:
+                    try:
+                        value = scalar(x.value, v)
+                    except ARITHMETIC_FAULTS:
+                        pass
+                    else:
+                        if value.__class__ is float:
+                            out = Tensor(value, dtype, token)
+                            recorder.log += (site, x, y, out)
+                            return out
             state.site = site
             return binary(op, symbol, x, y)
 
@@ -527,8 +559,8 @@ class Compiler:
         def run(f: list[Any]) -> Function:
             nonlocal expression, block
             if not compiled:
-                if len(body) == 1 and body[0].__class__ is c.Return and body[0].value is not None:  # type: ignore[attr-defined]
-                    expression = self.expression(body[0].value)  # type: ignore[attr-defined]
+                if len(body) == 1 and body[0].__class__ is c.Return and body[0].value is not None:
+                    expression = self.expression(body[0].value)
                 else:
                     block = self.block(body)
                 compiled.append(True)
@@ -541,7 +573,7 @@ class Compiler:
 
     def target(self, node: c.Target) -> Assigner:
         if node.__class__ is c.Store:
-            depth, slot = node.depth, node.slot  # type: ignore[attr-defined]
+            depth, slot = node.depth, node.slot
             if depth == 0:
 
                 def put(f: list[Any], value: Any) -> None:
@@ -556,8 +588,8 @@ class Compiler:
 
             return put_outer
         if node.__class__ is c.Unpack:
-            puts = [self.target(t) for t in node.targets]  # type: ignore[attr-defined]
-            star, site = node.star, node.site  # type: ignore[attr-defined]
+            puts = [self.target(t) for t in node.targets]
+            star, site = node.star, node.site
 
             def put_all(f: list[Any], value: Any) -> None:
                 STATE.site = site
@@ -566,10 +598,10 @@ class Compiler:
 
             return put_all
         assert node.__class__ is c.StoreItem
-        container = self.expression(node.container)  # type: ignore[attr-defined]
-        index = self.expression(node.index)  # type: ignore[attr-defined]
-        back = None if node.back is None else self.target(node.back)  # type: ignore[attr-defined]
-        item_site = node.site  # type: ignore[attr-defined]
+        container = self.expression(node.container)
+        index = self.expression(node.index)
+        back = None if node.back is None else self.target(node.back)
+        item_site = node.site
 
         def put_item(f: list[Any], value: Any) -> None:
             x = container(f)
@@ -625,8 +657,8 @@ class Compiler:
             def value(f: list[Any]) -> Any:
                 return OPERATORS["cast"](inner(f), dtype=dtype)
 
-        if len(node.targets) == 1 and node.targets[0].__class__ is c.Store and node.targets[0].depth == 0:  # type: ignore[attr-defined]
-            slot = node.targets[0].slot  # type: ignore[attr-defined]
+        if len(node.targets) == 1 and node.targets[0].__class__ is c.Store and node.targets[0].depth == 0:
+            slot = node.targets[0].slot
             if node.result:
 
                 def store_result(f: list[Any]) -> None:
@@ -657,32 +689,32 @@ class Compiler:
         state = STATE
         target = node.target
         if target.__class__ is c.Store:
-            slot_load = c.Load(target.depth, target.slot, target.name, target.site)  # type: ignore[attr-defined]
+            slot_load = c.Load(target.depth, target.slot, target.name, target.site)
             load = self.load(slot_load)
             put = self.target(target)
             combine = self.operation(
                 c.Operator(symbol, op, slot_load, node.value, site), load, value
             )
-            depth_zero = target.depth == 0  # type: ignore[attr-defined]
-            slot = target.slot  # type: ignore[attr-defined]
-            in_place = symbol == "+"
+            slot = target.slot
+            near = target.depth == 0
+            in_place = symbol in ("+", "*")  # what Python changes a list by, instead of making a new one
 
             def run(f: list[Any]) -> None:
-                if in_place and f[slot].__class__ is list and depth_zero:
-                    f[slot].extend(iterate(value(f)))
-                    x = f[slot]
+                old = f[slot] if near else load(f)
+                if old.__class__ is list and in_place:
+                    x = update_list(old, symbol, value(f))
                 else:
                     x = combine(f)
-                    put(f, x)
+                put(f, x)
                 if result:
                     f[0] = f[1] = x
 
             return run
         if target.__class__ is not c.StoreItem:
             raise failure("E0207", "this cannot be updated in place", site=site)
-        container = self.expression(target.container)  # type: ignore[attr-defined]
-        index = self.expression(target.index)  # type: ignore[attr-defined]
-        back = None if target.back is None else self.target(target.back)  # type: ignore[attr-defined]
+        container = self.expression(target.container)
+        index = self.expression(target.index)
+        back = None if target.back is None else self.target(target.back)
 
         def run_item(f: list[Any]) -> None:
             x = container(f)
@@ -691,7 +723,11 @@ class Compiler:
             old = get_item(x, i)
             new = value(f)
             state.site = site
-            updated = set_item(x, i, binary(op, symbol, old, new))
+            if old.__class__ is list and symbol in ("+", "*"):
+                changed = update_list(old, symbol, new)
+            else:
+                changed = binary(op, symbol, old, new)
+            updated = set_item(x, i, changed)
             if updated is not x:
                 if back is None:
                     raise failure("E0304", "an item can be updated only in a variable", "give the tensor a name first")
@@ -855,7 +891,7 @@ class Compiler:
 
     def removal(self, target: c.Target) -> Run:
         if target.__class__ is c.Store:
-            load = self.load(c.Load(target.depth, target.slot, target.name, target.site))  # type: ignore[attr-defined]
+            load = self.load(c.Load(target.depth, target.slot, target.name, target.site))
             put = self.target(target)
 
             def remove(f: list[Any]) -> None:
@@ -864,9 +900,9 @@ class Compiler:
 
             return remove
         if target.__class__ is c.StoreItem:
-            container = self.expression(target.container)  # type: ignore[attr-defined]
-            index = self.expression(target.index)  # type: ignore[attr-defined]
-            site = target.site  # type: ignore[attr-defined]
+            container = self.expression(target.container)
+            index = self.expression(target.index)
+            site = target.site
 
             def remove_item(f: list[Any]) -> None:
                 x, i = container(f), index(f)
@@ -881,6 +917,15 @@ class Compiler:
                 each(f)
 
         return remove_all
+
+
+def update_list(items: list[Any], symbol: str, value: Any) -> list[Any]:
+    """`items += value` and `items *= value` change the list that every name of it sees."""
+    if symbol == "+":
+        items.extend(list(iterate(value)))
+    else:
+        items[:] = binary(OPERATORS["multiply"], "*", items, value)
+    return items
 
 
 def unassigned(node: c.Load) -> Exception:

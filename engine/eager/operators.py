@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..core import limits
 from ..core.dispatch import apply, apply_scalar_1, apply_scalar_2, as_operand, describe
+from ..core.dtypes import WEAK_FLOAT
 from ..core.errors import failure
 from ..core.state import STATE
 from ..core.tensor import Tensor
@@ -20,7 +21,7 @@ SEQUENCES = (list, tuple)
 def binary(op: Operation, symbol: str, x: Any, y: Any) -> Any:
     """`x symbol y` for any values."""
     cx, cy = x.__class__, y.__class__
-    if cx in SEQUENCES or cy in SEQUENCES:
+    if (cx in SEQUENCES or cy in SEQUENCES) and cx is not str:
         if symbol == "+" and cx is cy:
             return x + y
         if symbol == "*" and (cx is int or cy is int):
@@ -40,8 +41,14 @@ def binary(op: Operation, symbol: str, x: Any, y: Any) -> Any:
         if symbol == "|" and cx is cy:
             return {**x, **y}
         raise failure("E0304", f"'{symbol}' cannot combine {describe(x)} and {describe(y)}")
-    elif cx is int and cy is int and symbol == "*" and x.bit_length() + y.bit_length() > limits.MAX_INTEGER_BITS:
-        raise failure("E0604", "this integer product has too many digits", "compute it as a float")
+    elif cx is int and cy is int:
+        if symbol == "*" and x.bit_length() + y.bit_length() > limits.MAX_INTEGER_BITS:
+            raise failure("E0604", "this integer product has too many digits", "compute it as a float")
+        if symbol == "/" and y != 0 and STATE.weak_float is WEAK_FLOAT:
+            try:
+                return x / y  # correctly rounded, where the quotient of the nearest floats is not
+            except OverflowError:
+                raise failure("E0303", "this quotient is too large for a float") from None
     if STATE.trace is not None:
         return apply(op, (as_operand(x, op), as_operand(y, op)), None)
     return apply_scalar_2(op, x, y)
@@ -104,6 +111,8 @@ def compare(op: Operation | None, symbol: str, x: Any, y: Any) -> Any:
         return same if symbol == "==" else not same
     if cx is str and cy is str:
         return op.scalar(x, y)  # type: ignore[misc]
+    if cx is range and cy is range and symbol in ("==", "!="):
+        return (x == y) == (symbol == "==")
     if (cx is str) != (cy is str) and Tensor not in (cx, cy):
         if symbol in ("==", "!="):
             return symbol == "!="

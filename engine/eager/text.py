@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..core.dispatch import as_operand, describe
 from ..core.errors import failure
+from ..core.limits import MAX_SHOWN_BITS
 from ..core.tensor import Tensor
 from .values import Bound, Builtin, Function
 
@@ -15,12 +16,18 @@ if TYPE_CHECKING:
 def text(value: Any) -> str:
     """What print shows."""
     if value.__class__ is str:
-        return value  # type: ignore[no-any-return]
+        return value
     if value.__class__ is Tensor:
         return str(value.value)
     if hasattr(value, "read_value"):
         return text(value.read_value())
     return representation(value)
+
+
+def integer_text(value: int) -> str:
+    if value.bit_length() > MAX_SHOWN_BITS:
+        raise failure("E0604", f"an integer of {value.bit_length()} bits has too many digits to be shown")
+    return repr(value)
 
 
 def representation(value: Any) -> str:
@@ -37,7 +44,9 @@ def representation(value: Any) -> str:
         return f"({inner},)" if len(value) == 1 else f"({inner})"
     if cls is dict:
         return "{" + ", ".join(f"{representation(k)}: {representation(v)}" for k, v in value.items()) + "}"
-    if cls in (str, int, float, complex, bool, range) or value is None or value is Ellipsis:
+    if cls is int:
+        return integer_text(value)
+    if cls in (str, float, complex, bool, range) or value is None or value is Ellipsis:
         return repr(value)
     if cls.__name__ == "DType":
         return str(value.name)
@@ -70,6 +79,8 @@ def formatted(value: Any, conversion: str | None, spec: str) -> str:
     if value.__class__ not in (str, int, float, complex, bool) and getattr(value, "ndim", 0) != 0:
         raise failure("E0304", "a tensor cannot be formatted with a width or a precision", "format its elements one by one")
     check_width(spec)
+    if value.__class__ is int:
+        integer_text(value)
     try:
         return format(value, spec)
     except (ValueError, TypeError):
@@ -87,12 +98,14 @@ def percent(template: str, values: Any) -> str:
     plain = tuple(_plain(v) for v in values) if values.__class__ is tuple else _plain(values)
     check_width(template.replace("%%", ""))
     try:
-        return template % plain  # type: ignore[no-any-return]
+        return template % plain
     except (ValueError, TypeError) as fault:
         raise failure("E0401", f"the format does not fit its values: {fault}") from None
 
 
 def _plain(value: Any) -> Any:
+    if value.__class__ is int:
+        integer_text(value)
     if value.__class__ in (int, float, str, complex, bool):
         return value
     if value.__class__ is Tensor and value.shape == ():

@@ -50,6 +50,7 @@ class Builtin:
         if self.most is not None and len(args) > self.most:
             raise failure("E0305", f"{self.name} takes at most {plural(self.most, 'argument')}, and {len(args)} were given")
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        positional = code.co_varnames[: code.co_argcount]
         if not code.co_flags & 0x08:
             for key in list(keywords):
                 if key not in names:
@@ -58,7 +59,7 @@ class Builtin:
                         continue
                     raise failure("E0305", f"{self.name} has no parameter '{key}'")
         for key in names[: len(args)]:
-            if key in keywords:
+            if key in keywords and key in positional:
                 raise failure("E0305", f"{self.name} got '{key}' twice")
         required = code.co_argcount - len(self.run.__defaults__ or ())
         for key in names[len(args) : required]:

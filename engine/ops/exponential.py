@@ -404,19 +404,10 @@ hypot = elementwise(
 # --- sinc -----------------------------------------------------------------------------------------------------------
 
 
-def _sinc_derivative(np: Any, x: Any, order: int) -> Any:
-    from .special_values import sinc_derivative as value
-
-    return value(x, order)
-
-
 def _sinc_scalar(x: float) -> float:
     if x == 0.0:
         return 1.0
-    turn = math.remainder(x, 2.0)  # exact: whole turns take nothing from the last digits
-    if abs(turn) > 0.5:
-        turn = math.copysign(1.0, turn) - turn
-    return math.sin(math.pi * turn) / (math.pi * x)
+    return _sine_and_cosine_of_turns(x)[0] / (math.pi * x)
 
 
 def _sinc(np: Any, x: Any) -> Any:
@@ -425,6 +416,58 @@ def _sinc(np: Any, x: Any) -> Any:
     turn = x - 2 * np.rint(x / 2)
     turn = np.where(np.abs(turn) > 0.5, np.copysign(1, turn) - turn, turn)
     return np.where(np.equal(x, 0), 1, np.sin(np.pi * turn) / (np.pi * np.where(np.equal(x, 0), 1, x)))
+
+
+def _sinc_derivative_scalar(x: float, order: int) -> float:
+    """The derivative of sinc: with f(t) = sin(t)/t, t f^(n) + n f^(n-1) = sin^(n)(t); by Taylor's series for small t."""
+    t = math.pi * abs(x)
+    sign = -1.0 if x < 0.0 and order % 2 else 1.0
+    if t < max(2.0, order):
+        total, k = 0.0, order + order % 2
+        power = t ** (k - order) / math.factorial(k - order)
+        while abs(power) > 1e-20:
+            total += (power if k % 4 == 0 else -power) / (k + 1)
+            k += 2
+            power *= t * t / ((k - order) * (k - order - 1))
+        return sign * math.pi**order * total
+    sine, cosine = _sine_and_cosine_of_turns(abs(x))
+    waves = (sine, cosine, -sine, -cosine)
+    value = sine / t
+    for n in range(1, order + 1):
+        value = (waves[n % 4] - n * value) / t
+    return sign * math.pi**order * value
+
+
+def _sine_and_cosine_of_turns(x: float) -> tuple[float, float]:
+    """sin(pi*x) and cos(pi*x), with x reduced exactly."""
+    turn = math.remainder(x, 2.0)
+    if abs(turn) <= 0.5:
+        return math.sin(math.pi * turn), math.cos(math.pi * turn)
+    turn = math.copysign(1.0, turn) - turn
+    return math.sin(math.pi * turn), -math.cos(math.pi * turn)
+
+
+def _sinc_derivative(np: Any, x: Any, order: int) -> Any:
+    x = np.asarray(x)
+    t = np.pi * np.abs(x)
+    small = t < max(2.0, order)
+    near, far = np.where(small, t, 0.0), np.where(small, 1.0, t)
+    first = order + order % 2
+    power = near ** (first - order) / math.factorial(first - order)
+    series = 0.0
+    for k in range(first, first + 40 + 2 * order, 2):
+        series = series + (power if k % 4 == 0 else -power) / (k + 1)
+        power = power * (near * near / ((k + 2 - order) * (k + 1 - order)))
+    turn = np.abs(x) - 2 * np.rint(np.abs(x) / 2)
+    folded = np.where(np.abs(turn) > 0.5, np.copysign(1, turn) - turn, turn)
+    sine = np.sin(np.pi * folded)
+    cosine = np.where(np.abs(turn) > 0.5, -1, 1) * np.cos(np.pi * folded)
+    waves = (sine, cosine, -sine, -cosine)
+    value = sine / far
+    for n in range(1, order + 1):
+        value = (waves[n % 4] - n * value) / far
+    sign = np.where((x < 0) & (order % 2 == 1), -1, 1)
+    return np.where(np.isinf(x), 0, sign * math.pi**order * np.where(small, series, value))
 
 
 def _sinc_slope(y: Any, x: Any) -> Any:
@@ -437,7 +480,7 @@ def _sinc_slope(y: Any, x: Any) -> Any:
 
 sinc_derivative = elementwise(
     "sinc_derivative", "x | order=1", [lambda y, x, order: sinc_derivative(x, order=order + 1)],
-    array=_sinc_derivative, dtype="float", accepts="bif", domain=[(-3, 3)],
+    scalar=_sinc_derivative_scalar, array=_sinc_derivative, dtype="float", accepts="bif", domain=[(-3, 3)],
     doc="The derivative of sinc of a given order, by series near 0.", example=("sinc_derivative(0)", 0.0),
 )  # fmt: skip
 sinc = elementwise(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ..core.operation import Operation
 from ..core.tensor import OPERATORS
-from . import arithmetic, structure
+from . import activations, arithmetic, exponential, rounding, special, structure, trigonometric
+from . import complex as complex_numbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,6 +13,12 @@ if TYPE_CHECKING:
 
 FAMILIES: tuple[tuple[str, ModuleType], ...] = (
     ("arithmetic", arithmetic),
+    ("exponential", exponential),
+    ("trigonometric", trigonometric),
+    ("rounding", rounding),
+    ("special", special),
+    ("activations", activations),
+    ("complex", complex_numbers),
     ("structure", structure),
 )
 

@@ -6,6 +6,7 @@ from ..core import limits
 from ..core.dispatch import as_operand, common_dtype
 from ..core.errors import failure, plural
 from ..core.operation import composite, linear, no_tangent, static
+from ..core.tensor import OPERATORS
 from .gathering import diagonal_index, take_rows
 from .structure import broadcast_to, index, index_scatter, reshape
 from .support import (
@@ -606,9 +607,7 @@ def _pad(x: Any, pad_width: Any, mode: Any = "constant", constant_values: Any = 
             return pad_zeros(x, pad_width=tuple(widths))
         inside = np.zeros([size + low + high for size, (low, high) in zip(shape, widths)], dtype=bool)
         inside[_inner(shape, widths)] = True
-        from .arithmetic import where_select
-
-        return where_select(mask_tensor(inside), pad_zeros(x, pad_width=tuple(widths)), value)
+        return OPERATORS["where"](mask_tensor(inside), pad_zeros(x, pad_width=tuple(widths)), value)
     if mode not in ("edge", "reflect", "symmetric", "wrap"):
         raise failure("E0305", f"pad: unknown mode '{mode}'", "the modes are constant, edge, reflect, symmetric and wrap")
     for axis, (size, (low, high)) in enumerate(zip(shape, widths)):

@@ -7,6 +7,10 @@ from __future__ import annotations
 
 import math
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 SQRT_HALF = math.sqrt(0.5)
 SQRT_TWO_PI = math.sqrt(2.0 * math.pi)
 LOG_SQRT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
@@ -42,19 +46,19 @@ def _erfc_corrected(x: float) -> float:
     """erfc(x/sqrt(2)) for x >= 1, corrected by its slope for the rounding of x/sqrt(2)."""
     z = x * SQRT_HALF
     # z**2 - x**2/2 is the error of the square; fma is not at hand, so Dekker's product serves.
-    error = _square_error(z, x)
+    error = square_error(z, x)
     # erfc(z(1 + d)) = erfc(z) - 2/sqrt(pi) exp(-z**2) z d, with 2 z**2 d = the error of the square.
     return math.erfc(z) + gaussian(z) * error / (math.sqrt(math.pi) * z)
 
 
-def _square_error(z: float, x: float) -> float:
-    """z*z - x*x/2 to full precision, for z close to x/sqrt(2)."""
+def square_error(z: Any, x: Any) -> Any:
+    """z*z - x*x/2 to full precision, for z close to x/sqrt(2); for floats and arrays."""
     zz, z_low = _two_product(z, z)
     xx, x_low = _two_product(x, x)
     return (zz - 0.5 * xx) + (z_low - 0.5 * x_low)
 
 
-def _two_product(a: float, b: float) -> tuple[float, float]:
+def _two_product(a: Any, b: Any) -> tuple[Any, Any]:
     """a*b as a rounded product and its rounding error (Dekker 1971)."""
     product = a * b
     a_high, a_low = _split(a)
@@ -62,7 +66,7 @@ def _two_product(a: float, b: float) -> tuple[float, float]:
     return product, ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
 
 
-def _split(a: float) -> tuple[float, float]:
+def _split(a: Any) -> tuple[Any, Any]:
     high = 134217729.0 * a
     high -= high - a
     return high, a - high
@@ -141,7 +145,7 @@ def polygamma(n: float, x: float) -> float:
     tail = 0.0
     for k in range(9, -1, -1):
         # (2k + n - 1)!/(2k)! for 2k = 2, 4, ...
-        tail = tail * square + BERNOULLI[k] * math.perm(2 * k + 1 + order, order - 1) / (2 * k + 2)
+        tail = tail * square + BERNOULLI[k] * math.perm(2 * k + 1 + order, order - 1)
     leading = math.factorial(order - 1) + 0.5 * math.factorial(order) * inverse
     total += inverse**order * (leading + tail * square)
     return total if order % 2 else -total
@@ -151,7 +155,7 @@ def polygamma(n: float, x: float) -> float:
 
 
 def stirling_correction(x: float) -> float:
-    """log(gamma(x)) - ((x - 1/2) log(x) - x + log(2 pi)/2) for x >= 10: DLMF 5.11.1."""
+    """log(gamma(x)) less Stirling's (x - 1/2) log(x) - x + log(2 pi)/2, for x >= 10: DLMF 5.11.1."""
     square = 1.0 / (x * x)
     tail = 0.0
     for k in range(7, -1, -1):
@@ -166,12 +170,13 @@ def betaln(a: float, b: float) -> float:
         raise ValueError("left to SciPy")
     if large < 10.0:
         return math.log(math.gamma(small) * (math.gamma(large) / math.gamma(small + large)))
-    share = -math.log1p(large / small) if small > 1e-300 * large else math.log(small / large)
-    rest = large * math.log1p(-small / (small + large))
+    share = -math.log1p(large / small)
+    rest = math.log1p(-small / (small + large))
     difference = stirling_correction(large) - stirling_correction(small + large)
     if small >= 10.0:
-        return -0.5 * math.log(large) + LOG_SQRT_TWO_PI + stirling_correction(small) + difference + (small - 0.5) * share + rest
-    return math.lgamma(small) + difference + small - small * math.log(small + large) + (large - 0.5) * math.log1p(-small / (small + large))
+        corrections = LOG_SQRT_TWO_PI + stirling_correction(small) + difference
+        return corrections - 0.5 * math.log(large) + (small - 0.5) * share + large * rest
+    return math.lgamma(small) + difference + small - small * math.log(small + large) + (large - 0.5) * rest
 
 
 def beta(a: float, b: float) -> float:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from .special_scalar import BERNOULLI, LOG_SQRT_TWO_PI
+from .special_scalar import BERNOULLI, LOG_SQRT_TWO_PI, SQRT_HALF, square_error
 
 Array = Any
 
@@ -105,12 +105,12 @@ def _deviance(x: Array, mean: Array) -> Array:
 
 
 def _stirling_error(x: Array) -> Array:
-    """log(gamma(x + 1)) - log(sqrt(2 pi x) (x/e)**x): DLMF 5.11.1 from 16 on, the definition below."""
-    large = x >= 16.0
-    z = np.where(large, x, 16.0)
+    """log(gamma(x)) less Stirling's (x - 1/2) log(x) - x + log(2 pi)/2: DLMF 5.11.1 from 10 on, by definition below."""
+    large = x >= 10.0
+    z = np.where(large, x, 10.0)
     square = 1.0 / (z * z)
     tail = np.zeros_like(z)
-    for k in range(7, -1, -1):
+    for k in range(9, -1, -1):
         tail = tail * square + BERNOULLI[k] / ((2 * k + 2) * (2 * k + 1))
     w = np.where(large, 1.0, x)
     direct = special.gammaln(w + 1.0) - (w + 0.5) * np.log(w) + w - LOG_SQRT_TWO_PI
@@ -127,9 +127,8 @@ def _gamma_density(a: Array, x: Array) -> Array:
         small = (a < 20.0) & (x < 600.0)
         direct = np.where(small, np.power(x, np.where(small, a - 1.0, 0.0)) * np.exp(-x) / special.gamma(a), 0.0)
         usable = small & np.isfinite(direct) & (direct > 1e-290)
-        saddle = (
-            np.exp(-_stirling_error(a) - _deviance(a, x)) / np.sqrt(2.0 * np.pi * a) * (a / x)
-        )
+        # Loader's saddle point form of the Poisson probability of a, times a/x.
+        saddle = np.exp(-_stirling_error(a) - _deviance(a, x)) / np.sqrt(2.0 * np.pi * a) * (a / x)
         out = np.where(usable, direct, saddle)
         at_zero = np.where(a < 1.0, np.inf, np.where(a == 1.0, 1.0, 0.0))
         out = np.where(x == 0.0, at_zero, np.where((x == np.inf) | (a == np.inf), 0.0, out))
@@ -144,17 +143,16 @@ def beta_density(a: Any, b: Any, x: Any) -> Array:
 
 def _beta_density(a: Array, b: Array, x: Array) -> Array:
     with np.errstate(all="ignore"):
-        small = (a + b < 40.0)
+        small = a + b < 40.0
         beta = special.gamma(np.minimum(a, b)) * (special.gamma(np.maximum(a, b)) / special.gamma(a + b))
         direct = np.where(small, np.power(x, a - 1.0) * np.exp((b - 1.0) * np.log1p(-x)) / beta, 0.0)
         usable = small & np.isfinite(direct) & (direct > 1e-290)
-        # Loader's saddle point form of the binomial probability with n = a + b.
+        # Loader's saddle point form of the binomial probability of a in n = a + b trials, times a*b/n.
         n = a + b
-        saddle = np.exp(
-            _stirling_error(n) - _stirling_error(a) - _stirling_error(b) - _deviance(a, n * x) - _deviance(b, n * (1.0 - x))
-        ) * np.sqrt(a / (2.0 * np.pi * n) * b) / (n * x * (1.0 - x))
-        saddle = saddle * n
-        out = np.where(usable, direct, saddle * 1.0)
+        exponent = _stirling_error(n) - _stirling_error(a) - _stirling_error(b)
+        exponent = exponent - _deviance(a, n * x) - _deviance(b, n * (1.0 - x))
+        saddle = np.sqrt(a / (2.0 * np.pi * n) * b) * np.exp(exponent) / (x * (1.0 - x))
+        out = np.where(usable, direct, saddle)
         left = np.where(a < 1.0, np.inf, np.where(a == 1.0, b, 0.0))
         right = np.where(b < 1.0, np.inf, np.where(b == 1.0, a, 0.0))
         out = np.where(x == 0.0, left, np.where(x == 1.0, right, out))
@@ -320,27 +318,25 @@ def _polygamma_difference(x: Array, h: Array, order: int) -> Array:
 
 def _positive_difference(x: Array, h: Array, order: int) -> Array:
     sign = -1.0 if order % 2 == 0 else 1.0
-    n = order
-    total = np.zeros_like(x)
-    while ((x < 12.0 + n) | (x + h < 12.0 + n)).any():
-        ratio = np.log1p(h / x)
-        # (x + h)**-(n+1) - x**-(n+1), times the sign (-1)**(n+1) n! of DLMF 5.15.1.
-        total += sign * math.factorial(n) * x ** -(n + 1.0) * np.expm1(-(n + 1.0) * ratio)
-        low = (x < 12.0 + n) | (x + h < 12.0 + n)
-        if not low.all():
-            # Elements that are far out already take no step: undo theirs.
-            total = np.where(low, total, total - sign * math.factorial(n) * x ** -(n + 1.0) * np.expm1(-(n + 1.0) * ratio))
-        x = np.where(low, x + 1.0, x)
-    ratio = np.log1p(h / x)
 
     def term(power: float) -> Array:
-        return x**-power * np.expm1(-power * ratio)
+        """(x + h)**-power - x**-power."""
+        return x**-power * np.expm1(-power * np.log1p(h / x))
 
-    # DLMF 5.11.2 for n = 0 and 5.15.8 otherwise.
-    tail = ratio if n == 0 else -sign * 0.0 + math.factorial(n - 1) * term(n)
-    tail = (tail if n == 0 else sign * tail) + (sign * 0.5 * math.factorial(n)) * term(n + 1.0)
+    # Up by recurrence, DLMF 5.15.5, until the expansion holds for both ends.
+    total = np.zeros_like(x)
+    while True:
+        low = np.minimum(x, x + h) < 12.0 + order
+        if not low.any():
+            break
+        total = np.where(low, total + sign * math.factorial(order) * term(order + 1.0), total)
+        x = np.where(low, x + 1.0, x)
+    # DLMF 5.11.2 for order 0, 5.15.8 otherwise.
+    tail = np.log1p(h / x) if order == 0 else sign * math.factorial(order - 1) * term(order)
+    tail = tail + sign * 0.5 * math.factorial(order) * term(order + 1.0)
     for k in range(10):
-        tail = tail + sign * BERNOULLI[k] * math.factorial(2 * k + 1 + n) / math.factorial(2 * k + 2) * term(2.0 * k + 2.0 + n)
+        factor = BERNOULLI[k] * math.factorial(2 * k + 1 + order) / math.factorial(2 * k + 2)
+        tail = tail + sign * factor * term(2.0 * k + 2.0 + order)
     return total + tail
 
 
@@ -359,8 +355,8 @@ def _betaln(a: Array, b: Array) -> Array:
         both = small + large
         share = -np.log1p(large / small)
         rest = np.log1p(-small / both)
-        difference = _stirling(large) - _stirling(both)
-        two_large = -0.5 * np.log(large) + LOG_SQRT_TWO_PI + _stirling(small) + difference + (small - 0.5) * share + large * rest
+        difference = _stirling_error(large) - _stirling_error(both)
+        two_large = -0.5 * np.log(large) + LOG_SQRT_TWO_PI + _stirling_error(small) + difference + (small - 0.5) * share + large * rest
         one_large = special.gammaln(small) + difference + small - small * np.log(both) + (large - 0.5) * rest
         near = np.log(special.gamma(small) * (special.gamma(large) / special.gamma(both)))
         positive = (small > 0.0) & np.isfinite(large)
@@ -368,13 +364,109 @@ def _betaln(a: Array, b: Array) -> Array:
         return np.where(positive & np.isfinite(found), found, rough)
 
 
-def _stirling(x: Array) -> Array:
-    return _stirling_error(x) - 0.0 if False else _stirling_gamma(x)
+# --- Gaussians and the error function -------------------------------------------------------------------------------
 
 
-def _stirling_gamma(x: Array) -> Array:
-    square = 1.0 / (x * x)
-    tail = np.zeros_like(x)
-    for k in range(7, -1, -1):
-        tail = tail * square + BERNOULLI[k] / ((2 * k + 2) * (2 * k + 1))
-    return tail / x
+def gaussian(x: Any, scale: float = 1.0) -> Array:
+    """exp(-scale*x**2) for scale 1 or 1/2; see special_scalar.gaussian."""
+    x = np.clip(x, -64.0, 64.0)
+    high = np.trunc(x * 16.0) / 16.0
+    return np.exp(-scale * high * high) * np.exp(-scale * (x - high) * (x + high))
+
+
+def ndtr(x: Any) -> Array:
+    """The normal distribution function; see special_scalar.ndtr."""
+    x = np.asarray(x, dtype=np.float64)
+    z = np.abs(x) * SQRT_HALF
+    near = np.where(z < 30.0, z, 1.0)
+    error = square_error(near, np.where(z < 30.0, np.abs(x), math.sqrt(2.0)))
+    tail = 0.5 * (special.erfc(near) + gaussian(near) * error / (math.sqrt(math.pi) * near))
+    return np.where((x < -1.0) & (z < 30.0), tail, 0.5 * special.erfc(-x * SQRT_HALF))
+
+
+def erfcx_derivative(x: Any, order: int) -> Array:
+    """The derivative of exp(x**2) erfc(x), of an order from 1 on.
+
+    From (2/sqrt(pi)) times the integral of exp(-t**2 - 2 x t) over t > 0 (DLMF 7.7.2 along the real axis) for x > 0;
+    by the recurrence y'' = 2 x y' + 2 y for x < 0, where its terms have one sign.
+    """
+    return _elementwise(lambda x: _erfcx_derivative(x, order), x)
+
+
+def _erfcx_derivative(x: Array, order: int) -> Array:
+    with np.errstate(all="ignore"):
+        previous, value = special.erfcx(x), 2.0 * x * special.erfcx(x) - 2.0 / math.sqrt(math.pi)
+        for n in range(1, order):
+            previous, value = value, 2.0 * x * value + 2.0 * n * previous
+    return _masked(lambda x: _erfcx_integral(x, order), (x > 0.0) & (x < np.inf), np.where(x == np.inf, 0.0, value), x)
+
+
+def _erfcx_integral(x: Array, order: int) -> Array:
+    end = DECAY / (x + np.sqrt(x * x + DECAY))
+    integral = _panels(lambda t: t**order * np.exp(-t * (t + 2.0 * x[:, None])), end, [])
+    return (-2.0) ** order * (2.0 / math.sqrt(math.pi)) * integral
+
+
+# --- the Hurwitz zeta function by its exponent ----------------------------------------------------------------------
+
+
+def zeta_derivative(s: Any, q: Any, order: int) -> Array:
+    """The derivative of zeta(s, q) by s, for s > 1 and q > 0: Euler-Maclaurin, DLMF 25.11.5, derived term by term."""
+    return _elementwise(lambda s, q: _zeta_derivative(s, q, order), s, q)
+
+
+def _zeta_derivative(s: Array, q: Array, order: int) -> Array:
+    with np.errstate(all="ignore"):
+        total = np.zeros_like(s)
+        for k in range(20):
+            total += (-np.log(q + k)) ** order * (q + k) ** -s
+        w = q + 20.0
+        # Power series in the step of s: first the bracket, then w**-s.
+        bracket = [w * (-1.0) ** k / (s - 1.0) ** (k + 1) for k in range(order + 1)]
+        bracket[0] = bracket[0] + 0.5
+        rising = [s] + [np.ones_like(s) if k == 1 else np.zeros_like(s) for k in range(1, order + 1)]
+        for j in range(10):
+            factor = BERNOULLI[j] / math.factorial(2 * j + 2) * w ** -(2.0 * j + 1.0)
+            bracket = [old + factor * c for old, c in zip(bracket, rising)]
+            for shift in (2.0 * j + 1.0, 2.0 * j + 2.0):
+                rising = [
+                    c * (s + shift) + (rising[k - 1] if k else 0.0) for k, c in enumerate(rising)
+                ]
+        logs = [(-np.log(w)) ** k / math.factorial(k) for k in range(order + 1)]
+        tail = sum(bracket[k] * logs[order - k] for k in range(order + 1))
+        total = total + math.factorial(order) * w**-s * tail
+        return np.where((s > 1.0) & (q > 0.0), total, np.nan)
+
+
+# --- scaled Bessel functions ----------------------------------------------------------------------------------------
+
+
+def scaled_bessel_derivative(x: Any, n: int, order: int) -> Array:
+    """The derivative of exp(-|x|) I_n(x) for n = 0 or 1, from the right at 0.
+
+    I_n(x) is the mean of exp(x cos(v)) cos(n v) over v (DLMF 10.32.3); each derivative takes a factor cos(v) - 1.
+    """
+    return _elementwise(lambda x: _scaled_bessel_derivative(x, n, order), x)
+
+
+def _scaled_bessel_derivative(x: Array, n: int, order: int) -> Array:
+    size = np.abs(x)
+    valid = np.isfinite(size)
+    value = _masked(lambda size: _scaled_bessel_integral(size, n, order), valid, np.where(np.isnan(x), np.nan, 0.0), size)
+    return np.where(x < 0.0, (-1.0) ** (n + order), 1.0) * value
+
+
+def _scaled_bessel_integral(x: Array, n: int, order: int) -> Array:
+    with np.errstate(all="ignore"):
+        end = 2.0 * np.arcsin(np.minimum(1.0, np.sqrt(0.5 * DECAY / x)))
+
+    def integrand(v: Array) -> Array:
+        versine = 2.0 * np.sin(0.5 * v) ** 2
+        return np.exp(-x[:, None] * versine) * (-versine) ** order * (1.0 - versine if n else 1.0)
+
+    return _panels(integrand, end, []) / math.pi
+
+
+def normal_density(x: Any) -> Array:
+    """exp(-x**2/2)/sqrt(2 pi)."""
+    return gaussian(x, 0.5) / math.sqrt(2.0 * math.pi)

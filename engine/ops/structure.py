@@ -330,7 +330,7 @@ ones_like = _like("ones_like", "Ones of the shape and dtype of x.", 1.0)
 def as_dtype(spec: Any) -> DType:
     """A dtype from what users write: float32, "float32", tf.float32, float."""
     if spec.__class__ is DType:
-        return spec.strong  # type: ignore[no-any-return]
+        return spec.strong
     from ..core.dtypes import SPELLINGS
 
     name = spec if spec.__class__ is str else getattr(spec, "name", getattr(spec, "__name__", str(spec)))

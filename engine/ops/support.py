@@ -110,9 +110,18 @@ def from_front(x: Any, axes: Sequence[int], shape: Sequence[int]) -> Any:
 
 def conjugate(x: Any) -> Any:
     """The complex conjugate; a real operand as it is."""
-    if x.__class__ is complex or (x.__class__ is Tensor and x.dtype.kind == "c"):
-        return OPERATORS["conj"](x)
-    return x
+    return OPERATORS["conj"](x) if is_complex(x) else x
+
+
+def is_complex(x: Any) -> bool:
+    return x.__class__ is complex or (x.__class__ is Tensor and x.dtype.kind == "c")
+
+
+def beside(real: Any, x: Any) -> Any:
+    """A real operand that is to meet `x`: complex where `x` is, since strong dtypes do not mix."""
+    if is_complex(x) and not is_complex(real):
+        return OPERATORS["complex"](real, 0.0)
+    return real
 
 
 def adjoint(x: Any) -> Any:
@@ -184,12 +193,34 @@ def complex_of(dtype: DType) -> DType:
     return COMPLEX_OF.get(dtype, dtype)
 
 
+def floating(x: Any) -> Any:
+    """An operand as a float: integers and bools cast, others as they are."""
+    from ..core.dispatch import as_operand
+
+    x = as_operand(x)
+    if x.__class__ is not Tensor:
+        return float(x) if x.__class__ in (int, bool) else x
+    if x.dtype.kind not in "bi":
+        return x
+    return x * 1.0 if x.dtype.weak else OPERATORS["cast"](x, dtype=float_of(x.dtype).strong)
+
+
 # --- kinks ----------------------------------------------------------------------------------------------------------
+
+
+def some(mask: Any) -> bool:
+    """Whether a mask, or a single truth value, holds anywhere."""
+    return bool(mask.any()) if hasattr(mask, "any") else bool(mask)
+
+
+def matters(g: Any) -> Any:
+    """Where a cotangent is not zero, so that a singular point there needs a choice."""
+    return True if STATE.transposing else plain(g) != 0
 
 
 def meet(row: Operation, hit: Any, number: int = 0) -> None:
     """Report, as the policy asks, that a derivative was taken at a singular point of `row` where it mattered."""
-    if not hit:
+    if not some(hit):
         return
     spot = row.singular[number]
     if STATE.kinks == "error":

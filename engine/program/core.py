@@ -23,7 +23,7 @@ FIRST_VARIABLE = 2
 class Node:
     """A node of the core program; its fields are its `__slots__`."""
 
-    __slots__ = ()
+    __slots__: tuple[str, ...] = ()
 
     def __init__(self, *fields: Any) -> None:
         for name, value in zip(self.__slots__, fields, strict=True):

@@ -200,11 +200,11 @@ class Lowering:
         """['tf', 'math', 'log'] for `tf.math.log` where `tf` is a module and no variable; else None."""
         parts: list[str] = []
         while node.__class__ is s.Attribute:
-            parts.append(node.name)  # type: ignore[attr-defined]
-            node = node.value  # type: ignore[attr-defined]
+            parts.append(node.name)
+            node = node.value
         if node.__class__ is not s.Name or not parts:
             return None
-        root = node.id  # type: ignore[attr-defined]
+        root = node.id
         if root not in self.modules or self.find(root) is not None or root in self.inputs:
             return None
         return self.modules[root] + parts[::-1]
@@ -216,7 +216,7 @@ class Lowering:
         if handler is not None:
             return handler(self, node)
         assert node.__class__ is s.Name
-        return self.name(node, position)  # type: ignore[arg-type]
+        return self.name(node, position)
 
     def number(self, node: s.Number) -> c.Expr:
         return c.Literal(node.value)
@@ -235,8 +235,8 @@ class Lowering:
         if node.op == "not":
             return c.Not(self.expression(node.operand), self.site(node))
         operand = self.expression(node.operand)
-        if node.op == "-" and operand.__class__ is c.Literal and operand.value.__class__ in (int, float, complex):  # type: ignore[attr-defined]
-            return c.Literal(-operand.value)  # type: ignore[attr-defined]
+        if node.op == "-" and operand.__class__ is c.Literal and operand.value.__class__ in (int, float, complex):
+            return c.Literal(-operand.value)
         op = NAMES[ROWS_OF_PREFIXES[node.op]]
         return c.Prefix(node.op, op, operand, self.site(node, op))
 
@@ -245,8 +245,8 @@ class Lowering:
         spine: list[s.Binary] = []
         left: s.Expression = node
         while left.__class__ is s.Binary:
-            spine.append(left)  # type: ignore[arg-type]
-            left = left.left  # type: ignore[attr-defined]
+            spine.append(left)
+            left = left.left
         built = self.expression(left)
         for item in reversed(spine):
             op = NAMES[ROWS_OF_OPERATORS[item.op]]
@@ -278,7 +278,7 @@ class Lowering:
         args: list[c.Expr] = []
         for item in node.arguments:
             if item.__class__ is s.Starred:
-                args.append(c.Spread(self.expression(item.value), self.site(item)))  # type: ignore[attr-defined]
+                args.append(c.Spread(self.expression(item.value), self.site(item)))
             else:
                 args.append(self.expression(item, "argument"))
         keywords: list[tuple[str, c.Expr]] = []
@@ -301,10 +301,10 @@ class Lowering:
                 raise self.unknown_member(path, callee)
             return self.call_of(self.meaning(meaning, callee), node)
         if callee.__class__ is s.Attribute:
-            name = callee.name  # type: ignore[attr-defined]
+            name = callee.name
             if name.startswith("__"):
                 raise self.forbidden(name, callee)
-            value = self.expression(callee.value)  # type: ignore[attr-defined]
+            value = self.expression(callee.value)
             if name == "watch" and len(node.arguments) == 1 and not node.keywords:
                 argument = node.arguments[0]
                 target = self.place(argument)
@@ -312,39 +312,45 @@ class Lowering:
             args, keywords = self.arguments(node)
             return c.Method(value, name, args, keywords, self.site(node))
         if callee.__class__ is s.Name:
-            return self.call_of(self.name(callee, "call"), node)  # type: ignore[arg-type]
+            return self.call_of(self.name(callee, "call"), node)
         if callee.__class__ is s.Number:
             raise self.error("E0203", "a number cannot be called", node, "write '*' to multiply: 2*(x + 1)")
         return self.call_of(self.expression(callee), node)
 
     def call_of(self, function: c.Expr, node: s.Call) -> c.Expr:
         args, keywords = self.arguments(node)
-        if function.__class__ is c.Literal and function.value.__class__ is Operation:  # type: ignore[attr-defined]
-            row = function.value  # type: ignore[attr-defined]
+        if function.__class__ is c.Literal and function.value.__class__ is Operation:
+            row = function.value
+            if row.name == "log" and len(args) == 2 and not keywords:
+                # math.log(x, base)
+                logs: list[c.Expr] = [c.Apply(row, [arg], [], self.site(node, row)) for arg in args]
+                return c.Operator("/", NAMES["divide"], *logs, self.site(node, NAMES["divide"]))
             return c.Apply(row, args, keywords, self.site(node, row))
         return c.Call(function, args, keywords, self.site(node))
 
     def unknown_member(self, path: list[str], node: s.Node) -> AdiffError:
         if path[-1].startswith("__"):
             return self.forbidden(path[-1], node)
+        spelled = self.source.text[node.start : node.end] if node.__class__ is s.Attribute else ".".join(path)
         close = suggest(path[-1], vocabulary.function_names())
+        prefix = spelled.rpartition(".")[0]
         return self.error(
-            "E0204", f"'{'.'.join(path)}' is not part of the language", node,
-            did_you_mean([".".join([path[0], name]) for name in close]) or "`adiff ops` lists the functions",
+            "E0204", f"'{spelled}' is not part of the language", node,
+            did_you_mean([f"{prefix}.{name}" if prefix else name for name in close]) or "`adiff ops` lists the functions",
         )  # fmt: skip
 
     def place(self, node: s.Expression) -> c.Target | None:
         """The place that an argument of `watch` names, so that the watched value can be put back there."""
         if node.__class__ is s.Name:
-            found = self.find(node.id)  # type: ignore[attr-defined]
+            found = self.find(node.id)
             if found is None:
-                if vocabulary.bare(node.id) is not None:  # type: ignore[attr-defined]
+                if vocabulary.bare(node.id) is not None:
                     return None
-                load = self.input_load(node.id, node)  # type: ignore[attr-defined]
+                load = self.input_load(node.id, node)
                 return c.Store(load.depth, load.slot, load.name, load.site)
-            return c.Store(*found, node.id, self.site(node))  # type: ignore[attr-defined]
+            return c.Store(*found, node.id, self.site(node))
         if node.__class__ in (s.List, s.Tuple):
-            places = [self.place(item) for item in node.elements]  # type: ignore[attr-defined]
+            places = [self.place(item) for item in node.elements]
             if all(p is not None for p in places):
                 return c.Unpack(places, None, self.site(node))
             return None
@@ -367,34 +373,34 @@ class Lowering:
         return c.Item(self.expression(node.value), self.index(node.index), self.site(node))
 
     def index(self, node: s.Expression) -> c.Expr:
-        if node.__class__ is s.Name and node.id == "newaxis" and self.find("newaxis") is None:  # type: ignore[attr-defined]
+        if node.__class__ is s.Name and node.id == "newaxis" and self.find("newaxis") is None:
             return c.Literal(None)
         if node.__class__ is s.Tuple:
-            return c.MakeTuple([self.index(item) for item in node.elements])  # type: ignore[attr-defined]
+            return c.MakeTuple([self.index(item) for item in node.elements])
         return self.expression(node)
 
-    def slice(self, node: s.Slice) -> c.Expr:
+    def slice_of(self, node: s.Slice) -> c.Expr:
         parts = [None if p is None else self.expression(p) for p in (node.lower, node.upper, node.step)]
         return c.SliceOf(*parts)
 
     def items(self, nodes: list[s.Expression]) -> list[c.Expr]:
         return [
-            c.Spread(self.expression(n.value), self.site(n))  # type: ignore[attr-defined]
+            c.Spread(self.expression(n.value), self.site(n))
             if n.__class__ is s.Starred
             else self.expression(n, "argument")
             for n in nodes
         ]
 
-    def list(self, node: s.List) -> c.Expr:
+    def list_display(self, node: s.List) -> c.Expr:
         return c.MakeList(self.items(node.elements))
 
-    def tuple(self, node: s.Tuple) -> c.Expr:
+    def tuple_display(self, node: s.Tuple) -> c.Expr:
         return c.MakeTuple(self.items(node.elements))
 
-    def set(self, node: s.Set) -> c.Expr:
+    def set_display(self, node: s.Set) -> c.Expr:
         raise self.error("E0207", "set displays are not part of the language", node, "write a list: [1, 2, 3]")
 
-    def dict(self, node: s.Dict) -> c.Expr:
+    def dict_display(self, node: s.Dict) -> c.Expr:
         keys = []
         for key in node.keys:
             if key is None:
@@ -493,23 +499,23 @@ class Lowering:
 
     def target(self, node: s.Expression) -> c.Target:
         if node.__class__ is s.Name:
-            name = node.id  # type: ignore[attr-defined]
+            name = node.id
             place = self.find(name)
             if place is None:  # an input that `watch` or an item assignment writes back
                 load = self.input_load(name, node)
                 return c.Store(load.depth, load.slot, name, self.site(node))
             return c.Store(*place, name, self.site(node))
         if node.__class__ in (s.Tuple, s.List):
-            elements = node.elements  # type: ignore[attr-defined]
+            elements = node.elements
             stars = [i for i, item in enumerate(elements) if item.__class__ is s.Starred]
             if len(stars) > 1:
                 raise self.error("E0207", "only one starred target is possible", elements[stars[1]])
             targets = [self.target(e.value if e.__class__ is s.Starred else e) for e in elements]
             return c.Unpack(targets, stars[0] if stars else None, self.site(node))
         if node.__class__ is s.Subscript:
-            container = node.value  # type: ignore[attr-defined]
+            container = node.value
             back = self.target(container) if container.__class__ in (s.Name, s.Subscript) else None
-            return c.StoreItem(self.expression(container), self.index(node.index), back, self.site(node))  # type: ignore[attr-defined]
+            return c.StoreItem(self.expression(container), self.index(node.index), back, self.site(node))
         if node.__class__ is s.Attribute:
             raise self.error(
                 "E0207", "attributes cannot be assigned", node, "tensors are values; a Variable has v.assign(...)"
@@ -548,8 +554,8 @@ class Lowering:
         """The dtype that an annotation names, or None: other annotations are for the reader."""
         meaning = None
         if node.__class__ is s.Name:
-            meaning = vocabulary.under_prefix(node.id)  # type: ignore[attr-defined]
-            if node.id in ("int", "float", "bool", "complex", "str"):  # type: ignore[attr-defined]
+            meaning = vocabulary.under_prefix(node.id)
+            if node.id in ("int", "float", "bool", "complex", "str"):
                 return None
         else:
             path = self.module_path(node)
@@ -663,11 +669,11 @@ def did_you_mean(names: list[str]) -> str | None:
 def target_names(node: s.Expression) -> list[str]:
     """The variables that an assignment to `node` sets."""
     if node.__class__ is s.Name:
-        return [node.id]  # type: ignore[attr-defined]
+        return [node.id]
     if node.__class__ in (s.Tuple, s.List):
-        return [name for item in node.elements for name in target_names(item)]  # type: ignore[attr-defined]
+        return [name for item in node.elements for name in target_names(item)]
     if node.__class__ is s.Starred:
-        return target_names(node.value)  # type: ignore[attr-defined]
+        return target_names(node.value)
     return []
 
 
@@ -702,9 +708,9 @@ def collect_declarations(statements: list[s.Statement], scope: Scope) -> None:
     while pending:
         node = pending.pop()
         if node.__class__ is s.Global:
-            scope.globals.update(node.names)  # type: ignore[attr-defined]
+            scope.globals.update(node.names)
         elif node.__class__ is s.Nonlocal:
-            scope.nonlocals.update(node.names)  # type: ignore[attr-defined]
+            scope.nonlocals.update(node.names)
         elif node.__class__ is not s.FunctionDef:
             for block in ("body", "orelse"):
                 pending.extend(getattr(node, block, ()))
@@ -718,9 +724,9 @@ def ends_with_value(statements: list[s.Statement]) -> bool:
     if last.__class__ in (s.ExprStmt, s.Assign, s.AnnAssign, s.AugAssign, s.Return):
         return True
     if last.__class__ is s.If:
-        return ends_with_value(last.body) or ends_with_value(last.orelse)  # type: ignore[attr-defined]
+        return ends_with_value(last.body) or ends_with_value(last.orelse)
     if last.__class__ in (s.For, s.While, s.With):
-        return ends_with_value(last.body)  # type: ignore[attr-defined]
+        return ends_with_value(last.body)
     return False
 
 
@@ -738,11 +744,11 @@ EXPRESSIONS: dict[type, Callable[[Lowering, Any], c.Expr]] = {
     s.Starred: Lowering.starred,
     s.Attribute: Lowering.attribute,
     s.Subscript: Lowering.subscript,
-    s.Slice: Lowering.slice,
-    s.List: Lowering.list,
-    s.Tuple: Lowering.tuple,
-    s.Set: Lowering.set,
-    s.Dict: Lowering.dict,
+    s.Slice: Lowering.slice_of,
+    s.List: Lowering.list_display,
+    s.Tuple: Lowering.tuple_display,
+    s.Set: Lowering.set_display,
+    s.Dict: Lowering.dict_display,
     s.ListComp: Lowering.list_comprehension,
     s.GeneratorExp: Lowering.list_comprehension,
     s.DictComp: Lowering.dict_comprehension,

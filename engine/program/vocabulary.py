@@ -30,7 +30,7 @@ INTRINSICS = frozenset(
     grad value_and_grad jacobian jacfwd jacrev hessian jvp vjp hvp custom_gradient custom_jvp custom_vjp checkpoint
     cond while_loop fori_loop scan map_fn vectorized_map foldl foldr switch_case
     GradientTape Variable function no_op device name_scope
-    assert_equal assert_allclose
+    assert_equal assert_allclose math.floor math.ceil math.trunc
     """.split()
 )
 INTRINSIC_ALIASES = {
@@ -49,6 +49,9 @@ INTRINSIC_ALIASES = {
     "vectorize": "vectorized_map",
     "ForwardAccumulator": "ForwardAccumulator",
 }
+
+# What gives an integer in Python's math module, and a float in the others' vocabularies.
+WHOLE = frozenset({"floor", "ceil", "trunc"})
 
 # Bare built-ins of Python that mean Python's function, not the row that NumPy calls the same.
 BUILTINS_FIRST = frozenset("abs min max sum round sorted any all pow divmod".split())
@@ -133,6 +136,8 @@ def dotted(parts: list[str]) -> Meaning | None:
         row = NAMES.get(full)
         if row is not None and "." in full:
             return Meaning("row", row)
+    if root == "math" and len(path) == 1 and parts[-1] in WHOLE:
+        return Meaning("intrinsic", "math." + path[0])
     if path == ["__version__"]:
         from ..version import VERSION
 

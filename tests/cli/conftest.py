@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy
 import pytest
 
-COMMAND = [sys.executable, "-c", "import sys; from adiff.cli.main import main; sys.exit(main())"]
+COMMAND = [sys.executable, "-c", "from adiff.cli.main import main; main()"]
 ROSENBROCK = "a = 1\nb = 100\n(a - x)**2 + b*(y - x**2)**2\n"
 LINES = """\
 # a comment, then a blank line

@@ -31,7 +31,7 @@ def table(text: str, delimiter: str = ",") -> list[list[str]]:
         (["value", "1 < 2"], "True\n"),
         (["value", "'a' + 'b'"], "ab\n"),
         (["value", "(1+2j)**2"], "(-3+4j)\n"),
-        (["value", "x**2", "--at", "x=[1,2,3]"], "[1.0, 4.0, 9.0]\n"),
+        (["value", "x**2", "--at", "x=[1,2,3]"], "[1, 4, 9]\n"),
         (["value", "-3"], "-3\n"),
         (["value", "-x", "--at", "x=-1"], "1\n"),
         (["value", "inf - inf", "-q"], "nan\n"),

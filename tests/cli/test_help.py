@@ -72,7 +72,8 @@ def test_version(answer: Callable[..., str]) -> None:
 def loaded(arguments: list[str], folder: Path) -> set[str]:
     """The top-level modules a command loads."""
     code = (
-        "import sys; from adiff.cli.main import main; code = main();"
+        "import sys; from adiff.cli.main import run; from adiff.cli.environment import Environment;"
+        "code = run(sys.argv[1:], Environment.system());"
         "print('MODULES', *{name.partition('.')[0] for name in sys.modules}, file=sys.stderr); sys.exit(code)"
     )
     done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, cwd=folder)

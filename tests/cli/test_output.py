@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 Completed = subprocess.CompletedProcess[str]
-COMMAND = [sys.executable, "-c", "import sys; from adiff.cli.main import main; sys.exit(main())"]
+COMMAND = [sys.executable, "-c", "from adiff.cli.main import main; main()"]
 
 
 def test_output_to_a_file(adiff: Callable[..., Completed], folder: Path) -> None:

@@ -14,6 +14,8 @@ from adiff.parser.source import Source
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+pytestmark = pytest.mark.filterwarnings("ignore:Generating overly large repr")
+
 OPERATORS = {
     ast.Add: "+",
     ast.Sub: "-",

@@ -1,0 +1,30 @@
+"""Hessians on the tape tier: chained Rosenbrock in n variables, and how the cost grows."""
+
+from __future__ import annotations
+
+from harness import Row, available, best_of
+
+import adiff
+
+PROGRAM = "sum(100*(x[1:] - x[:-1]**2)**2 + (1 - x[:-1])**2)"
+SIZE = 100
+
+
+def rows() -> list[Row]:
+    import numpy as np
+
+    program = adiff.program(PROGRAM)
+    point = {"x": np.linspace(-1.2, 1.0, SIZE)}
+    hessian = best_of(lambda: program.hessian(point, engine="tape"), 3)
+    gradient = best_of(lambda: program.value_and_gradient(point, engine="tape"), 5)
+    found = [Row(f"dense Hessian, n={SIZE}", f"{SIZE} gradients", hessian * 1e3, SIZE * gradient * 1e3, "ms")]
+    if available("torch"):
+        import torch
+
+        def function(x: torch.Tensor) -> torch.Tensor:
+            return (100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2).sum()
+
+        start = torch.linspace(-1.2, 1.0, SIZE, dtype=torch.float64)
+        theirs = best_of(lambda: torch.autograd.functional.hessian(function, start), 3)
+        found.append(Row(f"dense Hessian, n={SIZE}", "torch", hessian * 1e3, theirs * 1e3, "ms"))
+    return found

@@ -1,0 +1,70 @@
+"""Complex numbers: parts, conjugate, angle.
+
+A real function of a complex z has the partial d/dRe - i d/dIm: its conjugate is the direction of steepest ascent, and
+the real part of its product with a tangent is the change of the value (see the head of autodiff/pullback.py).
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..core.operation import Singular, elementwise, linear
+from .arithmetic import divide, everywhere, is_complex
+from .support import cases, real_of_float
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+COMPLEX_POINTS = cases((([0.6 + 0.7j, -1.2 + 0.4j, 0.3 - 2.0j],), {}))
+
+conj = linear(
+    "conj", "z", lambda g, y, z: conj(g),
+    scalar=lambda z: z, array=lambda np, z: np.conj(z), dtype="promote", aliases="conjugate", method=True,
+    domain=COMPLEX_POINTS,
+    doc="The complex conjugate; a real number is its own.", example=("conj(1 + 2j)", 1 - 2j),
+)  # fmt: skip
+real = linear(
+    "real", "z", lambda g, y, z: g,
+    scalar=lambda z: z, array=lambda np, z: np.real(z).copy(), dtype="real",
+    domain=COMPLEX_POINTS,
+    doc="The real part.", example=("real(1 + 2j)", 1.0),
+)  # fmt: skip
+imag = linear(
+    "imag", "z", lambda g, y, z: complex_of(0.0, g) if is_complex(z) else 0.0 * g,
+    scalar=lambda z: z * 0, array=lambda np, z: np.imag(z).copy(), dtype="real",
+    domain=COMPLEX_POINTS,
+    doc="The imaginary part; 0 for a real number.", example=("imag(1 + 2j)", 2.0),
+)  # fmt: skip
+
+
+def _complex(np: Any, re: Any, im: Any) -> Any:
+    re, im = np.broadcast_arrays(re, im)
+    # Not re + 1j*im, which makes a nan of an infinite part.
+    out = np.empty(re.shape, dtype=np.result_type(re.dtype, np.complex64))
+    out.real, out.imag = re, im
+    return out
+
+
+complex_of = linear(
+    "complex", "re, im=0.0", lambda g, y, re, im: (real(g), imag(g)),
+    array=_complex, dtype="complex", accepts="bif", domain=[(-3, 3), (-3, 3)],
+    doc="The complex number re + i*im.", example=("complex(1, 2)", 1 + 2j),
+)  # fmt: skip
+
+
+def _angle_slope(y: Any, z: Any, deg: bool) -> Any:
+    if not is_complex(z):
+        return 0.0
+    return divide(-1j * (180 / math.pi if deg else 1.0), z)
+
+
+angle = elementwise(
+    "angle", "z | deg=False", [_angle_slope],
+    array=lambda np, z, deg: np.angle(z, deg=deg), dtype=real_of_float, aliases="phase",
+    domain=COMPLEX_POINTS,
+    singular=[
+        Singular(lambda z: z == 0, "the angle is not differentiable at 0", **everywhere(0.0), subgradients="no limit")
+    ],
+    doc="The angle of a complex number in (-pi, pi].", example=("angle(1j)", math.pi / 2),
+)  # fmt: skip

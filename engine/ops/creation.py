@@ -1,0 +1,223 @@
+"""Tensors from nothing but sizes and numbers. Those made of float arguments carry their gradients."""
+
+from __future__ import annotations
+
+import math
+
+from ..core import limits
+from ..core.dispatch import as_operand, plain
+from ..core.dtypes import WEAK_FLOAT, WEAK_INT, DType
+from ..core.errors import failure
+from ..core.operation import Operation, composite, linear, no_tangent, static
+from ..core.state import STATE
+from ..core.tensor import OPERATORS, Tensor
+from .reductions import reduce_sum
+from .structure import as_dtype, broadcast_to, cast_to
+from .support import as_shape, axis_of, cases, count, float_of, shape_of, to_front
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def _made_dtype(op: Operation, dtypes: list[DType], attributes: Any) -> tuple[DType, DType]:
+    """The dtype that was asked for; without one the default float, weak so that it adopts what it meets."""
+    asked = attributes["dtype"]
+    dtype = STATE.weak_float if asked is None else as_dtype(asked)
+    return dtype, dtype
+
+
+def _checked_shape(shape: Any, itemsize: int = 8) -> tuple[int, ...]:
+    sizes = as_shape(shape)
+    limits.allocate(count(sizes), itemsize)
+    return sizes
+
+
+def _constant_row(name: str, doc: str, value: float) -> Operation:
+    return no_tangent(
+        name, "| shape, dtype=None",
+        array=lambda np, shape, dtype: getattr(np, name)(_checked_shape(shape), as_dtype(dtype or "float64").name),
+        dtype=_made_dtype, doc=doc, example=(f"{name}(2)", [value, value]), reason="a constant",
+    )  # fmt: skip
+
+
+zeros = _constant_row("zeros", "A tensor of zeros.", 0.0)
+ones = _constant_row("ones", "A tensor of ones.", 1.0)
+empty = no_tangent(
+    "empty", "| shape, dtype=None", array=lambda np, shape, dtype: np.zeros(_checked_shape(shape)), dtype=_made_dtype,
+    doc="A tensor to be filled; it holds zeros.", example=("empty(2)", [0.0, 0.0]), reason="a constant",
+)  # fmt: skip
+
+
+def _full(shape: Any, fill_value: Any, dtype: Any = None) -> Any:
+    value = as_operand(fill_value)
+    value = value if dtype is None else cast_to(value, dtype=dtype)
+    return broadcast_to(value, shape=_checked_shape(static(as_operand(shape))))
+
+
+full = composite(
+    "full", "shape, fill_value | dtype=None", _full,
+    aliases="fill", domain=cases((([2, 3], 0.7), {})), doc="A tensor of one value.", example=("full(2, 7)", [7, 7]),
+)  # fmt: skip
+
+
+def _full_like(x: Any, fill_value: Any, dtype: Any = None) -> Any:
+    x = as_operand(x)
+    target = dtype if dtype is not None else x.dtype.strong if x.__class__ is Tensor and not x.dtype.weak else None
+    return _full(shape_of(x), fill_value, target)
+
+
+full_like = composite(
+    "full_like", "x, fill_value | dtype=None", _full_like, domain=cases((([[0.5, 1.5]], 0.7), {})),
+    doc="A tensor of one value with the shape and dtype of x.", example=("full_like([1.5, 2.5], 7)", [7.0, 7.0]),
+)  # fmt: skip
+
+
+def _eye(np: Any, n: Any, m: Any, k: Any, batch_shape: Any, dtype: Any) -> Any:
+    rows, columns = as_shape([n, n if m is None else m])
+    batch = () if batch_shape is None else as_shape(batch_shape)
+    limits.allocate(count(batch) * rows * columns)
+    return np.broadcast_to(np.eye(rows, columns, k), (*batch, rows, columns)).copy()
+
+
+eye = no_tangent(
+    "eye", "| n, m=None, k=0, batch_shape=None, dtype=None", array=_eye, dtype=_made_dtype,
+    aliases="np.identity jnp.identity", doc="The identity matrix, or ones on another diagonal.",
+    example=("eye(2)", [[1.0, 0.0], [0.0, 1.0]]), reason="a constant",
+)  # fmt: skip
+
+
+def _tri(np: Any, n: Any, m: Any, k: Any, dtype: Any) -> Any:
+    rows, columns = _checked_shape([n, n if m is None else m])
+    return np.tri(rows, columns, k)
+
+
+tri = no_tangent(
+    "tri", "| n, m=None, k=0, dtype=None", array=_tri, dtype=_made_dtype,
+    doc="Ones on and below a diagonal, zeros above.", example=("tri(2)", [[1.0, 0.0], [1.0, 1.0]]), reason="a constant",
+)  # fmt: skip
+
+
+# --- evenly spaced --------------------------------------------------------------------------------------------------
+
+
+def _steps(np: Any, num: int, endpoint: bool) -> Any:
+    """How far each of `num` points is between start and stop, from 0 to 1."""
+    return np.arange(num) / max(num - 1 if endpoint else num, 1)
+
+
+def _linspace(np: Any, start: Any, stop: Any, num: int, endpoint: bool, axis: int) -> Any:
+    return np.linspace(start, stop, num, endpoint=endpoint, axis=axis)
+
+
+def _linspace_back(g: Any, y: Any, start: Any, stop: Any, num: int, endpoint: bool, axis: int) -> tuple[Any, Any]:
+    import numpy as np
+
+    rank = len(shape_of(y))
+    far = _steps(np, num, endpoint).reshape([-1] + [1] * (rank - 1))
+    lines = to_front(g, (axis % rank,))
+    return (
+        reduce_sum(lines * Tensor(1.0 - far, WEAK_FLOAT), axis=0),
+        reduce_sum(lines * Tensor(far, WEAK_FLOAT), axis=0),
+    )
+
+
+linspace_row = linear(
+    "linspace_points", "start, stop | num, endpoint, axis", _linspace_back, array=_linspace, dtype="float",
+    domain=cases(((0.3, 1.7), {"num": 4, "endpoint": True, "axis": 0})), doc="What linspace is made of.",
+)  # fmt: skip
+
+
+def whole_number(name: str, what: str, value: Any) -> int:
+    plain_value = static(as_operand(value))
+    if plain_value.__class__ is float and plain_value.is_integer():
+        plain_value = int(plain_value)
+    if plain_value.__class__ is not int or plain_value < 0:
+        raise failure("E0304", f"{name}: {what} must be an integer of 0 or more, not {plain_value!r}")
+    limits.allocate(plain_value)
+    return plain_value
+
+
+def _linspace_function(start: Any, stop: Any, num: Any = 50, endpoint: Any = True, axis: Any = 0) -> Any:
+    start, stop = as_operand(start), as_operand(stop)
+    points = whole_number("linspace", "num", num)
+    rank = max(len(shape_of(start)), len(shape_of(stop))) + 1
+    return linspace_row(start, stop, num=points, endpoint=bool(endpoint), axis=axis_of("linspace", axis, rank))
+
+
+linspace = composite(
+    "linspace", "start, stop, num=50 | endpoint=True, axis=0", _linspace_function,
+    aliases="lin_space", domain=cases(((0.3, 1.7, 4), {}), ((0.3, 1.7, 3), {"endpoint": False})),
+    doc="Evenly spaced numbers from start to stop, both included; the gradient flows to both.",
+    example=("linspace(0, 1, 3)", [0.0, 0.5, 1.0]),
+)  # fmt: skip
+
+
+def _logspace(start: Any, stop: Any, num: Any = 50, endpoint: Any = True, base: Any = 10.0) -> Any:
+    return OPERATORS["power"](base, _linspace_function(start, stop, num, endpoint))
+
+
+logspace = composite(
+    "logspace", "start, stop, num=50 | endpoint=True, base=10.0", _logspace, domain=cases(((0.3, 1.7, 4), {})),
+    doc="Numbers spaced evenly on a logarithmic scale, from base**start to base**stop.",
+    example=("logspace(0, 2, 3)", [1.0, 10.0, 100.0]),
+)  # fmt: skip
+
+
+def _geomspace(start: Any, stop: Any, num: Any = 50, endpoint: Any = True) -> Any:
+    first, last = plain(as_operand(start)), plain(as_operand(stop))
+    if getattr(first * last, "min", lambda: first * last)() <= 0:
+        raise failure("E0401", "geomspace: start and stop must be of one sign, and not 0")
+    points = _linspace_function(0.0, 1.0, num, endpoint)
+    return start * OPERATORS["power"](OPERATORS["divide"](stop, start), points)
+
+
+geomspace = composite(
+    "geomspace", "start, stop, num=50 | endpoint=True", _geomspace, domain=cases(((0.3, 1.7, 4), {})),
+    doc="Numbers in geometric progression from start to stop.", example=("geomspace(1.0, 4.0, 3)", [1.0, 2.0, 4.0]),
+)  # fmt: skip
+
+
+def _ramp(np: Any, start: Any, step: Any, num: int) -> Any:
+    return start + np.arange(num) * step
+
+
+def _ramp_back(g: Any, y: Any, start: Any, step: Any, num: int) -> tuple[Any, Any]:
+    import numpy as np
+
+    return reduce_sum(g), reduce_sum(g * Tensor(np.arange(num, dtype="float64"), WEAK_FLOAT))
+
+
+ramp = linear(
+    "ramp", "start, step | num", _ramp_back, array=_ramp, dtype="promote", accepts="if",
+    domain=cases(((0.3, 0.2), {"num": 4})), doc="start, start + step, start + 2*step, ...: what arange is made of.",
+    example=("ramp(1, 2, 3)", [1, 3, 5]),
+)  # fmt: skip
+
+
+def _arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Any:
+    if stop is None:
+        start, stop = 0, start
+    start, stop, step = as_operand(start), as_operand(stop), as_operand(step)
+    first, last, width = plain(start), plain(stop), plain(step)
+    for value in (first, last, width):
+        if getattr(value, "ndim", 0) or value.__class__ in (complex, str):
+            raise failure("E0304", "arange takes real numbers, not tensors of more than one element")
+    if width == 0:
+        raise failure("E0401", "arange: the step cannot be 0")
+    # Floats join with integers by the usual rule, so that arange(0, x, 1) has the dtype of x.
+    zero = OPERATORS["stop_gradient"](stop) * 0
+    points = max(0, math.ceil((last - first) / width))
+    limits.allocate(points)
+    found = ramp(start + zero, step + zero, num=points)
+    return found if dtype is None else cast_to(found, dtype=dtype)
+
+
+arange = composite(
+    "arange", "start, stop=None, step=1 | dtype=None", _arange,
+    aliases="tf.range", domain=cases(((0.3, 2.0, 0.5), {})),
+    doc="start, start + step, ... as long as they are below stop; arange(n) counts from 0.",
+    example=("arange(1, 6, 2)", [1, 3, 5]),
+)  # fmt: skip
+
+_ = (WEAK_INT, float_of)

@@ -1,0 +1,421 @@
+"""Products of matrices and tensors: matmul, the two-tensor contraction behind einsum, and what is made of them."""
+
+from __future__ import annotations
+
+from ..core import limits
+from ..core.dispatch import as_operand
+from ..core.errors import failure, plural
+from ..core.operation import composite, multilinear, static
+from ..core.tensor import OPERATORS
+from .reductions import reduce_sum
+from .shapes import parts_of, transpose
+from .structure import index, reshape, stack
+from .support import (
+    BATCH,
+    CUBE,
+    SQUARE,
+    TALL,
+    VECTOR,
+    WIDE,
+    adjoint,
+    axes_of,
+    axis_of,
+    cases,
+    conjugate,
+    count,
+    shape_of,
+    swapped,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+# --- matrix products ------------------------------------------------------------------------------------------------
+
+
+def _matmul(np: Any, a: Any, b: Any) -> Any:
+    a, b = np.asarray(a), np.asarray(b)
+    if not a.ndim or not b.ndim:
+        raise failure("E0302", "matmul takes tensors, not scalars", "multiply by a number with *")
+    inner = b.shape[-2] if b.ndim > 1 else b.shape[0]
+    if a.shape[-1] != inner:
+        raise failure(
+            "E0302", f"matmul: shapes {list(a.shape)} and {list(b.shape)} do not fit: {a.shape[-1]} is not {inner}",
+            "the last size of the first must be the last but one of the second",
+        )  # fmt: skip
+    return np.matmul(a, b)
+
+
+def _column(x: Any) -> Any:
+    return reshape(x, shape=(*shape_of(x), 1))
+
+
+def _row(x: Any) -> Any:
+    shape = shape_of(x)
+    return reshape(x, shape=(*shape[:-1], 1, *shape[-1:]))
+
+
+def _matmul_back(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
+    rank_a, rank_b = len(shape_of(a)), len(shape_of(b))
+    if rank_a == 1 and rank_b == 1:
+        return lambda: g * conjugate(b), lambda: g * conjugate(a)
+    if rank_a == 1:
+        return (
+            lambda: index(matmul(_row(g), adjoint(b)), index=(Ellipsis, 0, slice(None))),
+            lambda: _column(conjugate(a)) * _row(g),
+        )
+    if rank_b == 1:
+        return lambda: _column(g) * conjugate(b), lambda: index(matmul(adjoint(a), _column(g)), index=(Ellipsis, 0))
+    if rank_b == 2 and rank_a > 2:  # one matrix for a whole batch: sum the batch within the product
+        rows, columns = reshape(a, shape=(-1, shape_of(a)[-1])), reshape(g, shape=(-1, shape_of(g)[-1]))
+        return lambda: matmul(g, adjoint(b)), lambda: matmul(adjoint(rows), columns)
+    return lambda: matmul(g, adjoint(b)), lambda: matmul(adjoint(a), g)
+
+
+matmul = multilinear(
+    "matmul", "a, b", _matmul_back, array=_matmul, dtype="arithmetic",
+    domain=cases(
+        ((WIDE, TALL), {}), ((SQUARE, VECTOR[:3]), {}), ((VECTOR[:3], SQUARE), {}), ((VECTOR, VECTOR), {}),
+        ((CUBE, BATCH), {}), ((CUBE, BATCH[0]), {}), ((BATCH[0], CUBE), {}), ((VECTOR[:2], CUBE), {}), ((CUBE, VECTOR[:2]), {}),
+    ),
+    doc="The matrix product a @ b, over matching batches of matrices, or with vectors.",
+    example=("matmul([[1, 2], [3, 4]], [[1, 1], [0, 1]])", [[1, 3], [3, 7]]),
+)  # fmt: skip
+
+
+def _flagged(x: Any, transposed: Any, adjointed: Any) -> Any:
+    x = as_operand(x)
+    if transposed:
+        return transpose(x, axes=swapped(len(shape_of(x))))
+    return adjoint(x) if adjointed else x
+
+
+tf_matmul = composite(
+    "tf.matmul", "a, b | transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_b=False",
+    lambda a, b, transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_b=False: matmul(
+        _flagged(a, transpose_a, adjoint_a), _flagged(b, transpose_b, adjoint_b)
+    ),
+    aliases="tf.linalg.matmul", domain=cases(((WIDE, WIDE), {"transpose_b": True})),
+    doc="The matrix product, with either factor transposed on request.",
+    example=("tf.matmul([[1, 2]], [[3, 4]], transpose_b=True)", [[11]]),
+)  # fmt: skip
+
+
+def _matvec(a: Any, b: Any, transpose_a: Any = False, adjoint_a: Any = False) -> Any:
+    return index(matmul(_flagged(a, transpose_a, adjoint_a), _column(as_operand(b))), index=(Ellipsis, 0))
+
+
+matvec = composite(
+    "matvec", "a, b | transpose_a=False, adjoint_a=False", _matvec, domain=cases(((CUBE, WIDE[0][:2]), {})),
+    doc="Matrices times vectors, over matching batches.", example=("matvec([[1, 2], [3, 4]], [1, 1])", [3, 7]),
+)  # fmt: skip
+
+
+# --- contractions ---------------------------------------------------------------------------------------------------
+
+
+def _contract(np: Any, a: Any, b: Any, first: Any, second: Any, output: Any) -> Any:
+    """One matrix product: shared labels that stay are batches, shared ones that go are summed, the rest are free."""
+    a, b = np.asarray(a), np.asarray(b)
+    size = dict(zip(first, a.shape)) | dict(zip(second, b.shape))
+    batch = [n for n in first if n in second and n in output]
+    summed = [n for n in first if n in second and n not in output]
+    free_a = [n for n in first if n not in second]
+    free_b = [n for n in second if n not in first]
+
+    def sizes(labels: list[int]) -> int:
+        return count([size[n] for n in labels])
+
+    limits.allocate(count([size[n] for n in output]), a.itemsize)
+    left = a.transpose([first.index(n) for n in batch + free_a + summed])
+    right = b.transpose([second.index(n) for n in batch + summed + free_b])
+    left = left.reshape(sizes(batch), sizes(free_a), sizes(summed))
+    right = right.reshape(sizes(batch), sizes(summed), sizes(free_b))
+    product = np.matmul(left, right) if summed else left * right
+    found = batch + free_a + free_b
+    return product.reshape([size[n] for n in found]).transpose([found.index(n) for n in output])
+
+
+def _contract_back(g: Any, y: Any, a: Any, b: Any, first: Any, second: Any, output: Any) -> tuple[Any, Any]:
+    return (
+        lambda: contract(g, conjugate(b), first=output, second=second, output=first),
+        lambda: contract(g, conjugate(a), first=output, second=first, output=second),
+    )
+
+
+contract = multilinear(
+    "contract", "a, b | first, second, output", _contract_back, array=_contract, dtype="arithmetic",
+    domain=cases(((WIDE, SQUARE), {"first": (0, 1), "second": (1, 2), "output": (2, 0)})),
+    doc="The sum of products of two tensors over the labels that the output does not have: what einsum is made of.",
+    example=("contract([1, 2], [3, 4], [0], [0], [])", 11),
+)  # fmt: skip
+
+
+def _read_equation(equation: str, ranks: Sequence[int]) -> tuple[list[list[str]], list[str]]:
+    """The labels of the operands and of the result; an ellipsis becomes labels `...0`, `...1`, counted from the right.
+
+    Raises AdiffError E0305 for a malformed equation, E0302 for one that does not fit the operands.
+    """
+    text = equation.replace(" ", "")
+    inputs, arrow, output = text.partition("->")
+    terms = inputs.split(",")
+    if len(terms) != len(ranks):
+        raise failure(
+            "E0305", f"einsum: '{equation}' is for {plural(len(terms), 'operand')}, and {len(ranks)} were given"
+        )
+
+    def labels(term: str, rank: int | None, widest: int) -> list[str]:
+        before, dots, after = term.partition("...")
+        letters = [*before, *after]
+        if any(not letter.isalpha() for letter in letters):
+            raise failure("E0305", f"einsum: '{term}' in '{equation}' is not a row of letters")
+        hidden = widest if rank is None else rank - len(letters)
+        if rank is not None and (hidden < 0 or (hidden > 0 and not dots)):
+            raise failure(
+                "E0302", f"einsum: '{term}' names {plural(len(letters), 'axis') if len(letters) == 1 else f'{len(letters)} axes'}, "
+                f"and that operand has {rank}",
+            )  # fmt: skip
+        return [*before, *(f"...{i}" for i in reversed(range(hidden if dots else 0))), *after]
+
+    operands = [labels(term, rank, 0) for term, rank in zip(terms, ranks)]
+    widest = max(sum(len(n) > 1 for n in term) for term in operands)
+    flat = [n for term in operands for n in term]
+    if arrow:
+        result = labels(output, None, widest)
+        for n in result:
+            if n not in flat:
+                raise failure("E0305", f"einsum: the result's label '{n}' is in no operand")
+            if result.count(n) > 1:
+                raise failure("E0305", f"einsum: the result names the label '{n}' twice")
+    else:
+        hidden = [f"...{i}" for i in reversed(range(widest))]
+        result = hidden + sorted(n for n in set(flat) if flat.count(n) == 1 and len(n) == 1)
+    return operands, result
+
+
+def _simplified(x: Any, labels: list[str], size: dict[str, int], kept_labels: set[str]) -> tuple[Any, list[str]]:
+    """An operand with each label once, of full size, and in use elsewhere: diagonals taken, lonely labels summed."""
+    import numpy as np
+
+    shape = shape_of(x)
+    broad = [i for i, n in enumerate(labels) if shape[i] == 1 != size[n]]
+    if broad:
+        x = reshape(x, shape=tuple([n for i, n in enumerate(shape) if i not in broad]))
+        labels = [n for i, n in enumerate(labels) if i not in broad]
+    distinct = list(dict.fromkeys(labels))
+    if len(distinct) < len(labels):
+        grids = np.ix_(*[np.arange(size[n]) for n in distinct])
+        x = index(x, index=tuple([grids[distinct.index(n)] for n in labels]))
+        labels = distinct
+    lonely = tuple([i for i, n in enumerate(labels) if n not in kept_labels])
+    if lonely:
+        x = reduce_sum(x, axis=lonely)
+        labels = [n for n in labels if n in kept_labels]
+    return x, labels
+
+
+def _einsum(equation: Any, operands: Any, optimize: Any = None) -> Any:
+    """The sum over the labels that the result does not name, two operands at a time in a greedy order."""
+    if equation.__class__ is not str:
+        raise failure("E0304", "einsum: the first argument is the equation, such as 'ij,jk->ik'")
+    single = "," not in equation and operands.__class__ is list and len(operands) != 1
+    xs = [as_operand(operands)] if operands.__class__ is not list or single else [as_operand(x) for x in operands]
+    terms, output = _read_equation(equation, [len(shape_of(x)) for x in xs])
+    size: dict[str, int] = {}
+    for k, (x, labels) in enumerate(zip(xs, terms)):
+        for n, length in zip(labels, shape_of(x)):
+            if size.get(n, 1) == 1:
+                size[n] = length
+            elif length not in (1, size[n]):
+                name = "an axis under '...'" if len(n) > 1 else f"label '{n}'"
+                raise failure("E0302", f"einsum: {name} has size {length} in operand {k} and {size[n]} before")
+    pairs = []
+    for k, (x, labels) in enumerate(zip(xs, terms)):
+        elsewhere = {n for i, other in enumerate(terms) if i != k for n in other} | set(output)
+        pairs.append(_simplified(x, labels, size, elsewhere))
+    while len(pairs) > 1:
+        i, k = _cheapest(pairs, size, output)
+        (b, second), (a, first) = pairs.pop(k), pairs.pop(i)
+        later = {n for _, labels in pairs for n in labels} | set(output)
+        # A label that was summed in all but one operand by broadcasting is lonely only now.
+        a, first = _simplified(a, first, size, later | set(second))
+        b, second = _simplified(b, second, size, later | set(first))
+        joined = [n for n in dict.fromkeys(first + second) if n in later]
+        number = {n: i for i, n in enumerate(dict.fromkeys(first + second))}
+        found = contract(
+            a, b, first=tuple([number[n] for n in first]), second=tuple([number[n] for n in second]),
+            output=tuple([number[n] for n in joined]),
+        )  # fmt: skip
+        pairs.append((found, joined))
+    x, labels = _simplified(*pairs[0], size, set(output))
+    missing = [n for n in output if n not in labels]  # only where every operand has size 1 under a label
+    if missing:
+        x = reshape(x, shape=(*shape_of(x), *(1 for _ in missing)))
+        labels = labels + missing
+    return x if labels == output else transpose(x, axes=tuple([labels.index(n) for n in output]))
+
+
+def _cheapest(pairs: Sequence[tuple[Any, list[str]]], size: dict[str, int], output: list[str]) -> tuple[int, int]:
+    """The two operands whose product costs least: the greedy order."""
+    best, chosen = -1, (0, 1)
+    for i in range(len(pairs)):
+        for k in range(i + 1, len(pairs)):
+            cost = count([size[n] for n in set(pairs[i][1]) | set(pairs[k][1])])
+            if best < 0 or cost < best:
+                best, chosen = cost, (i, k)
+    return chosen
+
+
+einsum = composite(
+    "einsum", "equation, *operands | optimize=None", _einsum,
+    doc="Einstein's summation: labels that the result does not name are summed, as in NumPy, with '...' for the rest.",
+    domain=cases((("ij,jk->ik", (WIDE, SQUARE)), {}), (("ii->i", (SQUARE,)), {}), (("...ij->...", (CUBE,)), {})),
+    example=("einsum('ij,j->i', [[1, 2], [3, 4]], [1, 1])", [3, 7]),
+)  # fmt: skip
+
+
+def _tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
+    a, b = as_operand(a), as_operand(b)
+    rank_a, rank_b = len(shape_of(a)), len(shape_of(b))
+    axes = static(axes)
+    if axes.__class__ is int:
+        if axes < 0 or axes > min(rank_a, rank_b):
+            raise failure("E0302", f"tensordot: axes={axes} for tensors of {rank_a} and {rank_b} dimensions")
+        of_a, of_b = tuple(range(rank_a - axes, rank_a)), tuple(range(axes))
+    else:
+        if len(axes) != 2:
+            raise failure("E0304", "tensordot: axes is a number, or a pair of axes or of lists of axes")
+        of_a, of_b = axes_of("tensordot", axes[0], rank_a), axes_of("tensordot", axes[1], rank_b)
+    if [shape_of(a)[i] for i in of_a] != [shape_of(b)[i] for i in of_b]:
+        raise failure(
+            "E0302", f"tensordot: axes {list(of_a)} of shape {list(shape_of(a))} do not fit axes {list(of_b)} of "
+            f"shape {list(shape_of(b))}",
+        )  # fmt: skip
+    first = list(range(rank_a))
+    second = [of_b.index(i) if i in of_b else rank_a + i for i in range(rank_b)]
+    second = [of_a[n] if i in of_b else n for i, n in enumerate(second)]
+    output = [n for n in first if n not in of_a] + [n for i, n in enumerate(second) if i not in of_b]
+    return contract(a, b, first=tuple(first), second=tuple(second), output=tuple(output))
+
+
+tensordot = composite(
+    "tensordot", "a, b | axes=2", _tensordot,
+    domain=cases(((WIDE, TALL), {"axes": 1}), ((CUBE, BATCH), {}), ((WIDE, TALL), {"axes": ((0,), (1,))})),
+    doc="The sum of products over the last axes of a and the first of b, or over pairs of axes.",
+    example=("tensordot([1, 2], [3, 4], 1)", 11),
+)  # fmt: skip
+
+
+def _dot(a: Any, b: Any) -> Any:
+    a, b = as_operand(a), as_operand(b)
+    rank_a, rank_b = len(shape_of(a)), len(shape_of(b))
+    if rank_a == 0 or rank_b == 0:
+        return a * b
+    if rank_b <= 2:
+        return matmul(a, b)
+    return _tensordot(a, b, ((rank_a - 1,), (rank_b - 2,)))
+
+
+def _inner(a: Any, b: Any) -> Any:
+    a, b = as_operand(a), as_operand(b)
+    rank_a, rank_b = len(shape_of(a)), len(shape_of(b))
+    if rank_a == 0 or rank_b == 0:
+        return a * b
+    return _tensordot(a, b, ((rank_a - 1,), (rank_b - 1,)))
+
+
+def _vdot(a: Any, b: Any) -> Any:
+    return matmul(conjugate(reshape(as_operand(a), shape=-1)), reshape(as_operand(b), shape=-1))
+
+
+def _vecdot(a: Any, b: Any, axis: Any = -1) -> Any:
+    return reduce_sum(conjugate(as_operand(a)) * as_operand(b), axis=axis)
+
+
+def _outer(a: Any, b: Any) -> Any:
+    return reshape(as_operand(a), shape=(-1, 1)) * reshape(as_operand(b), shape=(1, -1))
+
+
+def _kron(a: Any, b: Any) -> Any:
+    a, b = as_operand(a), as_operand(b)
+    rank = max(len(shape_of(a)), len(shape_of(b)))
+    of_a = (1,) * (rank - len(shape_of(a))) + shape_of(a)
+    of_b = (1,) * (rank - len(shape_of(b))) + shape_of(b)
+    left = reshape(a, shape=tuple([n for size in of_a for n in (size, 1)]))
+    right = reshape(b, shape=tuple([n for size in of_b for n in (1, size)]))
+    return reshape(left * right, shape=tuple([m * n for m, n in zip(of_a, of_b)]))
+
+
+def _cross(a: Any, b: Any, axis: Any = -1) -> Any:
+    a, b = as_operand(a), as_operand(b)
+    sizes = []
+    for x in (a, b):
+        place = axis_of("cross", axis, len(shape_of(x)))
+        sizes.append(shape_of(x)[place])
+    if any(size not in (2, 3) for size in sizes):
+        raise failure("E0302", f"cross: vectors have 3 elements, or 2, and these have {sizes[0]} and {sizes[1]}")
+
+    def part(x: Any, i: int) -> Any:
+        return index(x, index=(*(slice(None),) * axis_of("cross", axis, len(shape_of(x))), i))
+
+    upward = part(a, 0) * part(b, 1) - part(a, 1) * part(b, 0)
+    if sizes == [2, 2]:
+        return upward
+    a2 = part(a, 2) if sizes[0] == 3 else 0.0
+    b2 = part(b, 2) if sizes[1] == 3 else 0.0
+    rank = len(shape_of(upward)) + 1
+    return stack(
+        [part(a, 1) * b2 - a2 * part(b, 1), a2 * part(b, 0) - part(a, 0) * b2, upward], axis=axis_of("cross", axis, rank)
+    )
+
+
+def _multi_dot(values: Any) -> Any:
+    parts = parts_of("multi_dot", values)
+    if len(parts) == 1:
+        return parts[0]
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    terms = [letters[i : i + 2] for i in range(len(parts))]
+    terms[0] = terms[0][-len(shape_of(parts[0])) :]
+    terms[-1] = terms[-1][: len(shape_of(parts[-1]))]
+    result = (terms[0][0] if len(terms[0]) == 2 else "") + (terms[-1][1] if len(terms[-1]) == 2 else "")
+    return _einsum(f"{','.join(terms)}->{result}", parts)
+
+
+dot = composite(
+    "dot", "a, b", _dot, method=True, domain=cases(((VECTOR, VECTOR), {}), ((SQUARE, SQUARE), {}), ((CUBE, BATCH), {})),
+    doc="The product of vectors, of matrices, or over the last axis of a and the last but one of b.",
+    example=("dot([1, 2], [3, 4])", 11),
+)  # fmt: skip
+inner = composite(
+    "inner", "a, b", _inner, domain=cases(((VECTOR, VECTOR), {}), ((WIDE, SQUARE), {})),
+    doc="The sum of products over the last axes.", example=("inner([1, 2], [3, 4])", 11),
+)  # fmt: skip
+vdot = composite(
+    "vdot", "a, b", _vdot, domain=cases(((WIDE, WIDE), {})),
+    doc="The sum of conj(a)*b over all elements.", example=("vdot([1, 2], [3, 4])", 11),
+)  # fmt: skip
+vecdot = composite(
+    "vecdot", "a, b | axis=-1", _vecdot, domain=cases(((WIDE, WIDE), {})),
+    doc="The sum of conj(a)*b along an axis.", example=("vecdot([[1, 2], [3, 4]], [1, 1])", [3, 7]),
+)  # fmt: skip
+outer = composite(
+    "outer", "a, b", _outer, domain=cases(((VECTOR, [0.2, 0.9]), {})), doc="All products of elements of a and b, as a matrix.",
+    example=("outer([1, 2], [3, 4])", [[3, 4], [6, 8]]),
+)  # fmt: skip
+kron = composite(
+    "kron", "a, b", _kron, domain=cases(((WIDE, TALL), {}), ((VECTOR, WIDE), {})),
+    doc="The Kronecker product: a with each element replaced by its product with b.",
+    example=("kron([1, 2], [1, 1])", [1, 1, 2, 2]),
+)  # fmt: skip
+cross = composite(
+    "cross", "a, b | axis=-1", _cross, domain=cases(((VECTOR[:3], [0.2, 0.5, -0.3]), {}), ((WIDE, [0.2, 0.5, -0.3]), {})),
+    doc="The vector product.", example=("cross([1, 0, 0], [0, 1, 0])", [0, 0, 1]),
+)  # fmt: skip
+multi_dot = composite(
+    "multi_dot", "[values]", _multi_dot, domain=cases((((WIDE, SQUARE, VECTOR[:3]),), {})),
+    doc="The product of several matrices, in the order that costs least.", example=("multi_dot([[[1, 2]], [[3], [4]]])", [[11]]),
+)  # fmt: skip
+
+OPERATORS["matmul"] = matmul

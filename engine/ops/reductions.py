@@ -1,0 +1,473 @@
+"""Reductions: sums, products, extrema, moments, norms of vectors; and the helpers by which their cotangents spread."""
+
+from __future__ import annotations
+
+import math
+
+from ..core.dispatch import as_operand, common_dtype, plain
+from ..core.errors import failure
+from ..core.operation import Operation, Singular, composite, linear, no_tangent, rule, zero
+from ..core.state import STATE
+from ..core.tensor import OPERATORS
+from .scans import cumprod, linear_recurrence, shifted
+from .structure import broadcast_to, reshape
+from .support import (
+    CUBE,
+    POSITIVE,
+    SQUARE,
+    VECTOR,
+    WIDE,
+    axes_of,
+    beside,
+    cases,
+    conjugate,
+    count,
+    floating,
+    from_front,
+    mask_tensor,
+    matters,
+    meet,
+    real_of_float,
+    shape_of,
+    some,
+    spread,
+    to_front,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..core.dtypes import DType
+
+
+def reduced(name: str, x: Any, axis: Any) -> tuple[tuple[int, ...], tuple[int, ...], int]:
+    """The shape of `x`, the axes that a reduction takes away, and how many elements it joins."""
+    shape = shape_of(x)
+    axes = axes_of(name, axis, len(shape))
+    return shape, axes, count([shape[i] for i in axes])
+
+
+# --- sums and means -------------------------------------------------------------------------------------------------
+
+
+def _sum_back(g: Any, y: Any, x: Any, axis: Any, keepdims: Any) -> Any:
+    shape, axes, _ = reduced("sum", x, axis)
+    return broadcast_to(spread(g, shape, axes, keepdims), shape=shape) if shape else g
+
+
+reduce_sum = linear(
+    "sum", "x | axis=None, keepdims=False", _sum_back,
+    array=lambda np, x, axis, keepdims: np.sum(x, axis=axes_of("sum", axis, np.ndim(x)), keepdims=bool(keepdims)),
+    dtype="arithmetic", aliases="reduce_sum", method=True,
+    domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), ((CUBE,), {"axis": (0, -1), "keepdims": True})),
+    doc="The sum of the elements, of all or along axes.", example=("sum([1, 2, 3])", 6),
+)  # fmt: skip
+
+
+def _mean_dtype(op: Operation, dtypes: list[DType], attributes: Any) -> tuple[DType, DType]:
+    computed = common_dtype(op, dtypes)
+    if computed.kind == "b":
+        computed = STATE.weak_float
+    return computed, computed
+
+
+def _mean(np: Any, x: Any, axis: Any, keepdims: Any) -> Any:
+    axes = axes_of("mean", axis, np.ndim(x))
+    if x.dtype.kind in "fc":
+        return np.mean(x, axis=axes, keepdims=bool(keepdims))
+    size = count([x.shape[i] for i in axes])
+    if size == 0:
+        raise failure("E0401", "the mean of no integers is not an integer")
+    total = np.sum(x, axis=axes, keepdims=bool(keepdims))
+    whole = np.sign(total) * (np.abs(total) // size)  # towards zero, as TensorFlow
+    if np.any(whole * size != total):
+        STATE.notify("N0301", "the mean of integers is an integer, rounded towards zero: write floats for a broken mean")
+    return whole
+
+
+def _mean_back(g: Any, y: Any, x: Any, axis: Any, keepdims: Any) -> Any:
+    shape, axes, size = reduced("mean", x, axis)
+    return broadcast_to(spread(g, shape, axes, keepdims) / max(size, 1), shape=shape) if shape else g
+
+
+reduce_mean = linear(
+    "mean", "x | axis=None, keepdims=False", _mean_back,
+    array=_mean, dtype=_mean_dtype, aliases="reduce_mean", method=True,
+    domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), ((CUBE,), {"axis": (0, -1), "keepdims": True})),
+    doc="The mean of the elements. That of integers is an integer, as in TensorFlow.", example=("mean([1.0, 2.0])", 1.5),
+)  # fmt: skip
+
+
+def _average(x: Any, axis: Any = None, weights: Any = None, keepdims: Any = False) -> Any:
+    x = as_operand(x)
+    if weights is None:
+        return reduce_mean(floating(x), axis=axis, keepdims=keepdims)
+    w = as_operand(weights)
+    shape, axes, _ = reduced("average", x, axis)
+    if shape_of(w) != shape:
+        if len(axes) != 1 or shape_of(w) != (shape[axes[0]],):
+            raise failure(
+                "E0302", f"average: weights of shape {list(shape_of(w))} for a tensor of shape {list(shape)}",
+                "weights have the shape of x, or are a vector along the axis",
+            )  # fmt: skip
+        w = reshape(w, shape=tuple([size if i == axes[0] else 1 for i, size in enumerate(shape)]))
+        total = reduce_sum(w)
+    else:
+        total = reduce_sum(w, axis=axis, keepdims=keepdims)
+    return reduce_sum(x * w, axis=axis, keepdims=keepdims) / total
+
+
+average = composite(
+    "average", "x, axis=None, weights=None | keepdims=False", _average,
+    domain=cases(((VECTOR, None, POSITIVE), {}), ((WIDE, 1, [0.2, 0.5, 0.9]), {})),
+    doc="The mean, or the weighted mean, of the elements.", example=("average([1.0, 2.0], weights=[3, 1])", 1.25),
+)  # fmt: skip
+
+
+# --- products -------------------------------------------------------------------------------------------------------
+
+
+def _prod(np: Any, x: Any, axis: Any, keepdims: Any) -> Any:
+    axes = axes_of("prod", axis, np.ndim(x))
+    product = np.prod(x, axis=axes, keepdims=bool(keepdims))
+    if x.dtype.kind != "f" or not x.size:
+        return product
+    size = np.abs(product)
+    tiny = np.finfo(x.dtype).tiny
+    if (np.isfinite(size) & (size >= tiny)).all() or not np.isfinite(x).all():
+        return product
+    # A partial product left the range of floats: multiply significands and add exponents.
+    lines = np.moveaxis(x, axes, range(len(axes))).reshape(-1, *[n for i, n in enumerate(x.shape) if i not in axes])
+    mantissa, exponent = running_product(np, lines)
+    last = np.ldexp(mantissa[-1], np.clip(exponent[-1], -5000, 5000).astype("int32"))
+    return last.reshape(np.shape(product))
+
+
+def running_product(np: Any, x: Any) -> tuple[Any, Any]:
+    """The products of x[:k+1] along axis 0 as significands in [0.5, 1) and exponents, free of over- and underflow."""
+    significand, power = np.frexp(x)
+    power = power.astype("int64")
+    for k in range(1, len(x)):
+        significand[k], carry = np.frexp(significand[k] * significand[k - 1])
+        power[k] += power[k - 1] + carry
+    return significand, power
+
+
+def _prod_vjp(g: Any, y: Any, x: Any, axis: Any, keepdims: Any) -> Any:
+    shape, axes, _ = reduced("prod", x, axis)
+    if not shape:
+        return g
+    others = from_front(product_of_others(to_front(x, axes)), axes, shape)
+    return spread(g, shape, axes, keepdims) * conjugate(others)
+
+
+reduce_prod = rule(
+    "prod", "x | axis=None, keepdims=False", _prod_vjp,
+    array=_prod, dtype="arithmetic", aliases="reduce_prod product", method=True,
+    domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), (([2.0, 0.0, 3.0],), {}), (([0.0, 0.0, 3.0],), {})),
+    doc="The product of the elements; its derivative is exact at zeros too.", example=("prod([2, 3, 4])", 24),
+)  # fmt: skip
+
+
+def _product_of_others(np: Any, x: Any) -> Any:
+    before = np.ones_like(x)
+    after = np.ones_like(x)
+    np.cumprod(x[:-1], axis=0, out=before[1:])
+    np.cumprod(x[:0:-1], axis=0, out=after[-2::-1])
+    product = before * after
+    if x.dtype.kind != "f" or not np.isfinite(x).all():
+        return product
+    low = np.finfo(x.dtype).tiny
+    if all((np.isfinite(part) & (np.abs(part) >= low)).all() for part in (before, after)):
+        return product
+    one = np.full((1, *x.shape[1:]), 0.5)
+    mantissa_before, power_before = running_product(np, np.concatenate([one, x[:-1]]))
+    mantissa_after, power_after = running_product(np, np.concatenate([one, x[:0:-1]]))
+    mantissa, carry = np.frexp(mantissa_before * mantissa_after[::-1])
+    # Both runs began with 0.5 = 2**-1.
+    power = power_before + power_after[::-1] + carry + 2
+    return np.ldexp(mantissa, np.clip(power, -5000, 5000).astype("int32"))
+
+
+def _product_of_others_vjp(g: Any, y: Any, x: Any) -> Any:
+    # d/dx[m] of the product without x[k] is the product without both. Summed over k < m: what comes before m
+    # (with one factor replaced by g[k]) times what comes after; likewise over k > m. Both sums are recurrences.
+    z = conjugate(x)
+    before = cumprod(z, axis=0, exclusive=True)
+    after = cumprod(z, axis=0, exclusive=True, reverse=True)
+    replaced_before = shifted(linear_recurrence(z, g * before), step=1)
+    replaced_after = shifted(linear_recurrence(z, g * after, reverse=True), step=-1)
+    return replaced_before * after + before * replaced_after
+
+
+product_of_others = rule(
+    "product_of_others", "x", _product_of_others_vjp,
+    array=_product_of_others, dtype="first", domain=cases(((VECTOR,), {}), (([0.0, 2.0, 0.0, 3.0],), {})),
+    doc="For each element along axis 0 the product of all the others, without a division.",
+    example=("product_of_others([2, 0, 5])", [0, 10, 0]),
+)  # fmt: skip
+
+
+# --- extrema --------------------------------------------------------------------------------------------------------
+
+
+def _share(np: Any, x: Any, y: Any, axes: tuple[int, ...]) -> Any:
+    tied = (x == y) | ((x != x) & (y != y))
+    return tied / np.sum(tied, axis=axes, keepdims=True)
+
+
+tie_weights = zero(
+    "tie_weights", "x, y | axes", array=_share, dtype="promote", accepts="f",
+    doc="Where x equals its extremum y along axes: one over the number of such elements; else 0.",
+)  # fmt: skip
+
+
+def _extremum(name: str, word: str, aliases: str, example: int) -> Operation:
+    def array(np: Any, x: Any, axis: Any, keepdims: Any) -> Any:
+        axes = axes_of(name, axis, np.ndim(x))
+        if 0 in [x.shape[i] for i in axes]:
+            raise failure("E0302", f"{name} of an empty tensor has no value")
+        return getattr(np, name)(x, axis=axes, keepdims=bool(keepdims))
+
+    def vjp(g: Any, y: Any, x: Any, axis: Any, keepdims: Any) -> Any:
+        shape, axes, _ = reduced(name, x, axis)
+        if not shape:
+            return g
+        weights = tie_weights(x, spread(y, shape, axes, keepdims), axes=axes)
+        g = spread(g, shape, axes, keepdims)
+        shared = plain(weights)
+        meet(row, (shared > 0) & (shared < 1) & matters(g))
+        return g * weights
+
+    row = rule(
+        name, "x | axis=None, keepdims=False", vjp, array=array, dtype="first", accepts="bif", aliases=aliases,
+        method=True, domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), ((CUBE,), {"axis": (0, 2), "keepdims": True})),
+        singular=[
+            Singular(
+                lambda x: False, f"{name} is not differentiable where several elements are the {word}",
+                subgradients="they share the cotangent equally",
+            )
+        ],
+        doc=f"The {word} element, of all or along axes. Ties share the derivative equally.",
+        example=(f"{name}([3, 9, 1])", example),
+    )  # fmt: skip
+    return row
+
+
+reduce_max = _extremum("max", "largest", "reduce_max amax", 9)
+reduce_min = _extremum("min", "smallest", "reduce_min amin", 1)
+ptp = composite(
+    "ptp", "x | axis=None, keepdims=False",
+    lambda x, axis=None, keepdims=False: (
+        reduce_max(x, axis=axis, keepdims=keepdims) - reduce_min(x, axis=axis, keepdims=keepdims)
+    ),
+    method=True, domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1})),
+    doc="The range of the elements: the largest minus the smallest.", example=("ptp([3, 9, 1])", 8),
+)  # fmt: skip
+
+
+def to_unit(np: Any, x: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:
+    """`x` scaled by powers of two, so without rounding, to have its largest elements near 1; and the exponents."""
+    largest = np.max(np.abs(x), axis=axes, keepdims=True, initial=0.0)
+    exponent = np.where(np.isfinite(largest), np.frexp(largest)[1], 0)
+    if x.dtype.kind == "c":
+        return np.ldexp(x.real, -exponent) + 1j * np.ldexp(x.imag, -exponent), exponent
+    return np.ldexp(x, -exponent), exponent
+
+
+# --- moments --------------------------------------------------------------------------------------------------------
+
+
+def _var(np: Any, x: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
+    return np.var(x, axis=axes_of("var", axis, np.ndim(x)), ddof=ddof, keepdims=bool(keepdims))
+
+
+def _var_vjp(g: Any, y: Any, x: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
+    shape, axes, size = reduced("var", x, axis)
+    factor = 2.0 / (size - ddof) if size != ddof else math.nan
+    return beside(spread(g, shape, axes, keepdims), x) * (deviation(x, axes) * factor)
+
+
+def deviation(x: Any, axes: tuple[int, ...]) -> Any:
+    return x - reduce_mean(x, axis=axes, keepdims=True) if axes else x - x
+
+
+reduce_var = rule(
+    "var", "x | axis=None, ddof=0, keepdims=False", _var_vjp,
+    array=_var, dtype=real_of_float, aliases="reduce_variance variance", method=True,
+    domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1, "ddof": 1}), ((CUBE,), {"axis": (0, 2), "keepdims": True})),
+    doc="The variance: the mean of the squared deviations from the mean, over n - ddof.", example=("var([1.0, 3.0])", 1.0),
+)  # fmt: skip
+
+
+def _std(np: Any, x: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
+    axes = axes_of("std", axis, np.ndim(x))
+    found = np.std(x, axis=axes, ddof=ddof, keepdims=bool(keepdims))
+    if x.size and (~np.isfinite(found) | (found < 1e-150)).any():
+        x, exponent = to_unit(np, x, axes)  # the squares may have left the range of floats
+        found = np.ldexp(np.std(x, axis=axes, ddof=ddof, keepdims=True), exponent)
+        found = found if keepdims else np.squeeze(found, axis=axes)
+    return found
+
+
+def _std_vjp(g: Any, y: Any, x: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
+    shape, axes, size = reduced("std", x, axis)
+    flat = plain(y) == 0
+    meet(reduce_std, flat & matters(g))
+    safe = spread(OPERATORS["where"](mask_tensor(flat), 1.0, y), shape, axes, keepdims)
+    freedom = size - ddof if size != ddof else math.nan
+    return beside(spread(g, shape, axes, keepdims), x) * (deviation(x, axes) / beside(safe, x) / freedom)
+
+
+reduce_std = rule(
+    "std", "x | axis=None, ddof=0, keepdims=False", _std_vjp,
+    array=_std, dtype=real_of_float, aliases="reduce_std", method=True,
+    domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1, "ddof": 1}), ((CUBE,), {"axis": (0, 2), "keepdims": True})),
+    singular=[
+        Singular(lambda x: x == x.mean(), "std is not differentiable at constants", adiff=0.0, torch=0.0,
+                 subgradients="0 chosen from a ball")
+    ],
+    doc="The standard deviation: the square root of the variance.", example=("std([1.0, 3.0])", 1.0),
+)  # fmt: skip
+
+
+# --- norms of vectors -----------------------------------------------------------------------------------------------
+
+
+def _euclidean(np: Any, x: Any, axis: Any, keepdims: Any) -> Any:
+    axes = axes_of("norm", axis, np.ndim(x))
+    squares = x.real**2 + x.imag**2 if x.dtype.kind == "c" else x * x
+    total = np.sum(squares, axis=axes, keepdims=bool(keepdims))
+    if total.size == 0 or ((total > 1e-280) & (total < 1e300)).all() and x.dtype.itemsize >= 8:
+        return np.sqrt(total)
+    x, exponent = to_unit(np, x, axes)
+    squares = x.real**2 + x.imag**2 if x.dtype.kind == "c" else x * x
+    root = np.ldexp(np.sqrt(np.sum(squares, axis=axes, keepdims=True)), exponent)
+    return root if keepdims else np.squeeze(root, axis=axes)
+
+
+def _euclidean_vjp(g: Any, y: Any, x: Any, axis: Any, keepdims: Any) -> Any:
+    shape, axes, _ = reduced("norm", x, axis)
+    origin = plain(y) == 0
+    meet(euclidean_norm, origin & matters(g))
+    safe = spread(OPERATORS["where"](mask_tensor(origin), 1.0, y), shape, axes, keepdims)
+    return beside(spread(g, shape, axes, keepdims), x) * (x / beside(safe, x))
+
+
+euclidean_norm = rule(
+    "euclidean_norm", "x | axis=None, keepdims=False", _euclidean_vjp,
+    array=_euclidean, dtype=real_of_float, aliases="reduce_euclidean_norm",
+    domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), ((CUBE,), {"axis": (0, 2), "keepdims": True})),
+    singular=[
+        Singular(lambda x: (x == 0).all(), "norm is not differentiable at 0", adiff=0.0, torch=0.0,
+                 subgradients="0 chosen from the unit ball")
+    ],
+    doc="The square root of the sum of squares, without overflow or underflow on the way.",
+    example=("euclidean_norm([3.0, 4.0])", 5.0),
+)  # fmt: skip
+
+
+def _power_norm(np: Any, x: Any, p: float, axis: Any, keepdims: Any) -> Any:
+    axes = axes_of("norm", axis, np.ndim(x))
+    size = np.abs(x)
+    largest = np.max(size, axis=axes, keepdims=True, initial=0.0)
+    if p < 0:
+        largest = np.min(size, axis=axes, keepdims=True, initial=math.inf)
+    unit = np.where((largest > 0) & np.isfinite(largest), largest, 1.0)
+    total = np.sum((size / unit) ** p, axis=axes, keepdims=True) ** (1.0 / p) * unit
+    return total if keepdims else np.squeeze(total, axis=axes)
+
+
+def _power_norm_vjp(g: Any, y: Any, x: Any, p: float, axis: Any, keepdims: Any) -> Any:
+    shape, axes, _ = reduced("norm", x, axis)
+    origin = plain(y) == 0
+    meet(power_norm, origin & matters(g))
+    safe = spread(OPERATORS["where"](mask_tensor(origin), 1.0, y), shape, axes, keepdims)
+    ratio = OPERATORS["power"](OPERATORS["abs"](x) / safe, p - 1)
+    g = beside(spread(g, shape, axes, keepdims), x)
+    return OPERATORS["strong_multiply"](g, OPERATORS["sign"](x) * beside(ratio, x))
+
+
+power_norm = rule(
+    "power_norm", "x | p, axis=None, keepdims=False", _power_norm_vjp,
+    array=_power_norm, dtype=real_of_float,
+    domain=cases(((VECTOR,), {"p": 3}), ((WIDE,), {"p": 2.5, "axis": 1}), ((POSITIVE,), {"p": -2})),
+    singular=[
+        Singular(lambda x: (x == 0).all(), "norm is not differentiable at 0", adiff=0.0,
+                 subgradients="0 chosen from the dual ball")
+    ],
+    doc="The p-norm of a vector: (sum |x|**p)**(1/p).", example=("power_norm([3.0, 4.0], 2)", 5.0),
+)  # fmt: skip
+
+
+# --- log-sum-exp ----------------------------------------------------------------------------------------------------
+
+
+def _logsumexp(np: Any, x: Any, axis: Any, keepdims: Any) -> Any:
+    axes = axes_of("logsumexp", axis, np.ndim(x))
+    if 0 in [x.shape[i] for i in axes]:
+        shape = [1 if i in axes else n for i, n in enumerate(x.shape)]
+        empty = np.full(shape, -math.inf, x.dtype)
+        return empty if keepdims else np.squeeze(empty, axis=axes)
+    largest = np.max(x, axis=axes, keepdims=True)
+    shift = np.where(np.isfinite(largest), largest, 0.0)
+    # One largest term is exp(0) = 1; the sum of the others goes through log1p, which keeps a result near 0 exact.
+    lines = np.moveaxis(x, axes, range(len(axes)))
+    flat = lines.reshape(-1, *lines.shape[len(axes) :])
+    first = np.argmax(flat, axis=0, keepdims=True)
+    terms = np.exp(flat - np.moveaxis(shift, axes, range(len(axes))).reshape(1, *flat.shape[1:]))
+    one = np.take_along_axis(terms, first, 0)
+    np.put_along_axis(terms, first, 0.0, 0)
+    others = np.sum(terms, axis=0)
+    top = one[0]
+    total = np.where(top == 1.0, np.log1p(others), np.log(top + others))
+    result = np.where(np.isfinite(largest), largest, 0.0).reshape(np.shape(total)) + total
+    return result.reshape([1 if i in axes else n for i, n in enumerate(x.shape)]) if keepdims else result
+
+
+def _logsumexp_vjp(g: Any, y: Any, x: Any, axis: Any, keepdims: Any) -> Any:
+    shape, axes, _ = reduced("logsumexp", x, axis)
+    return spread(g, shape, axes, keepdims) * softmax_weights(x, spread(y, shape, axes, keepdims), axes, g)
+
+
+def softmax_weights(x: Any, y: Any, axes: tuple[int, ...], g: Any) -> Any:
+    """exp(x - y) for y = logsumexp(x); 0 where y is -inf, shared among the infinite elements where y is inf."""
+    top = plain(y)
+    bottom, above = top == -math.inf, top == math.inf
+    if not some(bottom) and not some(above):
+        return OPERATORS["exp"](x - y)
+    meet(reduce_logsumexp, bottom & matters(g))
+    finite = mask_tensor((top - top) == 0)
+    ordinary = OPERATORS["exp"](x - OPERATORS["where"](finite, y, math.inf))
+    if not some(above):
+        return ordinary
+    return OPERATORS["where"](mask_tensor(above), tie_weights(x, y, axes=axes), ordinary)
+
+
+reduce_logsumexp = rule(
+    "logsumexp", "x | axis=None, keepdims=False", _logsumexp_vjp,
+    array=_logsumexp, dtype="float", accepts="bif", aliases="reduce_logsumexp log_sum_exp",
+    domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), ((CUBE,), {"axis": (0, 2), "keepdims": True})),
+    singular=[
+        Singular(lambda x: (x == -math.inf).all(), "logsumexp of nothing but -inf has no derivative", adiff=0.0,
+                 subgradients="0 chosen")
+    ],
+    doc="log(sum(exp(x))), computed without overflow.", example=("logsumexp([0.0, 0.0])", math.log(2)),
+)  # fmt: skip
+
+
+# --- truth ----------------------------------------------------------------------------------------------------------
+
+
+def _truth(name: str, doc: str, example: bool) -> Operation:
+    return no_tangent(
+        name, "x | axis=None, keepdims=False",
+        array=lambda np, x, axis, keepdims: getattr(np, name)(x, axis=axes_of(name, axis, np.ndim(x)), keepdims=bool(keepdims)),
+        dtype="bool", aliases=f"reduce_{name}", method=True, doc=doc, example=(f"{name}([True, False])", example),
+        reason="a truth value",
+    )  # fmt: skip
+
+
+reduce_any = _truth("any", "Whether an element is true, of all or along axes.", True)
+reduce_all = _truth("all", "Whether all elements are true, of all or along axes.", False)

@@ -1,0 +1,291 @@
+"""Scans: sums, products and extrema of the elements so far, and the linear recurrence that their derivatives are.
+
+The derivative of a running product in factor k is the product before it times a sum that obeys
+s[k] = g[k] + x[k+1] * s[k+1]: a linear recurrence, whose own derivative is one again. So no scan here divides, and
+zeros and factors of 1e300 are exact at every order.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..core.dispatch import as_operand, plain
+from ..core.errors import failure
+from ..core.operation import Operation, Singular, composite, linear, rule
+from ..core.tensor import OPERATORS
+from .shapes import concat, flip
+from .sorting import weak
+from .structure import index, reshape
+from .support import POSITIVE, SQUARE, VECTOR, WIDE, axis_of, cases, conjugate, from_front, matters, meet, shape_of, to_front
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def _line_axis(name: str, x: Any, axis: Any) -> tuple[Any, int]:
+    """`x` and an axis counted from the front; axis None means the elements in one row."""
+    x = as_operand(x)
+    if axis is None:
+        return reshape(x, shape=-1), 0
+    return x, axis_of(name, axis, len(shape_of(x)))
+
+
+# --- the two linear ones --------------------------------------------------------------------------------------------
+
+
+def _shifted(np: Any, x: Any, step: int) -> Any:
+    out = np.zeros_like(x)
+    if step > 0:
+        out[step:] = x[:-step]
+    else:
+        out[:step] = x[-step:]
+    return out
+
+
+shifted = linear(
+    "shifted", "x | step", lambda g, y, x, step: shifted(g, step=-step), array=_shifted, dtype="first",
+    domain=cases(((VECTOR,), {"step": 1}), ((WIDE,), {"step": -1})),
+    doc="x moved on along axis 0, with zeros coming in.", example=("shifted([1, 2, 3], 1)", [0, 1, 2]),
+)  # fmt: skip
+
+
+def _linear_recurrence(np: Any, a: Any, b: Any, reverse: bool) -> Any:
+    a, b = np.asarray(a), np.asarray(b)
+    if a.shape != b.shape or not a.ndim:
+        raise failure(
+            "E0302", f"linear_recurrence needs two tensors of one shape, not {list(a.shape)} and {list(b.shape)}"
+        )
+    if reverse:
+        a, b = a[::-1], b[::-1]
+    if a.ndim == 1:  # Python's floats are faster than NumPy's one at a time
+        state: Any = 0.0
+        line = []
+        for k, (factor, term) in enumerate(zip(a.tolist(), b.tolist())):
+            state = factor * state + term if k else term
+            line.append(state)
+        out = np.array(line, dtype=a.dtype)
+    else:
+        out = np.array(b)
+        for k in range(1, len(out)):
+            out[k] += a[k] * out[k - 1]
+    return out[::-1] if reverse else out
+
+
+def _linear_recurrence_vjp(g: Any, y: Any, a: Any, b: Any, reverse: bool) -> tuple[Any, Any]:
+    back = 1 if reverse else -1
+    s = linear_recurrence(shifted(conjugate(a), step=back), g, reverse=not reverse)
+    return s * conjugate(shifted(y, step=-back)), s
+
+
+linear_recurrence = rule(
+    "linear_recurrence", "a, b | reverse=False", _linear_recurrence_vjp,
+    array=_linear_recurrence, dtype="promote", accepts="ifc",
+    domain=cases(((VECTOR, POSITIVE), {}), ((WIDE, WIDE), {"reverse": True})),
+    doc="Along axis 0: s[0] = b[0], s[k] = a[k]*s[k-1] + b[k]; from the other end if reverse.",
+    example=("linear_recurrence([0, 2, 3], [1, 1, 1])", [1, 3, 10]),
+)  # fmt: skip
+
+
+def _cumsum(np: Any, x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
+    if reverse:
+        x = np.flip(x, axis)
+    total = np.cumsum(x, axis=axis)
+    if exclusive:
+        inside = [slice(None)] * x.ndim
+        inside[axis] = slice(0, -1)
+        before = [slice(None)] * x.ndim
+        before[axis] = slice(1, None)
+        moved = np.zeros_like(total)
+        moved[tuple(before)] = total[tuple(inside)]
+        total = moved
+    return np.flip(total, axis) if reverse else total
+
+
+cumsum_along = linear(
+    "cumsum_along", "x | axis, exclusive, reverse",
+    lambda g, y, x, axis, exclusive, reverse: cumsum_along(g, axis=axis, exclusive=exclusive, reverse=not reverse),
+    array=_cumsum, dtype="arithmetic",
+    domain=cases(
+        ((WIDE,), {"axis": 1, "exclusive": True, "reverse": False}), ((WIDE,), {"axis": 0, "exclusive": False, "reverse": True})
+    ),
+    doc="The running sum along an axis counted from the front: what cumsum is made of.",
+)  # fmt: skip
+
+
+def _cumsum_row(x: Any, axis: Any = None, exclusive: Any = False, reverse: Any = False) -> Any:
+    x, axis = _line_axis("cumsum", x, axis)
+    return cumsum_along(x, axis=axis, exclusive=bool(exclusive), reverse=bool(reverse))
+
+
+cumsum = composite(
+    "cumsum", "x | axis=None, exclusive=False, reverse=False", _cumsum_row,
+    method=True, domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1, "exclusive": True, "reverse": True})),
+    doc="The sums of the elements so far, in one row or along an axis; exclusive leaves out the element itself.",
+    example=("cumsum([1, 2, 3])", [1, 3, 6]),
+)  # fmt: skip
+tf_cumsum = composite(
+    "tf.cumsum", "x | axis=0, exclusive=False, reverse=False", _cumsum_row,
+    aliases="tf.math.cumsum", domain=cases(((WIDE,), {})), doc="cumsum along axis 0 unless another is named.",
+    example=("tf.cumsum([1, 2, 3])", [1, 3, 6]),
+)  # fmt: skip
+
+
+# --- running products -----------------------------------------------------------------------------------------------
+
+
+def _cumprod_vjp(g: Any, y: Any, x: Any, axis: int) -> Any:
+    shape = shape_of(x)
+    lines, g = to_front(conjugate(x), (axis,)), to_front(g, (axis,))
+    s = linear_recurrence(shifted(lines, step=-1), g, reverse=True)
+    return from_front(_exclusive_product(lines) * s, (axis,), shape)
+
+
+def _exclusive_product(lines: Any) -> Any:
+    """The products of the elements before each one, along axis 0."""
+    ones = OPERATORS["ones_like"](index(lines, index=slice(0, 1)))
+    return cumprod_along(concat([ones, index(lines, index=slice(0, -1))]), axis=0)
+
+
+cumprod_along = rule(
+    "cumprod_along", "x | axis", _cumprod_vjp,
+    array=lambda np, x, axis: np.cumprod(x, axis=axis), dtype="arithmetic",
+    domain=cases(((VECTOR,), {"axis": 0}), ((WIDE,), {"axis": 1}), (([2.0, 0.0, 3.0, 0.0],), {"axis": 0})),
+    doc="The running product along an axis counted from the front: what cumprod is made of.",
+)  # fmt: skip
+
+
+def _cumprod_row(x: Any, axis: Any = None, exclusive: Any = False, reverse: Any = False) -> Any:
+    x, axis = _line_axis("cumprod", x, axis)
+    if reverse:
+        x = flip(x, axis=axis)
+    if exclusive:
+        x = from_front(_exclusive_product(to_front(x, (axis,))), (axis,), shape_of(x))
+    else:
+        x = cumprod_along(x, axis=axis)
+    return flip(x, axis=axis) if reverse else x
+
+
+cumprod = composite(
+    "cumprod", "x | axis=None, exclusive=False, reverse=False", _cumprod_row,
+    method=True, domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1, "exclusive": True, "reverse": True})),
+    doc="The products of the elements so far; the derivative is exact at zeros too.",
+    example=("cumprod([1, 2, 3])", [1, 2, 6]),
+)  # fmt: skip
+tf_cumprod = composite(
+    "tf.cumprod", "x | axis=0, exclusive=False, reverse=False", _cumprod_row,
+    aliases="tf.math.cumprod", domain=cases(((WIDE,), {})), doc="cumprod along axis 0 unless another is named.",
+    example=("tf.cumprod([1, 2, 3])", [1, 2, 6]),
+)  # fmt: skip
+
+
+# --- running extrema ------------------------------------------------------------------------------------------------
+
+
+def _running_extremum(name: str, ufunc: str, word: str, example: list[int]) -> tuple[Operation, Operation]:
+    def vjp(g: Any, y: Any, x: Any, axis: int) -> Any:
+        import numpy as np
+
+        # Within a run of one extremum, the places that equal it so far share each cotangent equally.
+        values, tops = np.moveaxis(plain(x), axis, 0), np.moveaxis(plain(y), axis, 0)
+        tied = values == tops
+        same_run = np.zeros(values.shape)
+        same_run[:-1] = tops[1:] == tops[:-1]
+        ties = np.ones(values.shape)
+        for k in range(1, len(ties)):
+            ties[k] = np.where(tops[k] == tops[k - 1], ties[k - 1] + tied[k], 1)
+        meet(along, np.moveaxis(ties, 0, axis) * matters(g) > 1)
+        shared = linear_recurrence(weak(same_run), to_front(g, (axis,)) / weak(ties), reverse=True)
+        return from_front(shared * weak(tied.astype("float64")), (axis,), shape_of(x))
+
+    along = rule(
+        f"{name}_along", "x | axis", vjp,
+        array=lambda np, x, axis: getattr(np, ufunc).accumulate(x, axis=axis), dtype="first", accepts="bif",
+        domain=cases(((VECTOR,), {"axis": 0}), ((WIDE,), {"axis": 1})),
+        singular=[
+            Singular(lambda x: False, f"{name} is not differentiable where several elements are the {word} so far",
+                     subgradients="they share the cotangent equally")
+        ],
+        doc=f"The {word} elements so far along an axis counted from the front: what {name} is made of.",
+    )  # fmt: skip
+
+    def function(x: Any, axis: Any = None, reverse: Any = False) -> Any:
+        x, axis = _line_axis(name, x, axis)
+        if reverse:
+            return flip(along(flip(x, axis=axis), axis=axis), axis=axis)
+        return along(x, axis=axis)
+
+    row = composite(
+        name, "x | axis=None, reverse=False", function,
+        aliases=f"{ufunc}.accumulate", domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1})),
+        doc=f"The {word} of the elements so far.", example=(f"{name}([2, 1, 3])", example),
+    )  # fmt: skip
+    return along, row
+
+
+cummax_along, cummax = _running_extremum("cummax", "maximum", "largest", [2, 2, 3])
+cummin_along, cummin = _running_extremum("cummin", "minimum", "smallest", [2, 1, 1])
+
+
+# --- running log-sum-exp --------------------------------------------------------------------------------------------
+
+
+def _cumlogsumexp_vjp(g: Any, y: Any, x: Any, axis: int) -> Any:
+    # The sum over i >= k of g[i] exp(x[k] - y[i]) is exp(x[k] - y[k]) s[k] with s[k] = g[k] + exp(y[k] - y[k+1]) s[k+1]:
+    # y never falls, so no factor exceeds 1.
+    shape = shape_of(x)
+    x, y, g = to_front(x, (axis,)), to_front(y, (axis,)), to_front(g, (axis,))
+    last = shape[axis]
+    safe = OPERATORS["where"](OPERATORS["equal"](y, -math.inf), 0.0, y)
+    step = OPERATORS["exp"](index(safe, index=slice(0, last - 1)) - index(safe, index=slice(1, last)))
+    ratio = concat([step, OPERATORS["zeros_like"](index(y, index=slice(0, 1)))])
+    s = linear_recurrence(ratio, g, reverse=True)
+    return from_front(OPERATORS["exp"](x - safe) * s, (axis,), shape)
+
+
+cumlogsumexp_along = rule(
+    "cumlogsumexp_along", "x | axis", _cumlogsumexp_vjp,
+    array=lambda np, x, axis: np.logaddexp.accumulate(x, axis=axis), dtype="float", accepts="bif",
+    domain=cases(((VECTOR,), {"axis": 0}), ((SQUARE,), {"axis": 1})),
+    doc="The running log-sum-exp along an axis counted from the front: what cumlogsumexp is made of.",
+)  # fmt: skip
+
+
+def _cumlogsumexp(x: Any, axis: Any = 0, exclusive: Any = False, reverse: Any = False) -> Any:
+    x, axis = _line_axis("cumlogsumexp", x, axis)
+    if reverse:
+        x = flip(x, axis=axis)
+    y = cumlogsumexp_along(x, axis=axis)
+    if exclusive:
+        lines = to_front(y, (axis,))
+        nothing = OPERATORS["zeros_like"](index(lines, index=slice(0, 1))) - math.inf
+        y = from_front(concat([nothing, index(lines, index=slice(0, -1))]), (axis,), shape_of(x))
+    return flip(y, axis=axis) if reverse else y
+
+
+cumlogsumexp = composite(
+    "cumlogsumexp", "x | axis=0, exclusive=False, reverse=False", _cumlogsumexp,
+    aliases="cumulative_logsumexp logcumsumexp logaddexp.accumulate",
+    domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1, "reverse": True})),
+    doc="The log-sum-exp of the elements so far.", example=("cumlogsumexp([0.0, 0.0])", [0.0, math.log(2)]),
+)  # fmt: skip
+
+
+# --- differences ----------------------------------------------------------------------------------------------------
+
+
+def _diff(x: Any, n: Any = 1, axis: Any = -1) -> Any:
+    x = as_operand(x)
+    axis = axis_of("diff", axis, len(shape_of(x)))
+    if n.__class__ is not int or n < 0:
+        raise failure("E0401", f"diff: the order must be 0 or more, not {n}")
+    before = (slice(None),) * axis
+    for _ in range(n):
+        x = index(x, index=(*before, slice(1, None))) - index(x, index=(*before, slice(0, -1)))
+    return x
+
+
+diff = composite(
+    "diff", "x | n=1, axis=-1", _diff, domain=cases(((VECTOR,), {}), ((WIDE,), {"n": 2})),
+    doc="Differences of neighbours along an axis, n times over.", example=("diff([1, 4, 9])", [3, 5]),
+)  # fmt: skip

@@ -1,0 +1,203 @@
+"""Sequences along an axis: convolution, interpolation, polynomials, quadrature."""
+
+from __future__ import annotations
+
+from ..core.dispatch import as_operand, plain
+from ..core.errors import failure, plural
+from ..core.operation import composite, multilinear
+from ..core.tensor import OPERATORS
+from .gathering import take_rows
+from .reductions import reduce_mean, reduce_sum
+from .shapes import flip
+from .sorting import weak
+from .structure import index, stack
+from .support import POSITIVE, SQUARE, VECTOR, WIDE, axis_of, cases, conjugate, floating, mask_tensor, shape_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+# --- convolution ----------------------------------------------------------------------------------------------------
+
+
+def _vectors(np: Any, name: str, a: Any, b: Any) -> tuple[Any, Any]:
+    a, b = np.atleast_1d(a), np.atleast_1d(b)
+    if a.ndim != 1 or b.ndim != 1 or not a.size or not b.size:
+        raise failure("E0302", f"{name} takes two vectors, not shapes {list(a.shape)} and {list(b.shape)}")
+    return a, b
+
+
+convolve_full = multilinear(
+    "convolve_full", "a, b",
+    lambda g, y, a, b: (correlate_valid(g, conjugate(b)), correlate_valid(g, conjugate(a))),
+    array=lambda np, a, b: np.convolve(*_vectors(np, "convolve", a, b)), accepts="ifc",
+    domain=cases(((VECTOR, [0.5, -1.0]), {})), doc="Every overlap of two vectors: sum_j a[k-j] b[j].",
+    example=("convolve_full([1, 2], [1, 1])", [1, 3, 2]),
+)  # fmt: skip
+correlate_valid = multilinear(
+    "correlate_valid", "a, b",
+    lambda g, y, a, b: (convolve_full(g, conjugate(b)), correlate_valid(conjugate(a), g)),
+    array=lambda np, a, b: np.convolve(a, b[::-1], "valid"), accepts="ifc",
+    domain=cases(((VECTOR, [0.5, -1.0]), {})),
+    doc="The complete overlaps of a with a vector b that is no longer: sum_j a[k+j] b[j], without conjugation.",
+    example=("correlate_valid([1, 2, 3], [1, 1])", [3, 5]),
+)  # fmt: skip
+
+
+def _part(full: Any, mode: Any, m: int, n: int) -> Any:
+    if mode == "full":
+        return full
+    long, short = max(m, n), min(m, n)
+    if mode == "same":
+        start = (short - 1) // 2
+        return index(full, index=slice(start, start + long))
+    if mode == "valid":
+        return index(full, index=slice(short - 1, long))
+    raise failure("E0305", f"convolve: unknown mode {mode!r}", "the modes are full, same and valid")
+
+
+def _convolve(a: Any, b: Any, mode: Any = "full") -> Any:
+    a, b = as_operand(a), as_operand(b)
+    full = convolve_full(a, b)
+    return _part(full, mode, (shape_of(a) or (1,))[0], (shape_of(b) or (1,))[0])
+
+
+def _correlate(a: Any, b: Any, mode: Any = "valid") -> Any:
+    return _convolve(a, conjugate(flip(as_operand(b))), mode)
+
+
+convolve = composite(
+    "convolve", "a, b | mode='full'", _convolve,
+    domain=cases(((VECTOR, [0.5, -1.0]), {}), ((VECTOR, [0.5, -1.0, 0.3]), {"mode": "same"})),
+    doc="The discrete convolution of two vectors; mode full, same or valid.", example=("convolve([1, 2], [1, 1])", [1, 3, 2]),
+)  # fmt: skip
+correlate = composite(
+    "correlate", "a, b | mode='valid'", _correlate, domain=cases(((VECTOR, [0.5, -1.0]), {})),
+    doc="The cross-correlation of two vectors: sum_j a[k+j] conj(b[j]).", example=("correlate([1, 2, 3], [1, 1])", [3, 5]),
+)  # fmt: skip
+
+
+# --- interpolation --------------------------------------------------------------------------------------------------
+
+
+def _interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Any:
+    import numpy as np
+
+    x, xp, fp = floating(x), floating(xp), floating(fp)
+    knots = np.asarray(plain(xp))
+    if knots.ndim != 1 or shape_of(fp) != knots.shape or not knots.size:
+        raise failure("E0302", f"interp needs two vectors of one length, not {list(knots.shape)} and {list(shape_of(fp))}")
+    if (np.diff(knots) <= 0).any():
+        raise failure("E0401", "interp: the points xp must increase")
+    places = np.asarray(plain(x))
+    below, above = mask_tensor(places < knots[0]), mask_tensor(places > knots[-1])
+    first, last = index(fp, index=0), index(fp, index=-1)
+    where = OPERATORS["where"]
+    if knots.size == 1:
+        inside = first + 0.0 * x
+    else:
+        low = np.clip(np.searchsorted(knots, places, "right") - 1, 0, knots.size - 2)
+        x0, x1 = take_rows(xp, indices=low, axis=0), take_rows(xp, indices=low + 1, axis=0)
+        y0, y1 = take_rows(fp, indices=low, axis=0), take_rows(fp, indices=low + 1, axis=0)
+        inside = y0 + (y1 - y0) * ((x - x0) / (x1 - x0))
+    return where(below, first if left is None else left, where(above, last if right is None else right, inside))
+
+
+interp = composite(
+    "interp", "x, xp, fp, left=None, right=None", _interp,
+    domain=cases(((0.9, [0.0, 0.5, 2.0], [1.0, -1.0, 3.0]), {}), (([0.2, 1.1], [0.0, 0.5, 2.0], [1.0, -1.0, 3.0]), {})),
+    doc="Piecewise linear interpolation through the points (xp, fp), constant outside; at a point the right slope holds.",
+    example=("interp(0.5, [0, 1], [10, 20])", 15.0),
+)  # fmt: skip
+
+
+# --- polynomials ----------------------------------------------------------------------------------------------------
+
+
+def _polyval(p: Any, x: Any) -> Any:
+    coefficients = as_operand(p)
+    x = as_operand(x)
+    total: Any = 0.0 * x
+    for k in range(shape_of(coefficients)[0]):
+        total = total * x + index(coefficients, index=k)
+    return total
+
+
+def _vander(x: Any, n: Any = None, increasing: Any = False) -> Any:
+    x = as_operand(x)
+    if len(shape_of(x)) != 1:
+        raise failure("E0302", f"vander takes a vector, not a tensor of {plural(len(shape_of(x)), 'dimension')}")
+    columns = shape_of(x)[0] if n is None else n
+    powers = [OPERATORS["ones_like"](x)]
+    for _ in range(1, columns):
+        powers.append(powers[-1] * x)
+    return stack(powers if increasing else powers[::-1], axis=1)
+
+
+polyval = composite(
+    "polyval", "p, x", _polyval, domain=cases((([1.0, -2.0, 0.5], 1.3), {}), (([1.0, -2.0, 0.5], VECTOR), {})),
+    doc="The polynomial with coefficients p, the highest power first, at x.", example=("polyval([1, 2, 3], 2)", 11),
+)  # fmt: skip
+vander = composite(
+    "vander", "x | n=None, increasing=False", _vander, domain=cases(((VECTOR,), {}), ((VECTOR,), {"n": 3, "increasing": True})),
+    doc="The matrix of the powers of x, the highest first.", example=("vander([2, 3])", [[2, 1], [3, 1]]),
+)  # fmt: skip
+
+
+# --- quadrature and moments -----------------------------------------------------------------------------------------
+
+
+def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
+    y = floating(y)
+    axis = axis_of("trapezoid", axis, len(shape_of(y)))
+    before = (slice(None),) * axis
+    sums = index(y, index=(*before, slice(1, None))) + index(y, index=(*before, slice(0, -1)))
+    if x is None:
+        return reduce_sum(sums, axis=axis) * dx * 0.5
+    x = floating(x)
+    if len(shape_of(x)) == 1:
+        steps = index(x, index=slice(1, None)) - index(x, index=slice(0, -1))
+        steps = OPERATORS["reshape"](steps, shape=(-1,) + (1,) * (len(shape_of(y)) - 1 - axis))
+    else:
+        steps = index(x, index=(*before, slice(1, None))) - index(x, index=(*before, slice(0, -1)))
+    return reduce_sum(sums * steps, axis=axis) * 0.5
+
+
+trapezoid = composite(
+    "trapezoid", "y, x=None, dx=1.0 | axis=-1", _trapezoid,
+    aliases="trapz", domain=cases(((VECTOR, [0.0, 0.5, 1.5, 2.0]), {}), ((WIDE,), {"axis": 0})),
+    doc="The integral of y by the trapezoidal rule, over points x or with spacing dx.",
+    example=("trapezoid([1.0, 2.0, 3.0])", 4.0),
+)  # fmt: skip
+
+
+def _cov(m: Any, rowvar: Any = True, ddof: Any = 1) -> Any:
+    m = floating(m)
+    rows = m if len(shape_of(m)) == 2 else OPERATORS["reshape"](m, shape=(1, -1))
+    if not rowvar and shape_of(rows)[0] != 1:
+        rows = OPERATORS["transpose"](rows, axes=(1, 0))
+    deviations = rows - reduce_mean(rows, axis=1, keepdims=True)
+    product = OPERATORS["matmul"](deviations, conjugate(OPERATORS["transpose"](deviations, axes=(1, 0))))
+    found = product / (shape_of(rows)[1] - ddof)
+    return index(found, index=(0, 0)) if len(shape_of(m)) == 1 else found
+
+
+def _corrcoef(m: Any, rowvar: Any = True) -> Any:
+    covariance = _cov(m, rowvar)
+    if not shape_of(covariance):
+        return covariance / covariance
+    sides = OPERATORS["sqrt"](OPERATORS["diag_part"](covariance))
+    return covariance / (OPERATORS["reshape"](sides, shape=(-1, 1)) * sides)
+
+
+cov = composite(
+    "cov", "m | rowvar=True, ddof=1", _cov, domain=cases(((SQUARE,), {}), ((WIDE,), {"rowvar": False})),
+    doc="The covariance matrix of the rows of m, over n - 1.", example=("cov([[1.0, 3.0], [2.0, 6.0]])", [[2.0, 4.0], [4.0, 8.0]]),
+)  # fmt: skip
+corrcoef = composite(
+    "corrcoef", "m | rowvar=True", _corrcoef, domain=cases(((SQUARE,), {})),
+    doc="The matrix of correlation coefficients of the rows of m.", example=("corrcoef([[1.0, 2.0], [2.0, 1.0]])", [[1, -1], [-1, 1]]),
+)  # fmt: skip
+
+_ = (POSITIVE, weak)

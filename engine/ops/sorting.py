@@ -1,0 +1,321 @@
+"""Order: sorting, ranks, medians and quantiles, searching.
+
+A sorted tensor is its input permuted, so the derivative moves cotangents back. Where elements are equal their order is
+arbitrary: the least-norm subgradient shares the cotangents of tied places equally (the elements of Clarke's
+subdifferential of an order statistic at a tie are the convex combinations of the tied unit vectors).
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..core.dispatch import as_operand, common_dtype, plain
+from ..core.errors import failure
+from ..core.operation import Singular, composite, no_tangent, rule, static
+from ..core.state import STATE
+from ..core.tensor import OPERATORS, Tensor
+from .gathering import take_rows
+from .structure import index, index_scatter, reshape, stack
+from .support import (
+    SQUARE,
+    VECTOR,
+    WIDE,
+    axes_of,
+    axis_of,
+    cases,
+    count,
+    floating,
+    kept,
+    mask_tensor,
+    meet,
+    shape_of,
+    some,
+    to_front,
+    whole_tensor,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..core.dtypes import DType
+    from ..core.operation import Operation
+
+
+def descends(direction: Any, descending: Any = False) -> bool:
+    """Whether tf.sort's direction or jnp.sort's flag asks for falling order."""
+    word = str(direction).upper()
+    if word not in ("ASCENDING", "DESCENDING"):
+        raise failure("E0305", f"sort: the direction is 'ASCENDING' or 'DESCENDING', not {direction!r}")
+    return word == "DESCENDING" or bool(descending)
+
+
+def order_of(np: Any, x: Any, axis: int, descending: bool) -> Any:
+    """The stable order of the elements along an axis: of equal elements the earlier one comes first."""
+    if not descending:
+        return np.argsort(x, axis=axis, kind="stable")
+    backwards = np.argsort(np.flip(x, axis), axis=axis, kind="stable")
+    return x.shape[axis] - 1 - np.flip(backwards, axis)
+
+
+def _sort(np: Any, x: Any, axis: int, descending: bool) -> Any:
+    found = np.sort(x, axis=axis, kind="stable")
+    return np.flip(found, axis) if descending else found
+
+
+def _shared_among_ties(g: Any, y: Any, axis: int) -> Any:
+    """The cotangent of a sorted tensor with its average over each run of equal elements."""
+    import numpy as np
+
+    values = np.moveaxis(plain(y), axis, -1)
+    starts = np.ones(values.shape, dtype=bool)
+    starts[..., 1:] = values[..., 1:] != values[..., :-1]
+    if starts.all() or STATE.kinks not in ("adiff", "error"):
+        return g
+    runs = np.moveaxis((np.cumsum(starts) - 1).reshape(starts.shape), -1, axis)
+    lengths = np.bincount(runs.ravel()).astype("float64")
+    mean = OPERATORS["divide"](index_scatter(g, shape=lengths.shape, index=runs), weak(lengths))
+    shared = index(mean, index=runs)
+    meet(sort_along, STATE.transposing or not np.array_equal(np.asarray(plain(g)), plain(shared)))
+    return shared
+
+
+def weak(values: Any) -> Tensor:
+    """A float64 array that adopts the dtype of what it meets."""
+    from ..core.dtypes import WEAK_FLOAT
+
+    return Tensor(values, WEAK_FLOAT)
+
+
+def _sort_vjp(g: Any, y: Any, x: Any, axis: int, descending: bool) -> Any:
+    import numpy as np
+
+    order = order_of(np, plain(x), axis, descending)
+    grid: list[Any] = list(np.ix_(*[np.arange(size) for size in order.shape]))
+    grid[axis] = np.argsort(order, axis=axis, kind="stable")
+    return index(_shared_among_ties(g, y, axis), index=tuple(grid))
+
+
+sort_along = rule(
+    "sort_along", "x | axis, descending", _sort_vjp,
+    array=_sort, dtype="first", accepts="bifs",
+    singular=[
+        Singular(lambda x: False, "sort is not differentiable where elements are equal",
+                 subgradients="their cotangents are shared equally")
+    ],
+    domain=cases(((SQUARE,), {"axis": 0, "descending": False}), ((VECTOR,), {"axis": 0, "descending": True})),
+    doc="x sorted along an axis that is counted from the front: what sort, median and top_k are made of.",
+)  # fmt: skip
+
+
+def _ordered(x: Any, axis: Any, name: str) -> tuple[Any, int]:
+    x = as_operand(x)
+    if axis is None:
+        return reshape(x, shape=-1), 0
+    return x, axis_of(name, axis, len(shape_of(x)))
+
+
+def _sort_row(
+    x: Any, axis: Any = -1, direction: Any = "ASCENDING", kind: Any = None, descending: Any = False, stable: Any = True
+) -> Any:
+    x, axis = _ordered(x, axis, "sort")
+    return sort_along(x, axis=axis, descending=descends(direction, descending))
+
+
+def _argsort(
+    x: Any, axis: Any = -1, direction: Any = "ASCENDING", kind: Any = None, descending: Any = False, stable: Any = True
+) -> Any:
+    import numpy as np
+
+    x, axis = _ordered(x, axis, "argsort")
+    return whole_tensor(order_of(np, plain(x), axis, descends(direction, descending)))
+
+
+sort = composite(
+    "sort", "x | axis=-1, direction='ASCENDING', kind=None, descending=False, stable=True", _sort_row,
+    method=True, domain=cases(((VECTOR,), {}), ((SQUARE,), {"axis": 0, "direction": "DESCENDING"})),
+    doc="x in rising order along an axis, the last one by default; axis=None sorts all elements.",
+    example=("sort([3, 1, 2])", [1, 2, 3]),
+)  # fmt: skip
+argsort = composite(
+    "argsort", "x | axis=-1, direction='ASCENDING', kind=None, descending=False, stable=True", _argsort,
+    method=True, doc="The indices that sort x along an axis; equal elements keep their order.",
+    example=("argsort([3, 1, 2])", [1, 2, 0]),
+)  # fmt: skip
+
+
+def _top_k(x: Any, k: Any = 1, sorted: Any = True) -> tuple[Any, Any]:
+    x = as_operand(x)
+    shape = shape_of(x)
+    if not shape:
+        raise failure("E0302", "top_k needs a tensor of at least one dimension")
+    if k.__class__ is not int or not 0 <= k <= shape[-1]:
+        raise failure("E0302", f"top_k: k = {k} is not between 0 and {shape[-1]}, the size of the last axis")
+    first = (Ellipsis, slice(0, k))
+    indices = _argsort(x, direction="DESCENDING")
+    return index(sort_along(x, axis=len(shape) - 1, descending=True), index=first), index(indices, index=first)
+
+
+top_k = composite(
+    "top_k", "x | k=1, sorted=True", _top_k, domain=cases(((VECTOR,), {"k": 2})),
+    doc="The k largest elements along the last axis, in falling order, and their indices.",
+    example=("top_k([3, 1, 2], 2)", ([3, 2], [0, 2])),
+)  # fmt: skip
+
+
+# --- medians and quantiles ------------------------------------------------------------------------------------------
+
+
+def _sorted_lines(name: str, x: Any, axis: Any) -> tuple[Any, tuple[int, ...], tuple[int, ...], int]:
+    """x with the reduced axes joined in front and sorted; those axes, the shape before, the length of the lines."""
+    x = floating(x)
+    shape = shape_of(x)
+    axes = axes_of(name, axis, len(shape))
+    size = count([shape[i] for i in axes])
+    if size == 0:
+        raise failure("E0302", f"{name} of an empty tensor has no value")
+    lines = to_front(x, axes)
+    return sort_along(lines, axis=0, descending=False), axes, shape, size
+
+
+def _finish(value: Any, shape: tuple[int, ...], axes: tuple[int, ...], keepdims: Any) -> Any:
+    return reshape(value, shape=kept(shape, axes)) if keepdims else value
+
+
+def _quantile(x: Any, q: Any, axis: Any = None, keepdims: Any = False, name: str = "quantile", top: float = 1.0) -> Any:
+    fractions = static(as_operand(q))
+    if fractions.__class__ is list:
+        return stack([_quantile(x, one, axis, keepdims, name, top) for one in fractions], axis=0)
+    if not 0 <= fractions <= top:
+        raise failure("E0401", f"{name}: q = {fractions} is not between 0 and {top:g}")
+    lines, axes, shape, size = _sorted_lines(name, x, axis)
+    place = fractions / top * (size - 1)
+    low = min(int(place), size - 1)
+    high = min(low + 1, size - 1)
+    weight = place - low
+    lower = index(lines, index=low)
+    value = lower + (index(lines, index=high) - lower) * weight if weight else lower
+    last = plain(index(lines, index=size - 1))
+    if some(last != last):  # nan sorts last
+        value = OPERATORS["where"](mask_tensor(last != last), math.nan, value)
+    return _finish(value, shape, axes, keepdims)
+
+
+def _median(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    return _quantile(x, 0.5, axis, keepdims, "median")
+
+
+median = composite(
+    "median", "x | axis=None, keepdims=False", _median,
+    domain=cases(((VECTOR,), {}), ((SQUARE,), {"axis": 1}), ((WIDE,), {"axis": 0, "keepdims": True})),
+    doc="The middle element of x, or the mean of the two in the middle.", example=("median([5, 1, 3])", 3.0),
+)  # fmt: skip
+quantile = composite(
+    "quantile", "x | q, axis=None, keepdims=False", _quantile,
+    domain=cases(((VECTOR,), {"q": 0.3}), ((SQUARE,), {"q": [0.2, 0.9], "axis": 0})),
+    doc="The value below which the fraction q of the elements lies, interpolated linearly.",
+    example=("quantile([1, 2, 3, 4], 0.5)", 2.5),
+)  # fmt: skip
+percentile = composite(
+    "percentile", "x | q, axis=None, keepdims=False",
+    lambda x, q, axis=None, keepdims=False: _quantile(x, q, axis, keepdims, "percentile", 100.0),
+    domain=cases(((VECTOR,), {"q": 30.0})), doc="quantile with q in percent.", example=("percentile([1, 2, 3], 50)", 2.0),
+)  # fmt: skip
+
+
+# --- searching ------------------------------------------------------------------------------------------------------
+
+
+def _searchsorted(np: Any, a: Any, v: Any, side: Any, right: Any) -> Any:
+    side = "right" if right else side
+    if side not in ("left", "right"):
+        raise failure("E0305", f"searchsorted: side is 'left' or 'right', not {side!r}")
+    a, v = np.asarray(a), np.asarray(v)
+    if a.ndim == 0:
+        raise failure("E0302", "searchsorted needs a sorted vector, not a scalar")
+    if a.ndim == 1:
+        return np.searchsorted(a, v, side)
+    if v.shape[:-1] != a.shape[:-1]:
+        raise failure("E0302", f"searchsorted: batches of shape {list(a.shape[:-1])} and {list(v.shape[:-1])}")
+    found = [np.searchsorted(s, w, side) for s, w in zip(a.reshape(-1, a.shape[-1]), v.reshape(-1, v.shape[-1]))]
+    return np.array(found).reshape(v.shape)
+
+
+searchsorted = no_tangent(
+    "searchsorted", "a, v | side='left', right=False", array=_searchsorted, dtype="int", accepts="bifs",
+    doc="Where the elements of v belong in the sorted vector a; a batch of both row by row.",
+    example=("searchsorted([1, 3, 5], 4)", 2), reason="an index",
+)  # fmt: skip
+digitize = composite(
+    "digitize", "x, bins | right=False",
+    lambda x, bins, right=False: searchsorted(bins, x, side="left" if right else "right"),
+    doc="The number of the bin that each element of x falls into.", example=("digitize(4, [1, 3, 5])", 2),
+)  # fmt: skip
+
+
+def _unique(
+    x: Any, return_index: Any = False, return_inverse: Any = False, return_counts: Any = False, sorted: Any = True
+) -> Any:
+    import numpy as np
+
+    x = reshape(as_operand(x), shape=-1)
+    _, first, inverse, counts = np.unique(plain(x), return_index=True, return_inverse=True, return_counts=True)
+    if not sorted:  # in order of appearance
+        order = np.argsort(first)
+        rank = np.argsort(order)
+        first, inverse, counts = first[order], rank[inverse], counts[order]
+    results = [take_rows(x, indices=first, axis=0)]
+    for wanted, found in ((return_index, first), (return_inverse, inverse.ravel()), (return_counts, counts)):
+        if wanted:
+            results.append(whole_tensor(found))
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+unique = composite(
+    "unique", "x | return_index=False, return_inverse=False, return_counts=False", _unique,
+    doc="The distinct elements of x in rising order; of equal ones the first takes the gradient.",
+    example=("unique([3, 1, 3])", [1, 3]),
+)  # fmt: skip
+tf_unique = composite(
+    "tf.unique", "x", lambda x: _unique(x, return_inverse=True, sorted=False),
+    doc="The distinct elements of x in order of appearance, and for each element of x its place among them.",
+    example=("tf.unique([3, 1, 3])", ([3, 1], [0, 1, 0])),
+)  # fmt: skip
+tf_unique_with_counts = composite(
+    "tf.unique_with_counts", "x", lambda x: _unique(x, return_inverse=True, return_counts=True, sorted=False),
+    doc="tf.unique, and how often each element occurs.", example=("tf.unique_with_counts([3, 1, 3])", ([3, 1], [0, 1, 0], [2, 1])),
+)  # fmt: skip
+
+
+# --- positions of extrema -------------------------------------------------------------------------------------------
+
+
+def _arg_dtype(op: Operation, dtypes: list[DType], attributes: Any) -> tuple[DType, DType]:
+    from ..core.dtypes import INT64
+    from .structure import as_dtype
+
+    chosen = attributes.get("output_type")
+    return common_dtype(op, dtypes), INT64 if chosen is None else as_dtype(chosen)
+
+
+def _arg_extremum(name: str, largest: str, default_axis: str, row_name: str = "", method: bool = False) -> Operation:
+    def array(np: Any, x: Any, axis: Any, keepdims: Any, output_type: Any) -> Any:
+        if np.size(x) == 0:
+            raise failure("E0302", f"{name} of an empty tensor has no value")
+        if axis is not None:
+            axis = axis_of(name, axis, np.ndim(x))
+        return getattr(np, name)(x, axis=axis, keepdims=bool(keepdims))
+
+    where = "in one row" if default_axis == "None" else "along axis 0"
+    return no_tangent(
+        row_name or name, f"x | axis={default_axis}, keepdims=False, output_type=None", array=array, dtype=_arg_dtype,
+        accepts="bif", method=method, doc=f"The index of the first {largest} element, {where} unless an axis is named.",
+        example=(f"{row_name or name}([3, 9, 1])", 1 if largest == "largest" else 2), reason="an index",
+        aliases=f"tf.math.{name} tf.{name[:3]}_{name[3:]}" if row_name else "",
+    )  # fmt: skip
+
+
+argmax = _arg_extremum("argmax", "largest", "None", method=True)
+argmin = _arg_extremum("argmin", "smallest", "None", method=True)
+tf_argmax = _arg_extremum("argmax", "largest", "0", "tf.argmax")
+tf_argmin = _arg_extremum("argmin", "smallest", "0", "tf.argmin")

@@ -1,0 +1,73 @@
+"""The operation table as documentation: what `adiff ops` shows."""
+
+from __future__ import annotations
+
+from .core.operation import Operation
+from .ops.registry import ROWS
+
+DERIVATIVES = {
+    "partials": "element-wise: one partial per input",
+    "linear": "linear: the derivative is the operation itself",
+    "multilinear": "linear in each input",
+    "rule": "a rule of its own",
+    "composite": "follows from its parts",
+    "zero": "zero wherever it exists",
+    "none": "carries no derivative",
+    "missing": "not available",
+}
+DTYPES = {"b": "bool", "i": "int", "f": "float", "c": "complex", "s": "string"}
+
+
+class Choice:
+    """A singular point of a row: where it is, the set of subgradients, and what each policy chooses."""
+
+    __slots__ = ("adiff", "jax", "message", "subgradients", "tensorflow", "torch")
+
+    def __init__(self, message: str, subgradients: str, choices: dict[str, str]) -> None:
+        self.message = message
+        self.subgradients = subgradients
+        self.adiff = choices["adiff"]
+        self.tensorflow = choices["tensorflow"]
+        self.jax = choices["jax"]
+        self.torch = choices["torch"]
+
+
+class OperationInfo:
+    """One row for a reader."""
+
+    __slots__ = (
+        "aliases", "derivative", "doc", "dtypes", "example", "example_value", "family", "name", "reason", "signature", "singular",
+    )  # fmt: skip
+
+    def __init__(self, row: Operation) -> None:
+        self.name = row.name
+        self.aliases = list(row.aliases)
+        self.family = row.family
+        self.signature = row.usage()
+        self.doc = row.doc
+        self.dtypes = [DTYPES[kind] for kind in row.accepts]
+        self.derivative = DERIVATIVES[row.derivative]
+        self.reason = row.reason
+        self.example = "" if row.example is None else row.example[0]
+        self.example_value = None if row.example is None else row.example[1]
+        self.singular = [
+            Choice(
+                s.message,
+                s.subgradients,
+                {p: choice_text(getattr(s, p)) for p in ("adiff", "tensorflow", "jax", "torch")},
+            )
+            for s in row.singular
+        ]
+
+
+def choice_text(choice: object) -> str:
+    if choice is None:
+        return "the formula's value"
+    if callable(choice):
+        return "by formula"
+    return f"{choice:g}" if isinstance(choice, int | float) else str(choice)
+
+
+def operations() -> list[OperationInfo]:
+    """Every row of the table, by family, in the table's order."""
+    return [OperationInfo(row) for row in ROWS.values()]

@@ -1,0 +1,140 @@
+"""The recorded tape as a table that can be followed by hand."""
+
+from __future__ import annotations
+
+from ..parser.source import Span
+from .autodiff.pullback import partial, pullback, shape_of, zeros_like
+from .autodiff.tape import Tape, seed_for
+from .core.dispatch import follows, plain
+from .core.errors import span_of
+from .core.state import STATE
+from .core.tensor import Tensor
+from .plain import to_plain
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class TapeRow:
+    """One recorded step. `partials` holds the local derivative by each followed input where the row has one."""
+
+    __slots__ = ("adjoint", "inputs", "name", "operation", "partials", "span", "step", "value")
+
+    def __init__(
+        self, step: int, operation: str, inputs: list[str], name: str, value: Any, partials: list[Any], adjoint: Any, span: Span | None
+    ) -> None:  # fmt: skip
+        self.step = step
+        self.operation = operation
+        self.inputs = inputs
+        self.name = name
+        self.value = value
+        self.partials = partials
+        self.adjoint = adjoint
+        self.span = span
+
+
+def tape_rows(tape: Tape, sources: dict[str, Tensor], y: Any) -> tuple[list[TapeRow], list[Any]]:
+    """The rows, inputs first, with every adjoint filled in; and the gradients of the sources."""
+    labels: dict[Any, str] = {x: name for name, x in sources.items()}
+    log = tape.log
+    steps = []
+    for i in range(0, len(log), 4):
+        site, a, b, out = log[i : i + 4]
+        if a.__class__ is tuple:
+            inputs, attributes = a, b
+        else:
+            inputs, attributes = ((a,) if b is None else (a, b)), None
+        outputs = out if out.__class__ is tuple else (out,)
+        steps.append((site, inputs, attributes, out, outputs))
+        for k, part in enumerate(outputs):
+            labels[part] = f"%{len(steps)}" if len(outputs) == 1 else f"%{len(steps)}.{k}"
+    adjoints: dict[Any, Any] = {}
+    if y.__class__ is Tensor and follows(y, tape.token):
+        adjoints[y] = seed_for(y)
+    partials: dict[int, list[Any]] = {}
+    for number in range(len(steps) - 1, -1, -1):
+        site, inputs, attributes, out, outputs = steps[number]
+        gs = [adjoints.get(part) for part in outputs]
+        if all(g is None for g in gs):
+            continue
+        filled = [zeros_like(part) if g is None else g for part, g in zip(outputs, gs)]
+        g = tuple(filled) if out.__class__ is tuple else filled[0]
+        needs = [follows(x, tape.token) for x in inputs]
+        STATE.site = site
+        if site.op.derivative == "partials":
+            partials[number] = [
+                to_plain(plain_partial(partial(site.op, i, still(out), tuple(map(still, inputs)), attributes, g)))
+                if need and site.op.partials[i] is not None
+                else None
+                for i, need in enumerate(needs)
+            ]
+        cotangents = pullback(site.op, g, still(out), tuple(map(still, inputs)), attributes, needs)
+        for x, c, need in zip(inputs, cotangents, needs):
+            if need and c is not None:
+                adjoints[x] = c if x not in adjoints else adjoints[x] + c
+    rows = [
+        TapeRow(0, "input", [], name, to_plain(still(x)), [], plain_or_none(adjoints.get(x)), None)
+        for name, x in sources.items()
+    ]
+    for number, (site, inputs, attributes, out, outputs) in enumerate(steps):
+        described = [labels.get(x) or literal(x) for x in inputs] + [
+            f"{k}={show(v)}" for k, v in (attributes or {}).items() if v is not None
+        ]
+        value = to_plain(still(out)) if out.__class__ is not tuple else [to_plain(still(p)) for p in out]
+        adjoint = (
+            plain_or_none(adjoints.get(outputs[0]))
+            if len(outputs) == 1
+            else [plain_or_none(adjoints.get(p)) for p in outputs]
+        )
+        rows.append(
+            TapeRow(
+                number + 1,
+                site.op.name,
+                described,
+                f"%{number + 1}",
+                value,
+                partials.get(number, []),
+                adjoint,
+                span_of(site),
+            )
+        )
+    return rows, [adjoints.get(x) for x in sources.values()]
+
+
+def still(x: Any) -> Any:
+    """A value without the marks of recorders; a float64 scalar as a float."""
+    if x.__class__ is tuple:
+        return tuple(still(part) for part in x)
+    if x.__class__ is Tensor:
+        return x.value if x.value.__class__ is float else Tensor(x.value, x.dtype)
+    return x
+
+
+def plain_partial(p: Any) -> Any:
+    return float(p) if p.__class__ is int else p
+
+
+def plain_or_none(x: Any) -> Any:
+    return None if x is None else to_plain(still(x))
+
+
+def literal(x: Any) -> str:
+    value = plain(x)
+    return repr(value) if shape_of(x) == () else f"constant{list(shape_of(x))}"
+
+
+def show(v: Any) -> str:
+    if v.__class__ is slice:
+        parts = ["" if p is None else str(p) for p in (v.start, v.stop)]
+        return ":".join(parts) + (f":{v.step}" if v.step is not None else "")
+    if v.__class__ is tuple:
+        return "(" + ", ".join(show(p) for p in v) + ("," if len(v) == 1 else "") + ")"
+    if v is Ellipsis:
+        return "..."
+    name = getattr(v, "name", None)
+    if name is not None and not hasattr(v, "shape"):
+        return str(name)
+    if hasattr(v, "tolist"):
+        return str(v.tolist())
+    return repr(v)
