@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+LONGEST = 160
+
 
 class Mistake(Exception):
     """What is wrong, between which offsets, and what to write instead."""
@@ -11,8 +13,15 @@ class Mistake(Exception):
     ) -> None:
         super().__init__(message)
         self.code = code
-        self.message = message
+        # A name or number that is quoted may be as long as the text.
+        self.message = shortened(message, LONGEST)
         self.start = start
         self.end = end
-        self.hint = hint
+        self.hint = shortened(hint, LONGEST) if hint is not None else None
         self.notes = notes
+
+
+def shortened(text: str, width: int = 24) -> str:
+    """A text that a message can quote."""
+    text = " ".join(text.split())
+    return text if len(text) <= width else text[: width - 1] + "…"

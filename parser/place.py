@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .mistake import Mistake
+from .mistake import Mistake, shortened
 from .table import DEDENT, END, INDENT, NAME, NEWLINE, NUMBER, STRING, Table
 
 TYPE_CHECKING = False
@@ -220,9 +220,3 @@ class Place:
         if self.kind == NAME:
             return f"the name '{shortened(self.piece)}'"
         return f"'{shortened(self.piece)}'"
-
-
-def shortened(text: str, width: int = 24) -> str:
-    """A text that a message can quote."""
-    text = " ".join(text.split())
-    return text if len(text) <= width else text[: width - 1] + "…"

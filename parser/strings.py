@@ -106,9 +106,11 @@ def _line_feeds(text: str) -> str:
 
 def _escape(text: str, position: int, offset: int, binary: bool) -> tuple[str, int]:
     """The character that the escape at a position stands for, and the position after it."""
-    letter = text[position + 1]
+    letter = text[position + 1 : position + 2]
     if letter == "\r":
         return "", position + (3 if text.startswith("\n", position + 2) else 2)
+    if not letter:  # It ends the text before a field, where nothing is left for it to escape.
+        return "\\", position + 1
     if letter in SIMPLE_ESCAPES:
         return SIMPLE_ESCAPES[letter], position + 2
     if letter in "01234567":

@@ -140,9 +140,10 @@ def foreign_word(place: Place) -> Mistake | None:
     """A word of another language, here or just before."""
     if place.piece == "if" and place.previous == "else":
         return place.mistake("E0120", "'else if' is written elif here", "write 'elif'", place.start_at(-1))
-    for offset in (0, -1):
+    # Any of these may be the name of something, so it must stand beside a value like an operator or a keyword.
+    for offset, beside in ((0, place.value_before()), (-1, place.begins_value())):
         word = place.text_at(offset)
-        if place.at(offset) == NAME and word in FOREIGN and place.index + offset >= 0:
+        if beside and place.at(offset) == NAME and word in FOREIGN:
             return place.mistake(
                 "E0120",
                 f"'{word}' is not a word of the language",
@@ -155,7 +156,7 @@ def foreign_word(place: Place) -> Mistake | None:
 
 def orphan(place: Place) -> Mistake | None:
     """A statement that cannot begin where it stands."""
-    if place.piece in ("else", "elif") and (place.begins_statement()):
+    if place.piece in ("else", "elif") and place.begins_statement():
         return place.mistake(
             "E0130",
             f"this '{place.piece}' has no 'if' before it",

@@ -91,12 +91,12 @@ def test_assignment_to_a_deep_target_is_checked_without_recursion() -> None:
 def seconds(text: str) -> float:
     best = float("inf")
     for _ in range(3):
-        start = time.perf_counter()
+        start = time.process_time()
         try:
             parse(Source(text))
         except AdiffError:
             pass
-        best = min(best, time.perf_counter() - start)
+        best = min(best, time.process_time() - start)
     return best
 
 
@@ -133,9 +133,9 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_time_grows_no_faster_than_the_text(name: str) -> None:
-    """Eight times the text may take some ten times as long (twenty leave room for a busy machine), not sixty-four."""
+    """Eight times the text may take some ten times as long (thirty leave room for a busy machine), not sixty-four."""
     unit = HOSTILE[name]
     prefix = "f'" if name == "f-string fields" else ""
     short = seconds(prefix + unit * 4_000)
     long = seconds(prefix + unit * 32_000)
-    assert long < 20 * max(short, 0.002)
+    assert long < 30 * max(short, 0.002)
