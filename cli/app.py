@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from ..engine.version import VERSION
+from .. import __version__
 from . import errors
 from .decode import arrange, spellings
-from .options import COMMANDS, EXPRESSION, NAMES, Argument, Command, Option
+from .options import COMMANDS, COMPLETION, EXPRESSION, NAMES, Argument, Command, Option
+from .output import ClosedPipe
 from .request import Request, build, nearest
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ FIRST_STEPS = ('adiff grad "x**2" --at x=2', 'adiff hessian "x**2*y + sin(y)" --
 def interpret(tokens: Sequence[str], environment: Environment) -> Request | int:
     """The request, or the exit status once help, the version or completions are printed; raises AdiffError."""
     application = typer.main.get_command(build_application())
-    if not tokens and "_ADIFF_COMPLETE" not in environment.variables:
+    if not tokens and COMPLETION not in environment.variables:
         raise errors.usage("no command is given", "adiff --help lists the commands; for example: " + FIRST_STEPS[0])
     try:
         answer = application.main(list(tokens), prog_name="adiff", standalone_mode=False)
@@ -39,6 +40,8 @@ def interpret(tokens: Sequence[str], environment: Environment) -> Request | int:
         raise explain(error, tokens) from None
     except typer.Abort:
         raise KeyboardInterrupt from None
+    except SystemExit:  # how Typer ends when nobody reads the page it prints
+        raise ClosedPipe from None
     return answer if isinstance(answer, Request) else int(answer or 0)
 
 
@@ -124,7 +127,7 @@ def build_application() -> typer.Typer:
 def show_version(wanted: bool) -> None:
     """Print the version and stop."""
     if wanted:
-        typer.echo(f"adiff {VERSION}")
+        typer.echo(f"adiff {__version__}")
         raise typer.Exit
 
 

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from .result import Result
 
 
+MAGENTA = "\x1b[1;35m"
+
+
 def span_document(span: Span | None) -> dict[str, Any] | None:
     """Where something is, for JSON."""
     if span is None:
@@ -62,20 +65,23 @@ def report_notices(result: Result, request: Request, environment: Environment) -
     if not result.notices or request.flag("quiet"):
         return
     from ..parser.errors import AdiffError
-    from ..parser.render import render
+    from ..parser.render import RED, render
 
     shown = appearance(environment, request.text("color", "auto"))
     for notice in result.notices:
         # A notice is drawn as an error is: its place, its message, the line with the place marked.
         text = render(AdiffError(notice.code, notice.message, notice.span), **shown)
-        environment.write_error(text.replace(f"error[{notice.code}]", f"notice[{notice.code}]", 1) + "\n")
+        text = text.replace(f"error[{notice.code}]", f"notice[{notice.code}]", 1).replace(RED, MAGENTA)
+        environment.write_error(text + "\n")
 
 
 def report_engine(result: Result, environment: Environment) -> None:
-    """Say on standard error which tier of the engine ran, why, and how long each stage took."""
+    """Say on standard error which tier of the engine ran, why, in which mode, and how long each stage took."""
     if result.engine is not None:
         because = f" ({result.reason})" if result.reason else ""
         environment.write_error(f"engine: {result.engine}{because}\n")
+    if result.mode is not None:
+        environment.write_error(f"mode: {result.mode}\n")
     if result.timings:
         stages = ", ".join(f"{stage} {1000 * seconds:.2f} ms" for stage, seconds in result.timings.items())
         environment.write_error(f"timings: {stages}\n")

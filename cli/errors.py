@@ -49,5 +49,5 @@ def from_exception(error: Exception) -> AdiffError:
         return AdiffError("E0611", "out of memory", hint="--max-memory sets a limit; smaller tensors need less")
     if isinstance(error, RecursionError):
         return AdiffError("E0612", "nested too deeply")
-    message = f"a fault of adiff's own: {type(error).__name__}: {error}"
+    message = f"a fault of adiff's own: {type(error).__name__}: {str(error)[:200]}"
     return AdiffError("E0911", message, hint="--debug shows the trace; please report it")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from ..engine.version import VERSION
+from .. import __version__
 from ..parser.errors import AdiffError
 from .commands import answer
 from .decode import decode, text_given
@@ -13,6 +13,8 @@ from .diagnostics import report_engine, report_error, report_notices
 from .environment import Environment
 from .errors import from_exception
 from .formats import render, style_of
+from .memory import guard
+from .options import COMPLETION
 from .output import ClosedPipe, Output
 
 TYPE_CHECKING = False
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from .request import Request
 
 DONE, FAILED, INTERRUPTED = 0, 1, 130
-COMPLETION = "_ADIFF_COMPLETE"  # the variable by which a shell's completion script calls
 
 
 def main() -> None:
@@ -30,9 +31,13 @@ def main() -> None:
     import gc
 
     gc.disable()  # One command allocates little garbage in cycles, and looking for it takes milliseconds.
-    environment = Environment.system()
-    code = run(sys.argv[1:], environment)
-    environment.flush()
+    try:
+        guard()
+        environment = Environment.system()
+        code = run(sys.argv[1:], environment)
+        environment.flush()
+    except KeyboardInterrupt:  # before, or once more after, the one that `run` answers
+        code = INTERRUPTED
     # Nothing is left to do, and an interpreter that takes itself apart needs a third of a small command's time.
     os._exit(code)
 
@@ -57,7 +62,7 @@ def run(tokens: Sequence[str], environment: Environment) -> int:
 def execute(tokens: Sequence[str], environment: Environment) -> int:
     """Understand a command line and do it."""
     if list(tokens) == ["--version"]:  # asked often, by scripts, and Typer takes longer than the rest together
-        Output(environment, None).write(f"adiff {VERSION}\n")
+        Output(environment, None).write(f"adiff {__version__}\n")
         return DONE
     request = None if COMPLETION in environment.variables else decode(tokens)
     if request is None:
@@ -67,7 +72,7 @@ def execute(tokens: Sequence[str], environment: Environment) -> int:
         if isinstance(understood, int):
             return understood
         request = understood
-    output = Output(environment, request.text("output") or None)
+    output = Output(environment, request.text("output") if "output" in request.options else None)
     try:
         code = respond(request, environment, output)
         output.commit()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+COMPLETION = "_ADIFF_COMPLETE"  # the variable by which a shell's completion script calls
 FORMATS = ("table", "plain", "json", "ndjson", "csv", "tsv")
 EVALUATIONS = "value grad jacobian hessian jvp vjp hvp derivative tape check"
 COMPUTATIONS = EVALUATIONS + " run partition stitch batch"

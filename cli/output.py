@@ -34,6 +34,8 @@ class Output:
     def open(self, path: str) -> None:
         """Open the file beside its final place, or the place itself where that is a device or pipe."""
         try:
+            if not path:
+                raise ValueError
             mode = mode_of(path)
             if mode is not None and not stat.S_ISREG(mode):
                 self.file = open(path, "w", encoding="utf-8", newline="")  # noqa: SIM115

@@ -26,6 +26,7 @@ class Result:
         "engine",
         "header",
         "lines",
+        "mode",
         "notices",
         "ok",
         "reason",
@@ -44,6 +45,7 @@ class Result:
         self.notices: list[Notice] = []
         self.ok = True
         self.engine: str | None = None
+        self.mode: str | None = None
         self.reason: str | None = None
         self.timings: dict[str, float] = {}
 
@@ -83,7 +85,8 @@ def attach(result: Result, outcome: Outcome) -> None:
 
     result.notices = list(outcome.notices or ())
     result.document["notices"] = [notice_document(notice) for notice in result.notices]
-    result.engine, result.reason, result.timings = outcome.engine, outcome.reason, outcome.timings or {}
+    result.engine, result.reason, result.mode = outcome.engine, outcome.reason, outcome.mode
+    result.timings = outcome.timings
 
 
 # Each of these reads what its command has set; the other attributes of an Outcome are None.

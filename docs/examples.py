@@ -32,7 +32,8 @@ PAGES = [
 ]
 FENCE = re.compile(r"^(?P<indent> *)```(?P<info>[^\n`]*)\n(?P<body>.*?)^(?P=indent)```$", re.M | re.S)
 ARROW = re.compile(r"\s*# → ?(.*)$")
-SHELL = re.compile(r"[|<>;&`]|\$[({A-Z]|^(?!adiff )\S+")
+SHELL_SIGNS = "|<>;&"
+ANYTHING = "<...>"  # in the output that a page shows: whatever stands there
 
 
 class Terminal(io.StringIO):
@@ -91,9 +92,7 @@ class Session:
         """What a terminal shows for a command line."""
         if line == "echo $?":
             return f"{self.status}\n"
-        if SHELL.search(line):
-            return self.shell(line)
-        return self.adiff(shlex.split(line)[1:])
+        return self.adiff(shlex.split(line)[1:]) if is_adiff_alone(line) else self.shell(line)
 
     def adiff(self, tokens: list[str], stdin: str = "", terminal: bool = True) -> str:
         """What `adiff` shows, run in this process."""
@@ -115,6 +114,15 @@ class Session:
         )  # fmt: skip
         self.status = done.returncode
         return done.stdout
+
+
+def is_adiff_alone(line: str) -> bool:
+    """Whether a command line needs no shell: one adiff command without pipes or redirections."""
+    words = shlex.shlex(line, posix=True, punctuation_chars=SHELL_SIGNS)
+    words.whitespace_split = True
+    words.commenters = ""
+    found = list(words)
+    return found[0] == "adiff" and not any(word[0] in SHELL_SIGNS for word in found if word)
 
 
 def steps(body: str) -> Iterator[tuple[str, str]]:
@@ -148,7 +156,7 @@ def tidy(text: str) -> str:
 def fresh_session(block: Block, session: Session) -> str:
     """A session block with what its commands really show."""
     return "".join(
-        command + (shown if "..." in shown else tidy(session.command(plain_command(command))))
+        command + (shown if ANYTHING in shown else tidy(session.command(plain_command(command))))
         for command, shown in steps(block.body)
     )
 
@@ -191,8 +199,8 @@ def write_file(block: Block, session: Session) -> None:
 
 
 def matches(shown: str, real: str) -> bool:
-    """Whether output is what the page shows; `...` in the page stands for anything."""
-    pattern = "".join(".*?" if part == "..." else re.escape(part) for part in re.split(r"(\.\.\.)", tidy(shown)))
+    """Whether output is what the page shows; `<...>` in the page stands for anything."""
+    pattern = ".*?".join(map(re.escape, tidy(shown).split(ANYTHING)))
     return re.fullmatch(pattern, tidy(real), re.S) is not None
 
 

@@ -36,7 +36,8 @@ FAMILIES = {
     "gathering": "Gathering and scattering",
     "sequences": "Sequences and signals",
     "products": "Products of tensors",
-    "linear_algebra": "Linear algebra",
+    "decompositions": "Matrix decompositions",
+    "linalg": "Linear algebra",
     "partition": "Partition, stitch and segments",
 }
 CODE = re.compile(r"""["'](?P<code>[EN]0\d{3})["']""")
@@ -82,13 +83,13 @@ def operations_page() -> str:
         "",
         "<!-- Made by docs/generate.py from the table of operations. Change the rows, not this page. -->",
         "",
-        f"The {count} operations that a program may call, by family. `adiff ops NAME` shows one of them, `adiff ops --json` "
-        "all of them for a script. The built-in functions of the language, tapes and Variables are in the "
-        "[language reference](language.md).",
+        f"The {count} operations that a program may call, by family. `adiff ops NAME` shows one of them, "
+        "`adiff ops --json` all of them for a script. The built-in functions of the language, tapes and Variables "
+        "are in the [language reference](language.md).",
         "",
         "An operation has one canonical name and its aliases. Prefixes of other vocabularies (`np.`, `jnp.`, `tf.`, "
-        "`tf.math.`, `math.`, ...) change nothing unless an alias with a prefix is listed. *Derivative* says what kind of "
-        "derivative the operation has:",
+        "`tf.math.`, `math.`, ...) change nothing unless an alias with a prefix is listed. *Derivative* says what "
+        "kind of derivative the operation has:",
         "",
         "| kind | meaning |",
         "|---|---|",
@@ -119,7 +120,11 @@ def operations_page() -> str:
             reason = f" ({row.reason})" if row.reason else ""
             lines.append(f"- Derivative: {row.derivative}{reason}")
             if row.singular:
-                lines += ["", "| singular point | of | " + " | ".join(POLICIES) + " |", "|---|---|" + "---|" * len(POLICIES)]
+                lines += [
+                    "",
+                    "| singular point | of | " + " | ".join(POLICIES) + " |",
+                    "|---|---|" + "---|" * len(POLICIES),
+                ]
                 seen = set()
                 for choice in row.singular:
                     record = (
@@ -170,16 +175,18 @@ def errors_page(folder: Path) -> str:
         "",
         "<!-- Made by docs/generate.py from docs/errors.toml. -->",
         "",
-        "Every diagnostic has a code. An **error** (`E....`) ends the command: nothing is written to standard output, and "
-        "the exit status tells the family. A **notice** (`N....`) stands beside a result that is right and says something "
-        "worth knowing about it; `-q` silences notices. Both go to standard error; with `--format json` the error is a "
-        "JSON object there, and notices are part of the result (see [commands](commands.md#diagnostics)).",
+        "Every diagnostic has a code. An **error** (`E....`) ends the command: nothing is written to standard output, "
+        "and the exit status tells the family. A **notice** (`N....`) stands beside a result that is right and says "
+        "something worth knowing about it; `-q` silences notices. Both go to standard error; with `--format json` the "
+        "error is a JSON object there, and notices are part of the result (see [commands](commands.md#diagnostics)).",
         "",
         "| codes | family | `kind` in JSON | exit status |",
         "|---|---|---|---|",
     ]
     for prefix, (name, kind, status) in ERROR_FAMILIES.items():
-        lines.append(f"| {prefix}{'xx' if prefix != 'N' else '....'} | [{name}](#{anchor(name)}) | {kind or '–'} | {status} |")
+        lines.append(
+            f"| {prefix}{'xx' if prefix != 'N' else '....'} | [{name}](#{anchor(name)}) | {kind or '–'} | {status} |"
+        )
     descriptions = code_descriptions()
     for prefix, (name, _, _) in ERROR_FAMILIES.items():
         lines += ["", f"## {name}"]
@@ -190,15 +197,22 @@ def errors_page(folder: Path) -> str:
     return "\n".join(lines) + "\n"
 
 
+def write(page: Path, text: str) -> None:
+    """Replace a page, unless its examples show a fault of adiff's own, which nobody wants to read as documentation."""
+    if "error[E09" in text:
+        sys.exit(f"{page.name}: an example shows a fault of adiff's own; nothing is written")
+    page.write_text(text, encoding="utf-8")
+
+
 def main() -> None:
     """Write the pages that are made and refresh the others."""
     with tempfile.TemporaryDirectory() as folder:
         for name, text in (("operations.md", operations_page()), ("errors.md", errors_page(Path(folder)))):
-            (DOCS / name).write_text(text, encoding="utf-8")
+            write(DOCS / name, text)
     for page in PAGES:
         if page.name not in MADE:
             with tempfile.TemporaryDirectory() as folder:
-                page.write_text(refreshed(page, Path(folder)), encoding="utf-8")
+                write(page, refreshed(page, Path(folder)))
 
 
 if __name__ == "__main__":

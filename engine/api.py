@@ -26,12 +26,15 @@ from .eager.compile import Compiler
 from .eager.structure import flatten
 from .eager.values import UNSET
 from .plain import Binding, bind, to_plain, type_of
+from .program.core import For, Node, While
 from .program.lower import did_you_mean, lower
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
+
+    from .kernels.runtime import Kernels
 
 # Closures nest as deeply as the text does; a frame of Python's own costs no C stack.
 RECURSION_LIMIT = 400_000
@@ -57,7 +60,7 @@ class Outcome:
     """What one evaluation gave; attributes that the command does not give are None."""
 
     __slots__ = (
-        "check", "cotangents", "derivatives", "engine", "gradients", "hessian", "jacobian", "mode", "notices", "product",
+        "check", "cotangents", "derivatives", "emitted", "engine", "gradients", "hessian", "jacobian", "mode", "notices", "product",
         "reason", "tangent", "tape", "timings", "types", "value",
     )  # fmt: skip
 
@@ -73,6 +76,7 @@ class Outcome:
     check: Any
     types: dict[str, tuple[str, tuple[int, ...]]]
     notices: list[Notice]
+    emitted: str | None
     engine: str
     mode: str | None
     reason: str
@@ -100,7 +104,8 @@ class Program:
         with deep_recursion():
             self.core = lower(self.source, parse(self.source))
         self.parse_seconds = time.perf_counter() - start
-        self._compiled: dict[tuple[bool, bool], Any] = {}
+        self._compiled: dict[tuple[bool, bool, bool], Any] = {}
+        self.kernels: Kernels | None = None
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -186,7 +191,7 @@ class Program:
             with deep_recursion(), limits.enforced(
                 options.get("max_steps"), options.get("max_memory"), options.get("timeout")
             ):  # fmt: skip
-                return Evaluation(self, at or {}, wrt, options).run(command)
+                return Evaluation(self, at or {}, wrt, {**options, "command": command}).run(command)
         except RecursionError:
             raise AdiffError(
                 "E0605",
@@ -201,10 +206,15 @@ class Program:
             STATE.trace = None
             RECORDERS.clear()
 
-    def compiled(self, scalars: bool, fast: bool) -> Any:
-        key = (scalars, fast)
+    @property
+    def has_loops(self) -> bool:
+        """Whether the program has a loop of its own anywhere, functions included."""
+        return contains_loop(self.core.body)
+
+    def compiled(self, scalars: bool, fast: bool, stable: bool = True) -> Any:
+        key = (scalars, fast, stable)
         if key not in self._compiled:
-            self._compiled[key] = Compiler(INTRINSICS, scalars, fast).block(self.core.body)
+            self._compiled[key] = Compiler(INTRINSICS, scalars, fast, stable).block(self.core.body)
         return self._compiled[key]
 
 
@@ -225,7 +235,8 @@ class Evaluation:
         self.names = self.choose_sources(wrt)
         self.structured: Any = None
         start = time.perf_counter()
-        self.body = program.compiled(STATE.weak_float.bits == 64, True)
+        # A tape shows the program as it is written, without the rewrites that keep digits.
+        self.body = program.compiled(STATE.weak_float.bits == 64, True, options.get("command") != "tape")
         self.outcome.timings["compile"] = time.perf_counter() - start
 
     # --- inputs -----------------------------------------------------------------------------------------------------
@@ -365,7 +376,47 @@ class Evaluation:
             self.outcome.types["value"] = found
         self.outcome.value = to_plain(value)
 
+    def kernel(self, sources: list[str] | None) -> tuple[Any, list[Any]] | None:
+        """The value and the gradients of `sources` from the kernel tier, or None where the tape is to run."""
+        engine = self.options.get("engine") or "auto"
+        program = self.program
+        if engine == "tape":
+            self.outcome.reason = "asked for"
+            return None
+        if engine == "auto" and not program.has_loops:
+            self.outcome.reason = "no loop that would repay a compiler"
+            return None
+        if STATE.weak_float.bits != 64 or STATE.kinks == "error" or self.limited:
+            self.outcome.reason = "the kernel tier computes in float64, without limits and without --kinks error"
+            return None
+        from .kernels.ir import Unsupported
+        from .kernels.runtime import Kernels
+
+        if program.kernels is None:
+            program.kernels = Kernels(self.core)
+        try:
+            found = program.kernels.evaluate(self.point, sources, engine == "kernel")
+        except Unsupported as why:
+            self.outcome.reason = f"no kernel for {why}"
+            return None
+        if found is None:
+            self.outcome.reason = "the tape is done before a kernel would be compiled"
+            return None
+        value, gradients, compiled = found
+        self.outcome.engine = "kernel"
+        self.outcome.reason = "asked for" if engine == "kernel" else "enough work to repay the compiler"
+        self.outcome.emitted = compiled.source
+        return value, gradients
+
+    @property
+    def limited(self) -> bool:
+        return any(self.options.get(name) is not None for name in ("max_steps", "timeout"))
+
     def command_value(self) -> None:
+        found = self.kernel(None)
+        if found is not None:
+            self.keep_value(found[0] if not hasattr(found[0], "shape") else bind(found[0], "value"))
+            return
         self.keep_value(self.result_of(self.point))
 
     def command_run(self) -> None:
@@ -376,9 +427,11 @@ class Evaluation:
 
     def command_grad(self) -> None:
         from .autodiff.tape import gradient, seed_for
-        from .eager.tapes import unconnected_message
+        from .eager.tapes import unconnected_reason_of
 
         sources = self.sources()
+        if self.kernel_gradients():
+            return
         tape, tensors, y = drivers.recorded(self.function, sources)
         y = as_operand(y)
         self.warn_sources(tensors)
@@ -388,16 +441,32 @@ class Evaluation:
                 f"the result has shape {shape_text(y.shape)}: its elements are summed for the gradient",
                 self.end_site(),
             )
-        log = tape.log.copy() if tape.breaks or len(tape.log) < 4000 else []
+        log = tape.log.copy() if tape.breaks or len(tape.log) < 4000 else None
         gradients = gradient(tape, [y], [seed_for(y)], [[x] for x in tensors], consume=True)
         self.outcome.gradients = {}
         for name, x, g in zip(self.names, tensors, gradients):
             if g is None and x.dtype.differentiable:
-                message, site = unconnected_message(tape, log, x, [x], [y])
-                STATE.notify("N0502", f"{name}: {message}", site or self.end_site())
+                reason, site = unconnected_reason_of(tape, log, x, [x], [y])
+                STATE.notify("N0502", f"{name}: the gradient is None: {reason}", site or self.end_site())
             self.outcome.gradients[name] = self.shaped(g, x)
         structured = self.structured
         self.keep_value(y if structured.__class__ not in (list, tuple, dict) else structured)
+
+    def kernel_gradients(self) -> bool:
+        """Value and gradients by the kernel tier, if it takes the program."""
+        names = [name for name in self.names if drivers.source(self.point[name]).dtype.differentiable]
+        if len(names) != len(self.names) or not names:
+            return False
+        found = self.kernel(names)
+        if found is None:
+            return False
+        value, gradients = found
+        if hasattr(value, "shape") and value.shape:
+            shape = shape_text(value.shape)
+            STATE.notify("N0503", f"the result has shape {shape}: its elements are summed for the gradient", self.end_site())
+        self.outcome.gradients = dict(zip(names, gradients))
+        self.keep_value(bind(value, "value") if hasattr(value, "shape") else value)
+        return True
 
     def shaped(self, g: Any, x: Tensor) -> Any:
         """A derivative for the outside, in the dtype of its input."""
@@ -561,6 +630,9 @@ class Evaluation:
         )
         if all_finite(outcome.value) and all(all_finite(part) for part in derived):
             return
+        if outcome.engine == "kernel":
+            STATE.notify("N0603", "the result holds nan or inf; --engine tape finds where the first one arises", self.end_site())
+            return
         from .diagnose import find_origin
 
         self.body = self.program.compiled(STATE.weak_float.bits == 64, False)
@@ -602,6 +674,20 @@ def first_use(program: Program, name: str) -> Span | None:
 
     found = re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", program.source.text)
     return None if found is None else Span(program.source, found.start(), found.end())
+
+
+def contains_loop(node: Any) -> bool:
+    """Whether a `for` or `while` statement is somewhere inside a node of the core program."""
+    pending = [node]
+    while pending:
+        item = pending.pop()
+        if item.__class__ in (list, tuple):
+            pending.extend(item)
+        elif isinstance(item, For | While):
+            return True
+        elif isinstance(item, Node):
+            pending.extend(getattr(item, name) for name in item.__slots__ if name != "site")
+    return False
 
 
 class deep_recursion:

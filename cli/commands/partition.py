@@ -38,42 +38,42 @@ def answer(request: Request) -> Result:
 def partition(request: Request) -> Result:
     """The parts, and with --grad the gradient of the sum of the squares of their entries."""
     at = {name: value_of(name.upper(), request.arguments[name]) for name in ("data", "partitions", "n")}
-    outcome = evaluate(request, "value", "dynamic_partition(data, partitions, n)", at)
-    parts = list(outcome.value)
+    parted = evaluate(request, "value", "dynamic_partition(data, partitions, n)", at)
+    parts = list(parted.value)
     result = Result({"partitions": parts})
     result.lines = [(str(index), part) for index, part in enumerate(parts)]
     result.columns = [(f"partition.{index}", part) for index, part in enumerate(parts)]
     gradients = None
+    outcomes = [parted]
     if request.flag("grad"):
         text = "sum([sum(part ** 2) for part in dynamic_partition(data, partitions, n)])"
-        gradients = evaluate(request, "grad", text, at, ["data"]).gradients
-        add_gradients(result, gradients)
-    attach(result, outcome)
-    plain = {name: plain_value(value) for name, value in at.items()}
-    result.subject = Parted(plain["data"], plain["partitions"], parts, gradients)
+        outcomes.append(evaluate(request, "grad", text, at, ["data"]))
+        gradients = outcomes[-1].gradients
+    finish(result, outcomes, gradients)
+    result.subject = Parted(plain_value(at["data"]), plain_value(at["partitions"]), parts, gradients)
     return result
 
 
 def stitch(request: Request) -> Result:
     """The whole, and with --grad the gradient of the sum of the squares of its entries."""
-    indices, data = (listed(request, name) for name in ("indices", "data"))
+    indices, data = listed(request, "indices"), listed(request, "data")
     if len(indices) != len(data):
         raise errors.usage(f"INDICES has {len(indices)} parts and DATA has {len(data)}", "each part needs its rows")
-    at = {f"indices_{k}": part for k, part in enumerate(indices)} | {f"data_{k}": part for k, part in enumerate(data)}
-    stitched = "dynamic_stitch([{}], [{}])".format(
-        ", ".join(f"indices_{k}" for k in range(len(indices))), ", ".join(f"data_{k}" for k in range(len(data)))
-    )
-    outcome = evaluate(request, "value", stitched, at)
-    result = Result({"result": outcome.value})
-    result.lines = result.columns = [("result", outcome.value)]
+    numbers = range(len(data))
+    at = {f"indices_{k}": indices[k] for k in numbers} | {f"data_{k}": data[k] for k in numbers}
+    rows, parts = (", ".join(f"{name}_{k}" for k in numbers) for name in ("indices", "data"))
+    text = f"dynamic_stitch([{rows}], [{parts}])"
+    whole = evaluate(request, "value", text, at)
+    result = Result({"result": whole.value})
+    result.lines = result.columns = [("result", whole.value)]
     gradients = None
+    outcomes = [whole]
     if request.flag("grad"):
-        names = [f"data_{k}" for k in range(len(data))]
-        by_part = evaluate(request, "grad", f"sum({stitched} ** 2)", at, names).gradients
-        gradients = {"data": [by_part[name] for name in names]}
-        add_gradients(result, gradients)
-    attach(result, outcome)
-    result.subject = Parted(data, indices, outcome.value, gradients)
+        names = [f"data_{k}" for k in numbers]
+        outcomes.append(evaluate(request, "grad", f"sum({text} ** 2)", at, names))
+        gradients = {"data": [outcomes[-1].gradients[name] for name in names]}
+    finish(result, outcomes, gradients)
+    result.subject = Parted(data, indices, whole.value, gradients)
     return result
 
 
@@ -85,17 +85,26 @@ def evaluate(request: Request, command: str, text: str, at: dict[str, Any], wrt:
 
 def listed(request: Request, name: str) -> list[Any]:
     """The parts of an argument that must be a list."""
-    value = plain_value(value_of(name.upper(), request.arguments[name]))
+    text = request.arguments[name]
+    value = plain_value(value_of(name.upper(), text))
     parts = list(value) if is_array(value) and value.ndim else value
     if not isinstance(parts, list | tuple):
         example = COMMANDS["stitch"].examples[0]
         raise errors.usage(f"{name.upper()} must be a list of parts", f"for example: {example}")
-    return list(parts)
+    # Whole numbers as typed may become floats; an array has a dtype, and keeps it.
+    bare = not text.startswith("@")
+    return [part.tolist() if bare and is_array(part) and part.dtype.kind == "i" else part for part in parts]
 
 
-def add_gradients(result: Result, gradients: dict[str, Any]) -> None:
-    """The gradients, after what the command gives without --grad."""
-    result.document["gradients"] = gradients
-    named = [(f"d_{name}", value) for name, value in gradients.items()]
-    result.lines = [*result.lines, *named]
-    result.columns = [*result.columns, *named]
+def finish(result: Result, outcomes: list[Any], gradients: dict[str, Any] | None) -> None:
+    """Add the gradients, and what the evaluations have to say beside their values, once."""
+    if gradients is not None:
+        result.document["gradients"] = gradients
+        named = [(f"d_{name}", value) for name, value in gradients.items()]
+        result.lines = [*result.lines, *named]
+        result.columns = [*result.columns, *named]
+    first, *others = outcomes
+    said = {notice.message for notice in first.notices}
+    for other in others:
+        first.notices.extend(notice for notice in other.notices if notice.message not in said)
+    attach(result, first)

@@ -22,17 +22,22 @@ def render(result: Result, delimiter: str) -> str:
         for path, scalar, single in entries(value):
             names.append(".".join([name, *map(str, path)]))
             fields.append(scalar_field(scalar, single))
-    return lines([names, fields], delimiter) if names else ""
+    if not names:
+        return ""
+    # A reader takes a line with nothing on it for no record at all.
+    return lines([names, fields], delimiter) if fields != [""] else lines([names], delimiter) + '""\n'
 
 
 def lines(records: Sequence[Sequence[str]], delimiter: str) -> str:
-    """Records as lines, quoted where they must be."""
-    import csv
-    import io
+    """Records as lines (RFC 4180, with the line endings of Unix)."""
+    return "".join(delimiter.join(quoted(text, delimiter) for text in record) + "\n" for record in records)
 
-    buffer = io.StringIO()
-    csv.writer(buffer, delimiter=delimiter, lineterminator="\n").writerows(records)
-    return buffer.getvalue()
+
+def quoted(text: str, delimiter: str) -> str:
+    """A field, in quotes where a reader would take it apart otherwise."""
+    if any(mark in text for mark in (delimiter, '"', "\n", "\r")):
+        return '"' + text.replace('"', '""') + '"'
+    return text
 
 
 def field(value: Any) -> str:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .canvas import Rows
 
 MOST_LABELS = 12  # entries along a side of a matrix whose rows and columns are labelled one by one
+MOST_STEPS = 200  # of a tape; the other formats have them all
 MOST_TITLE = 60  # characters of an expression that a table repeats
 
 
@@ -186,15 +187,18 @@ def draw_derivatives(drawing: Drawing, result: Result) -> None:
 def draw_tape(drawing: Drawing, result: Result) -> None:
     """The steps in order: values are read downwards; upwards, each adjoint times partial adds to an input's adjoint."""
 
+    tape = result.subject.outcome.tape
+    first, left = tape[:MOST_STEPS], len(tape[MOST_STEPS:])
+
     def written(width: int) -> Rows:
         rows = []
-        for row in result.subject.outcome.tape:
+        for row in first:
             partials = ", ".join(drawing.cell(partial, width) for partial in row.partials or ())
             source = " ".join(row.span.text.split()) if row.span else ""
             inputs = ", ".join(str(label) for label in row.inputs)
             cells = (drawing.cell(row.value, width), partials, drawing.cell(row.adjoint, width))
             rows.append((str(row.name), row.operation, inputs, *cells, short(source, drawing.marks)))
-        return rows
+        return rows if left == 0 else [*rows, (drawing.marks.ellipsis, f"{left} more steps", "", "", "", "", "")]
 
     drawing.canvas.table(("step", "operation", "inputs", "value", "partials", "adjoint", "source"), written)
 

@@ -67,12 +67,7 @@ def singular_partial(op: Operation, spot: Singular, p: Any, inputs: tuple[Any, .
     if hit:
         if STATE.kinks == "error":
             raise failure("E0501", f"{spot.message}", "drop --kinks error to take the documented choice")
-        text = spot.message
-        if choice is not None and spot.subgradients:
-            chosen = choice if not callable(choice) else None
-            which = describe_choice(chosen) if chosen is not None else "the documented choice"
-            text += f": {which} chosen from {spot.subgradients}"
-        STATE.notify("N0501", text)
+        STATE.notify("N0501", singular_notice(spot, choice))
     if choice is None:
         return p
     if callable(choice):
@@ -84,6 +79,14 @@ def singular_partial(op: Operation, spot: Singular, p: Any, inputs: tuple[Any, .
     if shape_of(p) == () and np.ndim(mask) == 0:
         return choice
     return OPERATORS["where"](tensor_of_mask(mask), choice, p)
+
+
+def singular_notice(spot: Singular, choice: Any) -> str:
+    """What a user is told who hit a singular point."""
+    if choice is None or not spot.subgradients:
+        return spot.message
+    which = "the documented choice" if callable(choice) else describe_choice(choice)
+    return f"{spot.message}: {which} chosen from {spot.subgradients}"
 
 
 def note_jumps(op: Operation, inputs: tuple[Any, ...], g: Any) -> None:

@@ -290,6 +290,9 @@ def seed_for(target: Any) -> Any:
     return OPERATORS["ones_like"](target)
 
 
+ASIDE = frozenset("less less_equal greater greater_equal equal not_equal numpy() item()".split())
+
+
 def unconnected_reason(tape: Tape, log: list[Any], sources: Sequence[Tensor]) -> tuple[str, Site | None]:
     """Why no path leads from the sources to the target: the first place where one broke, or that there is no use."""
     reached: set[Any] = set(sources)
@@ -303,9 +306,11 @@ def unconnected_reason(tape: Tape, log: list[Any], sources: Sequence[Tensor]) ->
                 reached.update(out)
             else:
                 reached.add(out)
-    for place in tape.breaks:
-        if any(x in reached for x in place.inputs):
-            return place.reason, place.site
+    on_the_way = [place for place in tape.breaks if any(x in reached for x in place.inputs)]
+    if on_the_way:
+        # A comparison steers a program and `.numpy()` often only prints; any other break is likelier to be the reason.
+        place = next((place for place in on_the_way if place.reason not in ASIDE), on_the_way[0])
+        return place.reason, place.site
     return ("used" if used else "unused"), None
 
 

@@ -139,6 +139,15 @@ def follows(x: Any, token: Any) -> bool:
     return on.token is token
 
 
+def path_ends(values: Any, reason: str, site: Any = None) -> None:
+    """Tell the tapes that follow one of `values` that its path ends here; they quote it where a gradient is None."""
+    for recorder in RECORDERS:
+        if recorder.log is not None:
+            followed = [x for x in values if follows(x, recorder.token)]
+            if followed:
+                recorder.broken(STATE.site if site is None else site, followed, reason)
+
+
 def add_mark(x: Tensor, mark: Any) -> None:
     """Let the recorder of `mark` follow `x`."""
     on = x.on

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from ..core.dispatch import as_operand, describe
+from ..core.dispatch import as_operand, describe, path_ends
 from ..core.dtypes import raw_dtype
 from ..core.errors import failure
 from ..core.operation import static
 from ..core.tensor import OPERATORS, Tensor
+from ..kinds.access import constant_of
 from ..ops.registry import METHODS
 from .values import Bound, Builtin, Function
 
@@ -28,9 +29,11 @@ def get_attribute(value: Any, name: str) -> Any:
         if name in METHODS or name in TENSOR_METHODS:
             return Bound(value, name)
     else:
-        own = getattr(value, "attribute", None)
-        if own is not None:
-            return own(name)
+        own = getattr(value, "attributes", None)
+        if own is not None and name in own:
+            return own[name](value)
+        if hasattr(value.__class__, "method_" + name):
+            return Bound(value, name)
         methods = CONTAINER_METHODS.get(cls)
         if methods is not None and name in methods:
             return Bound(value, name)
@@ -86,26 +89,14 @@ TENSOR_ATTRIBUTES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def numpy_value(x: Any) -> Any:
-    """`.numpy()`: the value as a constant."""
-    return Tensor(x.value, x.dtype) if x.__class__ is Tensor and x.shape != () else plain_scalar(x)
-
-
-def plain_scalar(x: Any) -> Any:
-    if x.__class__ is not Tensor:
-        return x
-    if x.shape == () and x.dtype.name in ("float64", "int64", "complex128"):
-        return x.value
-    return Tensor(x.value, x.dtype)
-
-
 def item(x: Any, *index: Any) -> Any:
     if index:
-        from .access import get_item
+        from ..kinds.access import get_item
 
         x = get_item(x, index if len(index) > 1 else index[0])
     if size_of(x) != 1:
         raise failure("E0304", f"item() needs one element, and this tensor has {size_of(x)}")
+    path_ends((x,), "item()")
     return static(x) if shape_of(x) == () else static(OPERATORS["reshape"](x, shape=()))
 
 
@@ -115,17 +106,17 @@ def to_list(x: Any) -> Any:
         return x
     if x.on is None:
         return x.value.tolist()
-    from .access import rows
+    from ..kinds.access import rows
 
     return [to_list(row) for row in rows(x)]
 
 
 TENSOR_METHODS: dict[str, Callable[..., Any]] = {
-    "numpy": numpy_value,
+    "numpy": constant_of,
     "item": item,
     "tolist": to_list,
     "get_shape": shape_of,
-    "eval": numpy_value,
+    "eval": constant_of,
     "dim": lambda x: len(shape_of(x)),
     "read_value": lambda x: x,
     "value": lambda x: x,
@@ -138,13 +129,13 @@ def append(items: list[Any], value: Any) -> None:
 
 
 def extend(items: list[Any], values: Any) -> None:
-    from .access import iterate
+    from ..kinds.access import iterate
 
     items.extend(iterate(values))
 
 
 def pop(items: list[Any], index: Any = -1) -> Any:
-    from .access import get_item
+    from ..kinds.access import get_item
 
     value = get_item(items, index)
     del items[static(index)]
@@ -189,14 +180,13 @@ def sort_in_place(items: list[Any], *, key: Any = None, reverse: Any = False) ->
 
 
 def dict_get(d: dict[Any, Any], key: Any, default: Any = None) -> Any:
-    from .operators import hashable
+    from ..kinds.access import hashable
 
     return d.get(hashable(key), default)
 
 
 def dict_pop(d: dict[Any, Any], key: Any) -> Any:
-    from .access import get_item
-    from .operators import hashable
+    from ..kinds.access import get_item, hashable
 
     value = get_item(d, key)
     del d[hashable(key)]
@@ -208,7 +198,7 @@ def dict_update(d: dict[Any, Any], other: dict[Any, Any]) -> None:
 
 
 def join(s: str, items: Any) -> str:
-    from .access import iterate
+    from ..kinds.access import iterate
 
     parts = list(iterate(items))
     if any(p.__class__ is not str for p in parts):
@@ -267,8 +257,6 @@ def invoke_method(value: Any, name: str, args: list[Any], keywords: dict[str, An
         return Builtin(name, own.__func__).call([value, *args], keywords)
     if cls in (list, tuple) and (name in METHODS or name in TENSOR_METHODS):
         return invoke_method(as_operand(value), name, args, keywords)
-    if hasattr(value, "attribute"):
-        return invoke(value.attribute(name), args, keywords)
     if hasattr(value, "read_value"):
         return invoke_method(value.read_value(), name, args, keywords)
     if cls is Function and name in ("get_concrete_function", "python_function"):

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from ..core import limits
-from ..core.dispatch import as_operand, describe
+from ..core.dispatch import as_operand, describe, path_ends
 from ..core.errors import failure
 from ..core.operation import static
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
+from ..kinds.access import iterate
 from ..kinds.variable import Variable
 from ..ops.registry import NAMES
-from .access import iterate
 from .operators import binary, compare, truth
 from .tapes import GradientTape
 from .text import representation, text
 from .transforms import TRANSFORMS, invoke
-from .values import Builtin, Context
+from .values import Builtin, Context, Function
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,18 +61,9 @@ def range_(start: Any, stop: Any = None, step: Any = 1) -> range:
 def whole(x: Any, what: str) -> int:
     # `--at n=5` is a bare integer: differentiated it is a float, and it still drives range(n).
     if x.__class__ is Tensor and x.dtype.weak and x.shape == () and x.value.__class__ is float and x.value == int(x.value):
-        followed(x, what)
+        path_ends((x,), f"{what}, where it counts as an integer")
         return int(x.value)
     return integer(x, what)
-
-
-def followed(x: Tensor, what: str) -> None:
-    from ..core.dispatch import follows
-    from ..core.state import RECORDERS
-
-    for recorder in RECORDERS:
-        if recorder.log is not None and follows(x, recorder.token):
-            recorder.broken(STATE.site, [x], f"{what}, where it counts as an integer")
 
 
 def list_(x: Any = ()) -> list[Any]:
@@ -90,7 +81,7 @@ def tuple_(x: Any = ()) -> tuple[Any, ...]:
 
 
 def dict_(x: Any = None, **named: Any) -> dict[Any, Any]:
-    from .operators import hashable
+    from ..kinds.access import hashable
 
     if x is None:
         return dict(named)
@@ -258,7 +249,7 @@ def int_(x: Any = 0) -> Any:
     if x.__class__ is Tensor:
         if x.shape != ():
             raise failure("E0304", f"int needs one number, and got {describe(x)}", "write cast(x, int64)")
-        followed(x, "int()")
+        path_ends((x,), "int(), where it counts as an integer")
     value = static(x)
     if value.__class__ is complex:
         raise failure("E0301", "int: a complex number has no integer value", "take real(z) first")
@@ -346,7 +337,7 @@ def isinstance_(x: Any, kinds: Any) -> bool:
 def variable(
     initial_value: Any, trainable: Any = True, name: Any = "", dtype: Any = None, validate_shape: Any = True, shape: Any = None
 ) -> Variable:
-    if initial_value.__class__ is not Tensor and hasattr(initial_value, "call"):
+    if initial_value.__class__ is Function or (initial_value.__class__ is not Tensor and hasattr(initial_value, "call")):
         initial_value = invoke(initial_value, [], {})
     return Variable(initial_value, truth(trainable), name or "", dtype)
 

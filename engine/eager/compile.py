@@ -7,13 +7,14 @@ closure returns None, or a signal: BREAK, CONTINUE, or a one-tuple holding the v
 from __future__ import annotations
 
 from ..core import limits
-from ..core.dispatch import ARITHMETIC_FAULTS, describe
+from ..core.dispatch import ARITHMETIC_FAULTS, describe, path_ends
 from ..core.errors import failure
 from ..core.limits import LIMITS
-from ..core.state import RECORDERS, STATE
+from ..core.state import RECORDERS, STATE, Site
 from ..core.tensor import OPERATORS, Tensor
+from ..kinds.access import delete_item, get_item, iterate, set_item, unpack
 from ..program import core as c
-from .access import delete_item, get_item, iterate, set_item, unpack
+from ..program.rewrite import rewrite
 from .attributes import get_attribute, invoke_method
 from .operators import binary, compare, prefix, truth
 from .values import UNSET, Bound, Builtin, Context, Function
@@ -32,12 +33,17 @@ CONTINUE: Any = type("Continue", (), {})()
 
 
 class Compiler:
-    """Compiles one program. `scalars` allows Python floats; with float32 as default every literal is a tensor."""
+    """Compiles one program.
 
-    def __init__(self, intrinsics: dict[str, Any], scalars: bool = True, fast: bool = True) -> None:
+    `scalars` allows Python floats; with float32 as default every literal is a tensor. `stable` allows the rewrites of
+    program/rewrite.py.
+    """
+
+    def __init__(self, intrinsics: dict[str, Any], scalars: bool = True, fast: bool = True, stable: bool = True) -> None:
         self.intrinsics = intrinsics
         self.scalars = scalars
         self.fast = fast
+        self.stable = stable
 
     # --- expressions ------------------------------------------------------------------------------------------------
 
@@ -96,6 +102,10 @@ class Compiler:
         spine: list[c.Operator] = []
         left: c.Expr = node
         while left.__class__ is c.Operator:
+            found = rewrite(left) if self.stable else None
+            if found is not None:
+                left = found
+                break
             spine.append(left)
             left = left.left
         run = self.expression(left)
@@ -229,13 +239,20 @@ class Compiler:
         if len(rights) == 1:
             right, op, symbol = rights[0], node.ops[0], node.symbols[0]
             scalar = None if op is None else op.scalar
+            here = Site(op, site.source, site.start, site.end)
+            told: Any = None
 
             def single(f: list[Any]) -> Any:
+                nonlocal told
                 x = left(f)
                 y = right(f)
                 if scalar is not None:
                     if x.__class__ is Tensor:
                         u = x.value
+                        if x.on is not None and x.on is not told:
+                            # Once a tape and place: in a loop the first comparison stands for all.
+                            told = x.on
+                            path_ends((x,), op.name, here)
                     else:
                         u = x
                     if u.__class__ is float and (y.__class__ is float or y.__class__ is int):
@@ -307,6 +324,9 @@ class Compiler:
         return run
 
     def apply(self, node: c.Apply) -> Run:
+        found = rewrite(node) if self.stable else None
+        if found is not None:
+            return self.expression(found)
         op, site = node.op, node.site
         state = STATE
         args = self.expressions(node.args)
@@ -409,6 +429,7 @@ class Compiler:
         tape = self.expression(node.tape)
         value = self.expression(node.value)
         put = None if node.target is None else self.target(node.target)
+        several = node.target.__class__ is c.Unpack  # a display of names is a new list, and each name takes its part
         site = node.site
 
         def run(f: list[Any]) -> None:
@@ -419,7 +440,7 @@ class Compiler:
             if watch is None:
                 raise failure("E0304", f"{describe(t)} has no method 'watch'", "GradientTape has")
             watched = watch(x)
-            if put is not None and watched is not x:
+            if put is not None and (several or watched is not x):
                 put(f, watched)
 
         return run
@@ -476,7 +497,7 @@ class Compiler:
         site = node.site
 
         def run(f: list[Any]) -> dict[Any, Any]:
-            from .operators import hashable
+            from ..kinds.access import hashable
 
             result = {}
             for key, value in zip(keys, values):
@@ -516,7 +537,7 @@ class Compiler:
             walk(f, 0, found)
             if key is None:
                 return found
-            from .operators import hashable
+            from ..kinds.access import hashable
 
             return {hashable(k): v for k, v in found}
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from ..core import limits
-from ..core.dispatch import apply, apply_scalar_1, apply_scalar_2, as_operand, describe
+from ..core.dispatch import apply, apply_scalar_1, apply_scalar_2, as_operand, describe, path_ends
 from ..core.dtypes import WEAK_FLOAT
 from ..core.errors import failure
-from ..core.state import STATE
+from ..core.state import RECORDERS, STATE
 from ..core.tensor import Tensor
+from ..kinds.access import hashable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,6 +100,8 @@ def compare(op: Operation | None, symbol: str, x: Any, y: Any) -> Any:
     cx, cy = x.__class__, y.__class__
     if cx in (float, int, bool) and cy in (float, int, bool):
         return op.scalar(x, y)  # type: ignore[misc]
+    if RECORDERS and op is not None and (cx is Tensor or cy is Tensor):
+        path_ends((x, y), op.name)
     if cx is Tensor and x.value.__class__ is float:
         if cy is float or cy is int:
             return op.scalar(x.value, y)  # type: ignore[misc]
@@ -167,19 +170,3 @@ def contains(container: Any, x: Any) -> bool:
     if cls in SEQUENCES:
         return any(equal(item, x) for item in container)
     raise failure("E0304", f"'in' needs a list, a dict, a string or a tensor, not {describe(container)}")
-
-
-def hashable(x: Any) -> Any:
-    """A dict key: numbers, strings, booleans, None and tuples of them; a scalar tensor counts as its number."""
-    cls = x.__class__
-    if cls is Tensor and x.shape == ():
-        return x.value if not hasattr(x.value, "item") else x.value.item()
-    if cls is tuple:
-        return tuple(hashable(item) for item in x)
-    if cls in (int, float, str, bool, complex) or x is None:
-        return x
-    from ...engine.kinds.variable import Variable
-
-    if cls is Variable:
-        return x
-    raise failure("E0304", f"{describe(x)} cannot be a key of a dict")

@@ -25,6 +25,24 @@ def flatten(structure: Any) -> list[Any]:
     return leaves
 
 
+def paths(structure: Any) -> list[str]:
+    """Where each leaf is, as it would be read: "[1]", "['w'][0]"; "" for a bare leaf."""
+    found: list[str] = []
+
+    def walk(x: Any, at: str) -> None:
+        if x.__class__ is list or x.__class__ is tuple:
+            for i, item in enumerate(x):
+                walk(item, f"{at}[{i}]")
+        elif x.__class__ is dict:
+            for key, item in x.items():
+                walk(item, f"{at}[{key!r}]")
+        else:
+            found.append(at)
+
+    walk(structure, "")
+    return found
+
+
 def rebuild(structure: Any, leaves: list[Any]) -> Any:
     """`structure` with its leaves replaced, in order."""
     remaining = iter(leaves)

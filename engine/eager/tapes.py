@@ -9,7 +9,7 @@ from ..core.errors import failure
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor
 from ..kinds.variable import Variable
-from .structure import flatten, rebuild
+from .structure import flatten, paths, rebuild
 from .values import Context
 
 TYPE_CHECKING = False
@@ -133,7 +133,7 @@ class GradientTape(Context):
         self, target: Any, sources: Any, output_gradients: Any = None, unconnected_gradients: Any = "none"
     ) -> Any:
         zero = wants_zero(unconnected_gradients)
-        targets = [operand(t) for t in flatten(target)]
+        targets = [self.target(t) for t in flatten(target)]
         leaves = flatten(sources)
         consume = self.claim()
         if output_gradients is None:
@@ -157,20 +157,40 @@ class GradientTape(Context):
                         raise failure(
                             "E0302", f"output_gradients of shape {shape_text(shape(g))} do not fit a target of shape {shape_text(shape(t))}"
                         )
-        results = self.differentiate(targets, cotangents, leaves, consume)
+        results, log = self.differentiate(targets, cotangents, leaves, consume)
+        self.explain(sources, leaves, results, targets, log)
         filled = [zeros_for(leaf) if g is None and zero else g for leaf, g in zip(leaves, results)]
         return rebuild(sources, filled)
 
-    def differentiate(self, targets: Sequence[Any], cotangents: Sequence[Any], leaves: Sequence[Any], consume: bool) -> list[Any]:
+    def target(self, x: Any) -> Any:
+        """A target as an operand; a Variable that is one is read by this tape, as TensorFlow does."""
+        if x.__class__ is Variable:
+            self.tape.accessed(x, x.snapshot)
+            return x.snapshot
+        return operand(x)
+
+    def differentiate(
+        self, targets: Sequence[Any], cotangents: Sequence[Any], leaves: Sequence[Any], consume: bool
+    ) -> tuple[list[Any], list[Any] | None]:
+        """The gradients of the leaves (None where unconnected), and the log if it is still there to be read."""
         tape = self.tape
         stand_ins = [self.tensors_of(leaf) for leaf in leaves]
         # The reason why a source is unconnected is read off the log, so it must outlive the sweep while it may be needed.
-        log = tape.log.copy() if consume and (tape.breaks or len(tape.log) < 4000) else (tape.log if not consume else [])
+        if not consume:
+            log: list[Any] | None = tape.log
+        else:
+            log = tape.log.copy() if tape.breaks or len(tape.log) < 4000 else None
         results = gradient(tape, targets, cotangents, stand_ins, consume)
-        for leaf, found, g in zip(leaves, stand_ins, results):
+        return [None if g is None else as_result(g, leaf) for g, leaf in zip(results, leaves)], log
+
+    def explain(
+        self, sources: Any, leaves: Sequence[Any], results: Sequence[Any], targets: Sequence[Any], log: list[Any] | None
+    ) -> None:
+        """Say of every unconnected source why it is so, pointing at the place where the path broke."""
+        for place, leaf, g in zip(paths(sources), leaves, results):
             if g is None:
-                explain_unconnected(tape, log, leaf, found, targets)
-        return [None if g is None else as_result(g, leaf) for g, leaf in zip(results, leaves)]
+                reason, where = unconnected_reason_of(self.tape, log, leaf, self.tensors_of(leaf), targets)
+                STATE.notify("N0502", f"the gradient{f' of sources{place}' if place else ''} is None: {reason}", where)
 
     def tensors_of(self, leaf: Any) -> list[Tensor]:
         if leaf.__class__ is Variable:
@@ -184,19 +204,19 @@ class GradientTape(Context):
         """d target / d source, of shape target.shape + source.shape, for every target and source of the structures."""
         zero = wants_zero(unconnected_gradients)
         self.claim()
-        return rebuild(target, [self.jacobian_of(operand(t), sources, zero) for t in flatten(target)])
+        return rebuild(target, [self.jacobian_of(self.target(t), sources, zero) for t in flatten(target)])
 
     def jacobian_of(self, target: Any, sources: Any, zero: bool) -> Any:
         leaves = flatten(sources)
         size = count(shape(target))
         rows: list[list[Any]] = []
         for i in range(size):
-            rows.append(self.differentiate([target], [one_hot(target, i)], leaves, False))
-        results = []
+            rows.append(self.differentiate([target], [one_hot(target, i)], leaves, False)[0])
+        results: list[Any] = []
         for k, leaf in enumerate(leaves):
             column = [row[k] for row in rows]
             if all(c is None for c in column):
-                results.append(zeros_of(shape(target) + shape(leaf)) if zero else None)
+                results.append(None)
                 continue
             filled = [zeros_for(leaf) if c is None else c for c in column]
             if shape(target) == ():
@@ -204,7 +224,9 @@ class GradientTape(Context):
             else:
                 stacked = OPERATORS["stack"](filled)
                 results.append(OPERATORS["reshape"](stacked, shape=shape(target) + shape(leaf)))
-        return rebuild(sources, results)
+        self.explain(sources, leaves, results, [target], self.tape.log)
+        blocks = [zeros_of(shape(target) + shape(x)) if r is None and zero else r for x, r in zip(leaves, results)]
+        return rebuild(sources, blocks)
 
     def method_batch_jacobian(
         self, target: Any, source: Any, unconnected_gradients: Any = "none", parallel_iterations: Any = None,
@@ -212,7 +234,7 @@ class GradientTape(Context):
     ) -> Any:  # fmt: skip
         """One Jacobian for each entry of the first axis, which target and source share."""
         zero = wants_zero(unconnected_gradients)
-        target, leaf = operand(target), source
+        target, leaf = self.target(target), source
         ts, ss = shape(target), shape(leaf)
         if len(ts) < 1 or len(ss) < 1 or ts[0] != ss[0]:
             raise failure(
@@ -223,9 +245,9 @@ class GradientTape(Context):
         batch, rest = ts[0], ts[1:]
         columns: list[Any] = []
         for i in range(count(rest)):
-            g = self.differentiate([target], [one_hot_batch(target, i)], [leaf], False)[0]
-            columns.append(g)
+            columns += self.differentiate([target], [one_hot_batch(target, i)], [leaf], False)[0]
         if all(g is None for g in columns):
+            self.explain(leaf, [leaf], [None], [target], self.tape.log)
             return zeros_of((batch, *rest, *ss[1:])) if zero else None
         filled = [zeros_for(leaf) if g is None else g for g in columns]
         stacked = OPERATORS["stack"](filled, axis=1)  # batch, targets, sources...
@@ -341,33 +363,31 @@ def not_watched(dtype: str) -> None:
     )  # fmt: skip
 
 
-def explain_unconnected(tape: Tape, log: list[Any], leaf: Any, stand_ins: Sequence[Tensor], targets: Sequence[Any]) -> None:
-    """Say why a gradient is None, pointing at the place where the path broke."""
-    what, where = unconnected_message(tape, log, leaf, stand_ins, targets)
-    STATE.notify("N0502", what, where)
-
-
-def unconnected_message(
-    tape: Tape, log: list[Any], leaf: Any, stand_ins: Sequence[Tensor], targets: Sequence[Any]
+def unconnected_reason_of(
+    tape: Tape, log: list[Any] | None, leaf: Any, stand_ins: Sequence[Tensor], targets: Sequence[Any]
 ) -> tuple[str, Site | None]:
-    start = "the gradient is None: "
+    """Why a source has no gradient, and the place where its path broke if it did; `log` is None if it is gone."""
     if leaf.__class__ is Variable and not stand_ins:
-        if not leaf.trainable:
-            return start + "the Variable is not trainable, so it was not watched; t.watch(v) watches it", None
         if not leaf.dtype.differentiable:
-            return start + f"the Variable has dtype {leaf.dtype.name}; cast it to float64", None
-        return start + "the Variable was not read while the tape recorded", None
+            return f"the Variable has dtype {leaf.dtype.name}; cast it to float64", None
+        if not leaf.trainable:
+            return "the Variable is not trainable, so it was not watched; t.watch(v) watches it", None
+        if not getattr(tape, "automatic", True):
+            return "the tape was made with watch_accessed_variables=False; t.watch(v) watches the Variable", None
+        return "the Variable was not read while the tape recorded", None
     if leaf.__class__ not in (Variable, Tensor):
-        return start + f"the source is {describe(leaf)} that was never watched; write t.watch(x) first", None
+        return f"the source is {describe(leaf)} that was never watched; write t.watch(x) first", None
     if leaf.__class__ is Tensor and not follows(leaf, tape.token):
         if not leaf.dtype.differentiable:
-            return start + f"the source has dtype {leaf.dtype.name}; write cast(x, float64)", None
-        return start + "the source was not watched and does not come from a watched value; write t.watch(x) first", None
+            return f"the source has dtype {leaf.dtype.name}; write cast(x, float64)", None
+        return "the source was not watched and does not come from a watched value; write t.watch(x) first", None
     if all(t.__class__ is not Tensor for t in targets) and not tape.breaks:
-        return start + "the target does not depend on anything that was watched", None
+        return "the target does not depend on anything that was watched", None
+    if log is None:
+        return "the target does not depend on the source", None
     reason, where = unconnected_reason(tape, log, stand_ins)
     if where is not None:
-        return start + f"the path from the source ends at {reason}, which carries no derivative", where
+        return f"the path from the source ends at {reason}, which carries no derivative", where
     if reason == "unused":
-        return start + "the source is never used", None
-    return start + "the target does not depend on the source", None
+        return "the source is never used", None
+    return "the target does not depend on the source", None

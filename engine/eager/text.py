@@ -56,7 +56,7 @@ def representation(value: Any) -> str:
         return f"<method {value.name}>"
     own = getattr(value, "text", None)
     if own is not None:
-        return str(own())
+        return str(own(representation))
     if hasattr(value, "read_value"):
         return representation(value.read_value())
     if hasattr(value, "__next__"):

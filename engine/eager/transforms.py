@@ -77,6 +77,8 @@ class Arguments:
                     raise failure("E0508", "has_aux=True needs a function that returns (value, auxiliary)")
                 y, self.auxiliary = y
             y = as_operand(y)
+            if y.__class__ is str or (y.__class__ is Tensor and y.dtype.kind == "s"):
+                raise failure("E0304", f"{what} needs a function with a number as its result, and this one's is a string")
             if y.__class__ is Tensor and y.shape != ():
                 raise failure(
                     "E0507", f"{what} needs a function with a scalar result, and this one's has shape {shape_text(y.shape)}",
@@ -328,7 +330,7 @@ def fori_loop(lower: Any, upper: Any, body_fun: Any, init_val: Any) -> Any:
 
 def scan(f: Any, init: Any = None, xs: Any = None, length: Any = None, elems: Any = None, initializer: Any = None) -> Any:
     """JAX's scan: `carry, y = f(carry, x)` over the rows of xs; TensorFlow's: `a = fn(a, x)`, all values stacked."""
-    from .access import iterate
+    from ..kinds.access import iterate
 
     if elems is not None or initializer is not None:
         return scan_values(f, elems if elems is not None else init, initializer)
@@ -362,7 +364,7 @@ def scan_values(f: Any, elems: Any, initializer: Any) -> Any:
 
 def rows_of(xs: Any) -> list[Any]:
     """The rows of a tensor, or of every tensor of a structure together."""
-    from .access import iterate
+    from ..kinds.access import iterate
 
     if xs.__class__ in (tuple, dict) or (xs.__class__ is list and xs and xs[0].__class__ is Tensor and xs[0].ndim > 0):
         leaves = [list(iterate(leaf)) for leaf in flatten(xs)]

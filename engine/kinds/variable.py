@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from ..core.dispatch import as_operand, describe, follows, shape_text
+from ..core.dispatch import as_operand, describe, path_ends, shape_text
 from ..core.errors import failure
-from ..core.state import RECORDERS, STATE
+from ..core.state import RECORDERS
 from ..core.tensor import OPERATORS, Tensor
+from .access import constant_of, get_item, iterate, static_index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Callable
+    from typing import Any, ClassVar
 
 
 def strong_tensor(value: Any, dtype: Any = None) -> Tensor:
@@ -27,6 +29,8 @@ class Variable:
 
     __slots__ = ("dtype", "label", "snapshot", "trainable")
     description = "a Variable"
+    identity = True  # it is itself, whatever it holds: a key of a dict
+    attributes: ClassVar[dict[str, Any]] = {"trainable": lambda v: v.trainable, "name": lambda v: v.label or "Variable:0"}
 
     def __init__(self, value: Any, trainable: bool = True, label: str = "", dtype: Any = None) -> None:
         value = as_operand(value)
@@ -75,21 +79,7 @@ class Variable:
         finally:
             RECORDERS[:] = saved
 
-    def attribute(self, name: str) -> Any:
-        if name == "trainable":
-            return self.trainable
-        if name == "name":
-            return self.label or "Variable:0"
-        from ..eager.attributes import get_attribute
-        from ..eager.values import Bound
-
-        if hasattr(type(self), "method_" + name):
-            return Bound(self, name)
-        return get_attribute(self.read_value(), name)
-
     def get_item(self, index: Any) -> VariableSlice:
-        from ..eager.access import static_index
-
         return VariableSlice(self, static_index(index))
 
     def set_item(self, index: Any, value: Any) -> Any:
@@ -97,14 +87,10 @@ class Variable:
             "E0503", "a Variable does not support item assignment", "write v[i].assign(...): it changes the Variable in place"
         )
 
-    def text(self) -> str:
-        from ..eager.text import representation
-
-        return f"<Variable shape={self.shape} dtype={self.dtype.name} value={representation(self.snapshot)}>"
+    def text(self, show: Callable[[Any], str]) -> str:
+        return f"<Variable shape={self.shape} dtype={self.dtype.name} value={show(self.snapshot)}>"
 
     def iterate(self) -> Any:
-        from ..eager.access import iterate
-
         return iterate(self.read_value())
 
     # --- methods ----------------------------------------------------------------------------------------------------
@@ -160,9 +146,7 @@ class Variable:
         return self.read_value()
 
     def method_numpy(self) -> Any:
-        from ..eager.attributes import numpy_value
-
-        return numpy_value(self.snapshot)
+        return constant_of(self.snapshot)
 
 
 class VariableSlice:
@@ -176,21 +160,15 @@ class VariableSlice:
         self.index = index
 
     def read_value(self) -> Any:
-        from ..eager.access import get_item
-
         return get_item(self.variable.read_value(), self.index)
 
     def get_item(self, index: Any) -> Any:
-        from ..eager.access import get_item
-
         return get_item(self.read_value(), index)
 
     def set_item(self, index: Any, value: Any) -> Any:
         return self.variable.set_item(index, value)
 
     def iterate(self) -> Any:
-        from ..eager.access import iterate
-
         return iterate(self.read_value())
 
     def method_assign(self, value: Any) -> Variable:
@@ -211,7 +189,6 @@ class VariableSlice:
         saved = RECORDERS.copy()
         RECORDERS.clear()
         try:
-            from ..eager.access import get_item
 
             return get_item(self.variable.snapshot, self.index)
         finally:
@@ -229,14 +206,11 @@ def _still(value: Any) -> Any:
 
 
 def _rows(indices: Any) -> Any:
-    from ..eager.access import static_index
-
     return static_index(indices)
 
 
 def _points(variable: Variable, indices: Any) -> Any:
     """The index that selects the elements or rows whose coordinates are the rows of `indices`."""
-    from ..eager.access import static_index
 
     array = static_index(indices)
     if array.__class__ is int or array.ndim == 0:
@@ -250,10 +224,7 @@ def _points(variable: Variable, indices: Any) -> Any:
 
 def assignment_breaks(value: Any) -> None:
     """Tell the tapes that follow `value` that its path ends in an assignment."""
-    if value.__class__ is Tensor and value.on is not None:
-        for recorder in RECORDERS:
-            if follows(value, recorder.token) and recorder.log is not None:
-                recorder.broken(STATE.site, [value], "the assignment to a Variable")
+    path_ends((value,), "the assignment to a Variable")
 
 
 def describe_variable(v: Variable) -> str:

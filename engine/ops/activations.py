@@ -8,7 +8,7 @@ from ..core.errors import failure
 from ..core.operation import Singular, composite, elementwise, rule
 from ..core.tensor import OPERATORS
 from .arithmetic import choose, divide, everywhere, greater, where_select
-from .exponential import exp, hypot, sigmoid, softplus, sqrt, square, tanh
+from .exponential import exp, hypot, sigmoid, sigmoid_of_array, sigmoid_of_float, softplus, sqrt, square, tanh
 from .rounding import absolute
 from .special import ndtr, normal_density
 from .support import cases
@@ -32,18 +32,21 @@ def _corner(name: str, at: float, low: float, high: float, **choices: Any) -> Si
 
 relu = elementwise(
     "relu", "x", [lambda y, x: choose(x > 0, 1.0, 0.0)],
-    scalar=lambda x: x if x > 0 or x != x else x * 0, array=lambda np, x: np.maximum(x, 0), dtype="arithmetic", accepts="bif",
+    scalar=lambda x: x if x > 0 or x != x else x * 0, array=lambda np, x: np.maximum(x, 0), dtype="arithmetic",
+    accepts="bif",
     domain=[(0.5, 5)], singular=[_corner("relu", 0, 0, 1)], doc="The positive part of x.", example=("relu(-2)", 0),
 )  # fmt: skip
 relu6 = elementwise(
     "relu6", "x", [lambda y, x: choose(x > 0, choose(x < 6, 1.0, 0.0), 0.0)],
-    scalar=lambda x: min(max(x, 0.0), 6.0) if x == x else x, array=lambda np, x: np.minimum(np.maximum(x, 0), 6), dtype="float", accepts="bif",
+    scalar=lambda x: min(max(x, 0.0), 6.0) if x == x else x, array=lambda np, x: np.minimum(np.maximum(x, 0), 6),
+    dtype="float", accepts="bif",
     domain=[(0.5, 5)], singular=[_corner("relu6", 0, 0, 1), _corner("relu6", 6, 0, 1)],
     doc="x kept between 0 and 6.", example=("relu6(8)", 6.0),
 )  # fmt: skip
 hard_tanh = elementwise(
     "hard_tanh", "x", [lambda y, x: choose(x > -1, choose(x < 1, 1.0, 0.0), 0.0)],
-    scalar=lambda x: min(max(x, -1.0), 1.0) if x == x else x, array=lambda np, x: np.minimum(np.maximum(x, -1), 1), dtype="float",
+    scalar=lambda x: min(max(x, -1.0), 1.0) if x == x else x, array=lambda np, x: np.minimum(np.maximum(x, -1), 1),
+    dtype="float",
     accepts="bif", aliases="hardtanh", domain=[(-0.9, 0.9)],
     singular=[_corner("hard_tanh", -1, 0, 1), _corner("hard_tanh", 1, 0, 1)],
     doc="x kept between -1 and 1.", example=("hard_tanh(3)", 1.0),
@@ -56,7 +59,7 @@ hard_sigmoid = elementwise(
     doc="The piecewise linear sigmoid relu6(x + 3)/6.", example=("hard_sigmoid(0)", 0.5),
 )  # fmt: skip
 hard_silu = composite(
-    "hard_silu", "x", lambda x: x * hard_sigmoid(x), aliases="hard_swish hardswish",
+    "hard_silu", "x", lambda x: x * hard_sigmoid(x), aliases="hard_swish hardswish", domain=[(-2, 2)],
     doc="x*hard_sigmoid(x).", example=("hard_silu(3)", 3.0),
 )  # fmt: skip
 
@@ -71,14 +74,17 @@ def _leaky_kink(x: Any) -> Any:
 
 leaky_relu = elementwise(
     "leaky_relu", "x | alpha=0.2", [_leaky_slope],
-    scalar=lambda x, alpha: x if x > 0 else alpha * x, array=lambda np, x, alpha: np.where(x > 0, x, alpha * x), dtype="float",
+    scalar=lambda x, alpha: x if x > 0 else alpha * x, array=lambda np, x, alpha: np.where(x > 0, x, alpha * x),
+    dtype="float",
     accepts="bif", domain=[(0.5, 5)],
     singular=[Singular(_leaky_kink, "leaky_relu is not differentiable at 0", subgradients="[alpha, 1]")],
     doc="x where it is positive, else alpha*x (TensorFlow's default slope).", example=("leaky_relu(-2.0)", -0.4),
 )  # fmt: skip
 leaky_relu_hundredth = composite(
-    "leaky_relu_hundredth", "x, negative_slope=0.01", lambda x, negative_slope=0.01: leaky_relu(x, alpha=negative_slope),
-    aliases="jax.nn.leaky_relu", doc="leaky_relu with the default slope 0.01 of JAX and PyTorch.",
+    "leaky_relu_hundredth", "x, negative_slope=0.01", lambda x,
+    negative_slope=0.01: leaky_relu(x, alpha=negative_slope),
+    aliases="jax.nn.leaky_relu", domain=[(0.5, 5), (0.1, 0.3)],
+    doc="leaky_relu with the default slope 0.01 of JAX and PyTorch.",
     example=("leaky_relu_hundredth(-2.0)", -0.02),
 )  # fmt: skip
 elu = elementwise(
@@ -89,7 +95,7 @@ elu = elementwise(
     doc="x where it is positive, else alpha*(exp(x) - 1).", example=("elu(2.0)", 2.0),
 )  # fmt: skip
 celu = composite(
-    "celu", "x | alpha=1.0", lambda x, alpha=1.0: alpha * elu(divide(x, alpha), alpha=1.0),
+    "celu", "x | alpha=1.0", lambda x, alpha=1.0: alpha * elu(divide(x, alpha), alpha=1.0), domain=[(-3, 3)],
     doc="x where it is positive, else alpha*(exp(x/alpha) - 1).", example=("celu(2.0)", 2.0),
 )  # fmt: skip
 selu = elementwise(
@@ -113,13 +119,18 @@ softsign = elementwise(
 )  # fmt: skip
 silu = elementwise(
     "silu", "x", [lambda y, x: sigmoid(x) * (1.0 + x * sigmoid(-x))],
-    scalar=lambda x: x * sigmoid(x), array=lambda np, x: x * sigmoid.array(np, x), dtype="float", accepts="bif", aliases="swish",
-    domain=[(-5, 5)], doc="x*sigmoid(x).", example=("silu(0)", 0.0),
+    scalar=lambda x: x * sigmoid_of_float(x), array=lambda np, x: x * sigmoid_of_array(np, x), dtype="float",
+    accepts="bif", aliases="swish", domain=[(-5, 5)], doc="x*sigmoid(x).", example=("silu(0)", 0.0),
 )  # fmt: skip
 mish = composite(
-    "mish", "x", lambda x: x * tanh(softplus(x)), doc="x*tanh(softplus(x)).", example=("mish(0.0)", 0.0),
+    "mish", "x", lambda x: x * tanh(softplus(x)), domain=[(-3, 3)], doc="x*tanh(softplus(x)).",
+    example=("mish(0.0)", 0.0),
 )  # fmt: skip
-tanh_shrink = composite("tanh_shrink", "x", lambda x: x - tanh(x), doc="x - tanh(x).", example=("tanh_shrink(0.0)", 0.0))
+tanh_shrink = composite(
+    "tanh_shrink", "x", lambda x: x - tanh(x), domain=[(-3, 3)], doc="x - tanh(x).", example=("tanh_shrink(0.0)", 0.0)
+)
+
+
 def _squareplus(x: Any, b: Any = 4.0) -> Any:
     length = hypot(x, sqrt(b))
     # x + length cancels for negative x; there it is b/(length - x).
@@ -127,16 +138,24 @@ def _squareplus(x: Any, b: Any = 4.0) -> Any:
 
 
 squareplus = composite(
-    "squareplus", "x, b=4.0", _squareplus,
+    "squareplus", "x, b=4.0", _squareplus, domain=[(-3, 3), (1, 5)],
     doc="(x + sqrt(x**2 + b))/2, a smooth relu.", example=("squareplus(0.0)", 1.0),
 )  # fmt: skip
 
 
 # --- gelu -----------------------------------------------------------------------------------------------------------
 
+
+def _gelu_array(np: Any, x: Any) -> Any:
+    from . import special_values
+
+    return x * special_values.ndtr(x)
+
+
 gelu_exact = elementwise(
     "gelu_exact", "x", [lambda y, x: ndtr(x) + x * normal_density(x)],
-    scalar=lambda x: x * (0.5 * math.erfc(-x * math.sqrt(0.5))), array=lambda np, x: x * ndtr.array(np, x), dtype="float",
+    scalar=lambda x: x * (0.5 * math.erfc(-x * math.sqrt(0.5))), array=_gelu_array,
+    dtype="float",
     accepts="bif", domain=[(-3, 3)],
     doc="x*ndtr(x): the Gaussian error linear unit.", example=("gelu_exact(0.0)", 0.0),
 )  # fmt: skip
@@ -154,15 +173,21 @@ def _gelu(x: Any, approximate: Any = False) -> Any:
 
 
 gelu = composite(
-    "gelu", "x | approximate=False", _gelu,
+    "gelu", "x | approximate=False", _gelu, domain=[(-3, 3)],
     doc="The Gaussian error linear unit x*ndtr(x), or its approximation by tanh.", example=("gelu(0.0)", 0.0),
 )  # fmt: skip
 gelu_jax = composite(
     "gelu_tanh", "x | approximate=True", lambda x, approximate=True: _gelu(x, approximate), aliases="jax.nn.gelu",
+    domain=[(-3, 3)],
     doc="gelu with JAX's default, the approximation by tanh.", example=("gelu_tanh(0.0)", 0.0),
 )  # fmt: skip
 quick_gelu = composite(
-    "quick_gelu", "x", lambda x: x * sigmoid(1.702 * x), doc="x*sigmoid(1.702*x).", example=("quick_gelu(0.0)", 0.0)
+    "quick_gelu",
+    "x",
+    lambda x: x * sigmoid(1.702 * x),
+    domain=[(-3, 3)],
+    doc="x*sigmoid(1.702*x).",
+    example=("quick_gelu(0.0)", 0.0),
 )
 
 
@@ -213,7 +238,9 @@ def _log_softmax_pullback(g: Any, y: Any, x: Any, axis: Any) -> Any:
     return _balanced(g - weights * _total(g, axis), weights, axis)
 
 
-ROWS_OF_LOGITS = cases((([[0.5, -1.2, 0.8], [2.1, 0.3, -0.7]],), {"axis": 1}), (([[0.5, 3.0], [2.1, 0.3]],), {"axis": 0}))
+ROWS_OF_LOGITS = cases(
+    (([[0.5, -1.2, 0.8], [2.1, 0.3, -0.7]],), {"axis": 1}), (([[0.5, 3.0], [2.1, 0.3]],), {"axis": 0})
+)
 
 softmax = rule(
     "softmax", "x | axis=-1", _softmax_pullback,

@@ -125,7 +125,8 @@ def _at_multiple(a: Any, b: Any) -> Any:
 floor_divide = zero(
     "floor_divide", "a, b",
     scalar=operator.floordiv, array=_floor_divide, dtype="arithmetic", accepts="bif",
-    aliases="floordiv", domain=[(1.1, 9.7), (2.1, 3.4)], singular=[Singular(_at_multiple, "floor_divide jumps at multiples of b", **everywhere(0.0))],
+    aliases="floordiv", domain=[(1.1, 9.7), (2.1, 3.4)],
+    singular=[Singular(_at_multiple, "floor_divide jumps at multiples of b", **everywhere(0.0))],
     doc="Quotient rounded down: a // b. Its derivative is 0 wherever it exists.", example=("floor_divide(7, 2)", 3),
 )  # fmt: skip
 mod = elementwise(
@@ -150,6 +151,8 @@ positive = elementwise(
     scalar=operator.pos, array=lambda np, x: np.positive(x), dtype="arithmetic",
     domain=[(-10, 10)], doc="Plus x: x itself.", example=("positive(2)", 2),
 )  # fmt: skip
+
+
 def float_text(a: int) -> str:
     return f"{a}.0" if a >= 0 else f"({a}.0)"
 
@@ -159,7 +162,9 @@ def _power(a: Any, b: Any) -> Any:
         return math.pow(a, b)
     if a.__class__ is int and b.__class__ is int:
         if b < 0:
-            raise failure("E0401", "an integer cannot be raised to a negative power", f"write a float base: {float_text(a)}**{b}")
+            raise failure(
+                "E0401", "an integer cannot be raised to a negative power", f"write a float base: {float_text(a)}**{b}"
+            )
         if b.bit_length() > 60 or a.bit_length() * b > limits.MAX_INTEGER_BITS:
             if a in (0, 1):
                 return a**b
@@ -182,7 +187,7 @@ def _power_da(y: Any, a: Any, b: Any) -> Any:
             return _one(y) if number(a) else OPERATORS["ones_like"](a)
         return a * 2 if b == 2 else b * power(a, b - 1)
     slope = b * power(a, b - 1)
-    # 0 * 0**-1 is nan, and the derivative of a**0 is 0. Elsewhere the formula stands: its own derivative in b is needed.
+    # 0 * 0**-1 is nan, and the derivative of a**0 is 0. Elsewhere the formula stands: it may be derived by b in turn.
     return choose(logical_and(equal(a, 0), equal(b, 0)), 0.0, slope)
 
 
@@ -200,11 +205,13 @@ power = elementwise(
     aliases="pow", domain=[(0.2, 3), (-3, 3)],
     singular=[
         Singular(
-            lambda a, b: (a == 0) & below(b, 1) & (b != 0), "power has an infinite derivative at base 0 for exponents below 1"
+            lambda a, b: (a == 0) & below(b, 1) & (b != 0),
+            "power has an infinite derivative at base 0 for exponents below 1"
         ),
         Singular(
             lambda a, b: (a == 0) & (b == 0), "0**0 jumps: its derivative by the base is 0 where the exponent stays 0",
-            adiff=0.0, tensorflow=NAN, jax=lambda a, b: 0.0 if b.__class__ is int else NAN, torch=0.0, subgradients="{0}",
+            adiff=0.0, tensorflow=NAN, jax=lambda a, b: 0.0 if b.__class__ is int else NAN, torch=0.0,
+            subgradients="{0}",
         ),
         Singular(
             _zero_base, "the logarithm of base 0 in the derivative by the exponent: its limit is 0",
@@ -228,7 +235,7 @@ def _compare(name: str, sign: str, function: Any, aliases: str = "", accepts: st
     return no_tangent(
         name, "a, b", scalar=function, array=lambda np, a, b: function(a, b), dtype="bool", accepts=accepts,
         aliases=aliases, doc=f"Whether a {sign} b, element by element.", example=(f"{name}(1, 2)", function(1, 2)),
-        reason="a comparison",
+        reason="a comparison", domain=[(-1, 1), (-1, 1)],
     )  # fmt: skip
 
 
@@ -243,7 +250,7 @@ not_equal = _compare("not_equal", "!=", operator.ne, accepts="bifcs")
 def _logical(name: str, doc: str, scalar: Any, example: bool, aliases: str) -> Operation:
     return no_tangent(
         name, "a, b", scalar=scalar, array=lambda np, a, b: getattr(np, name)(a, b), dtype="bool", accepts="bif",
-        aliases=aliases, doc=doc, example=(f"{name}(True, False)", example), reason="logic",
+        aliases=aliases, doc=doc, example=(f"{name}(True, False)", example), reason="logic", domain=[(-1, 1), (-1, 1)],
     )  # fmt: skip
 
 
@@ -252,7 +259,7 @@ logical_or = _logical("logical_or", "Whether either is true.", lambda a, b: bool
 logical_xor = _logical("logical_xor", "Whether exactly one is true.", lambda a, b: bool(a) != bool(b), True, "")
 logical_not = no_tangent(
     "logical_not", "x", scalar=operator.not_, array=lambda np, x: np.logical_not(x), dtype="bool", accepts="bif",
-    doc="Whether x is false.", example=("logical_not(True)", False), reason="logic",
+    doc="Whether x is false.", example=("logical_not(True)", False), reason="logic", domain=[(-1, 1)],
 )  # fmt: skip
 
 
@@ -285,7 +292,8 @@ right_shift = no_tangent(
     doc="a >> b on integers.", example=("right_shift(12, 2)", 3), reason="bits",
 )  # fmt: skip
 invert = no_tangent(
-    "invert", "x", scalar=lambda x: (not x) if x.__class__ is bool else ~x, array=lambda np, x: np.invert(x), accepts="bi",
+    "invert", "x", scalar=lambda x: (not x) if x.__class__ is bool else ~x, array=lambda np, x: np.invert(x),
+    accepts="bi",
     aliases="bitwise_not", doc="Bitwise not on integers; logical not on booleans: ~x.", example=("invert(5)", -6),
     reason="bits",
 )  # fmt: skip
@@ -316,8 +324,20 @@ where = composite(
     example=("where(2 > 1, 10, 20)", 10),
 )  # fmt: skip
 
-for _name in (
-    "add subtract multiply divide power negative less less_equal greater greater_equal equal where strong_multiply"
-).split():
+for _name in [
+    "add",
+    "subtract",
+    "multiply",
+    "divide",
+    "power",
+    "negative",
+    "less",
+    "less_equal",
+    "greater",
+    "greater_equal",
+    "equal",
+    "where",
+    "strong_multiply",
+]:
     OPERATORS[_name] = globals()[_name]
 OPERATORS["where"] = where_select

@@ -6,14 +6,14 @@ import math
 
 from ..core import limits
 from ..core.dispatch import as_operand, plain
-from ..core.dtypes import WEAK_FLOAT, WEAK_INT, DType
+from ..core.dtypes import WEAK_FLOAT, DType
 from ..core.errors import failure
 from ..core.operation import Operation, composite, linear, no_tangent, static
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
 from .reductions import reduce_sum
 from .structure import as_dtype, broadcast_to, cast_to
-from .support import as_shape, axis_of, cases, count, float_of, shape_of, to_front
+from .support import as_shape, axis_of, cases, count, floating, shape_of, to_front
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,8 +63,9 @@ full = composite(
 
 def _full_like(x: Any, fill_value: Any, dtype: Any = None) -> Any:
     x = as_operand(x)
-    target = dtype if dtype is not None else x.dtype.strong if x.__class__ is Tensor and not x.dtype.weak else None
-    return _full(shape_of(x), fill_value, target)
+    if dtype is not None:
+        return _full(shape_of(x), fill_value, dtype)
+    return OPERATORS["zeros_like"](x) + fill_value
 
 
 full_like = composite(
@@ -125,6 +126,7 @@ def _linspace_back(g: Any, y: Any, start: Any, stop: Any, num: int, endpoint: bo
 linspace_row = linear(
     "linspace_points", "start, stop | num, endpoint, axis", _linspace_back, array=_linspace, dtype="float",
     domain=cases(((0.3, 1.7), {"num": 4, "endpoint": True, "axis": 0})), doc="What linspace is made of.",
+    example=("linspace_points(0.0, 1.0, 3, False, 0)", [0.0, 1 / 3, 2 / 3]),
 )  # fmt: skip
 
 
@@ -165,7 +167,8 @@ logspace = composite(
 
 
 def _geomspace(start: Any, stop: Any, num: Any = 50, endpoint: Any = True) -> Any:
-    first, last = plain(as_operand(start)), plain(as_operand(stop))
+    start, stop = floating(start), floating(stop)
+    first, last = plain(start), plain(stop)
     if getattr(first * last, "min", lambda: first * last)() <= 0:
         raise failure("E0401", "geomspace: start and stop must be of one sign, and not 0")
     points = _linspace_function(0.0, 1.0, num, endpoint)
@@ -219,5 +222,3 @@ arange = composite(
     doc="start, start + step, ... as long as they are below stop; arange(n) counts from 0.",
     example=("arange(1, 6, 2)", [1, 3, 5]),
 )  # fmt: skip
-
-_ = (WEAK_INT, float_of)

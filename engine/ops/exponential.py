@@ -173,12 +173,12 @@ tanh = elementwise(
 # --- sigmoid and its relatives --------------------------------------------------------------------------------------
 
 
-def _sigmoid_scalar(x: float) -> float:
+def sigmoid_of_float(x: float) -> float:
     decay = math.exp(-abs(x))
     return 1.0 / (1.0 + decay) if x >= 0.0 else decay / (1.0 + decay)
 
 
-def _sigmoid(np: Any, x: Any) -> Any:
+def sigmoid_of_array(np: Any, x: Any) -> Any:
     if np.asarray(x).dtype.kind == "c":
         return 1 / (1 + np.exp(-x))
     decay = np.exp(-np.abs(x))
@@ -187,7 +187,7 @@ def _sigmoid(np: Any, x: Any) -> Any:
 
 sigmoid = elementwise(
     "sigmoid", "x", [lambda y, x: 0.25 * square(sech(0.5 * x))],
-    scalar=_sigmoid_scalar, array=_sigmoid, dtype="float", aliases="expit logistic", domain=[(-5, 5)],
+    scalar=sigmoid_of_float, array=sigmoid_of_array, dtype="float", aliases="expit logistic", domain=[(-5, 5)],
     doc="The logistic function 1/(1 + exp(-x)).", example=("sigmoid(0)", 0.5),
 )  # fmt: skip
 softplus = elementwise(
@@ -226,7 +226,8 @@ logit = elementwise(
     scalar=_logit_scalar, array=_logit, dtype="float", accepts="bif", domain=[(0.1, 0.9)],
     singular=[
         Singular(lambda p: (p == 0) | (p == 1), "logit has an infinite derivative at 0 and 1", **everywhere(INF)),
-        Singular(lambda p: (p < 0) | (p > 1), "logit is not defined outside [0, 1]", adiff=NAN, subgradients="no value"),
+        Singular(lambda p: (p < 0) | (p > 1), "logit is not defined outside [0, 1]", adiff=NAN,
+        subgradients="no value"),
     ],
     doc="The inverse of sigmoid: log(p/(1 - p)).", example=("logit(0.5)", 0.0),
 )  # fmt: skip
@@ -323,7 +324,8 @@ xdivy = elementwise(
             lambda x, y: y == 0, "division by zero: the derivative is infinite or undefined",
             tensorflow=lambda x, y: choose(equal(x, 0), 0.0, divide(1.0, y)),
         ),
-        Singular(lambda x, y: (y == 0) & (x != 0), "division by zero: the derivative is infinite or undefined", input=1),
+        Singular(lambda x, y: (y == 0) & (x != 0), "division by zero: the derivative is infinite or undefined",
+        input=1),
     ],
     doc="x/y, and 0 where x is 0.", example=("xdivy(0, 0)", 0.0),
 )  # fmt: skip
@@ -343,7 +345,8 @@ divide_no_nan = elementwise(
     scalar=lambda a, b: a / b if b else 0.0, array=lambda np, a, b: _no_nan(np, a, b, np.divide(a, b)), dtype="float",
     aliases="div_no_nan", domain=[(-10, 10), (0.5, 10)],
     singular=[
-        Singular(lambda a, b: b == 0, "divide_no_nan is 0 by definition where b is 0", **everywhere(0.0), subgradients="{0}"),
+        Singular(lambda a, b: b == 0, "divide_no_nan is 0 by definition where b is 0", **everywhere(0.0),
+        subgradients="{0}"),
         Singular(
             lambda a, b: b == 0, "divide_no_nan is 0 by definition where b is 0", **everywhere(0.0), subgradients="{0}",
             input=1,
@@ -392,7 +395,8 @@ hypot = elementwise(
     domain=[(-5, 5), (0.5, 5)],
     singular=[
         Singular(
-            lambda a, b: (a == 0) & (b == 0), "hypot is not differentiable at (0, 0)", adiff=0.0, tensorflow=NAN, jax=0.5,
+            lambda a, b: (a == 0) & (b == 0), "hypot is not differentiable at (0, 0)", adiff=0.0, tensorflow=NAN,
+            jax=0.5,
             torch=NAN, subgradients="the unit disc", input=i,
         )
         for i in (0, 1)
@@ -419,7 +423,7 @@ def _sinc(np: Any, x: Any) -> Any:
 
 
 def _sinc_derivative_scalar(x: float, order: int) -> float:
-    """The derivative of sinc: with f(t) = sin(t)/t, t f^(n) + n f^(n-1) = sin^(n)(t); by Taylor's series for small t."""
+    """The derivative of sinc: for f(t) = sin(t)/t, t f^(n) + n f^(n-1) = sin^(n)(t); Taylor's series for small t."""
     t = math.pi * abs(x)
     sign = -1.0 if x < 0.0 and order % 2 else 1.0
     if t < max(2.0, order):
@@ -488,4 +492,3 @@ sinc = elementwise(
     scalar=_sinc_scalar, array=_sinc, dtype="float", domain=[(-3, 3)],
     doc="sin(pi*x)/(pi*x), and 1 at 0 (NumPy's normalised sinc).", example=("sinc(0)", 1.0),
 )  # fmt: skip
-

@@ -10,7 +10,7 @@ from __future__ import annotations
 from ..core import limits
 from ..core.dispatch import as_operand
 from ..core.errors import failure, plural
-from ..core.operation import composite, linear, no_tangent
+from ..core.operation import Operation, composite, linear, no_tangent
 from ..core.tensor import OPERATORS, Tensor
 from .structure import as_dtype, index, index_add, index_scatter, index_update, reshape
 from .support import (
@@ -65,6 +65,7 @@ def _accumulate_rows(buffer: Any, g: Any, indices: Any, axis: int) -> None:
     """Add g to the rows of a buffer, duplicates summed."""
     import numpy as np
 
+    indices = np.asarray(indices)
     place = (slice(None),) * axis + (indices,)
     size = buffer.shape[axis]
     # In-place addition by an index drops duplicates; finding out that there are none is worth it for many rows.
@@ -74,26 +75,32 @@ def _accumulate_rows(buffer: Any, g: Any, indices: Any, axis: int) -> None:
         np.add.at(buffer, place, g)
 
 
-take_rows = linear(
+take_rows: Operation = linear(
     "take_rows", "x | indices, axis=0",
     lambda g, y, x, indices, axis: put_rows(g, indices=indices, axis=axis, size=shape_of(x)[axis]),
     accumulate=_accumulate_rows, array=lambda np, x, indices, axis: np.take(x, indices, axis), dtype="first",
-    accepts="bifcs", doc="The slices of x at constant indices along an axis: what gather, take and repeat are made of.",
+    accepts="bifcs",
+    domain=cases(((VECTOR,), {"indices": [2, 0, 2], "axis": 0}), ((WIDE,), {"indices": [1], "axis": 1})),
+    doc="The slices of x at constant indices along an axis: what gather, take and repeat are made of.",
+    example=("take_rows([10, 20, 30], [2, 0])", [30, 10]),
 )  # fmt: skip
 
 
 def _put_rows(np: Any, x: Any, indices: Any, axis: int, size: int) -> Any:
     x = np.asarray(x)
-    shape = (*x.shape[:axis], size, *x.shape[axis + indices.ndim :])
+    shape = (*x.shape[:axis], size, *x.shape[axis + np.ndim(indices) :])
     limits.allocate(count(shape), x.itemsize)
     out = np.zeros(shape, x.dtype)
     _accumulate_rows(out, x, indices, axis)
     return out
 
 
-put_rows = linear(
-    "put_rows", "x | indices, axis, size", lambda g, y, x, indices, axis, size: take_rows(g, indices=indices, axis=axis),
-    array=_put_rows, dtype="first", doc="The transpose of take_rows: slices added up at their places among zeros.",
+put_rows: Operation = linear(
+    "put_rows", "x | indices, axis, size",
+    lambda g, y, x, indices, axis, size: take_rows(g, indices=indices, axis=axis),
+    array=_put_rows, dtype="first", domain=cases(((WIDE,), {"indices": [2, 2], "axis": 0, "size": 4})),
+    doc="The transpose of take_rows: slices added up at their places among zeros.",
+    example=("put_rows([1, 2], [2, 0], 0, 3)", [2, 0, 1]),
 )  # fmt: skip
 
 
@@ -188,7 +195,8 @@ def _take_along_axis(x: Any, indices: Any, axis: Any = -1) -> Any:
 
 take_along_axis = composite(
     "take_along_axis", "x, indices | axis=-1", _take_along_axis,
-    domain=cases(((WIDE, [[2, 0], [1, 1]]), {"axis": 1})), doc="In each line along an axis, the elements at the indices.",
+    domain=cases(((WIDE, [[2, 0], [1, 1]]), {"axis": 1})),
+    doc="In each line along an axis, the elements at the indices.",
     example=("take_along_axis([[1, 2], [3, 4]], [[1], [0]], 1)", [[2], [3]]),
 )  # fmt: skip
 
@@ -206,7 +214,8 @@ def _places(name: str, indices: Any, shape: tuple[int, ...], batch_dims: int = 0
     depth = vectors.shape[-1]
     if depth + batch_dims > len(shape):
         raise failure(
-            "E0302", f"{name}: index vectors of length {depth} for a tensor of {plural(len(shape) - batch_dims, 'dimension')}"
+            "E0302",
+            f"{name}: index vectors of length {depth} for a tensor of {plural(len(shape) - batch_dims, 'dimension')}",
         )
     batch = vectors.shape[:batch_dims]
     grid: list[Any] = []
@@ -235,7 +244,8 @@ def _gather_nd(x: Any, indices: Any, batch_dims: Any = 0) -> Any:
 gather_nd = composite(
     "gather_nd", "x, indices | batch_dims=0", _gather_nd,
     domain=cases(((SQUARE, [[0, 1], [2, 2], [0, 1]]), {}), ((CUBE, [[1], [0]]), {})),
-    doc="The slices of x that index vectors point at.", example=("gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]])", [2, 3]),
+    doc="The slices of x that index vectors point at.",
+    example=("gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]])", [2, 3]),
 )  # fmt: skip
 
 
@@ -246,7 +256,8 @@ def _scatter_nd(indices: Any, updates: Any, shape: Any) -> Any:
     expected = (*places[0].shape, *sizes[len(places) - 1 :]) if len(places) > 1 else sizes
     if shape_of(updates) != expected:
         raise failure(
-            "E0302", f"scatter_nd: updates of shape {list(shape_of(updates))} where the indices call for {list(expected)}"
+            "E0302",
+            f"scatter_nd: updates of shape {list(shape_of(updates))} where the indices call for {list(expected)}",
         )
     return index_scatter(updates, shape=sizes, index=places)
 
@@ -339,9 +350,18 @@ flatnonzero = composite(
     "flatnonzero", "x", lambda x: whole_tensor(ndarray(x).ravel().nonzero()[0]),
     doc="Where x is true or not zero, its elements counted in one row.", example=("flatnonzero([0, 5, 7])", [1, 2]),
 )  # fmt: skip
+
+
+def _tf_where(condition: Any, a: Any = None, b: Any = None) -> Any:
+    if a is None and b is None:
+        return _argwhere(condition)
+    if a is None or b is None:
+        raise failure("E0305", "where takes a condition alone, or a condition and two values")
+    return OPERATORS["where"](condition, a, b)
+
+
 tf_where = composite(
-    "tf.where", "condition, a=None, b=None",
-    lambda condition, a=None, b=None: _argwhere(condition) if a is None and b is None else OPERATORS["where"](condition, a, b),
+    "tf.where", "condition, a=None, b=None", _tf_where,
     aliases="tf.compat.v1.where", doc="As where; of a condition alone, the rows of indices at which it holds.",
     example=("tf.where([False, True])", [[1]]),
 )  # fmt: skip
@@ -350,7 +370,8 @@ count_nonzero = no_tangent(
     array=lambda np, x, axis, keepdims: np.count_nonzero(
         x, axis=tuple(axis) if axis.__class__ is list else axis, keepdims=bool(keepdims)
     ),
-    dtype="int", accepts="bifcs", doc="How many elements are true or not zero.", example=("count_nonzero([0, 5, 7])", 2),
+    dtype="int", accepts="bifcs", doc="How many elements are true or not zero.",
+    example=("count_nonzero([0, 5, 7])", 2),
     reason="a count",
 )  # fmt: skip
 

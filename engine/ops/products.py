@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..core import limits
 from ..core.dispatch import as_operand
 from ..core.errors import failure, plural
-from ..core.operation import composite, multilinear, static
+from ..core.operation import Operation, composite, multilinear, static
 from ..core.tensor import OPERATORS
 from .reductions import reduce_sum
 from .shapes import parts_of, transpose
@@ -74,11 +74,12 @@ def _matmul_back(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
     return lambda: matmul(g, adjoint(b)), lambda: matmul(adjoint(a), g)
 
 
-matmul = multilinear(
+matmul: Operation = multilinear(
     "matmul", "a, b", _matmul_back, array=_matmul, dtype="arithmetic",
     domain=cases(
         ((WIDE, TALL), {}), ((SQUARE, VECTOR[:3]), {}), ((VECTOR[:3], SQUARE), {}), ((VECTOR, VECTOR), {}),
-        ((CUBE, BATCH), {}), ((CUBE, BATCH[0]), {}), ((BATCH[0], CUBE), {}), ((VECTOR[:2], CUBE), {}), ((CUBE, VECTOR[:2]), {}),
+        ((CUBE, BATCH), {}), ((CUBE, BATCH[0]), {}), ((BATCH[0], CUBE), {}),
+        ((VECTOR[:2], CUBE), {}), ((CUBE, VECTOR[:2]), {}),
     ),
     doc="The matrix product a @ b, over matching batches of matrices, or with vectors.",
     example=("matmul([[1, 2], [3, 4]], [[1, 1], [0, 1]])", [[1, 3], [3, 7]]),
@@ -145,7 +146,7 @@ def _contract_back(g: Any, y: Any, a: Any, b: Any, first: Any, second: Any, outp
     )
 
 
-contract = multilinear(
+contract: Operation = multilinear(
     "contract", "a, b | first, second, output", _contract_back, array=_contract, dtype="arithmetic",
     domain=cases(((WIDE, SQUARE), {"first": (0, 1), "second": (1, 2), "output": (2, 0)})),
     doc="The sum of products of two tensors over the labels that the output does not have: what einsum is made of.",
@@ -174,8 +175,7 @@ def _read_equation(equation: str, ranks: Sequence[int]) -> tuple[list[list[str]]
         hidden = widest if rank is None else rank - len(letters)
         if rank is not None and (hidden < 0 or (hidden > 0 and not dots)):
             raise failure(
-                "E0302", f"einsum: '{term}' names {plural(len(letters), 'axis') if len(letters) == 1 else f'{len(letters)} axes'}, "
-                f"and that operand has {rank}",
+                "E0302", f"einsum: '{term}' is for {plural(len(letters), 'dimension')}, and that operand has {rank}",
             )  # fmt: skip
         return [*before, *(f"...{i}" for i in reversed(range(hidden if dots else 0))), *after]
 
@@ -271,7 +271,7 @@ def _cheapest(pairs: Sequence[tuple[Any, list[str]]], size: dict[str, int], outp
 einsum = composite(
     "einsum", "equation, *operands | optimize=None", _einsum,
     doc="Einstein's summation: labels that the result does not name are summed, as in NumPy, with '...' for the rest.",
-    domain=cases((("ij,jk->ik", (WIDE, SQUARE)), {}), (("ii->i", (SQUARE,)), {}), (("...ij->...", (CUBE,)), {})),
+    domain=cases((("ij,jk->ik", WIDE, SQUARE), {}), (("ii->i", SQUARE), {}), (("...ij->...", CUBE), {})),
     example=("einsum('ij,j->i', [[1, 2], [3, 4]], [1, 1])", [3, 7]),
 )  # fmt: skip
 
@@ -367,7 +367,8 @@ def _cross(a: Any, b: Any, axis: Any = -1) -> Any:
     b2 = part(b, 2) if sizes[1] == 3 else 0.0
     rank = len(shape_of(upward)) + 1
     return stack(
-        [part(a, 1) * b2 - a2 * part(b, 1), a2 * part(b, 0) - part(a, 0) * b2, upward], axis=axis_of("cross", axis, rank)
+        [part(a, 1) * b2 - a2 * part(b, 1), a2 * part(b, 0) - part(a, 0) * b2, upward],
+        axis=axis_of("cross", axis, rank),
     )
 
 
@@ -401,7 +402,8 @@ vecdot = composite(
     doc="The sum of conj(a)*b along an axis.", example=("vecdot([[1, 2], [3, 4]], [1, 1])", [3, 7]),
 )  # fmt: skip
 outer = composite(
-    "outer", "a, b", _outer, domain=cases(((VECTOR, [0.2, 0.9]), {})), doc="All products of elements of a and b, as a matrix.",
+    "outer", "a, b", _outer, domain=cases(((VECTOR, [0.2, 0.9]), {})),
+    doc="All products of elements of a and b, as a matrix.",
     example=("outer([1, 2], [3, 4])", [[3, 4], [6, 8]]),
 )  # fmt: skip
 kron = composite(
@@ -410,12 +412,14 @@ kron = composite(
     example=("kron([1, 2], [1, 1])", [1, 1, 2, 2]),
 )  # fmt: skip
 cross = composite(
-    "cross", "a, b | axis=-1", _cross, domain=cases(((VECTOR[:3], [0.2, 0.5, -0.3]), {}), ((WIDE, [0.2, 0.5, -0.3]), {})),
+    "cross", "a, b | axis=-1", _cross,
+    domain=cases(((VECTOR[:3], [0.2, 0.5, -0.3]), {}), ((WIDE, [0.2, 0.5, -0.3]), {})),
     doc="The vector product.", example=("cross([1, 0, 0], [0, 1, 0])", [0, 0, 1]),
 )  # fmt: skip
 multi_dot = composite(
     "multi_dot", "[values]", _multi_dot, domain=cases((((WIDE, SQUARE, VECTOR[:3]),), {})),
-    doc="The product of several matrices, in the order that costs least.", example=("multi_dot([[[1, 2]], [[3], [4]]])", [[11]]),
+    doc="The product of several matrices, in the order that costs least.",
+    example=("multi_dot([[[1, 2]], [[3], [4]]])", [[11]]),
 )  # fmt: skip
 
 OPERATORS["matmul"] = matmul

@@ -8,13 +8,12 @@ from ..core.dispatch import as_operand, common_dtype, plain
 from ..core.errors import failure
 from ..core.operation import Operation, Singular, composite, linear, no_tangent, rule, zero
 from ..core.state import STATE
-from ..core.tensor import OPERATORS
+from ..core.tensor import OPERATORS, Tensor
 from .scans import cumprod, linear_recurrence, shifted
 from .structure import broadcast_to, reshape
 from .support import (
     CUBE,
     POSITIVE,
-    SQUARE,
     VECTOR,
     WIDE,
     axes_of,
@@ -23,6 +22,7 @@ from .support import (
     conjugate,
     count,
     floating,
+    found_by_rule,
     from_front,
     mask_tensor,
     matters,
@@ -82,7 +82,9 @@ def _mean(np: Any, x: Any, axis: Any, keepdims: Any) -> Any:
     total = np.sum(x, axis=axes, keepdims=bool(keepdims))
     whole = np.sign(total) * (np.abs(total) // size)  # towards zero, as TensorFlow
     if np.any(whole * size != total):
-        STATE.notify("N0301", "the mean of integers is an integer, rounded towards zero: write floats for a broken mean")
+        STATE.notify(
+            "N0301", "the mean of integers is an integer, rounded towards zero: write floats for a broken mean"
+        )
     return whole
 
 
@@ -95,7 +97,8 @@ reduce_mean = linear(
     "mean", "x | axis=None, keepdims=False", _mean_back,
     array=_mean, dtype=_mean_dtype, aliases="reduce_mean", method=True,
     domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), ((CUBE,), {"axis": (0, -1), "keepdims": True})),
-    doc="The mean of the elements. That of integers is an integer, as in TensorFlow.", example=("mean([1.0, 2.0])", 1.5),
+    doc="The mean of the elements. That of integers is an integer, as in TensorFlow.",
+    example=("mean([1.0, 2.0])", 1.5),
 )  # fmt: skip
 
 
@@ -220,6 +223,7 @@ def _share(np: Any, x: Any, y: Any, axes: tuple[int, ...]) -> Any:
 tie_weights = zero(
     "tie_weights", "x, y | axes", array=_share, dtype="promote", accepts="f",
     doc="Where x equals its extremum y along axes: one over the number of such elements; else 0.",
+    example=("tie_weights([1.0, 3.0, 3.0], 3.0, (0,))", [0.0, 0.5, 0.5]),
 )  # fmt: skip
 
 
@@ -242,11 +246,12 @@ def _extremum(name: str, word: str, aliases: str, example: int) -> Operation:
 
     row = rule(
         name, "x | axis=None, keepdims=False", vjp, array=array, dtype="first", accepts="bif", aliases=aliases,
-        method=True, domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), ((CUBE,), {"axis": (0, 2), "keepdims": True})),
+        method=True,
+        domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), ((CUBE,), {"axis": (0, 2), "keepdims": True})),
         singular=[
-            Singular(
-                lambda x: False, f"{name} is not differentiable where several elements are the {word}",
-                subgradients="they share the cotangent equally",
+            found_by_rule(
+                f"{name} is not differentiable where several elements are the {word}",
+                "they share the cotangent equally",
             )
         ],
         doc=f"The {word} element, of all or along axes. Ties share the derivative equally.",
@@ -297,7 +302,8 @@ reduce_var = rule(
     "var", "x | axis=None, ddof=0, keepdims=False", _var_vjp,
     array=_var, dtype=real_of_float, aliases="reduce_variance variance", method=True,
     domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1, "ddof": 1}), ((CUBE,), {"axis": (0, 2), "keepdims": True})),
-    doc="The variance: the mean of the squared deviations from the mean, over n - ddof.", example=("var([1.0, 3.0])", 1.0),
+    doc="The variance: the mean of the squared deviations from the mean, over n - ddof.",
+    example=("var([1.0, 3.0])", 1.0),
 )  # fmt: skip
 
 
@@ -339,7 +345,7 @@ def _euclidean(np: Any, x: Any, axis: Any, keepdims: Any) -> Any:
     axes = axes_of("norm", axis, np.ndim(x))
     squares = x.real**2 + x.imag**2 if x.dtype.kind == "c" else x * x
     total = np.sum(squares, axis=axes, keepdims=bool(keepdims))
-    if total.size == 0 or ((total > 1e-280) & (total < 1e300)).all() and x.dtype.itemsize >= 8:
+    if total.size == 0 or (((total > 1e-280) & (total < 1e300)).all() and x.dtype.itemsize >= 8):
         return np.sqrt(total)
     x, exponent = to_unit(np, x, axes)
     squares = x.real**2 + x.imag**2 if x.dtype.kind == "c" else x * x
@@ -428,21 +434,32 @@ def _logsumexp(np: Any, x: Any, axis: Any, keepdims: Any) -> Any:
 
 def _logsumexp_vjp(g: Any, y: Any, x: Any, axis: Any, keepdims: Any) -> Any:
     shape, axes, _ = reduced("logsumexp", x, axis)
-    return spread(g, shape, axes, keepdims) * softmax_weights(x, spread(y, shape, axes, keepdims), axes, g)
+    if not shape:
+        return g
+    g, y = spread(g, shape, axes, keepdims), spread(y, shape, axes, keepdims)
+    return g * softmax_weights(x, y, axes, g)
 
 
 def softmax_weights(x: Any, y: Any, axes: tuple[int, ...], g: Any) -> Any:
-    """exp(x - y) for y = logsumexp(x); 0 where y is -inf, shared among the infinite elements where y is inf."""
-    top = plain(y)
+    """exp(x - y) for y = logsumexp(x); 0 where y is -inf, shared among the infinite elements where y is inf.
+
+    As a quotient it keeps the digits that x - y loses for large x. The shift by the largest element cancels out of it,
+    so it is a constant of the derivatives.
+    """
+    import numpy as np
+
+    top = np.max(plain(x), axis=axes, keepdims=True)
     bottom, above = top == -math.inf, top == math.inf
-    if not some(bottom) and not some(above):
-        return OPERATORS["exp"](x - y)
-    meet(reduce_logsumexp, bottom & matters(g))
-    finite = mask_tensor((top - top) == 0)
-    ordinary = OPERATORS["exp"](x - OPERATORS["where"](finite, y, math.inf))
-    if not some(above):
-        return ordinary
-    return OPERATORS["where"](mask_tensor(above), tie_weights(x, y, axes=axes), ordinary)
+    shift = Tensor(np.where(np.isfinite(top), top, 0.0), x.dtype)
+    terms = OPERATORS["exp"](x - shift)
+    total = reduce_sum(terms, axis=axes, keepdims=True)
+    if some(bottom):
+        meet(reduce_logsumexp, (plain(y) == -math.inf) & matters(g))
+        total = OPERATORS["where"](mask_tensor(bottom), 1.0, total)
+    weights = terms / total
+    if some(above):
+        weights = OPERATORS["where"](mask_tensor(above), tie_weights(x, y, axes=axes), weights)
+    return weights
 
 
 reduce_logsumexp = rule(
@@ -463,7 +480,9 @@ reduce_logsumexp = rule(
 def _truth(name: str, doc: str, example: bool) -> Operation:
     return no_tangent(
         name, "x | axis=None, keepdims=False",
-        array=lambda np, x, axis, keepdims: getattr(np, name)(x, axis=axes_of(name, axis, np.ndim(x)), keepdims=bool(keepdims)),
+        array=lambda np, x, axis, keepdims: getattr(np, name)(
+            x, axis=axes_of(name, axis, np.ndim(x)), keepdims=bool(keepdims)
+        ),
         dtype="bool", aliases=f"reduce_{name}", method=True, doc=doc, example=(f"{name}([True, False])", example),
         reason="a truth value",
     )  # fmt: skip

@@ -4,7 +4,27 @@ from __future__ import annotations
 
 from ..core.operation import Operation
 from ..core.tensor import OPERATORS
-from . import activations, arithmetic, exponential, rounding, special, structure, trigonometric
+from . import (
+    activations,
+    arithmetic,
+    creation,
+    decompositions,
+    exponential,
+    gathering,
+    linalg,
+    partition,
+    products,
+    reductions,
+    rounding,
+    scans,
+    sequences,
+    shapes,
+    sorting,
+    special,
+    stable,
+    structure,
+    trigonometric,
+)
 from . import complex as complex_numbers
 
 TYPE_CHECKING = False
@@ -19,7 +39,19 @@ FAMILIES: tuple[tuple[str, ModuleType], ...] = (
     ("special", special),
     ("activations", activations),
     ("complex", complex_numbers),
+    ("stable", stable),
     ("structure", structure),
+    ("gathering", gathering),
+    ("shapes", shapes),
+    ("sorting", sorting),
+    ("scans", scans),
+    ("reductions", reductions),
+    ("creation", creation),
+    ("products", products),
+    ("decompositions", decompositions),
+    ("linalg", linalg),
+    ("sequences", sequences),
+    ("partition", partition),
 )
 
 ROWS: dict[str, Operation] = {}

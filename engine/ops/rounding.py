@@ -23,7 +23,14 @@ LN2 = math.log(2.0)
 
 
 def _at_integers(name: str) -> list[Singular]:
-    return [Singular(lambda x: x == x // 1, f"{name} jumps at integers", **everywhere(0.0), subgradients="the slopes between the jumps")]
+    return [
+        Singular(
+            lambda x: x == x // 1,
+            f"{name} jumps at integers",
+            **everywhere(0.0),
+            subgradients="the slopes between the jumps",
+        )
+    ]
 
 
 def _whole(function: Any) -> Any:
@@ -49,7 +56,8 @@ trunc = zero(
     "trunc", "x",
     scalar=_whole(math.trunc), array=lambda np, x: np.trunc(x), dtype="float", accepts="bif", aliases="fix",
     domain=[(0.1, 0.9)],
-    singular=[Singular(lambda x: (x == x // 1) & (x != 0), "trunc jumps at integers", **everywhere(0.0), subgradients="the slopes between the jumps")],
+    singular=[Singular(lambda x: (x == x // 1) & (x != 0), "trunc jumps at integers", **everywhere(0.0),
+    subgradients="the slopes between the jumps")],
     doc="The integer part of x, as a float.", example=("trunc(-2.7)", -2.0),
 )  # fmt: skip
 
@@ -91,7 +99,8 @@ def _signum_scalar(x: Any) -> Any:
 signum = zero(
     "signum", "x",
     scalar=_signum_scalar, array=lambda np, x: np.sign(x), dtype="arithmetic", accepts="bif", domain=[(0.5, 2)],
-    singular=[Singular(lambda x: x == 0, "sign jumps at 0", **everywhere(0.0), subgradients="the slopes beside the jump")],
+    singular=[Singular(lambda x: x == 0, "sign jumps at 0", **everywhere(0.0),
+    subgradients="the slopes beside the jump")],
     doc="The sign of a real number: -1, 0 or 1.", example=("signum(-2.5)", -1.0),
 )  # fmt: skip
 
@@ -117,8 +126,9 @@ def _sign(x: Any) -> Any:
 
 
 sign = composite(
-    "sign", "x", _sign, aliases="sgn",
-    doc="-1, 0 or 1 by the sign of x; for complex x the point x/abs(x) of the unit circle.", example=("sign(-2.5)", -1.0),
+    "sign", "x", _sign, aliases="sgn", domain=[(0.5, 2)],
+    doc="-1, 0 or 1 by the sign of x; for complex x the point x/abs(x) of the unit circle.",
+    example=("sign(-2.5)", -1.0),
 )  # fmt: skip
 
 
@@ -265,6 +275,7 @@ def _clip(x: Any, low: Any = None, high: Any = None) -> Any:
 
 clip = composite(
     "clip", "x, low=None, high=None", _clip, aliases="clip_by_value clamp", method=True,
+    domain=[(-1, 1), (-3, -2), (2, 3)],
     doc="x kept between low and high; either may be left out.", example=("clip(5, 0, 1)", 1),
 )  # fmt: skip
 
@@ -317,7 +328,9 @@ ldexp = elementwise(
 # --- tests of numbers -----------------------------------------------------------------------------------------------
 
 
-def _test(name: str, doc: str, scalar: Any, example: tuple[str, bool], accepts: str = "bifc", aliases: str = "") -> Operation:
+def _test(
+    name: str, doc: str, scalar: Any, example: tuple[str, bool], accepts: str = "bifc", aliases: str = ""
+) -> Operation:
     return no_tangent(
         name, "x", scalar=scalar, array=lambda np, x: getattr(np, name)(x), dtype="bool", accepts=accepts,
         aliases=aliases, doc=doc, example=example, reason="a test", domain=[(-1, 1)],
@@ -327,12 +340,20 @@ def _test(name: str, doc: str, scalar: Any, example: tuple[str, bool], accepts: 
 isnan = _test("isnan", "Whether x is nan.", lambda x: x != x, ("isnan(nan)", True), aliases="is_nan")
 isinf = _test("isinf", "Whether x is infinite.", lambda x: x in (INF, -INF), ("isinf(-inf)", True), aliases="is_inf")
 isfinite = _test(
-    "isfinite", "Whether x is neither nan nor infinite.", lambda x: x - x == 0, ("isfinite(1.0)", True), aliases="is_finite"
+    "isfinite",
+    "Whether x is neither nan nor infinite.",
+    lambda x: x - x == 0,
+    ("isfinite(1.0)", True),
+    aliases="is_finite",
 )
 isposinf = _test("isposinf", "Whether x is +inf.", lambda x: x == INF, ("isposinf(inf)", True), "bif")
 isneginf = _test("isneginf", "Whether x is -inf.", lambda x: x == -INF, ("isneginf(-inf)", True), "bif")
 signbit = _test(
-    "signbit", "Whether x is negative, -0.0 included.", lambda x: math.copysign(1.0, x) < 0, ("signbit(-0.0)", True), "bif"
+    "signbit",
+    "Whether x is negative, -0.0 included.",
+    lambda x: math.copysign(1.0, x) < 0,
+    ("signbit(-0.0)", True),
+    "bif",
 )
 isreal = no_tangent(
     "isreal", "x", array=lambda np, x: np.isreal(x), dtype="bool", doc="Whether the imaginary part of x is 0.",
@@ -352,7 +373,8 @@ isclose = no_tangent(
 allclose = no_tangent(
     "allclose", "a, b | rtol=1e-5, atol=1e-8, equal_nan=False",
     array=lambda np, a, b, **how: bool(_isclose(np, a, b, **how).all()), dtype="bool",
-    doc="Whether all elements are close: |a - b| <= atol + rtol*|b|.", example=("allclose([1.0, 2.0], [1.0, 2.0])", True),
+    doc="Whether all elements are close: |a - b| <= atol + rtol*|b|.",
+    example=("allclose([1.0, 2.0], [1.0, 2.0])", True),
     reason="a test", domain=[(-1, 1), (-1, 1)],
 )  # fmt: skip
 
@@ -394,4 +416,3 @@ nan_to_num = elementwise(
     array=_nan_to_num, dtype="arithmetic", accepts="bif", domain=[(-1, 1)],
     doc="x with nan, inf and -inf replaced by numbers; the derivative is 0 there.", example=("nan_to_num(nan)", 0.0),
 )  # fmt: skip
-

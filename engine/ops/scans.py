@@ -11,12 +11,26 @@ import math
 
 from ..core.dispatch import as_operand, plain
 from ..core.errors import failure
-from ..core.operation import Operation, Singular, composite, linear, rule
+from ..core.operation import Operation, composite, linear, rule
 from ..core.tensor import OPERATORS
 from .shapes import concat, flip
 from .sorting import weak
 from .structure import index, reshape
-from .support import POSITIVE, SQUARE, VECTOR, WIDE, axis_of, cases, conjugate, from_front, matters, meet, shape_of, to_front
+from .support import (
+    POSITIVE,
+    SQUARE,
+    VECTOR,
+    WIDE,
+    axis_of,
+    cases,
+    conjugate,
+    found_by_rule,
+    from_front,
+    matters,
+    meet,
+    shape_of,
+    to_front,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +57,7 @@ def _shifted(np: Any, x: Any, step: int) -> Any:
     return out
 
 
-shifted = linear(
+shifted: Operation = linear(
     "shifted", "x | step", lambda g, y, x, step: shifted(g, step=-step), array=_shifted, dtype="first",
     domain=cases(((VECTOR,), {"step": 1}), ((WIDE,), {"step": -1})),
     doc="x moved on along axis 0, with zeros coming in.", example=("shifted([1, 2, 3], 1)", [0, 1, 2]),
@@ -78,7 +92,7 @@ def _linear_recurrence_vjp(g: Any, y: Any, a: Any, b: Any, reverse: bool) -> tup
     return s * conjugate(shifted(y, step=-back)), s
 
 
-linear_recurrence = rule(
+linear_recurrence: Operation = rule(
     "linear_recurrence", "a, b | reverse=False", _linear_recurrence_vjp,
     array=_linear_recurrence, dtype="promote", accepts="ifc",
     domain=cases(((VECTOR, POSITIVE), {}), ((WIDE, WIDE), {"reverse": True})),
@@ -102,14 +116,16 @@ def _cumsum(np: Any, x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
     return np.flip(total, axis) if reverse else total
 
 
-cumsum_along = linear(
+cumsum_along: Operation = linear(
     "cumsum_along", "x | axis, exclusive, reverse",
     lambda g, y, x, axis, exclusive, reverse: cumsum_along(g, axis=axis, exclusive=exclusive, reverse=not reverse),
     array=_cumsum, dtype="arithmetic",
     domain=cases(
-        ((WIDE,), {"axis": 1, "exclusive": True, "reverse": False}), ((WIDE,), {"axis": 0, "exclusive": False, "reverse": True})
+        ((WIDE,), {"axis": 1, "exclusive": True, "reverse": False}),
+        ((WIDE,), {"axis": 0, "exclusive": False, "reverse": True}),
     ),
     doc="The running sum along an axis counted from the front: what cumsum is made of.",
+    example=("cumsum_along([1, 2, 3], 0, True, False)", [0, 1, 3]),
 )  # fmt: skip
 
 
@@ -152,6 +168,7 @@ cumprod_along = rule(
     array=lambda np, x, axis: np.cumprod(x, axis=axis), dtype="arithmetic",
     domain=cases(((VECTOR,), {"axis": 0}), ((WIDE,), {"axis": 1}), (([2.0, 0.0, 3.0, 0.0],), {"axis": 0})),
     doc="The running product along an axis counted from the front: what cumprod is made of.",
+    example=("cumprod_along([1, 2, 3], 0)", [1, 2, 6]),
 )  # fmt: skip
 
 
@@ -203,10 +220,13 @@ def _running_extremum(name: str, ufunc: str, word: str, example: list[int]) -> t
         array=lambda np, x, axis: getattr(np, ufunc).accumulate(x, axis=axis), dtype="first", accepts="bif",
         domain=cases(((VECTOR,), {"axis": 0}), ((WIDE,), {"axis": 1})),
         singular=[
-            Singular(lambda x: False, f"{name} is not differentiable where several elements are the {word} so far",
-                     subgradients="they share the cotangent equally")
+            found_by_rule(
+                f"{name} is not differentiable where several elements are the {word} so far",
+                "they share the cotangent equally",
+            )
         ],
         doc=f"The {word} elements so far along an axis counted from the front: what {name} is made of.",
+        example=(f"{name}_along([2, 1, 3], 0)", example),
     )  # fmt: skip
 
     def function(x: Any, axis: Any = None, reverse: Any = False) -> Any:
@@ -231,8 +251,8 @@ cummin_along, cummin = _running_extremum("cummin", "minimum", "smallest", [2, 1,
 
 
 def _cumlogsumexp_vjp(g: Any, y: Any, x: Any, axis: int) -> Any:
-    # The sum over i >= k of g[i] exp(x[k] - y[i]) is exp(x[k] - y[k]) s[k] with s[k] = g[k] + exp(y[k] - y[k+1]) s[k+1]:
-    # y never falls, so no factor exceeds 1.
+    # The sum over i >= k of g[i] exp(x[k] - y[i]) is exp(x[k] - y[k]) s[k] with
+    # s[k] = g[k] + exp(y[k] - y[k+1]) s[k+1]; y never falls, so no factor exceeds 1.
     shape = shape_of(x)
     x, y, g = to_front(x, (axis,)), to_front(y, (axis,)), to_front(g, (axis,))
     last = shape[axis]
@@ -248,6 +268,7 @@ cumlogsumexp_along = rule(
     array=lambda np, x, axis: np.logaddexp.accumulate(x, axis=axis), dtype="float", accepts="bif",
     domain=cases(((VECTOR,), {"axis": 0}), ((SQUARE,), {"axis": 1})),
     doc="The running log-sum-exp along an axis counted from the front: what cumlogsumexp is made of.",
+    example=("cumlogsumexp_along([0.0, 0.0], 0)", [0.0, math.log(2)]),
 )  # fmt: skip
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from ..core.dispatch import as_operand, plain
 from ..core.errors import failure, plural
-from ..core.operation import composite, multilinear
+from ..core.operation import Operation, composite, multilinear
 from ..core.tensor import OPERATORS
 from .gathering import take_rows
 from .reductions import reduce_mean, reduce_sum
 from .shapes import flip
-from .sorting import weak
 from .structure import index, stack
-from .support import POSITIVE, SQUARE, VECTOR, WIDE, axis_of, cases, conjugate, floating, mask_tensor, shape_of
+from .support import SQUARE, VECTOR, WIDE, axis_of, cases, conjugate, floating, mask_tensor, shape_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,14 +27,14 @@ def _vectors(np: Any, name: str, a: Any, b: Any) -> tuple[Any, Any]:
     return a, b
 
 
-convolve_full = multilinear(
+convolve_full: Operation = multilinear(
     "convolve_full", "a, b",
     lambda g, y, a, b: (correlate_valid(g, conjugate(b)), correlate_valid(g, conjugate(a))),
     array=lambda np, a, b: np.convolve(*_vectors(np, "convolve", a, b)), accepts="ifc",
     domain=cases(((VECTOR, [0.5, -1.0]), {})), doc="Every overlap of two vectors: sum_j a[k-j] b[j].",
     example=("convolve_full([1, 2], [1, 1])", [1, 3, 2]),
 )  # fmt: skip
-correlate_valid = multilinear(
+correlate_valid: Operation = multilinear(
     "correlate_valid", "a, b",
     lambda g, y, a, b: (convolve_full(g, conjugate(b)), correlate_valid(conjugate(a), g)),
     array=lambda np, a, b: np.convolve(a, b[::-1], "valid"), accepts="ifc",
@@ -70,11 +69,13 @@ def _correlate(a: Any, b: Any, mode: Any = "valid") -> Any:
 convolve = composite(
     "convolve", "a, b | mode='full'", _convolve,
     domain=cases(((VECTOR, [0.5, -1.0]), {}), ((VECTOR, [0.5, -1.0, 0.3]), {"mode": "same"})),
-    doc="The discrete convolution of two vectors; mode full, same or valid.", example=("convolve([1, 2], [1, 1])", [1, 3, 2]),
+    doc="The discrete convolution of two vectors; mode full, same or valid.",
+    example=("convolve([1, 2], [1, 1])", [1, 3, 2]),
 )  # fmt: skip
 correlate = composite(
     "correlate", "a, b | mode='valid'", _correlate, domain=cases(((VECTOR, [0.5, -1.0]), {})),
-    doc="The cross-correlation of two vectors: sum_j a[k+j] conj(b[j]).", example=("correlate([1, 2, 3], [1, 1])", [3, 5]),
+    doc="The cross-correlation of two vectors: sum_j a[k+j] conj(b[j]).",
+    example=("correlate([1, 2, 3], [1, 1])", [3, 5]),
 )  # fmt: skip
 
 
@@ -87,7 +88,9 @@ def _interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> An
     x, xp, fp = floating(x), floating(xp), floating(fp)
     knots = np.asarray(plain(xp))
     if knots.ndim != 1 or shape_of(fp) != knots.shape or not knots.size:
-        raise failure("E0302", f"interp needs two vectors of one length, not {list(knots.shape)} and {list(shape_of(fp))}")
+        raise failure(
+            "E0302", f"interp needs two vectors of one length, not {list(knots.shape)} and {list(shape_of(fp))}"
+        )
     if (np.diff(knots) <= 0).any():
         raise failure("E0401", "interp: the points xp must increase")
     places = np.asarray(plain(x))
@@ -107,7 +110,8 @@ def _interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> An
 interp = composite(
     "interp", "x, xp, fp, left=None, right=None", _interp,
     domain=cases(((0.9, [0.0, 0.5, 2.0], [1.0, -1.0, 3.0]), {}), (([0.2, 1.1], [0.0, 0.5, 2.0], [1.0, -1.0, 3.0]), {})),
-    doc="Piecewise linear interpolation through the points (xp, fp), constant outside; at a point the right slope holds.",
+    doc="Piecewise linear interpolation through the points (xp, fp), constant outside; at a point the right "
+    "slope holds.",
     example=("interp(0.5, [0, 1], [10, 20])", 15.0),
 )  # fmt: skip
 
@@ -118,8 +122,10 @@ interp = composite(
 def _polyval(p: Any, x: Any) -> Any:
     coefficients = as_operand(p)
     x = as_operand(x)
-    total: Any = 0.0 * x
-    for k in range(shape_of(coefficients)[0]):
+    if not shape_of(coefficients) or not shape_of(coefficients)[0]:
+        raise failure("E0302", "polyval needs a vector of coefficients")
+    total = OPERATORS["zeros_like"](x) + index(coefficients, index=0)
+    for k in range(1, shape_of(coefficients)[0]):
         total = total * x + index(coefficients, index=k)
     return total
 
@@ -140,7 +146,8 @@ polyval = composite(
     doc="The polynomial with coefficients p, the highest power first, at x.", example=("polyval([1, 2, 3], 2)", 11),
 )  # fmt: skip
 vander = composite(
-    "vander", "x | n=None, increasing=False", _vander, domain=cases(((VECTOR,), {}), ((VECTOR,), {"n": 3, "increasing": True})),
+    "vander", "x | n=None, increasing=False", _vander,
+    domain=cases(((VECTOR,), {}), ((VECTOR,), {"n": 3, "increasing": True})),
     doc="The matrix of the powers of x, the highest first.", example=("vander([2, 3])", [[2, 1], [3, 1]]),
 )  # fmt: skip
 
@@ -193,11 +200,11 @@ def _corrcoef(m: Any, rowvar: Any = True) -> Any:
 
 cov = composite(
     "cov", "m | rowvar=True, ddof=1", _cov, domain=cases(((SQUARE,), {}), ((WIDE,), {"rowvar": False})),
-    doc="The covariance matrix of the rows of m, over n - 1.", example=("cov([[1.0, 3.0], [2.0, 6.0]])", [[2.0, 4.0], [4.0, 8.0]]),
+    doc="The covariance matrix of the rows of m, over n - 1.",
+    example=("cov([[1.0, 3.0], [2.0, 6.0]])", [[2.0, 4.0], [4.0, 8.0]]),
 )  # fmt: skip
 corrcoef = composite(
     "corrcoef", "m | rowvar=True", _corrcoef, domain=cases(((SQUARE,), {})),
-    doc="The matrix of correlation coefficients of the rows of m.", example=("corrcoef([[1.0, 2.0], [2.0, 1.0]])", [[1, -1], [-1, 1]]),
+    doc="The matrix of correlation coefficients of the rows of m.",
+    example=("corrcoef([[1.0, 2.0], [2.0, 1.0]])", [[1, -1], [-1, 1]]),
 )  # fmt: skip
-
-_ = (POSITIVE, weak)

@@ -79,7 +79,7 @@ def _transpose_back(g: Any, y: Any, x: Any, axes: Any) -> Any:
     return transpose(g, axes=tuple([order.index(i) for i in range(len(order))]))
 
 
-transpose = linear(
+transpose: Operation = linear(
     "transpose", "x | axes=None", _transpose_back,
     array=lambda np, x, axes: np.transpose(x, _order(axes, np.ndim(x))), dtype="first", accepts="bifcs",
     aliases="permute_dims permute", method=True, domain=cases(((WIDE,), {}), ((CUBE,), {"axes": (1, 2, 0)})),
@@ -206,15 +206,15 @@ def _at_least(rank: int) -> Callable[..., Any]:
 
 
 atleast_1d = composite(
-    "atleast_1d", "*values", _at_least(1), domain=cases((((0.5,),), {})),
+    "atleast_1d", "*values", _at_least(1), domain=cases(((0.5,), {})),
     doc="x with at least one axis.", example=("atleast_1d(3)", [3]),
 )  # fmt: skip
 atleast_2d = composite(
-    "atleast_2d", "*values", _at_least(2), domain=cases((((VECTOR,),), {})),
+    "atleast_2d", "*values", _at_least(2), domain=cases(((VECTOR,), {})),
     doc="x with at least two axes; a vector becomes a row.", example=("atleast_2d([1, 2])", [[1, 2]]),
 )  # fmt: skip
 atleast_3d = composite(
-    "atleast_3d", "*values", _at_least(3), domain=cases((((VECTOR,),), {})),
+    "atleast_3d", "*values", _at_least(3), domain=cases(((VECTOR,), {})),
     doc="x with at least three axes.", example=("shape(atleast_3d([1, 2]))", (1, 2, 1)),
 )  # fmt: skip
 
@@ -298,12 +298,14 @@ def _column_stack(values: Any) -> Any:
 
 hstack = composite(
     "hstack", "[values]", _hstack, domain=cases((((VECTOR, [0.3]),), {}), (((WIDE, SQUARE[:2]),), {})),
-    doc="Tensors joined side by side: along axis 1, or axis 0 for vectors.", example=("hstack([[1, 2], [3]])", [1, 2, 3]),
+    doc="Tensors joined side by side: along axis 1, or axis 0 for vectors.",
+    example=("hstack([[1, 2], [3]])", [1, 2, 3]),
 )  # fmt: skip
 vstack = composite(
     "vstack", "[values]", lambda values: concat([_at_least(2)([x]) for x in parts_of("vstack", values)], axis=0),
     aliases="row_stack", domain=cases((((VECTOR, VECTOR),), {})),
-    doc="Tensors joined one below the other; vectors count as rows.", example=("vstack([[1, 2], [3, 4]])", [[1, 2], [3, 4]]),
+    doc="Tensors joined one below the other; vectors count as rows.",
+    example=("vstack([[1, 2], [3, 4]])", [[1, 2], [3, 4]]),
 )  # fmt: skip
 dstack = composite(
     "dstack", "[values]", lambda values: concat([_at_least(3)([x]) for x in parts_of("dstack", values)], axis=2),
@@ -315,7 +317,8 @@ column_stack = composite(
     doc="Vectors as the columns of a matrix.", example=("column_stack([[1, 2], [3, 4]])", [[1, 3], [2, 4]]),
 )  # fmt: skip
 append = composite(
-    "append", "x, values | axis=None", lambda x, values, axis=None: concat([as_operand(x), as_operand(values)], axis=axis),
+    "append", "x, values | axis=None", lambda x, values,
+    axis=None: concat([as_operand(x), as_operand(values)], axis=axis),
     domain=cases(((VECTOR, 0.3), {})), doc="x with values joined at its end.", example=("append([1, 2], 3)", [1, 2, 3]),
 )  # fmt: skip
 
@@ -326,7 +329,7 @@ append = composite(
 def pieces(x: Any, bounds: Sequence[int], axis: int) -> list[Any]:
     """The parts of `x` between consecutive bounds along an axis."""
     before = (slice(None),) * axis
-    return [index(x, index=(*before, slice(low, high))) for low, high in zip(bounds, bounds[1:])]
+    return [index(x, index=(*before, slice(bounds[i], bounds[i + 1]))) for i in range(len(bounds) - 1)]
 
 
 def _equal_parts(name: str, size: int, sections: int) -> list[int]:
@@ -351,8 +354,8 @@ def _split_points(x: Any, points: Any, axis: Any = 0, name: str = "split", equal
         small, larger = divmod(size, points)
         return pieces(x, [i * small + min(i, larger) for i in range(points + 1)], axis)
     inner = [max(0, p + size) if p < 0 else min(p, size) for p in integer_list(name, points)]
-    bounds = [0, *inner, size]
-    return [pieces(x, (low, max(low, high)), axis)[0] for low, high in zip(bounds, bounds[1:])]
+    # As NumPy: places that fall give empty parts.
+    return [pieces(x, (low, max(low, high)), axis)[0] for low, high in zip([0, *inner], [*inner, size])]
 
 
 def integer_list(name: str, values: Any) -> list[int]:
@@ -394,7 +397,8 @@ split = composite(
     example=("split([1, 2, 3, 4], 2)", [[1, 2], [3, 4]]),
 )  # fmt: skip
 split_sizes = composite(
-    "tf.split", "x | num_or_size_splits, axis=0, num=None", lambda x, num_or_size_splits, axis=0, num=None: _split_sizes(
+    "tf.split", "x | num_or_size_splits, axis=0, num=None", lambda x, num_or_size_splits,
+    axis=0, num=None: _split_sizes(
         x, num_or_size_splits, axis),
     domain=cases(((VECTOR,), {"num_or_size_splits": (1, 3)})),
     doc="A list of parts of x: a number of equal parts, or parts of the sizes in a list, of which one may be -1.",
@@ -457,11 +461,12 @@ slice_row = composite(
 # --- reversing and repeating ----------------------------------------------------------------------------------------
 
 
-flip = linear(
+flip: Operation = linear(
     "flip", "x | axis=None", lambda g, y, x, axis: flip(g, axis=axis),
     array=lambda np, x, axis: np.flip(x, axes_of("flip", axis, np.ndim(x))), dtype="first", accepts="bifcs",
     aliases="reverse", domain=cases(((WIDE,), {}), ((WIDE,), {"axis": 1})),
-    doc="x with the order of its elements reversed along one axis, several, or all.", example=("flip([1, 2, 3])", [3, 2, 1]),
+    doc="x with the order of its elements reversed along one axis, several, or all.",
+    example=("flip([1, 2, 3])", [3, 2, 1]),
 )  # fmt: skip
 fliplr = composite(
     "fliplr", "x", lambda x: flip(x, axis=1), domain=cases(((WIDE,), {})), doc="x with its columns reversed.",
@@ -484,7 +489,7 @@ def _roll(np: Any, x: Any, shift: Any, axis: Any) -> Any:
     return np.roll(x, shift, axis if axis is None or axis.__class__ is int else tuple(axis))
 
 
-roll = linear(
+roll: Operation = linear(
     "roll", "x | shift, axis=None", _roll_back, array=_roll, dtype="first", accepts="bifcs",
     domain=cases(((VECTOR,), {"shift": 1}), ((WIDE,), {"shift": (1, -1), "axis": (0, 1)})),
     doc="x with its elements moved on along an axis, those at the end coming back at the start.",
@@ -609,7 +614,9 @@ def _pad(x: Any, pad_width: Any, mode: Any = "constant", constant_values: Any = 
         inside[_inner(shape, widths)] = True
         return OPERATORS["where"](mask_tensor(inside), pad_zeros(x, pad_width=tuple(widths)), value)
     if mode not in ("edge", "reflect", "symmetric", "wrap"):
-        raise failure("E0305", f"pad: unknown mode '{mode}'", "the modes are constant, edge, reflect, symmetric and wrap")
+        raise failure(
+            "E0305", f"pad: unknown mode '{mode}'", "the modes are constant, edge, reflect, symmetric and wrap"
+        )
     for axis, (size, (low, high)) in enumerate(zip(shape, widths)):
         if low or high:
             if size == 0:
@@ -675,7 +682,8 @@ def _diag_batch(x: Any, k: Any = 0) -> Any:
 diagonal = composite(
     "diagonal", "x | offset=0, axis1=0, axis2=1", _diagonal,
     method=True, domain=cases(((SQUARE,), {}), ((CUBE,), {"offset": 1, "axis1": 1, "axis2": 2})),
-    doc="The diagonal of a matrix, or those of the matrices along two axes.", example=("diagonal([[1, 2], [3, 4]])", [1, 4]),
+    doc="The diagonal of a matrix, or those of the matrices along two axes.",
+    example=("diagonal([[1, 2], [3, 4]])", [1, 4]),
 )  # fmt: skip
 diag = composite(
     "diag", "x | k=0", _diag, domain=cases(((VECTOR,), {"k": -1}), ((SQUARE,), {"k": 1})),
@@ -766,7 +774,7 @@ def _meshgrid(values: Any, indexing: Any = "xy", sparse: Any = False) -> list[An
 
 meshgrid = composite(
     "meshgrid", "*values | indexing='xy', sparse=False", _meshgrid,
-    domain=cases((((VECTOR, VECTOR[:2]),), {}), (((VECTOR, VECTOR[:2]),), {"indexing": "ij"})),
+    domain=cases(((VECTOR, VECTOR[:2]), {}), ((VECTOR, VECTOR[:2]), {"indexing": "ij"})),
     doc="The coordinates of a grid: one tensor for each vector, constant along the other axes.",
     example=("meshgrid([1, 2], [3, 4])", [[[1, 2], [1, 2]], [[3, 3], [4, 4]]]),
 )  # fmt: skip
@@ -790,7 +798,7 @@ def broadcast_shape(name: str, shapes: Sequence[tuple[int, ...]]) -> tuple[int, 
 
 
 broadcast_arrays = composite(
-    "broadcast_arrays", "*values", _broadcast_arrays, domain=cases((((VECTOR, 0.5),), {})),
+    "broadcast_arrays", "*values", _broadcast_arrays, domain=cases(((VECTOR, 0.5), {})),
     doc="Tensors broadcast to one shape.", example=("broadcast_arrays([1, 2], 3)", [[1, 2], [3, 3]]),
 )  # fmt: skip
 

@@ -11,7 +11,7 @@ import math
 
 from ..core.dispatch import as_operand, common_dtype, plain
 from ..core.errors import failure
-from ..core.operation import Singular, composite, no_tangent, rule, static
+from ..core.operation import composite, no_tangent, rule, static
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
 from .gathering import take_rows
@@ -25,6 +25,7 @@ from .support import (
     cases,
     count,
     floating,
+    found_by_rule,
     kept,
     mask_tensor,
     meet,
@@ -100,11 +101,11 @@ sort_along = rule(
     "sort_along", "x | axis, descending", _sort_vjp,
     array=_sort, dtype="first", accepts="bifs",
     singular=[
-        Singular(lambda x: False, "sort is not differentiable where elements are equal",
-                 subgradients="their cotangents are shared equally")
+        found_by_rule("sort is not differentiable where elements are equal", "their cotangents are shared equally")
     ],
     domain=cases(((SQUARE,), {"axis": 0, "descending": False}), ((VECTOR,), {"axis": 0, "descending": True})),
     doc="x sorted along an axis that is counted from the front: what sort, median and top_k are made of.",
+    example=("sort_along([3, 1, 2], 0, True)", [3, 2, 1]),
 )  # fmt: skip
 
 
@@ -219,7 +220,8 @@ quantile = composite(
 percentile = composite(
     "percentile", "x | q, axis=None, keepdims=False",
     lambda x, q, axis=None, keepdims=False: _quantile(x, q, axis, keepdims, "percentile", 100.0),
-    domain=cases(((VECTOR,), {"q": 30.0})), doc="quantile with q in percent.", example=("percentile([1, 2, 3], 50)", 2.0),
+    domain=cases(((VECTOR,), {"q": 30.0})), doc="quantile with q in percent.",
+    example=("percentile([1, 2, 3], 50)", 2.0),
 )  # fmt: skip
 
 
@@ -283,7 +285,8 @@ tf_unique = composite(
 )  # fmt: skip
 tf_unique_with_counts = composite(
     "tf.unique_with_counts", "x", lambda x: _unique(x, return_inverse=True, return_counts=True, sorted=False),
-    doc="tf.unique, and how often each element occurs.", example=("tf.unique_with_counts([3, 1, 3])", ([3, 1], [0, 1, 0], [2, 1])),
+    doc="tf.unique, and how often each element occurs.",
+    example=("tf.unique_with_counts([3, 1, 3])", ([3, 1], [0, 1, 0], [2, 1])),
 )  # fmt: skip
 
 

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 SQRT_HALF = math.sqrt(0.5)
 SQRT_TWO_PI = math.sqrt(2.0 * math.pi)
 LOG_SQRT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
+EULER_GAMMA = 0.57721566490153286061
 
-# B(2k) for k = 1..10: DLMF 24.2, table 24.2.1.
+# B(2k) for k = 1..10: DLMF 24.2(iv).
 BERNOULLI = (
     1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798, -174611 / 330,
 )  # fmt: skip
@@ -87,7 +88,7 @@ def digamma(x: float) -> float:
         if fraction == 0.0:
             raise ValueError("a pole")
         # Reflection, DLMF 5.5.4, with the exact distance to the nearest pole.
-        return digamma(1.0 - x) - math.pi / math.tan(math.pi * fraction)
+        return digamma(1.0 - x) - math.pi * cotangent_of_turns(fraction)
     if abs(x - DIGAMMA_ZERO) < 0.25:
         return digamma_difference(DIGAMMA_ZERO, (x - DIGAMMA_ZERO) - DIGAMMA_ZERO_LOW)
     if x == math.inf:
@@ -122,19 +123,19 @@ def digamma_difference(x: float, h: float) -> float:
 
 
 def polygamma(n: float, x: float) -> float:
-    """The n-th derivative of digamma for an integer n and positive x; DLMF 5.15.5 and 5.15.8."""
+    """The n-th derivative of digamma for an integer n and positive x; DLMF 5.15.5 and 5.15.9."""
     order = int(n)
     if order != n or order < 0 or order > 20 or x == math.inf:
         raise ValueError("left to SciPy")
     if order == 0:
         return digamma(x)
     if x <= 0.0:
-        if order == 1 and x != math.floor(x):
-            # Reflection, DLMF 5.15.6.
-            fraction = x - math.floor(x + 0.5)
-            sine = math.sin(math.pi * fraction)
-            return (math.pi / sine) ** 2 - polygamma(1, 1.0 - x)
-        raise ValueError("left to SciPy")
+        fraction = x - math.floor(x + 0.5)
+        if fraction == 0.0:
+            raise ValueError("a pole")
+        # Reflection, DLMF 5.15.6, with the exact distance to the nearest pole.
+        reflected = polygamma(n, 1.0 - x)
+        return (-reflected if order % 2 else reflected) - cotangent_derivative(cotangent_of_turns(fraction), order)
     total = 0.0
     while x < 12.0 + order:
         total += x ** -(order + 1.0)
@@ -149,6 +150,60 @@ def polygamma(n: float, x: float) -> float:
     leading = math.factorial(order - 1) + 0.5 * math.factorial(order) * inverse
     total += inverse**order * (leading + tail * square)
     return total if order % 2 else -total
+
+
+def cotangent_of_turns(fraction: float) -> float:
+    """cot(pi*fraction) for a nonzero fraction in [-1/2, 1/2], and exactly 0 at the ends."""
+    if abs(fraction) < 0.25:
+        return 1.0 / math.tan(math.pi * fraction)
+    return math.copysign(math.tan(math.pi * (0.5 - abs(fraction))), fraction)
+
+
+def cotangent_derivative(cotangent: Any, order: int) -> Any:
+    """pi times the derivative of cot(pi*x) of an order, from cot(pi*x): a polynomial in it, as c' = -pi (1 + c**2)."""
+    coefficients = [0.0, 1.0]
+    for _ in range(order):
+        slopes = [k * c for k, c in enumerate(coefficients)][1:]
+        # times -(1 + c**2)
+        coefficients = [0.0] * (len(slopes) + 2)
+        for k, slope in enumerate(slopes):
+            coefficients[k] -= slope
+            coefficients[k + 2] -= slope
+    total: Any = 0.0
+    for c in reversed(coefficients):
+        total = total * cotangent + c
+    return math.pi ** (order + 1) * total
+
+
+# zeta(k) - 1 for k = 2..31, DLMF 25.2.1.
+ZETA_LESS_ONE = (
+    0.64493406684822643647, 0.2020569031595942854, 0.082323233711138191516, 0.036927755143369926331,
+    0.017343061984449139715, 0.0083492773819228268398, 0.0040773561979443393787, 0.0020083928260822144179,
+    0.00099457512781808533715, 0.0004941886041194645587, 0.00024608655330804829864, 0.00012271334757848914675,
+    0.000061248135058704829259, 0.000030588236307020493552, 0.000015282259408651871733, 7.6371976378997622736e-6,
+    3.8172932649998398565e-6, 1.9082127165539389257e-6, 9.5396203387279611315e-7, 4.7693298678780646312e-7,
+    2.3845050272773299e-7, 1.1921992596531107307e-7, 5.9608189051259479612e-8, 2.9803503514652280186e-8,
+    1.4901554828365041235e-8, 7.450711789835429492e-9, 3.7253340247884570548e-9, 1.8626597235130490064e-9,
+    9.3132743241966818287e-10, 4.656629065033784073e-10,
+)  # fmt: skip
+
+
+def log_gamma(x: float) -> float:
+    """log|gamma(x)|, around its zeros at 1 and 2 by DLMF 5.7.3: math.lgamma has no relative accuracy there."""
+    if not 0.5 < x < 2.5:
+        return math.lgamma(x)
+    if x < 1.5:
+        z = x - 1.0
+        return log_gamma_around_2(z) - math.log1p(z)
+    return log_gamma_around_2(x - 2.0)
+
+
+def log_gamma_around_2(z: Any) -> Any:
+    """log(gamma(2 + z)) for |z| <= 1/2, floats and arrays."""
+    total: Any = 0.0
+    for k in range(31, 1, -1):
+        total = (total + (ZETA_LESS_ONE[k - 2] / k if k % 2 == 0 else -ZETA_LESS_ONE[k - 2] / k)) * z
+    return z * (1.0 - EULER_GAMMA + total)
 
 
 # --- beta -----------------------------------------------------------------------------------------------------------
@@ -180,7 +235,7 @@ def betaln(a: float, b: float) -> float:
 
 
 def beta(a: float, b: float) -> float:
-    if 0.0 < a and 0.0 < b and a + b < 160.0 and a > 1e-300 and b > 1e-300:
+    if a > 0.0 and b > 0.0 and a + b < 160.0 and a > 1e-300 and b > 1e-300:
         small, large = (a, b) if a < b else (b, a)
         return math.gamma(small) * (math.gamma(large) / math.gamma(small + large))
     return math.exp(betaln(a, b))

@@ -9,12 +9,20 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from scipy import special
 
-from .special_scalar import BERNOULLI, LOG_SQRT_TWO_PI, SQRT_HALF, square_error
+from .special_scalar import (
+    BERNOULLI,
+    LOG_SQRT_TWO_PI,
+    SQRT_HALF,
+    cotangent_derivative,
+    log_gamma_around_2,
+    square_error,
+)
 
 Array = Any
 
@@ -33,11 +41,11 @@ def _legendre() -> tuple[Array, Array]:
 
 
 def _panels(integrand: Any, end: Array, breaks: list[Array]) -> Array:
-    """The integral of `integrand(u)` over [0, end] by panels that meet at the breaks; all are one-dimensional arrays."""
+    """The integral of `integrand(u)` over [0, end] by panels that meet at the breaks; all are flat arrays."""
     nodes, weights = _legendre()
     points = [np.zeros_like(end), *(np.clip(b, 0.0, end) for b in breaks), end]
     total = np.zeros_like(end)
-    for low, high in zip(points, points[1:]):
+    for low, high in pairwise(points):
         half = 0.5 * (high - low)
         if not half.any():
             continue
@@ -64,7 +72,7 @@ def _masked(function: Any, valid: Array, fill: Array, *inputs: Array) -> Array:
 
 
 def _bell(kappas: list[list[Array]]) -> Array:
-    """d^n/da^n d^m/db^m exp(f), divided by exp(f), from the derivatives `kappas[i][j]` of f: complete Bell polynomials."""
+    """The derivative of exp(f) of orders n and m, divided by exp(f): a Bell polynomial in `kappas`, those of f."""
     n, m = len(kappas) - 1, len(kappas[0]) - 1
     table: list[list[Any]] = [[0.0] * (m + 1) for _ in range(n + 1)]
     table[0][0] = 1.0
@@ -89,7 +97,7 @@ def _bell(kappas: list[list[Array]]) -> Array:
 
 
 def _deviance(x: Array, mean: Array) -> Array:
-    """x*log(x/mean) + mean - x without cancellation: Loader, Fast and accurate computation of binomial probabilities."""
+    """x*log(x/mean) + mean - x: Loader, Fast and accurate computation of binomial probabilities (2000), section 3."""
     gap = (x - mean) / (x + mean)
     near = np.abs(gap) < 0.1
     v = np.where(near, gap, 0.0)
@@ -115,6 +123,13 @@ def _stirling_error(x: Array) -> Array:
     w = np.where(large, 1.0, x)
     direct = special.gammaln(w + 1.0) - (w + 0.5) * np.log(w) + w - LOG_SQRT_TWO_PI
     return np.where(large, tail / z, direct)
+
+
+def kl_div(x: Any, y: Any) -> Array:
+    """x*log(x/y) - x + y, with its limits at 0; inf outside its domain, as SciPy has it."""
+    with np.errstate(all="ignore"):
+        inside = (x > 0) & (y > 0) & np.isfinite(x) & np.isfinite(y)
+        return np.where(inside, _deviance(np.where(inside, x, 1), np.where(inside, y, 1)), special.kl_div(x, y))
 
 
 def gamma_density(a: Any, x: Any) -> Array:
@@ -230,7 +245,7 @@ def _gamma_upper(a: Array, x: Array, psi: Array, order: int) -> Array:
 
 
 def betainc_derivative(a: Any, b: Any, x: Any, order_a: int, order_b: int) -> Array:
-    """The derivative of I_x(a, b), `order_a` times by a and `order_b` times by b (DLMF 8.17.1); their sum is positive."""
+    """The derivative of I_x(a, b), `order_a` times by a and `order_b` times by b, not both 0; DLMF 8.17.1."""
     return _elementwise(lambda a, b, x: _betainc_derivative(a, b, x, order_a, order_b), a, b, x)
 
 
@@ -249,7 +264,9 @@ def _betainc_derivative(a: Array, b: Array, x: Array, order_a: int, order_b: int
             turn = x <= a / (a + b)
     lower = valid & turn
     upper = valid & ~turn
-    out = _masked(lambda a, b, x: _beta_part(a, b, x, 1.0 - x, np.log(x), np.log1p(-x), order_a, order_b), lower, fill, a, b, x)
+    out = _masked(
+        lambda a, b, x: _beta_part(a, b, x, 1.0 - x, np.log(x), np.log1p(-x), order_a, order_b), lower, fill, a, b, x
+    )
     return _masked(
         lambda a, b, x: -_beta_part(b, a, 1.0 - x, x, np.log1p(-x), np.log(x), order_b, order_a), upper, out, a, b, x
     )
@@ -301,6 +318,38 @@ def _beta_part(
     return x * rest * density * integral
 
 
+# --- logarithm of gamma and its derivatives ---------------------------------------------------------------------------
+
+
+def log_gamma(x: Any) -> Array:
+    """log|gamma(x)|; see special_scalar.log_gamma."""
+    low = (x > 0.5) & (x < 1.5)
+    high = (x >= 1.5) & (x < 2.5)
+    z = np.where(low, x - 1.0, np.where(high, x - 2.0, 0.0))
+    series = log_gamma_around_2(z)
+    return np.where(low, series - np.log1p(z), np.where(high, series, special.gammaln(x)))
+
+
+def polygamma(n: Any, x: Any) -> Array:
+    """The n-th derivative of digamma; left of 0 by reflection (DLMF 5.15.6), where SciPy's sum loses digits."""
+    n, x = np.broadcast_arrays(np.asarray(n, dtype=np.float64), np.asarray(x, dtype=np.float64))
+    reflected = x <= 0.0
+    value = np.where(n < 0.0, np.nan, special.polygamma(n, np.where(reflected, 1.0 - x, x)))
+    if reflected.any():
+        fraction = x - np.floor(x + 0.5)
+        near = np.where(np.abs(fraction) < 0.25, np.where(fraction == 0.0, np.nan, fraction), 0.25)
+        far = np.copysign(np.tan(np.pi * (0.5 - np.abs(fraction))), fraction)
+        cotangent = np.where(np.abs(fraction) < 0.25, 1.0 / np.tan(np.pi * near), far)
+        for order in np.unique(n[reflected]).tolist():
+            here = reflected & (n == order)
+            if order == int(order) >= 0:
+                sign = -1.0 if order % 2 else 1.0
+                value = np.where(here, sign * value - cotangent_derivative(cotangent, int(order)), value)
+            else:
+                value = np.where(here, np.nan, value)
+    return value
+
+
 # --- differences of digamma -----------------------------------------------------------------------------------------
 
 
@@ -331,7 +380,7 @@ def _positive_difference(x: Array, h: Array, order: int) -> Array:
             break
         total = np.where(low, total + sign * math.factorial(order) * term(order + 1.0), total)
         x = np.where(low, x + 1.0, x)
-    # DLMF 5.11.2 for order 0, 5.15.8 otherwise.
+    # DLMF 5.11.2 for order 0, 5.15.9 otherwise.
     tail = np.log1p(h / x) if order == 0 else sign * math.factorial(order - 1) * term(order)
     tail = tail + sign * 0.5 * math.factorial(order) * term(order + 1.0)
     for k in range(10):
@@ -356,7 +405,14 @@ def _betaln(a: Array, b: Array) -> Array:
         share = -np.log1p(large / small)
         rest = np.log1p(-small / both)
         difference = _stirling_error(large) - _stirling_error(both)
-        two_large = -0.5 * np.log(large) + LOG_SQRT_TWO_PI + _stirling_error(small) + difference + (small - 0.5) * share + large * rest
+        two_large = (
+            -0.5 * np.log(large)
+            + LOG_SQRT_TWO_PI
+            + _stirling_error(small)
+            + difference
+            + (small - 0.5) * share
+            + large * rest
+        )
         one_large = special.gammaln(small) + difference + small - small * np.log(both) + (large - 0.5) * rest
         near = np.log(special.gamma(small) * (special.gamma(large) / special.gamma(both)))
         positive = (small > 0.0) & np.isfinite(large)
@@ -387,8 +443,8 @@ def ndtr(x: Any) -> Array:
 def erfcx_derivative(x: Any, order: int) -> Array:
     """The derivative of exp(x**2) erfc(x), of an order from 1 on.
 
-    From (2/sqrt(pi)) times the integral of exp(-t**2 - 2 x t) over t > 0 (DLMF 7.7.2 along the real axis) for x > 0;
-    by the recurrence y'' = 2 x y' + 2 y for x < 0, where its terms have one sign.
+    For x > 0 from 2/sqrt(pi) times the integral of exp(-t**2 - 2 x t) over t > 0, which is DLMF 7.2.2 with x + t for
+    t; for x < 0 by the recurrence y'' = 2 x y' + 2 y (DLMF 7.10.3), whose terms have one sign there.
     """
     return _elementwise(lambda x: _erfcx_derivative(x, order), x)
 
@@ -407,11 +463,37 @@ def _erfcx_integral(x: Array, order: int) -> Array:
     return (-2.0) ** order * (2.0 / math.sqrt(math.pi)) * integral
 
 
+def dawsn_derivative(x: Any, order: int) -> Array:
+    """The derivative of Dawson's integral, of an order from 1 on.
+
+    By D' = 1 - 2 x D and its derivatives (DLMF 7.10.2 and 7.10.3, for the imaginary part of w) up to 8; their terms
+    cancel for large x, where the asymptotic series serves: the sum of (2k - 1)!!/(2**(k + 1) x**(2k + 1)), the
+    counterpart of DLMF 7.12.1.
+    """
+    return _elementwise(lambda x: _dawsn_derivative(x, order), x)
+
+
+def _dawsn_derivative(x: Array, order: int) -> Array:
+    far = np.abs(x) > 8.0
+    near = np.where(far, 0.0, x)
+    previous, value = special.dawsn(near), 1.0 - 2.0 * near * special.dawsn(near)
+    for n in range(1, order):
+        previous, value = value, -2.0 * near * value - 2.0 * n * previous
+    z = np.where(far, x, 8.0)
+    term = 0.5 * (-1.0) ** order * math.factorial(order) * z ** -(order + 1.0)
+    series = np.zeros_like(z)
+    for k in range(40):
+        series += term
+        # The next double factorial, and the next falling product of the derived power.
+        term = term * (2 * k + 1) * (2 * k + 1 + order) * (2 * k + 2 + order) / (2 * (2 * k + 1) * (2 * k + 2) * z * z)
+    return np.where(far, series, value)
+
+
 # --- the Hurwitz zeta function by its exponent ----------------------------------------------------------------------
 
 
 def zeta_derivative(s: Any, q: Any, order: int) -> Array:
-    """The derivative of zeta(s, q) by s, for s > 1 and q > 0: Euler-Maclaurin, DLMF 25.11.5, derived term by term."""
+    """The derivative of zeta(s, q) by s, for s > 1 and q > 0: Euler-Maclaurin (DLMF 25.11(iii)), term by term."""
     return _elementwise(lambda s, q: _zeta_derivative(s, q, order), s, q)
 
 
@@ -429,9 +511,7 @@ def _zeta_derivative(s: Array, q: Array, order: int) -> Array:
             factor = BERNOULLI[j] / math.factorial(2 * j + 2) * w ** -(2.0 * j + 1.0)
             bracket = [old + factor * c for old, c in zip(bracket, rising)]
             for shift in (2.0 * j + 1.0, 2.0 * j + 2.0):
-                rising = [
-                    c * (s + shift) + (rising[k - 1] if k else 0.0) for k, c in enumerate(rising)
-                ]
+                rising = [c * (s + shift) + (rising[k - 1] if k else 0.0) for k, c in enumerate(rising)]
         logs = [(-np.log(w)) ** k / math.factorial(k) for k in range(order + 1)]
         tail = sum(bracket[k] * logs[order - k] for k in range(order + 1))
         total = total + math.factorial(order) * w**-s * tail
@@ -452,7 +532,9 @@ def scaled_bessel_derivative(x: Any, n: int, order: int) -> Array:
 def _scaled_bessel_derivative(x: Array, n: int, order: int) -> Array:
     size = np.abs(x)
     valid = np.isfinite(size)
-    value = _masked(lambda size: _scaled_bessel_integral(size, n, order), valid, np.where(np.isnan(x), np.nan, 0.0), size)
+    value = _masked(
+        lambda size: _scaled_bessel_integral(size, n, order), valid, np.where(np.isnan(x), np.nan, 0.0), size
+    )
     return np.where(x < 0.0, (-1.0) ** (n + order), 1.0) * value
 
 

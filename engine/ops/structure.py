@@ -31,7 +31,7 @@ def _index(np: Any, x: Any, index: Any) -> Any:
     except IndexError as fault:
         raise index_failure(x.shape, index, fault) from None
     # A small part of a large tensor must not keep all of it alive.
-    return found.copy() if found.ndim and found.base is not None else found
+    return found.copy() if found.__class__ is np.ndarray and found.base is not None else found
 
 
 def index_failure(shape: tuple[int, ...], index: Any, fault: Exception) -> Exception:
@@ -89,12 +89,13 @@ def _accumulate_index(buffer: Any, g: Any, index: Any) -> None:
         np.add.at(buffer, index, g)
 
 
-index = linear(
+index: Operation = linear(
     "index", "x | index",
     lambda g, y, x, index: index_scatter(g, shape=shape_of(x), index=index),
     accumulate=_accumulate_index, array=_index, dtype="first", accepts="bifcs",
     domain=cases(((VECTOR,), {"index": -1}), ((SQUARE,), {"index": (slice(None), slice(0, None, 2))})),
-    doc="The elements that an index selects: x[index], with NumPy's rules for slices, integers, newaxis, ... and tensors.",
+    doc="The elements that an index selects: x[index], with NumPy's rules for slices, integers, newaxis, ... and "
+    "tensors.",
     example=("[10, 20, 30][1:]", [20, 30]),
 )  # fmt: skip
 
@@ -107,11 +108,12 @@ def _index_scatter(np: Any, x: Any, shape: tuple[int, ...], index: Any) -> Any:
     return out
 
 
-index_scatter = linear(
+index_scatter: Operation = linear(
     "index_scatter", "x | shape, index", lambda g, y, x, shape, index: OPERATORS["index"](g, index=index),
     array=_index_scatter, dtype="first",
     domain=cases(((VECTOR,), {"shape": (7,), "index": slice(1, 5)})),
     doc="The transpose of indexing: zeros of a shape with x added at the indexed places.",
+    example=("index_scatter(7, (3,), 1)", [0, 7, 0]),
 )  # fmt: skip
 
 
@@ -178,12 +180,12 @@ def _index_update_transpose(g: Any, y: Any, x: Any, value: Any, index: Any) -> A
     return to_x, _unfitting(to_value, value)
 
 
-index_update = linear(
+index_update: Operation = linear(
     "index_update", "x, value | index", _index_update_transpose,
     array=_index_update, dtype="promote", accepts="bifcs",
     domain=cases(((VECTOR, 0.3), {"index": 2}), ((SQUARE, VECTOR[:3]), {"index": (slice(None), 1)})),
     doc="A copy of x with the indexed elements replaced by value: what `x[index] = value` rebinds x to. "
-    "Of duplicate places the last write wins.",
+    "Of duplicate places the last write wins.", example=("index_update([1, 2, 3], 9, 0)", [9, 2, 3]),
 )  # fmt: skip
 
 
@@ -199,6 +201,7 @@ index_add = linear(
     array=_index_add, dtype="promote", accepts="ifc",
     domain=cases(((VECTOR, 0.3), {"index": 2}), ((SQUARE, VECTOR[:3]), {"index": (slice(None), 1)})),
     doc="A copy of x with value added to the indexed elements; duplicate places add up.",
+    example=("index_add([1, 2, 3], 9, 0)", [10, 2, 3]),
 )  # fmt: skip
 
 
@@ -247,11 +250,12 @@ def _sum_to(np: Any, x: Any, shape: tuple[int, ...]) -> Any:
     return x.sum(axis=axes).reshape(shape) if axes else x.reshape(shape)
 
 
-sum_to = linear(
+sum_to: Operation = linear(
     "sum_to", "x | shape", lambda g, y, x, shape: broadcast_to(g, shape=shape_of(x)),
     array=lambda np, x, shape: _sum_to(np, np.asarray(x), shape), dtype="first",
     domain=cases(((SQUARE,), {"shape": (3,)}), ((SQUARE,), {"shape": (3, 1)})),
     doc="The transpose of broadcasting: x summed over the axes that broadcasting a tensor of that shape repeated.",
+    example=("sum_to([[1, 2], [3, 4]], (2,))", [4, 6]),
 )  # fmt: skip
 
 
@@ -268,7 +272,7 @@ def _broadcast_to(np: Any, x: Any, shape: Any) -> Any:
         ) from None  # fmt: skip
 
 
-broadcast_to = linear(
+broadcast_to: Operation = linear(
     "broadcast_to", "x | shape", lambda g, y, x, shape: sum_to(g, shape=shape_of(x)),
     array=_broadcast_to, dtype="first", accepts="bifcs",
     domain=cases(((VECTOR,), {"shape": (2, 4)}), ((0.7,), {"shape": (3,)})),
@@ -294,7 +298,7 @@ def _reshape(np: Any, x: Any, shape: Any) -> Any:
         ) from None  # fmt: skip
 
 
-reshape = linear(
+reshape: Operation = linear(
     "reshape", "x | shape", lambda g, y, x, shape: reshape(g, shape=shape_of(x)),
     array=_reshape, dtype="first", accepts="bifcs", method=True,
     domain=cases(((WIDE,), {"shape": (3, -1)}), ((CUBE,), {"shape": 8})),
@@ -315,7 +319,8 @@ def _like(name: str, doc: str, value: float) -> Operation:
         return dtypes[0], dtypes[0] if chosen is None else as_dtype(chosen)
 
     return no_tangent(
-        name, "x | dtype=None", array=array, dtype=rule, accepts="bifc", doc=doc, example=(f"{name}([1.5, 2.5])", [value] * 2),
+        name, "x | dtype=None", array=array, dtype=rule, accepts="bifc", doc=doc,
+        example=(f"{name}([1.5, 2.5])", [value] * 2),
         reason="a constant",
     )  # fmt: skip
 
@@ -362,8 +367,9 @@ def _cast(np: Any, x: Any, dtype: Any) -> Any:
     return x.astype(target.name)
 
 
-cast_to = linear(
-    "cast", "x | dtype", lambda g, y, x, dtype: cast_to(g, dtype=x.dtype.strong if x.__class__ is Tensor else raw_dtype(x)),
+cast_to: Operation = linear(
+    "cast", "x | dtype",
+    lambda g, y, x, dtype: cast_to(g, dtype=x.dtype.strong if x.__class__ is Tensor else raw_dtype(x)),
     domain=cases(((VECTOR,), {"dtype": "float64"})),
     array=_cast, dtype=_cast_dtype, accepts="bifcs", aliases="astype to_float to_double", method="astype",
     doc="x in another dtype. A cast to an integer or a bool carries no gradient.", example=("cast(2.7, int64)", 2),
@@ -385,8 +391,10 @@ def _identity(x: Any) -> Any:
 
 
 identity = linear(
-    "identity", "x", lambda g, y, x: g, scalar=_identity, array=lambda np, x: np.array(x), dtype="first", accepts="bifcs",
-    aliases="copy", method="copy", domain=cases(((VECTOR,), {}), ((BATCH,), {})), doc="x itself.", example=("identity(3.0)", 3.0),
+    "identity", "x", lambda g, y, x: g, scalar=_identity, array=lambda np, x: np.array(x), dtype="first",
+    accepts="bifcs",
+    aliases="copy", method="copy", domain=cases(((VECTOR,), {}), ((BATCH,), {})), doc="x itself.",
+    example=("identity(3.0)", 3.0),
 )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from ..core.dispatch import common_dtype, plain
 from ..core.dtypes import BOOL, COMPLEX_OF, REAL_PART, WEAK_INT, DType
 from ..core.errors import failure, plural
+from ..core.operation import Singular
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
 
@@ -208,6 +209,11 @@ def floating(x: Any) -> Any:
 # --- kinks ----------------------------------------------------------------------------------------------------------
 
 
+def found_by_rule(message: str, subgradients: str = "", **choices: float) -> Singular:
+    """A singular point that a rule finds and resolves itself, declared for the notice and the documentation."""
+    return Singular(lambda *inputs: False, message, subgradients=subgradients, **choices)
+
+
 def some(mask: Any) -> bool:
     """Whether a mask, or a single truth value, holds anywhere."""
     return bool(mask.any()) if hasattr(mask, "any") else bool(mask)
@@ -246,8 +252,8 @@ BATCH = [[[1.3, 0.4], [-0.2, 0.9]], [[2.1, -0.5], [0.3, 1.6]]]
 def cases(*entries: Any) -> Callable[[], list[tuple[tuple[Any, ...], dict[str, Any]]]]:
     """A row's samples: `cases((inputs, static), ...)`, where inputs is a tuple and static a dict.
 
-    Called, they come as (inputs, static) with nested lists of numbers as NumPy arrays; for a row that takes a list
-    of tensors that input is a Python list of arrays (written here as a tuple).
+    Called, they come as (inputs, static) with nested lists of numbers as NumPy arrays, one input for each argument of
+    a call; a list of tensors is a Python list of arrays (written here as a tuple).
     """
 
     def domain() -> list[tuple[tuple[Any, ...], dict[str, Any]]]:

@@ -60,7 +60,9 @@ one_minus_square = elementwise(
 
 
 def _at_ends(name: str, choice: float) -> list[Singular]:
-    return [Singular(lambda x: (x == 1) | (x == -1), f"{name} has an infinite derivative at 1 and -1", **everywhere(choice))]
+    return [
+        Singular(lambda x: (x == 1) | (x == -1), f"{name} has an infinite derivative at 1 and -1", **everywhere(choice))
+    ]
 
 
 arcsin = elementwise(
@@ -89,7 +91,8 @@ arctan2 = elementwise(
     domain=[(-5, 5), (0.5, 5)],
     singular=[
         Singular(
-            lambda y, x: (y == 0) & (x == 0), "atan2 is not differentiable at (0, 0)", adiff=0.0, tensorflow=NAN, jax=NAN,
+            lambda y, x: (y == 0) & (x == 0), "atan2 is not differentiable at (0, 0)", adiff=0.0, tensorflow=NAN,
+            jax=NAN,
             torch=0.0, subgradients="no limit", input=i,
         )
         for i in (0, 1)
@@ -124,9 +127,7 @@ def _log_cosh_scalar(x: float) -> float:
 def _log_cosh(np: Any, x: Any) -> Any:
     size = np.abs(x)
     half = np.sinh(0.5 * np.minimum(size, 1))
-    return np.where(
-        size < 1, np.log1p(2 * half * half), size - math.log(2.0) + np.log1p(np.exp(-2 * size))
-    )
+    return np.where(size < 1, np.log1p(2 * half * half), size - math.log(2.0) + np.log1p(np.exp(-2 * size)))
 
 
 log_cosh = elementwise(
@@ -176,7 +177,8 @@ arctanh = elementwise(
     singular=[
         *_at_ends("arctanh", INF),
         Singular(
-            lambda x: above(x, 1) | below(x, -1), "arctanh is not defined outside [-1, 1], and neither is its derivative",
+            lambda x: above(x, 1) | below(x, -1),
+            "arctanh is not defined outside [-1, 1], and neither is its derivative",
             adiff=NAN, subgradients="no value",
         ),
     ],
@@ -196,4 +198,3 @@ rad2deg = elementwise(
     scalar=math.degrees, array=lambda np, x: np.rad2deg(x), dtype="float", accepts="bif", aliases="degrees",
     domain=[(-3, 3)], doc="Radians as degrees.", example=("rad2deg(pi)", 180.0),
 )  # fmt: skip
-

@@ -86,6 +86,8 @@ class Lowering:
         self.scope = self.module
         # Comprehension variables shadow the scope's while their comprehension is lowered.
         self.shadows: list[dict[str, int]] = []
+        # How many loops of the present function are around the statement being lowered.
+        self.loops = 0
 
     # --- help -------------------------------------------------------------------------------------------------------
 
@@ -471,6 +473,7 @@ class Lowering:
         saved = {k: self.scope.slots.get(k) for k in hidden}
         self.scope.slots.update(hidden)
         outer, self.scope = self.scope, scope
+        loops, self.loops = self.loops, 0
         try:
             if statements is not None:
                 collect_declarations(statements, scope)
@@ -485,6 +488,7 @@ class Lowering:
                 body = [c.Return(self.expression(expression, "argument"), False)]
         finally:
             self.scope = outer
+            self.loops = loops
             self.shadows = outer_shadows
             for k, v in saved.items():
                 if v is None:
@@ -574,17 +578,30 @@ class Lowering:
     def for_(self, node: s.For) -> c.Stmt:
         iterable = self.expression(node.iter)
         return c.For(
-            self.target(node.target), iterable, self.block(node.body), self.block(node.orelse), self.site(node.iter)
+            self.target(node.target), iterable, self.loop_body(node.body), self.block(node.orelse), self.site(node.iter)
         )
 
     def while_(self, node: s.While) -> c.Stmt:
-        return c.While(self.expression(node.test), self.block(node.body), self.block(node.orelse), self.site(node.test))
+        return c.While(self.expression(node.test), self.loop_body(node.body), self.block(node.orelse), self.site(node.test))
 
     def break_(self, node: s.Node) -> c.Stmt:
+        self.need_loop("break", node)
         return c.Break()
 
     def continue_(self, node: s.Node) -> c.Stmt:
+        self.need_loop("continue", node)
         return c.Continue()
+
+    def need_loop(self, word: str, node: s.Node) -> None:
+        if not self.loops:
+            raise self.error("E0209", f"'{word}' outside a loop", node, "it belongs in the body of a 'for' or 'while'")
+
+    def loop_body(self, statements: list[s.Statement]) -> list[c.Stmt]:
+        self.loops += 1
+        try:
+            return self.block(statements)
+        finally:
+            self.loops -= 1
 
     def pass_(self, node: s.Node) -> None:
         return None

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 CONSTANTS: dict[str, Any] = {
     "pi": math.pi,
     "e": math.e,
+    "π": math.pi,
+    "τ": math.tau,
     "tau": math.tau,
     "inf": math.inf,
     "nan": math.nan,
@@ -54,7 +56,7 @@ INTRINSIC_ALIASES = {
 WHOLE = frozenset({"floor", "ceil", "trunc"})
 
 # Bare built-ins of Python that mean Python's function, not the row that NumPy calls the same.
-BUILTINS_FIRST = frozenset("abs min max sum round sorted any all pow divmod".split())
+BUILTINS_FIRST = frozenset("abs min max sum round sorted any all pow divmod cond".split())
 
 # Modules whose names are bound without an import, and the prefixes under them that change nothing.
 MODULES = {
@@ -138,6 +140,10 @@ def dotted(parts: list[str]) -> Meaning | None:
             return Meaning("row", row)
     if root == "math" and len(path) == 1 and parts[-1] in WHOLE:
         return Meaning("intrinsic", "math." + path[0])
+    if path[-1:] == ["cond"] and "linalg" not in path and root != "numpy":
+        return Meaning("intrinsic", "cond")  # control flow; the condition number is linalg.cond
+    if path[:1] == ["UnconnectedGradients"] and path[1:] in (["NONE"], ["ZERO"]):
+        return Meaning("constant", path[1].lower())
     if path == ["__version__"]:
         from ..version import VERSION
 

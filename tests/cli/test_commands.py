@@ -7,6 +7,7 @@ import io
 import json
 import math
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -235,6 +236,13 @@ def test_programs_from_files_and_standard_input(answer: Answer) -> None:
     assert answer("grad", "-f", "-", "--at", "x=2", stdin="x**2\n") == "4.0\n"
     assert answer("value", "-f", "rosenbrock.adiff", "--at", "@start.json") == "2504\n"
     assert answer("value", "-", stdin=b"\xef\xbb\xbf1 + 1\r\n") == "2\n"
+
+
+def test_a_program_from_a_pipe(folder: Path) -> None:
+    code = "from adiff.cli.main import main; main()"
+    script = f"{sys.executable} -c '{code}' value -f <(echo '1 + 1')"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, cwd=folder)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "2\n", "")
 
 
 def test_verbose(adiff: Callable[..., Completed]) -> None:

@@ -71,6 +71,8 @@ MISUSES = [
     (["run", "loop.adiff", "--timeout", "0.3"], 1, "--timeout"),
     (["value", "sum(ones((10**9, 10**9)))"], 1, "error[E06"),
     (["value", "10**10**10"], 1, "error["),
+    (["value", "x", "--at", "x=10**10**10"], 1, "error[E06"),
+    (["value", "[i for i in range(10**12)]", "--max-memory", "50M"], 1, "error[E06"),
     (["value", "sum(ones((3000, 3000)))", "--max-memory", "10M"], 1, "error[E06"),
     # Files.
     (["grad", "-f", "nope.adiff"], 4, "nope.adiff: no such file"),

@@ -59,7 +59,7 @@ def test_a_device_is_written_to(adiff: Callable[..., Completed]) -> None:
     assert adiff("value", "1", "-o", "/dev/stdout").stdout == "1\n"
 
 
-@pytest.mark.parametrize("path", [".", "no/such/folder/out", "rosenbrock.adiff/out", "x" * 300, "/dev/full"])
+@pytest.mark.parametrize("path", ["", ".", "no/such/folder/out", "rosenbrock.adiff/out", "x" * 300, "/dev/full"])
 def test_places_that_cannot_be_written(adiff: Callable[..., Completed], path: str) -> None:
     done = adiff("value", "1", "-o", path)
     assert (done.returncode, done.stdout) == (4, "")

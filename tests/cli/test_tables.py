@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from adiff.cli.formats.layout import Marks, aligned, cell_text
@@ -114,7 +115,7 @@ PARTITION = """\
 
 STITCH = """\
   row   value   from         overwrites
- ────────────────────────────────────────
+ ───────────────────────────────────────
   [0]   1       data[0][0]
   [1]   3       data[1][0]   data[0][1]
 """
@@ -160,6 +161,13 @@ def test_the_rest_of_a_long_tensor_is_counted(terminal: Terminal) -> None:
     for kept, rest in re.findall(r"\[((?:1\.0, )+)… (\d+) more\]", shown):
         assert kept.count("1.0") + int(rest) == 1000
     assert "… " in shown
+
+
+def test_a_long_tape_is_cut_between_steps(terminal: Terminal, folder: Path) -> None:
+    (folder / "loop.adiff").write_text("y = x\nfor i in range(1000):\n    y = y * 1.5\ny\n")
+    shown = bare(terminal("tape", "-f", "loop.adiff", "--at", "x=2.0", columns=160))
+    assert "801 more steps" in shown
+    assert len(shown.splitlines()) < 250
 
 
 def test_user_text_is_never_markup(terminal: Terminal) -> None:
@@ -237,3 +245,13 @@ def test_cells(value: object, width: int, text: str) -> None:
 
 def test_decimal_points_stand_under_each_other() -> None:
     assert aligned(["1.5", "-10", "2e-05", "–", "300.25"]) == ["  1.5", "-10", "  2e-05", "–", "300.25"]
+
+
+def test_progress_shows_after_a_second_and_leaves_nothing_behind(terminal: Terminal, folder: Path) -> None:
+    (folder / "loop.adiff").write_text("x = 0.0\nfor i in range(100000):\n    x = x + 1.0\nx\n")
+    (folder / "slow.txt").write_text("value -f loop.adiff\n" * 200)
+    shown = terminal("batch", "slow.txt", "-o", "out.txt", "--timeout", "60")
+    assert re.search(r"\r\d+ lines", shown)
+    assert shown.endswith("\r\x1b[K200 lines: 200 answered, 0 failed\n")
+    (folder / "quick.txt").write_text("value 1\n" * 20)
+    assert terminal("batch", "quick.txt", "-o", "out.txt") == "20 lines: 20 answered, 0 failed\n"

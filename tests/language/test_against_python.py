@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from adiff import AdiffError, program
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 PROGRAMS = (Path(__file__).parent / "python_programs.txt").read_text(encoding="utf-8").split("\n===\n")
@@ -57,9 +57,8 @@ class Writer:
     def __init__(self, draw: st.DrawFn) -> None:
         self.draw = draw
         self.lines: list[str] = []
-        self.variables: dict[str, list[str]] = {"int": ["n0"], "float": ["x0"], "str": ["s0"], "list": ["l0"], "bool": []}
+        self.variables: dict[str, list[str]] = {"int": ["n0", "i0", "i1"], "float": ["x0"], "str": ["s0"], "list": ["l0"], "bool": []}
         self.functions: list[tuple[str, int]] = []
-        self.fresh = 1
         self.loops = 0
 
     def pick(self, options: list[str]) -> str:
@@ -176,29 +175,27 @@ class Writer:
         for _ in range(self.number(1, 3)):
             self.statement(indent, depth)
 
-    def new(self, kind: str) -> str:
-        """A name to assign: an old one, or (outside every block, where it is surely bound) a new one."""
-        return self.variable(kind)
-
     def statement(self, indent: str, depth: int) -> None:
-        put = lambda text: self.lines.append(indent + text)  # noqa: E731
+        def put(text: str) -> None:
+            self.lines.append(indent + text)
+
         form = self.number(0, 15)
         if form <= 2:
-            put(f"{self.new('int')} = {self.int_(2)}")
+            put(f"{self.variable('int')} = {self.int_(2)} % {self.pick(['99991', '-7919'])}")  # loops must not square for ever
         elif form == 3:
-            put(f"{self.new('float')} = {self.float_(2)}")
+            put(f"{self.variable('float')} = {self.float_(2)}")
         elif form == 4:
             put(f"{self.variable('int')} {self.pick(['+=', '-=', '//=', '%='])} abs({self.int_(1)}) + 1")
         elif form == 5:
             put(f"{self.variable('float')} {self.pick(['+=', '-=', '*='])} {self.float_(1)}")
         elif form == 6:
-            put(f"{self.new('list')} = ({self.list_(2)})[:8]")
+            put(f"{self.variable('list')} = [v % 9973 for v in {self.list_(2)}][:8]")
         elif form == 7:
             name = self.variable("list")
-            put(f"{name}.append({self.int_(1)})" if self.draw(st.booleans()) else f"{name} += [{self.int_(0)}]")
+            put(f"{name}.append({self.int_(1)} % 997)" if self.draw(st.booleans()) else f"{name} += [{self.int_(0)}]")
             put(f"{name} = {name}[-8:]")
         elif form == 8:
-            put(f"{self.new('str')} = {self.str_()}")
+            put(f"{self.variable('str')} = {self.str_()}")
         elif form == 9:
             a, b = self.variable("int"), self.variable("int")
             put(f"{a}, *rest, {b} = [{self.int_(1)}] + {self.list_(0)} + [{self.int_(0)}]")
@@ -206,7 +203,7 @@ class Writer:
         elif form == 10:
             name = self.variable("list")
             put(f"if {name}:")
-            put(f"    {name}[{self.int_(0)} % len({name})] {self.pick(['=', '+=', '*='])} {self.int_(0)}")
+            put(f"    {name}[{self.int_(0)} % len({name})] {self.pick(['=', '+=', '-='])} {self.int_(0)}")
         elif form in (11, 12) and depth:
             put(f"if {self.bool_(1)}:")
             self.block(indent + "    ", depth - 1)
@@ -217,10 +214,7 @@ class Writer:
                 put("else:")
                 self.block(indent + "    ", depth - 1)
         elif form == 13 and depth:
-            self.loops += 1
-            counter = f"i{self.loops}"
-            self.variables["int"].append(counter)
-            self.lines.append(f"{indent}{counter} = 0")
+            counter = self.pick(["i0", "i1"])
             put(f"for {counter} in {self.pick([f'range({self.number(0, 5)})', self.list_(0) + '[:]'])}:")
             self.block(indent + "    ", depth - 1)
             if self.draw(st.booleans()):
@@ -245,8 +239,9 @@ class Writer:
     def function(self) -> None:
         name = f"f{len(self.functions)}"
         outer = {kind: list(names) for kind, names in self.variables.items()}
-        self.variables = {"int": ["a", "b"], "float": ["c"], "str": ["d"], "list": ["e"], "bool": []}
+        self.variables = {"int": ["a", "b", "i0", "i1"], "float": ["c"], "str": ["d"], "list": ["e"], "bool": []}
         self.lines.append(f"def {name}(a, b={self.number(-5, 5)}):")
+        self.lines.append("    i0 = i1 = 0")
         self.lines.append("    c, d, e = a * 0.5, str(b), [a, b]")
         self.block("    ", 1)
         if self.draw(st.booleans()):  # recursion, bounded by its argument
@@ -275,7 +270,7 @@ class Writer:
 @st.composite
 def programs(draw: st.DrawFn) -> str:
     writer = Writer(draw)
-    writer.lines += ["n0 = 3", "x0 = 1.5", "s0 = 'q'", "l0 = [2, -1, 5]"]
+    writer.lines += ["i0 = i1 = 0", "n0 = 3", "x0 = 1.5", "s0 = 'q'", "l0 = [2, -1, 5]"]
     for _ in range(draw(st.integers(0, 2))):
         writer.function() if draw(st.booleans()) else writer.closure()
     for name, kind, value in (("n1", "int", "-7"), ("x1", "float", "-0.125"), ("l1", "list", "[4]"), ("s1", "str", "''")):
@@ -289,7 +284,12 @@ def programs(draw: st.DrawFn) -> str:
     return "\n".join(writer.lines) + "\n"
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=150,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    phases=(Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink),
+)
 @given(programs())
 def test_generated_programs(text: str) -> None:
     try:

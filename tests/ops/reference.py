@@ -44,10 +44,6 @@ def log_gamma(x: Any) -> Any:
     return mp.log(abs(mp.gamma(x))) if x < 0 else mp.loggamma(x)
 
 
-def square_root_by_newton(f: Any, x: Any) -> Any:
-    return f(x)
-
-
 def inverse_normal(p: Any) -> Any:
     return mp.sqrt(2) * mp.erfinv(2 * p - 1)
 
@@ -143,7 +139,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "trunc": lambda x: mp.floor(x) if x > 0 else mp.ceil(x),
     "round": mp.nint,
     "signum": mp.sign,
-    "sign": mp.sign,
     "abs": abs,
     "copysign": lambda x, s: abs(x) * mp.sign(s),
     "heaviside": lambda x, h: where(x > 0, mp.mpf(1), mp.mpf(0)),
@@ -168,6 +163,17 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "softsign": lambda x: x / (1 + abs(x)),
     "silu": lambda x: x * sigmoid(x),
     "gelu_exact": lambda x: x * normal_cdf(x),
+    "sign": mp.sign,
+    "clip": lambda x, low, high: min(max(x, low), high),
+    "hard_silu": lambda x: x * min(max(x + 3, mp.mpf(0)), mp.mpf(6)) / 6,
+    "leaky_relu_hundredth": lambda x, slope: where(x > 0, x, slope * x),
+    "celu": lambda x: where(x > 0, x, mp.expm1(x)),
+    "mish": lambda x: x * mp.tanh(mp.log1p(mp.exp(x))),
+    "tanh_shrink": lambda x: x - mp.tanh(x),
+    "squareplus": lambda x, b: (x + mp.sqrt(x * x + b)) / 2,
+    "gelu": lambda x: x * normal_cdf(x),
+    "gelu_tanh": gelu_tanh,
+    "quick_gelu": lambda x: x * sigmoid(mp.mpf(1.702) * x),
     # special
     "gaussian": lambda x: mp.exp(-x * x),
     "normal_density": mp.npdf,
@@ -180,6 +186,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "ndtr": normal_cdf,
     "log_ndtr": lambda x: mp.log(normal_cdf(x)),
     "ndtri": inverse_normal,
+    "dawsn_derivative": lambda x: 1 - x * mp.sqrt(mp.pi) * mp.exp(-x * x) * mp.erfi(x),
     "dawsn": lambda x: mp.sqrt(mp.pi) / 2 * mp.exp(-x * x) * mp.erfi(x),
     "lgamma": log_gamma,
     "digamma": mp.digamma,
@@ -225,11 +232,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 
 
-def exact(x: Any) -> Any:
-    """A float as the number that it is."""
-    return mp.mpf(x)
-
-
 def derivative(f: Callable[..., Any], point: tuple[Any, ...], orders: tuple[int, ...]) -> Any:
     """A partial derivative of given orders, with steps relative to tiny arguments."""
     active = [i for i, order in enumerate(orders) if order]
@@ -244,7 +246,9 @@ def derivative(f: Callable[..., Any], point: tuple[Any, ...], orders: tuple[int,
         return f(*moved)
 
     counts = tuple(orders[i] for i in active)
-    value = mp.diff(along, tuple([mp.mpf(0)] * len(active)), counts) if len(active) > 1 else mp.diff(along, 0, counts[0])
+    value = (
+        mp.diff(along, tuple([mp.mpf(0)] * len(active)), counts) if len(active) > 1 else mp.diff(along, 0, counts[0])
+    )
     for i, count in zip(active, counts):
         value = value / scales[i] ** count
     return value

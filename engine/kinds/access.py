@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from ..core.dispatch import apply, as_operand, describe
+from ..core.dispatch import apply, as_operand, describe, path_ends
 from ..core.errors import failure, plural
 from ..core.tensor import OPERATORS, Tensor
-from .operators import hashable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -174,3 +173,25 @@ def unpack(value: Any, count: int, star: int | None) -> list[Any]:
     tail = count - star - 1
     middle = items[star : len(items) - tail]
     return [*items[:star], middle, *items[len(items) - tail :]]
+
+
+def hashable(x: Any) -> Any:
+    """A dict key: numbers, strings, booleans, None and tuples of them; a scalar tensor counts as its number."""
+    cls = x.__class__
+    if cls is Tensor and x.shape == ():
+        return x.value if not hasattr(x.value, "item") else x.value.item()
+    if cls is tuple:
+        return tuple(hashable(item) for item in x)
+    if cls in (int, float, str, bool, complex) or x is None or getattr(x, "identity", False):
+        return x
+    raise failure("E0304", f"{describe(x)} cannot be a key of a dict")
+
+
+def constant_of(x: Any) -> Any:
+    """`.numpy()`: the value as a constant, a float64, int64 or complex128 scalar as a bare number."""
+    path_ends((x,), "numpy()")
+    if x.__class__ is not Tensor:
+        return x
+    if x.shape == () and x.dtype.name in ("float64", "int64", "complex128"):
+        return x.value
+    return Tensor(x.value, x.dtype)

@@ -1,0 +1,418 @@
+"""The adjoint of a kernel, by source transformation.
+
+The forward code runs first; loops keep the values they carry at the head of each iteration. The reverse code walks the
+statements backwards; for a loop it takes the iterations in reverse, loads the heads, runs the body again (keeping the
+heads of loops inside it) and then the body's adjoint. Every cotangent is one scalar accumulator, every array has one
+array of cotangents; partials come from the rows' own formulas, applied to symbols.
+"""
+
+from __future__ import annotations
+
+from ..core.state import STATE
+from ..ops.registry import ROWS
+from . import ir
+from .build import Builder, Sym, raw
+from .ir import BOOL, FLOAT, Array, Stack, Stmt, Unsupported, Var
+from .primitives import BOUNDED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..core.operation import Singular
+
+NO_ADJOINT = frozenset(
+    "zero to_int floor ceil trunc sign less less_equal greater greater_equal equal not_equal".split()
+)
+
+
+def adjoint(kernel: ir.Kernel, result: Var, sources: list[Any]) -> tuple[ir.Kernel, list[tuple[Singular, Any]]]:
+    """A kernel that gives `result` and the cotangents of `sources` (scalar variables or input arrays), seeded with 1.
+
+    With it come the singular points it watches, each with its site; their flags are the kernel's last result, an
+    array that is there only if there are any.
+    """
+    transform = Adjoint(active_set(kernel, result))
+    forward = transform.keep_heads(kernel.body, True)
+    builder = transform.builder
+    transform.clear_scalars([s for s in sources if s.__class__ is Var])
+    for s in sources:
+        if s.__class__ is Array:
+            transform.array_of(s)
+    transform.clear_block(forward)
+    if result in transform.active:
+        builder.block.append(ir.Accumulate(transform.bars[result], 1.0))
+    transform.reverse(forward)
+    results: list[Any] = [result]
+    for s in sources:
+        results.append(transform.bars[s] if s.__class__ is Var else transform.arrays[s])
+    body = forward + builder.block
+    if transform.noted:
+        transform.notes.shape = (len(transform.noted),)
+        body.insert(0, ir.Alloc(transform.notes, True))
+        results.append(transform.notes)
+    return ir.Kernel(kernel.parameters, body, results), transform.noted
+
+
+def active_set(kernel: ir.Kernel, result: Any) -> set[Any]:
+    """The variables and arrays that depend on an input and on which the result depends: only these have cotangents."""
+    edges: dict[Any, set[Any]] = {}
+
+    def edge(source: Any, target: Any) -> None:
+        if source.__class__ in (Var, Array) and source.kind == FLOAT:
+            edges.setdefault(source, set()).add(target)
+
+    def walk(block: list[Stmt]) -> None:
+        for s in block:
+            if s.__class__ is ir.Set:
+                if s.var.kind == FLOAT and s.op not in NO_ADJOINT:
+                    for a in s.args:
+                        edge(a, s.var)
+            elif s.__class__ is ir.Load:
+                edge(s.array, s.var)
+            elif isinstance(s, ir.Store | ir.AddTo):
+                edge(s.value, s.array)
+            elif s.__class__ is ir.Accumulate:
+                edge(s.value, s.var)
+            elif s.__class__ is ir.Loop:
+                for phi, initial, following in s.carried:
+                    edge(initial, phi)
+                    edge(following, phi)
+                walk(s.body)
+            elif s.__class__ is ir.If:
+                walk(s.then)
+                walk(s.orelse)
+                for var, a, b in s.merges:
+                    edge(a, var)
+                    edge(b, var)
+
+    walk(kernel.body)
+    varied = reach(edges, [p for p in kernel.parameters if p.kind == FLOAT])
+    backwards: dict[Any, set[Any]] = {}
+    for source, targets in edges.items():
+        for target in targets:
+            backwards.setdefault(target, set()).add(source)
+    useful = reach(backwards, [result])
+    return {x for x in varied & useful if x.kind == FLOAT}
+
+
+def reach(edges: dict[Any, set[Any]], start: list[Any]) -> set[Any]:
+    found = set(start)
+    pending = list(start)
+    while pending:
+        for target in edges.get(pending.pop(), ()):
+            if target not in found:
+                found.add(target)
+                pending.append(target)
+    return found
+
+
+class Adjoint:
+    def __init__(self, active: set[Any]) -> None:
+        self.active = active
+        self.builder = Builder()
+        self.bars: dict[Var, Var] = {}
+        self.arrays: dict[Array, Array] = {}
+        # Where a renamed variable of a repeated body comes from, so that its activity is known.
+        self.origin: dict[Any, Any] = {}
+        # One flag per singular point of the program: set when it is hit by a cotangent that is not zero.
+        self.notes = Array(ir.INT, (0,), "notes")
+        self.noted: list[tuple[Any, Any]] = []
+
+    def is_active(self, x: Any) -> bool:
+        return x.__class__ in (Var, Array) and self.origin.get(x, x) in self.active
+
+    # --- forward ----------------------------------------------------------------------------------------------------
+
+    def keep_heads(self, block: list[Stmt], keep: bool) -> list[Stmt]:
+        """A copy of the code whose outermost loops keep their heads."""
+        copied: list[Stmt] = []
+        for s in block:
+            if s.__class__ is ir.Loop:
+                stacks = {phi: Stack(phi.kind) for phi, _, _ in s.carried} if keep else {}
+                copied.append(s.replace(body=self.keep_heads(s.body, False), stacks=stacks))
+            elif s.__class__ is ir.If:
+                copied.append(
+                    ir.If(s.condition, self.keep_heads(s.then, keep), self.keep_heads(s.orelse, keep), s.merges)
+                )
+            else:
+                copied.append(s)
+        return copied
+
+    def renamed(self, block: list[Stmt], names: dict[Any, Any]) -> list[Stmt]:
+        """A copy of a body for the reverse sweep, with variables of its own; index checks are not repeated."""
+
+        def new(x: Any) -> Any:
+            if x.__class__ in (Var, Array):
+                return names.get(x, x)
+            return x
+
+        def define(x: Any) -> Any:
+            made = Var(x.kind, "r") if x.__class__ is Var else Array(x.kind, x.shape, "ra")
+            names[x] = made
+            self.origin[made] = self.origin.get(x, x)
+            return made
+
+        copied: list[Stmt] = []
+        for s in block:
+            if s.__class__ is ir.Set:
+                args = tuple(new(a) for a in s.args)
+                copied.append(ir.Set(define(s.var), s.op, args, s.site))
+            elif s.__class__ is ir.Load:
+                array, index = new(s.array), new(s.index)
+                copied.append(ir.Load(define(s.var), array, index))
+            elif s.__class__ is ir.Check:
+                continue
+            elif s.__class__ is ir.Alloc:
+                copied.append(ir.Alloc(define(s.array), s.zero))
+            elif s.__class__ is ir.Store:
+                copied.append(ir.Store(new(s.array), new(s.index), new(s.value)))
+            elif s.__class__ is ir.Loop:
+                start, stop, step = new(s.start), new(s.stop), new(s.step)
+                initials = [new(initial) for _, initial, _ in s.carried]
+                phis = [define(phi) for phi, _, _ in s.carried]
+                index = None if s.index is None else define(s.index)
+                test = None if s.test is None else self.renamed(s.test, names)
+                condition = new(s.condition)
+                body = self.renamed(s.body, names)
+                carried = [(p, i, new(f)) for p, i, (_, _, f) in zip(phis, initials, s.carried)]
+                stacks = {names[phi]: Stack(phi.kind) for phi in s.stacks}
+                copied.append(
+                    s.replace(
+                        index=index, start=start, stop=stop, step=step, test=test, condition=condition, carried=carried,
+                        body=body, stop_when=new(s.stop_when), stacks=stacks, trips=define(s.trips),
+                    )
+                )  # fmt: skip
+            elif s.__class__ is ir.If:
+                condition = new(s.condition)
+                then, orelse = self.renamed(s.then, names), self.renamed(s.orelse, names)
+                sides = [(new(a), new(b)) for _, a, b in s.merges]
+                copied.append(
+                    ir.If(condition, then, orelse, [(define(v), a, b) for (v, _, _), (a, b) in zip(s.merges, sides)])
+                )
+            else:
+                raise Unsupported("differentiating a kernel of this kind")
+        return copied
+
+    # --- cotangents -------------------------------------------------------------------------------------------------
+
+    def clear_scalars(self, variables: list[Var]) -> None:
+        """Cotangents of zero for variables."""
+        for v in variables:
+            bar = Var(FLOAT, "b")
+            self.bars[v] = bar
+            self.builder.block.append(ir.Set(bar, "zero", (), None))
+
+    def array_of(self, array: Array) -> Array:
+        """The array of cotangents of an array, zero at first."""
+        bar = Array(FLOAT, array.shape, "ab")
+        self.arrays[array] = bar
+        self.builder.block.append(ir.Alloc(bar, True))
+        return bar
+
+    def clear_block(self, block: list[Stmt]) -> None:
+        """Cotangents for everything that a block itself defines (nested blocks clear their own)."""
+        scalars: list[Var] = []
+        for s in block:
+            if isinstance(s, ir.Set | ir.Load) and self.is_active(s.var):
+                scalars.append(s.var)
+            elif s.__class__ is ir.Alloc and self.is_active(s.array):
+                self.array_of(s.array)
+            elif s.__class__ is ir.Loop:
+                scalars.extend(phi for phi, _, _ in s.carried if self.is_active(phi))
+            elif s.__class__ is ir.If:
+                scalars.extend(v for v, _, _ in s.merges if self.is_active(v))
+        self.clear_scalars(scalars)
+
+    def give(self, x: Any, c: Any) -> None:
+        """Add a cotangent to a variable's."""
+        if self.is_active(x) and x in self.bars:
+            c = raw(c)
+            if c.__class__ in (int, float) and c == 0:
+                return
+            self.builder.block.append(ir.Accumulate(self.bars[x], c))
+
+    # --- reverse ----------------------------------------------------------------------------------------------------
+
+    def reverse(self, block: list[Stmt]) -> None:
+        for s in reversed(block):
+            if s.__class__ is ir.Set:
+                if self.is_active(s.var):
+                    self.reverse_set(s)
+            elif s.__class__ is ir.Load:
+                if self.is_active(s.var) and s.array in self.arrays:
+                    self.builder.block.append(ir.AddTo(self.arrays[s.array], s.index, self.bars[s.var]))
+            elif s.__class__ is ir.Store:
+                if self.is_active(s.value) and s.array in self.arrays:
+                    c = Var(FLOAT, "c")
+                    bar = self.arrays[s.array]
+                    self.builder.block.append(ir.Load(c, bar, s.index))
+                    # An element that is written again later has its cotangent from that write alone.
+                    self.builder.block.append(ir.Store(bar, s.index, 0.0))
+                    self.give(s.value, c)
+                elif s.array in self.arrays:
+                    self.builder.block.append(ir.Store(self.arrays[s.array], s.index, 0.0))
+            elif s.__class__ is ir.If:
+                self.reverse_if(s)
+            elif s.__class__ is ir.Loop:
+                self.reverse_loop(s)
+
+    def reverse_set(self, s: ir.Set) -> None:
+        builder = self.builder
+        g = Sym(builder, self.bars[s.var])
+        STATE.site = s.site if s.site is not None else STATE.site
+        if s.op in ("copy", "to_float"):
+            self.give(s.args[0], g)
+            return
+        if s.op == "where_select":
+            condition = Sym(builder, s.args[0])
+            for k in (1, 2):
+                if self.is_active(s.args[k]):
+                    sides = (g, 0.0) if k == 1 else (0.0, g)
+                    self.give(s.args[k], fresh(builder, "where_select", (condition, *sides), FLOAT))
+            return
+        row = ROWS[s.op]
+        if row.derivative == "zero":
+            return
+        if row.derivative != "partials":
+            raise Unsupported(f"the derivative of {row.name}")
+        symbols = tuple(Sym(builder, a) if a.__class__ is Var else a for a in s.args)
+        y = Sym(builder, s.var)
+        for k, x in enumerate(s.args):
+            if not self.is_active(x):
+                continue
+            formula = row.partials[k]
+            builder.memos.append({})
+            try:
+                p = formula(y, *symbols) if callable(formula) else formula
+                for spot in row.singular:
+                    if spot.input == k:
+                        p = self.resolved(spot, p, symbols, g, s.site)
+                self.give(x, product(builder, g, p, row.name in BOUNDED))
+            finally:
+                builder.memos.pop()
+
+    def resolved(self, spot: Singular, p: Any, symbols: tuple[Any, ...], g: Sym, site: Any) -> Any:
+        """A partial with the policy's choice at a singular point, and a flag that says whether it was met."""
+        builder = self.builder
+        mask = spot.where(*symbols)
+        if mask.__class__ is not Sym:
+            if mask is True:
+                raise Unsupported("a point that is singular for every input")
+            return p
+        number = len(self.noted)
+        self.noted.append((spot, site))
+        met = fresh(builder, "not_equal", (g, 0.0), BOOL)
+        hit = fresh(builder, "logical_and", (mask, met), BOOL)
+        builder.block.append(ir.If(hit.var, [ir.Store(self.notes, number, 1)], [], []))
+        choice = spot.choice(STATE.kinks)
+        if choice is None:
+            return p
+        chosen = choice(*symbols) if callable(choice) else float(choice)
+        return builder.apply(ROWS["where_select"], (mask, chosen, p), None)
+
+    def reverse_if(self, s: ir.If) -> None:
+        builder = self.builder
+
+        def side(block: list[Stmt], values: list[tuple[Var, Any]]) -> list[Stmt]:
+            def fill() -> None:
+                self.clear_block(block)
+                for var, value in values:
+                    if self.is_active(var):
+                        self.give(value, Sym(builder, self.bars[var]))
+                self.reverse(block)
+
+            return builder.nested(fill)[0]
+
+        then = side(s.then, [(v, a) for v, a, _ in s.merges])
+        orelse = side(s.orelse, [(v, b) for v, _, b in s.merges])
+        if then or orelse:
+            builder.block.append(ir.If(s.condition, then, orelse, []))
+
+    def reverse_loop(self, s: ir.Loop) -> None:
+        builder = self.builder
+        carried = [(phi, initial, following) for phi, initial, following in s.carried]
+        moving = [phi for phi, _, _ in carried if self.is_active(phi)]
+        touches = [x for x in written(s.body) if self.is_active(x)]
+        if not moving and not touches and not any(self.is_active(x) for x in read(s.body)):
+            return
+        names: dict[Any, Any] = {}
+        restored: list[tuple[Var, Stack]] = []
+        for phi, _, _ in carried:
+            again = Var(phi.kind, "r")
+            names[phi] = again
+            self.origin[again] = self.origin.get(phi, phi)
+            restored.append((again, s.stacks[phi]))
+        index = None
+        if s.index is not None:
+            index = names[s.index] = Var(s.index.kind, "i")
+        position = Var(ir.INT, "k")
+
+        def fill() -> None:
+            # What the loop's results received becomes the cotangent of the values that the body hands on.
+            handed: list[tuple[Any, Sym]] = []
+            for phi in moving:
+                c = Var(FLOAT, "c")
+                builder.block.append(ir.Set(c, "copy", (self.bars[phi],), None))
+                builder.block.append(ir.Set(self.bars[phi], "zero", (), None))
+                handed.append((phi, Sym(builder, c)))
+            body = self.keep_heads(self.renamed(s.body, names), True)
+            builder.block.extend(body)
+            # The head's variable collects into the same accumulator as the loop's result, one iteration earlier.
+            for phi in moving:
+                self.bars[names[phi]] = self.bars[phi]
+            self.clear_block(body)
+            following = {phi: f for phi, _, f in carried}
+            for phi, symbol in handed:
+                f = following[phi]
+                self.give(names.get(f, f) if f.__class__ is Var else f, symbol)
+            self.reverse(body)
+
+        block, _ = builder.nested(fill)
+        builder.block.append(ir.ReverseLoop(s.trips, position, index, s.start, s.step, restored, block))
+        for phi, initial, _ in carried:
+            if phi in moving:
+                self.give(initial, Sym(builder, self.bars[phi]))
+
+
+def written(block: list[Stmt]) -> list[Any]:
+    found: list[Any] = []
+    for s in block:
+        if isinstance(s, ir.Store | ir.AddTo):
+            found.append(s.array)
+        elif s.__class__ is ir.Loop:
+            found.extend(written(s.body))
+        elif s.__class__ is ir.If:
+            found.extend(written(s.then) + written(s.orelse))
+    return found
+
+
+def read(block: list[Stmt]) -> list[Any]:
+    found: list[Any] = []
+    for s in block:
+        if s.__class__ is ir.Load:
+            found.append(s.array)
+        elif s.__class__ is ir.Loop:
+            found.extend(read(s.body))
+        elif s.__class__ is ir.If:
+            found.extend(read(s.then) + read(s.orelse))
+    return found
+
+
+def fresh(builder: Builder, op: str, args: tuple[Any, ...], kind: str) -> Sym:
+    """A statement that is never shared: it reads accumulators, which change."""
+    var = Var(kind)
+    builder.block.append(ir.Set(var, op, tuple(raw(a) for a in args), STATE.site))
+    return Sym(builder, var)
+
+
+def product(builder: Builder, g: Sym, p: Any, bounded: bool) -> Any:
+    """g * p, where a zero cotangent stays zero whatever it meets."""
+    if p.__class__ in (int, float):
+        if p == 1:
+            return g
+        if p == -1:
+            return fresh(builder, "negative", (g,), FLOAT)
+        return fresh(builder, "multiply", (g, float(p)), FLOAT)
+    return fresh(builder, "multiply" if bounded else "strong_multiply", (g, p), FLOAT)
+

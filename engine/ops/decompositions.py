@@ -1,0 +1,485 @@
+"""Factorisations of matrices: triangular systems, Cholesky, QR, singular values, eigenvalues.
+
+All of them take batches: the matrices are the last two axes. The rules follow M. Giles, "Collected matrix derivative
+results for forward and reverse mode algorithmic differentiation" (2008); Cholesky: I. Murray, "Differentiation of the
+Cholesky decomposition" (2016); QR: S. Walter and L. Lehmann, "Algorithmic differentiation of linear algebra functions
+with application in optimum experimental design" (2010); the complex cases: Z.-Q. Wan and S.-X. Zhang, "Automatic
+differentiation for complex valued SVD" (2019), and C. Boeddeker et al. (2017) for non-symmetric eigenvalues.
+
+Where singular values or eigenvalues coincide, the vectors that belong to them have no derivative, and a function that
+depends on them only together has. The terms in question are 0/0 there and are set to 0, which is right for such a
+function; a cotangent that asks for more is reported.
+"""
+
+from __future__ import annotations
+
+from ..core.dispatch import as_operand, common_dtype, plain
+from ..core.dtypes import REAL_PART
+from ..core.errors import failure, plural
+from ..core.operation import Operation, composite, missing, rule
+from ..core.state import RECORDERS, STATE
+from ..core.tensor import OPERATORS
+from .products import matmul
+from .shapes import diag_batch, tril, triu
+from .sorting import weak
+from .structure import index
+from .support import (
+    BATCH,
+    DEFINITE,
+    SQUARE,
+    TALL,
+    VECTOR,
+    WIDE,
+    adjoint,
+    beside,
+    cases,
+    complex_of,
+    conjugate,
+    float_of,
+    floating,
+    found_by_rule,
+    is_complex,
+    mask_tensor,
+    meet,
+    shape_of,
+    some,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..core.dtypes import DType
+
+
+def square(name: str, shape: tuple[int, ...]) -> int:
+    """The side of square matrices in the last two axes.
+
+    Raises AdiffError E0302 for anything else.
+    """
+    if len(shape) < 2:
+        raise failure("E0302", f"{name} needs a matrix, and this is a tensor of {plural(len(shape), 'dimension')}")
+    if shape[-1] != shape[-2]:
+        raise failure("E0302", f"{name} needs a square matrix, and this one is {shape[-2]} by {shape[-1]}")
+    return shape[-1]
+
+
+def matrix(name: str, shape: tuple[int, ...]) -> tuple[int, int]:
+    """The numbers of rows and columns of matrices in the last two axes."""
+    if len(shape) < 2:
+        raise failure("E0302", f"{name} needs a matrix, and this is a tensor of {plural(len(shape), 'dimension')}")
+    return shape[-2], shape[-1]
+
+
+def hermitian(x: Any) -> Any:
+    """The Hermitian part of a matrix, in rows of the table."""
+    return (x + adjoint(x)) * 0.5
+
+
+def diagonal_of(x: Any) -> Any:
+    import numpy as np
+
+    places = np.arange(min(shape_of(x)[-2:]))
+    return index(x, index=(Ellipsis, places, places))
+
+
+def columns_by(x: Any, d: Any) -> Any:
+    """x with column i multiplied by d[i]."""
+    return x * beside(OPERATORS["expand_dims"](d, axis=-2), x)
+
+
+def rows_by(d: Any, x: Any) -> Any:
+    """x with row i multiplied by d[i]."""
+    return x * beside(OPERATORS["expand_dims"](d, axis=-1), x)
+
+
+hermitian_transpose = adjoint
+
+# --- triangular systems ---------------------------------------------------------------------------------------------
+
+
+def _triangular_solve(np: Any, a: Any, b: Any, lower: bool, adjoint: bool) -> Any:
+    side = square("triangular_solve", a.shape)
+    if b.ndim < 2 or b.shape[-2] != side:
+        raise failure(
+            "E0302", f"triangular_solve: a {side} by {side} matrix does not fit a right side of shape {list(b.shape)}"
+        )
+    pivots = np.diagonal(a, axis1=-2, axis2=-1)
+    if not pivots.all():
+        place = int(np.argmin(np.abs(pivots).reshape(-1, side)[-1])) if a.ndim == 2 else -1
+        where = f" (element [{place},{place}] is 0)" if place >= 0 else ""
+        raise failure("E0404", f"triangular_solve: the matrix is singular{where}")
+    if adjoint:
+        a, lower = np.conj(np.swapaxes(a, -1, -2)), not lower
+    if side > 64 and a.ndim == 2 and b.ndim == 2:
+        from scipy import linalg
+
+        return linalg.solve_triangular(a, b, lower=lower, check_finite=False)
+    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    out = np.array(np.broadcast_to(b, (*batch, *b.shape[-2:])))
+    for k in range(side) if lower else range(side - 1, -1, -1):
+        known = slice(0, k) if lower else slice(k + 1, side)
+        found = out[..., k, :] - np.matmul(a[..., k : k + 1, known], out[..., known, :])[..., 0, :]
+        out[..., k, :] = found / a[..., k, k, None]
+    return out
+
+
+def _triangular_solve_vjp(g: Any, y: Any, a: Any, b: Any, lower: bool, adjoint: bool) -> tuple[Any, Any]:
+    to_b = triangular_solve_row(a, g, lower=lower, adjoint=not adjoint)
+
+    def to_a() -> Any:
+        product = matmul(y, hermitian_transpose(to_b)) if adjoint else matmul(to_b, hermitian_transpose(y))
+        return -(tril(product) if lower else triu(product))
+
+    return to_a, to_b
+
+
+triangular_solve_row = rule(
+    "triangular_system", "a, b | lower, adjoint", _triangular_solve_vjp, array=_triangular_solve, dtype="float",
+    domain=cases(((SQUARE, SQUARE), {"lower": True, "adjoint": False}),
+                 ((BATCH, TALL[:2]), {"lower": False, "adjoint": True})),
+    doc="The solution of a triangular system; b is a matrix. What triangular_solve is made of.",
+    example=("triangular_system([[2.0]], [[4.0]], True, False)", [[2.0]]),
+)  # fmt: skip
+
+
+def solve_triangular_with(a: Any, b: Any, lower: bool, adjoint: bool) -> Any:
+    a, b = floating(a), floating(b)
+    if len(shape_of(b)) == 1:
+        column = OPERATORS["expand_dims"](b, axis=-1)
+        return index(triangular_solve_row(a, column, lower=lower, adjoint=adjoint), index=(Ellipsis, 0))
+    return triangular_solve_row(a, b, lower=lower, adjoint=adjoint)
+
+
+triangular_solve = composite(
+    "triangular_solve", "a, b | lower=True, adjoint=False",
+    lambda a, b, lower=True, adjoint=False: solve_triangular_with(a, b, bool(lower), bool(adjoint)),
+    domain=cases(((SQUARE, SQUARE), {}), ((SQUARE, VECTOR[:3]), {"lower": False})),
+    doc="The solution x of a x = b where only the lower (or upper) triangle of a counts.",
+    example=("triangular_solve([[2.0, 0.0], [1.0, 1.0]], [2.0, 3.0])", [1.0, 2.0]),
+)  # fmt: skip
+solve_triangular = composite(
+    "solve_triangular", "a, b | trans=0, lower=False",
+    lambda a, b, trans=0, lower=False: solve_triangular_with(
+        conjugate(as_operand(a)) if trans in (1, "T") else a, b, bool(lower), trans not in (0, "N")
+    ),
+    domain=cases(((SQUARE, VECTOR[:3]), {})), doc="triangular_solve as SciPy has it: of the upper triangle by default.",
+    example=("solve_triangular([[1.0, 1.0], [0.0, 2.0]], [3.0, 4.0])", [1.0, 2.0]),
+)  # fmt: skip
+
+
+# --- Cholesky -------------------------------------------------------------------------------------------------------
+
+
+def _cholesky(np: Any, x: Any) -> Any:
+    square("cholesky", x.shape)
+    return np.linalg.cholesky((x + np.conj(np.swapaxes(x, -1, -2))) * 0.5)
+
+
+def _cholesky_vjp(g: Any, y: Any, x: Any) -> Any:
+    import numpy as np
+
+    side = shape_of(x)[-1]
+    half = np.tril(np.ones((side, side)))
+    np.fill_diagonal(half, 0.5)
+    inner = matmul(adjoint(y), g) * beside(weak(half), y)
+    left = triangular_solve_row(y, inner, lower=True, adjoint=True)  # L^-H inner
+    both = adjoint(triangular_solve_row(y, adjoint(left), lower=True, adjoint=True))  # L^-H inner L^-1
+    return hermitian(both)
+
+
+cholesky_row = rule(
+    "cholesky", "x", _cholesky_vjp, array=_cholesky, dtype="float",
+    domain=cases(((DEFINITE,), {}), (([[[2.0, 0.3], [0.3, 1.1]], [[1.4, -0.2], [-0.2, 0.9]]],), {})),
+    doc="The lower triangular L with L L^H = x, of the Hermitian part of x; so the gradient is Hermitian.",
+    example=("cholesky([[4.0, 2.0], [2.0, 2.0]])", [[2.0, 0.0], [1.0, 1.0]]),
+)  # fmt: skip
+cholesky_solve = composite(
+    "cholesky_solve", "chol, rhs",
+    lambda chol, rhs: solve_triangular_with(chol, solve_triangular_with(chol, rhs, True, False), True, True),
+    domain=cases(((SQUARE, TALL), {})), doc="The solution of A x = rhs from the Cholesky factor of A.",
+    example=("cholesky_solve([[2.0, 0.0], [0.0, 1.0]], [[4.0], [1.0]])", [[1.0], [1.0]]),
+)  # fmt: skip
+
+
+# --- QR -------------------------------------------------------------------------------------------------------------
+
+
+def _qr_vjp(g: Any, y: Any, x: Any) -> Any:
+    q, r = y
+    gq, gr = g
+    m = matmul(r, adjoint(gr)) - matmul(adjoint(gq), q)
+    below = tril(m, k=-1)
+    middle = OPERATORS["real"](diagonal_of(m)) if is_complex(m) else diagonal_of(m)
+    symmetric = below + adjoint(below) + beside(diag_batch(middle), m)
+    pulled = gq + matmul(q, symmetric)
+    return adjoint(triangular_solve_row(r, adjoint(pulled), lower=False, adjoint=False))  # pulled R^-H
+
+
+qr_row = rule(
+    "qr_tall", "x", _qr_vjp, array=lambda np, x: tuple(np.linalg.qr(x)), dtype="float",
+    domain=cases(((TALL,), {}), ((SQUARE,), {})), doc="The reduced QR factorisation of a matrix that is not wide.",
+    example=("qr_tall([[2.0], [0.0]])", ([[1.0], [0.0]], [[2.0]])),
+)  # fmt: skip
+qr_complete = missing(
+    "qr_complete", "x", "the columns of q beyond the rank are arbitrary: use mode='reduced'",
+    array=lambda np, x: tuple(np.linalg.qr(x, mode="complete")), dtype="float",
+    doc="The QR factorisation with a square q, of a tall matrix.",
+    example=("qr_complete([[2.0], [0.0]])", ([[1.0, 0.0], [0.0, 1.0]], [[2.0], [0.0]])),
+)  # fmt: skip
+
+
+def _qr(x: Any, mode: Any = "reduced") -> Any:
+    x = floating(x)
+    rows, columns = matrix("qr", shape_of(x))
+    if mode not in ("reduced", "complete", "r"):
+        raise failure("E0305", f"qr: unknown mode {mode!r}", "the modes are reduced, complete and r")
+    if mode == "complete" and rows > columns:
+        return qr_complete(x)
+    if rows >= columns:
+        q, r = qr_row(x)
+    else:
+        # The first square block gives q and the left of r; the rest of r follows from q.
+        q, left = qr_row(index(x, index=(Ellipsis, slice(0, rows))))
+        right = matmul(adjoint(q), index(x, index=(Ellipsis, slice(rows, None))))
+        r = OPERATORS["concat"]([left, right], axis=-1)
+    return r if mode == "r" else (q, r)
+
+
+qr = composite(
+    "qr", "x | mode='reduced'", _qr, domain=cases(((TALL,), {}), ((WIDE,), {})),
+    doc="x = q r with orthonormal columns in q and an upper triangular r.",
+    example=("qr([[2.0, 1.0], [0.0, 3.0]])", ([[1.0, 0.0], [0.0, 1.0]], [[2.0, 1.0], [0.0, 3.0]])),
+)  # fmt: skip
+tf_qr = composite(
+    "tf.linalg.qr", "x | full_matrices=False",
+    lambda x, full_matrices=False: _qr(x, "complete" if full_matrices else "reduced"),
+    domain=cases(((TALL,), {})), doc="qr with TensorFlow's parameter.",
+    example=("tf.linalg.qr([[2.0, 1.0], [0.0, 3.0]])", ([[1.0, 0.0], [0.0, 1.0]], [[2.0, 1.0], [0.0, 3.0]])),
+)  # fmt: skip
+
+
+# --- coinciding values ----------------------------------------------------------------------------------------------
+
+
+def inverse_differences(np: Any, w: Any, power: int = 1) -> tuple[Any, Any]:
+    """Which pairs of the values `w` coincide to rounding (off the diagonal), and the mask of all pairs that do not."""
+    values = np.asarray(plain(w))
+    side = values.shape[-1]
+    scale = np.max(np.abs(values), axis=-1, initial=0.0)[..., None, None]
+    gap = np.abs(values[..., None, :] - values[..., :, None])
+    close = gap <= 8.0 * side * np.finfo(values.dtype).eps * scale
+    return close & ~np.eye(side, dtype=bool), ~close
+
+
+def safe_inverse(d: Any, usable: Any) -> Any:
+    """1/d where a mask holds, and 0 elsewhere."""
+    mask = mask_tensor(usable)
+    where = OPERATORS["where"]
+    return where(mask, 1.0 / where(mask, d, 1.0), 0.0)
+
+
+def _differences(w: Any) -> Any:
+    """d[i,j] = w[j] - w[i]."""
+    return OPERATORS["expand_dims"](w, axis=-2) - OPERATORS["expand_dims"](w, axis=-1)
+
+
+def _asks_for(np: Any, k: Any, close: Any) -> bool:
+    """Whether the cotangent part `k` has more than rounding at the pairs that coincide."""
+    if not close.any():
+        return False
+    if STATE.transposing:
+        return True
+    values = np.abs(plain(k))
+    return bool((close & (values > 1e-10 * np.max(values, initial=0.0))).any())
+
+
+COINCIDE = "are not differentiable where values coincide"
+
+
+# --- eigenvalues ----------------------------------------------------------------------------------------------------
+
+
+def _eigh_dtype(op: Operation, dtypes: list[DType], attributes: Any) -> tuple[DType, tuple[DType, DType]]:
+    computed = float_of(common_dtype(op, dtypes))
+    return computed, (REAL_PART.get(computed, computed), computed)
+
+
+def _eigh(np: Any, x: Any) -> Any:
+    square("eigh", x.shape)
+    return tuple(np.linalg.eigh((x + np.conj(np.swapaxes(x, -1, -2))) * 0.5))
+
+
+def _eigh_vjp(g: Any, y: Any, x: Any) -> Any:
+    import numpy as np
+
+    w, v = y
+    gw, gv = g
+    k = matmul(adjoint(v), gv)
+    turning = k - adjoint(k)
+    close, apart = inverse_differences(np, w)
+    if close.any() and (RECORDERS and not STATE.transposing):
+        meet(eigh_row, True, 1)
+    meet(eigh_row, _asks_for(np, turning, close))
+    if is_complex(v):
+        phase = np.abs(np.imag(np.diagonal(plain(k), axis1=-2, axis2=-1)))
+        meet(eigh_row, not STATE.transposing and some(phase > 1e-10 * np.max(np.abs(plain(k)), initial=0.0)), 2)
+    inner = turning * beside(safe_inverse(_differences(w), apart), v) * 0.5 + beside(diag_batch(gw), v)
+    return matmul(v, matmul(inner, adjoint(v)))
+
+
+eigh_row = rule(
+    "eigh", "x", _eigh_vjp, array=_eigh, dtype=_eigh_dtype, aliases="self_adjoint_eig",
+    domain=cases(((DEFINITE,), {}), (([[[2.0, 0.3], [0.3, 1.1]], [[1.4, -0.2], [-0.2, 0.9]]],), {})),
+    singular=[
+        found_by_rule("eigenvectors " + COINCIDE, "the undefined terms are left out"),
+        found_by_rule("eigh meets repeated eigenvalues: second derivatives across them are left out"),
+        found_by_rule("complex eigenvectors are defined up to a phase, and this function depends on it"),
+    ],
+    doc="Eigenvalues, rising, and eigenvectors of the Hermitian part of x; so the gradient is Hermitian.",
+    example=("eigh([[2.0, 0.0], [0.0, 1.0]])", ([1.0, 2.0], [[0.0, 1.0], [1.0, 0.0]])),
+)  # fmt: skip
+eigvalsh = composite(
+    "eigvalsh", "x", lambda x: eigh_row(x)[0], aliases="self_adjoint_eigvals", domain=cases(((DEFINITE,), {})),
+    doc="The eigenvalues, rising, of the Hermitian part of x.",
+    example=("eigvalsh([[2.0, 0.0], [0.0, 1.0]])", [1.0, 2.0]),
+)  # fmt: skip
+
+
+def _eig_dtype(op: Operation, dtypes: list[DType], attributes: Any) -> tuple[DType, tuple[DType, DType]]:
+    computed = complex_of(float_of(common_dtype(op, dtypes)))
+    return computed, (computed, computed)
+
+
+def _eig(np: Any, x: Any) -> Any:
+    square("eig", x.shape)
+    return tuple(np.linalg.eig(x if np.any(x.imag) else x.real))
+
+
+def _eig_vjp(g: Any, y: Any, x: Any) -> Any:
+    import numpy as np
+
+    w, v = y
+    gw, gv = g
+    k = matmul(adjoint(v), gv)
+    length = OPERATORS["real"](diagonal_of(k))
+    turning = k - columns_by(matmul(adjoint(v), v), length)
+    close, apart = inverse_differences(np, w)
+    meet(eig_row, _asks_for(np, turning, close))
+    phase = np.abs(np.imag(np.diagonal(plain(k), axis1=-2, axis2=-1)))
+    meet(eig_row, not STATE.transposing and some(phase > 1e-10 * np.max(np.abs(plain(k)), initial=0.0)), 1)
+    inner = turning * conjugate(safe_inverse(_differences(w), apart)) + diag_batch(gw)
+    return OPERATORS["solve"](adjoint(v), matmul(inner, adjoint(v)))
+
+
+eig_row = rule(
+    "eig", "x", _eig_vjp, array=_eig, dtype=_eig_dtype,
+    domain=cases(((SQUARE,), {})),
+    singular=[
+        found_by_rule("eigenvectors " + COINCIDE, "the undefined terms are left out"),
+        found_by_rule("complex eigenvectors are defined up to a phase, and this function depends on it"),
+    ],
+    doc="Eigenvalues and eigenvectors of length 1 of any square matrix, always complex.",
+    example=("eig([[2.0, 0.0], [0.0, 1.0]])", ([2 + 0j, 1 + 0j], [[1 + 0j, 0j], [0j, 1 + 0j]])),
+)  # fmt: skip
+eigvals = composite(
+    "eigvals", "x", lambda x: eig_row(x)[0], domain=cases(((SQUARE,), {})),
+    doc="The eigenvalues of any square matrix, always complex.",
+    example=("eigvals([[0.0, 1.0], [-1.0, 0.0]])", [1j, -1j]),
+)  # fmt: skip
+
+
+# --- singular values ------------------------------------------------------------------------------------------------
+
+
+def _svd_dtype(op: Operation, dtypes: list[DType], attributes: Any) -> tuple[DType, tuple[DType, DType, DType]]:
+    computed = float_of(common_dtype(op, dtypes))
+    return computed, (computed, REAL_PART.get(computed, computed), computed)
+
+
+def _svd_vjp(g: Any, y: Any, x: Any) -> Any:
+    import numpy as np
+
+    u, s, vh = y
+    gu, gs, gvh = g
+    rows, columns = shape_of(x)[-2:]
+    values = np.asarray(plain(s))
+    largest = np.max(values, axis=-1, initial=0.0)[..., None]
+    positive = values > 8.0 * max(rows, columns) * np.finfo(values.dtype).eps * largest
+    inverse = safe_inverse(s, positive)
+    of_u, of_v = matmul(adjoint(u), gu), matmul(vh, adjoint(gvh))
+    turn_u, turn_v = of_u - adjoint(of_u), of_v - adjoint(of_v)
+    close, apart = inverse_differences(np, s)
+    # s_j^2 - s_i^2 as a product keeps its digits.
+    total = OPERATORS["expand_dims"](s, axis=-2) + OPERATORS["expand_dims"](s, axis=-1)
+    gap = beside(safe_inverse(_differences(s) * total, apart), u)
+    meet(svd_row, _asks_for(np, columns_by(turn_u, s) + rows_by(s, turn_v), close))
+    if close.any() and (RECORDERS and not STATE.transposing):
+        meet(svd_row, True, 1)
+    inner = columns_by(turn_u * gap, s) + rows_by(s, turn_v * gap) + beside(diag_batch(gs), u)
+    if is_complex(u):
+        phase = OPERATORS["imag"](diagonal_of(of_u))
+        mismatch = np.abs(plain(phase) + np.imag(np.diagonal(plain(of_v), axis1=-2, axis2=-1)))
+        meet(svd_row, not STATE.transposing and some(mismatch > 1e-10 * np.max(np.abs(plain(of_u)), initial=0.0)), 2)
+        inner = inner + diag_batch(OPERATORS["complex"](0.0, phase * inverse))
+    total_x = matmul(u, matmul(inner, vh))
+    if rows > columns:
+        total_x = total_x + matmul(columns_by(gu - matmul(u, of_u), inverse), vh)
+    if columns > rows:
+        total_x = total_x + matmul(columns_by(u, inverse), gvh - matmul(adjoint(of_v), vh))
+    return total_x
+
+
+svd_row = rule(
+    "svd_thin", "x", _svd_vjp, array=lambda np, x: tuple(np.linalg.svd(x, full_matrices=False)), dtype=_svd_dtype,
+    domain=cases(((TALL,), {}), ((WIDE,), {}), ((SQUARE,), {})),
+    singular=[
+        found_by_rule("singular vectors " + COINCIDE, "the undefined terms are left out"),
+        found_by_rule("svd meets repeated singular values: second derivatives across them are left out"),
+        found_by_rule("complex singular vectors are defined up to a phase, and this function depends on it"),
+    ],
+    doc="The singular value decomposition with as many vectors as values.",
+    example=("svd_thin([[2.0]])", ([[1.0]], [2.0], [[1.0]])),
+)  # fmt: skip
+svd_complete = missing(
+    "svd_complete", "x", "the singular vectors of the null space are arbitrary: use full_matrices=False",
+    array=lambda np, x: tuple(np.linalg.svd(x)), dtype=_svd_dtype,
+    doc="The singular value decomposition with square u and vh, of a matrix that is not square.",
+    example=("svd_complete([[2.0], [0.0]])", ([[1.0, 0.0], [0.0, 1.0]], [2.0], [[1.0]])),
+)  # fmt: skip
+
+
+def _svd(x: Any, full_matrices: Any = True, compute_uv: Any = True) -> Any:
+    x = as_operand(x)
+    rows, columns = matrix("svd", shape_of(x))
+    u, s, vh = svd_row(x)
+    if not compute_uv:
+        return s
+    if full_matrices and rows != columns:
+        u, _, vh = svd_complete(x)
+    return u, s, vh
+
+
+def _tf_svd(x: Any, full_matrices: Any = False, compute_uv: Any = True) -> Any:
+    found = _svd(x, full_matrices, compute_uv)
+    return (found[1], found[0], adjoint(found[2])) if compute_uv else found
+
+
+svd = composite(
+    "svd", "x | full_matrices=True, compute_uv=True", _svd,
+    domain=cases(((TALL,), {"full_matrices": False}), ((SQUARE,), {}), ((WIDE,), {"compute_uv": False})),
+    doc="x = u diag(s) vh: (u, s, vh) with the singular values s falling; derivatives of u and vh need "
+    "full_matrices=False unless x is square.",
+    example=("svd([[0.0, 2.0], [1.0, 0.0]], compute_uv=False)", [2.0, 1.0]),
+)  # fmt: skip
+tf_svd = composite(
+    "tf.linalg.svd", "x | full_matrices=False, compute_uv=True", _tf_svd,
+    aliases="tf.svd", domain=cases(((TALL,), {})),
+    doc="The singular value decomposition as TensorFlow has it: (s, u, v).",
+    example=("tf.linalg.svd([[0.0, 2.0], [1.0, 0.0]], compute_uv=False)", [2.0, 1.0]),
+)  # fmt: skip
+svdvals = composite(
+    "svdvals", "x", lambda x: _svd(x, compute_uv=False), domain=cases(((TALL,), {})),
+    doc="The singular values, falling.",
+    example=("svdvals([[0.0, 2.0], [1.0, 0.0]])", [2.0, 1.0]),
+)  # fmt: skip

@@ -1,0 +1,631 @@
+"""Linear algebra: determinants, inverses, systems, least squares, functions and norms of matrices.
+
+All of it takes batches: the matrices are the last two axes. Rules after M. Giles, "Collected matrix derivative results
+for forward and reverse mode algorithmic differentiation" (2008), unless another source is named.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..core.dispatch import as_operand, common_dtype, plain
+from ..core.dtypes import REAL_PART
+from ..core.errors import failure
+from ..core.operation import Operation, composite, no_tangent, rule
+from ..core.tensor import OPERATORS
+from .creation import eye
+from .decompositions import matrix, square, svdvals
+from .products import cross, matmul
+from .reductions import euclidean_norm, power_norm, reduce_max, reduce_min, reduce_sum
+from .shapes import concat, diagonal
+from .structure import index, reshape, stack
+from .support import (
+    BATCH,
+    DEFINITE,
+    SQUARE,
+    TALL,
+    VECTOR,
+    WIDE,
+    adjoint,
+    axes_of,
+    beside,
+    cases,
+    conjugate,
+    float_of,
+    floating,
+    is_complex,
+    shape_of,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from ..core.dtypes import DType
+
+LARGE = [[1.1, 0.3, -0.2, 0.5], [0.4, 1.6, 0.7, -0.1], [-0.3, 0.2, 0.9, 0.6], [0.8, -0.5, 0.1, 1.3]]
+
+
+def outermost(x: Any) -> Any:
+    """One number for each matrix, shaped to multiply it."""
+    return reshape(x, shape=(*shape_of(x), 1, 1))
+
+
+conjugate_transpose: Callable[[Any], Any] = adjoint
+
+
+# --- determinants ---------------------------------------------------------------------------------------------------
+
+
+def _det(np: Any, x: Any) -> Any:
+    side = square("det", x.shape)
+    if side in (2, 3):  # polynomials: exact for small integers, where elimination rounds
+        if side == 2:
+            found = x[..., 0, 0] * x[..., 1, 1] - x[..., 0, 1] * x[..., 1, 0]
+        else:
+            minors = [x[..., 1, i] * x[..., 2, k] - x[..., 1, k] * x[..., 2, i] for i, k in ((1, 2), (2, 0), (0, 1))]
+            found = x[..., 0, 0] * minors[0] + x[..., 0, 1] * minors[1] + x[..., 0, 2] * minors[2]
+        if np.isfinite(found).all() and found.all():
+            return found
+    return np.linalg.det(x)
+
+
+def _det_vjp(g: Any, y: Any, x: Any) -> Any:
+    side = shape_of(x)[-1]
+    if side <= 3:
+        cofactors = conjugate(_small_cofactor(x))
+    elif _well_conditioned(plain(x)):
+        cofactors = outermost(conjugate(y)) * adjoint(inv(x))
+    else:
+        cofactors = conjugate(cofactor(x))
+    return outermost(g) * cofactors
+
+
+def _small_cofactor(x: Any) -> Any:
+    """The cofactors of matrices of side 1 to 3 as polynomials, so that derivatives of every order are exact."""
+    side = shape_of(x)[-1]
+    if side < 2:
+        return OPERATORS["ones_like"](x)
+    if side == 2:
+        a, b, c, d = (index(x, index=(Ellipsis, i, k)) for i in (0, 1) for k in (0, 1))
+        return stack([stack([d, -c], axis=-1), stack([-b, a], axis=-1)], axis=-2)
+    rows = [index(x, index=(Ellipsis, i, slice(None))) for i in range(3)]
+    return stack([cross(rows[(i + 1) % 3], rows[(i + 2) % 3]) for i in range(3)], axis=-2)
+
+
+def _well_conditioned(x: Any) -> bool:
+    import numpy as np
+
+    try:
+        inverse = np.linalg.inv(x)
+    except np.linalg.LinAlgError:
+        return False
+    sizes = np.abs(x).sum(-1).max(-1) * np.abs(inverse).sum(-1).max(-1)
+    return bool((np.isfinite(sizes) & (sizes < 1e5)).all())
+
+
+def _split(np: Any, x: Any) -> tuple[Any, Any, Any, Any]:
+    """The singular value decomposition, and the determinants of its unitary factors multiplied."""
+    u, s, vh = np.linalg.svd(x)
+    return u, s, vh, np.linalg.det(u) * np.linalg.det(vh)
+
+
+def _products_without(np: Any, s: Any) -> Any:
+    """Of each row of numbers the product of all but one, and of all but two (0 on the diagonal), without dividing."""
+    side = s.shape[-1]
+    one = np.stack([np.prod(np.delete(s, i, -1), axis=-1) for i in range(side)], -1)
+    two = np.zeros((*s.shape, side))
+    for i in range(side):
+        for k in range(i + 1, side):
+            two[..., i, k] = two[..., k, i] = np.prod(np.delete(s, (i, k), -1), axis=-1)
+    return one, two
+
+
+def _cofactor(np: Any, x: Any) -> Any:
+    square("cofactor", x.shape)
+    u, s, vh, phase = _split(np, x)
+    one, _ = _products_without(np, s)
+    return phase[..., None, None] * np.matmul(np.conj(u) * one[..., None, :], np.conj(vh))
+
+
+def _cofactor_change(np: Any, x: Any, change: Any) -> Any:
+    # With x = u diag(s) vh the determinant of u^H X vh^H is a multilinear form whose second derivatives at diag(s) are
+    # products of all but two singular values: exact at any rank.
+    u, s, vh, phase = _split(np, x)
+    _, two = _products_without(np, s)
+    inner = np.matmul(np.conj(np.swapaxes(u, -1, -2)), np.matmul(change, np.conj(np.swapaxes(vh, -1, -2))))
+    moved = -two * np.swapaxes(inner, -1, -2)
+    places = np.arange(s.shape[-1])
+    moved[..., places, places] = np.matmul(two, np.diagonal(inner, axis1=-2, axis2=-1)[..., None])[..., 0]
+    return phase[..., None, None] * np.matmul(np.conj(u), np.matmul(moved, np.conj(vh)))
+
+
+def _cofactor_change_vjp(g: Any, y: Any, x: Any, change: Any) -> tuple[Any, Any]:
+    """The second derivative of det is a symmetric form; the third is read off det(x) tr(inv(x) ...) products."""
+
+    def third() -> Any:
+        import numpy as np
+
+        if (np.linalg.svd(plain(x), compute_uv=False)[..., -1] == 0).any():
+            raise failure("E0502", "third derivatives of det at a singular matrix larger than 3 by 3 are not available")
+        inverse = inv(x)
+        h, k = matmul(inverse, change), matmul(inverse, conjugate(g))
+        trace_h, trace_k = outermost(_trace(h)), outermost(_trace(k))
+        hk = matmul(h, k)
+        unit = beside(eye(shape_of(x)[-1]), x)
+        inner = unit * (trace_h * trace_k - outermost(_trace(hk))) - k * trace_h - h * trace_k + hk + matmul(k, h)
+        return conjugate(OPERATORS["matrix_transpose"](outermost(det(x)) * matmul(inner, inverse)))
+
+    return third, conjugate(cofactor_change(x, conjugate(g)))
+
+
+def _trace(x: Any) -> Any:
+    return reduce_sum(diagonal(x, 0, -2, -1), axis=-1)
+
+
+cofactor_change = rule(
+    "cofactor_change", "x, change", _cofactor_change_vjp, array=_cofactor_change, dtype="float",
+    domain=cases(((LARGE, LARGE[::-1]), {})), doc="The derivative of the matrix of cofactors in a direction.",
+    example=("cofactor_change([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [0.0, 1.0]])", [[1.0, 0.0], [0.0, 0.0]]),
+)  # fmt: skip
+cofactor: Operation = rule(
+    "cofactor", "x", lambda g, y, x: conjugate(cofactor_change(x, conjugate(g))), array=_cofactor, dtype="float",
+    domain=cases(((LARGE,), {})),
+    doc="The matrix of cofactors: the gradient of the determinant, for singular matrices too.",
+    example=("cofactor([[1.0, 2.0], [2.0, 4.0]])", [[4.0, -2.0], [-2.0, 1.0]]),
+)  # fmt: skip
+det: Operation = rule(
+    "det", "x", _det_vjp, array=_det, dtype="float", aliases="matrix_determinant",
+    domain=cases(((SQUARE,), {}), ((BATCH,), {}), ((LARGE,), {}), (([[1.0, 2.0], [2.0, 4.0]],), {})),
+    doc="The determinant; its first and second derivatives are exact at singular matrices too.",
+    example=("det([[1.0, 2.0], [3.0, 4.0]])", -2.0),
+)  # fmt: skip
+
+
+def _slogdet_dtype(op: Operation, dtypes: list[DType], attributes: Any) -> tuple[DType, tuple[DType, DType]]:
+    computed = float_of(common_dtype(op, dtypes))
+    return computed, (computed, REAL_PART.get(computed, computed))
+
+
+def _slogdet(np: Any, x: Any) -> Any:
+    square("slogdet", x.shape)
+    return tuple(np.linalg.slogdet(x))
+
+
+def _slogdet_vjp(g: Any, y: Any, x: Any) -> Any:
+    sign, _ = y
+    to_sign, to_log = g
+    scale = beside(to_log, x)
+    if is_complex(x):  # the sign turns by the imaginary part of tr(inv(x) dx)
+        turn = OPERATORS["real"](OPERATORS["complex"](0.0, 1.0) * (sign * conjugate(to_sign)))
+        scale = OPERATORS["complex"](to_log, turn)
+    return outermost(scale) * adjoint(inv(x))
+
+
+slogdet = rule(
+    "slogdet", "x", _slogdet_vjp, array=_slogdet, dtype=_slogdet_dtype, domain=cases(((SQUARE,), {}), ((BATCH,), {})),
+    doc="The sign of the determinant and the logarithm of its absolute value.",
+    example=("slogdet([[2.0, 0.0], [0.0, -1.0]])", (-1.0, math.log(2))),
+)  # fmt: skip
+logdet = composite(
+    "logdet", "x", lambda x: slogdet(x)[1], domain=cases(((DEFINITE,), {})),
+    doc="The logarithm of the determinant of a positive definite matrix; in general of its absolute value.",
+    example=("logdet([[2.0, 0.0], [0.0, 1.0]])", math.log(2)),
+)  # fmt: skip
+
+
+# --- inverses and systems -------------------------------------------------------------------------------------------
+
+
+def _inv(np: Any, x: Any) -> Any:
+    square("inv", x.shape)
+    return np.linalg.inv(x)
+
+
+def _inv_vjp(g: Any, y: Any, x: Any) -> Any:
+    # -y^H g y^H; two solutions are more accurate than two products with the inverse where x is nearly singular.
+    return -solve(adjoint(x), adjoint(solve(x, adjoint(g))))
+
+
+inv: Operation = rule(
+    "inv", "x", _inv_vjp, array=_inv, dtype="float", aliases="matrix_inverse inverse",
+    domain=cases(((SQUARE,), {}), ((BATCH,), {})), doc="The inverse matrix.",
+    example=("inv([[2.0, 0.0], [0.0, 4.0]])", [[0.5, 0.0], [0.0, 0.25]]),
+)  # fmt: skip
+
+
+def _solve(np: Any, a: Any, b: Any) -> Any:
+    side = square("solve", a.shape)
+    length = b.shape[-2] if b.ndim > 1 else b.shape[0] if b.ndim else 0
+    if length != side:
+        raise failure("E0302", f"solve: a {side} by {side} matrix does not fit a right side of shape {list(b.shape)}")
+    if b.ndim == 1:
+        return np.linalg.solve(a, b[:, None])[..., 0]
+    return np.linalg.solve(a, b)
+
+
+def _solve_vjp(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
+    if len(shape_of(b)) > 1:
+        to_b = solve(adjoint(a), g)
+        return lambda: -matmul(to_b, adjoint(y)), to_b
+    column = solve(adjoint(a), reshape(g, shape=(*shape_of(g), 1)))
+    row = reshape(conjugate(y), shape=(*shape_of(y)[:-1], 1, shape_of(y)[-1]))
+    return lambda: -column * row, index(column, index=(Ellipsis, 0))
+
+
+solve: Operation = rule(
+    "solve", "a, b", _solve_vjp, array=_solve, dtype="float", aliases="matrix_solve",
+    domain=cases(((SQUARE, VECTOR[:3]), {}), ((SQUARE, SQUARE), {}), ((BATCH, TALL[:2]), {}),
+                 ((BATCH, VECTOR[:2]), {})),
+    doc="The solution x of a x = b; b is a vector or a matrix of columns.",
+    example=("solve([[2.0, 0.0], [0.0, 4.0]], [2.0, 2.0])", [1.0, 0.5]),
+)  # fmt: skip
+tf_solve = composite(
+    "tf.linalg.solve", "a, b | adjoint=False",
+    lambda a, b, adjoint=False: solve(conjugate_transpose(as_operand(a)) if adjoint else a, b),
+    domain=cases(((SQUARE, SQUARE), {"adjoint": True})), doc="solve, with the adjoint of a on request.",
+    example=("tf.linalg.solve([[2.0]], [[4.0]])", [[2.0]]),
+)  # fmt: skip
+
+
+# --- least squares --------------------------------------------------------------------------------------------------
+
+
+def _least_squares(np: Any, a: Any, b: Any) -> Any:
+    rows, columns = matrix("lstsq", a.shape)
+    if b.shape[-2] != rows:
+        raise failure(
+            "E0302", f"lstsq: a {rows} by {columns} matrix does not fit a right side of shape {list(b.shape)}"
+        )
+    if a.ndim == 2 and b.ndim == 2:
+        return np.linalg.lstsq(a, b, rcond=None)[0]
+    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    lefts = np.broadcast_to(a, (*batch, rows, columns)).reshape(-1, rows, columns)
+    rights = np.broadcast_to(b, (*batch, *b.shape[-2:])).reshape(-1, *b.shape[-2:])
+    found = [np.linalg.lstsq(left, right, rcond=None)[0] for left, right in zip(lefts, rights)]
+    return np.array(found).reshape(*batch, columns, b.shape[-1])
+
+
+def _least_squares_vjp(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
+    """G. Golub and V. Pereyra (1973), for a rank that does not change: y = pinv(a) b."""
+    import numpy as np
+
+    to_b = least_squares(adjoint(a), g)
+
+    def to_a() -> Any:
+        rows, columns = shape_of(a)[-2:]
+        rank = np.min(np.linalg.matrix_rank(plain(a)))
+        total = -matmul(to_b, adjoint(y))
+        if rank < rows:  # the residual
+            total = total + matmul(b - matmul(a, y), adjoint(least_squares(a, to_b)))
+        if rank < columns:  # the null space
+            beyond = g - least_squares(a, matmul(a, g))
+            total = total + matmul(least_squares(adjoint(a), y), adjoint(beyond))
+        return total
+
+    return to_a, to_b
+
+
+least_squares: Operation = rule(
+    "least_squares", "a, b", _least_squares_vjp, array=_least_squares, dtype="float",
+    domain=cases(((TALL, SQUARE), {}), ((WIDE, TALL[:2]), {}), ((SQUARE, SQUARE), {})),
+    doc="The x of least norm that minimises |a x - b|, for a matrix b: what lstsq and pinv are made of.",
+    example=("least_squares([[1.0], [1.0]], [[1.0], [3.0]])", [[2.0]]),
+)  # fmt: skip
+
+
+def _solution(a: Any, b: Any) -> Any:
+    a, b = floating(a), floating(b)
+    if len(shape_of(b)) == 1:
+        return index(least_squares(a, reshape(b, shape=(-1, 1))), index=(Ellipsis, 0))
+    return least_squares(a, b)
+
+
+def _lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, ...]:
+    a, b = floating(a), floating(b)
+    rows, columns = matrix("lstsq", shape_of(a))
+    x = _solution(a, b)
+    rank = matrix_rank(a)
+    misfit = OPERATORS["abs"](matmul(a, x) - b)
+    squares = reduce_sum(misfit * misfit, axis=0, keepdims=len(shape_of(b)) == 1)
+    if plain(rank) < columns or rows <= columns:
+        squares = index(squares, index=slice(0, 0))
+    return x, squares, rank, svdvals(a)
+
+
+def _regularised(a: Any, b: Any, l2_regularizer: Any = 0.0, fast: Any = True) -> Any:
+    a, b = floating(a), floating(b)
+    if not (l2_regularizer.__class__ in (int, float) and l2_regularizer == 0):
+        gram = matmul(adjoint(a), a) + beside(eye(shape_of(a)[-1]), a) * l2_regularizer
+        return solve(gram, matmul(adjoint(a), b))
+    return _solution(a, b)
+
+
+lstsq = composite(
+    "lstsq", "a, b | rcond=None", _lstsq, domain=cases(((TALL, VECTOR[:3]), {})),
+    doc="Least squares as NumPy has it: (x, sums of squared residuals, rank, singular values).",
+    example=("lstsq([[1.0], [1.0]], [1.0, 3.0])[0]", [2.0]),
+)  # fmt: skip
+tf_lstsq = composite(
+    "tf.linalg.lstsq", "a, b, l2_regularizer=0.0 | fast=True", _regularised,
+    domain=cases(((TALL, SQUARE), {}), ((TALL, SQUARE, 0.3), {})),
+    aliases="matrix_solve_ls", doc="The least-squares solution x of a x = b, with a ridge on request.",
+    example=("tf.linalg.lstsq([[1.0], [1.0]], [[1.0], [3.0]])", [[2.0]]),
+)  # fmt: skip
+
+
+def _pinv(a: Any, rcond: Any = None) -> Any:
+    a = floating(a)
+    return least_squares(a, beside(eye(matrix("pinv", shape_of(a))[0]), a))
+
+
+pinv = composite(
+    "pinv", "a | rcond=None", _pinv, domain=cases(((TALL,), {}), ((WIDE,), {})),
+    doc="The Moore-Penrose inverse; its derivative is for a rank that does not change.",
+    example=("pinv([[1.0], [1.0]])", [[0.5, 0.5]]),
+)  # fmt: skip
+
+
+# --- functions of matrices ------------------------------------------------------------------------------------------
+
+
+def _blocks(a: Any, b: Any, c: Any, d: Any) -> Any:
+    return concat([concat([a, b], axis=-1), concat([c, d], axis=-1)], axis=-2)
+
+
+def _quarter(x: Any, row: int, column: int) -> Any:
+    half = shape_of(x)[-1] // 2
+    parts = (slice(0, half), slice(half, None))
+    return index(x, index=(Ellipsis, parts[row], parts[column]))
+
+
+def _matrix_function(
+    name: str, doc: str, example: Any, change_example: Any, domain: Any
+) -> tuple[Operation, Operation]:
+    """A function of matrices, and its derivative in a direction: f([[a, h], [0, a]]) has it in its upper right corner.
+
+    N. Higham, "Functions of Matrices" (2008), theorem 3.6.
+    """
+
+    def array(np: Any, x: Any) -> Any:
+        from scipy import linalg
+
+        square(name, x.shape)
+        # SciPy warns of rounding in single precision: compute in double.
+        wide = x.reshape(-1, *x.shape[-2:]).astype("complex128" if x.dtype.kind == "c" else "float64")
+        found = np.array([getattr(linalg, name)(one) for one in wide]).reshape(x.shape)
+        if x.dtype.kind == "f" and found.dtype.kind == "c":
+            if np.abs(found.imag).max() > 1e-12 * np.abs(found).max():
+                raise failure("E0401", f"{name} of this matrix is not real", "write cast(x, complex128)")
+            found = found.real
+        return found
+
+    def change_array(np: Any, x: Any, change: Any) -> Any:
+        side = x.shape[-1]
+        size = np.max(np.abs(change), initial=0.0)
+        unit = size if 0.0 < size < math.inf else 1.0  # the derivative is linear: keep the two blocks of one size
+        batch = np.broadcast_shapes(x.shape[:-2], change.shape[:-2])
+        whole = np.zeros((*batch, 2 * side, 2 * side), dtype=x.dtype)
+        whole[..., :side, :side] = whole[..., side:, side:] = x
+        whole[..., :side, side:] = change / unit
+        return array(np, whole)[..., :side, side:] * unit
+
+    def change_vjp(g: Any, y: Any, x: Any, change: Any) -> tuple[Any, Any]:
+        def to_x() -> Any:
+            zero = OPERATORS["zeros_like"](x)
+            whole = adjoint(_blocks(x, change, zero, x))
+            found = changed(whole, _blocks(zero, g, zero, zero))
+            return _quarter(found, 0, 0) + _quarter(found, 1, 1)
+
+        return to_x, lambda: changed(adjoint(x), g)
+
+    changed = rule(
+        f"{name}_change", "x, change", change_vjp, array=change_array, dtype="float",
+        domain=cases(((domain, SQUARE), {})), doc=f"The derivative of {name} in a direction.",
+        example=change_example,
+    )  # fmt: skip
+    row = rule(
+        name, "x", lambda g, y, x: changed(adjoint(x), g), array=array, dtype="float", domain=cases(((domain,), {})),
+        doc=doc, example=example, aliases="matrix_exponential" if name == "expm" else "",
+    )  # fmt: skip
+    return row, changed
+
+
+expm, expm_change = _matrix_function(
+    "expm", "The exponential of a matrix.", ("expm([[0.0, 1.0], [0.0, 0.0]])", [[1.0, 1.0], [0.0, 1.0]]),
+    ("expm_change([[0.0]], [[2.0]])", [[2.0]]), SQUARE,
+)  # fmt: skip
+logm, logm_change = _matrix_function(
+    "logm", "The principal logarithm of a matrix.", ("logm([[1.0, 1.0], [0.0, 1.0]])", [[0.0, 1.0], [0.0, 0.0]]),
+    ("logm_change([[1.0]], [[2.0]])", [[2.0]]), DEFINITE,
+)  # fmt: skip
+sqrtm, sqrtm_change = _matrix_function(
+    "sqrtm", "The principal square root of a matrix.", ("sqrtm([[4.0, 0.0], [0.0, 9.0]])", [[2.0, 0.0], [0.0, 3.0]]),
+    ("sqrtm_change([[4.0]], [[1.0]])", [[0.25]]), DEFINITE,
+)  # fmt: skip
+
+
+def _matrix_power(x: Any, n: Any) -> Any:
+    x = as_operand(x)
+    side = square("matrix_power", shape_of(x))
+    if n.__class__ is not int:
+        raise failure("E0304", f"matrix_power: the exponent is an integer, not {n!r}")
+    if n < 0:
+        x, n = inv(x), -n
+    if n == 0:
+        return OPERATORS["zeros_like"](x) + beside(eye(side), x)
+    result = None
+    while True:  # repeated squaring
+        if n & 1:
+            result = x if result is None else matmul(result, x)
+        n >>= 1
+        if not n:
+            return result
+        x = matmul(x, x)
+
+
+matrix_power = composite(
+    "matrix_power", "x | n", _matrix_power, domain=cases(((SQUARE,), {"n": 3}), ((SQUARE,), {"n": -2})),
+    doc="A matrix to an integer power.",
+    example=("matrix_power([[1.0, 1.0], [0.0, 1.0]], 3)", [[1.0, 3.0], [0.0, 1.0]]),
+)  # fmt: skip
+
+
+# --- traces, norms, ranks -------------------------------------------------------------------------------------------
+
+
+trace = composite(
+    "trace", "x | offset=0, axis1=0, axis2=1",
+    lambda x, offset=0, axis1=0, axis2=1: reduce_sum(diagonal(x, offset, axis1, axis2), axis=-1),
+    method=True, domain=cases(((SQUARE,), {}), ((BATCH,), {"axis1": 1, "axis2": 2})),
+    doc="The sum of the diagonal.", example=("trace([[1, 2], [3, 4]])", 5),
+)  # fmt: skip
+tf_trace = composite(
+    "tf.linalg.trace", "x", _trace, aliases="tf.trace", domain=cases(((BATCH,), {})),
+    doc="The sums of the diagonals of the matrices in the last two axes.",
+    example=("tf.linalg.trace([[1, 2], [3, 4]])", 5),
+)  # fmt: skip
+
+
+def _vector_norm(x: Any, order: Any, axis: Any, keepdims: Any) -> Any:
+    magnitude = OPERATORS["abs"]
+    if order is None or order == 2:
+        return euclidean_norm(x, axis=axis, keepdims=keepdims)
+    if order.__class__ not in (int, float):
+        raise failure(
+            "E0305", f"norm: unknown order {order!r} for a vector", "orders are 1, 2, inf, -inf, 0 and numbers"
+        )
+    if order == math.inf:
+        return reduce_max(magnitude(x), axis=axis, keepdims=keepdims)
+    if order == -math.inf:
+        return reduce_min(magnitude(x), axis=axis, keepdims=keepdims)
+    if order == 1:
+        return reduce_sum(magnitude(x), axis=axis, keepdims=keepdims)
+    if order == 0:
+        return reduce_sum(OPERATORS["where"](OPERATORS["not_equal"](x, 0), 1.0, 0.0), axis=axis, keepdims=keepdims)
+    return power_norm(x, p=order, axis=axis, keepdims=keepdims)
+
+
+def _matrix_norm(x: Any, order: Any, axes: tuple[int, int], keepdims: Any) -> Any:
+    if order in (None, "fro", "euclidean"):
+        return euclidean_norm(x, axis=axes, keepdims=keepdims)
+    if order in (1, -1, math.inf, -math.inf):
+        along, across = axes if abs(order) == 1 else axes[::-1]
+        sums = reduce_sum(OPERATORS["abs"](x), axis=along, keepdims=True)
+        extremum = reduce_max if order > 0 else reduce_min
+        found = extremum(sums, axis=(along, across), keepdims=True)
+    elif order in ("nuc", 2, -2):
+        moved = OPERATORS["moveaxis"](x, axes, (-2, -1))
+        values = svdvals(moved)
+        if order == "nuc":
+            found = reduce_sum(values, axis=-1)
+        else:
+            found = index(values, index=(Ellipsis, 0 if order == 2 else -1))
+        found = OPERATORS["expand_dims"](found, axis=tuple(sorted(axes)))
+    else:
+        raise failure(
+            "E0305", f"norm: unknown order {order!r} for a matrix", "orders are 'fro', 'nuc', 1, -1, 2, -2, inf, -inf"
+        )
+    return found if keepdims else reshape(found, shape=tuple([n for i, n in enumerate(shape_of(x)) if i not in axes]))
+
+
+def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False, flat: bool = False) -> Any:
+    x = as_operand(x)
+    rank = len(shape_of(x))
+    if axis is None:
+        if ord in (None, "euclidean") or (flat and ord == "fro"):
+            return euclidean_norm(x, keepdims=keepdims)
+        if flat or rank == 1:
+            found = _vector_norm(reshape(x, shape=-1), ord, None, False)
+            return reshape(found, shape=(1,) * rank) if keepdims else found
+        if rank != 2:
+            raise failure(
+                "E0302", f"norm: an order for a tensor of {rank} dimensions needs axis", "name one axis or two"
+            )
+        return _matrix_norm(x, ord, (0, 1), keepdims)
+    axes = axes_of("norm", axis, rank)
+    if len(axes) == 1:
+        return _vector_norm(x, None if ord == "euclidean" else ord, axes[0], keepdims)
+    if len(axes) == 2:
+        return _matrix_norm(x, ord, (axes[0], axes[1]), keepdims)
+    raise failure("E0302", f"norm: axis names {len(axes)} axes; a vector has 1 and a matrix 2")
+
+
+norm = composite(
+    "norm", "x | ord=None, axis=None, keepdims=False", _norm,
+    domain=cases(
+        ((VECTOR,), {}), ((VECTOR,), {"ord": 1}), ((VECTOR,), {"ord": 3}), ((SQUARE,), {"ord": "nuc"}),
+        ((SQUARE,), {"ord": 2}), ((SQUARE,), {"ord": 1}), ((WIDE,), {"axis": 1}), ((SQUARE,), {}),
+    ),
+    doc="The norm of a vector or matrix: ord 2 and Frobenius by default; 1, inf, any number; 'nuc' for matrices. "
+    "At 0 the derivative is 0.",
+    example=("norm([3.0, 4.0])", 5.0),
+)  # fmt: skip
+tf_norm = composite(
+    "tf.norm", "x | ord='euclidean', axis=None, keepdims=False",
+    lambda x, ord="euclidean", axis=None, keepdims=False: _norm(x, ord, axis, keepdims, flat=True),
+    aliases="tf.linalg.norm", domain=cases(((SQUARE,), {"ord": 1}), ((WIDE,), {"axis": 1})),
+    doc="norm as TensorFlow has it: without an axis that of all elements as one vector.",
+    example=("tf.norm([3.0, 4.0])", 5.0),
+)  # fmt: skip
+vector_norm = composite(
+    "vector_norm", "x | ord=2, axis=None, keepdims=False",
+    lambda x, ord=2, axis=None, keepdims=False: _norm(x, ord, axis, keepdims, flat=True),
+    domain=cases(((WIDE,), {})), doc="The norm of all elements, or of vectors along an axis.",
+    example=("vector_norm([3.0, 4.0])", 5.0),
+)  # fmt: skip
+matrix_norm = composite(
+    "matrix_norm", "x | ord='fro', keepdims=False",
+    lambda x, ord="fro", keepdims=False: _norm(x, ord, (-2, -1), keepdims),
+    domain=cases(((BATCH,), {})), doc="The norms of the matrices in the last two axes.",
+    example=("matrix_norm([[3.0], [4.0]])", 5.0),
+)  # fmt: skip
+
+
+def _cond(x: Any, p: Any = None) -> Any:
+    x = floating(x)
+    if p in (None, 2, -2):
+        values = svdvals(x)
+        first, last = index(values, index=(Ellipsis, 0)), index(values, index=(Ellipsis, -1))
+        return last / first if p == -2 else first / last
+    square("cond", shape_of(x))
+    return _norm(x, p, (-2, -1)) * _norm(inv(x), p, (-2, -1))
+
+
+condition_number = composite(
+    "condition_number", "x | p=None", _cond,
+    aliases="np.linalg.cond jnp.linalg.cond", domain=cases(((SQUARE,), {}), ((SQUARE,), {"p": 1})),
+    doc="The condition number: the ratio of the extreme singular values, or |x| |inv(x)| in another norm.",
+    example=("condition_number([[2.0, 0.0], [0.0, 1.0]])", 2.0),
+)  # fmt: skip
+matrix_rank = no_tangent(
+    "matrix_rank", "x | tol=None", array=lambda np, x, tol: np.linalg.matrix_rank(x, tol), dtype="int", accepts="bifc",
+    doc="The number of singular values above rounding.", example=("matrix_rank([[1.0, 2.0], [2.0, 4.0]])", 1),
+    reason="a count",
+)  # fmt: skip
+
+
+def _normalize(x: Any, ord: Any = "euclidean", axis: Any = None) -> tuple[Any, Any]:
+    x = floating(x)
+    size = _norm(x, ord, axis, True, flat=True)
+    return x / beside(size, x), size
+
+
+def _l2_normalize(x: Any, axis: Any = None, epsilon: Any = 1e-12) -> Any:
+    x = floating(x)
+    magnitude = OPERATORS["abs"](x)
+    total = reduce_sum(magnitude * magnitude, axis=axis, keepdims=True)
+    return x / beside(OPERATORS["sqrt"](OPERATORS["maximum"](total, epsilon)), x)
+
+
+normalize = composite(
+    "normalize", "x | ord='euclidean', axis=None", _normalize, domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1})),
+    doc="x divided by its norm, and the norm.", example=("normalize([3.0, 4.0])", ([0.6, 0.8], [5.0])),
+)  # fmt: skip
+l2_normalize = composite(
+    "l2_normalize", "x | axis=None, epsilon=1e-12", _l2_normalize,
+    domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1})),
+    doc="x divided by the root of its sum of squares, or of epsilon where that is larger.",
+    example=("l2_normalize([3.0, 4.0])", [0.6, 0.8]),
+)  # fmt: skip

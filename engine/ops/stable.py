@@ -1,0 +1,190 @@
+"""Stable forms: what the rewrites of program/rewrite.py put in the place of formulas that cancel or overflow.
+
+Each is the same function as the formula it replaces, wherever that formula has a value; only the rounding differs.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..core.operation import Singular, composite, elementwise
+from ..core.tensor import OPERATORS
+from .arithmetic import divide, is_complex, multiply, power, square
+from .exponential import exp, expm1, log, log1p, log_cosh, log_sigmoid, sigmoid, softplus, sqrt
+from .trigonometric import cosh, sinh
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+
+# --- roots of sums of squares ---------------------------------------------------------------------------------------
+
+
+def _scaled_root(np: Any, *parts: Any) -> Any:
+    """sqrt(a**2 + b**2 + ...) without overflow or underflow on the way."""
+    if any(is_complex(np.asarray(part)) for part in parts):
+        total: Any = 0.0
+        for part in parts:
+            total = total + np.square(part)
+        return np.sqrt(total)
+    root = np.hypot(parts[0], parts[1])
+    for part in parts[2:]:
+        root = np.hypot(root, part)
+    return root
+
+
+def _all_zero(*parts: Any) -> Any:
+    mask = parts[0] == 0
+    for part in parts[1:]:
+        mask = mask & (part == 0)
+    return mask
+
+
+def _at_zero(count: int) -> list[Singular]:
+    message = "sqrt of a sum of squares is not differentiable at 0: the chain rule gives 0 * inf; hypot and norm choose 0"
+    return [Singular(_all_zero, message, input=i) for i in range(count)]
+
+
+root_of_squares = elementwise(
+    "root_of_squares", "a, b", [lambda y, a, b: divide(a, y), lambda y, a, b: divide(b, y)],
+    scalar=lambda a, b: math.hypot(a, b), array=_scaled_root, dtype="float",
+    domain=[(0.5, 3), (-3, -0.5)], singular=_at_zero(2),
+    doc="sqrt(a**2 + b**2) without overflow or underflow on the way; hypot(a, b) with the chain rule's derivative at 0.",
+    example=("root_of_squares(3.0, 4.0)", 5.0),
+)  # fmt: skip
+root_of_three_squares = elementwise(
+    "root_of_three_squares", "a, b, c",
+    [lambda y, a, b, c: divide(a, y), lambda y, a, b, c: divide(b, y), lambda y, a, b, c: divide(c, y)],
+    scalar=lambda a, b, c: math.hypot(a, b, c), array=_scaled_root, dtype="float",
+    domain=[(0.5, 3), (-3, -0.5), (0.5, 3)], singular=_at_zero(3),
+    doc="sqrt(a**2 + b**2 + c**2) without overflow or underflow on the way.",
+    example=("root_of_three_squares(2.0, 3.0, 6.0)", 7.0),
+)  # fmt: skip
+
+
+def _keep_domain(np: Any, x: Any) -> Any:
+    x = np.asarray(x)
+    return x if x.dtype.kind == "c" else np.where(x >= 0, x, np.nan)
+
+
+square_of_root = elementwise(
+    "square_of_root", "x", [lambda y, x: 1.0 + 0.0 * y],
+    scalar=lambda x: x if x >= 0 else math.nan, array=_keep_domain, dtype="float", domain=[(0.2, 4)],
+    doc="sqrt(x)**2: x itself where the root is real, with the derivative 1 at 0 too.", example=("square_of_root(2.0)", 2.0),
+)  # fmt: skip
+
+
+def _finite_positive(x: Any) -> bool:
+    value = x.value if hasattr(x, "on") else x
+    if value.__class__ in (float, int):
+        return 0 < value < math.inf
+    if not hasattr(value, "dtype") or value.dtype.kind not in "fi":
+        return False
+    return bool(((value > 0) & (value < math.inf)).all())
+
+
+def _root_difference(a: Any, b: Any) -> Any:
+    if _finite_positive(a) and _finite_positive(b):
+        return divide(a - b, sqrt(a) + sqrt(b))
+    return sqrt(a) - sqrt(b)
+
+
+root_difference = composite(
+    "root_difference", "a, b", _root_difference, domain=[(0.5, 4), (5, 9)],
+    doc="sqrt(a) - sqrt(b) as (a - b) / (sqrt(a) + sqrt(b)), which keeps its digits where a and b are close.",
+    example=("root_difference(9.0, 4.0)", 1.0),
+)  # fmt: skip
+
+# --- real functions in the place of compositions, which stay what they are for complex numbers -----------------------
+
+
+def _real_form(stable: Callable[[Any], Any], plain: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def form(x: Any) -> Any:
+        return plain(x) if is_complex(x) else stable(x)
+
+    return form
+
+
+log_of_sigmoid = composite(
+    "log_of_sigmoid", "x", _real_form(log_sigmoid, lambda x: log(sigmoid(x))), domain=[(-5, 5)],
+    doc="log(sigmoid(x)) by log_sigmoid.", example=("log_of_sigmoid(-1000.0)", -1000.0),
+)  # fmt: skip
+log_of_cosh = composite(
+    "log_of_cosh", "x", _real_form(log_cosh, lambda x: log(cosh(x))), domain=[(-5, 5)],
+    doc="log(cosh(x)) by log_cosh.", example=("log_of_cosh(0.0)", 0.0),
+)  # fmt: skip
+log_of_one_plus_exp = composite(
+    "log_of_one_plus_exp", "x", _real_form(softplus, lambda x: log(1.0 + exp(x))), domain=[(-5, 5)],
+    doc="log(1 + exp(x)) by softplus.", example=("log_of_one_plus_exp(1000.0)", 1000.0),
+)  # fmt: skip
+
+# --- f(x) / x ---------------------------------------------------------------------------------------------------------
+
+# For each kind: the coefficients a_1, a_2, ... of f(x) = a_1 x + a_2 x**2 + ..., and f's n-th derivative.
+KINDS: dict[str, tuple[Callable[[int], float], Callable[[Any, int, Any], Any], float]] = {
+    "sin": (
+        lambda k: 0.0 if k % 2 == 0 else (-1.0) ** (k // 2) / math.factorial(k),
+        lambda np, n, x: (np.sin, np.cos, lambda v: -np.sin(v), lambda v: -np.cos(v))[n % 4](x),
+        1.0,
+    ),
+    "sinh": (
+        lambda k: 0.0 if k % 2 == 0 else 1.0 / math.factorial(k),
+        lambda np, n, x: np.sinh(x) if n % 2 == 0 else np.cosh(x),
+        1.0,
+    ),
+    "expm1": (lambda k: 1.0 / math.factorial(k), lambda np, n, x: np.expm1(x) if n == 0 else np.exp(x), 1.0),
+    "log1p": (
+        lambda k: (-1.0) ** (k + 1) / k,
+        lambda np, n, x: np.log1p(x) if n == 0 else (-1.0) ** (n - 1) * math.factorial(n - 1) / (1.0 + x) ** n,
+        0.25,
+    ),
+}
+
+
+def _quotient(np: Any, x: Any, kind: str, order: int = 0) -> Any:
+    """The derivative of order `order` of f(x)/x: its series near 0, and x q(n) + n q(n-1) = f(n) elsewhere."""
+    coefficient, derivative, radius = KINDS[kind]
+    x = np.asarray(x)
+    near = np.abs(x) < radius * (order + 1) if kind != "log1p" else np.abs(x) < radius
+    small = np.where(near, x, 0.0)
+    terms = 60 + 4 * order
+    series = np.zeros_like(small)
+    for k in range(terms + order, order - 1, -1):
+        series = series * small + coefficient(k + 1) * math.perm(k, order)
+    large = np.where(near, 1.0, x)
+    q = derivative(np, 0, large) / large
+    for n in range(1, order + 1):
+        q = (derivative(np, n, large) - n * q) / large
+    return np.where(near, series, q)
+
+
+quotient = elementwise(
+    "quotient", "x | kind, order=0", [lambda y, x, kind, order: quotient(x, kind=kind, order=order + 1)],
+    array=_quotient, dtype="float", accepts="bif",
+    domain=lambda rng: [((0.3,), {"kind": kind, "order": 0}) for kind in KINDS],
+    doc="f(x)/x for f = sin, sinh, expm1 or log1p, with its limit at 0 and derivatives that do not cancel near it.",
+    example=("quotient(0.0, 'sin')", 1.0),
+)  # fmt: skip
+
+
+def _quotient_of(kind: str, plain: Callable[[Any], Any], name: str, doc: str) -> Any:
+    return composite(
+        name, "x", _real_form(lambda x: quotient(x, kind=kind, order=0), lambda x: divide(plain(x), x)), domain=[(-3, 3)],
+        doc=doc, example=(f"{name}(0.0)", 1.0),
+    )  # fmt: skip
+
+
+sin_quotient = _quotient_of("sin", lambda x: OPERATORS["sin"](x), "sin_quotient", "sin(x)/x, 1 at 0.")
+sinh_quotient = _quotient_of("sinh", sinh, "sinh_quotient", "sinh(x)/x, 1 at 0.")
+expm1_quotient = _quotient_of("expm1", expm1, "expm1_quotient", "(exp(x) - 1)/x, 1 at 0.")
+log1p_quotient = _quotient_of("log1p", log1p, "log1p_quotient", "log(1 + x)/x, 1 at 0.")
+one_minus_cos = composite(
+    "one_minus_cos", "x", lambda x: multiply(2.0, square(OPERATORS["sin"](multiply(0.5, x)))), domain=[(-3, 3)],
+    doc="1 - cos(x) as 2 sin(x/2)**2.", example=("one_minus_cos(0.0)", 0.0),
+)  # fmt: skip
+cos_quotient = composite(
+    "cos_quotient", "x", lambda x: multiply(0.5, power(sin_quotient(multiply(0.5, x)), 2)), domain=[(-3, 3)],
+    doc="(1 - cos(x))/x**2, 1/2 at 0.", example=("cos_quotient(0.0)", 0.5),
+)  # fmt: skip

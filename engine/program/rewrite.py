@@ -1,0 +1,186 @@
+"""Rewrites of the core program that keep digits: each formula becomes the same function in a form that does not cancel.
+
+    log(sigmoid(x))                 log_sigmoid(x)
+    log(cosh(x))                    log_cosh(x)
+    log(1 + exp(x))                 softplus(x)
+    log(1 + x), log(1 - x)          log1p(x), log1p(-x)
+    exp(x) - 1                      expm1(x)
+    1 - cos(x)                      2 sin(x/2)**2
+    sqrt(a**2 + b**2 [+ c**2])      scaled as hypot is
+    sqrt(x)**2                      x, where x >= 0
+    sqrt(a) - sqrt(b)               (a - b) / (sqrt(a) + sqrt(b))
+    lgamma(x + 1) - lgamma(x)       log(abs(x))
+    sin(x)/x, sinh(x)/x, expm1(x)/x, log1p(x)/x, (1 - cos(x))/x**2     with their limits at 0
+
+They hold for every real x at which the formula has a value (complex numbers keep the formula itself). The executors
+apply them when they compile an expression; `adiff tape` shows the program as it is written.
+"""
+
+from __future__ import annotations
+
+from ..core.operation import Operation
+from ..core.state import Site
+from ..ops.registry import NAMES
+from . import core as c
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+# Functions whose argument decides: the outer row, the inner row, what stands for both.
+COMPOSITIONS = {("log", "sigmoid"): "log_of_sigmoid", ("log", "cosh"): "log_of_cosh"}
+QUOTIENTS = {"sin": "sin_quotient", "sinh": "sinh_quotient", "expm1": "expm1_quotient", "log1p": "log1p_quotient"}
+
+
+def rewrite(node: Any) -> c.Expr | None:
+    """The stable form of an expression, or None where there is none."""
+    if node.__class__ is c.Apply:
+        return rewrite_call(node)
+    if node.__class__ is c.Operator:
+        return rewrite_operator(node)
+    return None
+
+
+def rewrite_call(node: c.Apply) -> c.Expr | None:
+    name = node.op.name
+    if name not in ("log", "sqrt") or len(node.args) != 1 or node.keywords:
+        return None
+    inner = node.args[0]
+    if name == "sqrt":
+        parts = squares(inner)
+        if parts is not None and 2 <= len(parts) <= 3:
+            return apply("root_of_squares" if len(parts) == 2 else "root_of_three_squares", parts, node.site)
+        return None
+    found = call_of(inner)
+    if found is not None and (name, found[0]) in COMPOSITIONS:
+        return apply(COMPOSITIONS[name, found[0]], [found[1]], node.site)
+    if inner.__class__ is c.Operator and inner.symbol in "+-":  # type: ignore[attr-defined]
+        left, right = inner.left, inner.right  # type: ignore[attr-defined]
+        if inner.symbol == "+" and is_one(right):  # type: ignore[attr-defined]
+            left, right = right, left
+        if is_one(left):
+            if inner.symbol == "-":  # type: ignore[attr-defined]
+                return apply("log1p", [negative(right, inner.site)], node.site)  # type: ignore[attr-defined]
+            found = call_of(right)
+            if found is not None and found[0] == "exp":
+                return apply("log_of_one_plus_exp", [found[1]], node.site)
+            return apply("log1p", [right], node.site)
+    return None
+
+
+def rewrite_operator(node: c.Operator) -> c.Expr | None:
+    left, right = node.left, node.right
+    if node.symbol == "-":
+        a, b = call_of(left), call_of(right)
+        if a is not None and a[0] == "exp" and is_one(right):
+            return apply("expm1", [a[1]], node.site)
+        if b is not None and b[0] == "cos" and is_one(left):
+            return apply("one_minus_cos", [b[1]], node.site)
+        if a is not None and b is not None and a[0] == b[0]:
+            if a[0] == "sqrt":
+                return apply("root_difference", [a[1], b[1]], node.site)
+            if a[0] == "lgamma" and is_successor(a[1], b[1]):
+                return apply("log", [apply("abs", [b[1]], node.site)], node.site)
+    elif node.symbol == "**":
+        a = call_of(left)
+        if a is not None and a[0] == "sqrt" and literal(right) == 2:
+            return apply("square_of_root", [a[1]], node.site)
+    elif node.symbol == "/":
+        top = call_of(left)
+        if left.__class__ is c.Apply or (left.__class__ is c.Operator and left.symbol == "-"):
+            stable = rewrite(left)  # (exp(x) - 1)/x is expm1(x)/x
+            top = top if stable is None else call_of(stable)
+        if top is None:
+            return None
+        if top[0] in QUOTIENTS and same(top[1], right):
+            return apply(QUOTIENTS[top[0]], [right], node.site)
+        if top[0] == "one_minus_cos":
+            roots = squares(right)
+            if roots is not None and len(roots) == 1 and same(top[1], roots[0]):
+                return apply("cos_quotient", [roots[0]], node.site)
+    return None
+
+
+# --- what expressions are -------------------------------------------------------------------------------------------
+
+
+def apply(name: str, args: list[c.Expr], site: Site) -> c.Apply:
+    row = NAMES[name]
+    return c.Apply(row, args, [], Site(row, site.source, site.start, site.end))
+
+
+def call_of(node: Any) -> tuple[str, c.Expr] | None:
+    """(name, argument) of a call of a row with one argument."""
+    if node.__class__ is c.Apply and len(node.args) == 1 and not node.keywords and node.args[0].__class__ is not c.Spread:
+        return node.op.name, node.args[0]
+    return None
+
+
+def literal(node: Any) -> Any:
+    return node.value if node.__class__ is c.Literal and node.value.__class__ in (int, float) else None
+
+
+def is_one(node: Any) -> bool:
+    return literal(node) == 1
+
+
+def negative(node: c.Expr, site: Site) -> c.Expr:
+    row: Operation = NAMES["negative"]
+    return c.Prefix("-", row, node, Site(row, site.source, site.start, site.end))
+
+
+def is_successor(a: Any, b: Any) -> bool:
+    """Whether `a` is written as b + 1."""
+    if a.__class__ is not c.Operator or a.symbol != "+":
+        return False
+    return (is_one(a.right) and same(a.left, b)) or (is_one(a.left) and same(a.right, b))
+
+
+def squares(node: Any) -> list[c.Expr] | None:
+    """The roots of a sum of squares that is written as one: a**2 + b*b + square(c)."""
+    roots: list[c.Expr] = []
+    while node.__class__ is c.Operator and node.symbol == "+":
+        root = root_of(node.right)
+        if root is None or len(roots) == 3:
+            return None
+        roots.append(root)
+        node = node.left
+    root = root_of(node)
+    return None if root is None else [root, *roots[::-1]]
+
+
+def root_of(node: Any) -> c.Expr | None:
+    if node.__class__ is c.Operator:
+        if node.symbol == "**" and literal(node.right) == 2:
+            return node.left  # type: ignore[no-any-return]
+        if node.symbol == "*" and same(node.left, node.right):
+            return node.left  # type: ignore[no-any-return]
+    found = call_of(node)
+    if found is not None and found[0] == "square":
+        return found[1]
+    return node if is_one(node) else None
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two expressions are written alike and have no effect, so that one value serves for both."""
+    if a.__class__ is not b.__class__:
+        return False
+    if a.__class__ is c.Load:
+        return a.depth == b.depth and a.slot == b.slot  # type: ignore[no-any-return]
+    if a.__class__ is c.Literal:
+        return a.value.__class__ in (int, float) and a.value.__class__ is b.value.__class__ and a.value == b.value
+    if a.__class__ is c.Operator:
+        return a.symbol == b.symbol and same(a.left, b.left) and same(a.right, b.right)
+    if a.__class__ is c.Prefix:
+        return a.symbol == b.symbol and same(a.operand, b.operand)
+    if a.__class__ is c.Item:
+        return same(a.value, b.value) and same(a.index, b.index)
+    if a.__class__ is c.Apply:
+        return (
+            a.op is b.op
+            and not a.keywords
+            and not b.keywords
+            and len(a.args) == len(b.args)
+            and all(same(x, y) for x, y in zip(a.args, b.args))
+        )
+    return False

@@ -1,0 +1,8 @@
+"""The pages' own tools, which live beside the pages."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "docs"))

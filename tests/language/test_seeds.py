@@ -1,0 +1,438 @@
+"""Cells of the four notebooks that this project began with, and the patterns of TensorFlow's guides.
+
+A cell is pasted as it stands; what it must give is what TensorFlow gave in the notebook. TensorFlow's default float is
+float32 and adiff's float64, so cells that spell dtypes out run with `--dtype float32`, as a student would.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from .conftest import Runner
+
+# text -> what it prints
+PRINTED = {
+    "a function under a tape": (
+        '''
+import tensorflow as tf
+
+# f(x) = x^2
+def f(x):
+    return x**2
+
+x = tf.constant(2.0)
+
+with tf.GradientTape() as tape:
+    # Indica que deseamos rastrear la variable 'x'
+    tape.watch(x)
+
+    y = f(x)
+
+gradiente = tape.gradient(y, x)
+
+print("f(x) =", y.numpy())  # f(x) = 4.0
+print("Gradiente de f(x) con respecto a x =", gradiente.numpy())
+''',
+        "f(x) = 4.0\nGradiente de f(x) con respecto a x = 4.0\n",
+    ),
+    "a Variable": (
+        '''
+import numpy as np
+import matplotlib.pyplot as plt
+
+import tensorflow as tf
+x = tf.Variable(3.0)
+with tf.GradientTape() as tape:
+    y=x**2
+
+dy_dx = tape.gradient(y,x)
+print(dy_dx.numpy())
+''',
+        "6.0\n",
+    ),
+    "a persistent tape": (
+        '''
+import tensorflow as tf
+x = tf.constant(3.0)
+with tf.GradientTape(persistent=True) as t:
+    t.watch(x)
+    y = x * x
+    z = y *  y
+dz_dx = t.gradient(z,x) # 108.0 (4*x³) evaluate at x=3.0
+dy_dx = t.gradient(y,x) #  6.0
+del t # delete the reference to the tape ( free the resource)
+print(dz_dx.numpy())
+print(dy_dx.numpy())
+''',
+        "108.0\n6.0\n",
+    ),
+}
+
+# text -> its value
+VALUES = {
+    "reduce_sum of ones": (
+        '''
+from __future__ import absolute_import, division, print_function, unicode_literals
+
+import tensorflow as tf
+x = tf.ones((2,2))
+
+# this is the GradientTape context
+with tf.GradientTape() as t:
+    t.watch(x)
+    y = tf.reduce_sum(x)
+    z = tf.multiply(y,y)
+
+# Derivate of z with respect to the original input tensor x
+dz_dx = t.gradient(z,x)
+for i in [0,1]:
+    for j in [0,1]:
+        assert dz_dx[i][j].numpy() == 8.0
+dz_dx.numpy()
+''',
+        [[8.0, 8.0], [8.0, 8.0]],
+    ),
+    "control flow": (
+        '''
+import tensorflow as tf
+def f(x,y):
+    output = 1.0
+    for i in range(y):
+        if i > 1 and i < 5:
+            output = tf.multiply(output,x)
+    return output
+
+def grad(x,y):
+    with tf.GradientTape() as t:
+        t.watch(x)
+        out = f(x,y)
+    return t.gradient(out,x)
+
+x = tf.convert_to_tensor(2.0)
+
+assert grad(x,6).numpy() == 12.0
+assert grad(x,5).numpy() == 12.0
+assert grad(x,4).numpy() == 4.0
+[grad(x, n) for n in range(8)]
+''',
+        [None, None, None, 1.0, 4.0, 12.0, 12.0, 12.0],
+    ),
+    "second order": (
+        '''
+import tensorflow as tf
+x = tf.Variable(1.0) # Creates a Tensorflow variable intialized to 1.0
+
+with tf.GradientTape() as t:
+    with tf.GradientTape() as t2:
+        y = x * x * x
+    # Compute the gradient inside the 't' context manager
+    # which means the gradient computation is differentiable as well.
+    dy_dx = t2.gradient(y,x)
+d2y_d2x = t.gradient(dy_dx,x)
+
+assert dy_dx.numpy() == 3.0
+assert d2y_d2x.numpy() == 6.0
+[dy_dx, d2y_d2x]
+''',
+        [3.0, 6.0],
+    ),
+    "dynamic_stitch": (
+        '''
+import tensorflow as tf
+
+# Definir índices y datos
+indices = [tf.constant([0, 2]), tf.constant([1, 3])]
+data = [tf.constant([10, 20]), tf.constant([30, 40])]
+
+# Usar tf.dynamic_stitch para combinar los datos
+result = tf.dynamic_stitch(indices, data)
+
+print(result)
+result
+''',
+        [10, 30, 20, 40],
+    ),
+    "dynamic_partition": (
+        '''
+import tensorflow as tf
+
+# Definir un tensor de datos
+data = tf.constant([10, 20, 30, 40, 50])
+
+# Definir las particiones
+partitions = tf.constant([0, 1, 1, 0, 2])
+
+# Usar tf.dynamic_partition para dividir el tensor en particiones
+result = tf.dynamic_partition(data, partitions, 3)
+
+print(result)
+result
+''',
+        [[10, 40], [20, 30], [50]],
+    ),
+}
+
+TENSOR = "import tensorflow as tf\ntensor = tf.constant([[1.,2.,3.], [4.,5.,6.]]) #Tensor para una matriz\n"
+VARIABLE = "import tensorflow as tf\nvariable = tf.Variable([[1., 2., 3.], [4., 5., 6.]])\n"
+HALF = {
+    "a matrix": (TENSOR + "tensor", [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]),
+    "shape": (TENSOR + "tensor.shape", (2, 3)),
+    "dtype": (TENSOR + "tensor.dtype", "float32"),
+    "columns": (TENSOR + "tensor[:, 1:]", [[2.0, 3.0], [5.0, 6.0]]),
+    "newaxis": (TENSOR + "tensor[..., 1, tf.newaxis]", [[2.0], [5.0]]),
+    "add": (TENSOR + "tensor + 10", [[11.0, 12.0, 13.0], [14.0, 15.0, 16.0]]),
+    "square": (TENSOR + "tf.square(tensor)", [[1.0, 4.0, 9.0], [16.0, 25.0, 36.0]]),
+    "transpose": (TENSOR + "tf.transpose(tensor)", [[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]]),
+    "matmul": (TENSOR + "tensor @ tf.transpose(tensor) # Matrix multiplication", [[14.0, 32.0], [32.0, 77.0]]),
+    "a scalar": (TENSOR + "scalar = tf.constant(50)\nscalar", 50),
+    "numpy": (TENSOR + "tensor.numpy()", [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]),
+    "np.square of a tensor": (TENSOR + "import numpy as np\nnp.square(tensor)", [[1.0, 4.0, 9.0], [16.0, 25.0, 36.0]]),
+    "cast": ("import tensorflow as tf\ntensor2 = tf.constant(40., dtype=tf.float64)\ntf.constant(2.0) + tf.cast(tensor2, tf.float32)", 42.0),
+    "a Variable": (VARIABLE + "variable", [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]),
+    "assign": (VARIABLE + "variable.assign(2 * variable)", [[2.0, 4.0, 6.0], [8.0, 10.0, 12.0]]),
+    "every assignment in a row": (
+        VARIABLE
+        + "variable.assign(2 * variable)\nvariable[0, 1].assign(42)\nvariable[:,2].assign([0.,1.])\n"
+        + "variable.scatter_nd_update(indices=[[0,0],[1,2]], updates=[100., 200.])\nvariable",
+        [[100.0, 42.0, 0.0], [8.0, 10.0, 200.0]],
+    ),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("name", PRINTED)
+def test_what_a_cell_prints(run: Runner, name: str, dtype: str) -> None:
+    text, printed = PRINTED[name]
+    run(text, dtype=dtype)
+    assert run.printed == printed
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("name", VALUES)
+def test_what_a_cell_gives(run: Runner, name: str, dtype: str) -> None:
+    text, value = VALUES[name]
+    assert run(text, dtype=dtype) == value
+
+
+@pytest.mark.parametrize("name", HALF)
+def test_what_a_cell_gives_in_float32(run: Runner, name: str) -> None:
+    text, value = HALF[name]
+    assert run(text, dtype="float32") == value
+
+
+def test_numpy_arrays_keep_their_float64(run: Runner) -> None:
+    text = "import numpy as np\nimport tensorflow as tf\narray = np.array([2.,4.,5.])\ntf.constant(array)"
+    assert run(text) == [2.0, 4.0, 5.0]
+    assert run.outcome.types["value"] == ("float64", (3,))
+    assert run("array = np.array([2.,4.,5.])\ntf.square(array)") == [4.0, 16.0, 25.0]
+
+
+@pytest.mark.parametrize("text", ["tf.constant(2.) + tf.constant(40)", "tf.constant(2.) + tf.constant(40., dtype=tf.float64)"])
+def test_dtypes_that_do_not_mix(run: Runner, text: str) -> None:
+    error = run.refused(text, dtype="float32")
+    assert error.code == "E0301"
+    assert "add" in error.message
+    assert "float32" in error.message
+    assert error.hint is not None
+    assert "cast" in error.hint
+
+
+def test_item_assignment(run: Runner) -> None:
+    error = run.refused(VARIABLE + "variable[1]= [7., 8., 9.]")
+    assert "does not support item assignment" in error.message
+
+
+def test_the_version_can_be_printed(run: Runner) -> None:
+    run('import tensorflow as tf\nprint("Versión de Tensorflow: ", tf.__version__)')
+    assert run.printed.startswith("Versión de Tensorflow:  ")
+
+
+# --- the patterns of the guides -------------------------------------------------------------------------------------
+
+LINEAR = """
+w = tf.Variable([[0.5, -1.0], [2.0, 0.25], [-0.5, 1.5]], name='w')
+b = tf.Variable(tf.zeros(2, dtype=tf.float64), name='b')
+x = [[1., 2., 3.]]
+
+with tf.GradientTape(persistent=True) as tape:
+    y = x @ w + b
+    loss = tf.reduce_mean(y**2)
+"""
+# y = [0.5 + 4 - 1.5, -1 + 0.5 + 4.5] = [3, 4]; loss = mean(y^2), so dloss/dy = y, dloss/dw = x^T y, dloss/db = y.
+
+
+def test_a_linear_layer(run: Runner) -> None:
+    assert run(LINEAR + "[dl_dw, dl_db] = tape.gradient(loss, [w, b])\n[dl_dw, dl_db]") == [
+        [[3.0, 4.0], [6.0, 8.0], [9.0, 12.0]],
+        [3.0, 4.0],
+    ]
+
+
+def test_a_dict_of_sources(run: Runner) -> None:
+    text = LINEAR + "my_vars = {\n    'w': w,\n    'b': b\n}\ngrad = tape.gradient(loss, my_vars)\ngrad['b']"
+    assert run(text) == [3.0, 4.0]
+
+
+def test_the_shape_of_a_gradient_is_its_sources(run: Runner) -> None:
+    run(LINEAR + "print(w.shape)\nprint(tape.gradient(loss, w).shape)")
+    assert run.printed == "(3, 2)\n(3, 2)\n"
+
+
+def test_a_layer_as_a_function_over_variables(run: Runner) -> None:
+    text = """
+weights = [tf.Variable([[1.0, -1.0], [0.5, 2.0]]), tf.Variable([0.0, 0.5])]
+def layer(x):
+    return tf.nn.relu(x @ weights[0] + weights[1])
+x = tf.constant([[1., 2.]])
+with tf.GradientTape() as tape:
+    y = layer(x)
+    loss = tf.reduce_mean(y**2)
+grads = tape.gradient(loss, weights)
+for var, g in zip(weights, grads):
+    print(g.shape)
+grads
+"""
+    # before relu: [1 + 1, -1 + 4 + 0.5] = [2, 3.5], both positive; d/dy = y
+    assert run(text) == [[[2.0, 3.5], [4.0, 7.0]], [2.0, 3.5]]
+    assert run.printed == "(2, 2)\n(2,)\n"
+
+
+def test_controlling_what_is_watched(run: Runner) -> None:
+    text = """
+x0 = tf.Variable(3.0, name='x0')
+x1 = tf.Variable(3.0, name='x1', trainable=False)
+x2 = tf.Variable(2.0, name='x2') + 1.0
+x3 = tf.constant(3.0)
+with tf.GradientTape() as tape:
+    y = (x0**2) + (x1**2) + (x2**2)
+grad = tape.gradient(y, [x0, x1, x2, x3])
+for g in grad:
+    print(g)
+"""
+    run(text)
+    assert run.printed == "6.0\nNone\nNone\nNone\n"
+    reasons = [message for message, _ in run.notices("N0502")]
+    assert "not trainable" in reasons[0]
+    assert len(reasons) == 3
+
+
+def test_gradient_of_several_targets(run: Runner) -> None:
+    text = "x = tf.Variable(2.0)\nwith tf.GradientTape() as tape:\n    y0 = x**2\n    y1 = 1 / x\ntape.gradient({'y0': y0, 'y1': y1}, x).numpy()"
+    assert run(text) == 3.75
+
+
+def test_control_flow_by_value(run: Runner) -> None:
+    text = """
+x = tf.constant(1.0)
+v0 = tf.Variable(2.0)
+v1 = tf.Variable(2.0)
+with tf.GradientTape(persistent=True) as tape:
+    tape.watch(x)
+    if x > 0.0:
+        result = v0
+    else:
+        result = v1**2
+dv0, dv1 = tape.gradient(result, [v0, v1])
+print(dv0)
+print(dv1)
+"""
+    run(text)
+    assert run.printed == "1.0\nNone\n"
+
+
+def test_an_update_that_replaces_the_variable(run: Runner) -> None:
+    text = """
+x = tf.Variable(2.0)
+for epoch in range(2):
+    with tf.GradientTape() as tape:
+        y = x+1
+    print(tape.gradient(y, x))
+    x = x + 1   # This should be `x.assign_add(1)`
+"""
+    run(text)
+    assert run.printed == "1.0\nNone\n"
+    assert "watch" in run.notices("N0502")[0][0]
+
+
+def test_state_stops_the_gradient(run: Runner) -> None:
+    text = """
+x0 = tf.Variable(3.0)
+x1 = tf.Variable(0.0)
+with tf.GradientTape() as tape:
+    x1.assign_add(x0)
+    y = x1**2
+print(tape.gradient(y, x0))
+"""
+    run(text)
+    assert run.printed == "None\n"
+    [(message, place)] = run.notices("N0502")
+    assert "assignment to a Variable" in message
+    assert place == "x1.assign_add(x0)"
+
+
+def test_fitting_a_line_by_gradient_descent(run: Runner) -> None:
+    """Least squares of points on y = 3x + 2: descent reaches the line itself."""
+    text = """
+x = tf.constant([-1.0, 0.0, 0.5, 1.0, 2.0])
+y = 3.0 * x + 2.0
+w = tf.Variable(5.0)
+b = tf.Variable(0.0)
+for epoch in range(400):
+    with tf.GradientTape() as t:
+        loss = tf.reduce_mean(tf.square(y - (w * x + b)))
+    dw, db = t.gradient(loss, [w, b])
+    w.assign_sub(0.2 * dw)
+    b.assign_sub(0.2 * db)
+[w.numpy(), b.numpy()]
+"""
+    assert run(text) == pytest.approx([3.0, 2.0], abs=1e-9)
+
+
+FACTORY = """
+# One vector of parameters for an optimiser, packed and unpacked as the "function factory" around L-BFGS does it.
+w = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+b = tf.Variable([0.5, -0.5])
+unused = tf.Variable([7.0])
+trainable = [w, b, unused]
+
+shapes = [v.shape for v in trainable]
+count = 0
+idx = []   # stitch indices
+part = []  # partition indices
+for i, shape in enumerate(shapes):
+    n = 1
+    for size in shape:
+        n = n * size
+    idx.append(tf.reshape(tf.range(count, count + n), shape))
+    part.extend([i] * n)
+    count += n
+
+part = tf.constant(part)
+
+def assign_new_model_parameters(params_1d):
+    params = tf.dynamic_partition(params_1d, part, len(shapes))
+    for i, (shape, param) in enumerate(zip(shapes, params)):
+        trainable[i].assign(tf.reshape(param, shape))
+
+def f(params_1d):
+    with tf.GradientTape() as tape:
+        assign_new_model_parameters(params_1d)
+        loss = tf.reduce_sum((w @ tf.reshape(b, (2, 1))) ** 2)
+    grads = tape.gradient(loss, trainable, unconnected_gradients='zero')
+    return loss, tf.dynamic_stitch(idx, grads)
+
+init = tf.dynamic_stitch(idx, trainable)
+"""
+
+
+def test_packing_variables_into_one_vector(run: Runner) -> None:
+    assert run(FACTORY + "init") == [1.0, 2.0, 3.0, 4.0, 0.5, -0.5, 7.0]
+
+
+def test_the_function_factory(run: Runner) -> None:
+    """w b = [-1, -1] for b = (1, -1): loss 2, dw = 2 (wb) b^T = [[-2, 2], [-2, 2]], db = 2 w^T (wb) = -2 (4, 6)."""
+    value = run(FACTORY + "loss, g = f(tf.constant([1.0, 2.0, 3.0, 4.0, 1.0, -1.0, 0.0]))\n[loss, g, unused.numpy()]")
+    assert value == [2.0, [-2.0, 2.0, -2.0, 2.0, -8.0, -12.0, 0.0], [0.0]]
