@@ -14,11 +14,17 @@ if TYPE_CHECKING:
 OPENING, CLOSING = "([{", ")]}"
 
 
-def bind(option: str, texts: Iterable[str], objects: Mapping[str, object], read: Container[str]) -> dict[str, object]:
+def bind(
+    option: str,
+    texts: Iterable[str],
+    objects: Mapping[str, object],
+    read: Container[str],
+    limits: Mapping[str, Any] | None = None,
+) -> dict[str, object]:
     """The values that the texts of one option (and `objects`, values that came as JSON) give to names.
 
     A name given twice is a mistake. A name given directly overrides the same key of a `@file.json`, which may hold more
-    names than the program reads: of its keys, only those in `read` are bound.
+    names than the program reads: of its keys, only those in `read` are bound. `limits` hold while values are computed.
     """
     direct: dict[str, object] = {}
     from_files: dict[str, object] = {}
@@ -32,9 +38,9 @@ def bind(option: str, texts: Iterable[str], objects: Mapping[str, object], read:
                 name, value = divide(option, part)
                 if name in direct:
                     raise errors.bad_binding(f"{option}: {name!r} is bound twice")
-                direct[name] = value_of(f"{option} {name}", value)
+                direct[name] = value_of(f"{option} {name}", value, limits)
     for name, given in objects.items():
-        direct[name] = value_of(f"{option} {name}", given) if isinstance(given, str) else from_json(given)
+        direct[name] = value_of(f"{option} {name}", given, limits) if isinstance(given, str) else from_json(given)
     return {**{name: value for name, value in from_files.items() if name in read}, **direct}
 
 
@@ -52,13 +58,13 @@ def divide(option: str, part: str) -> tuple[str, str]:
     return name, value
 
 
-def value_of(label: str, text: str) -> object:
+def value_of(label: str, text: str, limits: Mapping[str, Any] | None = None) -> object:
     """The value of the right side of a binding; diagnostics show `label` as the name of its source."""
     if text.startswith("@"):
         from .files import read_value
 
         return read_value(text[1:])
-    return constant(text, name=label)
+    return constant(text, name=label, **(limits or {}))
 
 
 def plain_value(bound: object) -> Any:

@@ -112,6 +112,11 @@ class Program:
         """The names to be bound from outside, in order of first use."""
         return tuple(self.core.inputs)
 
+    @property
+    def optional(self) -> tuple[str, ...]:
+        """The names of the vocabulary (`e`, `gamma`, ...) that the program reads and that may be bound all the same."""
+        return tuple(self.core.optional)
+
     def __repr__(self) -> str:
         return f"Program({self.source.text!r})"
 
@@ -707,12 +712,21 @@ def program(text: str, name: str = "<expr>") -> Program:
     return Program(text, name)
 
 
-def constant(text: str, name: str = "<constant>") -> Binding:
-    """The value of a constant expression of the language: what `--at x=pi/4` binds."""
+# The characters of the plain decimals that most bindings are: `0.5` needs no parser.
+DECIMAL_DIGITS = frozenset("0123456789.")
+
+
+def constant(text: str, name: str = "<constant>", **limits_in_force: Any) -> Binding:
+    """The value of a constant expression of the language: what `--at x=pi/4` binds.
+
+    `max_steps`, `max_memory` and `timeout` limit it as they limit an evaluation.
+    """
     stripped = text.strip()
     number = stripped[1:] if stripped[:1] in ("-", "+") else stripped
     if number.isdecimal() and number.isascii() and len(number) < 400 and (number[0] != "0" or len(number) == 1):
         return Binding(int(stripped))
+    if DECIMAL_DIGITS.issuperset(number) and number.count(".") == 1 and number[0] != "." and number[-1] != ".":
+        return Binding(float(stripped))
     core = Program(text, name)
     if core.inputs:
         raise AdiffError(
@@ -721,9 +735,13 @@ def constant(text: str, name: str = "<constant>") -> Binding:
         )  # fmt: skip
     STATE.reset()
     try:
-        with deep_recursion():
+        with deep_recursion(), limits.enforced(
+            limits_in_force.get("max_steps"), limits_in_force.get("max_memory"), limits_in_force.get("timeout")
+        ):  # fmt: skip
             evaluation = Evaluation(core, {}, None, {})
             value = evaluation.result_of({})
+    except MemoryError:
+        raise out_of_memory() from None
     finally:
         RECORDERS.clear()
     if value.__class__ in (list, tuple):

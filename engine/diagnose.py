@@ -58,8 +58,16 @@ def trace(op: Operation, inputs: Any, value: Any, adjoint: bool = False) -> None
         what = next(kind_of(part) for part in parts if not finite(part))
         if STATE.kinks == "quiet":
             return
-        STATE.notify("N0601", f"the first {what} arises here, in {op.name}{operands(inputs)}")
+        around = STATE.site.op
+        within = "" if around is None or around is op else f", a part of {around.name}"
+        STATE.notify("N0601", f"the first {what} arises here, in {op.name}{operands(inputs)}{within}")
         raise Found
+
+
+def trace_adjoint(op: Operation, inputs: Any, value: Any, adjoint: bool = False) -> None:
+    """`trace` for the reverse sweep, where the operations that rules are made of are nobody's business."""
+    if adjoint:
+        trace(op, inputs, value, adjoint)
 
 
 def operands(inputs: Any) -> str:
@@ -71,7 +79,7 @@ def operands(inputs: Any) -> str:
 
 def advice(op: Operation) -> str:
     if op.name == "sqrt":
-        return ": its derivative is infinite at 0"
+        return ": its derivative is infinite at 0; norm(x) has a derivative there where this is sqrt(sum(x**2))"
     if op.name in ("power", "square", "multiply"):
         return ": an infinite cotangent meets 0; norm(x) has the right derivative where this is sqrt(sum(x**2))"
     return ""
@@ -88,6 +96,7 @@ def find_origin(evaluation: Any, derivative: bool) -> None:
             return
         tape, tensors, y = drivers.recorded(evaluation.function, evaluation.sources())
         y = as_operand(y)
+        STATE.trace = trace_adjoint
         gradient(tape, [y], [seed_for(y)], [[x] for x in tensors], consume=True)
     except Found:
         pass

@@ -20,6 +20,17 @@ FAMILIES = {
 }
 
 
+# A name of 100,000 letters must not make a message of that length.
+LONGEST_MESSAGE = 600
+
+
+def shortened(text: str) -> str:
+    """A text with its middle left out where it is too long to read."""
+    if len(text) <= LONGEST_MESSAGE:
+        return text
+    return f"{text[: LONGEST_MESSAGE // 2]}…{text[-LONGEST_MESSAGE // 4 :]}"
+
+
 class AdiffError(Exception):
     """A mistake with its code (``E0203``), its message, where it is, and what to write instead.
 
@@ -34,11 +45,12 @@ class AdiffError(Exception):
         hint: str | None = None,
         notes: tuple[str, ...] = (),
     ) -> None:
+        message = shortened(message)
         super().__init__(message)
         self.code = code
         self.message = message
         self.span = span
-        self.hint = hint
+        self.hint = None if hint is None else shortened(hint)
         self.notes = notes
 
     @property

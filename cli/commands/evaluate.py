@@ -44,7 +44,13 @@ def meant_as_file(request: Request, error: AdiffError) -> AdiffError:
 
 def inputs(request: Request, parsed: Program) -> dict[str, Any]:
     """What the request binds. A name such as `e` or `pi` is an input only where it is bound."""
-    return bind("--at", request.texts("at"), request.bound.get("at", {}), {*parsed.inputs, *parsed.core.optional})
+    read = {*parsed.inputs, *parsed.optional}
+    return bind("--at", request.texts("at"), request.bound.get("at", {}), read, limits(request))
+
+
+def limits(request: Request) -> dict[str, Any]:
+    """The limits in force, which hold for the values of bindings as well."""
+    return {key: request.options[key] for key in ("max_steps", "max_memory", "timeout") if key in request.options}
 
 
 def options(request: Request) -> dict[str, Any]:
@@ -52,7 +58,7 @@ def options(request: Request) -> dict[str, Any]:
     given: dict[str, Any] = {key: request.options[key] for key in ENGINE_OPTIONS if key in request.options}
     for key in ("tangent", "vector"):
         if key in request.options or key in request.bound:
-            given[key] = bind(f"--{key}", request.texts(key), request.bound.get(key, {}), ())
+            given[key] = bind(f"--{key}", request.texts(key), request.bound.get(key, {}), (), limits(request))
     if "cotangent" in request.options:
-        given["cotangent"] = value_of("--cotangent", request.text("cotangent"))
+        given["cotangent"] = value_of("--cotangent", request.text("cotangent"), limits(request))
     return given

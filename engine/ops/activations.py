@@ -7,6 +7,7 @@ import math
 from ..core.errors import failure
 from ..core.operation import Singular, composite, elementwise, rule
 from ..core.tensor import OPERATORS
+from . import special_scalar
 from .arithmetic import choose, divide, everywhere, greater, where_select
 from .exponential import exp, hypot, sigmoid, sigmoid_of_array, sigmoid_of_float, softplus, sqrt, square, tanh
 from .rounding import absolute
@@ -113,7 +114,7 @@ selu = elementwise(
     doc="The self-normalising elu, with fixed scale and alpha.", example=("selu(0.0)", 0.0),
 )  # fmt: skip
 softsign = elementwise(
-    "softsign", "x", [lambda y, x: divide(1.0, square(1.0 + absolute(x)))],
+    "softsign", "x", [lambda y, x: square(divide(1.0, 1.0 + absolute(x)))],
     scalar=lambda x: x / (1.0 + abs(x)), array=lambda np, x: x / (1 + np.abs(x)), dtype="float", accepts="bif",
     aliases="soft_sign", domain=[(0.5, 3)], doc="x/(1 + abs(x)).", example=("softsign(1)", 0.5),
 )  # fmt: skip
@@ -154,7 +155,7 @@ def _gelu_array(np: Any, x: Any) -> Any:
 
 gelu_exact = elementwise(
     "gelu_exact", "x", [lambda y, x: ndtr(x) + x * normal_density(x)],
-    scalar=lambda x: x * (0.5 * math.erfc(-x * math.sqrt(0.5))), array=_gelu_array,
+    scalar=lambda x: x * special_scalar.ndtr(x), array=_gelu_array,
     dtype="float",
     accepts="bif", domain=[(-3, 3)],
     doc="x*ndtr(x): the Gaussian error linear unit.", example=("gelu_exact(0.0)", 0.0),

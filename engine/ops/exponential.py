@@ -429,7 +429,7 @@ def _sinc_derivative_scalar(x: float, order: int) -> float:
     if t < max(2.0, order):
         total, k = 0.0, order + order % 2
         power = t ** (k - order) / math.factorial(k - order)
-        while abs(power) > 1e-20:
+        while abs(power) > 1e-17 * abs(total):
             total += (power if k % 4 == 0 else -power) / (k + 1)
             k += 2
             power *= t * t / ((k - order) * (k - order - 1))

@@ -605,7 +605,7 @@ def _pad(x: Any, pad_width: Any, mode: Any = "constant", constant_values: Any = 
     widths = _widths(pad_width, len(shape))
     mode = str(mode).lower()
     if mode == "constant":
-        value = as_operand(constant_values)
+        value = as_operand(constant_values)  # an input: it carries its gradient
         if shape_of(value):
             raise failure("E0304", "pad: constant_values must be one number")
         if value.__class__ in (int, float) and value == 0:
@@ -629,7 +629,7 @@ def _pad(x: Any, pad_width: Any, mode: Any = "constant", constant_values: Any = 
 
 
 pad = composite(
-    "pad", "x | pad_width, mode='constant', constant_values=0", _pad,
+    "pad", "x, pad_width, mode='constant', constant_values=0", _pad,
     domain=cases(((VECTOR,), {"pad_width": 1}), ((WIDE,), {"pad_width": [[1, 0], [0, 2]], "mode": "reflect"})),
     doc="x with a border: mode constant (constant_values), edge, reflect, symmetric or wrap.",
     example=("pad([1, 2], 1)", [0, 1, 2, 0]),

@@ -49,7 +49,8 @@ def _erfc_corrected(x: float) -> float:
     # z**2 - x**2/2 is the error of the square; fma is not at hand, so Dekker's product serves.
     error = square_error(z, x)
     # erfc(z(1 + d)) = erfc(z) - 2/sqrt(pi) exp(-z**2) z d, with 2 z**2 d = the error of the square.
-    return math.erfc(z) + gaussian(z) * error / (math.sqrt(math.pi) * z)
+    correction: float = gaussian(z) * error / (math.sqrt(math.pi) * z)
+    return math.erfc(z) + correction
 
 
 def square_error(z: Any, x: Any) -> Any:
@@ -135,7 +136,8 @@ def polygamma(n: float, x: float) -> float:
             raise ValueError("a pole")
         # Reflection, DLMF 5.15.6, with the exact distance to the nearest pole.
         reflected = polygamma(n, 1.0 - x)
-        return (-reflected if order % 2 else reflected) - cotangent_derivative(cotangent_of_turns(fraction), order)
+        poles: float = cotangent_derivative(cotangent_of_turns(fraction), order)
+        return (-reflected if order % 2 else reflected) - poles
     total = 0.0
     while x < 12.0 + order:
         total += x ** -(order + 1.0)
@@ -192,10 +194,9 @@ def log_gamma(x: float) -> float:
     """log|gamma(x)|, around its zeros at 1 and 2 by DLMF 5.7.3: math.lgamma has no relative accuracy there."""
     if not 0.5 < x < 2.5:
         return math.lgamma(x)
-    if x < 1.5:
-        z = x - 1.0
-        return log_gamma_around_2(z) - math.log1p(z)
-    return log_gamma_around_2(x - 2.0)
+    z = x - 1.0 if x < 1.5 else x - 2.0
+    around_2: float = log_gamma_around_2(z)
+    return around_2 - math.log1p(z) if x < 1.5 else around_2
 
 
 def log_gamma_around_2(z: Any) -> Any:

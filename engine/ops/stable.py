@@ -8,10 +8,9 @@ from __future__ import annotations
 import math
 
 from ..core.operation import Singular, composite, elementwise
-from ..core.tensor import OPERATORS
-from .arithmetic import divide, is_complex, multiply, power, square
-from .exponential import exp, expm1, log, log1p, log_cosh, log_sigmoid, sigmoid, softplus, sqrt
-from .trigonometric import cosh, sinh
+from .arithmetic import divide, is_complex, multiply, power
+from .exponential import exp, expm1, log, log1p, log_sigmoid, sigmoid, softplus
+from .trigonometric import cosh, log_cosh, sin, sinh
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,28 +72,6 @@ square_of_root = elementwise(
     "square_of_root", "x", [lambda y, x: 1.0 + 0.0 * y],
     scalar=lambda x: x if x >= 0 else math.nan, array=_keep_domain, dtype="float", domain=[(0.2, 4)],
     doc="sqrt(x)**2: x itself where the root is real, with the derivative 1 at 0 too.", example=("square_of_root(2.0)", 2.0),
-)  # fmt: skip
-
-
-def _finite_positive(x: Any) -> bool:
-    value = x.value if hasattr(x, "on") else x
-    if value.__class__ in (float, int):
-        return 0 < value < math.inf
-    if not hasattr(value, "dtype") or value.dtype.kind not in "fi":
-        return False
-    return bool(((value > 0) & (value < math.inf)).all())
-
-
-def _root_difference(a: Any, b: Any) -> Any:
-    if _finite_positive(a) and _finite_positive(b):
-        return divide(a - b, sqrt(a) + sqrt(b))
-    return sqrt(a) - sqrt(b)
-
-
-root_difference = composite(
-    "root_difference", "a, b", _root_difference, domain=[(0.5, 4), (5, 9)],
-    doc="sqrt(a) - sqrt(b) as (a - b) / (sqrt(a) + sqrt(b)), which keeps its digits where a and b are close.",
-    example=("root_difference(9.0, 4.0)", 1.0),
 )  # fmt: skip
 
 # --- real functions in the place of compositions, which stay what they are for complex numbers -----------------------
@@ -176,12 +153,12 @@ def _quotient_of(kind: str, plain: Callable[[Any], Any], name: str, doc: str) ->
     )  # fmt: skip
 
 
-sin_quotient = _quotient_of("sin", lambda x: OPERATORS["sin"](x), "sin_quotient", "sin(x)/x, 1 at 0.")
+sin_quotient = _quotient_of("sin", sin, "sin_quotient", "sin(x)/x, 1 at 0.")
 sinh_quotient = _quotient_of("sinh", sinh, "sinh_quotient", "sinh(x)/x, 1 at 0.")
 expm1_quotient = _quotient_of("expm1", expm1, "expm1_quotient", "(exp(x) - 1)/x, 1 at 0.")
 log1p_quotient = _quotient_of("log1p", log1p, "log1p_quotient", "log(1 + x)/x, 1 at 0.")
 one_minus_cos = composite(
-    "one_minus_cos", "x", lambda x: multiply(2.0, square(OPERATORS["sin"](multiply(0.5, x)))), domain=[(-3, 3)],
+    "one_minus_cos", "x", lambda x: multiply(2.0, power(sin(multiply(0.5, x)), 2)), domain=[(-3, 3)],
     doc="1 - cos(x) as 2 sin(x/2)**2.", example=("one_minus_cos(0.0)", 0.0),
 )  # fmt: skip
 cos_quotient = composite(

@@ -75,8 +75,15 @@ arccos = elementwise(
     scalar=math.acos, array=lambda np, x: np.arccos(x), dtype="float", aliases="acos", domain=[(-0.9, 0.9)],
     singular=_at_ends("arccos", -INF), doc="The angle in [0, pi] whose cosine is x.", example=("arccos(1)", 0.0),
 )  # fmt: skip
+
+
+def _atan_slope(y: Any, x: Any) -> Any:
+    # 1/(1 + x**2) as a square: its own derivative would underflow from 1e77 on.
+    return reciprocal(1.0 + square(x)) if is_complex(x) else square(reciprocal(hypot(1.0, x)))
+
+
 arctan = elementwise(
-    "arctan", "x", [lambda y, x: reciprocal(1.0 + square(x))],
+    "arctan", "x", [_atan_slope],
     scalar=math.atan, array=lambda np, x: np.arctan(x), dtype="float", aliases="atan", domain=[(-5, 5)],
     doc="The angle in [-pi/2, pi/2] whose tangent is x.", example=("arctan(0)", 0.0),
 )  # fmt: skip

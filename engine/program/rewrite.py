@@ -8,7 +8,7 @@
     1 - cos(x)                      2 sin(x/2)**2
     sqrt(a**2 + b**2 [+ c**2])      scaled as hypot is
     sqrt(x)**2                      x, where x >= 0
-    sqrt(a) - sqrt(b)               (a - b) / (sqrt(a) + sqrt(b))
+    sqrt(x + c) - sqrt(x + d)       (c - d) / (sqrt(x + c) + sqrt(x + d)), for numbers c and d
     lgamma(x + 1) - lgamma(x)       log(abs(x))
     sin(x)/x, sinh(x)/x, expm1(x)/x, log1p(x)/x, (1 - cos(x))/x**2     with their limits at 0
 
@@ -18,7 +18,6 @@ apply them when they compile an expression; `adiff tape` shows the program as it
 
 from __future__ import annotations
 
-from ..core.operation import Operation
 from ..core.state import Site
 from ..ops.registry import NAMES
 from . import core as c
@@ -78,8 +77,8 @@ def rewrite_operator(node: c.Operator) -> c.Expr | None:
             return apply("one_minus_cos", [b[1]], node.site)
         if a is not None and b is not None and a[0] == b[0]:
             if a[0] == "sqrt":
-                return apply("root_difference", [a[1], b[1]], node.site)
-            if a[0] == "lgamma" and is_successor(a[1], b[1]):
+                return difference_of_roots(node, a[1], b[1])
+            if a[0] == "lgamma" and difference(a[1], b[1]) == 1:
                 return apply("log", [apply("abs", [b[1]], node.site)], node.site)
     elif node.symbol == "**":
         a = call_of(left)
@@ -105,8 +104,12 @@ def rewrite_operator(node: c.Operator) -> c.Expr | None:
 
 
 def apply(name: str, args: list[c.Expr], site: Site) -> c.Apply:
-    row = NAMES[name]
-    return c.Apply(row, args, [], Site(row, site.source, site.start, site.end))
+    return c.Apply(NAMES[name], args, [], site_of(name, site))
+
+
+def site_of(name: str, site: Site) -> Site:
+    """The place of the formula, for the row that stands in it."""
+    return Site(NAMES[name], site.source, site.start, site.end)
 
 
 def call_of(node: Any) -> tuple[str, c.Expr] | None:
@@ -125,15 +128,33 @@ def is_one(node: Any) -> bool:
 
 
 def negative(node: c.Expr, site: Site) -> c.Expr:
-    row: Operation = NAMES["negative"]
-    return c.Prefix("-", row, node, Site(row, site.source, site.start, site.end))
+    return c.Prefix("-", NAMES["negative"], node, site_of("negative", site))
 
 
-def is_successor(a: Any, b: Any) -> bool:
-    """Whether `a` is written as b + 1."""
-    if a.__class__ is not c.Operator or a.symbol != "+":
-        return False
-    return (is_one(a.right) and same(a.left, b)) or (is_one(a.left) and same(a.right, b))
+def split(node: Any) -> tuple[Any, Any]:
+    """`x + 3`, `3 + x` and `x - 3` as (x, 3) and (x, -3); anything else as (itself, 0)."""
+    if node.__class__ is c.Operator and node.symbol in "+-":
+        offset = literal(node.right)
+        if offset is not None:
+            return node.left, offset if node.symbol == "+" else -offset
+        offset = literal(node.left)
+        if offset is not None and node.symbol == "+":
+            return node.right, offset
+    return node, 0
+
+
+def difference(a: Any, b: Any) -> Any:
+    """a - b where both are written as one expression plus a number; None elsewhere."""
+    (first, c1), (second, c2) = split(a), split(b)
+    return c1 - c2 if same(first, second) else None
+
+
+def difference_of_roots(node: c.Operator, a: c.Expr, b: c.Expr) -> c.Expr | None:
+    gap = difference(a, b)
+    if not gap:
+        return None
+    total = c.Operator("+", NAMES["add"], node.left, node.right, site_of("add", node.site))
+    return c.Operator("/", NAMES["divide"], c.Literal(float(gap)), total, site_of("divide", node.site))
 
 
 def squares(node: Any) -> list[c.Expr] | None:

@@ -85,7 +85,10 @@ def cases(row: Operation) -> list[Case]:
         columns = np.array(scalar_points(row, 3)).T
         inputs = [column if interval else int(column[0]) for column, interval in zip(columns, row.domain)]
         return [Case(row, inputs, {p.name: p.default for p in row.parameters if p.kind == "static"})]
-    return [Case(row, inputs, static) for inputs, static in row.domain()] if row.domain else []
+    if row.domain is None:
+        return []
+    samples = row.domain(generator(row)) if row.domain.__code__.co_argcount else row.domain()
+    return [Case(row, inputs, static) for inputs, static in samples]
 
 
 def differentiable_cases() -> Iterator[tuple[str, Case]]:

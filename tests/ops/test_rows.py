@@ -119,6 +119,7 @@ def assert_close(found: float, expected: Any, tolerance: float, what: str) -> No
 @elementwise(lambda row: row.derivative in ("partials", "zero", "composite"))
 @pytest.mark.parametrize("order", [0, 1, 2])
 def test_elementwise_row_against_mpmath(row: Operation, order: int) -> None:
+    assert row.name in FUNCTIONS, "an element-wise row needs a reference in tests/ops/reference.py"
     f = FUNCTIONS[row.name]
     tolerance = (2e-14, 2e-13, 5e-12)[order]
     for point in scalar_points(row, 2):
