@@ -208,7 +208,7 @@ class Program:
             raise out_of_memory() from None
         finally:
             STATE.write = None
-            STATE.trace = None
+            STATE.trace = STATE.trace_adjoint = None
             RECORDERS.clear()
 
     @property
@@ -315,8 +315,8 @@ class Evaluation:
         result = self.execute(values)
         if result is UNSET or result is None:
             raise failure(
-                "E0304", "the program has no value: it ends without an expression or an assignment",
-                "end it with the expression to evaluate", self.end_site(),
+                "E0304", "the program has no value: nothing in it is an expression or an assignment with one",
+                "end it with the expression to evaluate; `adiff run FILE` runs a program for what it prints", self.end_site(),
             )  # fmt: skip
         return result
 
@@ -340,8 +340,11 @@ class Evaluation:
 
     def numeric(self, result: Any) -> Any:
         """A result as one operand: a list of tensors of one shape is stacked, any other structure is summed."""
+        STATE.site = self.end_site()
         if result.__class__ in (list, tuple, dict):
             leaves = [as_operand(leaf) for leaf in flatten(result)]
+            if any(leaf.__class__ is str or (leaf.__class__ is Tensor and leaf.dtype.kind == "s") for leaf in leaves):
+                raise failure("E0304", "the result holds strings, and strings have no derivative", site=self.end_site())
             shapes = {leaf.shape if leaf.__class__ is Tensor else () for leaf in leaves}
             if result.__class__ is not dict and len(shapes) == 1 and len(leaves) == len(result):
                 return as_operand(list(result))
@@ -376,6 +379,7 @@ class Evaluation:
         return outcome
 
     def keep_value(self, value: Any) -> None:
+        STATE.site = self.end_site()
         found = type_of(value)
         if found is not None:
             self.outcome.types["value"] = found
@@ -477,7 +481,7 @@ class Evaluation:
         """A derivative for the outside, in the dtype of its input."""
         if g is None:
             return None
-        g = as_operand(g)
+        g = as_operand(g) + 0.0  # a derivative of -0.0 is 0.0 to everybody
         if g.__class__ is int:
             g = float(g)
         if g.__class__ is float and x.dtype.name in ("float32", "complex64"):

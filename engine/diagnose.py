@@ -42,32 +42,14 @@ def kind_of(x: Any) -> str:
     return "nan" if np.isnan(value).any() else "infinity"
 
 
-def trace(op: Operation, inputs: Any, value: Any, adjoint: bool = False) -> None:
-    """Called with every result (forward) and every cotangent (reverse) of the repeated evaluation."""
+def trace(op: Operation, inputs: Any, value: Any) -> None:
+    """Called with every result of the repeated evaluation: the first that is not finite while its inputs are."""
     parts = value if value.__class__ is tuple else (value,)
-    if all(finite(part) for part in parts):
+    if all(finite(part) for part in parts) or not all(finite(x) for x in inputs):
         return
-    if adjoint:
-        if finite(inputs):
-            what = kind_of(value)
-            message = f"the first {what} of the derivative arises here, in the derivative of {op.name}" + advice(op)
-            STATE.notify("N0602", message)
-            raise Found
-        return
-    if all(finite(x) for x in inputs):
-        what = next(kind_of(part) for part in parts if not finite(part))
-        if STATE.kinks == "quiet":
-            return
-        around = STATE.site.op
-        within = "" if around is None or around is op else f", a part of {around.name}"
-        STATE.notify("N0601", f"the first {what} arises here, in {op.name}{operands(inputs)}{within}")
-        raise Found
-
-
-def trace_adjoint(op: Operation, inputs: Any, value: Any, adjoint: bool = False) -> None:
-    """`trace` for the reverse sweep, where the operations that rules are made of are nobody's business."""
-    if adjoint:
-        trace(op, inputs, value, adjoint)
+    what = next(kind_of(part) for part in parts if not finite(part))
+    STATE.notify("N0601", f"the first {what} arises here, in {op.name}{operands(inputs)}")
+    raise Found
 
 
 def operands(inputs: Any) -> str:
@@ -77,18 +59,39 @@ def operands(inputs: Any) -> str:
     return ""
 
 
-def advice(op: Operation) -> str:
-    if op.name == "sqrt":
-        return ": its derivative is infinite at 0; norm(x) has a derivative there where this is sqrt(sum(x**2))"
-    if op.name in ("power", "square", "multiply"):
-        return ": an infinite cotangent meets 0; norm(x) has the right derivative where this is sqrt(sum(x**2))"
-    return ""
+class AdjointTrace:
+    """Called with every cotangent: it reports the first infinity, and the first NaN if there is one as well."""
+
+    def __init__(self) -> None:
+        self.infinite: Operation | None = None
+
+    def __call__(self, op: Operation, g: Any, c: Any) -> None:
+        if finite(c):
+            return
+        if kind_of(c) == "nan" and not has_nan(g):
+            advice = ""
+            if not finite(g):
+                advice = ": an infinite cotangent meets 0"
+                if self.infinite is not None and self.infinite.name in ("sqrt", "power"):
+                    advice += "; norm(x), or hypot(x, y), has the right derivative where this is sqrt(sum(x**2))"
+            STATE.notify("N0602", f"the first nan of the derivative arises here, in the derivative of {op.name}{advice}")
+            raise Found
+        if self.infinite is None and finite(g):
+            self.infinite = op
+            STATE.notify("N0602", f"the first infinity of the derivative arises here, in the derivative of {op.name}")
+
+
+def has_nan(x: Any) -> bool:
+    import numpy as np
+
+    return bool(np.isnan(plain(x)).any())
 
 
 def find_origin(evaluation: Any, derivative: bool) -> None:
-    """Run the program again under `trace` and leave a notice at the origin, if one is found."""
+    """Run the program again, looking at every result, and leave a notice at the origin, if one is found."""
     RECORDERS.clear()
     STATE.trace = trace
+    STATE.trace_adjoint = AdjointTrace()
     STATE.depth = 0
     try:
         if not derivative:
@@ -96,7 +99,6 @@ def find_origin(evaluation: Any, derivative: bool) -> None:
             return
         tape, tensors, y = drivers.recorded(evaluation.function, evaluation.sources())
         y = as_operand(y)
-        STATE.trace = trace_adjoint
         gradient(tape, [y], [seed_for(y)], [[x] for x in tensors], consume=True)
     except Found:
         pass
@@ -104,5 +106,5 @@ def find_origin(evaluation: Any, derivative: bool) -> None:
         # The first run came through, so this is a limit reached on the second; the result stands without the notice.
         pass
     finally:
-        STATE.trace = None
+        STATE.trace = STATE.trace_adjoint = None
         RECORDERS.clear()

@@ -19,7 +19,10 @@ DTYPES = {"b": "bool", "i": "int", "f": "float", "c": "complex", "s": "string"}
 
 
 class Choice:
-    """A singular point of a row: where it is, the set of subgradients, and what each policy chooses."""
+    """A singular point of a row: where it is, the set of subgradients, and what each policy chooses.
+
+    The message says by which input the derivative is meant where there are several.
+    """
 
     __slots__ = ("adiff", "jax", "message", "subgradients", "tensorflow", "torch")
 
@@ -52,12 +55,17 @@ class OperationInfo:
         self.example_value = None if row.example is None else row.example[1]
         self.singular = [
             Choice(
-                s.message,
+                s.message if row.nin == 1 else f"{s.message} (by {input_name(row, s.input)})",
                 s.subgradients,
                 {p: choice_text(getattr(s, p)) for p in ("adiff", "tensorflow", "jax", "torch")},
             )
             for s in row.singular
         ]
+
+
+def input_name(row: Operation, number: int) -> str:
+    """The name of an input in the row's signature."""
+    return row.parameters[number].name if number < len(row.parameters) else f"input {number}"
 
 
 def choice_text(choice: object) -> str:

@@ -27,8 +27,8 @@ def suggest(word: str, candidates: Iterable[str]) -> list[str]:
             drawn_out = folded.startswith(candidate.casefold()) or candidate.casefold().startswith(folded)
             found.append((edits, candidate[:1].casefold() != folded[:1], not drawn_out, candidate))
     found.sort()
-    # What is one letter off makes what is further off unlikely.
-    return [candidate for edits, _, _, candidate in found if edits <= found[0][0] + 1][:MOST]
+    # Several are named only where nothing tells them apart.
+    return [entry[3] for entry in found if entry[:3] == found[0][:3]][:MOST]
 
 
 def allowance(word: str) -> int:

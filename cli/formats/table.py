@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .canvas import Rows
 
 MOST_LABELS = 12  # entries along a side of a matrix whose rows and columns are labelled one by one
+TRACE_DIGITS = 6  # of the numbers in a tape or a check, which stand many to a line; --precision gives more
 MOST_STEPS = 200  # of a tape; the other formats have them all
 MOST_TITLE = 60  # characters of an expression that a table repeats
 
@@ -23,16 +24,20 @@ MOST_TITLE = 60  # characters of an expression that a table repeats
 class Drawing:
     """A canvas, and how values are written on it."""
 
-    __slots__ = ("canvas", "marks", "precision")
+    __slots__ = ("canvas", "digits", "marks", "precision")
 
     def __init__(self, style: Style) -> None:
         self.canvas = Canvas(style)
         self.marks = Marks(style.ascii)
         self.precision = style.precision
+        self.digits: int | None = None  # of a number that would be longer, where numbers stand many to a line
 
     def cell(self, value: Any, width: int = 0) -> str:
         """A value for a cell of so many columns, by default the whole width."""
-        return cell_text(value, self.precision, width or self.canvas.width, self.marks)
+        precision = self.precision
+        if precision is None and self.digits is not None and value.__class__ is float and len(repr(value)) > self.digits + 3:
+            precision = self.digits
+        return cell_text(value, precision, width or self.canvas.width, self.marks)
 
     def column(self, values: Iterable[Any], width: int) -> list[str]:
         """Values under each other, decimal points aligned."""
@@ -41,7 +46,7 @@ class Drawing:
     def label(self, name: str, value: Any) -> str:
         """A name with the shape of what it stands for."""
         shape = shape_of(value)
-        return f"{name} {self.marks.times.join(map(str, shape))}" if shape else name
+        return f"{name} [{self.marks.times.join(map(str, shape))}]" if shape else name
 
     def title(self, subject: Evaluated, value: Any) -> None:
         """`expression = value`, or the value alone under a long program."""
@@ -187,8 +192,10 @@ def draw_derivatives(drawing: Drawing, result: Result) -> None:
 def draw_tape(drawing: Drawing, result: Result) -> None:
     """The steps in order: values are read downwards; upwards, each adjoint times partial adds to an input's adjoint."""
 
+    drawing.digits = TRACE_DIGITS
     tape = result.subject.outcome.tape
     first, left = tape[:MOST_STEPS], len(tape[MOST_STEPS:])
+    snippet = max(12, min(32, drawing.canvas.width - 68))
 
     def written(width: int) -> Rows:
         rows = []
@@ -197,7 +204,7 @@ def draw_tape(drawing: Drawing, result: Result) -> None:
             source = " ".join(row.span.text.split()) if row.span else ""
             inputs = ", ".join(str(label) for label in row.inputs)
             cells = (drawing.cell(row.value, width), partials, drawing.cell(row.adjoint, width))
-            rows.append((str(row.name), row.operation, inputs, *cells, short(source, drawing.marks)))
+            rows.append((str(row.name), row.operation, inputs, *cells, short(source, drawing.marks, snippet)))
         return rows if left == 0 else [*rows, (drawing.marks.ellipsis, f"{left} more steps", "", "", "", "", "")]
 
     drawing.canvas.table(("step", "operation", "inputs", "value", "partials", "adjoint", "source"), written)
@@ -210,6 +217,7 @@ def short(text: str, marks: Marks, most: int = 32) -> str:
 
 def draw_check(drawing: Drawing, result: Result) -> None:
     """The verdict, and each source's error."""
+    drawing.digits = TRACE_DIGITS
     check = result.subject.outcome.check
     header = ["source"]
     for source in check.sources.values():

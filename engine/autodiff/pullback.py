@@ -73,17 +73,24 @@ def singular_partial(op: Operation, spot: Singular, p: Any, inputs: tuple[Any, .
     if callable(choice):
         choice = choice(*inputs)
     if mask is True:
-        return choice
+        # The formula's own infinity is kept: it has derivatives of its own, a constant has none.
+        return p if plain(p) == plain(choice) else choice
     import numpy as np
 
     if shape_of(p) == () and np.ndim(mask) == 0:
         return choice
+    if shape_of(choice) == ():
+        mask = mask & (plain(p) != plain(choice))
+        if not mask.any():
+            return p
     return OPERATORS["where"](tensor_of_mask(mask), choice, p)
 
 
 def singular_notice(spot: Singular, choice: Any) -> str:
     """What a user is told who hit a singular point."""
     if choice is None or not spot.subgradients:
+        return spot.message
+    if not callable(choice) and plain(choice) != plain(choice):
         return spot.message
     which = "the documented choice" if callable(choice) else describe_choice(choice)
     return f"{spot.message}: {which} chosen from {spot.subgradients}"

@@ -113,8 +113,10 @@ def sweep(tape: Tape, adjoints: dict[Any, Any], sources: Iterable[Tensor], consu
         log = log.copy()
     tape_log = log
     pop = tape_log.pop
-    recorded = bool(RECORDERS) or STATE.trace is not None
+    recorded = bool(RECORDERS) or STATE.trace_adjoint is not None
     saved_site = STATE.site
+    # What a derivative rule computes on its way is no result of the program's.
+    saved_trace, STATE.trace = STATE.trace, None
     adjoint_pop = adjoints.pop
     adjoint_get = adjoints.get
     try:
@@ -204,14 +206,15 @@ def sweep(tape: Tape, adjoints: dict[Any, Any], sources: Iterable[Tensor], consu
             cotangents = pullback(op, g, out, inputs, attributes, needs)
             for x, c, need in zip(inputs, cotangents, needs):
                 if need and c is not None:
-                    if STATE.trace is not None:
-                        STATE.trace(op, g, c, adjoint=True)
+                    if STATE.trace_adjoint is not None:
+                        STATE.trace_adjoint(op, g, c)
                     if c.__class__ is Tensor and c.on is None and c.value.__class__ is float:
                         c = c.value
                     old = adjoint_get(x)
                     adjoints[x] = c if old is None else old + c
     finally:
         STATE.site = saved_site
+        STATE.trace = saved_trace
     for source in wanted:
         g = adjoint_get(source)
         if g is not None:

@@ -433,7 +433,7 @@ def evaluate(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] 
             return op.array(np, *values, **attributes)
         except MemoryError:
             raise limits.out_of_memory(op) from None
-        except (ValueError, TypeError, IndexError, np.linalg.LinAlgError) as fault:
+        except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, np.linalg.LinAlgError) as fault:
             raise array_fault(op, inputs, fault) from fault
 
 

@@ -34,6 +34,15 @@ if TYPE_CHECKING:
 
     Rule = Callable[..., Any]
 
+# What Python and NumPy raise for an argument of the wrong kind that no check has caught in the user's words.
+UNFIT = (TypeError, ValueError, IndexError, KeyError, AttributeError, ArithmeticError)
+
+
+def unfit(name: str, fault: Exception, hint: str | None = None) -> Exception:
+    """The error for arguments that a function cannot take."""
+    return failure("E0305", f"{name} cannot take these arguments ({str(fault).splitlines()[0] if str(fault) else 'wrong kind'})", hint)
+
+
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "REQUIRED"})()
 
 
@@ -53,38 +62,11 @@ class Parameter:
 
 
 # What the other vocabularies call a first argument, an axis, ...; accepted as keywords everywhere.
-FIRST_INPUT = frozenset(
-    [
-        "a",
-        "x",
-        "input",
-        "input_tensor",
-        "tensor",
-        "values",
-        "logits",
-        "features",
-        "arr",
-        "array",
-        "data",
-        "params",
-        "condition",
-        "matrix",
-        "images",
-        "indices",
-        "m",
-        "v",
-        "f",
-        "p",
-        "z",
-        "ary",
-        "arys",
-        "arrays",
-        "tup",
-        "seq",
-        "inputs",
-        "A",
-    ]
-)
+FIRST_INPUT = frozenset({
+    "a", "x", "input", "input_tensor", "tensor", "value", "values", "logits", "features", "arr", "array", "data",
+    "params", "condition", "matrix", "images", "indices", "m", "v", "f", "p", "z", "ary", "arys", "arrays", "tup",
+    "seq", "inputs", "A", "diagonal", "sorted_sequence", "input_array",
+})  # fmt: skip
 # Where a keyword stands for several parameters, the first that the row has is meant.
 SYNONYMS = {
     "reduction_indices": "axis",
@@ -119,6 +101,9 @@ SYNONYMS = {
     "negative_slope": "alpha",
     "real": "re",
     "imag": "im",
+    "limit": "stop",
+    "delta": "step",
+    "values": "v",
 }
 # Last parameters that the method spellings of NumPy spread over the arguments: x.reshape(2, 3), x.transpose(1, 0).
 SPREAD = frozenset({"shape", "axes"})
@@ -262,11 +247,12 @@ class Operation:
         if not keywords and len(args) == self.nin and self.function is None:
             return self(*args)
         inputs, attributes = self.bind(args, keywords or {})
-        if self.function is not None:
-            if attributes is None:
-                return self.function(*inputs)
-            return self.function(*inputs, **attributes)
-        return apply(self, inputs, attributes)
+        try:
+            if self.function is None:
+                return apply(self, inputs, attributes)
+            return self.function(*inputs) if attributes is None else self.function(*inputs, **attributes)
+        except UNFIT as fault:
+            raise unfit(self.name, fault, f"write {self.usage()}") from fault
 
     @property
     def parameters(self) -> list[Parameter]:

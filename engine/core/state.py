@@ -55,6 +55,7 @@ class State:
         "seen",
         "site",
         "trace",
+        "trace_adjoint",
         "transposing",
         "weak_float",
         "write",
@@ -75,8 +76,9 @@ class State:
         self.weak_float: DType = WEAK_FLOAT
         # Python's floats are float64; with --dtype float32 even a literal must compute in float32.
         self.literals_are_raw = True
-        # Called with every result while the origin of a NaN is looked for; None at all other times.
+        # Called with every result, and with every cotangent, while the origin of a NaN is looked for; None otherwise.
         self.trace: Any = None
+        self.trace_adjoint: Any = None
         self.depth = 0
         # Takes what the program prints; None while it is run again for its derivatives alone.
         self.write: Any = None
@@ -86,9 +88,12 @@ class State:
         self.transposing = False
 
     def notify(self, code: str, message: str, site: Site | None = None) -> None:
-        """Report once per place and message."""
+        """Report once per place and message; a singular point once per place.
+
+        The derivative of a derivative meets the same point again, in operations that the user never wrote.
+        """
         site = self.site if site is None else site
-        key = (code, message, site.start, site.end)
+        key = (code, "" if code == "N0501" else message, site.start, site.end)
         if key not in self.seen:
             self.seen.add(key)
             self.notices.append(Notice(code, message, site))

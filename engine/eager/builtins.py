@@ -41,7 +41,7 @@ def len_(x: Any) -> int:
 
 def integer(x: Any, what: str) -> int:
     value = static(as_operand(x))
-    if value.__class__ is float and value == int(value):
+    if is_whole(value):
         raise failure("E0304", f"{what} needs integers, and got the float {value}", "write int(n)")
     if value.__class__ not in (int, bool):
         raise failure("E0304", f"{what} needs integers, and got {describe(x)}", "write int(n)")
@@ -58,9 +58,13 @@ def range_(start: Any, stop: Any = None, step: Any = 1) -> range:
     return range(*values)
 
 
+def is_whole(x: Any) -> bool:
+    return bool(x.__class__ is float and x - x == 0.0 and x == int(x))
+
+
 def whole(x: Any, what: str) -> int:
     # `--at n=5` is a bare integer: differentiated it is a float, and it still drives range(n).
-    if x.__class__ is Tensor and x.dtype.weak and x.shape == () and x.value.__class__ is float and x.value == int(x.value):
+    if x.__class__ is Tensor and x.dtype.weak and x.shape == () and is_whole(x.value):
         path_ends((x,), f"{what}, where it counts as an integer")
         return int(x.value)
     return integer(x, what)
@@ -225,9 +229,9 @@ def round_(x: Any, ndigits: Any = None) -> Any:
     if x.__class__ in (int, bool) or (x.__class__ is float and ndigits is None):
         if x.__class__ is float and (x != x or x in (float("inf"), float("-inf"))):
             return x
-        return round(x) if ndigits is None else round(x, static(ndigits))
+        return round(x) if ndigits is None else round(x, integer(ndigits, "round"))
     if x.__class__ is float:
-        return round(x, static(ndigits))
+        return round(x, integer(ndigits, "round"))
     return NAMES["round"].call((x,), None if ndigits is None else {"decimals": ndigits})
 
 
@@ -355,7 +359,7 @@ def no_op(*args: Any, **named: Any) -> None:
 
 
 def assert_equal(a: Any, b: Any, message: Any = None, err_msg: Any = None) -> None:
-    if not truth(OPERATORS["all_true"](OPERATORS["equal"](as_operand(a), as_operand(b)))):
+    if not truth(NAMES["all"].call((NAMES["equal"].call((a, b), None),), None)):
         raise failure("E0406", f"assertion failed: {text(as_operand(a))} is not {text(as_operand(b))}")
 
 

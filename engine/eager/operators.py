@@ -7,7 +7,7 @@ from ..core.dispatch import apply, apply_scalar_1, apply_scalar_2, as_operand, d
 from ..core.dtypes import WEAK_FLOAT
 from ..core.errors import failure
 from ..core.state import RECORDERS, STATE
-from ..core.tensor import Tensor
+from ..core.tensor import OPERATORS, Tensor
 from ..kinds.access import hashable
 
 TYPE_CHECKING = False
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..core.operation import Operation
 
 SEQUENCES = (list, tuple)
+COMPARISONS = {"<": "less", "<=": "less_equal", ">": "greater", ">=": "greater_equal"}
 
 
 def binary(op: Operation, symbol: str, x: Any, y: Any) -> Any:
@@ -146,12 +147,12 @@ def equal(x: Any, y: Any) -> bool:
 
 
 def compare_sequences(symbol: str, x: Any, y: Any) -> bool:
-    import operator
-
-    function = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}[symbol]
-    plain_x = [v.value if v.__class__ is Tensor else v for v in x]
-    plain_y = [v.value if v.__class__ is Tensor else v for v in y]
-    return bool(function(plain_x, plain_y))
+    """Python's order of sequences: the first items that differ decide, then the length."""
+    for a, b in zip(x, y):
+        if not equal(a, b):
+            return truth(compare(OPERATORS[COMPARISONS[symbol]], symbol, a, b))
+    lengths = (len(x) > len(y)) - (len(x) < len(y))
+    return {"<": lengths < 0, "<=": lengths <= 0, ">": lengths > 0, ">=": lengths >= 0}[symbol]
 
 
 def contains(container: Any, x: Any) -> bool:

@@ -122,7 +122,7 @@ class GradientTape(Context):
             if self.used:
                 raise failure(
                     "E0505",
-                    "a non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)",
+                    "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)",
                     "write GradientTape(persistent=True)",
                 )
             self.used = True
@@ -142,6 +142,9 @@ class GradientTape(Context):
                 if t.__class__ is Tensor and t.shape != () and follows(t, self.tape.token):
                     STATE.notify("N0503", f"the target has shape {shape_text(t.shape)}: its elements are summed")
         else:
+            if target.__class__ not in (list, tuple, dict) and shape(operand(target)) != ():
+                # One tensor and a plain list: the list is the tensor's cotangent.
+                output_gradients = operand(output_gradients)
             cotangents = [operand(g) for g in flatten(output_gradients)]
             if len(cotangents) != len(targets):
                 raise failure(

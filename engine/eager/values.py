@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..core.errors import failure, plural
+from ..core.operation import UNFIT, unfit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,7 +66,10 @@ class Builtin:
         for key in names[len(args) : required]:
             if key not in keywords:
                 raise failure("E0305", f"{self.name} needs '{key}'")
-        return self.run(*args, **keywords)
+        try:
+            return self.run(*args, **keywords)
+        except UNFIT as fault:
+            raise unfit(self.name, fault) from fault
 
 
 class Bound:

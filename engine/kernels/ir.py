@@ -37,7 +37,7 @@ class Var:
 
 
 class Array:
-    """A flat array of a static shape. `role` is "input", "local" or "output"."""
+    """A flat array of a static shape. `role` is "input", "local", or "list" for a list of the program's."""
 
     __slots__ = ("kind", "name", "role", "shape")
 
@@ -82,13 +82,17 @@ class Stmt:
 
 
 class Set(Stmt):
-    """`var = op(args)`; an argument is a Var or a Python number. `site` is the place in the program."""
+    """`var = op(args)`; an argument is a Var or a Python number. `site` is the place in the program.
 
-    __slots__ = ("var", "op", "args", "site")
+    `attributes` are the row's static parameters, or None.
+    """
+
+    __slots__ = ("var", "op", "args", "site", "attributes")
     var: Var
     op: str
     args: tuple[Any, ...]
     site: Site | None
+    attributes: dict[str, Any] | None
 
 
 class Load(Stmt):
@@ -101,13 +105,12 @@ class Load(Stmt):
 
 
 class Check(Stmt):
-    """Fail with the index error of `site` unless `-size <= index < size`."""
+    """Leave the kernel with an IndexError unless `low <= index < size`; the tape then words the error."""
 
-    __slots__ = ("index", "size", "axis", "site")
+    __slots__ = ("index", "low", "size")
     index: Any
+    low: int
     size: int
-    axis: int
-    site: Site | None
 
 
 class Alloc(Stmt):
@@ -221,81 +224,115 @@ class Kernel:
 
 
 def check(kernel: Kernel) -> None:
-    """Assert what makes a kernel legal: everything is defined before it is used, with the kind it is used at.
+    """Assert what makes a kernel legal: whatever is read is defined on every path that leads there, once.
 
-    Run between passes in tests.
+    Run between passes in tests. What a side of a branch defines is known again in a later branch on the same
+    condition (the reverse sweep takes the sides that were taken), and nowhere else.
     """
-    known: set[Any] = set(kernel.parameters)
+    Checker().run(kernel)
 
-    def use(x: Any) -> None:
-        if x.__class__ in (Var, Array, Stack):
-            assert x in known, f"{x} is used before it is defined"
 
-    def walk(block: list[Stmt]) -> None:
+class Checker:
+    def __init__(self) -> None:
+        self.known: set[Any] = set()
+        self.sides: dict[tuple[Any, bool], set[Any]] = {}
+
+    def run(self, kernel: Kernel) -> None:
+        self.known = set(kernel.parameters)
+        self.block(kernel.body)
+        for r in kernel.results:
+            self.use(r)
+
+    def use(self, *operands: Any) -> None:
+        for x in operands:
+            if x.__class__ in (Var, Array, Stack):
+                assert x in self.known, f"{x} is used before it is defined"
+
+    def define(self, x: Any) -> None:
+        assert x not in self.known, f"{x} is defined twice"
+        self.known.add(x)
+
+    def scoped(self, block: list[Stmt], *after: Any) -> None:
+        """A block whose definitions end with it; `after` is read at its end."""
+        before = set(self.known)
+        self.block(block)
+        self.use(*after)
+        # Heads and trip counts are read by the reverse sweep.
+        self.known = before
+
+    def side(self, condition: Any, taken: bool, block: list[Stmt], *after: Any) -> None:
+        before = set(self.known)
+        remembered = self.sides.setdefault((condition, taken), set())
+        self.known |= remembered
+        self.block(block)
+        self.use(*after)
+        remembered |= self.known - before
+        self.known = before
+
+    def block(self, block: list[Stmt]) -> None:
         for s in block:
-            if s.__class__ is Set:
-                for a in s.args:
-                    use(a)
-                assert s.var not in known or s.op == "zero", f"{s.var} is assigned twice"
-                known.add(s.var)
-            elif s.__class__ is Load:
-                use(s.array)
-                use(s.index)
-                known.add(s.var)
-            elif s.__class__ is Check:
-                use(s.index)
-            elif s.__class__ is Alloc:
-                known.add(s.array)
-            elif isinstance(s, Store | AddTo):
-                use(s.array)
-                use(s.index)
-                use(s.value)
-            elif s.__class__ is Accumulate:
-                use(s.var)
-                use(s.value)
-            elif s.__class__ is Loop:
-                for phi, initial, _ in s.carried:
-                    use(initial)
-                    known.add(phi)
-                known.update(s.stacks.values())
-                known.add(s.trips)
-                if s.test is not None:
-                    walk(s.test)
-                    use(s.condition)
-                else:
-                    use(s.start)
-                    use(s.stop)
-                    use(s.step)
-                    known.add(s.index)
-                walk(s.body)
-                for _, _, following in s.carried:
-                    use(following)
-                use(s.stop_when)
-            elif s.__class__ is ReverseLoop:
-                use(s.trips)
-                known.add(s.position)
-                for phi, stack in s.restore:
-                    use(stack)
-                    known.add(phi)
-                if s.index is not None:
-                    known.add(s.index)
-                walk_again(s.body)
-            elif s.__class__ is If:
-                use(s.condition)
-                walk_again(s.then)
-                walk_again(s.orelse)
-                for var, a, b in s.merges:
-                    use(a)
-                    use(b)
-                    known.add(var)
+            getattr(self, s.__class__.__name__.lower())(s)
 
-    def walk_again(block: list[Stmt]) -> None:
-        # A reverse sweep runs a loop's body again, under the same names.
-        for s in block:
-            if s.__class__ is Set:
-                known.discard(s.var)
-        walk(block)
+    def set(self, s: Set) -> None:
+        self.use(*s.args)
+        if s.op == "zero" and s.var in self.known:
+            return  # a cotangent that starts again
+        self.define(s.var)
 
-    walk(kernel.body)
-    for r in kernel.results:
-        use(r)
+    def load(self, s: Load) -> None:
+        self.use(s.array, s.index)
+        self.define(s.var)
+
+    def check(self, s: Check) -> None:
+        self.use(s.index)
+
+    def alloc(self, s: Alloc) -> None:
+        self.define(s.array)
+
+    def store(self, s: Store) -> None:
+        self.use(s.array, s.index, s.value)
+
+    def addto(self, s: AddTo) -> None:
+        self.use(s.array, s.index, s.value)
+
+    def accumulate(self, s: Accumulate) -> None:
+        self.use(s.var, s.value)
+
+    def loop(self, s: Loop) -> None:
+        for _, initial, _ in s.carried:
+            self.use(initial)
+        for phi, _, _ in s.carried:
+            self.define(phi)
+        for stack in s.stacks.values():
+            self.define(stack)
+        self.define(s.trips)
+        following = [following for _, _, following in s.carried]
+        if s.test is not None:
+            # What the test computes is not for the body: each may be swept away on its own.
+            self.scoped(s.test, s.condition)
+            self.scoped(s.body, s.stop_when, *following)
+        else:
+            self.use(s.start, s.stop, s.step)
+            before = set(self.known)
+            self.define(s.index)
+            self.scoped(s.body, s.stop_when, *following)
+            self.known = before
+
+    def reverseloop(self, s: ReverseLoop) -> None:
+        self.use(s.trips, s.start, s.step, *[stack for _, stack in s.restore])
+        before = set(self.known)
+        for x in (s.position, s.index, *[phi for phi, _ in s.restore]):
+            if x is not None:
+                self.define(x)
+        self.scoped(s.body)
+        self.known = before
+
+    def if_(self, s: If) -> None:
+        self.use(s.condition)
+        self.side(s.condition, True, s.then, *[a for _, a, _ in s.merges])
+        self.side(s.condition, False, s.orelse, *[b for _, _, b in s.merges])
+        for var, _, _ in s.merges:
+            self.define(var)
+
+
+setattr(Checker, "if", Checker.if_)

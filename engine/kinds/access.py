@@ -91,7 +91,7 @@ def get_item(value: Any, index: Any) -> Any:
         return get_item(operand, index)
     if operand.__class__ in (int, float, bool, complex):
         key = static_index(index)
-        if key is Ellipsis or key is None or key == ():
+        if key is Ellipsis or key is None or (key.__class__ is tuple and not key):
             return apply(OPERATORS["index"], (operand,), {"index": key})
         raise failure("E0405", "a scalar cannot be indexed")
     raise failure("E0304", f"{describe(value)} cannot be indexed")

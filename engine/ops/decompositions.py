@@ -6,9 +6,9 @@ Cholesky decomposition" (2016); QR: S. Walter and L. Lehmann, "Algorithmic diffe
 with application in optimum experimental design" (2010); the complex cases: Z.-Q. Wan and S.-X. Zhang, "Automatic
 differentiation for complex valued SVD" (2019), and C. Boeddeker et al. (2017) for non-symmetric eigenvalues.
 
-Where singular values or eigenvalues coincide, the vectors that belong to them have no derivative, and a function that
-depends on them only together has. The terms in question are 0/0 there and are set to 0, which is right for such a
-function; a cotangent that asks for more is reported.
+Where singular values or eigenvalues coincide, the vectors that belong to them have no derivative. The terms in
+question are left out. That is right for a function that does not depend on those vectors; one that does is reported,
+even if it depends on them only together (v f(w) v^H has a derivative, but its cotangents do not say which).
 """
 
 from __future__ import annotations
@@ -86,11 +86,6 @@ def diagonal_of(x: Any) -> Any:
 def columns_by(x: Any, d: Any) -> Any:
     """x with column i multiplied by d[i]."""
     return x * beside(OPERATORS["expand_dims"](d, axis=-2), x)
-
-
-def rows_by(d: Any, x: Any) -> Any:
-    """x with row i multiplied by d[i]."""
-    return x * beside(OPERATORS["expand_dims"](d, axis=-1), x)
 
 
 hermitian_transpose = adjoint
@@ -320,7 +315,7 @@ def _eigh_vjp(g: Any, y: Any, x: Any) -> Any:
     close, apart = inverse_differences(np, w)
     if close.any() and (RECORDERS and not STATE.transposing):
         meet(eigh_row, True, 1)
-    meet(eigh_row, _asks_for(np, turning, close))
+    meet(eigh_row, _asks_for(np, k, close))
     if is_complex(v):
         phase = np.abs(np.imag(np.diagonal(plain(k), axis1=-2, axis2=-1)))
         meet(eigh_row, not STATE.transposing and some(phase > 1e-10 * np.max(np.abs(plain(k)), initial=0.0)), 2)
@@ -365,7 +360,7 @@ def _eig_vjp(g: Any, y: Any, x: Any) -> Any:
     length = OPERATORS["real"](diagonal_of(k))
     turning = k - columns_by(matmul(adjoint(v), v), length)
     close, apart = inverse_differences(np, w)
-    meet(eig_row, _asks_for(np, turning, close))
+    meet(eig_row, _asks_for(np, k, close))
     phase = np.abs(np.imag(np.diagonal(plain(k), axis1=-2, axis2=-1)))
     meet(eig_row, not STATE.transposing and some(phase > 1e-10 * np.max(np.abs(plain(k)), initial=0.0)), 1)
     inner = turning * conjugate(safe_inverse(_differences(w), apart)) + diag_batch(gw)
@@ -410,18 +405,20 @@ def _svd_vjp(g: Any, y: Any, x: Any) -> Any:
     of_u, of_v = matmul(adjoint(u), gu), matmul(vh, adjoint(gvh))
     turn_u, turn_v = of_u - adjoint(of_u), of_v - adjoint(of_v)
     close, apart = inverse_differences(np, s)
-    # s_j^2 - s_i^2 as a product keeps its digits.
+    # (turn_u s_j + s_i turn_v) / (s_j^2 - s_i^2), parted so that only one term is singular at s_i = s_j: functions such
+    # as u vh do not have it.
     total = OPERATORS["expand_dims"](s, axis=-2) + OPERATORS["expand_dims"](s, axis=-1)
-    gap = beside(safe_inverse(_differences(s) * total, apart), u)
-    meet(svd_row, _asks_for(np, columns_by(turn_u, s) + rows_by(s, turn_v), close))
+    apart_zero = np.asarray(plain(total)) > 8.0 * max(rows, columns) * np.finfo(values.dtype).eps * largest[..., None]
+    meet(svd_row, _asks_for(np, of_u + of_v, close))
     if close.any() and (RECORDERS and not STATE.transposing):
         meet(svd_row, True, 1)
-    inner = columns_by(turn_u * gap, s) + rows_by(s, turn_v * gap) + beside(diag_batch(gs), u)
+    across = (turn_u + turn_v) * beside(safe_inverse(_differences(s), apart), u)
+    along = (turn_u - turn_v) * beside(safe_inverse(total, apart_zero), u)
+    inner = (across + along) * 0.5 + beside(diag_batch(gs), u)
     if is_complex(u):
-        phase = OPERATORS["imag"](diagonal_of(of_u))
-        mismatch = np.abs(plain(phase) + np.imag(np.diagonal(plain(of_v), axis1=-2, axis2=-1)))
+        # The imaginary diagonal of `along` turns u and v together; their phases apart must not matter.
+        mismatch = np.abs(np.imag(np.diagonal(plain(of_u) + plain(of_v), axis1=-2, axis2=-1)))
         meet(svd_row, not STATE.transposing and some(mismatch > 1e-10 * np.max(np.abs(plain(of_u)), initial=0.0)), 2)
-        inner = inner + diag_batch(OPERATORS["complex"](0.0, phase * inverse))
     total_x = matmul(u, matmul(inner, vh))
     if rows > columns:
         total_x = total_x + matmul(columns_by(gu - matmul(u, of_u), inverse), vh)

@@ -179,7 +179,7 @@ def _dynamic_stitch(indices: Any, data: Any, fill: Any = None, name: str = "dyna
             others = f" and {unwritten - 1} more" if unwritten > 1 else ""
             strings = rows.__class__ is Tensor and rows.dtype is STRING
             STATE.notify(
-                "N0502",
+                "N0505",
                 f"{name}: nothing was written to row {empty}{others}: filled with {repr('') if strings else 0} "
                 "(fill= sets another value)",
             )

@@ -76,7 +76,7 @@ erf = elementwise(
 )  # fmt: skip
 erfc = elementwise(
     "erfc", "x", [lambda y, x: -TWO_OVER_SQRT_PI * gaussian(x)],
-    scalar=math.erfc, array=_scipy("erfc"), dtype="float", accepts="bif", domain=[(-3, 3)],
+    scalar=math.erfc, array=_own("erfc"), dtype="float", accepts="bif", domain=[(-3, 3)],
     doc="1 - erf(x), exact for large x; DLMF 7.2.2.", example=("erfc(0)", 1.0),
 )  # fmt: skip
 erfcx_derivative = elementwise(
@@ -264,7 +264,7 @@ def _beta_slope(a: Any, b: Any) -> Any:
 
 beta = elementwise(
     "beta", "a, b", [lambda y, a, b: y * _beta_slope(a, b), lambda y, a, b: y * _beta_slope(b, a)],
-    scalar=special_scalar.beta, array=_scipy("beta"), dtype="float", accepts="bif", domain=[(0.3, 4), (0.3, 4)],
+    scalar=special_scalar.beta, array=_own("beta"), dtype="float", accepts="bif", domain=[(0.3, 4), (0.3, 4)],
     doc="The beta function gamma(a)*gamma(b)/gamma(a + b).", example=("beta(2, 3)", 1 / 12),
 )  # fmt: skip
 betaln = elementwise(

@@ -45,30 +45,29 @@ def ndtr(x: float) -> float:
 
 def _erfc_corrected(x: float) -> float:
     """erfc(x/sqrt(2)) for x >= 1, corrected by its slope for the rounding of x/sqrt(2)."""
+    if x > 40.0:
+        return 0.0
     z = x * SQRT_HALF
-    # z**2 - x**2/2 is the error of the square; fma is not at hand, so Dekker's product serves.
-    error = square_error(z, x)
-    # erfc(z(1 + d)) = erfc(z) - 2/sqrt(pi) exp(-z**2) z d, with 2 z**2 d = the error of the square.
-    correction: float = gaussian(z) * error / (math.sqrt(math.pi) * z)
-    return math.erfc(z) + correction
+    # At t = x/sqrt(2), erfc(t) = erfc(z) - (t - z) 2/sqrt(pi) exp(-z**2) with t - z = -(z**2 - x**2/2)/(2z).
+    return math.erfc(z) + gaussian(z) * _square_error(z, x) / (math.sqrt(math.pi) * z)
 
 
-def square_error(z: Any, x: Any) -> Any:
-    """z*z - x*x/2 to full precision, for z close to x/sqrt(2); for floats and arrays."""
+def _square_error(z: float, x: float) -> float:
+    """z*z - x*x/2 to full precision, for z close to x/sqrt(2): Dekker's products, as Python 3.11 has no fma."""
     zz, z_low = _two_product(z, z)
     xx, x_low = _two_product(x, x)
     return (zz - 0.5 * xx) + (z_low - 0.5 * x_low)
 
 
-def _two_product(a: Any, b: Any) -> tuple[Any, Any]:
-    """a*b as a rounded product and its rounding error (Dekker 1971)."""
+def _two_product(a: float, b: float) -> tuple[float, float]:
+    """a*b as a rounded product and its rounding error: Dekker, A floating-point technique (1971)."""
     product = a * b
     a_high, a_low = _split(a)
     b_high, b_low = _split(b)
     return product, ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
 
 
-def _split(a: Any) -> tuple[Any, Any]:
+def _split(a: float) -> tuple[float, float]:
     high = 134217729.0 * a
     high -= high - a
     return high, a - high

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 
+from ..core.dispatch import as_operand
 from ..core.operation import Singular, composite, elementwise
 from .arithmetic import divide, is_complex, multiply, power
 from .exponential import exp, expm1, log, log1p, log_sigmoid, sigmoid, softplus
@@ -79,6 +80,7 @@ square_of_root = elementwise(
 
 def _real_form(stable: Callable[[Any], Any], plain: Callable[[Any], Any]) -> Callable[[Any], Any]:
     def form(x: Any) -> Any:
+        x = as_operand(x)
         return plain(x) if is_complex(x) else stable(x)
 
     return form

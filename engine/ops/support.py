@@ -209,9 +209,9 @@ def floating(x: Any) -> Any:
 # --- kinks ----------------------------------------------------------------------------------------------------------
 
 
-def found_by_rule(message: str, subgradients: str = "", **choices: float) -> Singular:
+def found_by_rule(message: str, subgradients: str = "") -> Singular:
     """A singular point that a rule finds and resolves itself, declared for the notice and the documentation."""
-    return Singular(lambda *inputs: False, message, subgradients=subgradients, **choices)
+    return Singular(lambda *inputs: False, message, subgradients=subgradients)
 
 
 def some(mask: Any) -> bool:

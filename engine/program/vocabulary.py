@@ -29,7 +29,7 @@ INTRINSICS = frozenset(
     """
     len range zip enumerate list tuple dict set int float bool complex str abs min max sum round sorted reversed any all
     map filter print pow divmod isinstance type repr
-    grad value_and_grad jacobian jacfwd jacrev hessian jvp vjp hvp custom_gradient custom_jvp custom_vjp checkpoint
+    grad value_and_grad jacobian jacfwd jacrev hessian jvp vjp hvp custom_gradient checkpoint
     cond while_loop fori_loop scan map_fn vectorized_map foldl foldr switch_case
     GradientTape Variable function no_op device name_scope
     assert_equal assert_allclose math.floor math.ceil math.trunc
@@ -49,7 +49,6 @@ INTRINSIC_ALIASES = {
     "print_": "print",
     "Print": "print",
     "vectorize": "vectorized_map",
-    "ForwardAccumulator": "ForwardAccumulator",
 }
 
 # What gives an integer in Python's math module, and a float in the others' vocabularies.

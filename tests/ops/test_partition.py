@@ -78,7 +78,7 @@ def test_dynamic_stitch(name: str, case: dict[str, Any]) -> None:
     check_equal(plain(call(name, case["indices"], case["data"], **fill)).tolist(), case["result"])
     if "notice" in case:
         (notice,) = STATE.notices
-        assert notice.code == "N0502"
+        assert notice.code == "N0505"
         assert case["notice"] in notice.message
     else:
         assert notices() == []

@@ -169,10 +169,7 @@ def test_lists_of_parts() -> None:
         (value("vsplit", M, 3), np.vsplit(M, 3)),
         (value("unstack", C, axis=2), [C[..., i] for i in range(4)]),
         (value("meshgrid", V, M[0]), np.meshgrid(V, M[0])),
-        (
-            value("meshgrid", V, M[0], V[:2], indexing="ij", sparse=True),
-            np.meshgrid(V, M[0], V[:2], indexing="ij", sparse=True),
-        ),
+        (value("meshgrid", V, M[0], V, **sparse), np.meshgrid(V, M[0], V, **sparse)),
         (value("broadcast_arrays", V[:4], M), np.broadcast_arrays(V[:4], M)),
     ):
         assert len(found) == len(expected)
