@@ -23,7 +23,9 @@ def lines() -> list[str]:
     found = []
     for i in range(COUNT):
         case = cases[i % len(cases)]
-        point = ",".join(f"{name}={float(value) * (1 + 1e-6 * (i // len(cases)))!r}" for name, value in case["at"].items())
+        point = ",".join(
+            f"{name}={float(value) * (1 + 1e-6 * (i // len(cases)))!r}" for name, value in case["at"].items()
+        )
         found.append(f'grad "{case["formula"]}" --at "{point}"')
     return found
 
@@ -38,7 +40,9 @@ def rows() -> list[Row]:
         best = float("inf")
         for _ in range(3):
             start = time.perf_counter()
-            subprocess.run([adiff, "batch", str(path)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            subprocess.run(
+                [adiff, "batch", str(path)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            )
             best = min(best, time.perf_counter() - start)
     # Seconds per expression, so that smaller is better as in every other row.
     return [Row("batch of 10,000 expressions, per expression", "aim", best / COUNT * 1e6, 1e6 / WANTED, "µs", 1.0)]

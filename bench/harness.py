@@ -45,7 +45,9 @@ def python(code: str) -> list[str]:
 class Row:
     """One line of the report. `ratio` is ours over the peer's; `limit` is what `ratio` must not exceed, or None."""
 
-    def __init__(self, workload: str, peer: str, ours: float, theirs: float, unit: str, limit: float | None = None) -> None:
+    def __init__(
+        self, workload: str, peer: str, ours: float, theirs: float, unit: str, limit: float | None = None
+    ) -> None:
         self.workload = workload
         self.peer = peer
         self.ours = ours

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from harness import Row, available, best_of
-
 import adiff
+from harness import Row, available, best_of
 
 PROGRAM = "sum(100*(x[1:] - x[:-1]**2)**2 + (1 - x[:-1])**2)"
 SIZE = 100

@@ -33,7 +33,11 @@ def main(arguments: list[str]) -> int:
                 flush=True,
             )
     if target is not None:
-        report = {"python": platform.python_version(), "machine": platform.machine(), "rows": [r.record() for r in rows]}
+        report = {
+            "python": platform.python_version(),
+            "machine": platform.machine(),
+            "rows": [r.record() for r in rows],
+        }
         Path(target).write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     return 1 if any(row.verdict == "MISSED" for row in rows) else 0
 

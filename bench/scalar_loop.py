@@ -6,9 +6,8 @@ import gc
 import sys
 from pathlib import Path
 
-from harness import Row, available, best_of
-
 import adiff
+from harness import Row, available, best_of
 
 PROGRAM = """
 y = x
@@ -90,7 +89,9 @@ def rows() -> list[Row]:
         if available(name):
             theirs = best_of(lambda: gradient(n), 3)  # noqa: B023
             limit = 1 / TIMES_TORCH if name == "torch" else None
-            found.append(Row("scalar loop, tape tier, per iteration", name, mine / n * 1e6, theirs / n * 1e6, "µs", limit))
+            found.append(
+                Row("scalar loop, tape tier, per iteration", name, mine / n * 1e6, theirs / n * 1e6, "µs", limit)
+            )
     twice = ours(2 * n)
     found.append(Row("scalar loop, twice the iterations", "linear growth", twice / mine, 2.0, "x", 1.25))
     if sys.platform == "linux":

@@ -269,7 +269,7 @@ class Evaluation:
         return f" ('{spare[0]}' is bound and not used)" if spare else ""
 
     def choose_sources(self, wrt: Sequence[str] | None) -> list[str]:
-        inputs = [name for name in self.core.inputs] + [n for n in self.point if n not in self.core.inputs]
+        inputs = list(self.core.inputs) + [n for n in self.point if n not in self.core.inputs]
         if wrt is None:
             return inputs
         from ..parser.suggest import suggest
@@ -472,7 +472,9 @@ class Evaluation:
         value, gradients = found
         if hasattr(value, "shape") and value.shape:
             shape = shape_text(value.shape)
-            STATE.notify("N0503", f"the result has shape {shape}: its elements are summed for the gradient", self.end_site())
+            STATE.notify(
+                "N0503", f"the result has shape {shape}: its elements are summed for the gradient", self.end_site()
+            )
         self.outcome.gradients = dict(zip(names, gradients))
         self.keep_value(bind(value, "value") if hasattr(value, "shape") else value)
         return True
@@ -589,7 +591,7 @@ class Evaluation:
     def taylor_derivatives(self, order: int) -> list[Any] | None:
         """The derivatives by Taylor mode, or None for a program that it does not cover."""
         x = self.sources()[0]
-        if order < 3 or x.__class__ not in (float, int, Binding) or not taylor.covers(self.core):
+        if order < 3 or not isinstance(x, float | int) or not taylor.covers(self.core):
             return None
         value = self.scalar_function([drivers.source(x)])
         if value.__class__ is not float and not (value.__class__ is Tensor and value.value.__class__ is float):
@@ -640,7 +642,9 @@ class Evaluation:
         if all_finite(outcome.value) and all(all_finite(part) for part in derived):
             return
         if outcome.engine == "kernel":
-            STATE.notify("N0603", "the result holds nan or inf; --engine tape finds where the first one arises", self.end_site())
+            STATE.notify(
+                "N0603", "the result holds nan or inf; --engine tape finds where the first one arises", self.end_site()
+            )
             return
         from .diagnose import find_origin
 

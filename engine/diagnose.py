@@ -74,7 +74,9 @@ class AdjointTrace:
                 advice = ": an infinite cotangent meets 0"
                 if self.infinite is not None and self.infinite.name in ("sqrt", "power"):
                     advice += "; norm(x), or hypot(x, y), has the right derivative where this is sqrt(sum(x**2))"
-            STATE.notify("N0602", f"the first nan of the derivative arises here, in the derivative of {op.name}{advice}")
+            STATE.notify(
+                "N0602", f"the first nan of the derivative arises here, in the derivative of {op.name}{advice}"
+            )
             raise Found
         if self.infinite is None and finite(g):
             self.infinite = op

@@ -77,5 +77,5 @@ def choice_text(choice: object) -> str:
 
 
 def operations() -> list[OperationInfo]:
-    """Every row of the table, by family, in the table's order."""
-    return [OperationInfo(row) for row in ROWS.values()]
+    """Every row of the table that programs are meant to call, by family, in the table's order."""
+    return [OperationInfo(row) for row in ROWS.values() if not row.internal]

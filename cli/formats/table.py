@@ -35,7 +35,12 @@ class Drawing:
     def cell(self, value: Any, width: int = 0) -> str:
         """A value for a cell of so many columns, by default the whole width."""
         precision = self.precision
-        if precision is None and self.digits is not None and value.__class__ is float and len(repr(value)) > self.digits + 3:
+        if (
+            precision is None
+            and self.digits is not None
+            and value.__class__ is float
+            and len(repr(value)) > self.digits + 3
+        ):
             precision = self.digits
         return cell_text(value, precision, width or self.canvas.width, self.marks)
 

@@ -7,7 +7,7 @@ A function here takes a list of tensors and returns an operand or a structure of
 from __future__ import annotations
 
 from ..core.dispatch import apply, as_operand, follows, plain, shape_text, tensor
-from ..core.dtypes import WEAK_FLOAT
+from ..core.dtypes import WEAK_COUNT, WEAK_FLOAT
 from ..core.errors import failure
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor
@@ -38,7 +38,7 @@ def source(x: Any) -> Tensor:
     x = as_operand(x)
     if x.__class__ is int:
         try:
-            return Tensor(float(x), WEAK_FLOAT) if STATE.weak_float is WEAK_FLOAT else tensor(float(x))
+            return Tensor(float(x), WEAK_COUNT) if STATE.weak_float is WEAK_FLOAT else tensor(float(x))
         except OverflowError:
             raise failure("E0303", "this integer is too large for a float", "write it as a float: 1e300") from None
     if x.__class__ is float or x.__class__ is complex:

@@ -141,7 +141,9 @@ def apply_series(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, A
     return grow(op, inputs, attributes, value, length)
 
 
-def grow(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None, value: float, length: int) -> Series:
+def grow(
+    op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None, value: float, length: int
+) -> Series:
     """The series of a row from its partials, one coefficient at a time.
 
     What was grown before for the same inputs is kept and extended: the partials of sin ask for cos, those of cos for
@@ -266,7 +268,11 @@ def covers(node: Any) -> bool:
         name = item.__class__.__name__
         if name in OUTSIDE or (name == "Intrinsic" and item.name not in INSIDE_INTRINSICS):
             return False
-        if hasattr(item, "__slots__") and hasattr(item, "__init__") and item.__class__.__module__.endswith("program.core"):
+        if (
+            hasattr(item, "__slots__")
+            and hasattr(item, "__init__")
+            and item.__class__.__module__.endswith("program.core")
+        ):
             pending.extend(getattr(item, slot) for slot in item.__slots__ if slot != "site")
     return True
 

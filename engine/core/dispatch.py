@@ -18,6 +18,7 @@ from .dtypes import (
     REAL_PART,
     STRING,
     WEAK,
+    WEAK_COUNT,
     WEAK_FLOAT,
     DType,
     DTypeMismatch,
@@ -148,6 +149,14 @@ def path_ends(values: Any, reason: str, site: Any = None) -> None:
                 recorder.broken(STATE.site if site is None else site, followed, reason)
 
 
+def counted(x: Any) -> Any:
+    """The integer that a differentiated bare integer (`--at n=5`) still is where things are counted; else `x` itself."""
+    if x.__class__ is Tensor and x.dtype is WEAK_COUNT and x.value == int(x.value):
+        path_ends((x,), "a place where it counts as an integer")
+        return int(x.value)
+    return x
+
+
 def add_mark(x: Tensor, mark: Any) -> None:
     """Let the recorder of `mark` follow `x`."""
     on = x.on
@@ -271,7 +280,10 @@ def tensor_of_list(items: Any) -> Any:
 
 
 def operand_dtype(x: Any) -> DType:
-    return x.dtype if x.__class__ is Tensor else raw_dtype(x)
+    """The dtype of what `as_operand` gives."""
+    found = x.dtype if x.__class__ is Tensor else raw_dtype(x)
+    assert found is not None
+    return found
 
 
 def common_dtype(op: Operation, dtypes: list[DType]) -> DType:

@@ -53,6 +53,8 @@ STRING = DType("string", "s", 0)
 WEAK_BOOL = DType("bool", "b", 8, BOOL)
 WEAK_INT = DType("int64", "i", 64, INT64)
 WEAK_FLOAT = DType("float64", "f", 64, FLOAT64)
+# A bare integer that is differentiated: a float that still counts things (range(n), x[n], zeros(n)).
+WEAK_COUNT = DType("float64", "f", 64, FLOAT64)
 WEAK_COMPLEX = DType("complex128", "c", 128, COMPLEX128)
 WEAK_FLOAT32 = DType("float32", "f", 32, FLOAT32)
 WEAK_COMPLEX64 = DType("complex64", "c", 64, COMPLEX64)
@@ -109,6 +111,12 @@ def promote(first: DType, second: DType) -> DType:
     Raises DTypeMismatch when both are strong and differ, or when a weak float meets a strong integer.
     A bool operand of arithmetic counts as a weak integer, as in Python and NumPy.
     """
+    if first is second:
+        return first
+    if first is WEAK_COUNT:
+        first = WEAK_FLOAT
+    if second is WEAK_COUNT:
+        second = WEAK_FLOAT
     if first is second:
         return first
     rank_first, rank_second = _RANK.get(first.kind), _RANK.get(second.kind)

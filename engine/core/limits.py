@@ -117,7 +117,7 @@ class enforced:
             used = 1 << 30
         if size < 1 << 30:
             # OpenBLAS starts its threads when NumPy is imported and dies loudly where it cannot: let it start now.
-            import numpy  # noqa: F401, ICN001
+            import numpy  # noqa: F401
         soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
         wanted = used + size + (64 << 20)
         if hard != resource.RLIM_INFINITY:

@@ -22,7 +22,7 @@ separate arguments.
 
 from __future__ import annotations
 
-from .dispatch import apply, apply_scalar_1, apply_scalar_2
+from .dispatch import apply, apply_scalar_1, apply_scalar_2, counted, path_ends
 from .errors import failure, listing, plural
 from .state import RECORDERS
 from .tensor import OPERATORS, Tensor
@@ -40,7 +40,11 @@ UNFIT = (TypeError, ValueError, IndexError, KeyError, AttributeError, Arithmetic
 
 def unfit(name: str, fault: Exception, hint: str | None = None) -> Exception:
     """The error for arguments that a function cannot take."""
-    return failure("E0305", f"{name} cannot take these arguments ({str(fault).splitlines()[0] if str(fault) else 'wrong kind'})", hint)
+    return failure(
+        "E0305",
+        f"{name} cannot take these arguments ({str(fault).splitlines()[0] if str(fault) else 'wrong kind'})",
+        hint,
+    )
 
 
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "REQUIRED"})()
@@ -161,6 +165,7 @@ class Operation:
         "example",
         "family",
         "function",
+        "internal",
         "method",
         "name",
         "nin",
@@ -197,6 +202,7 @@ class Operation:
         reason: str = "",
         method: str | bool = False,
         skip: int = 0,
+        internal: bool = False,
     ) -> None:
         self.name = name
         self.signature = signature
@@ -220,6 +226,7 @@ class Operation:
         self.reason = reason
         self.method = method
         self.skip = skip  # so many leading inputs (a condition) take no part in the dtype rule
+        self.internal = internal  # a step of other rows' rules: it has tests as every row, and no page
         self.family = ""
         self._parameters: list[Parameter] | None = None
         # The number of inputs if the row takes nothing else: such calls need no binding.
@@ -367,6 +374,10 @@ def as_list(op: Operation, name: str, value: Any) -> list[Any]:
 def static(value: Any) -> Any:
     """A static parameter as plain Python: tensors become numbers and tuples."""
     if value.__class__ is Tensor:
+        value = counted(value)
+        if value.__class__ is int:
+            return value
+        path_ends((value,), "a parameter that carries no derivative")
         plain = value.value
         return plain if value.shape == () and not hasattr(plain, "tolist") else plain.tolist()
     if value.__class__ is list:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..core import limits
-from ..core.dispatch import as_operand, describe, path_ends
+from ..core.dispatch import as_operand, counted, describe, path_ends
 from ..core.errors import failure
 from ..core.operation import static
 from ..core.state import STATE
@@ -63,11 +63,7 @@ def is_whole(x: Any) -> bool:
 
 
 def whole(x: Any, what: str) -> int:
-    # `--at n=5` is a bare integer: differentiated it is a float, and it still drives range(n).
-    if x.__class__ is Tensor and x.dtype.weak and x.shape == () and is_whole(x.value):
-        path_ends((x,), f"{what}, where it counts as an integer")
-        return int(x.value)
-    return integer(x, what)
+    return integer(counted(x), what)
 
 
 def list_(x: Any = ()) -> list[Any]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..core import limits
-from ..core.dispatch import apply, apply_scalar_1, apply_scalar_2, as_operand, describe, path_ends
-from ..core.dtypes import WEAK_FLOAT
+from ..core.dispatch import apply, apply_scalar_1, apply_scalar_2, as_operand, counted, describe, path_ends
+from ..core.dtypes import WEAK_COUNT, WEAK_FLOAT
 from ..core.errors import failure
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor
@@ -26,6 +26,8 @@ def binary(op: Operation, symbol: str, x: Any, y: Any) -> Any:
     if (cx in SEQUENCES or cy in SEQUENCES) and cx is not str:
         if symbol == "+" and cx is cy:
             return x + y
+        if symbol == "*" and Tensor in (cx, cy) and WEAK_COUNT in (getattr(x, "dtype", None), getattr(y, "dtype", None)):
+            return binary(op, symbol, counted(x), counted(y))
         if symbol == "*" and (cx is int or cy is int):
             return repeat(x, y)
     elif cx is str or cy is str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..autodiff.tape import Tape, gradient, seed_for, unconnected_reason
 from ..core.dispatch import as_operand, describe, follows, shape_text, tensor
-from ..core.dtypes import WEAK_FLOAT
+from ..core.dtypes import WEAK_COUNT, WEAK_FLOAT
 from ..core.errors import failure
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor
@@ -102,7 +102,7 @@ class GradientTape(Context):
             not_watched("string")
             return x
         if x.__class__ is int or (x.__class__ is Tensor and x.dtype.weak and x.dtype.kind == "i"):
-            x = OPERATORS["cast"](x, dtype="float64") if x.__class__ is Tensor else Tensor(float(x), WEAK_FLOAT)
+            x = OPERATORS["cast"](x, dtype="float64") if x.__class__ is Tensor else Tensor(float(x), WEAK_COUNT)
         if x.__class__ is not Tensor:
             if x.__class__ is bool:
                 not_watched("bool")

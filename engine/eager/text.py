@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..core.dispatch import as_operand, describe
+from ..core.dtypes import WEAK_COUNT
 from ..core.errors import failure
 from ..core.limits import MAX_SHOWN_BITS
 from ..core.tensor import Tensor
@@ -18,7 +19,7 @@ def text(value: Any) -> str:
     if value.__class__ is str:
         return value
     if value.__class__ is Tensor:
-        return str(value.value)
+        return str(int(value.value) if value.dtype is WEAK_COUNT and value.value == int(value.value) else value.value)
     if hasattr(value, "read_value"):
         return text(value.read_value())
     return representation(value)

@@ -6,16 +6,21 @@ from ..core.dispatch import as_operand
 from ..core.operation import Operation
 from ..core.state import STATE
 from ..core.tensor import OPERATORS
+from ..ops.registry import ROWS
 from . import ir
 from .ir import BOOL, FLOAT, INT, Array, Unsupported, Var
-from .primitives import TEXT
+from .primitives import FOR_INTEGERS, LIMIT, LOGIC, TEXT, attributes_covered, kind_of_row
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from ..core.state import Site
+
 NUMBERS = (float, int, bool)
+EVERYTHING = (-LIMIT, LIMIT)
+MAX_STATEMENTS = 20_000
 
 
 class Sym:
@@ -88,7 +93,15 @@ def _operator(name: str, swapped: bool = False) -> Any:
 
 def _give_operators(cls: type) -> None:
     """Python's operators on symbols and lazy arrays apply the rows of the table."""
-    both = {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "pow": "power"}
+    both = {
+        "add": "add",
+        "sub": "subtract",
+        "mul": "multiply",
+        "truediv": "divide",
+        "pow": "power",
+        "floordiv": "floor_divide",
+        "mod": "mod",
+    }
     logic = {"and": "logical_and", "or": "logical_or"}
     comparisons = {
         "lt": "less",
@@ -100,6 +113,7 @@ def _give_operators(cls: type) -> None:
     }
     for name, row in {**both, **logic, **comparisons, "neg": "negative", "invert": "logical_not"}.items():
         setattr(cls, f"__{name}__", _operator(row))
+    cls.__abs__ = _operator("abs")  # type: ignore[attr-defined]
     for name, row in {**both, **logic}.items():
         setattr(cls, f"__r{name}__", _operator(row, swapped=True))
 
@@ -133,6 +147,10 @@ class Builder:
     def __init__(self) -> None:
         self.block: list[ir.Stmt] = []
         self.memos: list[dict[Any, Sym]] = [{}]
+        self.ranges: dict[Var, tuple[int, int]] = {}
+        # Float inputs that the program counts with (`range(n)`), and where: they must be whole numbers.
+        self.counted: dict[Var, Site] = {}
+        self.size = 0
 
     # --- blocks -----------------------------------------------------------------------------------------------------
 
@@ -147,18 +165,41 @@ class Builder:
             self.block = outer
             self.memos.pop()
 
-    def emit(self, op: str, args: tuple[Any, ...], kind: str) -> Sym:
-        key = (op, tuple(a.var if a.__class__ is Sym else (a.__class__, a, str(a)) for a in args))
-        found: Sym | None
+    def emit(self, op: str, args: tuple[Any, ...], kind: str, attributes: dict[str, Any] | None = None) -> Sym:
+        """`op(args)` as a symbol; what was computed before, within reach, is not computed again."""
+        row = ROWS.get(op)
+        # A singular point is reported at its own place, so only what has none is shared between places.
+        place = (STATE.site.start, STATE.site.end) if row is not None and row.singular else None
+        key = (
+            op, place, repr(attributes), tuple(a.var if a.__class__ is Sym else (a.__class__, a, str(a)) for a in args),
+        )  # fmt: skip
+        found = self.known(key)
+        if found is not None:
+            return found
+        var = Var(kind)
+        self.append(ir.Set(var, op, tuple(raw(a) for a in args), STATE.site, attributes))
+        if kind == INT:
+            interval = interval_of(op, [self.interval(a) for a in args])
+            if interval is not None:
+                self.ranges[var] = interval
+        return self.remember(key, Sym(self, var))
+
+    def known(self, key: Any) -> Sym | None:
         for memo in reversed(self.memos):
             found = memo.get(key)
             if found is not None:
                 return found
-        var = Var(kind)
-        self.block.append(ir.Set(var, op, tuple(a.var if a.__class__ is Sym else a for a in args), STATE.site))
-        sym = Sym(self, var)
+        return None
+
+    def remember(self, key: Any, sym: Sym) -> Sym:
         self.memos[-1][key] = sym
         return sym
+
+    def append(self, statement: ir.Stmt) -> None:
+        self.size += 1
+        if self.size > MAX_STATEMENTS:
+            raise Unsupported("a program of this size: it would take longer to compile than to run")
+        self.block.append(statement)
 
     # --- scalars ----------------------------------------------------------------------------------------------------
 
@@ -167,58 +208,131 @@ class Builder:
             return x if x.kind == FLOAT else self.emit("to_float", (x,), FLOAT)
         return float(x)
 
-    def scalar(self, op: Operation, inputs: tuple[Any, ...]) -> Any:
+    def to_int(self, x: Any) -> Any:
+        """A bool as the integer that arithmetic takes it for."""
+        if x.__class__ is Sym:
+            return self.emit("int_of_bool", (x,), INT) if x.kind == BOOL else x
+        return int(x)
+
+    def to_bool(self, x: Any) -> Any:
+        if x.__class__ is Sym:
+            return x if x.kind == BOOL else self.emit("not_equal", (x, 0), BOOL)
+        return bool(x)
+
+    def interval(self, x: Any) -> tuple[int, int]:
+        """Bounds of an integer operand."""
+        if x.__class__ is int:
+            if abs(x) > LIMIT:
+                raise Unsupported("an integer beyond 2**53")
+            return (x, x)
+        if x.__class__ is bool or (x.__class__ is Sym and x.kind == BOOL):
+            return (0, 1)
+        if x.__class__ is Sym:
+            return self.ranges.get(x.var, EVERYTHING)
+        return EVERYTHING
+
+    def scalar(self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None = None) -> Any:
         """A primitive on scalars of which at least one is a symbol."""
-        text = TEXT.get(op.name)
-        if text is None:
-            raise Unsupported(f"{op.name} has no kernel")
-        kinds = [kind_of(x) for x in inputs]
-        if op.name == "where_select":
-            joined = join(kinds[1:])
-            inputs = (inputs[0], *[self.to_float(x) if joined == FLOAT else x for x in inputs[1:]])
-            if inputs[1].__class__ in NUMBERS and inputs[2].__class__ in NUMBERS and inputs[1] == inputs[2]:
-                return inputs[1]
-            return self.emit(op.name, inputs, joined)
-        joined = join(kinds)
-        decided = decided_logic(op.name, inputs)
-        if decided is not None:
-            return decided
-        if text[1] == BOOL and joined != FLOAT:
-            return self.emit(op.name, inputs, BOOL)
-        if joined == BOOL:
-            joined = INT
-        if op.dtype == "float" or text[1] == FLOAT or joined == FLOAT:
-            # Whole exponents stay integers: a**2 is a product, and exact.
-            keep = op.name == "power"
-            inputs = tuple(
-                x if keep and i == 1 and x.__class__ is int else self.to_float(x) for i, x in enumerate(inputs)
-            )
-            joined = FLOAT
-        elif op.name == "power":
-            raise Unsupported("a power of integers")
-        elif op.name in ("floor_divide", "mod"):
-            raise Unsupported("division of integers")
-        simple = simplified(op.name, inputs)
+        name = op.name
+        if name not in TEXT:
+            raise Unsupported(f"{name} has no kernel")
+        if attributes:
+            if not attributes_covered(name, attributes):
+                raise Unsupported(f"{name} with these parameters has no kernel")
+            if name == "round":
+                attributes = None
+        if name == "where_select":
+            return self.select(*inputs)
+        if name in LOGIC:
+            inputs = tuple(self.to_bool(x) for x in inputs)
+            decided = decided_logic(name, inputs)
+            return self.emit(name, inputs, BOOL) if decided is None else decided
+        joined = join([kind_of(x) for x in inputs])
+        kind = kind_of_row(name, joined)
+        if kind == BOOL:
+            if joined != FLOAT:
+                inputs = tuple(self.to_int(x) for x in inputs)
+            elif name.startswith("is") or name == "signbit":
+                inputs = tuple(self.to_float(x) for x in inputs)
+            return self.emit(name, inputs, BOOL)
+        if kind == INT:
+            return self.integers(name, tuple(self.to_int(x) for x in inputs))
+        # Whole exponents stay integers: their derivatives are other formulas.
+        keep = name == "power"
+        inputs = tuple(
+            x if keep and i == 1 and kind_of(x) == INT else self.to_float(x) for i, x in enumerate(inputs)
+        )
+        simple = simplified(name, inputs)
+        return self.emit(name, inputs, FLOAT, attributes or None) if simple is None else simple
+
+    def integers(self, name: str, inputs: tuple[Any, ...]) -> Any:
+        """A row on integers: the exact result, or the tape's turn."""
+        if name in ("floor", "ceil", "trunc", "round"):
+            return inputs[0]
+        if name == "square":
+            name, inputs = "multiply", inputs * 2
+        if name == "negative":
+            name, inputs = "subtract", (0, inputs[0])
+        if name in ("add", "subtract", "multiply"):
+            return self.integer(name, *inputs)
+        if name in ("floor_divide", "mod", "power"):
+            if inputs[1].__class__ is int and (inputs[1] < 0 if name == "power" else inputs[1] == 0):
+                raise Unsupported("an operation on integers that fails")
+            return self.emit("int_" + name, inputs, INT)
+        if name not in FOR_INTEGERS:
+            raise Unsupported(f"{name} of integers has no kernel")
+        return self.emit(name, inputs, INT)
+
+    def select(self, condition: Any, a: Any, b: Any) -> Any:
+        """`a if condition else b`, both computed."""
+        condition = self.to_bool(condition)
+        if condition.__class__ is bool:
+            joined = join([kind_of(a), kind_of(b)])
+            chosen = a if condition else b
+            return self.to_float(chosen) if joined == FLOAT else chosen
+        joined = join([kind_of(a), kind_of(b)])
+        if joined == FLOAT:
+            a, b = self.to_float(a), self.to_float(b)
+        elif kind_of(a) != kind_of(b):
+            a, b = self.to_int(a), self.to_int(b)
+        if a.__class__ in NUMBERS and b.__class__ in NUMBERS and str(a) == str(b):
+            return a
+        return self.emit("where_select", (condition, a, b), joined)
+
+    def integer(self, op: str, a: Any, b: Any) -> Any:
+        """Exact integer arithmetic; checked when the kernel runs where the bounds of the operands do not settle it."""
+        if a.__class__ is int and b.__class__ is int:
+            result = {"add": a + b, "multiply": a * b, "subtract": a - b}[op]
+            self.interval(result)
+            return result
+        simple = simplified(op, (a, b))
         if simple is not None:
             return simple
-        return self.emit(op.name, inputs, joined if text[1] == "=" else text[1])
+        low, high = interval_of(op, [self.interval(a), self.interval(b)])  # type: ignore[misc]
+        checked = low < -LIMIT or high > LIMIT
+        return self.emit("int_" + op if checked else op, (a, b), INT)
 
     def apply(self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
         """A row applied to symbols and arrays."""
-        from .arrays import ARRAY_ROWS
+        from .array_rows import ARRAY_ROWS
+        from .composites import COMPOSITES
 
-        special = ARRAY_ROWS.get(op.name)
+        special = ARRAY_ROWS.get(op.name) or COMPOSITES.get(op.name)
         if special is not None:
             return special(self, inputs, attributes or {})
         if op.function is not None:
-            return op.function(*[self.settle(x) for x in inputs], **(attributes or {}))
+            inputs = tuple(self.settle(x) for x in inputs)
+            # Other composites look at the shapes and values of their operands, which symbols do not have.
+            if op.domain.__class__ is not list:
+                raise Unsupported(f"{op.name} has no kernel")
+            return op.function(*inputs, **(attributes or {}))
         inputs = tuple(x if x.__class__ in (Sym, Lazy) or x.__class__ in NUMBERS else self.operand(x) for x in inputs)
+        if any(x.__class__ is Lazy for x in inputs):
+            return self.elementwise(op, inputs, attributes)
+        if any(x.__class__ is Sym for x in inputs):
+            return self.scalar(op, inputs, attributes)
         if attributes:
             raise Unsupported(f"{op.name} has no kernel")
-        if any(x.__class__ is Lazy for x in inputs):
-            return self.elementwise(op, inputs)
-        if any(x.__class__ is Sym for x in inputs):
-            return self.scalar(op, inputs)
         return op(*inputs)
 
     def operand(self, x: Any) -> Any:
@@ -235,57 +349,62 @@ class Builder:
 
     # --- arrays -----------------------------------------------------------------------------------------------------
 
-    def elementwise(self, op: Operation, inputs: tuple[Any, ...]) -> Lazy:
+    def elementwise(self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None = None) -> Lazy:
         shape = broadcast([x.shape if x.__class__ is Lazy else () for x in inputs], op.name)
         if op.name not in TEXT:
             raise Unsupported(f"{op.name} has no kernel")
+        site = STATE.site
 
         def element(index: tuple[Any, ...]) -> Any:
             values = tuple(pick(x, index, shape) if x.__class__ is Lazy else x for x in inputs)
+            STATE.site = site
             if any(v.__class__ is Sym for v in values):
-                return self.scalar(op, values)
-            return op(*values)
+                return self.scalar(op, values, attributes)
+            return op(*values, **(attributes or {}))
 
         kinds = [x.kind if x.__class__ is Lazy else kind_of(x) for x in inputs]
-        text = TEXT[op.name]
-        joined = join(kinds[1:] if op.name == "where_select" else kinds)
-        kind = text[1] if text[1] != "=" else (FLOAT if op.dtype == "float" else joined)
-        return Lazy(self, kind, shape, element)
+        joined = join(kinds[op.skip :])
+        return Lazy(self, joined if op.name == "where_select" else kind_of_row(op.name, joined), shape, element)
 
     def settle(self, x: Any) -> Any:
         """An array with its elements in memory, so that using it twice computes it once."""
         if x.__class__ is not Lazy or x.stored is not None or getattr(x.element, "view", False):
             return x
+        return self.materialised(x)
+
+    def materialised(self, x: Lazy) -> Lazy:
+        """`x` computed into memory of its own."""
         array = Array(x.kind, x.shape)
-        self.block.append(ir.Alloc(array, False))
+        self.append(ir.Alloc(array, False))
+        self.fill(array, x)
+        return self.stored(array)
+
+    def fill(self, array: Array, x: Lazy) -> None:
+        """Store the elements of `x`."""
 
         def store(index: tuple[Any, ...]) -> None:
             value = x.element(index)
-            if x.kind == FLOAT:
+            if array.kind == FLOAT:
                 value = self.to_float(value)
-            self.block.append(ir.Store(array, raw(self.flat(index, x.shape)), raw(value)))
+            self.append(ir.Store(array, raw(self.flat(index, array.shape)), raw(value)))
 
-        self.each(x.shape, store)
-        return self.stored(array)
+        self.each(array.shape, store)
 
     def stored(self, array: Array) -> Lazy:
         """A lazy array that loads from memory."""
+        return Lazy(
+            self, array.kind, array.shape, lambda index: self.load(array, self.flat(index, array.shape)), array
+        )
 
-        def element(index: tuple[Any, ...]) -> Sym:
-            flat = self.flat(index, array.shape)
-            # A load may be shared only while the array cannot change: locals are written before they are read.
-            key = ("load", array, flat.var if flat.__class__ is Sym else flat)
-            for memo in reversed(self.memos):
-                known: Sym | None = memo.get(key)
-                if known is not None:
-                    return known
-            var = Var(array.kind, "x")
-            self.block.append(ir.Load(var, array, raw(flat)))
-            sym = Sym(self, var)
-            self.memos[-1][key] = sym
-            return sym
-
-        return Lazy(self, array.kind, array.shape, element, array)
+    def load(self, array: Array, place: Any) -> Sym:
+        # Loads are shared: arrays are values, written completely before they are read.
+        key = ("load", array, raw(place))
+        found = self.known(key)
+        if found is not None:
+            return found
+        var = Var(array.kind, "x")
+        self.append(ir.Load(var, array, raw(place)))
+        return self.remember(key, Sym(self, var))
 
     def flat(self, index: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
         """The place of an index in row-major order."""
@@ -293,12 +412,6 @@ class Builder:
         for i, n in zip(index, shape):
             place = self.integer("add", self.integer("multiply", place, n), i)
         return place
-
-    def integer(self, op: str, a: Any, b: Any) -> Any:
-        if a.__class__ is int and b.__class__ is int:
-            return {"add": a + b, "multiply": a * b, "subtract": a - b}[op]
-        simple = simplified(op, (a, b))
-        return self.emit(op, (a, b), INT) if simple is None else simple
 
     def each(self, shape: tuple[int, ...], visit: Callable[[tuple[Any, ...]], None]) -> None:
         """Nested loops over all indices of a shape."""
@@ -315,9 +428,14 @@ class Builder:
 
     def count(self, n: int, visit: Callable[[Sym], None]) -> None:
         """`for i in range(n)` with nothing carried."""
-        index = Var(INT, "i")
+        index = self.counter(n)
         body, _ = self.nested(lambda: visit(Sym(self, index)))
-        self.block.append(ir.Loop(index, 0, n, 1, None, None, [], body, None, {}, Var(INT, "t"), False))
+        self.append(ir.Loop(index, 0, n, 1, None, None, [], body, None, {}, Var(INT, "t"), False))
+
+    def counter(self, n: int) -> Var:
+        index = Var(INT, "i")
+        self.ranges[index] = (0, max(n - 1, 0))
+        return index
 
     def total(self, shape: tuple[int, ...], element: Callable[[tuple[Any, ...]], Any]) -> Any:
         """The sum of the elements of a shape, in row-major order."""
@@ -340,17 +458,39 @@ class Builder:
 
     def reduce(self, n: int, start: Any, step: Callable[[Sym, Sym], Any]) -> Sym:
         """A loop that carries one float."""
-        index = Var(INT, "i")
+        index = self.counter(n)
         phi = Var(FLOAT, "s")
         body, following = self.nested(lambda: self.to_float(step(Sym(self, index), Sym(self, phi))))
         carried = [(phi, raw(self.to_float(start)), raw(following))]
-        self.block.append(ir.Loop(index, 0, n, 1, None, None, carried, body, None, {}, Var(INT, "t"), False))
+        self.append(ir.Loop(index, 0, n, 1, None, None, carried, body, None, {}, Var(INT, "t"), False))
         return Sym(self, phi)
 
 
 def raw(x: Any) -> Any:
     """An operand as the IR holds it."""
     return x.var if x.__class__ is Sym else x
+
+
+def interval_of(op: str, operands: list[tuple[int, int]]) -> tuple[int, int] | None:
+    """Bounds of an integer result, before any check of it."""
+    if op in ("add", "subtract", "multiply"):
+        (a, b), (c, d) = operands
+        if op == "add":
+            return (a + c, b + d)
+        if op == "subtract":
+            return (a - d, b - c)
+        corners = (a * c, a * d, b * c, b * d)
+        return (min(corners), max(corners))
+    if op == "int_mod" and operands[1][0] > 0:
+        return (0, operands[1][1] - 1)
+    if op == "int_floor_divide" and operands[1][0] > 0 and operands[0][0] >= 0:
+        return (0, operands[0][1])
+    if op == "where_select":
+        (a, b), (c, d) = operands[1:]
+        return (min(a, c), max(b, d))
+    if op == "int_of_bool":
+        return (0, 1)
+    return None
 
 
 def simplified(op: str, args: tuple[Any, ...]) -> Any:

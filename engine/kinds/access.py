@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..core.dispatch import apply, as_operand, describe, path_ends
+from ..core.dispatch import apply, as_operand, counted, describe, path_ends
+from ..core.dtypes import WEAK_COUNT
 from ..core.errors import failure, plural
 from ..core.tensor import OPERATORS, Tensor
 
@@ -23,6 +24,10 @@ def static_index(index: Any) -> Any:
         return slice(*(bound(part) for part in (index.start, index.stop, index.step)))
     if cls is tuple:
         return tuple(static_index(part) for part in index)
+    if cls is Tensor and index.dtype is WEAK_COUNT:
+        index = counted(index)
+        if index.__class__ is int:
+            return index
     if cls is list:
         if any(item.__class__ in (slice, tuple) or item is None or item is Ellipsis for item in index):
             raise failure("E0405", "a list of indices cannot hold slices", "write them without the brackets: t[0, :]")

@@ -276,6 +276,8 @@ bitwise_xor = _bitwise("bitwise_xor", "^", operator.xor, 5)
 
 
 def _shift(a: int, b: int) -> int:
+    if a.__class__ is float or b.__class__ is float:
+        raise TypeError  # the general way says it in the user's words
     if b < 0:
         raise failure("E0401", "a shift by a negative number of bits")
     if b > limits.MAX_INTEGER_BITS:

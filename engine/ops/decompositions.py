@@ -133,7 +133,7 @@ triangular_solve_row = rule(
     "triangular_system", "a, b | lower, adjoint", _triangular_solve_vjp, array=_triangular_solve, dtype="float",
     domain=cases(((SQUARE, SQUARE), {"lower": True, "adjoint": False}),
                  ((BATCH, TALL[:2]), {"lower": False, "adjoint": True})),
-    doc="The solution of a triangular system; b is a matrix. What triangular_solve is made of.",
+    internal=True, doc="The solution of a triangular system; b is a matrix. What triangular_solve is made of.",
     example=("triangular_system([[2.0]], [[4.0]], True, False)", [[2.0]]),
 )  # fmt: skip
 
@@ -213,13 +213,13 @@ def _qr_vjp(g: Any, y: Any, x: Any) -> Any:
 
 qr_row = rule(
     "qr_tall", "x", _qr_vjp, array=lambda np, x: tuple(np.linalg.qr(x)), dtype="float",
-    domain=cases(((TALL,), {}), ((SQUARE,), {})), doc="The reduced QR factorisation of a matrix that is not wide.",
+    domain=cases(((TALL,), {}), ((SQUARE,), {})), internal=True, doc="The reduced QR factorisation of a matrix that is not wide.",
     example=("qr_tall([[2.0], [0.0]])", ([[1.0], [0.0]], [[2.0]])),
 )  # fmt: skip
 qr_complete = missing(
     "qr_complete", "x", "the columns of q beyond the rank are arbitrary: use mode='reduced'",
     array=lambda np, x: tuple(np.linalg.qr(x, mode="complete")), dtype="float",
-    doc="The QR factorisation with a square q, of a tall matrix.",
+    internal=True, doc="The QR factorisation with a square q, of a tall matrix.",
     example=("qr_complete([[2.0], [0.0]])", ([[1.0, 0.0], [0.0, 1.0]], [[2.0], [0.0]])),
 )  # fmt: skip
 
@@ -435,13 +435,13 @@ svd_row = rule(
         found_by_rule("svd meets repeated singular values: second derivatives across them are left out"),
         found_by_rule("complex singular vectors are defined up to a phase, and this function depends on it"),
     ],
-    doc="The singular value decomposition with as many vectors as values.",
+    internal=True, doc="The singular value decomposition with as many vectors as values.",
     example=("svd_thin([[2.0]])", ([[1.0]], [2.0], [[1.0]])),
 )  # fmt: skip
 svd_complete = missing(
     "svd_complete", "x", "the singular vectors of the null space are arbitrary: use full_matrices=False",
     array=lambda np, x: tuple(np.linalg.svd(x)), dtype=_svd_dtype,
-    doc="The singular value decomposition with square u and vh, of a matrix that is not square.",
+    internal=True, doc="The singular value decomposition with square u and vh, of a matrix that is not square.",
     example=("svd_complete([[2.0], [0.0]])", ([[1.0, 0.0], [0.0, 1.0]], [2.0], [[1.0]])),
 )  # fmt: skip
 

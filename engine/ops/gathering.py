@@ -81,7 +81,7 @@ take_rows: Operation = linear(
     accumulate=_accumulate_rows, array=lambda np, x, indices, axis: np.take(x, indices, axis), dtype="first",
     accepts="bifcs",
     domain=cases(((VECTOR,), {"indices": [2, 0, 2], "axis": 0}), ((WIDE,), {"indices": [1], "axis": 1})),
-    doc="The slices of x at constant indices along an axis: what gather, take and repeat are made of.",
+    internal=True, doc="The slices of x at constant indices along an axis: what gather, take and repeat are made of.",
     example=("take_rows([10, 20, 30], [2, 0])", [30, 10]),
 )  # fmt: skip
 
@@ -99,7 +99,7 @@ put_rows: Operation = linear(
     "put_rows", "x | indices, axis, size",
     lambda g, y, x, indices, axis, size: take_rows(g, indices=indices, axis=axis),
     array=_put_rows, dtype="first", domain=cases(((WIDE,), {"indices": [2, 2], "axis": 0, "size": 4})),
-    doc="The transpose of take_rows: slices added up at their places among zeros.",
+    internal=True, doc="The transpose of take_rows: slices added up at their places among zeros.",
     example=("put_rows([1, 2], [2, 0], 0, 3)", [2, 0, 1]),
 )  # fmt: skip
 

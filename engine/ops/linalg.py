@@ -166,13 +166,13 @@ def _trace(x: Any) -> Any:
 
 cofactor_change = rule(
     "cofactor_change", "x, change", _cofactor_change_vjp, array=_cofactor_change, dtype="float",
-    domain=cases(((LARGE, LARGE[::-1]), {})), doc="The derivative of the matrix of cofactors in a direction.",
+    domain=cases(((LARGE, LARGE[::-1]), {})), internal=True, doc="The derivative of the matrix of cofactors in a direction.",
     example=("cofactor_change([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [0.0, 1.0]])", [[1.0, 0.0], [0.0, 0.0]]),
 )  # fmt: skip
 cofactor: Operation = rule(
     "cofactor", "x", lambda g, y, x: conjugate(cofactor_change(x, conjugate(g))), array=_cofactor, dtype="float",
     domain=cases(((LARGE,), {})),
-    doc="The matrix of cofactors: the gradient of the determinant, for singular matrices too.",
+    internal=True, doc="The matrix of cofactors: the gradient of the determinant, for singular matrices too.",
     example=("cofactor([[1.0, 2.0], [2.0, 4.0]])", [[4.0, -2.0], [-2.0, 1.0]]),
 )  # fmt: skip
 det: Operation = rule(
@@ -310,7 +310,7 @@ def _least_squares_vjp(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
 least_squares: Operation = rule(
     "least_squares", "a, b", _least_squares_vjp, array=_least_squares, dtype="float",
     domain=cases(((TALL, SQUARE), {}), ((WIDE, TALL[:2]), {}), ((SQUARE, SQUARE), {})),
-    doc="The x of least norm that minimises |a x - b|, for a matrix b: what lstsq and pinv are made of.",
+    internal=True, doc="The x of least norm that minimises |a x - b|, for a matrix b: what lstsq and pinv are made of.",
     example=("least_squares([[1.0], [1.0]], [[1.0], [3.0]])", [[2.0]]),
 )  # fmt: skip
 
@@ -421,7 +421,7 @@ def _matrix_function(
         return to_x, lambda: changed(adjoint(x), g)
 
     changed = rule(
-        f"{name}_change", "x, change", change_vjp, array=change_array, dtype="float",
+        f"{name}_change", "x, change", change_vjp, internal=True, array=change_array, dtype="float",
         domain=cases(((domain, SQUARE), {})), doc=f"The derivative of {name} in a direction.",
         example=change_example,
     )  # fmt: skip

@@ -362,7 +362,7 @@ def _extremum(name: str, largest: bool) -> Operation:
 
     word = "largest" if largest else "smallest"
     row = rule(
-        name, "x | ids, total, empty", vjp, array=array, dtype="first", accepts="if",
+        name, "x | ids, total, empty", vjp, internal=True, array=array, dtype="first", accepts="if",
         singular=[
             found_by_rule(
                 f"the {word} of a segment is not differentiable where several elements are it",

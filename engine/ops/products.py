@@ -149,7 +149,7 @@ def _contract_back(g: Any, y: Any, a: Any, b: Any, first: Any, second: Any, outp
 contract: Operation = multilinear(
     "contract", "a, b | first, second, output", _contract_back, array=_contract, dtype="arithmetic",
     domain=cases(((WIDE, SQUARE), {"first": (0, 1), "second": (1, 2), "output": (2, 0)})),
-    doc="The sum of products of two tensors over the labels that the output does not have: what einsum is made of.",
+    internal=True, doc="The sum of products of two tensors over the labels that the output does not have: what einsum is made of.",
     example=("contract([1, 2], [3, 4], [0], [0], [])", 11),
 )  # fmt: skip
 

@@ -207,7 +207,7 @@ def _product_of_others_vjp(g: Any, y: Any, x: Any) -> Any:
 product_of_others = rule(
     "product_of_others", "x", _product_of_others_vjp,
     array=_product_of_others, dtype="first", domain=cases(((VECTOR,), {}), (([0.0, 2.0, 0.0, 3.0],), {})),
-    doc="For each element along axis 0 the product of all the others, without a division.",
+    internal=True, doc="For each element along axis 0 the product of all the others, without a division.",
     example=("product_of_others([2, 0, 5])", [0, 10, 0]),
 )  # fmt: skip
 
@@ -222,7 +222,7 @@ def _share(np: Any, x: Any, y: Any, axes: tuple[int, ...]) -> Any:
 
 tie_weights = zero(
     "tie_weights", "x, y | axes", array=_share, dtype="promote", accepts="f",
-    doc="Where x equals its extremum y along axes: one over the number of such elements; else 0.",
+    internal=True, doc="Where x equals its extremum y along axes: one over the number of such elements; else 0.",
     example=("tie_weights([1.0, 3.0, 3.0], 3.0, (0,))", [0.0, 0.5, 0.5]),
 )  # fmt: skip
 
@@ -403,7 +403,7 @@ power_norm = rule(
         Singular(lambda x: (x == 0).all(), "norm is not differentiable at 0", adiff=0.0,
                  subgradients="0 chosen from the dual ball")
     ],
-    doc="The p-norm of a vector: (sum |x|**p)**(1/p).", example=("power_norm([3.0, 4.0], 2)", 5.0),
+    internal=True, doc="The p-norm of a vector: (sum |x|**p)**(1/p).", example=("power_norm([3.0, 4.0], 2)", 5.0),
 )  # fmt: skip
 
 

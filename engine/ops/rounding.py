@@ -92,7 +92,7 @@ round_half_even = zero(
 
 def _signum_scalar(x: Any) -> Any:
     if x.__class__ is float:
-        return math.copysign(1.0, x) if x else x
+        return math.copysign(1.0, x) if x and x == x else x
     return (x > 0) - (x < 0)
 
 

@@ -60,7 +60,7 @@ def _shifted(np: Any, x: Any, step: int) -> Any:
 shifted: Operation = linear(
     "shifted", "x | step", lambda g, y, x, step: shifted(g, step=-step), array=_shifted, dtype="first",
     domain=cases(((VECTOR,), {"step": 1}), ((WIDE,), {"step": -1})),
-    doc="x moved on along axis 0, with zeros coming in.", example=("shifted([1, 2, 3], 1)", [0, 1, 2]),
+    internal=True, doc="x moved on along axis 0, with zeros coming in.", example=("shifted([1, 2, 3], 1)", [0, 1, 2]),
 )  # fmt: skip
 
 
@@ -96,7 +96,7 @@ linear_recurrence: Operation = rule(
     "linear_recurrence", "a, b | reverse=False", _linear_recurrence_vjp,
     array=_linear_recurrence, dtype="promote", accepts="ifc",
     domain=cases(((VECTOR, POSITIVE), {}), ((WIDE, WIDE), {"reverse": True})),
-    doc="Along axis 0: s[0] = b[0], s[k] = a[k]*s[k-1] + b[k]; from the other end if reverse.",
+    internal=True, doc="Along axis 0: s[0] = b[0], s[k] = a[k]*s[k-1] + b[k]; from the other end if reverse.",
     example=("linear_recurrence([0, 2, 3], [1, 1, 1])", [1, 3, 10]),
 )  # fmt: skip
 
@@ -124,7 +124,7 @@ cumsum_along: Operation = linear(
         ((WIDE,), {"axis": 1, "exclusive": True, "reverse": False}),
         ((WIDE,), {"axis": 0, "exclusive": False, "reverse": True}),
     ),
-    doc="The running sum along an axis counted from the front: what cumsum is made of.",
+    internal=True, doc="The running sum along an axis counted from the front: what cumsum is made of.",
     example=("cumsum_along([1, 2, 3], 0, True, False)", [0, 1, 3]),
 )  # fmt: skip
 
@@ -167,7 +167,7 @@ cumprod_along = rule(
     "cumprod_along", "x | axis", _cumprod_vjp,
     array=lambda np, x, axis: np.cumprod(x, axis=axis), dtype="arithmetic",
     domain=cases(((VECTOR,), {"axis": 0}), ((WIDE,), {"axis": 1}), (([2.0, 0.0, 3.0, 0.0],), {"axis": 0})),
-    doc="The running product along an axis counted from the front: what cumprod is made of.",
+    internal=True, doc="The running product along an axis counted from the front: what cumprod is made of.",
     example=("cumprod_along([1, 2, 3], 0)", [1, 2, 6]),
 )  # fmt: skip
 
@@ -216,7 +216,7 @@ def _running_extremum(name: str, ufunc: str, word: str, example: list[int]) -> t
         return from_front(shared * weak(tied.astype("float64")), (axis,), shape_of(x))
 
     along = rule(
-        f"{name}_along", "x | axis", vjp,
+        f"{name}_along", "x | axis", vjp, internal=True,
         array=lambda np, x, axis: getattr(np, ufunc).accumulate(x, axis=axis), dtype="first", accepts="bif",
         domain=cases(((VECTOR,), {"axis": 0}), ((WIDE,), {"axis": 1})),
         singular=[
@@ -267,7 +267,7 @@ cumlogsumexp_along = rule(
     "cumlogsumexp_along", "x | axis", _cumlogsumexp_vjp,
     array=lambda np, x, axis: np.logaddexp.accumulate(x, axis=axis), dtype="float", accepts="bif",
     domain=cases(((VECTOR,), {"axis": 0}), ((SQUARE,), {"axis": 1})),
-    doc="The running log-sum-exp along an axis counted from the front: what cumlogsumexp is made of.",
+    internal=True, doc="The running log-sum-exp along an axis counted from the front: what cumlogsumexp is made of.",
     example=("cumlogsumexp_along([0.0, 0.0], 0)", [0.0, math.log(2)]),
 )  # fmt: skip
 

@@ -31,7 +31,7 @@ convolve_full: Operation = multilinear(
     "convolve_full", "a, b",
     lambda g, y, a, b: (correlate_valid(g, conjugate(b)), correlate_valid(g, conjugate(a))),
     array=lambda np, a, b: np.convolve(*_vectors(np, "convolve", a, b)), accepts="ifc",
-    domain=cases(((VECTOR, [0.5, -1.0]), {})), doc="Every overlap of two vectors: sum_j a[k-j] b[j].",
+    domain=cases(((VECTOR, [0.5, -1.0]), {})), internal=True, doc="Every overlap of two vectors: sum_j a[k-j] b[j].",
     example=("convolve_full([1, 2], [1, 1])", [1, 3, 2]),
 )  # fmt: skip
 correlate_valid: Operation = multilinear(
@@ -39,7 +39,7 @@ correlate_valid: Operation = multilinear(
     lambda g, y, a, b: (convolve_full(g, conjugate(b)), correlate_valid(conjugate(a), g)),
     array=lambda np, a, b: np.convolve(a, b[::-1], "valid"), accepts="ifc",
     domain=cases(((VECTOR, [0.5, -1.0]), {})),
-    doc="The complete overlaps of a with a vector b that is no longer: sum_j a[k+j] b[j], without conjugation.",
+    internal=True, doc="The complete overlaps of a with a vector b that is no longer: sum_j a[k+j] b[j], without conjugation.",
     example=("correlate_valid([1, 2, 3], [1, 1])", [3, 5]),
 )  # fmt: skip
 

@@ -577,7 +577,7 @@ def _pad_zeros(np: Any, x: Any, pad_width: Any) -> Any:
 pad_zeros = linear(
     "pad_zeros", "x | pad_width", lambda g, y, x, pad_width: index(g, index=_inner(shape_of(x), pad_width)),
     array=_pad_zeros, dtype="first", domain=cases(((WIDE,), {"pad_width": ((1, 0), (0, 2))})),
-    doc="x with zeros around it: so many before and after along each axis.",
+    internal=True, doc="x with zeros around it: so many before and after along each axis.",
     example=("pad_zeros([1, 2], [[1, 1]])", [0, 1, 2, 0]),
 )  # fmt: skip
 

@@ -104,7 +104,7 @@ sort_along = rule(
         found_by_rule("sort is not differentiable where elements are equal", "their cotangents are shared equally")
     ],
     domain=cases(((SQUARE,), {"axis": 0, "descending": False}), ((VECTOR,), {"axis": 0, "descending": True})),
-    doc="x sorted along an axis that is counted from the front: what sort, median and top_k are made of.",
+    internal=True, doc="x sorted along an axis that is counted from the front: what sort, median and top_k are made of.",
     example=("sort_along([3, 1, 2], 0, True)", [3, 2, 1]),
 )  # fmt: skip
 

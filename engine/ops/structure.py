@@ -112,7 +112,7 @@ index_scatter: Operation = linear(
     "index_scatter", "x | shape, index", lambda g, y, x, shape, index: OPERATORS["index"](g, index=index),
     array=_index_scatter, dtype="first",
     domain=cases(((VECTOR,), {"shape": (7,), "index": slice(1, 5)})),
-    doc="The transpose of indexing: zeros of a shape with x added at the indexed places.",
+    internal=True, doc="The transpose of indexing: zeros of a shape with x added at the indexed places.",
     example=("index_scatter(7, (3,), 1)", [0, 7, 0]),
 )  # fmt: skip
 
@@ -254,7 +254,7 @@ sum_to: Operation = linear(
     "sum_to", "x | shape", lambda g, y, x, shape: broadcast_to(g, shape=shape_of(x)),
     array=lambda np, x, shape: _sum_to(np, np.asarray(x), shape), dtype="first",
     domain=cases(((SQUARE,), {"shape": (3,)}), ((SQUARE,), {"shape": (3, 1)})),
-    doc="The transpose of broadcasting: x summed over the axes that broadcasting a tensor of that shape repeated.",
+    internal=True, doc="The transpose of broadcasting: x summed over the axes that broadcasting a tensor of that shape repeated.",
     example=("sum_to([[1, 2], [3, 4]], (2,))", [4, 6]),
 )  # fmt: skip
 

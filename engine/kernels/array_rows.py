@@ -1,0 +1,200 @@
+"""Rows on arrays as loops and index maps over lazy arrays."""
+
+from __future__ import annotations
+
+from ..core.tensor import OPERATORS
+from . import ir
+from .arrays import array_of_list, get, lazy, remap, result, view
+from .build import NUMBERS, Builder, Lazy, Sym, broadcast, join, kind_of, pick, raw
+from .ir import BOOL, FLOAT, INT, Array, Unsupported
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+
+def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
+    if axis is None:
+        return tuple(range(rank))
+    axes = (axis,) if axis.__class__ is int else tuple(axis)
+    return tuple(a % rank for a in axes)
+
+
+def sum_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
+    x = lazy(builder, inputs[0])
+    if x.kind != FLOAT or attributes.get("dtype") is not None:
+        raise Unsupported("a sum of integers")
+    axes = axes_of(attributes.get("axis"), len(x.shape))
+    kept = [a for a in range(len(x.shape)) if a not in axes]
+    reduced = tuple(x.shape[a] for a in axes)
+
+    def element(index: tuple[Any, ...]) -> Any:
+        def term(inner: tuple[Any, ...]) -> Any:
+            full: list[Any] = [0] * len(x.shape)
+            for a, i in zip(kept, index):
+                full[a] = i
+            for a, i in zip(axes, inner):
+                full[a] = i
+            return x.element(tuple(full))
+
+        return builder.total(reduced, term)
+
+    if not kept:
+        total = element(())
+        if attributes.get("keepdims"):
+            return view(builder, FLOAT, (1,) * len(x.shape), lambda index: total)
+        return total
+    summed = builder.settle(Lazy(builder, FLOAT, tuple(x.shape[a] for a in kept), element))
+    if attributes.get("keepdims"):
+        shape = tuple(1 if a in axes else n for a, n in enumerate(x.shape))
+        return remap(summed, shape, lambda index: tuple(index[a] for a in kept))
+    return summed
+
+
+def mean_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
+    x = lazy(builder, inputs[0])
+    count = 1
+    for a in axes_of(attributes.get("axis"), len(x.shape)):
+        count *= x.shape[a]
+    if count == 0:
+        raise Unsupported("the mean of nothing")
+    return builder.apply(OPERATORS["divide"], (sum_row(builder, inputs, attributes), float(count)), None)
+
+
+def index_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
+    return get(builder, lazy(builder, inputs[0]), attributes["index"])
+
+
+def prod_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
+    x = lazy(builder, inputs[0])
+    if x.kind != FLOAT or len(x.shape) != 1 or attributes.get("keepdims") or attributes.get("axis") not in (None, 0, -1):
+        raise Unsupported("a product of this kind")
+    return builder.reduce(x.shape[0], 1.0, lambda i, total: builder.scalar(OPERATORS["multiply"], (total, x.element((i,)))))
+
+
+def stop_gradient_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
+    raise Unsupported("stop_gradient")
+
+
+def reshape_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
+    x = builder.settle(lazy(builder, inputs[0]))
+    wanted = attributes["shape"]
+    shape = [wanted] if wanted.__class__ is int else list(wanted)
+    size = 1
+    for n in x.shape:
+        size *= n
+    if -1 in shape:
+        known = 1
+        for n in shape:
+            known *= n if n != -1 else 1
+        shape[shape.index(-1)] = size // known if known else 0
+    check = 1
+    for n in shape:
+        check *= n
+    if check != size:
+        raise Unsupported("reshape to another size")
+    array = x.stored if x.stored is not None else builder.materialised(x).stored
+    assert array is not None
+    return result(view(builder, x.kind, tuple(shape), lambda index: builder.load(array, builder.flat(index, tuple(shape)))))
+
+
+def transpose_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
+    x = lazy(builder, inputs[0])
+    axes = attributes.get("axes")
+    order = tuple(reversed(range(len(x.shape)))) if axes is None else axes_of(axes, len(x.shape))
+
+    def source(index: tuple[Any, ...]) -> tuple[Any, ...]:
+        places: list[Any] = [0] * len(order)
+        for k, a in enumerate(order):
+            places[a] = index[k]
+        return tuple(places)
+
+    return remap(x, tuple(x.shape[a] for a in order), source)
+
+
+def matmul_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
+    a, b = (builder.settle(lazy(builder, x)) for x in inputs)
+    if FLOAT not in (a.kind, b.kind) or not 1 <= len(a.shape) <= 2 or not 1 <= len(b.shape) <= 2 or a.shape[-1] != b.shape[0]:
+        raise Unsupported("a matrix product of these shapes")
+    rows, columns = a.shape[:-1], b.shape[1:]
+
+    def element(index: tuple[Any, ...]) -> Any:
+        left, right = index[: len(rows)], index[len(rows) :]
+        return builder.total(
+            (b.shape[0],),
+            lambda k: builder.scalar_or_static("multiply", a.element((*left, *k)), b.element((*k, *right))),
+        )
+
+    product = Lazy(builder, FLOAT, (*rows, *columns), lambda index: builder.to_float(element(index)))
+    return builder.settle(product) if product.shape else element(())
+
+
+def dot_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
+    a, b = (lazy(builder, x) for x in inputs)
+    if () in (a.shape, b.shape):
+        return builder.apply(OPERATORS["multiply"], (result(a), result(b)), None)
+    return matmul_row(builder, inputs, attributes)
+
+
+def stack_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
+    stacked = array_of_list(builder, list(inputs))
+    axis = attributes.get("axis", 0) % len(stacked.shape)
+    if axis == 0:
+        return stacked
+    order = list(range(1, len(stacked.shape)))
+    order.insert(axis, 0)
+    return transpose_row(builder, (stacked,), {"axes": tuple(order)})
+
+
+def cast_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
+    from ..ops.structure import as_dtype
+
+    target = as_dtype(attributes["dtype"])
+    x = inputs[0]
+    if target.name == "float64":
+        if x.__class__ is Lazy:
+            return Lazy(builder, FLOAT, x.shape, lambda index: builder.to_float(x.element(index)))
+        return builder.to_float(x)
+    if target.name == "int64" and x.__class__ is Sym:
+        return builder.emit("to_int", (x,), INT) if x.kind == FLOAT else builder.to_int(x)
+    raise Unsupported(f"a cast to {target.name}")
+
+
+def where_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
+    shapes = [x.shape if x.__class__ is Lazy else () for x in inputs]
+    if not any(shapes):
+        return builder.select(*[x if x.__class__ is Sym else result(lazy(builder, x)) for x in inputs])
+    shape = broadcast(shapes, "where")
+    parts = [lazy(builder, x) for x in inputs]
+
+    def element(index: tuple[Any, ...]) -> Any:
+        condition, a, b = (pick(p, index, shape) for p in parts)
+        return builder.select(condition, a, b)
+
+    return Lazy(builder, join([parts[1].kind, parts[2].kind]), shape, element)
+
+
+def identity_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
+    if attributes.get("dtype") is not None:
+        raise Unsupported("a constant with a dtype")
+    x = inputs[0]
+    return x if x.__class__ in (Sym, Lazy) or x.__class__ in NUMBERS else builder.operand(x)
+
+
+ARRAY_ROWS: dict[str, Callable[[Builder, tuple[Any, ...], dict[str, Any]], Any]] = {
+    "sum": sum_row,
+    "mean": mean_row,
+    "prod": prod_row,
+    "index": index_row,
+    "reshape": reshape_row,
+    "transpose": transpose_row,
+    "matmul": matmul_row,
+    "dot": dot_row,
+    "stack": stack_row,
+    "cast": cast_row,
+    "where_select": where_row,
+    "identity": identity_row,
+    "constant": identity_row,
+    "positive": identity_row,
+}

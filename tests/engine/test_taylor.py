@@ -1,0 +1,64 @@
+"""Taylor mode against mpmath's, and against nested forward mode where both apply."""
+
+from __future__ import annotations
+
+from unittest import mock
+
+import adiff
+import mpmath
+import pytest
+from adiff.engine.autodiff import taylor
+
+ORDER = 12
+CASES = [
+    ("exp(sin(x))*x**3", lambda x: mpmath.exp(mpmath.sin(x)) * x**3, 1.0),
+    ("tanh(x)/(1 + x**2)", lambda x: mpmath.tanh(x) / (1 + x * x), 0.7),
+    ("sqrt(1 + x**2)*arctan(x)", lambda x: mpmath.sqrt(1 + x * x) * mpmath.atan(x), 0.3),
+    ("lgamma(x)", mpmath.loggamma, 2.5),
+    ("erf(x)*log(x)", lambda x: mpmath.erf(x) * mpmath.log(x), 1.5),
+    ("x**x", lambda x: x**x, 1.5),
+    ("1/x", lambda x: 1 / x, 0.5),
+    ("x**-2.5", lambda x: x ** mpmath.mpf(-2.5), 0.5),
+    ("2**x", lambda x: 2**x, 1.25),
+    ("x**5 - 3*x", lambda x: x**5 - 3 * x, 0.0),
+]
+
+
+@pytest.mark.parametrize(("text", "function", "point"), CASES, ids=[case[0] for case in CASES])
+def test_every_order(text: str, function: object, point: float) -> None:
+    with mpmath.workdps(60):
+        series = mpmath.taylor(function, mpmath.mpf(point), ORDER)
+        wanted = [float(c * mpmath.factorial(k)) for k, c in enumerate(series)]
+    outcome = adiff.program(text).evaluate("derivative", {"x": point}, order=ORDER)
+    assert [outcome.value, *outcome.derivatives] == pytest.approx(wanted, rel=1e-12, abs=1e-12)
+
+
+PROGRAMS = [
+    "y = x\nfor i in range(4):\n    y = sin(y)*2 if y > 0 else cos(y)\ny",
+    "def f(a, n):\n    return 1.0 if n == 0 else a*f(a, n - 1) + exp(-a)\nf(x, 3)",
+    "s = 0.0\nwhile s < 3:\n    s = s + x*x + log(1 + x)\ns",
+    "max(x, 0.5)*min(x*x, 3) + abs(x)",
+]
+
+
+@pytest.mark.parametrize("text", PROGRAMS)
+def test_it_agrees_with_nested_forward_mode(text: str) -> None:
+    program = adiff.program(text)
+    found = program.evaluate("derivative", {"x": 0.8}, order=5).derivatives
+    with mock.patch.object(taylor, "covers", return_value=False):
+        nested = program.evaluate("derivative", {"x": 0.8}, order=5).derivatives
+    assert found == pytest.approx(nested, rel=1e-11, abs=1e-11)
+
+
+def test_a_kink_is_left_to_forward_mode() -> None:
+    outcome = adiff.program("abs(x)").evaluate("derivative", {"x": 0.0}, order=4)
+    assert outcome.derivatives == [0.0, 0.0, 0.0, 0.0]
+    assert any("abs is not differentiable" in notice.message for notice in outcome.notices)
+
+
+def test_high_orders_are_quick() -> None:
+    # Nested forward mode would take 2**40 evaluations.
+    outcome = adiff.program("sin(x)*exp(x)").evaluate("derivative", {"x": 0.0}, order=40)
+    # sin(x) exp(x) has derivatives 2**(n/2) sin(n pi/4) at 0.
+    assert outcome.derivatives[4 - 1] == pytest.approx(0.0, abs=1e-12)
+    assert outcome.derivatives[38 - 1] == pytest.approx(-(2.0**19), rel=1e-9)

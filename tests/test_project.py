@@ -1,0 +1,65 @@
+"""The project's own promises: what is installed, what is imported, what the README says."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+HEAVY = ("numpy", "numba", "scipy", "lark", "typer", "rich", "llvmlite")
+
+
+def loaded(code: str) -> set[str]:
+    """The top-level modules that a fresh interpreter has loaded after running `code`."""
+    script = f"{code}\nimport sys\nprint('\\n' + ' '.join(sorted({{name.split('.')[0] for name in sys.modules}})))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return set(done.stdout.splitlines()[-1].split())
+
+
+def test_the_packages_are_the_folders() -> None:
+    folders = {
+        "adiff." + ".".join(path.parent.relative_to(ROOT).parts)
+        for top in ("cli", "engine", "parser")
+        for path in (ROOT / top).rglob("__init__.py")
+    }
+    assert set(PROJECT["tool"]["setuptools"]["packages"]) == {"adiff", *folders}
+
+
+def test_one_version() -> None:
+    from adiff.engine.version import VERSION
+
+    assert PROJECT["project"]["version"] == VERSION
+    assert VERSION in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_the_readme_sets_up_in_two_commands() -> None:
+    blocks = re.findall(r"^```sh\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.M | re.S)
+    assert len(blocks[0].strip().splitlines()) == 1
+    assert 'adiff grad "x**2" --at x=2' in blocks[0]
+    assert len(blocks[1].strip().splitlines()) == 1
+    assert "pytest" in blocks[1]
+
+
+def test_importing_adiff_loads_nothing() -> None:
+    assert loaded("import adiff").isdisjoint(HEAVY)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import adiff; adiff.program('x**2 + sin(x)').value_and_gradient({'x': 2.0})",
+        "import adiff; adiff.program('x**2*y').hessian({'x': 2, 'y': 3.0})",
+        "import adiff; adiff.program('y = x\\nfor i in range(3):\\n    y = y*x if y > 1 else y + x\\ny').value({'x': 2.0})",
+        "import adiff; adiff.program('with GradientTape() as t:\\n    t.watch(x)\\n    y = x*x\\nt.gradient(y, x)').value({'x': 2})",
+    ],
+)
+def test_a_scalar_program_needs_no_library(code: str) -> None:
+    # The table of the parser is built with lark once and kept; this process may be the first.
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    assert loaded(code).isdisjoint(HEAVY)
