@@ -134,19 +134,24 @@ def independent_gradient(evaluation: Any, name: str, x: Any) -> tuple[list[Any],
         # or by losing the imaginary one; differences decide then.
         values = [complex(v) for v in found]
         if all(close(v.real, complex(base).real) for v in values) and all(finite(v) for v in values):
-            gradient = [v.imag / STEP for v in values]
-            if agrees_with_differences(evaluation, name, x, gradient):
-                return gradient, "complex step", None
+            exact = [v.imag / STEP for v in values]
+            if agrees_with_differences(evaluation, name, x, exact):
+                return exact, "complex step", None
     except AdiffError as error:
         if error.code.startswith("E06"):
             raise
     gradient: list[Any] = []
     errors: list[float] = []
     for i in range(size(x)):
-        value, uncertainty = ridders(lambda h, i=i: real(summed(evaluation, name, shifted(x, i, h))), scale(x, i))  # type: ignore[misc]
+        value, uncertainty = ridders(along(evaluation, name, x, i, 1.0), scale(x, i))
         gradient.append(value)
         errors.append(uncertainty)
     return gradient, "Richardson extrapolation", errors
+
+
+def along(evaluation: Any, name: str, x: Any, i: int, unit: Any) -> Callable[[float], float]:
+    """The program's value as a function of a step in flat element `i` of a source."""
+    return lambda h: real(summed(evaluation, name, shifted(x, i, h * unit)))
 
 
 def agrees_with_differences(evaluation: Any, name: str, x: Any, gradient: list[float]) -> bool:
@@ -208,10 +213,7 @@ def complex_differences(evaluation: Any, name: str, x: Any) -> list[complex]:
     for i in range(size(x)):
         parts = []
         for unit in (1.0 + 0j, 1j):
-            value, _ = ridders(
-                lambda h, i=i, unit=unit: real(summed(evaluation, name, shifted(x, i, h * unit))),
-                1.0,  # type: ignore[misc]
-            )
+            value, _ = ridders(along(evaluation, name, x, i, unit), 1.0)
             parts.append(value)
         found.append(complex(*parts))
     return found

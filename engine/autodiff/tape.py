@@ -157,7 +157,7 @@ def sweep(tape: Tape, adjoints: dict[Any, Any], sources: Iterable[Tensor], consu
                                 p = p(out.value, u)
                                 if op.singular:
                                     p = _scalar_partial(op, 0, p, (u,), g)
-                                p = p if p.__class__ is float else plain(p)
+                                p = p if p.__class__ is float else backwards(p)
                             c = g * p
                         old = adjoint_get(a)
                         adjoints[a] = c if old is None else old + c
@@ -172,7 +172,7 @@ def sweep(tape: Tape, adjoints: dict[Any, Any], sources: Iterable[Tensor], consu
                                 p = p(out.value, u, v)
                                 if op.singular:
                                     p = _scalar_partial(op, 0, p, (u, v), g)
-                                p = p if p.__class__ is float else plain(p)
+                                p = p if p.__class__ is float else backwards(p)
                             c = g * p
                         old = adjoint_get(a)
                         adjoints[a] = c if old is None else old + c
@@ -185,7 +185,7 @@ def sweep(tape: Tape, adjoints: dict[Any, Any], sources: Iterable[Tensor], consu
                                 p = p(out.value, u, v)
                                 if op.singular:
                                     p = _scalar_partial(op, 1, p, (u, v), g)
-                                p = p if p.__class__ is float else plain(p)
+                                p = p if p.__class__ is float else backwards(p)
                             c = g * p
                         old = adjoint_get(b)
                         adjoints[b] = c if old is None else old + c
@@ -222,6 +222,12 @@ def sweep(tape: Tape, adjoints: dict[Any, Any], sources: Iterable[Tensor], consu
                 g = g.tensor()
             results[source] = g if source not in results else results[source] + g
     return results
+
+
+def backwards(p: Any) -> Any:
+    """A scalar partial as it multiplies a cotangent: conjugate where it is complex (a real function of a complex z)."""
+    p = plain(p)
+    return p.conjugate() if p.__class__ is complex else p
 
 
 class Buffer:

@@ -101,19 +101,19 @@ def operator(name: str, *inputs: Any) -> Any:
 def head(x: Any) -> float:
     """The value itself: coefficient 0."""
     if x.__class__ is Series:
-        return x.c[0]  # type: ignore[no-any-return]
+        return x.c[0]
     if x.__class__ in (float, int, bool):
-        return x  # type: ignore[no-any-return]
+        return x
     value = getattr(x, "value", None)
     if value.__class__ is float:
-        return value  # type: ignore[return-value]
+        return value
     raise Unsupported
 
 
 def coefficients(x: Any, length: int) -> Coefficients:
     """The first `length` coefficients of a series or of a constant."""
     if x.__class__ is Series:
-        return x.c[:length]  # type: ignore[no-any-return]
+        return x.c[:length]
     return [float(head(x))] + [0.0] * (length - 1)
 
 

@@ -377,7 +377,7 @@ def apply(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | N
     if STATE.trace is not None:
         STATE.trace(op, inputs, value)
     if value.__class__ is tuple:
-        dtypes = dtype if dtype.__class__ is tuple else (dtype,) * len(value)
+        dtypes: Any = dtype if isinstance(dtype, tuple) else (dtype,) * len(value)
         out: Any = tuple(wrap(v, d) for v, d in zip(value, dtypes))
     else:
         out = wrap(value, dtype)

@@ -18,6 +18,8 @@ def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
     if axis is None:
         return tuple(range(rank))
     axes = (axis,) if axis.__class__ is int else tuple(axis)
+    if any(a.__class__ is not int or not -rank <= a < rank for a in axes) or len({a % rank for a in axes}) < len(axes):
+        raise Unsupported("an axis out of range")
     return tuple(a % rank for a in axes)
 
 

@@ -345,7 +345,7 @@ def _grow(old):
 BORROWED: tuple[Callable[..., Any], ...] = (
     special_scalar.gaussian,
     special_scalar.normal_density,
-    special_scalar.square_error,
+    special_scalar._square_error,
     special_scalar._two_product,
     special_scalar._split,
     special_scalar._erfc_corrected,

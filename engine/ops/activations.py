@@ -33,7 +33,7 @@ def _corner(name: str, at: float, low: float, high: float, **choices: Any) -> Si
 
 relu = elementwise(
     "relu", "x", [lambda y, x: choose(x > 0, 1.0, 0.0)],
-    scalar=lambda x: x if x > 0 or x != x else x * 0, array=lambda np, x: np.maximum(x, 0), dtype="arithmetic",
+    scalar=lambda x: x if x > 0 or x != x else x.__class__(0), array=lambda np, x: np.maximum(x, 0), dtype="arithmetic",
     accepts="bif",
     domain=[(0.5, 5)], singular=[_corner("relu", 0, 0, 1)], doc="The positive part of x.", example=("relu(-2)", 0),
 )  # fmt: skip
@@ -85,7 +85,7 @@ leaky_relu_hundredth = composite(
     "leaky_relu_hundredth", "x, negative_slope=0.01", lambda x,
     negative_slope=0.01: leaky_relu(x, alpha=negative_slope),
     aliases="jax.nn.leaky_relu", domain=[(0.5, 5), (0.1, 0.3)],
-    doc="leaky_relu with the default slope 0.01 of JAX and PyTorch.",
+    internal=True, doc="leaky_relu with the default slope 0.01 of JAX and PyTorch.",
     example=("leaky_relu_hundredth(-2.0)", -0.02),
 )  # fmt: skip
 elu = elementwise(
@@ -158,7 +158,7 @@ gelu_exact = elementwise(
     scalar=lambda x: x * special_scalar.ndtr(x), array=_gelu_array,
     dtype="float",
     accepts="bif", domain=[(-3, 3)],
-    doc="x*ndtr(x): the Gaussian error linear unit.", example=("gelu_exact(0.0)", 0.0),
+    internal=True, doc="x*ndtr(x): the Gaussian error linear unit.", example=("gelu_exact(0.0)", 0.0),
 )  # fmt: skip
 
 

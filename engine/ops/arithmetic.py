@@ -83,7 +83,7 @@ def _strong(np: Any, g: Any, p: Any) -> Any:
 strong_multiply = elementwise(
     "strong_multiply", "g, p", [lambda y, g, p: p, lambda y, g, p: g],
     scalar=lambda g, p: g * p if g != 0 else 0.0 * g, array=_strong, dtype="arithmetic", domain=[(-10, 10), (-10, 10)],
-    doc="Product in which a zero first factor stays zero even beside inf or nan: the product of the chain rule.",
+    internal=True, doc="Product in which a zero first factor stays zero even beside inf or nan: the product of the chain rule.",
     example=("strong_multiply(0, inf)", 0.0),
 )  # fmt: skip
 
@@ -308,7 +308,7 @@ where_select = linear(
         where_select(condition, 0.0, g),
     ),
     scalar=lambda c, a, b: a if c else b, array=lambda np, c, a, b: np.where(c, a, b), dtype="arithmetic", skip=1,
-    doc="Choose element by element; `where` with three arguments.", example=("where_select(True, 1, 2)", 1),
+    internal=True, doc="Choose element by element; `where` with three arguments.", example=("where_select(True, 1, 2)", 1),
 )  # fmt: skip
 
 

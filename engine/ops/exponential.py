@@ -206,7 +206,7 @@ log_sigmoid = elementwise(
 bernoulli_variance = elementwise(
     "bernoulli_variance", "p", [lambda y, p: 1.0 - 2.0 * p],
     scalar=lambda p: p * (1.0 - p), array=lambda np, p: p * (1 - p), dtype="float", domain=[(0.1, 0.9)],
-    doc="p*(1 - p), the variance of a Bernoulli variable; its derivative 1 - 2*p does not cancel.",
+    internal=True, doc="p*(1 - p), the variance of a Bernoulli variable; its derivative 1 - 2*p does not cancel.",
     example=("bernoulli_variance(0.5)", 0.25),
 )  # fmt: skip
 
@@ -386,7 +386,7 @@ direction = elementwise(
     ],
     scalar=_direction_scalar, array=lambda np, a, b: np.divide(a, np.hypot(a, b)), dtype="float", accepts="bif",
     domain=[(-5, 5), (0.5, 5)],
-    doc="a/hypot(a, b): the cosine of the angle between (a, b) and the first axis; its derivative does not cancel.",
+    internal=True, doc="a/hypot(a, b): the cosine of the angle between (a, b) and the first axis; its derivative does not cancel.",
     example=("direction(3, 4)", 0.6),
 )  # fmt: skip
 hypot = elementwise(
@@ -485,7 +485,7 @@ def _sinc_slope(y: Any, x: Any) -> Any:
 sinc_derivative = elementwise(
     "sinc_derivative", "x | order=1", [lambda y, x, order: sinc_derivative(x, order=order + 1)],
     scalar=_sinc_derivative_scalar, array=_sinc_derivative, dtype="float", accepts="bif", domain=[(-3, 3)],
-    doc="The derivative of sinc of a given order, by series near 0.", example=("sinc_derivative(0)", 0.0),
+    internal=True, doc="The derivative of sinc of a given order, by series near 0.", example=("sinc_derivative(0)", 0.0),
 )  # fmt: skip
 sinc = elementwise(
     "sinc", "x", [_sinc_slope],

@@ -101,7 +101,7 @@ signum = zero(
     scalar=_signum_scalar, array=lambda np, x: np.sign(x), dtype="arithmetic", accepts="bif", domain=[(0.5, 2)],
     singular=[Singular(lambda x: x == 0, "sign jumps at 0", **everywhere(0.0),
     subgradients="the slopes beside the jump")],
-    doc="The sign of a real number: -1, 0 or 1.", example=("signum(-2.5)", -1.0),
+    internal=True, doc="The sign of a real number: -1, 0 or 1.", example=("signum(-2.5)", -1.0),
 )  # fmt: skip
 
 
@@ -115,7 +115,7 @@ unit = rule(
     "unit", "z", _unit_transpose,
     array=lambda np, z: np.where(np.equal(z, 0), 0, z / np.where(np.equal(z, 0), 1, np.abs(z))), dtype="complex",
     domain=cases((([0.6 + 0.7j, -1.2 + 0.4j, 0.3 - 2.0j],), {})),
-    doc="z/abs(z), the point of the unit circle in the direction of a complex z; 0 at 0.",
+    internal=True, doc="z/abs(z), the point of the unit circle in the direction of a complex z; 0 at 0.",
     example=("unit(3 + 4j)", 0.6 + 0.8j),
 )  # fmt: skip
 
@@ -126,7 +126,7 @@ def _sign(x: Any) -> Any:
 
 
 sign = composite(
-    "sign", "x", _sign, aliases="sgn", domain=[(0.5, 2)],
+    "sign", "x", _sign, aliases="sgn", domain=[(0.5, 2)], singular=signum.singular,
     doc="-1, 0 or 1 by the sign of x; for complex x the point x/abs(x) of the unit circle.",
     example=("sign(-2.5)", -1.0),
 )  # fmt: skip
@@ -257,7 +257,7 @@ clip_between = elementwise(
         _clip_edge(1, lambda x, low, high: x == low, 0.0, 0.5),
         _clip_edge(2, lambda x, low, high: x == high, 0.0, 0.5),
     ],
-    doc="x kept between two bounds.", example=("clip_between(5, 0, 1)", 1),
+    internal=True, doc="x kept between two bounds.", example=("clip_between(5, 0, 1)", 1),
 )  # fmt: skip
 
 
@@ -275,7 +275,7 @@ def _clip(x: Any, low: Any = None, high: Any = None) -> Any:
 
 clip = composite(
     "clip", "x, low=None, high=None", _clip, aliases="clip_by_value clamp", method=True,
-    domain=[(-1, 1), (-3, -2), (2, 3)],
+    domain=[(-1, 1), (-3, -2), (2, 3)], accepts="bif", singular=clip_between.singular,
     doc="x kept between low and high; either may be left out.", example=("clip(5, 0, 1)", 1),
 )  # fmt: skip
 
@@ -386,7 +386,7 @@ def _math_isclose(np: Any, a: Any, b: Any, rel_tol: float, abs_tol: float) -> An
 
 is_close_symmetric = no_tangent(
     "is_close_symmetric", "a, b | rel_tol=1e-9, abs_tol=0.0", array=_math_isclose, dtype="bool", aliases="math.isclose",
-    doc="Python's math.isclose: whether |a - b| <= max(rel_tol*max(|a|, |b|), abs_tol).",
+    internal=True, doc="Python's math.isclose: whether |a - b| <= max(rel_tol*max(|a|, |b|), abs_tol).",
     example=("is_close_symmetric(1.0, 1.0 + 1e-8)", False), reason="a test", domain=[(-1, 1), (-1, 1)],
 )  # fmt: skip
 

@@ -61,12 +61,12 @@ def _at_nonpositive_integers(x: Any) -> Any:
 gaussian = elementwise(
     "gaussian", "x", [lambda y, x: -2.0 * (x * y)],
     scalar=special_scalar.gaussian, array=_own("gaussian"), dtype="float", accepts="bif", domain=[(-3, 3)],
-    doc="exp(-x**2), exact to the last digit for large x too.", example=("gaussian(0)", 1.0),
+    internal=True, doc="exp(-x**2), exact to the last digit for large x too.", example=("gaussian(0)", 1.0),
 )  # fmt: skip
 normal_density = elementwise(
     "normal_density", "x", [lambda y, x: -(x * y)],
     scalar=special_scalar.normal_density, array=_own("normal_density"), dtype="float", accepts="bif",
-    domain=[(-3, 3)], doc="The density exp(-x**2/2)/sqrt(2*pi) of the normal distribution.",
+    domain=[(-3, 3)], internal=True, doc="The density exp(-x**2/2)/sqrt(2*pi) of the normal distribution.",
     example=("normal_density(0)", 1 / math.sqrt(2 * math.pi)),
 )  # fmt: skip
 erf = elementwise(
@@ -82,7 +82,7 @@ erfc = elementwise(
 erfcx_derivative = elementwise(
     "erfcx_derivative", "x | order=1", [lambda y, x, order: erfcx_derivative(x, order=order + 1)],
     array=_own("erfcx_derivative"), dtype="float", accepts="bif", domain=[(-2, 5)],
-    doc="The derivative of erfcx of a given order.", example=("erfcx_derivative(0)", -TWO_OVER_SQRT_PI),
+    internal=True, doc="The derivative of erfcx of a given order.", example=("erfcx_derivative(0)", -TWO_OVER_SQRT_PI),
 )  # fmt: skip
 erfcx = elementwise(
     "erfcx", "x", [lambda y, x: erfcx_derivative(x, order=1)],
@@ -139,7 +139,7 @@ ndtri = elementwise(
 dawsn_derivative = elementwise(
     "dawsn_derivative", "x | order=1", [lambda y, x, order: dawsn_derivative(x, order=order + 1)],
     array=_own("dawsn_derivative"), dtype="float", accepts="bif", domain=[(-3, 3)],
-    doc="The derivative of dawsn of a given order.", example=("dawsn_derivative(0)", 1.0),
+    internal=True, doc="The derivative of dawsn of a given order.", example=("dawsn_derivative(0)", 1.0),
 )  # fmt: skip
 dawsn = elementwise(
     "dawsn", "x", [lambda y, x: dawsn_derivative(x, order=1)],
@@ -182,7 +182,7 @@ polygamma_difference = elementwise(
     scalar=lambda x, h,
     order: special_scalar.digamma_difference(x, h) if order == 0 and x > 0.0 and x + h > 0.0 else _to_array(),
     array=_own("polygamma_difference"), dtype="float", accepts="bif", domain=[(0.2, 6), (0.1, 3)],
-    doc="polygamma(order, x + h) - polygamma(order, x), without cancellation for small h or large x.",
+    internal=True, doc="polygamma(order, x + h) - polygamma(order, x), without cancellation for small h or large x.",
     example=("polygamma_difference(1.0, 1.0)", 1.0),
 )  # fmt: skip
 
@@ -283,7 +283,7 @@ gamma_density = elementwise(
         lambda y, a, x: y * (divide(a - 1.0, x) - 1.0),
     ],
     array=_own("gamma_density"), dtype="float", accepts="bif", domain=[(0.3, 6), (0.2, 8)],
-    doc="x**(a - 1)*exp(-x)/gamma(a), the density of the gamma distribution.", example=("gamma_density(1.0, 0.0)", 1.0),
+    internal=True, doc="x**(a - 1)*exp(-x)/gamma(a), the density of the gamma distribution.", example=("gamma_density(1.0, 0.0)", 1.0),
 )  # fmt: skip
 
 
@@ -314,7 +314,7 @@ gammainc_derivative = elementwise(
         lambda y, a, x, order: gamma_density(a, x) * _gamma_bell(a, x, order),
     ],
     array=_own("gammainc_derivative"), dtype="float", accepts="bif", domain=[(0.3, 6), (0.2, 8)],
-    doc="The derivative of gammainc by a, of a given order.", example=("gammainc_derivative(2.5, 0.0)", 0.0),
+    internal=True, doc="The derivative of gammainc by a, of a given order.", example=("gammainc_derivative(2.5, 0.0)", 0.0),
 )  # fmt: skip
 gammainc = elementwise(
     "gammainc", "a, x", [lambda y, a, x: gammainc_derivative(a, x, order=1), lambda y, a, x: gamma_density(a, x)],
@@ -338,7 +338,7 @@ beta_density = elementwise(
         lambda y, a, b, x: y * (divide(a - 1.0, x) - divide(b - 1.0, 1.0 - x)),
     ],
     array=_own("beta_density"), dtype="float", accepts="bif", domain=[(0.3, 4), (0.3, 4), (0.1, 0.9)],
-    doc="x**(a - 1)*(1 - x)**(b - 1)/beta(a, b), the density of the beta distribution.",
+    internal=True, doc="x**(a - 1)*(1 - x)**(b - 1)/beta(a, b), the density of the beta distribution.",
     example=("beta_density(1.0, 1.0, 0.5)", 1.0),
 )  # fmt: skip
 
@@ -376,7 +376,7 @@ betainc_derivative = elementwise(
         lambda y, a, b, x, order_a, order_b: beta_density(a, b, x) * _beta_bell(a, b, x, order_a, order_b),
     ],
     array=_own("betainc_derivative"), dtype="float", accepts="bif", domain=[(0.3, 4), (0.3, 4), (0.1, 0.9)],
-    doc="The derivative of betainc by a and b, of given orders.", example=("betainc_derivative(2.0, 3.0, 1.0)", 0.0),
+    internal=True, doc="The derivative of betainc by a and b, of given orders.", example=("betainc_derivative(2.0, 3.0, 1.0)", 0.0),
 )  # fmt: skip
 betainc = elementwise(
     "betainc", "a, b, x",
@@ -399,7 +399,7 @@ zeta_derivative = elementwise(
         lambda y, s, q, order: -(s * _zeta_of_order(s + 1.0, q, order) + order * _zeta_of_order(s + 1.0, q, order - 1)),
     ],
     array=_own("zeta_derivative"), dtype="float", accepts="bif", domain=[(1.5, 6), (0.5, 4)],
-    doc="The derivative of the Hurwitz zeta function by its exponent, of a given order.",
+    internal=True, doc="The derivative of the Hurwitz zeta function by its exponent, of a given order.",
     example=("zeta_derivative(2.0, 1.0)", -0.9375482543158438),
 )  # fmt: skip
 
@@ -579,7 +579,7 @@ scaled_bessel_derivative = elementwise(
     [lambda y, x, n, order: scaled_bessel_derivative(x, n=n, order=order + 1)],
     array=_own("scaled_bessel_derivative"), dtype="float", accepts="bif",
     domain=cases((([0.5, 2.0, 5.0],), {"n": 1, "order": 1}), (([0.5, 2.0, 5.0],), {"n": 0, "order": 1})),
-    doc="The derivative of exp(-abs(x))*iv(n, x) for n = 0 or 1, of a given order.",
+    internal=True, doc="The derivative of exp(-abs(x))*iv(n, x) for n = 0 or 1, of a given order.",
     example=("scaled_bessel_derivative(1e300, 1, 1)", 0.0),
 )  # fmt: skip
 i0e = elementwise(

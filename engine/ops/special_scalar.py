@@ -107,12 +107,14 @@ def digamma(x: float) -> float:
 
 def digamma_difference(x: float, h: float) -> float:
     """digamma(x + h) - digamma(x) for positive x and x + h: every term is a multiple of h, so that nothing cancels."""
+    if x == math.inf or h == math.inf:
+        raise ValueError("left to the array evaluation")
     total = 0.0
     while x < 10.0 or x + h < 10.0:
-        total += h / (x * (x + h))
+        total += h / (x + h) / x
         x += 1.0
     ratio = math.log1p(h / x)
-    total += ratio + 0.5 * h / (x * (x + h))
+    total += ratio + 0.5 * (h / (x + h)) / x
     power = 1.0 / (x * x)
     factor = power
     for k in range(10):

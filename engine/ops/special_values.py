@@ -326,7 +326,13 @@ def log_gamma(x: Any) -> Array:
     high = (x >= 1.5) & (x < 2.5)
     z = np.where(low, x - 1.0, np.where(high, x - 2.0, 0.0))
     series = log_gamma_around_2(z)
-    return np.where(low, series - np.log1p(z), np.where(high, series, special.gammaln(x)))
+    found = np.where(low, series - np.log1p(z), np.where(high, series, special.gammaln(x)))
+    # gamma(x) is 1/x for the numbers below the smallest normal one, where SciPy overflows.
+    return np.where((np.abs(x) < 1e-300) & (x != 0), -np.log(np.abs(x)), found)
+
+
+# The orders for which the reflection's polynomial is worked out: its coefficients are factorials.
+LEFT_ORDERS = range(101)
 
 
 def polygamma(n: Any, x: Any) -> Array:
@@ -341,7 +347,7 @@ def polygamma(n: Any, x: Any) -> Array:
         cotangent = np.where(np.abs(fraction) < 0.25, 1.0 / np.tan(np.pi * near), far)
         for order in np.unique(n[reflected]).tolist():
             here = reflected & (n == order)
-            if order == int(order) >= 0:
+            if order in LEFT_ORDERS:
                 sign = -1.0 if order % 2 else 1.0
                 value = np.where(here, sign * value - cotangent_derivative(cotangent, int(order)), value)
             else:

@@ -51,7 +51,7 @@ root_of_squares = elementwise(
     "root_of_squares", "a, b", [lambda y, a, b: divide(a, y), lambda y, a, b: divide(b, y)],
     scalar=lambda a, b: math.hypot(a, b), array=_scaled_root, dtype="float",
     domain=[(0.5, 3), (-3, -0.5)], singular=_at_zero(2),
-    doc="sqrt(a**2 + b**2) without overflow or underflow on the way; hypot(a, b) with the chain rule's derivative at 0.",
+    internal=True, doc="sqrt(a**2 + b**2) without overflow or underflow on the way; hypot(a, b) with the chain rule's derivative at 0.",
     example=("root_of_squares(3.0, 4.0)", 5.0),
 )  # fmt: skip
 root_of_three_squares = elementwise(
@@ -59,7 +59,7 @@ root_of_three_squares = elementwise(
     [lambda y, a, b, c: divide(a, y), lambda y, a, b, c: divide(b, y), lambda y, a, b, c: divide(c, y)],
     scalar=lambda a, b, c: math.hypot(a, b, c), array=_scaled_root, dtype="float",
     domain=[(0.5, 3), (-3, -0.5), (0.5, 3)], singular=_at_zero(3),
-    doc="sqrt(a**2 + b**2 + c**2) without overflow or underflow on the way.",
+    internal=True, doc="sqrt(a**2 + b**2 + c**2) without overflow or underflow on the way.",
     example=("root_of_three_squares(2.0, 3.0, 6.0)", 7.0),
 )  # fmt: skip
 
@@ -72,7 +72,7 @@ def _keep_domain(np: Any, x: Any) -> Any:
 square_of_root = elementwise(
     "square_of_root", "x", [lambda y, x: 1.0 + 0.0 * y],
     scalar=lambda x: x if x >= 0 else math.nan, array=_keep_domain, dtype="float", domain=[(0.2, 4)],
-    doc="sqrt(x)**2: x itself where the root is real, with the derivative 1 at 0 too.", example=("square_of_root(2.0)", 2.0),
+    internal=True, doc="sqrt(x)**2: x itself where the root is real, with the derivative 1 at 0 too.", example=("square_of_root(2.0)", 2.0),
 )  # fmt: skip
 
 # --- real functions in the place of compositions, which stay what they are for complex numbers -----------------------
@@ -88,15 +88,15 @@ def _real_form(stable: Callable[[Any], Any], plain: Callable[[Any], Any]) -> Cal
 
 log_of_sigmoid = composite(
     "log_of_sigmoid", "x", _real_form(log_sigmoid, lambda x: log(sigmoid(x))), domain=[(-5, 5)],
-    doc="log(sigmoid(x)) by log_sigmoid.", example=("log_of_sigmoid(-1000.0)", -1000.0),
+    internal=True, doc="log(sigmoid(x)) by log_sigmoid.", example=("log_of_sigmoid(-1000.0)", -1000.0),
 )  # fmt: skip
 log_of_cosh = composite(
     "log_of_cosh", "x", _real_form(log_cosh, lambda x: log(cosh(x))), domain=[(-5, 5)],
-    doc="log(cosh(x)) by log_cosh.", example=("log_of_cosh(0.0)", 0.0),
+    internal=True, doc="log(cosh(x)) by log_cosh.", example=("log_of_cosh(0.0)", 0.0),
 )  # fmt: skip
 log_of_one_plus_exp = composite(
     "log_of_one_plus_exp", "x", _real_form(softplus, lambda x: log(1.0 + exp(x))), domain=[(-5, 5)],
-    doc="log(1 + exp(x)) by softplus.", example=("log_of_one_plus_exp(1000.0)", 1000.0),
+    internal=True, doc="log(1 + exp(x)) by softplus.", example=("log_of_one_plus_exp(1000.0)", 1000.0),
 )  # fmt: skip
 
 # --- f(x) / x ---------------------------------------------------------------------------------------------------------
@@ -143,15 +143,15 @@ quotient = elementwise(
     "quotient", "x | kind, order=0", [lambda y, x, kind, order: quotient(x, kind=kind, order=order + 1)],
     array=_quotient, dtype="float", accepts="bif",
     domain=lambda rng: [((0.3,), {"kind": kind, "order": 0}) for kind in KINDS],
-    doc="f(x)/x for f = sin, sinh, expm1 or log1p, with its limit at 0 and derivatives that do not cancel near it.",
+    internal=True, doc="f(x)/x for f = sin, sinh, expm1 or log1p, with its limit at 0 and derivatives that do not cancel near it.",
     example=("quotient(0.0, 'sin')", 1.0),
 )  # fmt: skip
 
 
 def _quotient_of(kind: str, plain: Callable[[Any], Any], name: str, doc: str) -> Any:
     return composite(
-        name, "x", _real_form(lambda x: quotient(x, kind=kind, order=0), lambda x: divide(plain(x), x)), domain=[(-3, 3)],
-        doc=doc, example=(f"{name}(0.0)", 1.0),
+        name, "x", _real_form(lambda x: quotient(x, kind=kind, order=0), lambda x: divide(plain(x), x)), domain=[(-0.9, 3)],
+        internal=True, doc=doc, example=(f"{name}(0.0)", 1.0),
     )  # fmt: skip
 
 
@@ -161,9 +161,9 @@ expm1_quotient = _quotient_of("expm1", expm1, "expm1_quotient", "(exp(x) - 1)/x,
 log1p_quotient = _quotient_of("log1p", log1p, "log1p_quotient", "log(1 + x)/x, 1 at 0.")
 one_minus_cos = composite(
     "one_minus_cos", "x", lambda x: multiply(2.0, power(sin(multiply(0.5, x)), 2)), domain=[(-3, 3)],
-    doc="1 - cos(x) as 2 sin(x/2)**2.", example=("one_minus_cos(0.0)", 0.0),
+    internal=True, doc="1 - cos(x) as 2 sin(x/2)**2.", example=("one_minus_cos(0.0)", 0.0),
 )  # fmt: skip
 cos_quotient = composite(
     "cos_quotient", "x", lambda x: multiply(0.5, power(sin_quotient(multiply(0.5, x)), 2)), domain=[(-3, 3)],
-    doc="(1 - cos(x))/x**2, 1/2 at 0.", example=("cos_quotient(0.0)", 0.5),
+    internal=True, doc="(1 - cos(x))/x**2, 1/2 at 0.", example=("cos_quotient(0.0)", 0.5),
 )  # fmt: skip

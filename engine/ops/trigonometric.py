@@ -55,7 +55,7 @@ cot = elementwise(
 one_minus_square = elementwise(
     "one_minus_square", "x", [lambda y, x: -2.0 * x],
     scalar=lambda x: (1.0 - x) * (1.0 + x), array=lambda np, x: (1 - x) * (1 + x), dtype="float", domain=[(-3, 3)],
-    doc="1 - x**2 as (1 - x)*(1 + x), exact near 1 and -1.", example=("one_minus_square(0.5)", 0.75),
+    internal=True, doc="1 - x**2 as (1 - x)*(1 + x), exact near 1 and -1.", example=("one_minus_square(0.5)", 0.75),
 )  # fmt: skip
 
 

@@ -1,0 +1,386 @@
+"""Expressions of the core program on symbols and on what is known."""
+
+from __future__ import annotations
+
+from ..core.dtypes import DType
+from ..core.operation import Operation
+from ..core.state import STATE
+from ..core.tensor import OPERATORS, Tensor
+from ..ops.registry import METHODS, NAMES
+from ..program import core as c
+from ..program.rewrite import rewrite
+from .arrays import array_of_list, constant_array, get
+from .build import NUMBERS, Builder, Lazy, Sym
+from .ir import Unsupported
+from .values import PARENT, RETURN, UNSET, VALUE, Closure, Range, new_frame, python_operator, static_index, symbolic
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from .values import Frame
+
+MAX_INLINE = 40
+
+
+class Expressions:
+    """The part of the specialiser that evaluates expressions."""
+
+    builder: Builder
+    dynamic: int
+    active: list[tuple[c.FunctionCode, int]]
+
+    def expression(self, node: c.Expr, frame: Frame) -> Any:
+        handler = EXPRESSIONS.get(node.__class__)
+        if handler is None:
+            raise Unsupported(f"the expression '{node.__class__.__name__}'")
+        return handler(self, node, frame)
+
+    def literal(self, node: c.Literal, frame: Frame) -> Any:
+        return node.value
+
+    def intrinsic(self, node: c.Intrinsic, frame: Frame) -> Any:
+        return node
+
+    def load(self, node: c.Load, frame: Frame) -> Any:
+        for _ in range(node.depth):
+            frame = frame[PARENT]
+        value = frame.get(node.slot, UNSET)
+        if value is UNSET:
+            raise Unsupported(f"'{node.name}' may be read before it is assigned")
+        return value
+
+    def operator(self, node: c.Operator, frame: Frame) -> Any:
+        spine: list[c.Operator] = []
+        left: c.Expr = node
+        while left.__class__ is c.Operator:
+            spine.append(left)
+            left = left.left
+        value = self.expression(left, frame)
+        for item in reversed(spine):
+            value = self.combine(item.op, item.symbol, value, self.expression(item.right, frame), item.site)
+        return value
+
+    def combine(self, op: Operation, symbol: str, x: Any, y: Any, site: Any) -> Any:
+        STATE.site = site
+        if x.__class__ in (Sym, Lazy) or y.__class__ in (Sym, Lazy):
+            return self.builder.apply(op, (x, y), None)
+        if x.__class__ in (list, tuple) and ((symbol == "+" and x.__class__ is y.__class__) or (symbol == "*" and y.__class__ is int)):
+            return python_operator(symbol, x, y)
+        if x.__class__ in NUMBERS and y.__class__ in NUMBERS:
+            return op(x, y)
+        if not symbolic(x) and not symbolic(y):
+            return self.constant(op(x, y))
+        return self.builder.apply(op, (x, y), None)
+
+    def prefix(self, node: c.Prefix, frame: Frame) -> Any:
+        x = self.expression(node.operand, frame)
+        STATE.site = node.site
+        if x.__class__ in (Sym, Lazy):
+            return self.builder.apply(node.op, (x,), None)
+        return node.op(x)
+
+    def comparison(self, node: c.Comparison, frame: Frame) -> Any:
+        x = self.expression(node.left, frame)
+        result: Any = True
+        for op, symbol, right in zip(node.ops, node.symbols, node.rights):
+            y = self.expression(right, frame)
+            STATE.site = node.site
+            if x.__class__ in (Sym, Lazy) or y.__class__ in (Sym, Lazy):
+                if op is None:
+                    if symbol in ("is", "is not"):
+                        link: Any = symbol == "is not"
+                    else:
+                        raise Unsupported(f"'{symbol}' on compiled values")
+                else:
+                    link = self.builder.apply(op, (x, y), None)
+            else:
+                from .static import compare_static
+
+                link = compare_static(op, symbol, x, y)
+            result = self.both(result, link)
+            x = y
+        return result
+
+    def both(self, a: Any, b: Any) -> Any:
+        if a is True:
+            return b
+        if a is False or b is False:
+            return False
+        if b is True:
+            return a
+        return self.builder.apply(NAMES["logical_and"], (a, b), None)
+
+    def logical(self, node: c.Logical, frame: Frame) -> Any:
+        """`and` and `or`: the right side runs only if the left one does not decide."""
+        value = self.expression(node.values[0], frame)
+        for other in node.values[1:]:
+            condition = self.truth(value)
+            if condition.__class__ is bool:
+                if condition == (node.symbol == "or"):
+                    return value
+                value = self.expression(other, frame)
+                continue
+            value = condition
+            chosen = self.choice(
+                condition,
+                (lambda: True)
+                if node.symbol == "or"
+                else (lambda other=other: self.truth(self.expression(other, frame))),  # type: ignore[misc]
+                (lambda: False)
+                if node.symbol == "and"
+                else (lambda other=other: self.truth(self.expression(other, frame))),  # type: ignore[misc]
+            )
+            value = chosen
+        return value
+
+    def choice(self, condition: Sym, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
+        """A value that depends on a condition; each side is computed only when it is taken."""
+        frame: Frame = {}
+
+        def side(f: Frame, compute: Callable[[], Any]) -> None:
+            f["value"] = self.builder.settle(compute())
+
+        self.branch(condition, frame, lambda f: side(f, then), lambda f: side(f, orelse))
+        if frame["value"] is UNSET:
+            raise Unsupported("a choice between values of different kinds")
+        return frame["value"]
+
+    def negation(self, node: c.Not, frame: Frame) -> Any:
+        x = self.truth(self.expression(node.operand, frame))
+        return (not x) if x.__class__ is bool else self.builder.apply(NAMES["logical_not"], (x,), None)
+
+    def choose(self, node: c.Choose, frame: Frame) -> Any:
+        condition = self.truth(self.expression(node.test, frame))
+        if condition.__class__ is bool:
+            return self.expression(node.then if condition else node.otherwise, frame)
+        return self.choice(
+            condition, lambda: self.expression(node.then, frame), lambda: self.expression(node.otherwise, frame)
+        )
+
+    def apply(self, node: c.Apply, frame: Frame) -> Any:
+        args, keywords = self.arguments(node, frame)
+        STATE.site = node.site
+        return self.apply_row(node.op, args, keywords)
+
+    def apply_row(self, op: Operation, args: list[Any], keywords: dict[str, Any]) -> Any:
+        if not any(map(symbolic, [*args, *keywords.values()])):
+            value = op.call(args, keywords)
+            return self.constant(value)
+        if any(k for k, v in keywords.items() if symbolic(v)):
+            raise Unsupported(f"{op.name} with a computed parameter")
+        inputs, attributes = op.bind(args, keywords)
+        return self.builder.apply(op, inputs, attributes)
+
+    def constant(self, value: Any) -> Any:
+        """A tensor that is known now: scalars as numbers, arrays as constants of the kernel."""
+        if value.__class__ is Tensor:
+            if value.dtype.name not in ("float64", "int64", "bool"):
+                raise Unsupported(f"the dtype {value.dtype.name}")
+            if value.shape == ():
+                return value.value
+            from .arrays import constant_array
+
+            return constant_array(self.builder, value.value)
+        return value
+
+    def arguments(self, node: c.Apply | c.Call | c.Method, frame: Frame) -> tuple[list[Any], dict[str, Any]]:
+        args: list[Any] = []
+        for a in node.args:
+            if a.__class__ is c.Spread:
+                args.extend(self.items(self.expression(a.value, frame)))
+            else:
+                args.append(self.expression(a, frame))
+        return args, {name: self.expression(value, frame) for name, value in node.keywords}
+
+    def call(self, node: c.Call, frame: Frame) -> Any:
+        callee = self.expression(node.function, frame)
+        args, keywords = self.arguments(node, frame)
+        STATE.site = node.site
+        return self.invoke(callee, args, keywords)
+
+    def invoke(self, callee: Any, args: list[Any], keywords: dict[str, Any]) -> Any:
+        if callee.__class__ is Closure:
+            return self.inline(callee, args, keywords)
+        if callee.__class__ is Operation:
+            return self.apply_row(callee, args, keywords)
+        if callee.__class__ is c.Intrinsic:
+            from .static import INTRINSICS
+
+            run = INTRINSICS.get(callee.name)
+            if run is None:
+                raise Unsupported(f"'{callee.name}'")
+            return run(self, *args, **keywords)
+        if callee.__class__ is DType and len(args) == 1 and callee.name == "float64":
+            return self.builder.to_float(args[0])
+        raise Unsupported("a call of this kind")
+
+    def inline(self, function: Closure, args: list[Any], keywords: dict[str, Any]) -> Any:
+        code = function.code
+        if self.depth >= MAX_INLINE:
+            raise Unsupported(f"the recursion of {code.name}")
+        if len(args) > len(code.parameters) or any(k not in code.parameters for k in keywords):
+            raise Unsupported("a call that does not fit")
+        inner: Frame = {
+            PARENT: function.frame,
+            RESULT: UNSET,
+            BREAK: False,
+            CONTINUE: False,
+            RETURN: False,
+            VALUE: None,
+        }
+        for i, name in enumerate(code.parameters):
+            if i < len(args):
+                value = args[i]
+            elif name in keywords:
+                value = keywords[name]
+            else:
+                value = function.defaults[i]
+                if value is UNSET:
+                    raise Unsupported("a call that does not fit")
+            inner[2 + i] = self.builder.settle(value)
+        self.depth += 1
+        try:
+            self.block(code.body, inner)
+        finally:
+            self.depth -= 1
+        if inner[RETURN].__class__ is Sym and inner[VALUE] is None:
+            raise Unsupported("a function that may return nothing")
+        return inner[VALUE]
+
+    def method(self, node: c.Method, frame: Frame) -> Any:
+        value = self.expression(node.value, frame)
+        args, keywords = self.arguments(node, frame)
+        STATE.site = node.site
+        if value.__class__ is list and node.name == "append" and len(args) == 1:
+            if self.dynamic:
+                raise Unsupported("a list that grows inside a loop or branch")
+            value.append(args[0])
+            return None
+        if node.name in ("numpy", "read_value") and not args:
+            return value
+        row = METHODS.get(node.name)
+        if row is None or value.__class__ not in (Sym, Lazy):
+            raise Unsupported(f"the method '{node.name}'")
+        return self.apply_row(row, [value, *args], keywords)
+
+    def attribute(self, node: c.Attribute, frame: Frame) -> Any:
+        value = self.expression(node.value, frame)
+        shape = value.shape if value.__class__ is Lazy else ()
+        if node.name == "shape":
+            return shape
+        if node.name == "ndim":
+            return len(shape)
+        if node.name == "size":
+            size = 1
+            for n in shape:
+                size *= n
+            return size
+        if node.name == "T" and value.__class__ is Lazy:
+            return self.builder.apply(OPERATORS["transpose"], (value,), {})
+        raise Unsupported(f"the attribute '{node.name}'")
+
+    def item(self, node: c.Item, frame: Frame) -> Any:
+        value = self.expression(node.value, frame)
+        index = self.expression(node.index, frame)
+        STATE.site = node.site
+        return self.item_of(value, index)
+
+    def item_of(self, value: Any, index: Any) -> Any:
+        if value.__class__ is Lazy:
+            return get(self.builder, value, index)
+        if value.__class__ in (list, tuple) and index.__class__ is Sym:
+            return get(self.builder, array_of_list(self.builder, list(value)), index)
+        if value.__class__ in (list, tuple, dict, Range, str):
+            key = static_index(index)
+            try:
+                return value[key]
+            except (IndexError, KeyError, TypeError):
+                raise Unsupported("an index that does not fit") from None
+        raise Unsupported("an index of this kind")
+
+    def slice_of(self, node: c.SliceOf, frame: Frame) -> slice:
+        parts = [None if p is None else self.expression(p, frame) for p in (node.lower, node.upper, node.step)]
+        if any(p.__class__ is Sym for p in parts):
+            raise Unsupported("a slice whose bounds depend on data")
+        return slice(*parts)
+
+    def make_list(self, node: c.MakeList, frame: Frame) -> list[Any]:
+        return self.spread(node.items, frame)
+
+    def make_tuple(self, node: c.MakeTuple, frame: Frame) -> tuple[Any, ...]:
+        return tuple(self.spread(node.items, frame))
+
+    def spread(self, nodes: list[c.Expr], frame: Frame) -> list[Any]:
+        found: list[Any] = []
+        for n in nodes:
+            if n.__class__ is c.Spread:
+                found.extend(self.items(self.expression(n.value, frame)))
+            else:
+                found.append(self.builder.settle(self.expression(n, frame)))
+        return found
+
+    def make_dict(self, node: c.MakeDict, frame: Frame) -> dict[Any, Any]:
+        return {
+            static_index(self.expression(k, frame)): self.expression(v, frame) for k, v in zip(node.keys, node.values)
+        }
+
+    def comprehension(self, node: c.Comprehension, frame: Frame) -> Any:
+        if node.kind != "list" or len(node.clauses) != 1:
+            raise Unsupported("a comprehension of this kind")
+        clause = node.clauses[0]
+        items = self.items(self.expression(clause.iterable, frame))
+        found = []
+        for item in items:
+            self.put(clause.target, item, frame)
+            kept = [self.truth(self.expression(t, frame)) for t in clause.tests]
+            if any(k.__class__ is Sym for k in kept):
+                raise Unsupported("a comprehension that filters by data")
+            if all(kept):
+                found.append(self.builder.settle(self.expression(node.element, frame)))
+        return found
+
+    def make_function(self, node: c.MakeFunction, frame: Frame) -> Closure:
+        defaults = [UNSET if d is None else self.expression(d, frame) for d in node.code.defaults]
+        return Closure(node.code, defaults, frame)
+
+    def items(self, value: Any) -> list[Any]:
+        """The items of something whose length is known."""
+        if value.__class__ is Range:
+            if not value.known or len(value.range()) > MAX_UNROLL:
+                raise Unsupported("a long or unknown range as a list")
+            return list(value.range())
+        if value.__class__ is Lazy:
+            if value.shape[0] > MAX_UNROLL:
+                raise Unsupported("the rows of a large array as a list")
+            return [get(self.builder, value, i) for i in range(value.shape[0])]
+        if value.__class__ in (list, tuple, dict):
+            return list(value)
+        raise Unsupported("a value that is no list")
+
+
+
+EXPRESSIONS: dict[type, Callable[[Expressions, Any, Frame], Any]] = {
+    c.Literal: Expressions.literal,
+    c.Intrinsic: Expressions.intrinsic,
+    c.Load: Expressions.load,
+    c.Operator: Expressions.operator,
+    c.Prefix: Expressions.prefix,
+    c.Comparison: Expressions.comparison,
+    c.Logical: Expressions.logical,
+    c.Not: Expressions.negation,
+    c.Choose: Expressions.choose,
+    c.Apply: Expressions.apply,
+    c.Call: Expressions.call,
+    c.Method: Expressions.method,
+    c.Attribute: Expressions.attribute,
+    c.Item: Expressions.item,
+    c.SliceOf: Expressions.slice_of,
+    c.MakeList: Expressions.make_list,
+    c.MakeTuple: Expressions.make_tuple,
+    c.MakeDict: Expressions.make_dict,
+    c.Comprehension: Expressions.comprehension,
+    c.MakeFunction: Expressions.make_function,
+}
+

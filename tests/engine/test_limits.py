@@ -1,0 +1,93 @@
+"""Limits: untrusted programs end with an error of family E06, soon, and leave the next evaluation unharmed."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from adiff import AdiffError, program
+
+
+def refused(text: str, at: dict[str, Any] | None = None, command: str = "value", **options: Any) -> AdiffError:
+    start = time.perf_counter()
+    with pytest.raises(AdiffError) as caught:
+        program(text).evaluate(command, at or {}, **options)
+    assert time.perf_counter() - start < 5
+    assert program("1 + 1").value() == 2
+    return caught.value
+
+
+@pytest.mark.parametrize("command", ["value", "grad"])
+@pytest.mark.parametrize(
+    "text",
+    ["while True: pass", "y = x\nwhile True:\n    y = y + 1", "for i in range(10**9): pass", "def f(n):\n    return f(n + 1) if n < 10**9 else n\nf(x)",
+     "while_loop(lambda i: i < 10**9, lambda i: i + 1, 0)", "sum([i for i in range(10**9)])", "fori_loop(0, 10**9, lambda i, v: v + i, x)"],
+)  # fmt: skip
+def test_steps(text: str, command: str) -> None:
+    error = refused(text, {"x": 1.0} if "x" in text else {}, command, max_steps=2000, engine="tape")
+    assert error.code in ("E0601", "E0605")
+    assert error.span is not None
+    assert error.exit_code == 1
+
+
+@pytest.mark.parametrize("text", ["while True: pass", "def f():\n    while True:\n        1 + 1\nf()", "for i in range(10**12): i * 2"])
+def test_time(text: str) -> None:
+    error = refused(text, timeout=0.3, engine="tape")
+    assert error.code == "E0603"
+    assert "0.3 s" in error.message
+
+
+HUGE = [
+    "ones((10**9, 10**9))", "zeros(10**15)", "full((10**6, 10**6, 10**6), 1.0)", "list(range(10**13))", "[0] * 10**14",
+    "'a' * 10**15", "eye(10**8)", "linspace(0, 1, 10**14)", "arange(10**15)", "tile([1, 2], 10**15)", "repeat([1, 2], 10**14)",
+    "broadcast_to(1.0, (10**8, 10**8))", "one_hot(3, 10**15)", "reshape(ones(10), (10**9, -1))", "pad([1.0], [[10**14, 0]])",
+    "outer(ones(10**5), ones(10**5)) @ ones((10**5, 10**5))", "f'{1:>100000000000}'",
+    "'%1000000000d' % 3", "' ' * 10**13", "[1, 2] * 10**13", "stack([ones(10**5)] * 10**6)", "diag(ones(10**7))",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", HUGE)
+def test_memory(text: str) -> None:
+    error = refused(text, max_memory=2**30)
+    assert error.code in ("E0602", "E0604", "E0302", "E0303"), (error.code, error.message)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["10**10**10", "2**10**9", "x = 10\nfor _ in range(10):\n    x = x**x\nx", "1 << 10**9", "x = 3\nwhile True:\n    x = x * x", "factorial(10**9)", "10**100000"],
+)
+def test_integers_that_never_end(text: str) -> None:
+    error = refused(text, timeout=4.0)
+    assert error.code in ("E0604", "E0603", "E0303", "E0401", "E0403", "E0305"), (error.code, error.message)
+
+
+def test_recursion() -> None:
+    error = refused("def f(n):\n    return f(n + 1)\nf(0)")
+    assert error.code == "E0605"
+    assert "f" in error.message
+    deep = "def f(n):\n    return 0 if n == 0 else 1 + f(n - 1)\nf(4000)"
+    assert program(deep).value() == 4000
+
+
+def test_deep_and_long_expressions() -> None:
+    assert program(" + ".join(["x"] * 100_000)).value_and_gradient({"x": 2.0}) == (200_000.0, {"x": 100_000.0})
+    assert program("-" * 2000 + "x").value({"x": 2.0}) == 2.0
+    nested = "sin(" * 400 + "x" + ")" * 400
+    assert program(nested).value({"x": 0.0}) == 0.0
+    try:
+        assert program("(" * 100_000 + "1" + ")" * 100_000).value() == 1
+    except AdiffError as error:
+        assert error.code.startswith("E01") or error.code == "E0605"
+
+
+def test_a_limit_is_of_one_evaluation() -> None:
+    compiled = program("total = 0\nfor i in range(n):\n    total += i\ntotal")
+    with pytest.raises(AdiffError):
+        compiled.value({"n": 5000}, max_steps=100)
+    assert compiled.value({"n": 5000}) == 12497500
+
+
+def test_memory_of_a_long_list() -> None:
+    text = "xs = []\nwhile True:\n    xs = xs + [1.0] * 1000000"
+    assert refused(text, max_memory=2**28, timeout=20.0).code in ("E0602", "E0603")
