@@ -682,11 +682,8 @@ def all_finite(value: Any) -> bool:
 
 
 def first_use(program: Program, name: str) -> Span | None:
-    """The first place where a name stands in the text, for the diagnostic of an unbound input."""
-    import re
-
-    found = re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", program.source.text)
-    return None if found is None else Span(program.source, found.start(), found.end())
+    """The first place where an input is read, for the diagnostic of one that is not bound."""
+    return span_of(program.core.places[name])
 
 
 def contains_loop(node: Any) -> bool:

@@ -11,11 +11,11 @@ recorded scalar operation costs four references and its result. The sweep pops w
 
 from __future__ import annotations
 
-from ..core.dispatch import add_mark, follows, plain, site_for
+from ..core.dispatch import ARITHMETIC_FAULTS, add_mark, follows, plain, site_for, tensor
 from ..core.errors import failure
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import Tensor, Token
-from .pullback import pullback, shape_of, zeros_like
+from .pullback import pullback, shape_of, singular_partial, zeros_like
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -148,47 +148,16 @@ def sweep(tape: Tape, adjoints: dict[Any, Any], sources: Iterable[Tensor], consu
                 if g.__class__ is float and not recorded and out.value.__class__ is float:
                     # Scalars with nobody watching: plain floats all the way.
                     u = a.value if a.__class__ is Tensor else a
-                    if b is None:
-                        if g == 0.0:
-                            c = 0.0
-                        else:
-                            p = op.partials[0]
-                            if p.__class__ is not int:
-                                p = p(out.value, u)
-                                if op.singular:
-                                    p = _scalar_partial(op, 0, p, (u,), g)
-                                p = p if p.__class__ is float else backwards(p)
-                            c = g * p
-                        old = adjoint_get(a)
-                        adjoints[a] = c if old is None else old + c
-                        continue
-                    v = b.value if b.__class__ is Tensor else b
-                    if a.__class__ is Tensor and (a.on is token or follows(a, token)):
-                        if g == 0.0:
-                            c = 0.0
-                        else:
-                            p = op.partials[0]
-                            if p.__class__ is not int:
-                                p = p(out.value, u, v)
-                                if op.singular:
-                                    p = _scalar_partial(op, 0, p, (u, v), g)
-                                p = p if p.__class__ is float else backwards(p)
-                            c = g * p
-                        old = adjoint_get(a)
-                        adjoints[a] = c if old is None else old + c
-                    if b.__class__ is Tensor and (b.on is token or follows(b, token)):
-                        if g == 0.0:
-                            c = 0.0
-                        else:
-                            p = op.partials[1]
-                            if p.__class__ is not int:
-                                p = p(out.value, u, v)
-                                if op.singular:
-                                    p = _scalar_partial(op, 1, p, (u, v), g)
-                                p = p if p.__class__ is float else backwards(p)
-                            c = g * p
-                        old = adjoint_get(b)
-                        adjoints[b] = c if old is None else old + c
+                    values = (u,) if b is None else (u, b.value if b.__class__ is Tensor else b)
+                    for k, x in ((0, a), (1, b)):
+                        if x.__class__ is Tensor and (x.on is token or follows(x, token)):
+                            if g == 0.0:
+                                c = 0.0
+                            else:
+                                p = op.partials[k]
+                                c = g * (p if p.__class__ is int else scalar_slope(op, k, p, out.value, values, g))
+                            old = adjoint_get(x)
+                            adjoints[x] = c if old is None else old + c
                     continue
                 inputs: tuple[Any, ...] = (a,) if b is None else (a, b)
                 attributes = None
@@ -251,15 +220,17 @@ class Buffer:
         return Tensor(self.array, self.dtype)
 
 
-def _scalar_partial(op: Operation, index: int, p: Any, values: tuple[Any, ...], g: float) -> Any:
-    from .pullback import singular_partial
-
+def scalar_slope(op: Operation, index: int, formula: Any, y: float, values: tuple[Any, ...], g: float) -> Any:
+    """A partial on plain floats, singular points resolved."""
+    try:
+        p = formula(y, *values)
+    except ARITHMETIC_FAULTS:
+        # Python's own division raises where IEEE arithmetic goes on: the tensors' rows do.
+        p = formula(tensor(y), *map(tensor, values))
     for spot in op.singular:
-        if spot.input == index:
-            mask = spot.where(*values)
-            if mask is not False:
-                p = singular_partial(op, spot, p, values, g)
-    return p
+        if spot.input == index and spot.where(*values) is not False:
+            p = singular_partial(op, spot, p, values, g)
+    return p if p.__class__ is float else backwards(p)
 
 
 def gradient(

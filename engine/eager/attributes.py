@@ -37,11 +37,15 @@ def get_attribute(value: Any, name: str) -> Any:
         methods = CONTAINER_METHODS.get(cls)
         if methods is not None and name in methods:
             return Bound(value, name)
-        if hasattr(value, "read_value"):
+        if hasattr(value, "read_value") and known_of_tensors(name):
             return get_attribute(value.read_value(), name)
         if cls in (list, tuple) and name in TENSOR_ATTRIBUTES:
             return get_attribute(as_operand(value), name)
     raise no_attribute(value, name)
+
+
+def known_of_tensors(name: str) -> bool:
+    return name in TENSOR_ATTRIBUTES or name in METHODS or name in TENSOR_METHODS
 
 
 def no_attribute(value: Any, name: str) -> Exception:
@@ -241,11 +245,11 @@ def invoke_method(value: Any, name: str, args: list[Any], keywords: dict[str, An
     if methods is not None:
         run = methods.get(name)
         if run is not None:
-            return Builtin(name, run).call([value, *args], keywords)
+            return Builtin(name, run).call([value, *args], keywords, bound=1)
     if cls in NUMERIC:
         run = TENSOR_METHODS.get(name)
         if run is not None:
-            return Builtin(name, run).call([value, *args], keywords)
+            return Builtin(name, run).call([value, *args], keywords, bound=1)
         row = METHODS.get(name)
         if row is not None:
             return row.call(method_arguments(row, value, args), keywords)
@@ -254,10 +258,10 @@ def invoke_method(value: Any, name: str, args: list[Any], keywords: dict[str, An
         raise no_attribute(value, name)
     own = getattr(value, "method_" + name, None)
     if own is not None:
-        return Builtin(name, own.__func__).call([value, *args], keywords)
+        return Builtin(name, own.__func__).call([value, *args], keywords, bound=1)
     if cls in (list, tuple) and (name in METHODS or name in TENSOR_METHODS):
         return invoke_method(as_operand(value), name, args, keywords)
-    if hasattr(value, "read_value"):
+    if hasattr(value, "read_value") and known_of_tensors(name):
         return invoke_method(value.read_value(), name, args, keywords)
     if cls is Function and name in ("get_concrete_function", "python_function"):
         return value

@@ -97,7 +97,11 @@ def dict_(x: Any = None, **named: Any) -> dict[Any, Any]:
 
 
 def set_(x: Any = ()) -> Any:
-    raise failure("E0304", "Python's sets are not part of the language", "unique(x) gives the distinct elements; sets.union and others work on tensors")
+    raise failure(
+        "E0304",
+        "Python's sets are not part of the language",
+        "unique(x) gives the distinct elements; sets.union and others work on tensors",
+    )
 
 
 def zip_(*xs: Any) -> Any:

@@ -6,13 +6,15 @@ closure returns None, or a signal: BREAK, CONTINUE, or a one-tuple holding the v
 
 from __future__ import annotations
 
+from sys import getrefcount
+
 from ..core import limits
 from ..core.dispatch import ARITHMETIC_FAULTS, describe, path_ends
 from ..core.errors import failure
 from ..core.limits import LIMITS
 from ..core.state import RECORDERS, STATE, Site
 from ..core.tensor import OPERATORS, Tensor
-from ..kinds.access import delete_item, get_item, iterate, set_item, unpack
+from ..kinds.access import delete_item, get_item, iterate, set_item, unpack, write_in_place
 from ..program import core as c
 from ..program.rewrite import rewrite
 from .attributes import get_attribute, invoke_method
@@ -240,6 +242,7 @@ class Compiler:
             right, op, symbol = rights[0], node.ops[0], node.symbols[0]
             scalar = None if op is None else op.scalar
             here = Site(op, site.source, site.start, site.end)
+            name = symbol if op is None else op.name
             told: Any = None
 
             def single(f: list[Any]) -> Any:
@@ -252,7 +255,7 @@ class Compiler:
                         if x.on is not None and x.on is not told:
                             # Once a tape and place: in a loop the first comparison stands for all.
                             told = x.on
-                            path_ends((x,), op.name, here)
+                            path_ends((x,), name, here)
                     else:
                         u = x
                     if u.__class__ is float and (y.__class__ is float or y.__class__ is int):
@@ -546,7 +549,7 @@ class Compiler:
     def format_text(self, node: c.FormatText) -> Run:
         parts: list[Any] = [
             part
-            if part.__class__ is str
+            if isinstance(part, str)
             else (self.expression(part[0]), part[1], None if part[2] is None else self.expression(part[2]))
             for part in node.parts
         ]
@@ -628,6 +631,10 @@ class Compiler:
             x = container(f)
             i = index(f)
             STATE.site = item_site
+            # Held by one variable and by no tape, a tensor can change in place: loops over its elements stay linear.
+            # The references that must be all: the frame's, the name x, and the argument of getrefcount.
+            if x.__class__ is Tensor and x.on is None and getrefcount(x) == 3 and write_in_place(x, i, value):
+                return
             updated = set_item(x, i, value)
             if updated is not x:
                 if back is None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..core.operation import Operation
 
 SEQUENCES = (list, tuple)
+CONTAINERS = (list, tuple, dict)
 COMPARISONS = {"<": "less", "<=": "less_equal", ">": "greater", ">=": "greater_equal"}
 
 
@@ -110,7 +111,7 @@ def compare(op: Operation | None, symbol: str, x: Any, y: Any) -> Any:
             return op.scalar(x.value, y)  # type: ignore[misc]
         if cy is Tensor and y.value.__class__ is float:
             return op.scalar(x.value, y.value)  # type: ignore[misc]
-    if symbol in ("==", "!=") and (x is None or y is None or cx in SEQUENCES + (dict,) or cy in SEQUENCES + (dict,)):
+    if symbol in ("==", "!=") and (x is None or y is None or cx in CONTAINERS or cy in CONTAINERS):
         if (cx is Tensor or cy is Tensor) and x is not None and y is not None and dict not in (cx, cy):
             return apply(op, (x, y), None)
         same = equal(x, y)

@@ -101,8 +101,10 @@ class GradientTape(Context):
         if x.__class__ is str:
             not_watched("string")
             return x
-        if x.__class__ is int or (x.__class__ is Tensor and x.dtype.weak and x.dtype.kind == "i"):
-            x = OPERATORS["cast"](x, dtype="float64") if x.__class__ is Tensor else Tensor(float(x), WEAK_COUNT)
+        if x.__class__ is int:
+            x = Tensor(float(x), WEAK_COUNT)
+        elif x.__class__ is Tensor and x.dtype.weak and x.dtype.kind == "i":
+            x = OPERATORS["cast"](x, dtype="float64")
         if x.__class__ is not Tensor:
             if x.__class__ is bool:
                 not_watched("bool")
@@ -158,7 +160,9 @@ class GradientTape(Context):
                         cotangents[i] = OPERATORS["broadcast_to"](g, shape=shape(t))
                     else:
                         raise failure(
-                            "E0302", f"output_gradients of shape {shape_text(shape(g))} do not fit a target of shape {shape_text(shape(t))}"
+                            "E0302",
+                            f"output_gradients of shape {shape_text(shape(g))} do not fit "
+                            f"a target of shape {shape_text(shape(t))}",
                         )
         results, log = self.differentiate(targets, cotangents, leaves, consume)
         self.explain(sources, leaves, results, targets, log)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..autodiff import drivers
 from ..core.dispatch import as_operand, describe, shape_text
-from ..core.errors import failure
+from ..core.errors import failure, plural
 from ..core.operation import Operation, static
 from ..core.state import STATE, Site
 from ..core.tensor import OPERATORS, Tensor
@@ -55,7 +55,7 @@ class Arguments:
         self.numbers: list[int] = []
         for n in [numbers] if self.single else list(numbers):
             if not -len(args) <= n < len(args):
-                raise failure("E0508", f"argnums={n}, and the function was called with {len(args)} argument{'s' if len(args) != 1 else ''}")
+                raise failure("E0508", f"argnums={n}, and the function was called with {plural(len(args), 'argument')}")
             self.numbers.append(n % len(args))
         self.structures = [args[n] for n in self.numbers]
         self.leaves = flatten(self.structures)

@@ -46,10 +46,12 @@ class Builtin:
         # How many positional arguments it takes; None when it takes any number.
         self.most = None if code.co_flags & 0x04 else code.co_argcount
 
-    def call(self, args: Sequence[Any], keywords: dict[str, Any]) -> Any:
+    def call(self, args: Sequence[Any], keywords: dict[str, Any], bound: int = 0) -> Any:
+        """Call it; of a method, the `bound` first argument is its value and does not count in messages."""
         code = self.run.__code__
         if self.most is not None and len(args) > self.most:
-            raise failure("E0305", f"{self.name} takes at most {plural(self.most, 'argument')}, and {len(args)} were given")
+            most, given = self.most - bound, len(args) - bound
+            raise failure("E0305", f"{self.name} takes at most {plural(most, 'argument')}, and {given} were given")
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         positional = code.co_varnames[: code.co_argcount]
         if not code.co_flags & 0x08:

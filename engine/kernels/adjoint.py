@@ -11,9 +11,9 @@ from __future__ import annotations
 from ..core.state import STATE
 from ..ops.registry import ROWS
 from . import ir
+from .activity import active_set, surely_reached
 from .build import Builder, Sym, raw
 from .ir import BOOL, FLOAT, Array, Stack, Stmt, Unsupported, Var
-from .primitives import BOUNDED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,18 +21,13 @@ if TYPE_CHECKING:
 
     from ..core.operation import Singular
 
-NO_ADJOINT = frozenset(
-    "zero to_int floor ceil trunc sign less less_equal greater greater_equal equal not_equal".split()
-)
-
-
-def adjoint(kernel: ir.Kernel, result: Var, sources: list[Any]) -> tuple[ir.Kernel, list[tuple[Singular, Any]]]:
+def adjoint(kernel: ir.Kernel, result: Var, sources: list[Any]) -> tuple[ir.Kernel, list[Noted]]:
     """A kernel that gives `result` and the cotangents of `sources` (scalar variables or input arrays), seeded with 1.
 
-    With it come the singular points it watches, each with its site; their flags are the kernel's last result, an
-    array that is there only if there are any.
+    With it come the singular points it watches; their flags are the kernel's last result, an array that is there only
+    if there are any.
     """
-    transform = Adjoint(active_set(kernel, result))
+    transform = Adjoint(active_set(kernel, result, sources), surely_reached(kernel, sources)[1])
     forward = transform.keep_heads(kernel.body, True)
     builder = transform.builder
     transform.clear_scalars([s for s in sources if s.__class__ is Var])
@@ -41,7 +36,7 @@ def adjoint(kernel: ir.Kernel, result: Var, sources: list[Any]) -> tuple[ir.Kern
             transform.array_of(s)
     transform.clear_block(forward)
     if result in transform.active:
-        builder.block.append(ir.Accumulate(transform.bars[result], 1.0))
+        builder.append(ir.Accumulate(transform.bars[result], 1.0))
     transform.reverse(forward)
     results: list[Any] = [result]
     for s in sources:
@@ -54,62 +49,21 @@ def adjoint(kernel: ir.Kernel, result: Var, sources: list[Any]) -> tuple[ir.Kern
     return ir.Kernel(kernel.parameters, body, results), transform.noted
 
 
-def active_set(kernel: ir.Kernel, result: Any) -> set[Any]:
-    """The variables and arrays that depend on an input and on which the result depends: only these have cotangents."""
-    edges: dict[Any, set[Any]] = {}
+class Noted:
+    """A singular point that a kernel watches. `certain` says that the tape would follow the value there too."""
 
-    def edge(source: Any, target: Any) -> None:
-        if source.__class__ in (Var, Array) and source.kind == FLOAT:
-            edges.setdefault(source, set()).add(target)
+    __slots__ = ("certain", "site", "spot")
 
-    def walk(block: list[Stmt]) -> None:
-        for s in block:
-            if s.__class__ is ir.Set:
-                if s.var.kind == FLOAT and s.op not in NO_ADJOINT:
-                    for a in s.args:
-                        edge(a, s.var)
-            elif s.__class__ is ir.Load:
-                edge(s.array, s.var)
-            elif isinstance(s, ir.Store | ir.AddTo):
-                edge(s.value, s.array)
-            elif s.__class__ is ir.Accumulate:
-                edge(s.value, s.var)
-            elif s.__class__ is ir.Loop:
-                for phi, initial, following in s.carried:
-                    edge(initial, phi)
-                    edge(following, phi)
-                walk(s.body)
-            elif s.__class__ is ir.If:
-                walk(s.then)
-                walk(s.orelse)
-                for var, a, b in s.merges:
-                    edge(a, var)
-                    edge(b, var)
-
-    walk(kernel.body)
-    varied = reach(edges, [p for p in kernel.parameters if p.kind == FLOAT])
-    backwards: dict[Any, set[Any]] = {}
-    for source, targets in edges.items():
-        for target in targets:
-            backwards.setdefault(target, set()).add(source)
-    useful = reach(backwards, [result])
-    return {x for x in varied & useful if x.kind == FLOAT}
-
-
-def reach(edges: dict[Any, set[Any]], start: list[Any]) -> set[Any]:
-    found = set(start)
-    pending = list(start)
-    while pending:
-        for target in edges.get(pending.pop(), ()):
-            if target not in found:
-                found.add(target)
-                pending.append(target)
-    return found
+    def __init__(self, spot: Singular, site: Any, certain: bool) -> None:
+        self.spot = spot
+        self.site = site
+        self.certain = certain
 
 
 class Adjoint:
-    def __init__(self, active: set[Any]) -> None:
+    def __init__(self, active: set[Any], certain: set[Any]) -> None:
         self.active = active
+        self.certain = certain
         self.builder = Builder()
         self.bars: dict[Var, Var] = {}
         self.arrays: dict[Array, Array] = {}
@@ -117,7 +71,7 @@ class Adjoint:
         self.origin: dict[Any, Any] = {}
         # One flag per singular point of the program: set when it is hit by a cotangent that is not zero.
         self.notes = Array(ir.INT, (0,), "notes")
-        self.noted: list[tuple[Any, Any]] = []
+        self.noted: list[Noted] = []
 
     def is_active(self, x: Any) -> bool:
         return x.__class__ in (Var, Array) and self.origin.get(x, x) in self.active
@@ -148,7 +102,7 @@ class Adjoint:
             return x
 
         def define(x: Any) -> Any:
-            made = Var(x.kind, "r") if x.__class__ is Var else Array(x.kind, x.shape, "ra")
+            made = Var(x.kind, "r") if x.__class__ is Var else Array(x.kind, x.shape, "ra", x.role)
             names[x] = made
             self.origin[made] = self.origin.get(x, x)
             return made
@@ -157,7 +111,7 @@ class Adjoint:
         for s in block:
             if s.__class__ is ir.Set:
                 args = tuple(new(a) for a in s.args)
-                copied.append(ir.Set(define(s.var), s.op, args, s.site))
+                copied.append(ir.Set(define(s.var), s.op, args, s.site, s.attributes))
             elif s.__class__ is ir.Load:
                 array, index = new(s.array), new(s.index)
                 copied.append(ir.Load(define(s.var), array, index))
@@ -201,13 +155,13 @@ class Adjoint:
         for v in variables:
             bar = Var(FLOAT, "b")
             self.bars[v] = bar
-            self.builder.block.append(ir.Set(bar, "zero", (), None))
+            self.builder.append(ir.Set(bar, "zero", (), None, None))
 
     def array_of(self, array: Array) -> Array:
         """The array of cotangents of an array, zero at first."""
         bar = Array(FLOAT, array.shape, "ab")
         self.arrays[array] = bar
-        self.builder.block.append(ir.Alloc(bar, True))
+        self.builder.append(ir.Alloc(bar, True))
         return bar
 
     def clear_block(self, block: list[Stmt]) -> None:
@@ -226,11 +180,13 @@ class Adjoint:
 
     def give(self, x: Any, c: Any) -> None:
         """Add a cotangent to a variable's."""
-        if self.is_active(x) and x in self.bars:
+        if self.is_active(x):
+            if x not in self.bars:
+                raise Unsupported("a cotangent out of the reach of its variable")
             c = raw(c)
             if c.__class__ in (int, float) and c == 0:
                 return
-            self.builder.block.append(ir.Accumulate(self.bars[x], c))
+            self.builder.append(ir.Accumulate(self.bars[x], c))
 
     # --- reverse ----------------------------------------------------------------------------------------------------
 
@@ -240,22 +196,25 @@ class Adjoint:
                 if self.is_active(s.var):
                     self.reverse_set(s)
             elif s.__class__ is ir.Load:
-                if self.is_active(s.var) and s.array in self.arrays:
-                    self.builder.block.append(ir.AddTo(self.arrays[s.array], s.index, self.bars[s.var]))
+                if self.is_active(s.var) and self.is_active(s.array):
+                    self.builder.append(ir.AddTo(self.arrays[s.array], s.index, self.bars[s.var]))
             elif s.__class__ is ir.Store:
-                if self.is_active(s.value) and s.array in self.arrays:
-                    c = Var(FLOAT, "c")
-                    bar = self.arrays[s.array]
-                    self.builder.block.append(ir.Load(c, bar, s.index))
-                    # An element that is written again later has its cotangent from that write alone.
-                    self.builder.block.append(ir.Store(bar, s.index, 0.0))
-                    self.give(s.value, c)
-                elif s.array in self.arrays:
-                    self.builder.block.append(ir.Store(self.arrays[s.array], s.index, 0.0))
+                if self.is_active(s.array):
+                    self.reverse_store(s)
             elif s.__class__ is ir.If:
                 self.reverse_if(s)
             elif s.__class__ is ir.Loop:
                 self.reverse_loop(s)
+
+    def reverse_store(self, s: ir.Store) -> None:
+        bar = self.arrays[s.array]
+        if self.is_active(s.value):
+            c = Var(FLOAT, "c")
+            self.builder.append(ir.Load(c, bar, s.index))
+            self.give(s.value, c)
+        if s.array.role == "updated":
+            # What was overwritten here has no cotangent from later on.
+            self.builder.append(ir.Store(bar, s.index, 0.0))
 
     def reverse_set(self, s: ir.Set) -> None:
         builder = self.builder
@@ -272,44 +231,52 @@ class Adjoint:
                     self.give(s.args[k], fresh(builder, "where_select", (condition, *sides), FLOAT))
             return
         row = ROWS[s.op]
+        symbols = tuple(Sym(builder, a) if a.__class__ is Var else a for a in s.args)
         if row.derivative == "zero":
+            for spot in row.singular:
+                self.note(spot, spot.where(*symbols), g, s, [a for a in s.args if self.is_active(a)])
             return
         if row.derivative != "partials":
             raise Unsupported(f"the derivative of {row.name}")
-        symbols = tuple(Sym(builder, a) if a.__class__ is Var else a for a in s.args)
         y = Sym(builder, s.var)
+        attributes = s.attributes or {}
         for k, x in enumerate(s.args):
             if not self.is_active(x):
                 continue
             formula = row.partials[k]
+            if formula is None:
+                continue
             builder.memos.append({})
             try:
-                p = formula(y, *symbols) if callable(formula) else formula
+                p = formula(y, *symbols, **attributes) if callable(formula) else formula
                 for spot in row.singular:
                     if spot.input == k:
-                        p = self.resolved(spot, p, symbols, g, s.site)
-                self.give(x, product(builder, g, p, row.name in BOUNDED))
+                        p = self.resolved(spot, p, symbols, g, s, x)
+                self.give(x, product(builder, g, p))
             finally:
                 builder.memos.pop()
 
-    def resolved(self, spot: Singular, p: Any, symbols: tuple[Any, ...], g: Sym, site: Any) -> Any:
-        """A partial with the policy's choice at a singular point, and a flag that says whether it was met."""
+    def note(self, spot: Singular, mask: Any, g: Sym, s: ir.Set, inputs: list[Any]) -> None:
+        """A flag that is set where a singular point is met by a cotangent that is not zero."""
         builder = self.builder
-        mask = spot.where(*symbols)
-        if mask.__class__ is not Sym:
-            if mask is True:
-                raise Unsupported("a point that is singular for every input")
-            return p
+        if mask is False or mask is NotImplemented:
+            return
         number = len(self.noted)
-        self.noted.append((spot, site))
+        certain = any(self.origin.get(x, x) in self.certain for x in inputs)
+        self.noted.append(Noted(spot, s.site, certain))
         met = fresh(builder, "not_equal", (g, 0.0), BOOL)
-        hit = fresh(builder, "logical_and", (mask, met), BOOL)
-        builder.block.append(ir.If(hit.var, [ir.Store(self.notes, number, 1)], [], []))
+        hit = met if mask is True else fresh(builder, "logical_and", (mask, met), BOOL)
+        builder.append(ir.If(hit.var, [ir.Store(self.notes, number, 1)], [], []))
+
+    def resolved(self, spot: Singular, p: Any, symbols: tuple[Any, ...], g: Sym, s: ir.Set, x: Any) -> Any:
+        """A partial with the policy's choice at a singular point, and a flag that says whether it was met."""
+        mask = spot.where(*symbols)
+        self.note(spot, mask, g, s, [x])
         choice = spot.choice(STATE.kinks)
-        if choice is None:
+        if mask is False or mask is NotImplemented or choice is None:
             return p
         chosen = choice(*symbols) if callable(choice) else float(choice)
-        return builder.apply(ROWS["where_select"], (mask, chosen, p), None)
+        return chosen if mask is True else self.builder.apply(ROWS["where_select"], (mask, chosen, p), None)
 
     def reverse_if(self, s: ir.If) -> None:
         builder = self.builder
@@ -327,14 +294,14 @@ class Adjoint:
         then = side(s.then, [(v, a) for v, a, _ in s.merges])
         orelse = side(s.orelse, [(v, b) for v, _, b in s.merges])
         if then or orelse:
-            builder.block.append(ir.If(s.condition, then, orelse, []))
+            builder.append(ir.If(s.condition, then, orelse, []))
 
     def reverse_loop(self, s: ir.Loop) -> None:
         builder = self.builder
-        carried = [(phi, initial, following) for phi, initial, following in s.carried]
+        carried = s.carried
         moving = [phi for phi, _, _ in carried if self.is_active(phi)]
-        touches = [x for x in written(s.body) if self.is_active(x)]
-        if not moving and not touches and not any(self.is_active(x) for x in read(s.body)):
+        touched = [x for x in touched_arrays(s.body) if self.is_active(x)]
+        if not moving and not touched and not any(self.is_active(x) for x in read_from_outside(s.body)):
             return
         names: dict[Any, Any] = {}
         restored: list[tuple[Var, Stack]] = []
@@ -353,11 +320,13 @@ class Adjoint:
             handed: list[tuple[Any, Sym]] = []
             for phi in moving:
                 c = Var(FLOAT, "c")
-                builder.block.append(ir.Set(c, "copy", (self.bars[phi],), None))
-                builder.block.append(ir.Set(self.bars[phi], "zero", (), None))
+                builder.append(ir.Set(c, "copy", (self.bars[phi],), None, None))
+                builder.append(ir.Set(self.bars[phi], "zero", (), None, None))
                 handed.append((phi, Sym(builder, c)))
             body = self.keep_heads(self.renamed(s.body, names), True)
-            builder.block.extend(body)
+            # Arrays from outside hold what they held: nothing is stored in them again.
+            own = arrays_made(body)
+            builder.block.extend(without_stores(body, own))
             # The head's variable collects into the same accumulator as the loop's result, one iteration earlier.
             for phi in moving:
                 self.bars[names[phi]] = self.bars[phi]
@@ -369,50 +338,82 @@ class Adjoint:
             self.reverse(body)
 
         block, _ = builder.nested(fill)
-        builder.block.append(ir.ReverseLoop(s.trips, position, index, s.start, s.step, restored, block))
+        builder.append(ir.ReverseLoop(s.trips, position, index, s.start, s.step, restored, block))
         for phi, initial, _ in carried:
             if phi in moving:
                 self.give(initial, Sym(builder, self.bars[phi]))
 
 
-def written(block: list[Stmt]) -> list[Any]:
+def nested(s: Stmt) -> list[list[Stmt]]:
+    """The blocks inside a statement."""
+    return [block for name in ("test", "body", "then", "orelse") if (block := getattr(s, name, None))]
+
+
+def touched_arrays(block: list[Stmt]) -> list[Any]:
+    """The arrays that a block reads or writes."""
     found: list[Any] = []
     for s in block:
-        if isinstance(s, ir.Store | ir.AddTo):
+        if isinstance(s, ir.Store | ir.Load):
             found.append(s.array)
-        elif s.__class__ is ir.Loop:
-            found.extend(written(s.body))
-        elif s.__class__ is ir.If:
-            found.extend(written(s.then) + written(s.orelse))
+        for inner in nested(s):
+            found.extend(touched_arrays(inner))
     return found
 
 
-def read(block: list[Stmt]) -> list[Any]:
+def read_from_outside(block: list[Stmt]) -> list[Any]:
+    """The scalar operands of a block."""
     found: list[Any] = []
     for s in block:
-        if s.__class__ is ir.Load:
-            found.append(s.array)
-        elif s.__class__ is ir.Loop:
-            found.extend(read(s.body))
+        if s.__class__ is ir.Set:
+            found.extend(s.args)
         elif s.__class__ is ir.If:
-            found.extend(read(s.then) + read(s.orelse))
+            found.extend(x for _, a, b in s.merges for x in (a, b))
+        elif s.__class__ is ir.Loop:
+            found.extend(x for _, a, b in s.carried for x in (a, b))
+        for inner in nested(s):
+            found.extend(read_from_outside(inner))
     return found
+
+
+def arrays_made(block: list[Stmt]) -> set[Any]:
+    found = {s.array for s in block if s.__class__ is ir.Alloc}
+    for s in block:
+        for inner in nested(s):
+            found |= arrays_made(inner)
+    return found
+
+
+def without_stores(block: list[Stmt], own: set[Any]) -> list[Stmt]:
+    """A block that stores only in the arrays in `own`."""
+    kept: list[Stmt] = []
+    for s in block:
+        if s.__class__ is ir.Store and s.array not in own:
+            continue
+        if s.__class__ is ir.Loop:
+            s = s.replace(body=without_stores(s.body, own))
+        elif s.__class__ is ir.If:
+            s = ir.If(s.condition, without_stores(s.then, own), without_stores(s.orelse, own), s.merges)
+        kept.append(s)
+    return kept
 
 
 def fresh(builder: Builder, op: str, args: tuple[Any, ...], kind: str) -> Sym:
     """A statement that is never shared: it reads accumulators, which change."""
     var = Var(kind)
-    builder.block.append(ir.Set(var, op, tuple(raw(a) for a in args), STATE.site))
+    builder.append(ir.Set(var, op, tuple(raw(a) for a in args), STATE.site, None))
     return Sym(builder, var)
 
 
-def product(builder: Builder, g: Sym, p: Any, bounded: bool) -> Any:
+def product(builder: Builder, g: Sym, p: Any) -> Any:
     """g * p, where a zero cotangent stays zero whatever it meets."""
     if p.__class__ in (int, float):
         if p == 1:
             return g
         if p == -1:
             return fresh(builder, "negative", (g,), FLOAT)
-        return fresh(builder, "multiply", (g, float(p)), FLOAT)
-    return fresh(builder, "multiply" if bounded else "strong_multiply", (g, p), FLOAT)
-
+        if p - p == 0.0:
+            return fresh(builder, "multiply", (g, float(p)), FLOAT)
+        p = float(p)
+    else:
+        p = builder.to_float(p)
+    return fresh(builder, "strong_multiply", (g, p), FLOAT)

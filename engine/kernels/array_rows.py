@@ -75,10 +75,6 @@ def prod_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, An
     return builder.reduce(x.shape[0], 1.0, lambda i, total: builder.scalar(OPERATORS["multiply"], (total, x.element((i,)))))
 
 
-def stop_gradient_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
-    raise Unsupported("stop_gradient")
-
-
 def reshape_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
     x = builder.settle(lazy(builder, inputs[0]))
     wanted = attributes["shape"]
@@ -164,6 +160,8 @@ def cast_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, An
 
 
 def where_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
+    if len(inputs) != 3 or inputs[1] is None or inputs[2] is None:
+        raise Unsupported("where with a condition alone")
     shapes = [x.shape if x.__class__ is Lazy else () for x in inputs]
     if not any(shapes):
         return builder.select(*[x if x.__class__ is Sym else result(lazy(builder, x)) for x in inputs])
@@ -184,6 +182,20 @@ def identity_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str
     return x if x.__class__ in (Sym, Lazy) or x.__class__ in NUMBERS else builder.operand(x)
 
 
+def filled_like(value: float) -> Any:
+    def row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
+        x = inputs[0]
+        if attributes.get("dtype") is not None:
+            raise Unsupported("a constant with a dtype")
+        if x.__class__ is Lazy:
+            return view(builder, FLOAT, x.shape, lambda index: value)
+        if kind_of(x) != FLOAT:
+            raise Unsupported("a constant like an integer")
+        return value
+
+    return row
+
+
 ARRAY_ROWS: dict[str, Callable[[Builder, tuple[Any, ...], dict[str, Any]], Any]] = {
     "sum": sum_row,
     "mean": mean_row,
@@ -195,7 +207,10 @@ ARRAY_ROWS: dict[str, Callable[[Builder, tuple[Any, ...], dict[str, Any]], Any]]
     "dot": dot_row,
     "stack": stack_row,
     "cast": cast_row,
+    "where": where_row,
     "where_select": where_row,
+    "ones_like": filled_like(1.0),
+    "zeros_like": filled_like(0.0),
     "identity": identity_row,
     "constant": identity_row,
     "positive": identity_row,

@@ -28,6 +28,6 @@ def root_difference(builder: Builder, inputs: tuple[Any, ...], attributes: dict[
     return builder.select(positive, ROWS["divide"](a - b, sqrt(a) + sqrt(b)), plain)
 
 
-COMPOSITIONS: dict[str, Callable[[Builder, tuple[Any, ...], dict[str, Any]], Any]] = {
+COMPOSITES: dict[str, Callable[[Builder, tuple[Any, ...], dict[str, Any]], Any]] = {
     "root_difference": root_difference,
 }

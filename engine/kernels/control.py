@@ -15,6 +15,7 @@ from .expressions import Expressions
 from .ir import BOOL, FLOAT, INT, Array, Unsupported, Var
 from .values import (
     BREAK,
+    CONFLICT,
     CONTINUE,
     FLAGS,
     PARENT,
@@ -140,6 +141,8 @@ class Control(Expressions):
         """
         if a is b:
             return a
+        if a is CONFLICT or b is CONFLICT:
+            return CONFLICT
         if a is UNSET or b is UNSET:
             if not guarded:
                 return UNSET
@@ -153,7 +156,7 @@ class Control(Expressions):
             elif given.__class__ is Lazy:
                 return self.merged_array(given.kind, given.shape, a, b, blocks)
             else:
-                return UNSET
+                return CONFLICT
         scalar = (*NUMBERS, Sym)
         if a.__class__ in scalar and b.__class__ in scalar:
             if a.__class__ in NUMBERS and a.__class__ is b.__class__ and str(a) == str(b):
@@ -161,7 +164,7 @@ class Control(Expressions):
             kinds = [kind_of(a), kind_of(b)]
             kind = join(kinds)
             if BOOL in kinds and kind != BOOL:
-                return UNSET
+                return CONFLICT if guarded else UNSET
             if a is True and b is False:
                 return condition
             if a is False and b is True:
@@ -180,7 +183,7 @@ class Control(Expressions):
             return UNSET if any(part is UNSET or part is NEGATED for part in parts) else parts
         if a.__class__ is Lazy and b.__class__ is Lazy and a.shape == b.shape and a.kind == b.kind:
             return self.merged_array(a.kind, a.shape, a, b, blocks)
-        return UNSET
+        return CONFLICT if guarded else UNSET
 
     def merged_array(self, kind: str, shape: tuple[int, ...], a: Any, b: Any, blocks: list[list[ir.Stmt]]) -> Lazy:
         """An array that each side of a branch fills."""
@@ -360,7 +363,7 @@ class Control(Expressions):
                     raise Unsupported("a list or tensor that changes from iteration to iteration")
                 elif (
                     new.__class__ in (*NUMBERS, Sym) and counter is not None and counter.nonempty
-                    and key not in plan.dropped and old is UNSET
+                    and key not in plan.dropped and (old is UNSET or key == RESULT)
                 ):  # fmt: skip
                     # First assigned in the body, which runs: carried from a dummy, so that the last one outlives the loop.
                     phi = Var(kind_of(new), "l")

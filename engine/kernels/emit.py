@@ -6,7 +6,7 @@ import math
 
 from . import ir
 from .ir import BOOL, FLOAT, INT, Array, Stmt, Var
-from .primitives import PRELUDE, TEXT
+from .primitives import TEXT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,18 +15,15 @@ if TYPE_CHECKING:
 DTYPES = {FLOAT: "float64", INT: "int64", BOOL: "bool_"}
 
 
-def source(kernel: ir.Kernel, name: str = "kernel") -> tuple[str, list[Any]]:
-    """The source of a function of the kernel's parameters that returns the tuple of its results.
-
-    Also the places of the index checks: an IndexError carries the number of its (site, axis, size) in that list.
-    """
+def source(kernel: ir.Kernel, name: str = "kernel") -> str:
+    """The source of a function of the kernel's parameters that returns the tuple of its results."""
     used = used_positions(kernel)
     printer = Printer(used)
     printer.block(kernel.body, 1)
     parameters = ", ".join(p.name for p in kernel.parameters)
     results = ", ".join(text(r) for r in kernel.results)
     body = "\n".join(printer.lines)
-    return f"def {name}({parameters}):\n{body}\n    return ({results},)\n", printer.sites
+    return f"def {name}({parameters}):\n{body}\n    return ({results},)\n"
 
 
 def text(x: Any) -> str:
@@ -64,7 +61,6 @@ class Printer:
     def __init__(self, trips: set[Any]) -> None:
         self.lines: list[str] = []
         self.trips = trips
-        self.sites: list[Any] = []
 
     def line(self, level: int, code: str) -> None:
         self.lines.append("    " * level + code)
@@ -76,7 +72,7 @@ class Printer:
             PRINTERS[s.__class__](self, s, level)
 
     def set(self, s: ir.Set, level: int) -> None:
-        code = TEXT[s.op][0].format(*map(text, s.args))
+        code = TEXT[s.op].format(*map(text, s.args), **{key: text(value) for key, value in (s.attributes or {}).items()})
         if code[0] == "(" and code[-1] == ")" and balanced(code[1:-1]):
             code = code[1:-1]
         self.line(level, f"{s.var.name} = {code}")
@@ -85,9 +81,8 @@ class Printer:
         self.line(level, f"{s.var.name} = {s.array.name}[{text(s.index)}]")
 
     def check(self, s: ir.Check, level: int) -> None:
-        self.line(level, f"if not (-{s.size} <= {text(s.index)} < {s.size}):")
-        self.line(level + 1, f"raise IndexError({len(self.sites)})")
-        self.sites.append((s.site, s.axis, s.size))
+        self.line(level, f"if not {s.low} <= {text(s.index)} < {s.size}:")
+        self.line(level + 1, "raise IndexError")
 
     def alloc(self, s: ir.Alloc, level: int) -> None:
         make = "zeros" if s.zero else "empty"
@@ -109,35 +104,31 @@ class Printer:
         straight = s.test is None and s.stop_when is None and s.start == 0 and s.step == 1
         if counted and not straight:
             self.line(level, f"{s.trips.name} = 0")
+        # A loop that may end early, or whose end is not known, keeps its heads in arrays that grow.
+        grows = s.test is not None or s.stop_when is not None
+        size = "1024" if grows else s.trips.name
+        bounds = f"range({text(s.start)}, {text(s.stop)}, {text(s.step)})"
+        if s.step == 1:
+            bounds = f"range({text(s.stop)})" if s.start == 0 else f"range({text(s.start)}, {text(s.stop)})"
+        if counted and straight:
+            self.line(level, f"{s.trips.name} = max({text(s.stop)}, 0)")
+        elif s.stacks and not grows:
+            size = f"len({bounds})"
+        for stack in s.stacks.values():
+            self.line(level, f"{stack.name} = np.empty({size}, dtype=np.{DTYPES[stack.kind]})")
         if s.test is None:
-            bounds = (
-                f"range({text(s.start)}, {text(s.stop)}, {text(s.step)})"
-                if s.step != 1
-                else f"range({text(s.stop)})"
-                if s.start == 0
-                else f"range({text(s.start)}, {text(s.stop)})"
-            )
-            if s.stacks or (counted and straight):
-                size = f"len({bounds})"
-                if straight:
-                    self.line(level, f"{s.trips.name} = max({text(s.stop)}, 0)")
-                    size = s.trips.name
-                for stack in s.stacks.values():
-                    self.line(level, f"{stack.name} = np.empty({size}, dtype=np.{DTYPES[stack.kind]})")
             assert s.index is not None
             self.line(level, f"for {s.index.name} in {bounds}:")
         else:
-            for stack in s.stacks.values():
-                self.line(level, f"{stack.name} = np.empty(1024, dtype=np.{DTYPES[stack.kind]})")
             self.line(level, "while True:")
             self.block(s.test, level + 1) if s.test else None
             self.line(level + 1, f"if not ({text(s.condition)}):")
             self.line(level + 2, "break")
         place = s.index.name if straight and s.index is not None else s.trips.name
         for phi, stack in s.stacks.items():
-            if s.test is not None:
+            if grows:
                 self.line(level + 1, f"if {s.trips.name} == {stack.name}.size:")
-                self.line(level + 2, f"{stack.name} = _grow_{stack.kind}({stack.name})")
+                self.line(level + 2, f"{stack.name} = _grow({stack.name})")
             self.line(level + 1, f"{stack.name}[{place}] = {phi.name}")
         if counted and not straight:
             self.line(level + 1, f"{s.trips.name} += 1")
@@ -206,18 +197,3 @@ PRINTERS: dict[type, Any] = {
     ir.ReverseLoop: Printer.reverse_loop,
     ir.If: Printer.if_,
 }
-
-HEADER = (
-    "import math\nimport numpy as np\nfrom numba import njit\n"
-    + PRELUDE
-    + "".join(
-        f"""
-@njit
-def _grow_{kind}(old):
-    new = np.empty(2 * old.size, dtype=np.{dtype})
-    new[: old.size] = old
-    return new
-"""
-        for kind, dtype in DTYPES.items()
-    )
-)

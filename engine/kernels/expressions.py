@@ -11,8 +11,9 @@ from ..program import core as c
 from ..program.rewrite import rewrite
 from .arrays import array_of_list, constant_array, get
 from .build import NUMBERS, Builder, Lazy, Sym
-from .ir import Unsupported
-from .values import PARENT, RETURN, UNSET, VALUE, Closure, Range, new_frame, python_operator, static_index, symbolic
+from .ir import INT, Unsupported
+from .primitives import LIMIT
+from .values import CONFLICT, PARENT, RETURN, UNSET, VALUE, Closure, Range, new_frame, python_operator, static_index, symbolic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from .values import Frame
 
 MAX_INLINE = 40
+MAX_CALLS = 5_000
+SMALL_INTEGERS = frozenset(("+", "-", "*", "/", "//", "%", "**"))
 
 
 class Expressions:
@@ -30,6 +33,7 @@ class Expressions:
     builder: Builder
     dynamic: int
     active: list[tuple[c.FunctionCode, int]]
+    calls: int
 
     def expression(self, node: c.Expr, frame: Frame) -> Any:
         handler = EXPRESSIONS.get(node.__class__)
@@ -55,6 +59,10 @@ class Expressions:
         spine: list[c.Operator] = []
         left: c.Expr = node
         while left.__class__ is c.Operator:
+            stable = rewrite(left)
+            if stable is not None:
+                left = stable
+                break
             spine.append(left)
             left = left.left
         value = self.expression(left, frame)
@@ -66,10 +74,17 @@ class Expressions:
         STATE.site = site
         if x.__class__ in (Sym, Lazy) or y.__class__ in (Sym, Lazy):
             return self.builder.apply(op, (x, y), None)
-        if x.__class__ in (list, tuple) and ((symbol == "+" and x.__class__ is y.__class__) or (symbol == "*" and y.__class__ is int)):
-            return python_operator(symbol, x, y)
+        if x.__class__ in (list, tuple):
+            if (symbol == "+" and x.__class__ is y.__class__) or (symbol == "*" and y.__class__ is int and len(x) * y < 1000):
+                return python_operator(symbol, x, y)
+        if x.__class__ in (int, bool) and y.__class__ in (int, bool):
+            if symbol not in SMALL_INTEGERS or abs(x) > LIMIT or abs(y) > LIMIT or (symbol == "**" and not 0 <= y < 64):
+                raise Unsupported("arithmetic of large integers")
+            return op(x, y) if symbol != "/" or y == 0 else x / y
         if x.__class__ in NUMBERS and y.__class__ in NUMBERS:
             return op(x, y)
+        if any(v.__class__ in (str, dict, Range, Closure) or v is None for v in (x, y)):
+            raise Unsupported(f"'{symbol}' on values that are no numbers")
         if not symbolic(x) and not symbolic(y):
             return self.constant(op(x, y))
         return self.builder.apply(op, (x, y), None)
@@ -79,7 +94,9 @@ class Expressions:
         STATE.site = node.site
         if x.__class__ in (Sym, Lazy):
             return self.builder.apply(node.op, (x,), None)
-        return node.op(x)
+        if x.__class__ not in NUMBERS:
+            raise Unsupported(f"'{node.symbol}' on a value that is no number")
+        return node.op.scalar(x) if x.__class__ in (int, bool) else node.op(x)  # type: ignore[misc]
 
     def comparison(self, node: c.Comparison, frame: Frame) -> Any:
         x = self.expression(node.left, frame)
@@ -88,11 +105,10 @@ class Expressions:
             y = self.expression(right, frame)
             STATE.site = node.site
             if x.__class__ in (Sym, Lazy) or y.__class__ in (Sym, Lazy):
-                if op is None:
-                    if symbol in ("is", "is not"):
-                        link: Any = symbol == "is not"
-                    else:
-                        raise Unsupported(f"'{symbol}' on compiled values")
+                if symbol in ("is", "is not", "==", "!=") and (x is None or y is None):
+                    link: Any = symbol in ("is not", "!=")
+                elif op is None or any(v.__class__ not in (Sym, Lazy, *NUMBERS) for v in (x, y)):
+                    raise Unsupported(f"'{symbol}' on these values")
                 else:
                     link = self.builder.apply(op, (x, y), None)
             else:
@@ -136,16 +152,25 @@ class Expressions:
         return value
 
     def choice(self, condition: Sym, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
-        """A value that depends on a condition; each side is computed only when it is taken."""
-        frame: Frame = {}
+        raise NotImplementedError
 
-        def side(f: Frame, compute: Callable[[], Any]) -> None:
-            f["value"] = self.builder.settle(compute())
+    def put(self, target: c.Target, value: Any, frame: Frame) -> None:
+        raise NotImplementedError
 
-        self.branch(condition, frame, lambda f: side(f, then), lambda f: side(f, orelse))
-        if frame["value"] is UNSET:
-            raise Unsupported("a choice between values of different kinds")
-        return frame["value"]
+    def block(self, statements: list[c.Stmt], frame: Frame) -> None:
+        raise NotImplementedError
+
+    def truth(self, x: Any) -> Any:
+        """A condition as a bool or a bool symbol."""
+        if x.__class__ is Sym:
+            return self.builder.to_bool(x)
+        if x.__class__ is Lazy:
+            if x.shape == ():
+                return self.truth(x.element(()))
+            raise Unsupported("the truth of an array")
+        if x.__class__ in (Closure, Operation, c.Intrinsic) or hasattr(x, "dtype"):
+            raise Unsupported("the truth of a value of this kind")
+        return bool(x)
 
     def negation(self, node: c.Not, frame: Frame) -> Any:
         x = self.truth(self.expression(node.operand, frame))
@@ -160,17 +185,19 @@ class Expressions:
         )
 
     def apply(self, node: c.Apply, frame: Frame) -> Any:
+        stable = rewrite(node)
+        if stable is not None:
+            return self.expression(stable, frame)
         args, keywords = self.arguments(node, frame)
         STATE.site = node.site
         return self.apply_row(node.op, args, keywords)
 
     def apply_row(self, op: Operation, args: list[Any], keywords: dict[str, Any]) -> Any:
         if not any(map(symbolic, [*args, *keywords.values()])):
-            value = op.call(args, keywords)
-            return self.constant(value)
-        if any(k for k, v in keywords.items() if symbolic(v)):
-            raise Unsupported(f"{op.name} with a computed parameter")
+            return self.constant(op.call(args, keywords))
         inputs, attributes = op.bind(args, keywords)
+        if any(map(symbolic, (attributes or {}).values())):
+            raise Unsupported(f"{op.name} with a computed parameter")
         return self.builder.apply(op, inputs, attributes)
 
     def constant(self, value: Any) -> Any:
@@ -180,8 +207,6 @@ class Expressions:
                 raise Unsupported(f"the dtype {value.dtype.name}")
             if value.shape == ():
                 return value.value
-            from .arrays import constant_array
-
             return constant_array(self.builder, value.value)
         return value
 
@@ -218,20 +243,19 @@ class Expressions:
 
     def inline(self, function: Closure, args: list[Any], keywords: dict[str, Any]) -> Any:
         code = function.code
-        if self.depth >= MAX_INLINE:
-            raise Unsupported(f"the recursion of {code.name}")
+        for running, depth in self.active:
+            # Recursion that data decides never ends here; what is decided now may.
+            if running is code and (depth != self.dynamic or len(self.active) >= MAX_INLINE):
+                raise Unsupported(f"the recursion of {code.name}")
+        if len(self.active) >= MAX_INLINE:
+            raise Unsupported("calls nested this deeply")
         if len(args) > len(code.parameters) or any(k not in code.parameters for k in keywords):
             raise Unsupported("a call that does not fit")
-        inner: Frame = {
-            PARENT: function.frame,
-            RESULT: UNSET,
-            BREAK: False,
-            CONTINUE: False,
-            RETURN: False,
-            VALUE: None,
-        }
+        inner = new_frame(function.frame)
         for i, name in enumerate(code.parameters):
             if i < len(args):
+                if name in keywords:
+                    raise Unsupported("a call that does not fit")
                 value = args[i]
             elif name in keywords:
                 value = keywords[name]
@@ -240,13 +264,18 @@ class Expressions:
                 if value is UNSET:
                     raise Unsupported("a call that does not fit")
             inner[2 + i] = self.builder.settle(value)
-        self.depth += 1
+        self.calls += 1
+        if self.calls > MAX_CALLS:
+            raise Unsupported("a program with this many calls")
+        self.active.append((code, self.dynamic))
         try:
             self.block(code.body, inner)
         finally:
-            self.depth -= 1
-        if inner[RETURN].__class__ is Sym and inner[VALUE] is None:
-            raise Unsupported("a function that may return nothing")
+            self.active.pop()
+        if inner[RETURN] is False:
+            return None
+        if inner[RETURN] is not True or inner[VALUE] is UNSET or inner[VALUE] is CONFLICT:
+            raise Unsupported("a function that returns values of different kinds, or nothing on some path")
         return inner[VALUE]
 
     def method(self, node: c.Method, frame: Frame) -> Any:
@@ -267,7 +296,9 @@ class Expressions:
 
     def attribute(self, node: c.Attribute, frame: Frame) -> Any:
         value = self.expression(node.value, frame)
-        shape = value.shape if value.__class__ is Lazy else ()
+        if value.__class__ is not Lazy:
+            raise Unsupported(f"the attribute '{node.name}'")
+        shape = value.shape
         if node.name == "shape":
             return shape
         if node.name == "ndim":
@@ -277,7 +308,7 @@ class Expressions:
             for n in shape:
                 size *= n
             return size
-        if node.name == "T" and value.__class__ is Lazy:
+        if node.name == "T":
             return self.builder.apply(OPERATORS["transpose"], (value,), {})
         raise Unsupported(f"the attribute '{node.name}'")
 
@@ -291,9 +322,13 @@ class Expressions:
         if value.__class__ is Lazy:
             return get(self.builder, value, index)
         if value.__class__ in (list, tuple) and index.__class__ is Sym:
-            return get(self.builder, array_of_list(self.builder, list(value)), index)
+            if index.kind != INT or any(symbolic(item) and item.__class__ is not Sym for item in value):
+                raise Unsupported("a list indexed by data")
+            return get(self.builder, array_of_list(self.builder, list(value), "list"), index)
         if value.__class__ in (list, tuple, dict, Range, str):
             key = static_index(index)
+            if value.__class__ in (list, tuple) and key.__class__ not in (int, slice):
+                raise Unsupported("an index that does not fit")
             try:
                 return value[key]
             except (IndexError, KeyError, TypeError):
@@ -302,7 +337,7 @@ class Expressions:
 
     def slice_of(self, node: c.SliceOf, frame: Frame) -> slice:
         parts = [None if p is None else self.expression(p, frame) for p in (node.lower, node.upper, node.step)]
-        if any(p.__class__ is Sym for p in parts):
+        if any(p is not None and p.__class__ is not int for p in parts):
             raise Unsupported("a slice whose bounds depend on data")
         return slice(*parts)
 

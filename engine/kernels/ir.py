@@ -37,7 +37,8 @@ class Var:
 
 
 class Array:
-    """A flat array of a static shape. `role` is "input", "local", or "list" for a list of the program's."""
+    """A flat array of a static shape. `role` is "input", "local", "list" for a list of the program's, or
+    "updated" for one whose elements are stored more than once."""
 
     __slots__ = ("kind", "name", "role", "shape")
 

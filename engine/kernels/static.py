@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from ..core.state import STATE
 from ..ops.registry import NAMES
 from .build import NUMBERS, Lazy, Sym
-from .ir import INT, Unsupported
-from .specialise import Range, Specialiser, symbolic
+from .ir import FLOAT, INT, Unsupported
+from .specialise import Specialiser
+from .values import Range, symbolic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,13 +34,22 @@ def range_(machine: Specialiser, start: Any, stop: Any = None, step: Any = 1) ->
     bounds = []
     for x in (start, stop, step):
         if x.__class__ is Sym and x.kind != INT:
-            x = machine.builder.emit("to_int", (x,), INT)
+            x = counted_input(machine, x)
         if x.__class__ is not int and x.__class__ is not Sym:
             raise Unsupported("a range of this kind")
         bounds.append(x)
     if bounds[2].__class__ is not int or bounds[2] == 0:
         raise Unsupported("a range with a computed step")
     return Range(*bounds)
+
+
+def counted_input(machine: Specialiser, x: Sym) -> Sym:
+    """An input that is differentiated and counts as the integer it is (`--at n=5` and `range(n)`)."""
+    builder = machine.builder
+    if x.var.name[0] != "p" or x.kind != FLOAT:
+        raise Unsupported("a range of a float")
+    builder.counted.setdefault(x.var, STATE.site)
+    return builder.emit("to_int", (x,), INT)
 
 
 def len_(machine: Specialiser, x: Any) -> int:
@@ -64,10 +75,12 @@ def extreme(row: str) -> Callable[..., Any]:
             items = machine.items(items[0])
         best = items[0]
         for x in items[1:]:
-            if not symbolic(best) and not symbolic(x):
-                best = (min if row == "minimum" else max)(best, x)
-            else:
+            if symbolic(best) or symbolic(x):
                 best = machine.builder.apply(NAMES[row], (best, x), None)
+            elif best.__class__ not in NUMBERS or x.__class__ not in NUMBERS or x != x or best != best:
+                raise Unsupported("min or max of these")
+            else:
+                best = (min if row == "minimum" else max)(best, x)
         return best
 
     return pick
@@ -77,11 +90,9 @@ def sum_(machine: Specialiser, x: Any, axis: Any = None, **options: Any) -> Any:
     if x.__class__ in (list, tuple, Range) and axis is None and not options:
         total: Any = 0
         for item in machine.items(x):
-            total = (
-                machine.combine(NAMES["add"], "+", total, item, None)
-                if symbolic(item) or symbolic(total)
-                else total + item
-            )
+            if item.__class__ not in (*NUMBERS, Sym, Lazy):
+                raise Unsupported("a sum of lists")
+            total = machine.combine(NAMES["add"], "+", total, item, STATE.site)
         return total
     return machine.apply_row(NAMES["reduce_sum"], [x], {"axis": axis, **options})
 
@@ -103,19 +114,21 @@ def tuple_(machine: Specialiser, x: Any = ()) -> tuple[Any, ...]:
 
 
 def float_(machine: Specialiser, x: Any) -> Any:
+    if x.__class__ is not Sym and x.__class__ not in NUMBERS:
+        raise Unsupported("float of this")
     return machine.builder.to_float(x)
 
 
 def int_(machine: Specialiser, x: Any) -> Any:
     if x.__class__ is Sym:
-        return x if x.kind == INT else machine.builder.emit("to_int", (x,), INT)
+        return machine.builder.emit("to_int", (x,), INT) if x.kind == FLOAT else machine.builder.to_int(x)
     if x.__class__ in NUMBERS:
         return int(x)
     raise Unsupported("int of this")
 
 
 def pow_(machine: Specialiser, base: Any, exponent: Any) -> Any:
-    return machine.combine(NAMES["power"], "**", base, exponent, None)
+    return machine.combine(NAMES["power"], "**", base, exponent, STATE.site)
 
 
 def reversed_(machine: Specialiser, x: Any) -> list[Any]:

@@ -23,6 +23,8 @@ class Unset:
 
 
 UNSET = Unset()
+# What a function returns where its paths return values of different kinds.
+CONFLICT = Unset()
 
 
 def new_frame(parent: Frame | None) -> Frame:

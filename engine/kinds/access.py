@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from sys import getrefcount
+
 from ..core.dispatch import apply, as_operand, counted, describe, path_ends
 from ..core.dtypes import WEAK_COUNT
 from ..core.errors import failure, plural
-from ..core.tensor import OPERATORS, Tensor
+from ..core.tensor import OPERATORS, SCALARS, Tensor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,6 +104,20 @@ def get_item(value: Any, index: Any) -> Any:
     raise failure("E0304", f"{describe(value)} cannot be indexed")
 
 
+def write_in_place(x: Tensor, index: Any, value: Any) -> bool:
+    """Write one number into a tensor that nobody else holds, if its array is nobody else's either; whether it was done."""
+    array = x.value
+    if value.__class__ not in (float, int) or index.__class__ not in (int, tuple) or x.dtype.name != "float64":
+        return False
+    if array.__class__ in SCALARS or array.base is not None or not array.flags.writeable or getrefcount(array) != 3:
+        return False
+    places = index if index.__class__ is tuple else (index,)
+    if len(places) != array.ndim or any(i.__class__ is not int or not -n <= i < n for i, n in zip(places, array.shape)):
+        return False
+    array[index] = value
+    return True
+
+
 def set_item(container: Any, index: Any, value: Any) -> Any:
     """`container[index] = value`: the updated tensor, or the container itself where it changes in place."""
     cls = container.__class__
@@ -115,7 +131,9 @@ def set_item(container: Any, index: Any, value: Any) -> Any:
             container[key] = list(iterate(value))
             return container
         if key.__class__ is not int:
-            raise failure("E0405", "a list takes an integer or a slice as its index", "array(xs) makes a tensor of a list")
+            raise failure(
+                "E0405", "a list takes an integer or a slice as its index", "array(xs) makes a tensor of a list"
+            )
         if not -len(container) <= key < len(container):
             raise failure("E0405", f"index {key} is out of range for a list of length {len(container)}")
         container[key] = value
@@ -157,7 +175,9 @@ def iterate(value: Any) -> Iterator[Any]:
     operand = as_operand(value) if cls is not Tensor else value
     if operand.__class__ is Tensor and operand.ndim > 0:
         return rows(operand)
-    raise failure("E0304", f"{describe(value)} cannot be iterated over", "range(n) counts; a list or a tensor has items")
+    raise failure(
+        "E0304", f"{describe(value)} cannot be iterated over", "range(n) counts; a list or a tensor has items"
+    )
 
 
 def rows(x: Tensor) -> Iterator[Any]:
@@ -174,7 +194,9 @@ def unpack(value: Any, count: int, star: int | None) -> list[Any]:
             raise failure("E0304", f"{plural(len(items), 'value')} cannot be unpacked into {plural(count, 'name')}")
         return items
     if len(items) < count - 1:
-        raise failure("E0304", f"{plural(len(items), 'value')} are too few to unpack into {plural(count - 1, 'name')} and more")
+        raise failure(
+            "E0304", f"{plural(len(items), 'value')} are too few to unpack into {plural(count - 1, 'name')} and more"
+        )
     tail = count - star - 1
     middle = items[star : len(items) - tail]
     return [*items[:star], middle, *items[len(items) - tail :]]

@@ -30,7 +30,10 @@ class Variable:
     __slots__ = ("dtype", "label", "snapshot", "trainable")
     description = "a Variable"
     identity = True  # it is itself, whatever it holds: a key of a dict
-    attributes: ClassVar[dict[str, Any]] = {"trainable": lambda v: v.trainable, "name": lambda v: v.label or "Variable:0"}
+    attributes: ClassVar[dict[str, Any]] = {
+        "trainable": lambda v: v.trainable,
+        "name": lambda v: v.label or "Variable:0",
+    }
 
     def __init__(self, value: Any, trainable: bool = True, label: str = "", dtype: Any = None) -> None:
         value = as_operand(value)
@@ -65,7 +68,8 @@ class Variable:
             )  # fmt: skip
         if new.shape != self.shape:
             raise failure(
-                "E0302", f"assign cannot put shape {shape_text(new.shape)} into a Variable of shape {shape_text(self.shape)}"
+                "E0302",
+                f"assign cannot put shape {shape_text(new.shape)} into a Variable of shape {shape_text(self.shape)}",
             )
         self.snapshot = new
         return self
@@ -84,7 +88,9 @@ class Variable:
 
     def set_item(self, index: Any, value: Any) -> Any:
         raise failure(
-            "E0503", "a Variable does not support item assignment", "write v[i].assign(...): it changes the Variable in place"
+            "E0503",
+            "a Variable does not support item assignment",
+            "write v[i].assign(...): it changes the Variable in place",
         )
 
     def text(self, show: Callable[[Any], str]) -> str:
@@ -174,9 +180,7 @@ class VariableSlice:
     def method_assign(self, value: Any) -> Variable:
         value = as_operand(value)
         assignment_breaks(value)
-        return self.variable.replace(
-            lambda old: OPERATORS["index_update"].call((old, _still(value), self.index), None)
-        )
+        return self.variable.replace(lambda old: OPERATORS["index_update"].call((old, _still(value), self.index), None))
 
     def method_assign_add(self, delta: Any) -> Variable:
         return self.method_assign(OPERATORS["add"](self.peek(), _still(delta)))
@@ -189,7 +193,6 @@ class VariableSlice:
         saved = RECORDERS.copy()
         RECORDERS.clear()
         try:
-
             return get_item(self.variable.snapshot, self.index)
         finally:
             RECORDERS[:] = saved
@@ -217,7 +220,8 @@ def _points(variable: Variable, indices: Any) -> Any:
         raise failure("E0302", "the indices must be a list of coordinates", "write indices=[[0, 0], [1, 2]]")
     if array.shape[-1] > len(variable.shape):
         raise failure(
-            "E0302", f"coordinates of {array.shape[-1]} numbers are too long for a Variable of shape {shape_text(variable.shape)}"
+            "E0302",
+            f"coordinates of {array.shape[-1]} numbers are too long for a Variable of shape {shape_text(variable.shape)}",
         )
     return tuple(array[..., k] for k in range(array.shape[-1]))
 

@@ -7,10 +7,16 @@ from __future__ import annotations
 
 import math
 
-from ..core.dispatch import as_operand
+from ..core.dispatch import as_operand, plain
 from ..core.operation import Singular, composite, elementwise
+from .activations import softmax
 from .arithmetic import divide, is_complex, multiply, power
-from .exponential import exp, expm1, log, log1p, log_sigmoid, sigmoid, softplus
+from .exponential import exp, expm1, log, log1p, log_sigmoid, sigmoid, softplus, sqrt
+from .linalg import norm
+from .reductions import reduce_logsumexp as logsumexp
+from .reductions import reduce_sum
+from .structure import reshape
+from .support import VECTOR, cases, shape_of
 from .trigonometric import cosh, log_cosh, sin, sinh
 
 TYPE_CHECKING = False
@@ -72,7 +78,8 @@ def _keep_domain(np: Any, x: Any) -> Any:
 square_of_root = elementwise(
     "square_of_root", "x", [lambda y, x: 1.0 + 0.0 * y],
     scalar=lambda x: x if x >= 0 else math.nan, array=_keep_domain, dtype="float", domain=[(0.2, 4)],
-    internal=True, doc="sqrt(x)**2: x itself where the root is real, with the derivative 1 at 0 too.", example=("square_of_root(2.0)", 2.0),
+    internal=True, doc="sqrt(x)**2: x itself where the root is real, with the derivative 1 at 0 too.",
+    example=("square_of_root(2.0)", 2.0),
 )  # fmt: skip
 
 # --- real functions in the place of compositions, which stay what they are for complex numbers -----------------------
@@ -97,6 +104,36 @@ log_of_cosh = composite(
 log_of_one_plus_exp = composite(
     "log_of_one_plus_exp", "x", _real_form(softplus, lambda x: log(1.0 + exp(x))), domain=[(-5, 5)],
     internal=True, doc="log(1 + exp(x)) by softplus.", example=("log_of_one_plus_exp(1000.0)", 1000.0),
+)  # fmt: skip
+
+log_of_sum_of_exp = composite(
+    "log_of_sum_of_exp", "x", _real_form(logsumexp, lambda x: log(reduce_sum(exp(x)))), domain=cases(((VECTOR,), {})), internal=True,
+    doc="log(sum(exp(x))) by logsumexp.", example=("log_of_sum_of_exp([1000.0, -1000.0])", 1000.0),
+)  # fmt: skip
+
+
+def _normalised_exp(x: Any) -> Any:
+    shape = shape_of(x)
+    return reshape(softmax(reshape(x, shape=-1)), shape=shape) if shape else divide(exp(x), exp(x))
+
+
+normalised_exp = composite(
+    "normalised_exp", "x", _real_form(_normalised_exp, lambda x: exp(x) / reduce_sum(exp(x))),
+    domain=cases(((VECTOR,), {})), internal=True,
+    doc="exp(x) / sum(exp(x)) without overflow.", example=("normalised_exp([1000.0, 1000.0])", [0.5, 0.5]),
+)  # fmt: skip
+
+
+def _root_of_sum(x: Any) -> Any:
+    value = plain(x)
+    if is_complex(x) or not (value.any() if hasattr(value, "any") else value):
+        return sqrt(reduce_sum(power(x, 2)))  # at 0 the chain rule's nan, and the notice that names norm
+    return norm(x)
+
+
+root_of_sum_of_squares = composite(
+    "root_of_sum_of_squares", "x", lambda x: _root_of_sum(as_operand(x)), domain=cases(((VECTOR,), {})), internal=True,
+    doc="sqrt(sum(x**2)) without overflow or underflow on the way.", example=("root_of_sum_of_squares([3e200, 4e200])", 5e200),
 )  # fmt: skip
 
 # --- f(x) / x ---------------------------------------------------------------------------------------------------------

@@ -394,7 +394,7 @@ class Delete(Stmt):
 class CoreProgram:
     """A whole program: `inputs` are bound from outside to their slots of the module's frame."""
 
-    __slots__ = ("body", "ends_with_value", "inputs", "optional", "size", "slot_names", "source")
+    __slots__ = ("body", "ends_with_value", "inputs", "optional", "places", "size", "slot_names", "source")
 
     def __init__(
         self,
@@ -405,6 +405,7 @@ class CoreProgram:
         size: int,
         ends_with_value: bool,
         slot_names: list[str],
+        places: dict[str, Site],
     ) -> None:
         self.source = source
         self.body = body
@@ -413,3 +414,4 @@ class CoreProgram:
         self.size = size
         self.ends_with_value = ends_with_value
         self.slot_names = slot_names
+        self.places = places  # where each input is read first

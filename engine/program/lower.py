@@ -79,6 +79,7 @@ class Lowering:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.inputs: dict[str, int] = {}
+        self.places: dict[str, Site] = {}
         self.optional: dict[str, tuple[int, Any]] = {}
         self.modules: dict[str, list[str]] = {name: [name] for name in vocabulary.MODULES}
         self.imported: dict[str, vocabulary.Meaning] = {}
@@ -111,6 +112,7 @@ class Lowering:
             len(self.module.slot_names),
             ends_with_value(module.body),
             self.module.slot_names,
+            self.places,
         )
 
     def find(self, name: str) -> tuple[int, int] | None:
@@ -141,6 +143,7 @@ class Lowering:
         """A read of an input: a slot of the module's frame that is filled from outside."""
         if name not in self.inputs:
             self.inputs[name] = self.module.fresh(name)
+            self.places[name] = self.site(node)
         return c.Load(self.height(self.scope), self.inputs[name], name, self.site(node))
 
     # --- names ------------------------------------------------------------------------------------------------------
@@ -646,7 +649,7 @@ class Lowering:
                 self.modules.setdefault(root, [root])
             else:
                 self.modules[alias.asname] = alias.name.split(".")
-        return None
+        return
 
     def import_from(self, node: s.ImportFrom) -> None:
         if node.module in vocabulary.IGNORED_IMPORTS:
@@ -704,9 +707,7 @@ def assigned_names(statements: list[s.Statement]) -> list[str]:
         found: list[str] = []
         if cls is s.Assign:
             found = [name for target in node.targets for name in target_names(target)]  # type: ignore[attr-defined]
-        elif cls in (s.AnnAssign, s.AugAssign):
-            found = target_names(node.target)  # type: ignore[attr-defined]
-        elif cls is s.For:
+        elif cls in (s.AnnAssign, s.AugAssign) or cls is s.For:
             found = target_names(node.target)  # type: ignore[attr-defined]
         elif cls is s.FunctionDef:
             found = [node.name]  # type: ignore[attr-defined]

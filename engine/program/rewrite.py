@@ -2,6 +2,10 @@
 
     log(sigmoid(x))                 log_sigmoid(x)
     log(cosh(x))                    log_cosh(x)
+    1 / (1 + exp(-x))               sigmoid(x)
+    log(sum(exp(x)))                logsumexp(x)
+    exp(x) / sum(exp(x))            softmax over all axes
+    sqrt(sum(x**2))                 scaled as norm is
     log(1 + exp(x))                 softplus(x)
     log(1 + x), log(1 - x)          log1p(x), log1p(-x)
     exp(x) - 1                      expm1(x)
@@ -49,17 +53,22 @@ def rewrite_call(node: c.Apply) -> c.Expr | None:
         parts = squares(inner)
         if parts is not None and 2 <= len(parts) <= 3:
             return apply("root_of_squares" if len(parts) == 2 else "root_of_three_squares", parts, node.site)
-        return None
+        total = sum_of(inner)
+        root = None if total is None or is_one(total) else root_of(total)
+        return None if root is None else apply("root_of_sum_of_squares", [root], node.site)
+    found = call_of(sum_of(inner))
+    if found is not None and found[0] == "exp":
+        return apply("log_of_sum_of_exp", [found[1]], node.site)
     found = call_of(inner)
     if found is not None and (name, found[0]) in COMPOSITIONS:
         return apply(COMPOSITIONS[name, found[0]], [found[1]], node.site)
-    if inner.__class__ is c.Operator and inner.symbol in "+-":  # type: ignore[attr-defined]
-        left, right = inner.left, inner.right  # type: ignore[attr-defined]
-        if inner.symbol == "+" and is_one(right):  # type: ignore[attr-defined]
+    if inner.__class__ is c.Operator and inner.symbol in "+-":
+        left, right = inner.left, inner.right
+        if inner.symbol == "+" and is_one(right):
             left, right = right, left
         if is_one(left):
-            if inner.symbol == "-":  # type: ignore[attr-defined]
-                return apply("log1p", [negative(right, inner.site)], node.site)  # type: ignore[attr-defined]
+            if inner.symbol == "-":
+                return apply("log1p", [negative(right, inner.site)], node.site)
             found = call_of(right)
             if found is not None and found[0] == "exp":
                 return apply("log_of_one_plus_exp", [found[1]], node.site)
@@ -89,8 +98,14 @@ def rewrite_operator(node: c.Operator) -> c.Expr | None:
         if left.__class__ is c.Apply or (left.__class__ is c.Operator and left.symbol == "-"):
             stable = rewrite(left)  # (exp(x) - 1)/x is expm1(x)/x
             top = top if stable is None else call_of(stable)
+        if is_one(left) and right.__class__ is c.Operator and right.symbol == "+":
+            found = call_of(right.right if is_one(right.left) else right.left)
+            if found is not None and found[0] == "exp" and (is_one(right.left) or is_one(right.right)):
+                return apply("sigmoid", [negative(found[1], node.site)], node.site)
         if top is None:
             return None
+        if top[0] == "exp" and same(sum_of(right), left):
+            return apply("normalised_exp", [top[1]], node.site)
         if top[0] in QUOTIENTS and same(top[1], right):
             return apply(QUOTIENTS[top[0]], [right], node.site)
         if top[0] == "one_minus_cos":
@@ -114,7 +129,12 @@ def site_of(name: str, site: Site) -> Site:
 
 def call_of(node: Any) -> tuple[str, c.Expr] | None:
     """(name, argument) of a call of a row with one argument."""
-    if node.__class__ is c.Apply and len(node.args) == 1 and not node.keywords and node.args[0].__class__ is not c.Spread:
+    if (
+        node.__class__ is c.Apply
+        and len(node.args) == 1
+        and not node.keywords
+        and node.args[0].__class__ is not c.Spread
+    ):
         return node.op.name, node.args[0]
     return None
 
@@ -124,10 +144,21 @@ def literal(node: Any) -> Any:
 
 
 def is_one(node: Any) -> bool:
-    return literal(node) == 1
+    return bool(literal(node) == 1)
+
+
+def sum_of(node: Any) -> Any:
+    """What is summed by `sum(x)`, `np.sum(x)` or `x.sum()` over all axes; None for anything else."""
+    if node.__class__ is c.Call and node.function.__class__ is c.Intrinsic and node.function.name == "sum":
+        single = len(node.args) == 1 and not node.keywords and node.args[0].__class__ in (c.Apply, c.Operator)
+        return node.args[0] if single else None
+    found = call_of(node)
+    return found[1] if found is not None and found[0] == "sum" else None
 
 
 def negative(node: c.Expr, site: Site) -> c.Expr:
+    if node.__class__ is c.Prefix and node.symbol == "-":
+        return node.operand
     return c.Prefix("-", NAMES["negative"], node, site_of("negative", site))
 
 
@@ -173,9 +204,9 @@ def squares(node: Any) -> list[c.Expr] | None:
 def root_of(node: Any) -> c.Expr | None:
     if node.__class__ is c.Operator:
         if node.symbol == "**" and literal(node.right) == 2:
-            return node.left  # type: ignore[no-any-return]
+            return node.left
         if node.symbol == "*" and same(node.left, node.right):
-            return node.left  # type: ignore[no-any-return]
+            return node.left
     found = call_of(node)
     if found is not None and found[0] == "square":
         return found[1]
@@ -187,7 +218,7 @@ def same(a: Any, b: Any) -> bool:
     if a.__class__ is not b.__class__:
         return False
     if a.__class__ is c.Load:
-        return a.depth == b.depth and a.slot == b.slot  # type: ignore[no-any-return]
+        return bool(a.depth == b.depth and a.slot == b.slot)
     if a.__class__ is c.Literal:
         return a.value.__class__ in (int, float) and a.value.__class__ is b.value.__class__ and a.value == b.value
     if a.__class__ is c.Operator:

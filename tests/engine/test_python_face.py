@@ -73,7 +73,9 @@ def test_bindings(given: Any, squared: Any) -> None:
     assert np.asarray(found).tolist() == squared
 
 
-@pytest.mark.parametrize("given", [object(), {1, 2}, b"bytes", print, np.array([object()]), np.datetime64("2020-01-01"), lambda: 1])
+@pytest.mark.parametrize(
+    "given", [object(), {1, 2}, b"bytes", print, np.array([object()]), np.datetime64("2020-01-01"), lambda: 1]
+)
 def test_bindings_that_mean_nothing(given: Any) -> None:
     with pytest.raises(AdiffError) as caught:
         program("x**2").value({"x": given})
@@ -86,7 +88,12 @@ def test_errors_carry_code_span_and_hint() -> None:
     error = caught.value
     assert (error.code, error.kind, error.exit_code) == ("E0203", "name", 3)
     assert error.span is not None
-    assert (error.span.source.name, error.span.line, error.span.column, error.span.end_column) == ("point.adiff", 1, 5, 9)
+    assert (error.span.source.name, error.span.line, error.span.column, error.span.end_column) == (
+        "point.adiff",
+        1,
+        5,
+        9,
+    )
     assert error.hint is not None
     assert "'sin'" in error.hint
 
@@ -131,6 +138,8 @@ RUNTIME = [
     ("sin(1, 2)", "E0305", "sin(1, 2)", "1 argument"),
     ("sum([1.0], axes=7, bogus=1)", "E0305", "sum([1.0], axes=7, bogus=1)", "sum"),
     ("x = [1, 2]\nx.push(3)", "E0304", "x.push(3)", "push"),
+    ("xs = [1]\nxs.append(1, 2)", "E0305", "xs.append(1, 2)", "at most 1 argument, and 2"),
+    ("v = Variable(1.0)\nv.assgin(2.0)", "E0304", "v.assgin(2.0)", "a Variable has no attribute 'assgin'"),
     ("ones((2, 2)).sums()", "E0304", "ones((2, 2)).sums()", "sums"),
     ("x = (1, 2)\nx(3)", "E0304", "x(3)", "cannot be called"),
     ("None + 1", "E0304", "None + 1", "None"),

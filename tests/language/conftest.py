@@ -18,7 +18,9 @@ class Runner:
     def __call__(self, text: str, at: dict[str, Any] | None = None, command: str = "run", **options: Any) -> Any:
         written: list[str] = []
         try:
-            self.outcome = program(text).evaluate(command, at or {}, write=written.append, **{"engine": "tape", **options})
+            self.outcome = program(text).evaluate(
+                command, at or {}, write=written.append, **{"engine": "tape", **options}
+            )
         finally:
             self.printed = "".join(written)
         return plain(self.outcome.value)

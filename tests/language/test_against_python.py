@@ -57,7 +57,13 @@ class Writer:
     def __init__(self, draw: st.DrawFn) -> None:
         self.draw = draw
         self.lines: list[str] = []
-        self.variables: dict[str, list[str]] = {"int": ["n0", "i0", "i1"], "float": ["x0"], "str": ["s0"], "list": ["l0"], "bool": []}
+        self.variables: dict[str, list[str]] = {
+            "int": ["n0", "i0", "i1"],
+            "float": ["x0"],
+            "str": ["s0"],
+            "list": ["l0"],
+            "bool": [],
+        }
         self.functions: list[tuple[str, int]] = []
         self.loops = 0
 
@@ -181,7 +187,9 @@ class Writer:
 
         form = self.number(0, 15)
         if form <= 2:
-            put(f"{self.variable('int')} = {self.int_(2)} % {self.pick(['99991', '-7919'])}")  # loops must not square for ever
+            put(
+                f"{self.variable('int')} = {self.int_(2)} % {self.pick(['99991', '-7919'])}"
+            )  # loops must not square for ever
         elif form == 3:
             put(f"{self.variable('float')} = {self.float_(2)}")
         elif form == 4:
@@ -273,7 +281,12 @@ def programs(draw: st.DrawFn) -> str:
     writer.lines += ["i0 = i1 = 0", "n0 = 3", "x0 = 1.5", "s0 = 'q'", "l0 = [2, -1, 5]"]
     for _ in range(draw(st.integers(0, 2))):
         writer.function() if draw(st.booleans()) else writer.closure()
-    for name, kind, value in (("n1", "int", "-7"), ("x1", "float", "-0.125"), ("l1", "list", "[4]"), ("s1", "str", "''")):
+    for name, kind, value in (
+        ("n1", "int", "-7"),
+        ("x1", "float", "-0.125"),
+        ("l1", "list", "[4]"),
+        ("s1", "str", "''"),
+    ):
         writer.lines.append(f"{name} = {value}")
         writer.variables[kind].append(name)
     for _ in range(draw(st.integers(2, 7))):

@@ -56,11 +56,12 @@ def test_the_one_right_answer(case: dict[str, Any]) -> None:
             assert right(a, b), (name, a, b)
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
+COMPARED = [case for case in CASES if "exact" in (case["jax"], case["torch"])]
+
+
+@pytest.mark.parametrize("case", COMPARED, ids=[case["id"] for case in COMPARED])
 def test_never_worse_than_both_peers(case: dict[str, Any]) -> None:
     """Where JAX or PyTorch is exact, so is adiff; the parts of an answer that are open stay open."""
-    if "exact" not in (case["jax"], case["torch"]):
-        pytest.skip("no peer is exact here")
     _, found = derivatives(case)
     for name, expected in case["gradient"].items():
         for a, b in zip(found[name], flat(numbers(expected)) if expected is not None else []):
@@ -170,7 +171,9 @@ POLICIES = [
 ASKED = [(text, at, policy, gradient) for text, at, answers in POLICIES for policy, gradient in answers.items()]
 
 
-@pytest.mark.parametrize(("text", "at", "policy", "gradient"), ASKED, ids=[f"{a[0]} {list(a[1].values())} {a[2]}" for a in ASKED])
+@pytest.mark.parametrize(
+    ("text", "at", "policy", "gradient"), ASKED, ids=[f"{a[0]} {list(a[1].values())} {a[2]}" for a in ASKED]
+)
 def test_singular_points(text: str, at: dict[str, Any], policy: str, gradient: list[float]) -> None:
     _, found = program(text).value_and_gradient(at, kinks=policy)
     flattened = [leaf for name in at for leaf in flat(found[name])]
@@ -188,7 +191,9 @@ def test_kinks_can_be_errors(text: str) -> None:
 
 
 def test_a_notice_is_given_once_for_each_place() -> None:
-    outcome = program("total = 0.0\nfor i in range(100):\n    total += abs(x)\ntotal + abs(x)").evaluate("grad", {"x": 0.0})
+    outcome = program("total = 0.0\nfor i in range(100):\n    total += abs(x)\ntotal + abs(x)").evaluate(
+        "grad", {"x": 0.0}
+    )
     places = [(n.span.line, n.span.column) for n in outcome.notices if n.code == "N0501" and n.span is not None]
     assert places == [(4, 9), (3, 14)] or places == [(3, 14), (4, 9)]
 
@@ -196,13 +201,19 @@ def test_a_notice_is_given_once_for_each_place() -> None:
 ORIGINS = [
     ("y = log(x)\nz = y * 2\nexp(z) / z", {"x": -1.0}, "value", "N0601", "nan", "log(x)"),
     ("y = exp(x)\ny - y", {"x": 1000.0}, "value", "N0601", "infinity", "exp(x)"),
-    ("sqrt(sum(x**2))", {"x": [0.0, 0.0]}, "grad", "N0602", "norm", "x**2"),
+    ("sqrt(sum(x**2))", {"x": [0.0, 0.0]}, "grad", "N0602", "norm", "sqrt(sum(x**2))"),
     ("a = x - 1\nb = 1 / a\nb * 0", {"x": 1.0}, "value", "N0601", "infinity", "1 / a"),
 ]
 
 
 @pytest.mark.parametrize(("text", "at", "command", "code", "words", "place"), ORIGINS, ids=[o[0][:20] for o in ORIGINS])
-def test_where_the_first_nan_arises(text: str, at: dict[str, Any], command: str, code: str, words: str, place: str) -> None:
+def test_where_the_first_nan_arises(
+    text: str, at: dict[str, Any], command: str, code: str, words: str, place: str
+) -> None:
     outcome = program(text).evaluate(command, at)
-    found = [(n.message, n.span.source.text[n.span.start : n.span.end]) for n in outcome.notices if n.code == code and n.span]
-    assert any(words in message and shown == place for message, shown in found), [(n.code, n.message) for n in outcome.notices]
+    found = [
+        (n.message, n.span.source.text[n.span.start : n.span.end]) for n in outcome.notices if n.code == code and n.span
+    ]
+    assert any(words in message and shown == place for message, shown in found), [
+        (n.code, n.message) for n in outcome.notices
+    ]

@@ -18,7 +18,8 @@ CORPUS = [
     *(HERE / "python_failures.txt").read_text(encoding="utf-8").split("\n===\n"),
 ]
 TOKEN = re.compile(r"\s+|\w+|\*\*|//|==|[<>=!]=|.", re.DOTALL)
-WORDS = sorted({token for text in CORPUS for token in TOKEN.findall(text) if not token.isspace()}) + [
+WORDS = [
+    *sorted({token for text in CORPUS for token in TOKEN.findall(text) if not token.isspace()}),
     "None", "True", "[]", "()", "{}", "''", "-1", "0", "1e308", "nan", "1j", "10**30", "x", "constant([1, 2])", "ones((2, 3))", "...",
     "cast(x, int64)", "Variable(x)", "stack", "grad", "__class__", "constant('a')", "zeros(0)", "range(3)", "float32", "tf", "lambda",
     "reduce_sum", "dynamic_partition", "x.T", "x.shape", "GradientTape()", ".numpy()", "gradient", "vmap", "scan", "while_loop", "print",
@@ -41,12 +42,12 @@ VALUES = [
     "cast([1, 2], int32)", "GradientTape()", "zip([1], [2])", "'%d'", "f'{x}'", "1 + 2j", "[None]", "[x, 'a']", "constant(True)", "...",
 ]  # fmt: skip
 KINDS = [OPERATORS, FUNCTIONS, NUMBERS]
-POINT = {name: value for name, value in zip(
+POINT = dict(zip(
     ["x", "a", "k", "c", "S", "K", "T", "r", "v", "xs", "w", "u", "d", "z", "A", "M", "e", "theta", "omega", "g", "points", "b",
      "logits", "means", "scales", "y", "n", "i", "f", "t"],
     [2.0, 0.5, 4.0, 0.5, [[2.0, 0.5], [0.5, 1.0]], 105, 0.5, 0.03, 0.2, [1.0, 0.5], 0.5, -0.3, [1.0, 2.0, 3.0], 1 + 2j,
      [[1.0, 2.0], [2.0, 4.0]], 1, 0.3, 0.5, 0.0, 9.81, [[0.0, 1.0], [1.0, 3.0]], 0.0, [0.0, 1.0], [0.0, 1.0], [0.0, -0.5], 3, 5, 2, "s", True],
-)}  # fmt: skip
+))  # fmt: skip
 
 
 @st.composite
@@ -80,14 +81,52 @@ def mutants(draw: st.DrawFn) -> str:
 )
 @given(mutants(), st.sampled_from(["value", "run", "grad", "grad", "hessian", "jacobian", "tape", "jvp", "check"]))
 def test_mutants(text: str, command: str) -> None:
+    error: AdiffError | None = None
     try:
         compiled = program(text)
         at = {name: POINT.get(name, 1.5) for name in compiled.inputs}
         options = dict(LIMITS)
         if command == "jvp":
-            options["tangent"] = {name: 1.0 for name in list(at)[:1]}  # type: ignore[assignment]
+            options["tangent"] = dict.fromkeys(list(at)[:1], 1.0)  # type: ignore[assignment]
         compiled.evaluate(command, at, write=lambda text: None, **options)
-    except AdiffError as error:
+    except AdiffError as found:
+        error = found
+    if error is not None:
+        assert error.message
+        assert not error.code.startswith("E09"), (error.code, error.message)
+
+
+def callable_names() -> list[str]:
+    from adiff.engine.ops.registry import METHODS, NAMES
+    from adiff.engine.program.vocabulary import INTRINSICS
+
+    return [*sorted({*NAMES, *INTRINSICS}), *(f"({value}).{name}" for name in sorted(METHODS) for value in VALUES[:3])]
+
+
+@settings(
+    max_examples=400,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    phases=(Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink),
+)
+@given(
+    st.sampled_from(callable_names()),
+    st.lists(st.sampled_from(VALUES), max_size=4),
+    st.sampled_from(["", "axis", "dtype", "n", "shape", "order", "keepdims"]),
+    st.sampled_from(VALUES),
+    st.sampled_from(["value", "grad", "hessian", "jacobian", "tape", "check"]),
+)
+def test_calls_with_anything(name: str, values: list[str], keyword: str, extra: str, command: str) -> None:
+    """Every function of the language, called with arguments that mostly do not fit, gives an answer or says why not."""
+    text = f"{name}({', '.join([*values, *([f'{keyword}={extra}'] if keyword else [])])})"
+    error: AdiffError | None = None
+    try:
+        compiled = program(text)
+        at = {name: POINT.get(name, 1.5) for name in compiled.inputs}
+        compiled.evaluate(command, at, write=lambda text: None, **LIMITS)
+    except AdiffError as found:
+        error = found
+    if error is not None:
         assert error.message
         assert not error.code.startswith("E09"), (error.code, error.message)
 

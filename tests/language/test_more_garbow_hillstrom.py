@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from adiff import program
 
-CASES = json.loads((Path(__file__).parents[1] / "data" / "more_garbow_hillstrom.json").read_text(encoding="utf-8"))["cases"]
+CASES = json.loads((Path(__file__).parents[1] / "data" / "more_garbow_hillstrom.json").read_text(encoding="utf-8"))[
+    "cases"
+]
 
 
 @pytest.mark.parametrize("case", CASES, ids=[f"{case['number']}-{case['name']}" for case in CASES])

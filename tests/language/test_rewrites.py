@@ -14,6 +14,8 @@ from adiff import program
 STABLE: list[tuple[str, Any, list[float]]] = [
     ("log(sigmoid(x))", lambda x: -mp.log(1 + mp.exp(-x)), [-1000.0, -40.0, 40.0, 0.3]),
     ("log(cosh(x))", lambda x: mp.log(mp.cosh(x)), [1000.0, -1000.0, 1e-9, 0.7]),
+    ("1 / (1 + exp(-x))", lambda x: 1 / (1 + mp.exp(-x)), [-1000.0, -40.0, 40.0, 0.3]),
+    ("1 / (exp(x) + 1)", lambda x: 1 / (1 + mp.exp(x)), [1000.0, 40.0, -0.3]),
     ("log(1 + exp(x))", lambda x: mp.log(1 + mp.exp(x)), [1000.0, -1000.0, -40.0, 0.3]),
     ("log(exp(x) + 1)", lambda x: mp.log(1 + mp.exp(x)), [1000.0, -50.0]),
     ("log(1 + x)", lambda x: mp.log(1 + x), [1e-18, -1e-18, 1e-300, 0.5, -0.5]),
@@ -40,7 +42,9 @@ STABLE: list[tuple[str, Any, list[float]]] = [
 CASES = [(text, f, x) for text, f, points in STABLE for x in points]
 
 
-@pytest.mark.parametrize(("text", "f", "x"), [case for case in CASES if case[2] != 0], ids=[f"{c[0]} {c[2]}" for c in CASES if c[2] != 0])
+@pytest.mark.parametrize(
+    ("text", "f", "x"), [case for case in CASES if case[2] != 0], ids=[f"{c[0]} {c[2]}" for c in CASES if c[2] != 0]
+)
 def test_value_and_derivative(text: str, f: Any, x: float) -> None:
     value, gradients = program(text).value_and_gradient({"x": x})
     with mp.workdps(700):
@@ -48,6 +52,36 @@ def test_value_and_derivative(text: str, f: Any, x: float) -> None:
         step = mp.mpf(10) ** -20 * abs(mp.mpf(repr(x)))
         slope = (f(mp.mpf(repr(x)) + step) - f(mp.mpf(repr(x)) - step)) / (2 * step)
     assert gradients["x"] == pytest.approx(float(slope), rel=1e-9, abs=1e-300)
+
+
+VECTORS: list[tuple[str, list[float], float, list[float]]] = [
+    ("log(sum(exp(x)))", [1000.0, 1000.0], 1000 + math.log(2), [0.5, 0.5]),
+    ("tf.math.log(tf.reduce_sum(tf.exp(x)))", [-1000.0, -1000.0], -1000 + math.log(2), [0.5, 0.5]),
+    ("(exp(x) / sum(exp(x)))[0]", [1000.0, 1000.0], 0.5, [0.25, -0.25]),
+    ("(np.exp(x) / np.sum(np.exp(x)))[1]", [-800.0, 0.0], 1.0, [0.0, 0.0]),
+    ("sqrt(sum(x**2))", [3e200, 4e200], 5e200, [0.6, 0.8]),
+    ("np.sqrt(np.sum(x * x))", [3e-200, -4e-200], 5e-200, [0.6, -0.8]),
+]
+
+
+@pytest.mark.parametrize(("text", "x", "value", "gradient"), VECTORS, ids=[f"{v[0]} {v[1][0]}" for v in VECTORS])
+def test_sums(text: str, x: list[float], value: float, gradient: list[float]) -> None:
+    found, gradients = program(text).value_and_gradient({"x": x})
+    assert found == pytest.approx(value, rel=1e-14)
+    assert gradients["x"] == pytest.approx(gradient, rel=1e-12, abs=1e-300)
+
+
+def test_sums_of_matrices_are_over_all_axes() -> None:
+    x = np.array([[0.5, -1.0], [2.0, 0.25]])
+    total = np.exp(x).sum()
+    value, gradients = program("log(sum(exp(x)))").value_and_gradient({"x": x})
+    assert value == pytest.approx(np.log(total), rel=1e-14)
+    assert gradients["x"] == pytest.approx(np.exp(x) / total, rel=1e-13)
+    assert program("exp(x) / sum(exp(x))").value({"x": x}) == pytest.approx(np.exp(x) / total, rel=1e-13)
+    assert program("sqrt(sum(x**2))").value({"x": x}) == pytest.approx(np.sqrt((x**2).sum()), rel=1e-14)
+    assert program("log(sum(exp(x), axis=0))").value({"x": x}) == pytest.approx(
+        np.log(np.exp(x).sum(axis=0)), rel=1e-13
+    )
 
 
 @pytest.mark.parametrize(
@@ -59,7 +93,9 @@ def test_limits_at_zero(text: str, value: float, slope: float, bend: float) -> N
     outcome = program(text).evaluate("hessian", {"x": 0.0})
     assert outcome.gradients is not None
     assert outcome.hessian is not None
-    assert [outcome.value, outcome.gradients["x"], outcome.hessian["x"]["x"]] == pytest.approx([value, slope, bend], rel=1e-14)
+    assert [outcome.value, outcome.gradients["x"], outcome.hessian["x"]["x"]] == pytest.approx(
+        [value, slope, bend], rel=1e-14
+    )
 
 
 @pytest.mark.parametrize("order", range(1, 7))
@@ -82,13 +118,18 @@ def test_arrays(text: str) -> None:
     compiled = program(text)
     values, gradients = compiled.value_and_gradient({"x": xs})
     for x, value, gradient in zip(xs, values, gradients["x"]):
-        assert (value, gradient) == pytest.approx((compiled.value({"x": float(x)}), compiled.value_and_gradient({"x": float(x)})[1]["x"]), rel=1e-13)
+        assert (value, gradient) == pytest.approx(
+            (compiled.value({"x": float(x)}), compiled.value_and_gradient({"x": float(x)})[1]["x"]), rel=1e-13
+        )
 
 
 @pytest.mark.parametrize("text", [text for text, _, _ in STABLE if "gamma" not in text])
 def test_complex_numbers_keep_the_formula(text: str) -> None:
     z = 0.75 + 0.5j
-    names = {name: getattr(np, name) for name in ("exp", "log", "cosh", "sqrt", "cos", "sin", "sinh", "expm1", "log1p", "square")}
+    names = {
+        name: getattr(np, name)
+        for name in ("exp", "log", "cosh", "sqrt", "cos", "sin", "sinh", "expm1", "log1p", "square")
+    }
     names["sigmoid"] = lambda v: 1 / (1 + np.exp(-v))
     expected = eval(text, names, {"x": np.complex128(z)})
     assert program(text).value({"x": z}) == pytest.approx(complex(expected), rel=1e-13)

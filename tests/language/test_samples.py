@@ -31,7 +31,9 @@ def command_of(name: str) -> list[str]:
 def answers(name: str) -> list[dict[str, Any]]:
     arguments = command_of(name)
     extra = [] if arguments[0] == "batch" else ["--json"]
-    done = subprocess.run([sys.executable, "-c", RUN, *arguments, *extra], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, *arguments, *extra], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -148,22 +150,32 @@ CHECKS: dict[str, Callable[[dict[str, Any]], None]] = {
     "newton_sqrt.adiff": lambda a: near([a["value"], a["gradients"]["a"]], [math.sqrt(2), 1 / (2 * math.sqrt(2))]),
     "newton_root.adiff": check_root,
     "damped_oscillator.adiff": lambda a: near(
-        [a["value"], a["gradients"]["k"], a["gradients"]["c"]], [float(oscillator(4, 0.5)), *gradient(oscillator, 4.0, 0.5)], 1e-9
+        [a["value"], a["gradients"]["k"], a["gradients"]["c"]],
+        [float(oscillator(4, 0.5)), *gradient(oscillator, 4.0, 0.5)],
+        1e-9,
     ),
     "gaussian_mixture.adiff": check_mixture,
     "small_network.adiff": check_network,
     "black_scholes.adiff": check_black_scholes,
     # f = 100 (y - x^2)^2 + (1 - x)^2 at (-1.2, 1): H = [[1200 x^2 - 400 y + 2, -400 x], [-400 x, 200]]
-    "rosenbrock.adiff": lambda a: near([a["hessian"]["x"]["x"], [a["gradients"]["x"]] * 2], [[[1330, 480], [480, 200]], [[-215.6, -88]] * 2]),
+    "rosenbrock.adiff": lambda a: near(
+        [a["hessian"]["x"]["x"], [a["gradients"]["x"]] * 2], [[[1330, 480], [480, 200]], [[-215.6, -88]] * 2]
+    ),
     "logistic_map.adiff": lambda a: near([a["value"], a["gradients"]["r"]], [1 - 1 / 2.5, 1 / 2.5**2]),
-    "determinant.adiff": lambda a: near([a["gradients"]["A"], [[a["value"]] * 2] * 2], [[[4, -2], [-2, 1]], [[0, 0]] * 2]),
+    "determinant.adiff": lambda a: near(
+        [a["gradients"]["A"], [[a["value"]] * 2] * 2], [[[4, -2], [-2, 1]], [[0, 0]] * 2]
+    ),
     "rnn_cell.adiff": check_rnn,
     # nearest centres: 0 0 1 1 1
     "kmeans_step.adiff": lambda a: near(a["value"], [[0, 0.5], [13 / 3, 4.5]]),
     "lbfgs_packing.adiff": check_packing,
     "least_squares.adiff": check_least_squares,
-    "kepler.adiff": lambda a: near([a["value"], a["gradients"]["M"], a["gradients"]["e"]], [float(kepler(1, 0.3)), *gradient(kepler, 1.0, 0.3)]),
-    "pendulum_energy.adiff": lambda a: near([a["cotangents"][n] for n in ("theta", "omega", "g")], gradient(pendulum, 0.5, 0.0, 9.81), 1e-9),
+    "kepler.adiff": lambda a: near(
+        [a["value"], a["gradients"]["M"], a["gradients"]["e"]], [float(kepler(1, 0.3)), *gradient(kepler, 1.0, 0.3)]
+    ),
+    "pendulum_energy.adiff": lambda a: near(
+        [a["cotangents"][n] for n in ("theta", "omega", "g")], gradient(pendulum, 0.5, 0.0, 9.81), 1e-9
+    ),
     "cholesky_likelihood.adiff": check_cholesky,
     # the logits are 1000 apart: log_softmax is (0, -1000, -2000), and its gradient softmax minus the unit vector
     "stable_softmax.adiff": lambda a: near([a["value"], *a["gradients"]["logits"]], [1000, 1, -1, 0]),

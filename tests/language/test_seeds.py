@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # text -> what it prints
 PRINTED = {
     "a function under a tape": (
-        '''
+        """
 import tensorflow as tf
 
 # f(x) = x^2
@@ -35,11 +35,11 @@ gradiente = tape.gradient(y, x)
 
 print("f(x) =", y.numpy())  # f(x) = 4.0
 print("Gradiente de f(x) con respecto a x =", gradiente.numpy())
-''',
+""",
         "f(x) = 4.0\nGradiente de f(x) con respecto a x = 4.0\n",
     ),
     "a Variable": (
-        '''
+        """
 import numpy as np
 import matplotlib.pyplot as plt
 
@@ -50,11 +50,11 @@ with tf.GradientTape() as tape:
 
 dy_dx = tape.gradient(y,x)
 print(dy_dx.numpy())
-''',
+""",
         "6.0\n",
     ),
     "a persistent tape": (
-        '''
+        """
 import tensorflow as tf
 x = tf.constant(3.0)
 with tf.GradientTape(persistent=True) as t:
@@ -66,7 +66,7 @@ dy_dx = t.gradient(y,x) #  6.0
 del t # delete the reference to the tape ( free the resource)
 print(dz_dx.numpy())
 print(dy_dx.numpy())
-''',
+""",
         "108.0\n6.0\n",
     ),
 }
@@ -74,7 +74,7 @@ print(dy_dx.numpy())
 # text -> its value
 VALUES = {
     "reduce_sum of ones": (
-        '''
+        """
 from __future__ import absolute_import, division, print_function, unicode_literals
 
 import tensorflow as tf
@@ -92,11 +92,11 @@ for i in [0,1]:
     for j in [0,1]:
         assert dz_dx[i][j].numpy() == 8.0
 dz_dx.numpy()
-''',
+""",
         [[8.0, 8.0], [8.0, 8.0]],
     ),
     "control flow": (
-        '''
+        """
 import tensorflow as tf
 def f(x,y):
     output = 1.0
@@ -117,11 +117,11 @@ assert grad(x,6).numpy() == 12.0
 assert grad(x,5).numpy() == 12.0
 assert grad(x,4).numpy() == 4.0
 [grad(x, n) for n in range(8)]
-''',
+""",
         [None, None, None, 1.0, 4.0, 12.0, 12.0, 12.0],
     ),
     "second order": (
-        '''
+        """
 import tensorflow as tf
 x = tf.Variable(1.0) # Creates a Tensorflow variable intialized to 1.0
 
@@ -136,11 +136,11 @@ d2y_d2x = t.gradient(dy_dx,x)
 assert dy_dx.numpy() == 3.0
 assert d2y_d2x.numpy() == 6.0
 [dy_dx, d2y_d2x]
-''',
+""",
         [3.0, 6.0],
     ),
     "dynamic_stitch": (
-        '''
+        """
 import tensorflow as tf
 
 # Definir índices y datos
@@ -152,11 +152,11 @@ result = tf.dynamic_stitch(indices, data)
 
 print(result)
 result
-''',
+""",
         [10, 30, 20, 40],
     ),
     "dynamic_partition": (
-        '''
+        """
 import tensorflow as tf
 
 # Definir un tensor de datos
@@ -170,7 +170,7 @@ result = tf.dynamic_partition(data, partitions, 3)
 
 print(result)
 result
-''',
+""",
         [[10, 40], [20, 30], [50]],
     ),
 }
@@ -190,7 +190,10 @@ HALF = {
     "a scalar": (TENSOR + "scalar = tf.constant(50)\nscalar", 50),
     "numpy": (TENSOR + "tensor.numpy()", [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]),
     "np.square of a tensor": (TENSOR + "import numpy as np\nnp.square(tensor)", [[1.0, 4.0, 9.0], [16.0, 25.0, 36.0]]),
-    "cast": ("import tensorflow as tf\ntensor2 = tf.constant(40., dtype=tf.float64)\ntf.constant(2.0) + tf.cast(tensor2, tf.float32)", 42.0),
+    "cast": (
+        "import tensorflow as tf\ntensor2 = tf.constant(40., dtype=tf.float64)\ntf.constant(2.0) + tf.cast(tensor2, tf.float32)",
+        42.0,
+    ),
     "a Variable": (VARIABLE + "variable", [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]),
     "assign": (VARIABLE + "variable.assign(2 * variable)", [[2.0, 4.0, 6.0], [8.0, 10.0, 12.0]]),
     "every assignment in a row": (
@@ -230,7 +233,9 @@ def test_numpy_arrays_keep_their_float64(run: Runner) -> None:
     assert run("array = np.array([2.,4.,5.])\ntf.square(array)") == [4.0, 16.0, 25.0]
 
 
-@pytest.mark.parametrize("text", ["tf.constant(2.) + tf.constant(40)", "tf.constant(2.) + tf.constant(40., dtype=tf.float64)"])
+@pytest.mark.parametrize(
+    "text", ["tf.constant(2.) + tf.constant(40)", "tf.constant(2.) + tf.constant(40., dtype=tf.float64)"]
+)
 def test_dtypes_that_do_not_mix(run: Runner, text: str) -> None:
     error = run.refused(text, dtype="float32")
     assert error.code == "E0301"

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 WATCHED = {
     "a name": ("x = constant(3.0)\nwith GradientTape() as t:\n    t.watch(x)\n    y = x * x\nt.gradient(y, x)", 6.0),
-    "a literal that has a name": ("x = 3.0\nwith GradientTape() as t:\n    t.watch(x)\n    y = x * x\nt.gradient(y, x)", 6.0),
+    "a literal that has a name": (
+        "x = 3.0\nwith GradientTape() as t:\n    t.watch(x)\n    y = x * x\nt.gradient(y, x)",
+        6.0,
+    ),
     "an integer literal counts as a float": (
         "x = 3\nwith GradientTape() as t:\n    t.watch(x)\n    y = x * x\nt.gradient(y, x)",
         6.0,
@@ -52,7 +55,10 @@ WATCHED = {
         "x = constant(3.0)\nwith GradientTape() as t:\n    t.watch(x)\n    t.watch(x)\n    y = x * x\nt.gradient(y, x)",
         6.0,
     ),
-    "watched before the block": ("x = constant(3.0)\nt = GradientTape()\nt.watch(x)\nwith t:\n    y = x * x\nt.gradient(y, x)", 6.0),
+    "watched before the block": (
+        "x = constant(3.0)\nt = GradientTape()\nt.watch(x)\nwith t:\n    y = x * x\nt.gradient(y, x)",
+        6.0,
+    ),
     "in a function": (
         "def slope(x):\n    with GradientTape() as t:\n        t.watch(x)\n        y = x ** 3\n    return t.gradient(y, x)\nslope(2.0)",
         12.0,
@@ -85,7 +91,8 @@ def test_watch(run: Runner, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "dtype"), [("constant([1, 2])", "int64"), ("constant('a')", "string"), ("True", "bool"), ("cast(3, int32)", "int32")]
+    ("value", "dtype"),
+    [("constant([1, 2])", "int64"), ("constant('a')", "string"), ("True", "bool"), ("cast(3, int32)", "int32")],
 )
 def test_watching_what_has_no_derivative(run: Runner, value: str, dtype: str) -> None:
     text = f"x = {value}\nwith GradientTape() as t:\n    t.watch(x)\n    y = 2.0\nprint(t.gradient(y, x))"
@@ -117,7 +124,11 @@ def test_a_jacobian_counts_as_the_one_use(run: Runner) -> None:
 
 
 def test_persistent_tape(run: Runner) -> None:
-    assert run(TAPE.format(options="persistent=True") + "[t.gradient(z, x), t.gradient(y, x), t.gradient(z, y)]") == [108.0, 6.0, 18.0]
+    assert run(TAPE.format(options="persistent=True") + "[t.gradient(z, x), t.gradient(y, x), t.gradient(z, y)]") == [
+        108.0,
+        6.0,
+        18.0,
+    ]
 
 
 def test_a_deleted_tape_is_gone(run: Runner) -> None:
@@ -154,9 +165,7 @@ def test_what_is_computed_outside_is_not_recorded(run: Runner) -> None:
 
 
 def test_reset(run: Runner) -> None:
-    text = (
-        "v = Variable(1.0)\nwith GradientTape() as t:\n    loss = v * v\n    t.reset()\n    loss += v * v\nt.gradient(loss, v)"
-    )
+    text = "v = Variable(1.0)\nwith GradientTape() as t:\n    loss = v * v\n    t.reset()\n    loss += v * v\nt.gradient(loss, v)"
     assert run(text) == 2.0
 
 
@@ -226,7 +235,13 @@ def test_structures_of_sources(run: Runner, sources: str, expected: object) -> N
 
 @pytest.mark.parametrize(
     ("targets", "expected"),
-    [("[y, z]", 6.0 + 27.0), ("(y, z)", 33.0), ("{'y': y, 'z': z}", 33.0), ("[y, y]", 12.0), ("[y, [z, {'k': y}]]", 39.0)],
+    [
+        ("[y, z]", 6.0 + 27.0),
+        ("(y, z)", 33.0),
+        ("{'y': y, 'z': z}", 33.0),
+        ("[y, y]", 12.0),
+        ("[y, [z, {'k': y}]]", 39.0),
+    ],
 )
 def test_structures_of_targets_add_up(run: Runner, targets: str, expected: float) -> None:
     text = f"x = constant(3.0)\nwith GradientTape() as t:\n    t.watch(x)\n    y = x ** 2\n    z = x ** 3\nt.gradient({targets}, x)"
@@ -301,7 +316,10 @@ def test_the_notice_says_where_the_path_broke(run: Runner, name: str) -> None:
 
 
 REASONS = {
-    "never used": ("x = constant(3.0)\nz = constant(1.0)\nwith GradientTape() as t:\n    t.watch([x, z])\n    y = z * 2", "never used"),
+    "never used": (
+        "x = constant(3.0)\nz = constant(1.0)\nwith GradientTape() as t:\n    t.watch([x, z])\n    y = z * 2",
+        "never used",
+    ),
     "used for something else": (
         "x = constant(3.0)\nz = constant(1.0)\nwith GradientTape() as t:\n    t.watch([x, z])\n    w = x * x\n    y = z * 2",
         "does not depend on the source",
@@ -310,7 +328,10 @@ REASONS = {
     "a number that was never watched": ("x = 3.0\nwith GradientTape() as t:\n    y = x * x", "never watched"),
     "not trainable": ("x = Variable(3.0, trainable=False)\nwith GradientTape() as t:\n    y = x * x", "not trainable"),
     "integers": ("x = Variable(3)\nwith GradientTape() as t:\n    y = x * x", "int64"),
-    "read outside the tape": ("x = Variable(3.0)\nz = x * 1.0\nwith GradientTape() as t:\n    y = z * z", "not read while the tape recorded"),
+    "read outside the tape": (
+        "x = Variable(3.0)\nz = x * 1.0\nwith GradientTape() as t:\n    y = z * z",
+        "not read while the tape recorded",
+    ),
     "strings": ("x = constant('a')\nwith GradientTape() as t:\n    y = constant(2.0)", "string"),
     "watching switched off": (
         "x = Variable(3.0)\nwith GradientTape(watch_accessed_variables=False) as t:\n    y = x * x",
@@ -499,7 +520,12 @@ def test_watched_variables(run: Runner) -> None:
 
 
 def test_a_variable_that_is_not_trainable_can_be_watched(run: Runner) -> None:
-    assert run("v = Variable(3.0, trainable=False)\nwith GradientTape() as t:\n    t.watch(v)\n    y = v * v\nt.gradient(y, v)") == 6.0
+    assert (
+        run(
+            "v = Variable(3.0, trainable=False)\nwith GradientTape() as t:\n    t.watch(v)\n    y = v * v\nt.gradient(y, v)"
+        )
+        == 6.0
+    )
 
 
 def test_an_assignment_inside_a_tape(run: Runner) -> None:
@@ -523,17 +549,26 @@ ASSIGNMENTS = {
     "a column": ("v = Variable([[1.0, 2.0], [3.0, 4.0]])\nv[:, 1].assign([0.0, 1.0])\nv", [[1.0, 0.0], [3.0, 1.0]]),
     "an element added": ("v = Variable([1.0, 2.0])\nv[0].assign_add(5.0)\nv", [6.0, 2.0]),
     "a slice subtracted": ("v = Variable([1.0, 2.0, 3.0])\nv[1:].assign_sub([1.0, 1.0])\nv", [1.0, 1.0, 2.0]),
-    "scatter_update": ("v = Variable([[1.0, 2.0], [3.0, 4.0]])\nv.scatter_update([1], [[9.0, 9.0]])\nv", [[1.0, 2.0], [9.0, 9.0]]),
+    "scatter_update": (
+        "v = Variable([[1.0, 2.0], [3.0, 4.0]])\nv.scatter_update([1], [[9.0, 9.0]])\nv",
+        [[1.0, 2.0], [9.0, 9.0]],
+    ),
     "scatter_nd_update": (
         "v = Variable([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])\nv.scatter_nd_update(indices=[[0, 0], [1, 2]], updates=[100.0, 200.0])\nv",
         [[100.0, 2.0, 3.0], [4.0, 5.0, 200.0]],
     ),
-    "scatter_nd_add, a place twice": ("v = Variable([1.0, 2.0])\nv.scatter_nd_add([[0], [0], [1]], [1.0, 2.0, 3.0])\nv", [4.0, 5.0]),
+    "scatter_nd_add, a place twice": (
+        "v = Variable([1.0, 2.0])\nv.scatter_nd_add([[0], [0], [1]], [1.0, 2.0, 3.0])\nv",
+        [4.0, 5.0],
+    ),
     "scatter_nd_sub": ("v = Variable([1.0, 2.0])\nv.scatter_nd_sub([[1]], [5.0])\nv", [1.0, -3.0]),
     "a function as initial value": ("v = Variable(lambda: 3.0)\nv", 3.0),
     "an integer": ("v = Variable(3)\nv.assign_add(2)\nv", 5),
     "the result is the Variable": ("v = Variable(1.0)\nv.assign(2.0).numpy()", 2.0),
-    "attributes": ("v = Variable([[1.0, 2.0]], name='w')\n[v.shape, v.dtype, v.trainable, v.name[0]]", [(1, 2), "float64", True, "w"]),
+    "attributes": (
+        "v = Variable([[1.0, 2.0]], name='w')\n[v.shape, v.dtype, v.trainable, v.name[0]]",
+        [(1, 2), "float64", True, "w"],
+    ),
     "read_value and value()": ("v = Variable(2.0)\n[v.read_value(), v.value(), v.numpy()]", [2.0, 2.0, 2.0]),
     "methods of tensors": ("v = Variable([1.0, 2.0])\nv.sum()", 3.0),
     "a copy does not follow": ("v = Variable(1.0)\nold = v.read_value()\nv.assign(5.0)\nold", 1.0),
@@ -571,7 +606,9 @@ def test_assignments_that_do_not_fit(run: Runner, text: str, code: str) -> None:
 
 
 def test_reads_of_a_slice_are_recorded(run: Runner) -> None:
-    assert run("v = Variable([1.0, 2.0, 3.0])\nwith GradientTape() as t:\n    y = v[1] ** 2 + v[0]\nt.gradient(y, v)") == [1.0, 4.0, 0.0]
+    assert run(
+        "v = Variable([1.0, 2.0, 3.0])\nwith GradientTape() as t:\n    y = v[1] ** 2 + v[0]\nt.gradient(y, v)"
+    ) == [1.0, 4.0, 0.0]
 
 
 def test_gradient_descent(run: Runner) -> None:
@@ -599,7 +636,13 @@ CUSTOM = "@custom_gradient\ndef twice(x):\n    def rule(upstream):\n        retu
 
 
 def test_custom_gradient_in_reverse(run: Runner) -> None:
-    assert run(CUSTOM + "x = constant(1.0)\nwith GradientTape() as t:\n    t.watch(x)\n    y = twice(x) * 3.0\nt.gradient(y, x)") == 6.0
+    assert (
+        run(
+            CUSTOM
+            + "x = constant(1.0)\nwith GradientTape() as t:\n    t.watch(x)\n    y = twice(x) * 3.0\nt.gradient(y, x)"
+        )
+        == 6.0
+    )
 
 
 def test_custom_gradient_in_forward_mode(run: Runner) -> None:
@@ -612,7 +655,9 @@ def test_custom_gradient_of_second_order(run: Runner) -> None:
     """The rule d/dx = cos(x) is differentiated again: -sin(x)."""
     text = "@custom_gradient\ndef f(x):\n    return sin(x), lambda g: g * cos(x)\ngrad(grad(f))(0.5)"
     assert run(text) == pytest.approx(-math.sin(0.5), rel=1e-15)
-    assert run("@custom_gradient\ndef f(x):\n    return sin(x), lambda g: g * cos(x)\nf(x)", {"x": 0.5}, "hessian") == math.sin(0.5)
+    assert run(
+        "@custom_gradient\ndef f(x):\n    return sin(x), lambda g: g * cos(x)\nf(x)", {"x": 0.5}, "hessian"
+    ) == math.sin(0.5)
     assert run.outcome.hessian is not None
     assert run.outcome.hessian["x"]["x"] == pytest.approx(-math.sin(0.5), rel=1e-15)
 
@@ -627,9 +672,7 @@ def test_custom_gradient_stable_log1pexp(run: Runner) -> None:
 
 
 def test_custom_gradient_of_several_arguments(run: Runner) -> None:
-    text = (
-        "@custom_gradient\ndef f(a, b):\n    def rule(g):\n        return g * b, g * 100.0\n    return a * b, rule\ngrad(f, argnums=(0, 1))(2.0, 3.0)"
-    )
+    text = "@custom_gradient\ndef f(a, b):\n    def rule(g):\n        return g * b, g * 100.0\n    return a * b, rule\ngrad(f, argnums=(0, 1))(2.0, 3.0)"
     assert run(text) == (3.0, 100.0)
 
 
@@ -674,7 +717,10 @@ FUNCTIONAL = {
         "def f(x):\n    with GradientTape() as t:\n        t.watch(x)\n        y = x ** 3\n    return t.gradient(y, x)\ngrad(f)(2.0)",
         12.0,
     ),
-    "a grad in a tape": ("x = constant(2.0)\nwith GradientTape() as t:\n    t.watch(x)\n    y = grad(lambda v: v ** 3)(x)\nt.gradient(y, x)", 12.0),
+    "a grad in a tape": (
+        "x = constant(2.0)\nwith GradientTape() as t:\n    t.watch(x)\n    y = grad(lambda v: v ** 3)(x)\nt.gradient(y, x)",
+        12.0,
+    ),
     "a tape in a jvp": (
         "def f(x):\n    with GradientTape() as t:\n        t.watch(x)\n        y = x ** 3\n    return t.gradient(y, x)\njvp(f, (2.0,), (1.0,))",
         (12.0, 12.0),
@@ -716,7 +762,10 @@ def test_functional_forms_refuse(run: Runner, text: str, code: str) -> None:
 
 
 CONTROL = {
-    "cond": ("x = constant(3.0)\nwith GradientTape() as t:\n    t.watch(x)\n    y = cond(x < x, lambda: x, lambda: x * x)\nt.gradient(y, x)", 6.0),
+    "cond": (
+        "x = constant(3.0)\nwith GradientTape() as t:\n    t.watch(x)\n    y = cond(x < x, lambda: x, lambda: x * x)\nt.gradient(y, x)",
+        6.0,
+    ),
     "cond with operands": ("grad(lambda x: cond(x > 1, lambda v: v ** 2, lambda v: v, x))(3.0)", 6.0),
     "while_loop": (
         "grad(lambda x: while_loop(lambda i, y: i < 4, lambda i, y: (i + 1, y * x), (0, 1.0))[1])(2.0)",
@@ -738,20 +787,32 @@ CONTROL = {
     "foldr": ("foldr(lambda a, x: a - x, constant([1.0, 2.0, 10.0]))", 7.0),
     "switch_case": ("switch_case(1, [lambda: 1.0, lambda: 2.0, lambda: 3.0])", 2.0),
     "checkpoint": ("grad(lambda x: checkpoint(lambda v: sin(v) * v)(x))(2.0)", math.cos(2.0) * 2.0 + math.sin(2.0)),
-    "checkpoint as a decorator": ("@checkpoint\ndef f(x):\n    y = x * x\n    return y * x\n[f(2.0), grad(f)(2.0), grad(grad(f))(2.0)]", [8.0, 12.0, 12.0]),
+    "checkpoint as a decorator": (
+        "@checkpoint\ndef f(x):\n    y = x * x\n    return y * x\n[f(2.0), grad(f)(2.0), grad(grad(f))(2.0)]",
+        [8.0, 12.0, 12.0],
+    ),
     "recompute_grad": ("f = tf.recompute_grad(lambda x: x ** 3)\ngrad(f)(2.0)", 12.0),
     "stop_gradient": ("grad(lambda x: x * stop_gradient(x))(3.0)", 3.0),
     "tf.function": ("@tf.function\ndef f(x):\n    return x * x\ngrad(f)(3.0)", 6.0),
     "jit": ("jit(lambda x: x * x)(3.0)", 9.0),
-    "recursion": ("def power(x, n):\n    return 1.0 if n == 0 else x * power(x, n - 1)\ngrad(lambda x: power(x, 5))(2.0)", 80.0),
+    "recursion": (
+        "def power(x, n):\n    return 1.0 if n == 0 else x * power(x, n - 1)\ngrad(lambda x: power(x, 5))(2.0)",
+        80.0,
+    ),
     "a comprehension": ("grad(lambda x: sum([x ** k for k in range(4)]))(2.0)", 1.0 + 4.0 + 12.0),
     "break and continue": (
         "def f(x):\n    total = 0.0\n    for k in range(100):\n        if k == 2: continue\n        if k > 4: break\n"
         "        total += k * x ** k\n    return total\ngrad(f)(1.0)",
         1.0 + 9.0 + 16.0,
     ),
-    "item assignment": ("def f(x):\n    v = zeros(3)\n    v[1] = x ** 2\n    v[2] += x\n    return reduce_sum(v * v)\ngrad(f)(2.0)", 4 * 8.0 + 4.0),
-    "item assignment replaces": ("def f(x):\n    v = stack([x, x])\n    v[0] = 5.0\n    return reduce_sum(v)\ngrad(f)(2.0)", 1.0),
+    "item assignment": (
+        "def f(x):\n    v = zeros(3)\n    v[1] = x ** 2\n    v[2] += x\n    return reduce_sum(v * v)\ngrad(f)(2.0)",
+        4 * 8.0 + 4.0,
+    ),
+    "item assignment replaces": (
+        "def f(x):\n    v = stack([x, x])\n    v[0] = 5.0\n    return reduce_sum(v)\ngrad(f)(2.0)",
+        1.0,
+    ),
 }
 
 

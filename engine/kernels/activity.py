@@ -1,0 +1,150 @@
+"""What depends on the inputs: the variables that need cotangents, and what a tape would surely, or may, follow."""
+
+from __future__ import annotations
+
+from ..ops.registry import ROWS
+from . import ir
+from .ir import FLOAT, Array, Stmt, Var
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    Edges = dict[Any, set[Any]]
+
+
+def carries(s: ir.Set) -> bool:
+    """Whether a tape records the statement's row: its result is a float that its inputs lead to."""
+    row = ROWS.get(s.op)
+    return s.var.kind == FLOAT and (row is None or row.derivative != "none")
+
+
+def dependencies(kernel: ir.Kernel) -> Edges:
+    """Which floats each float leads to."""
+    edges: Edges = {}
+
+    def edge(source: Any, target: Any) -> None:
+        if source.__class__ in (Var, Array) and source.kind == FLOAT and target.kind == FLOAT:
+            edges.setdefault(source, set()).add(target)
+
+    def walk(block: list[Stmt]) -> None:
+        for s in block:
+            if s.__class__ is ir.Set:
+                if carries(s):
+                    for a in s.args:
+                        edge(a, s.var)
+            elif s.__class__ is ir.Load:
+                edge(s.array, s.var)
+            elif isinstance(s, ir.Store | ir.AddTo):
+                edge(s.value, s.array)
+            elif s.__class__ is ir.Accumulate:
+                edge(s.value, s.var)
+            elif s.__class__ is ir.Loop:
+                for phi, initial, following in s.carried:
+                    edge(initial, phi)
+                    edge(following, phi)
+                walk(s.body)
+            elif s.__class__ is ir.If:
+                walk(s.then)
+                walk(s.orelse)
+                for var, a, b in s.merges:
+                    edge(a, var)
+                    edge(b, var)
+
+    walk(kernel.body)
+    return edges
+
+
+def reach(edges: Edges, start: Iterable[Any]) -> set[Any]:
+    """Everything that `start` leads to."""
+    found = set(start)
+    pending = list(found)
+    while pending:
+        for target in edges.get(pending.pop(), ()):
+            if target not in found:
+                found.add(target)
+                pending.append(target)
+    return found
+
+
+def active_set(kernel: ir.Kernel, result: Any, sources: Iterable[Any]) -> set[Any]:
+    """What depends on a source and on which the result depends: only this has cotangents."""
+    edges = dependencies(kernel)
+    backwards: Edges = {}
+    for source, targets in edges.items():
+        for target in targets:
+            backwards.setdefault(target, set()).add(source)
+    return reach(edges, sources) & reach(backwards, [result])
+
+
+def may_reach(kernel: ir.Kernel, source: Any, result: Any) -> bool:
+    """Whether some path through the program leads from a source to the result."""
+    return result in reach(dependencies(kernel), [source])
+
+
+def surely_reached(kernel: ir.Kernel, sources: Iterable[Any]) -> tuple[set[Any], set[Any]]:
+    """What every path through the program connects to one of the sources: after its loop, and inside it.
+
+    The two differ for a carried variable that the first iteration connects.
+    """
+    known: set[Any] = set(sources)
+    # A list's element is connected only if that element is; a tensor's if any is.
+    doubtful: set[Any] = set()
+    later: set[Any] = set()
+
+    def has(x: Any) -> bool:
+        return x.__class__ in (Var, Array) and x in known
+
+    def walk(block: list[Stmt]) -> None:
+        for s in block:
+            if s.__class__ is ir.Set:
+                if carries(s) and any(map(has, s.args)):
+                    known.add(s.var)
+            elif s.__class__ is ir.Load:
+                if has(s.array) and s.array not in doubtful:
+                    known.add(s.var)
+            elif s.__class__ is ir.Store:
+                if has(s.value):
+                    known.add(s.array)
+                elif s.array.role == "list":
+                    doubtful.add(s.array)
+            elif s.__class__ is ir.Loop:
+                loop(s)
+            elif s.__class__ is ir.If:
+                walk_side(s.then)
+                walk_side(s.orelse)
+                known.update(var for var, a, b in s.merges if has(a) and has(b))
+
+    def walk_side(block: list[Stmt]) -> None:
+        """A branch: an array that only one side fills is not sure to be connected."""
+        arrays = {x for x in known if x.__class__ is Array}
+        walk(block)
+        for x in [x for x in known if x.__class__ is Array and x not in arrays]:
+            known.discard(x)
+
+    def loop(s: ir.Loop) -> None:
+        runs = not s.own or (
+            s.test is None
+            and all(x.__class__ is int for x in (s.start, s.stop, s.step))
+            and len(range(s.start, s.stop, s.step)) > 0
+        )
+        candidates = [entry for entry in s.carried if has(entry[1])]
+        while True:
+            before = set(known)
+            known.update(phi for phi, _, _ in candidates)
+            walk(s.body)
+            kept = [entry for entry in candidates if has(entry[2])]
+            if len(kept) == len(candidates):
+                break
+            # The values that an iteration hands on decide about the next one.
+            known.clear()
+            known.update(before)
+            candidates = kept
+        if runs:
+            reached = {phi for phi, _, following in s.carried if has(following)}
+            later.update(reached - known)
+            known.update(reached)
+
+    walk(kernel.body)
+    return known, known - later

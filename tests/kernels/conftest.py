@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from adiff.engine.core.state import STATE
+from adiff.engine.kernels import ir, runtime
+
+# pytest's importlib mode adds no path: the helpers beside the tests are found from here.
+sys.path.insert(0, str(Path(__file__).parent))
+
+
+@pytest.fixture(autouse=True)
+def fresh_state() -> Iterator[None]:
+    STATE.reset()
+    yield
+    STATE.reset()
+
+
+@pytest.fixture(autouse=True)
+def legal_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every intermediate program of every test is checked, before and after each pass."""
+    from interpreted import checked
+
+    def attempt(self: runtime.Kernels, make: Any) -> Any:
+        self.strict = True
+        return original(self, make)
+
+    original = runtime.Kernels.attempt
+    monkeypatch.setattr(runtime.Kernels, "attempt", attempt)
+    monkeypatch.setattr(runtime, "simplify", checked(runtime.simplify))
+    monkeypatch.setattr(runtime, "adjoint", adjoint_of_legal(runtime.adjoint))
+
+
+def adjoint_of_legal(transform: Any) -> Any:
+    def checked_adjoint(kernel: ir.Kernel, *others: Any) -> Any:
+        ir.check(kernel)
+        return transform(kernel, *others)
+
+    return checked_adjoint
+
+
+@pytest.fixture
+def interpret(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels run as the Python that they are, in float64 arithmetic, without Numba."""
+    from interpreted import interpreted
+
+    monkeypatch.setattr(runtime, "compile_kernel", interpreted)
