@@ -374,6 +374,11 @@ def apply(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | N
     inputs = tuple([as_operand(x, op) for x in inputs])
     computed, dtype = result_dtypes(op, [operand_dtype(x) for x in inputs], attributes)
     value = evaluate(op, inputs, attributes, computed)
+    if value.__class__ is float and dtype.__class__ is DType and dtype.kind == "i":
+        # 2**-1: Python's integers become a float there, TensorFlow's integer tensors refuse.
+        if not dtype.weak:
+            raise failure("E0401", f"{op.name} of integer tensors has no integer result", "write cast(x, float64)")
+        dtype = STATE.weak_float
     if STATE.trace is not None:
         STATE.trace(op, inputs, value)
     if value.__class__ is tuple:

@@ -314,6 +314,8 @@ class Adjoint:
         if s.index is not None:
             index = names[s.index] = Var(s.index.kind, "i")
         position = Var(ir.INT, "k")
+        if index is not None and s.start == 0 and s.step == 1 and s.start.__class__ is int and s.step.__class__ is int:
+            position, index = index, None  # the iteration's number is the index
 
         def fill() -> None:
             # What the loop's results received becomes the cotangent of the values that the body hands on.

@@ -104,12 +104,12 @@ def get(builder: Builder, x: Lazy, index: Any) -> Any:
                 raise Unsupported("an index out of range")
             maps.append(item % n)
         elif item.__class__ is list or (item.__class__ is Lazy and item.kind == INT):
-            places = lazy(builder, item)
-            if places.kind != INT or any(i.__class__ is not slice for i in items if i is not item and i is not None):
+            chosen = lazy(builder, item)
+            if chosen.kind != INT or any(i.__class__ is not slice for i in items if i is not item and i is not None):
                 raise Unsupported("an index of this kind")
-            places = checked_places(builder, places, n)
-            maps.append((len(shape), places))
-            shape.extend(places.shape)
+            chosen = checked_places(builder, chosen, n)
+            maps.append((len(shape), chosen))
+            shape.extend(chosen.shape)
         elif item.__class__ is Sym and item.kind == INT:
             maps.append(wrapped(builder, item, n))
         else:

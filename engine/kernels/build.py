@@ -186,7 +186,7 @@ class Builder:
 
     def known(self, key: Any) -> Sym | None:
         for memo in reversed(self.memos):
-            found = memo.get(key)
+            found: Sym | None = memo.get(key)
             if found is not None:
                 return found
         return None
@@ -205,7 +205,7 @@ class Builder:
 
     def to_float(self, x: Any) -> Any:
         if x.__class__ is Sym:
-            return x if x.kind == FLOAT else self.emit("to_float", (x,), FLOAT)
+            return x if x.kind == FLOAT else self.emit("to_float", (self.to_int(x),), FLOAT)
         return float(x)
 
     def to_int(self, x: Any) -> Any:
@@ -275,6 +275,10 @@ class Builder:
             name, inputs = "subtract", (0, inputs[0])
         if name in ("add", "subtract", "multiply"):
             return self.integer(name, *inputs)
+        if name == "relu":
+            name, inputs = "maximum", (inputs[0], 0)
+        if name == "signum":
+            return self.emit("int_sign", inputs, INT)
         if name in ("floor_divide", "mod", "power"):
             if inputs[1].__class__ is int and (inputs[1] < 0 if name == "power" else inputs[1] == 0):
                 raise Unsupported("an operation on integers that fails")

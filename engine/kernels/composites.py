@@ -19,7 +19,7 @@ def root_difference(builder: Builder, inputs: tuple[Any, ...], attributes: dict[
         raise Unsupported("root_difference of arrays")
     sqrt, positive = ROWS["sqrt"], True
     for x in inputs:
-        positive = (x > 0.0) & (x < float("inf")) & positive  # type: ignore[assignment]
+        positive = (x > 0.0) & (x < float("inf")) & positive
     plain = sqrt(a) - sqrt(b)
     if positive is True:
         return ROWS["divide"](a - b, sqrt(a) + sqrt(b))

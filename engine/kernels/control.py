@@ -14,6 +14,7 @@ from .build import NUMBERS, Lazy, Sym, join, kind_of, raw
 from .expressions import Expressions
 from .ir import BOOL, FLOAT, INT, Array, Unsupported, Var
 from .values import (
+    MAX_UNROLL,
     BREAK,
     CONFLICT,
     CONTINUE,
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
     Side = Callable[[], None]
 
-MAX_UNROLL = 64
 ZEROS: dict[str, Any] = {FLOAT: 0.0, INT: 0, BOOL: False}
 
 

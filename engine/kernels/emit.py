@@ -111,7 +111,8 @@ class Printer:
         if s.step == 1:
             bounds = f"range({text(s.stop)})" if s.start == 0 else f"range({text(s.start)}, {text(s.stop)})"
         if counted and straight:
-            self.line(level, f"{s.trips.name} = max({text(s.stop)}, 0)")
+            trips = text(s.stop) if s.stop.__class__ is int and s.stop >= 0 else f"max({text(s.stop)}, 0)"
+            self.line(level, f"{s.trips.name} = {trips}")
         elif s.stacks and not grows:
             size = f"len({bounds})"
         for stack in s.stacks.values():
@@ -162,6 +163,10 @@ class Printer:
         self.block(s.body, level + 1)
 
     def if_(self, s: ir.If, level: int) -> None:
+        if not s.then and not s.merges and s.orelse:
+            self.line(level, f"if not {text(s.condition)}:")
+            self.block(s.orelse, level + 1)
+            return
         self.line(level, f"if {text(s.condition)}:")
         then = [(v.name, text(a)) for v, a, _ in s.merges]
         orelse = [(v.name, text(b)) for v, _, b in s.merges]

@@ -13,7 +13,7 @@ from .arrays import array_of_list, constant_array, get
 from .build import NUMBERS, Builder, Lazy, Sym
 from .ir import INT, Unsupported
 from .primitives import LIMIT
-from .values import CONFLICT, PARENT, RETURN, UNSET, VALUE, Closure, Range, new_frame, python_operator, static_index, symbolic
+from .values import CONFLICT, MAX_UNROLL, PARENT, RETURN, UNSET, VALUE, Closure, Range, new_frame, python_operator, static_index, symbolic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

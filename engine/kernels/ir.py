@@ -276,7 +276,7 @@ class Checker:
 
     def set(self, s: Set) -> None:
         self.use(*s.args)
-        if s.op == "zero" and s.var in self.known:
+        if s.op in ("zero", "copy") and s.var in self.known:
             return  # a cotangent that starts again
         self.define(s.var)
 

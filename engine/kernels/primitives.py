@@ -141,13 +141,14 @@ TEXT: dict[str, str] = {
     "int_multiply": "_int_multiply({0}, {1})",
     "int_floor_divide": "({0} // _divisor({1}))",
     "int_mod": "({0} % _divisor({1}))",
+    "int_sign": "(({0} > 0) - ({0} < 0))",
     "int_power": "_int_power({0}, {1})",
     "copy": "{0}",
     "zero": "0.0",
 }
 
 # Rows whose text holds for integers too; the others compute in floats or leave integers to the tape.
-FOR_INTEGERS = frozenset("abs signum minimum maximum fmin fmax clip_between relu".split())
+FOR_INTEGERS = frozenset("abs minimum maximum fmin fmax clip_between".split())
 LOGIC = frozenset("logical_and logical_or logical_xor logical_not".split())
 # Integers stay where a float holds them exactly.
 LIMIT = 2**53
@@ -187,7 +188,7 @@ def _strong(g, p):
 
 @inlined
 def _sign(x):
-    return x * 0 + 1 if x > 0 else (x * 0 - 1 if x < 0 else x)
+    return 1.0 if x > 0.0 else (-1.0 if x < 0.0 else x)
 
 
 @inlined
@@ -223,7 +224,7 @@ def _clip(x, low, high):
 
 @inlined
 def _relu(x):
-    return x if x > 0 or x != x else x * 0
+    return x if x > 0.0 or x != x else 0.0
 
 
 @compiled

@@ -18,6 +18,7 @@ from .ir import FLOAT, INT, Unsupported
 from .primitives import LIMIT, helpers
 from .simplify import simplify
 from .specialise import specialise
+from .tidy import tidy
 from .work import worthwhile
 
 TYPE_CHECKING = False
@@ -127,7 +128,7 @@ def build(program: CoreProgram, spec: dict[str, Any], sources: Sequence[str] | N
     plain = ir.Kernel(kernel.parameters, kernel.body, [value])
     positions = {p: k for k, p in enumerate(kernel.parameters)}
     if sources is None:
-        found = Built(simplify(plain), shape)
+        found = Built(tidy(simplify(plain)), shape)
         found.counted = [positions[var] for var in builder.counted]
         return found
     if summed.__class__ is not Sym or summed.kind != FLOAT:
@@ -138,7 +139,7 @@ def build(program: CoreProgram, spec: dict[str, Any], sources: Sequence[str] | N
         targets[name] = symbol.var if symbol.__class__ is Sym else symbol.stored
     differentiated, noted = adjoint(plain, summed.var, list(targets.values()))
     differentiated.results[0] = value
-    found = Built(simplify(differentiated), shape)
+    found = Built(tidy(simplify(differentiated)), shape)
     found.noted = noted
     found.counted = [positions[var] for var in builder.counted]
     for name, target in targets.items():
@@ -174,9 +175,9 @@ def uses(block: list[ir.Stmt], x: Any) -> bool:
 NAMESPACE: dict[str, Any] = {}
 
 
-def compile_kernel(built: Built) -> Compiled:
-    """Emit and compile what `build` made."""
-    from numba import njit
+def compile_kernel(built: Built, values: list[Any]) -> Compiled:
+    """Emit what `build` made, and compile it for arguments like these."""
+    from numba import njit, typeof
 
     text = emit.source(built.kernel)
     if not NAMESPACE:
@@ -184,7 +185,9 @@ def compile_kernel(built: Built) -> Compiled:
     namespace = dict(NAMESPACE)
     # The source is ours throughout: names are generated, and nothing of the program's text is in it.
     exec(compile(text, "<kernel>", "exec"), namespace)
-    return Compiled(built, njit(error_model="numpy")(namespace["kernel"]), text)
+    dispatcher = njit(error_model="numpy")(namespace["kernel"])
+    dispatcher.compile(tuple(typeof(value) for value in values))
+    return Compiled(built, dispatcher, text)
 
 
 def run(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
@@ -248,7 +251,7 @@ class Kernels:
             if not worthwhile(kernel, integers, key in self.compiled):
                 return None
         if key not in self.compiled:
-            compiled = self.attempt(lambda: compile_kernel(built))
+            compiled = self.attempt(lambda: compile_kernel(built, given))
             if compiled.__class__ is Unsupported:
                 self.built[key] = compiled
                 raise compiled

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     Frame = dict[Any, Any]
 
+# Loops over lists, and lists of rows, are written out up to this length.
+MAX_UNROLL = 64
 # The entries of a frame beside its variables: control flags, the value returned, the enclosing frame, the result.
 BREAK, CONTINUE, RETURN, VALUE, PARENT, RESULT = "$break", "$continue", "$return", "$value", "$parent", "$result"
 FLAGS = (BREAK, CONTINUE, RETURN)

@@ -153,18 +153,12 @@ positive = elementwise(
 )  # fmt: skip
 
 
-def float_text(a: int) -> str:
-    return f"{a}.0" if a >= 0 else f"({a}.0)"
-
-
 def _power(a: Any, b: Any) -> Any:
     if a.__class__ is float or b.__class__ is float:
         return math.pow(a, b)
     if a.__class__ is int and b.__class__ is int:
         if b < 0:
-            raise failure(
-                "E0401", "an integer cannot be raised to a negative power", f"write a float base: {float_text(a)}**{b}"
-            )
+            return math.pow(a, b)  # a float, as in Python; `dispatch` refuses it to integer tensors
         if b.bit_length() > 60 or a.bit_length() * b > limits.MAX_INTEGER_BITS:
             if a in (0, 1):
                 return a**b

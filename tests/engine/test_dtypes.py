@@ -72,7 +72,10 @@ def test_integer_division() -> None:
         with pytest.raises(AdiffError) as caught:
             program(text).value()
         assert caught.value.code == "E0402", text
-    for text in ("2 ** -1", "constant(2) ** constant(-1)", "constant([1, 2]) ** -1"):
+    # A bare integer follows Python, an integer tensor TensorFlow.
+    assert program("2 ** -1").value() == 0.5
+    assert program("x - 2 * 10**(-6)").value({"x": 1}) == 1 - 2 * 10**-6
+    for text in ("constant(2) ** -1", "constant(2) ** constant(-1)", "constant([1, 2]) ** -1"):
         with pytest.raises(AdiffError) as caught:
             program(text).value()
         assert caught.value.code == "E0401", text

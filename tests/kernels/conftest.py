@@ -32,6 +32,7 @@ def legal_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     original = runtime.Kernels.attempt
     monkeypatch.setattr(runtime.Kernels, "attempt", attempt)
     monkeypatch.setattr(runtime, "simplify", checked(runtime.simplify))
+    monkeypatch.setattr(runtime, "tidy", checked(runtime.tidy))
     monkeypatch.setattr(runtime, "adjoint", adjoint_of_legal(runtime.adjoint))
 
 

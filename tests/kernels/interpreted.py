@@ -52,7 +52,7 @@ def identity(function: Any = None, **options: Any) -> Any:
 NAMESPACE: dict[str, Any] = {}
 
 
-def interpreted(built: runtime.Built) -> runtime.Compiled:
+def interpreted(built: runtime.Built, values: list[Any]) -> runtime.Compiled:
     """What stands for `runtime.compile_kernel`."""
     if not NAMESPACE:
         NAMESPACE.update(helpers(identity))

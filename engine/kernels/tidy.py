@@ -1,0 +1,194 @@
+"""Making a kernel what one would have written: accumulators that collect once become plain values, copies vanish, and
+what the reverse sweep left in two branches on one condition becomes one branch."""
+
+from __future__ import annotations
+
+from . import ir
+from .ir import Stmt, Var
+from .simplify import simplify
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+
+def tidy(kernel: ir.Kernel) -> ir.Kernel:
+    """The same kernel, in fewer statements."""
+    for _ in range(3):
+        kernel = ir.Kernel(kernel.parameters, started_late(kernel.body), kernel.results)
+        kernel = without_copies(kernel)
+        kernel = ir.Kernel(kernel.parameters, joined(kernel.body), kernel.results)
+        kernel = simplify(kernel)
+    return kernel
+
+
+def blocks_of(s: Stmt) -> list[list[Stmt]]:
+    """The blocks inside a statement."""
+    return [block for name in ("test", "body", "then", "orelse") if (block := getattr(s, name, None))]
+
+
+def operands(s: Stmt) -> Iterator[Any]:
+    """What a statement itself reads (the blocks inside it apart)."""
+    if s.__class__ is ir.Set:
+        yield from s.args
+    elif s.__class__ is ir.Accumulate:
+        yield s.var
+        yield s.value
+    elif s.__class__ is ir.Loop:
+        yield from (s.start, s.stop, s.step, s.condition, s.stop_when)
+        for _, initial, following in s.carried:
+            yield initial
+            yield following
+    elif s.__class__ is ir.ReverseLoop:
+        yield from (s.trips, s.start, s.step)
+    elif s.__class__ is ir.If:
+        yield s.condition
+        for _, a, b in s.merges:
+            yield a
+            yield b
+    else:
+        yield from (getattr(s, name, None) for name in ("index", "value"))
+
+
+def mentions(s: Stmt, var: Var) -> bool:
+    """Whether a statement reads or changes a variable anywhere inside it."""
+    if getattr(s, "var", None) is var or any(x is var for x in operands(s)):
+        return True
+    return any(mentions(inner, var) for block in blocks_of(s) for inner in block)
+
+
+# --- accumulators ---------------------------------------------------------------------------------------------------
+
+
+def started_late(block: list[Stmt]) -> list[Stmt]:
+    """`b = 0.0; b += x` as `b = x`, and the zero put off to where it is needed."""
+    kept: list[Stmt] = []
+    waiting: dict[Var, Stmt] = {}
+    for s in block:
+        if s.__class__ is ir.Set and s.op == "zero":
+            waiting[s.var] = s
+            continue
+        if s.__class__ is ir.Accumulate and s.var in waiting and s.value is not s.var:
+            release(s.value, waiting, kept)
+            del waiting[s.var]
+            kept.append(ir.Set(s.var, "copy", (s.value,), None, None))
+            continue
+        for var in [var for var in waiting if mentions(s, var)]:
+            kept.append(waiting.pop(var))
+        kept.append(with_blocks(s, started_late))
+    kept.extend(waiting.values())
+    return kept
+
+
+def release(x: Any, waiting: dict[Var, Stmt], kept: list[Stmt]) -> None:
+    if x.__class__ is Var and x in waiting:
+        kept.append(waiting.pop(x))
+
+
+def with_blocks(s: Stmt, change: Any) -> Stmt:
+    """A statement with its blocks changed."""
+    if s.__class__ is ir.Loop:
+        return s.replace(body=change(s.body), test=None if s.test is None else change(s.test))
+    if s.__class__ is ir.ReverseLoop:
+        return ir.ReverseLoop(s.trips, s.position, s.index, s.start, s.step, s.restore, change(s.body))
+    if s.__class__ is ir.If:
+        return ir.If(s.condition, change(s.then), change(s.orelse), s.merges)
+    return s
+
+
+# --- copies ---------------------------------------------------------------------------------------------------------
+
+
+def without_copies(kernel: ir.Kernel) -> ir.Kernel:
+    """Copies of what never changes replaced by it, constants and products with 1 among them."""
+    assigned: dict[Var, int] = {}
+    changing: set[Var] = set()
+
+    def count(block: list[Stmt]) -> None:
+        for s in block:
+            if s.__class__ is ir.Set:
+                assigned[s.var] = assigned.get(s.var, 0) + 1
+                if s.op == "zero":
+                    changing.add(s.var)
+            elif s.__class__ is ir.Accumulate:
+                changing.add(s.var)
+            for inner in blocks_of(s):
+                count(inner)
+
+    count(kernel.body)
+    changing.update(var for var, times in assigned.items() if times > 1)
+    names: dict[Var, Any] = {}
+
+    def new(x: Any) -> Any:
+        return names.get(x, x) if x.__class__ is Var else x
+
+    def walk(block: list[Stmt]) -> list[Stmt]:
+        kept: list[Stmt] = []
+        for s in block:
+            if s.__class__ is ir.Set:
+                op, args = shorter(s.op, tuple(new(a) for a in s.args))
+                source = args[0] if op == "copy" else None
+                if op == "copy" and s.var not in changing and source not in changing:
+                    names[s.var] = source
+                    continue
+                kept.append(ir.Set(s.var, op, args, s.site, s.attributes))
+            elif s.__class__ is ir.Loop:
+                initials = [new(initial) for _, initial, _ in s.carried]
+                test = None if s.test is None else walk(s.test)
+                body = walk(s.body)
+                carried = [(phi, i, new(f)) for (phi, _, f), i in zip(s.carried, initials)]
+                kept.append(
+                    s.replace(
+                        start=new(s.start), stop=new(s.stop), step=new(s.step), test=test, condition=new(s.condition),
+                        carried=carried, body=body, stop_when=new(s.stop_when),
+                    )
+                )  # fmt: skip
+            elif s.__class__ is ir.ReverseLoop:
+                kept.append(
+                    ir.ReverseLoop(s.trips, s.position, s.index, new(s.start), new(s.step), s.restore, walk(s.body))
+                )
+            elif s.__class__ is ir.If:
+                then, orelse = walk(s.then), walk(s.orelse)
+                kept.append(ir.If(new(s.condition), then, orelse, [(v, new(a), new(b)) for v, a, b in s.merges]))
+            else:
+                fields = [
+                    new(getattr(s, name)) if name in ("index", "value") else getattr(s, name) for name in s.__slots__
+                ]
+                kept.append(s.__class__(*fields))
+        return kept
+
+    body = walk(kernel.body)
+    # A result may have become a number or a variable of the same value.
+    return ir.Kernel(kernel.parameters, body, [new(r) if r.__class__ is Var else r for r in kernel.results])
+
+
+def shorter(op: str, args: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
+    """Products with a known 1 as copies: cotangents start from it."""
+    if op == "strong_multiply" and args[0].__class__ is float:
+        if args[0] == 1.0:
+            return "copy", args[1:]
+        if args[0] != 0.0:
+            op = "multiply"
+    if op == "multiply" and args[0].__class__ is float and args[0] == 1.0:
+        return "copy", args[1:]
+    if op == "negative" and args[0].__class__ is float:
+        return "copy", (-args[0],)
+    return op, args
+
+
+# --- branches -------------------------------------------------------------------------------------------------------
+
+
+def joined(block: list[Stmt]) -> list[Stmt]:
+    """Neighbouring branches on one condition as one."""
+    kept: list[Stmt] = []
+    for s in block:
+        last = kept[-1] if kept else None
+        if s.__class__ is ir.If and last.__class__ is ir.If and last.condition is s.condition and not last.merges:  # type: ignore[union-attr]
+            kept[-1] = ir.If(s.condition, last.then + s.then, last.orelse + s.orelse, s.merges)  # type: ignore[union-attr]
+        else:
+            kept.append(s)
+    return [with_blocks(s, joined) for s in kept]
+
+

@@ -1,0 +1,83 @@
+"""Every element-wise row with kernel text, at ordinary and extreme arguments: machine code against the tape."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from functools import cache
+from typing import Any
+
+import adiff
+import numpy as np
+import pytest
+from adiff.engine.kernels.primitives import TEXT
+from adiff.engine.ops.registry import ROWS
+from agreement import close, spans
+
+EXTREMES = (0.0, -0.0, 0.3, -0.5, 1.0, -1.0, 2.5, -3.0, 5e-324, 1e-300, -1e-17, 1e16, 710.0, -750.0, 1e308, -1e308)
+EXTREMES += (math.inf, -math.inf, math.nan)
+FEWER = (0.0, -0.0, 0.5, -0.5, 1.0, -2.0, 3.0, 1e-300, 1e308, math.inf, -math.inf, math.nan)
+# Their code leaves the kernel at poles, which would take all the others along.
+ALONE = ("digamma", "lgamma", "gamma", "floor_divide")
+# Computed by the tape on NumPy's way for some arguments, with other last digits.
+TOLERANCE = 1e-13
+
+
+def rows(count: int) -> list[str]:
+    """The rows of so many inputs that are compiled together."""
+    found = [name for name in TEXT if name in ROWS and len([p for p in ROWS[name].parameters if p.kind == "input"]) == count]
+    return [name for name in found if name not in ALONE and name not in ("where_select", "strong_multiply")]
+
+
+@cache
+def program(names: tuple[str, ...], weighted: bool) -> Any:
+    count = len([p for p in ROWS[names[0]].parameters if p.kind == "input"])
+    inputs = ", ".join("abc"[:count])
+    # Python's round of a float is an integer; the row is NumPy's.
+    calls = [f"{'rint' if n == 'round' else n}({inputs})" for n in names]
+    calls = [f"where({call}, 1.0, 0.0)" if ROWS[n].dtype == "bool" else call for n, call in zip(names, calls)]
+    if not weighted:
+        return adiff.program(f"stack([{', '.join(calls)}])")
+    return adiff.program(" + ".join(f"w[{k}] * {call}" for k, call in enumerate(calls)))
+
+
+def points(count: int) -> list[dict[str, float]]:
+    values = EXTREMES if count == 1 else FEWER if count == 2 else (0.0, 1.0, -2.0, math.inf, math.nan)
+    return [dict(zip("abc", chosen)) for chosen in itertools.product(values, repeat=count)]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_values(count: int) -> None:
+    names = tuple(rows(count))
+    wrong = []
+    for point in points(count):
+        tape = program(names, False).evaluate("value", point, engine="tape").value
+        outcome = program(names, False).evaluate("value", point, engine="kernel")
+        assert outcome.engine == "kernel", outcome.reason
+        for name, a, b in zip(names, tape, outcome.value):
+            if not close(a, b, TOLERANCE):
+                wrong.append((name, point, float(a), float(b)))
+    assert not wrong
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_gradients(count: int) -> None:
+    """One row at a time by a weight of 1: the others must not leak, whatever their partials are."""
+    names = tuple(rows(count))
+    wrt = list("abc"[:count])
+    wrong = []
+    chosen = [p for p in points(count) if count > 1 or p["a"] not in (5e-324, -1e-17, 1e16, -750.0, -1e308)]
+    for number, point in enumerate(chosen):
+        # With several inputs there are many points: each tests some of the rows.
+        for k in range(len(names)) if count == 1 else range(number % 4, len(names), 4):
+            at = {**point, "w": np.eye(len(names))[k]}
+            outcome = program(names, True).evaluate("grad", at, wrt, engine="kernel")
+            assert outcome.engine == "kernel", outcome.reason
+            tape = program((names[k],), False).evaluate("grad", point, wrt, engine="tape")
+            if tape.gradients["a"] is None:
+                tape.gradients = dict.fromkeys(tape.gradients, 0.0)  # a test of a number is not connected
+            kinks = [{(code, text) for code, text, _ in spans(o.notices) if code == "N0501"} for o in (tape, outcome)]
+            same = all(close(np.float64(tape.gradients[n]), outcome.gradients[n], TOLERANCE) for n in wrt)
+            if not same or kinks[0] != kinks[1]:
+                wrong.append((names[k], point, tape.gradients, outcome.gradients, *kinks))
+    assert not wrong, "\n".join(map(str, wrong))
