@@ -398,6 +398,12 @@ class Evaluation:
         if STATE.weak_float.bits != 64 or STATE.kinks == "error" or self.limited:
             self.outcome.reason = "the kernel tier computes in float64, without limits and without --kinks error"
             return None
+        if engine == "auto" and program.kernels is None:
+            from .kernels.work import surely_small
+
+            if surely_small(self.core, self.point):
+                self.outcome.reason = "the tape is done before a kernel would be compiled"
+                return None
         from .kernels.ir import Unsupported
         from .kernels.runtime import Kernels
 

@@ -130,6 +130,7 @@ def surely_reached(kernel: ir.Kernel, sources: Iterable[Any]) -> tuple[set[Any],
             and len(range(s.start, s.stop, s.step)) > 0
         )
         candidates = [entry for entry in s.carried if has(entry[1])]
+        arrays = {x for x in known if x.__class__ is Array}
         while True:
             before = set(known)
             known.update(phi for phi, _, _ in candidates)
@@ -141,6 +142,8 @@ def surely_reached(kernel: ir.Kernel, sources: Iterable[Any]) -> tuple[set[Any],
             known.clear()
             known.update(before)
             candidates = kept
+        if not runs:
+            known.difference_update([x for x in known if x.__class__ is Array and x not in arrays])
         if runs:
             reached = {phi for phi, _, following in s.carried if has(following)}
             later.update(reached - known)

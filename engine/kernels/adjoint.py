@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from ..core.operation import Singular
 
+
 def adjoint(kernel: ir.Kernel, result: Var, sources: list[Any]) -> tuple[ir.Kernel, list[Noted]]:
     """A kernel that gives `result` and the cotangents of `sources` (scalar variables or input arrays), seeded with 1.
 
@@ -117,6 +118,13 @@ class Adjoint:
                 copied.append(ir.Load(define(s.var), array, index))
             elif s.__class__ is ir.Check:
                 continue
+            elif s.__class__ is ir.OpenLog:
+                copied.append(ir.OpenLog(new(s.array)))
+            elif s.__class__ is ir.Keep:
+                copied.append(ir.Keep(new(s.array), new(s.index)))
+            elif s.__class__ is ir.Mark:
+                array = new(s.array)
+                copied.append(ir.Mark(define(s.var), array))
             elif s.__class__ is ir.Alloc:
                 copied.append(ir.Alloc(define(s.array), s.zero))
             elif s.__class__ is ir.Store:
@@ -201,6 +209,8 @@ class Adjoint:
             elif s.__class__ is ir.Store:
                 if self.is_active(s.array):
                     self.reverse_store(s)
+            elif s.__class__ is ir.Keep:
+                self.builder.append(ir.TakeBack(s.array))
             elif s.__class__ is ir.If:
                 self.reverse_if(s)
             elif s.__class__ is ir.Loop:
@@ -212,7 +222,7 @@ class Adjoint:
             c = Var(FLOAT, "c")
             self.builder.append(ir.Load(c, bar, s.index))
             self.give(s.value, c)
-        if s.array.role == "updated":
+        if s.array.role in ("updated", "carried"):
             # What was overwritten here has no cotangent from later on.
             self.builder.append(ir.Store(bar, s.index, 0.0))
 
@@ -328,7 +338,9 @@ class Adjoint:
             body = self.keep_heads(self.renamed(s.body, names), True)
             # Arrays from outside hold what they held: nothing is stored in them again.
             own = arrays_made(body)
-            builder.block.extend(without_stores(body, own))
+            for phi, array in marks(s):
+                builder.append(ir.Rewind(array, names[phi]))
+            builder.block.extend(without_stores(body, own, s.own))
             # The head's variable collects into the same accumulator as the loop's result, one iteration earlier.
             for phi in moving:
                 self.bars[names[phi]] = self.bars[phi]
@@ -385,16 +397,22 @@ def arrays_made(block: list[Stmt]) -> set[Any]:
     return found
 
 
-def without_stores(block: list[Stmt], own: set[Any]) -> list[Stmt]:
-    """A block that stores only in the arrays in `own`."""
+def marks(s: ir.Loop) -> list[tuple[Var, Array]]:
+    """The carried variables that hold the length of an array's log, with the array."""
+    ends = {inner.var: inner.array for inner in s.body if inner.__class__ is ir.Mark}
+    return [(phi, ends[following]) for phi, _, following in s.carried if following in ends]
+
+
+def without_stores(block: list[Stmt], own: set[Any], again: bool) -> list[Stmt]:
+    """A block that stores only in the arrays in `own`, and those that were rewound to be changed `again`."""
     kept: list[Stmt] = []
     for s in block:
-        if s.__class__ is ir.Store and s.array not in own:
+        if isinstance(s, ir.Store | ir.Keep) and s.array not in own and not (again and s.array.role == "carried"):
             continue
         if s.__class__ is ir.Loop:
-            s = s.replace(body=without_stores(s.body, own))
+            s = s.replace(body=without_stores(s.body, own, again))
         elif s.__class__ is ir.If:
-            s = ir.If(s.condition, without_stores(s.then, own), without_stores(s.orelse, own), s.merges)
+            s = ir.If(s.condition, without_stores(s.then, own, again), without_stores(s.orelse, own, again), s.merges)
         kept.append(s)
     return kept
 

@@ -6,7 +6,7 @@ from ..core.tensor import OPERATORS
 from . import ir
 from .arrays import array_of_list, get, lazy, remap, result, view
 from .build import NUMBERS, Builder, Lazy, Sym, broadcast, join, kind_of, pick, raw
-from .ir import BOOL, FLOAT, INT, Array, Unsupported
+from .ir import FLOAT, INT, Array, Unsupported
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,9 +70,16 @@ def index_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, A
 
 def prod_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
     x = lazy(builder, inputs[0])
-    if x.kind != FLOAT or len(x.shape) != 1 or attributes.get("keepdims") or attributes.get("axis") not in (None, 0, -1):
+    if (
+        x.kind != FLOAT
+        or len(x.shape) != 1
+        or attributes.get("keepdims")
+        or attributes.get("axis") not in (None, 0, -1)
+    ):
         raise Unsupported("a product of this kind")
-    return builder.reduce(x.shape[0], 1.0, lambda i, total: builder.scalar(OPERATORS["multiply"], (total, x.element((i,)))))
+    return builder.reduce(
+        x.shape[0], 1.0, lambda i, total: builder.scalar(OPERATORS["multiply"], (total, x.element((i,))))
+    )
 
 
 def reshape_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
@@ -94,7 +101,9 @@ def reshape_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str,
         raise Unsupported("reshape to another size")
     array = x.stored if x.stored is not None else builder.materialised(x).stored
     assert array is not None
-    return result(view(builder, x.kind, tuple(shape), lambda index: builder.load(array, builder.flat(index, tuple(shape)))))
+    return result(
+        view(builder, x.kind, tuple(shape), lambda index: builder.load(array, builder.flat(index, tuple(shape))))
+    )
 
 
 def transpose_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
@@ -113,7 +122,12 @@ def transpose_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[st
 
 def matmul_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
     a, b = (builder.settle(lazy(builder, x)) for x in inputs)
-    if FLOAT not in (a.kind, b.kind) or not 1 <= len(a.shape) <= 2 or not 1 <= len(b.shape) <= 2 or a.shape[-1] != b.shape[0]:
+    if (
+        FLOAT not in (a.kind, b.kind)
+        or not 1 <= len(a.shape) <= 2
+        or not 1 <= len(b.shape) <= 2
+        or a.shape[-1] != b.shape[0]
+    ):
         raise Unsupported("a matrix product of these shapes")
     rows, columns = a.shape[:-1], b.shape[1:]
 
@@ -196,6 +210,37 @@ def filled_like(value: float) -> Any:
     return row
 
 
+def concat_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
+    parts = [lazy(builder, x) for x in inputs]
+    rank = len(parts[0].shape)
+    axis = axes_of(attributes.get("axis", 0), rank)[0] if rank else 0
+    rest = [(*p.shape[:axis], *p.shape[axis + 1 :]) for p in parts]
+    if not rank or any(len(p.shape) != rank or p.kind != FLOAT for p in parts) or len(set(rest)) != 1:
+        raise Unsupported("concat of these")
+    shape = (*parts[0].shape[:axis], sum(p.shape[axis] for p in parts), *parts[0].shape[axis + 1 :])
+    array = Array(FLOAT, shape)
+    builder.append(ir.Alloc(array, False))
+    start = 0
+    for part in parts:
+
+        def store(index: tuple[Any, ...], part: Lazy = part, start: int = start) -> None:
+            place = (*index[:axis], builder.integer("add", index[axis], start), *index[axis + 1 :])
+            value = builder.to_float(part.element(index))
+            builder.append(ir.Store(array, raw(builder.flat(place, shape)), raw(value)))
+
+        builder.each(part.shape, store)
+        start += part.shape[axis]
+    return builder.stored(array)
+
+
+def outer_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
+    a, b = (builder.settle(lazy(builder, x)) for x in inputs)
+    if len(a.shape) != 1 or len(b.shape) != 1:
+        raise Unsupported("outer of these shapes")
+    column = get(builder, a, (slice(None), None))
+    return builder.apply(OPERATORS["multiply"], (column, b), None)
+
+
 ARRAY_ROWS: dict[str, Callable[[Builder, tuple[Any, ...], dict[str, Any]], Any]] = {
     "sum": sum_row,
     "mean": mean_row,
@@ -206,6 +251,8 @@ ARRAY_ROWS: dict[str, Callable[[Builder, tuple[Any, ...], dict[str, Any]], Any]]
     "matmul": matmul_row,
     "dot": dot_row,
     "stack": stack_row,
+    "concat": concat_row,
+    "outer": outer_row,
     "cast": cast_row,
     "where": where_row,
     "where_select": where_row,

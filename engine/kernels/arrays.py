@@ -21,7 +21,9 @@ def view(builder: Builder, kind: str, shape: tuple[int, ...], element: Callable[
 def remap(x: Lazy, shape: tuple[int, ...], source: Callable[[tuple[Any, ...]], tuple[Any, ...]]) -> Lazy:
     """The array whose element at an index is x's at `source(index)`."""
     make = view if x.stored is not None or getattr(x.element, "view", False) else Lazy
-    return make(x.builder, x.kind, shape, lambda index: x.element(source(index)))
+    found = make(x.builder, x.kind, shape, lambda index: x.element(source(index)))
+    found.volatile = x.volatile
+    return found
 
 
 def lazy(builder: Builder, x: Any) -> Lazy:
@@ -116,7 +118,7 @@ def get(builder: Builder, x: Lazy, index: Any) -> Any:
             raise Unsupported("an index of this kind")
         axis += 1
 
-    def place(m: Any, index: tuple[Any, ...]) -> Any:
+    def position(m: Any, index: tuple[Any, ...]) -> Any:
         if m.__class__ is not tuple:
             return m
         if len(m) == 2:
@@ -125,7 +127,7 @@ def get(builder: Builder, x: Lazy, index: Any) -> Any:
         return builder.integer("add", builder.integer("multiply", index[m[0]], m[2]), m[1])
 
     def source(index: tuple[Any, ...]) -> tuple[Any, ...]:
-        return tuple(place(m, index) for m in maps)
+        return tuple(position(m, index) for m in maps)
 
     return result(remap(x, tuple(shape), source))
 

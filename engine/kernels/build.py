@@ -54,7 +54,7 @@ class Lazy:
     `stored` is the IR array when the elements are in memory.
     """
 
-    __slots__ = ("builder", "element", "kind", "shape", "stored")
+    __slots__ = ("builder", "element", "kind", "shape", "stored", "volatile")
     description = "a compiled array"
 
     def __init__(
@@ -70,6 +70,8 @@ class Lazy:
         self.shape = shape
         self.element = element
         self.stored = stored
+        # Elements that a loop will change: whoever keeps the array must copy it.
+        self.volatile = False
 
     @property
     def ndim(self) -> int:
@@ -150,6 +152,7 @@ class Builder:
         self.ranges: dict[Var, tuple[int, int]] = {}
         # Float inputs that the program counts with (`range(n)`), and where: they must be whole numbers.
         self.counted: dict[Var, Site] = {}
+        self.inputs: set[Var] = set()
         self.size = 0
 
     # --- blocks -----------------------------------------------------------------------------------------------------
@@ -259,9 +262,7 @@ class Builder:
             return self.integers(name, tuple(self.to_int(x) for x in inputs))
         # Whole exponents stay integers: their derivatives are other formulas.
         keep = name == "power"
-        inputs = tuple(
-            x if keep and i == 1 and kind_of(x) == INT else self.to_float(x) for i, x in enumerate(inputs)
-        )
+        inputs = tuple(x if keep and i == 1 and kind_of(x) == INT else self.to_float(x) for i, x in enumerate(inputs))
         simple = simplified(name, inputs)
         return self.emit(name, inputs, FLOAT, attributes or None) if simple is None else simple
 
@@ -372,6 +373,8 @@ class Builder:
 
     def settle(self, x: Any) -> Any:
         """An array with its elements in memory, so that using it twice computes it once."""
+        if x.__class__ is Lazy and x.volatile:
+            return self.materialised(x)
         if x.__class__ is not Lazy or x.stored is not None or getattr(x.element, "view", False):
             return x
         return self.materialised(x)
@@ -396,19 +399,33 @@ class Builder:
 
     def stored(self, array: Array) -> Lazy:
         """A lazy array that loads from memory."""
-        return Lazy(
-            self, array.kind, array.shape, lambda index: self.load(array, self.flat(index, array.shape)), array
-        )
+        return Lazy(self, array.kind, array.shape, lambda index: self.load(array, self.flat(index, array.shape)), array)
 
     def load(self, array: Array, place: Any) -> Sym:
         # Loads are shared: arrays are values, written completely before they are read.
         key = ("load", array, raw(place))
         found = self.known(key)
-        if found is not None:
+        if found is not None and array.role != "carried":
             return found
         var = Var(array.kind, "x")
         self.append(ir.Load(var, array, raw(place)))
         return self.remember(key, Sym(self, var))
+
+    def carried(self, x: Lazy) -> Lazy:
+        """A copy of `x` that a loop may change in place."""
+        array = Array(FLOAT, x.shape, "w", "carried")
+        self.append(ir.Alloc(array, False))
+        self.append(ir.OpenLog(array))
+        self.fill(array, x)
+        found = self.stored(array)
+        found.volatile = True
+        return found
+
+    def overwrite(self, x: Lazy, place: Any, value: Any) -> None:
+        """Store in an array that a loop carries."""
+        assert x.stored is not None
+        self.append(ir.Keep(x.stored, raw(place)))
+        self.append(ir.Store(x.stored, raw(place), raw(self.to_float(value))))
 
     def flat(self, index: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
         """The place of an index in row-major order."""

@@ -14,11 +14,11 @@ from .build import NUMBERS, Lazy, Sym, join, kind_of, raw
 from .expressions import Expressions
 from .ir import BOOL, FLOAT, INT, Array, Unsupported, Var
 from .values import (
-    MAX_UNROLL,
     BREAK,
     CONFLICT,
     CONTINUE,
     FLAGS,
+    MAX_UNROLL,
     PARENT,
     RESULT,
     RETURN,
@@ -133,7 +133,13 @@ class Control(Expressions):
                 frame[key] = self.builder.emit("logical_not", (condition,), BOOL)
 
     def merge(
-        self, a: Any, b: Any, condition: Sym, blocks: list[list[ir.Stmt]], merges: list[tuple[Var, Any, Any]], guarded: bool
+        self,
+        a: Any,
+        b: Any,
+        condition: Sym,
+        blocks: list[list[ir.Stmt]],
+        merges: list[tuple[Var, Any, Any]],
+        guarded: bool,
     ) -> Any:
         """The value after a branch of a variable that is `a` on one side and `b` on the other.
 
@@ -223,9 +229,7 @@ class Control(Expressions):
         if condition.__class__ is bool:
             self.block(node.body if condition else node.orelse, frame)
             return
-        self.branch(
-            condition, frame, lambda: self.block(node.body, frame), lambda: self.block(node.orelse, frame)
-        )
+        self.branch(condition, frame, lambda: self.block(node.body, frame), lambda: self.block(node.orelse, frame))
 
     # --- loops ------------------------------------------------------------------------------------------------------
 
@@ -263,7 +267,7 @@ class Control(Expressions):
             if stopped is not False:
                 rest = items[k + 1 :]
                 if rest:
-                    self.guarded(stopped, frame, lambda: self.unrolled(node, rest, frame))
+                    self.guarded(stopped, frame, lambda rest=rest: self.unrolled(node, rest, frame))  # type: ignore[misc]
                 return
 
     def while_(self, node: c.While, frame: Frame) -> None:
@@ -281,6 +285,12 @@ class Control(Expressions):
                 plan.kinds[key] = kind_of(value)
         if before[RESULT].__class__ in (*NUMBERS, Sym):
             plan.kinds[RESULT] = kind_of(before[RESULT])
+        arrays: list[Any] = []
+        for key in sorted(changing):
+            value = before.get(key, UNSET)
+            if value.__class__ is Lazy and not value.volatile and value.kind == FLOAT:
+                before[key] = frame[key] = self.builder.carried(value)
+                arrays.append(key)
         for _ in range(12):
             statement, after = self.attempt(body, frame, counter, head, test, plan, before, changing)
             frame.clear()
@@ -291,6 +301,8 @@ class Control(Expressions):
             raise Unsupported("a loop whose values do not settle on kinds")
         self.builder.append(statement)
         frame.update(after)
+        for key in arrays:
+            frame[key] = self.builder.stored(before[key].stored)
         frame[BREAK] = frame[CONTINUE] = False
 
     def attempt(
@@ -373,9 +385,24 @@ class Control(Expressions):
                     after[key] = UNSET
         if not settled:
             return None, after
+        for array in changed_in_place(block):
+            # How long the log of an array is at the head of each iteration.
+            phi, start, end = Var(INT, "l"), Var(INT), Var(INT)
+            builder.append(ir.Mark(start, array))
+            block.append(ir.Mark(end, array))
+            carried.append((phi, start, end))
         bounds = (0, 0, 1) if counter is None else (counter.start, counter.stop, counter.step)
         statement = ir.Loop(
-            index, *map(raw, bounds), test_block, raw(condition), carried, block, raw(stop_when), {}, Var(INT, "t"), True
+            index,
+            *map(raw, bounds),
+            test_block,
+            raw(condition),
+            carried,
+            block,
+            raw(stop_when),
+            {},
+            Var(INT, "t"),
+            True,
         )
         return statement, after
 
@@ -396,6 +423,24 @@ class Control(Expressions):
 
     def put(self, target: c.Target, value: Any, frame: Frame) -> None:
         raise NotImplementedError
+
+
+def changed_in_place(block: list[ir.Stmt]) -> list[Array]:
+    """The arrays from outside a block that it changes."""
+    made: set[Array] = set()
+    found: dict[Array, None] = {}
+
+    def walk(block: list[ir.Stmt]) -> None:
+        for s in block:
+            if s.__class__ is ir.Alloc:
+                made.add(s.array)
+            elif s.__class__ is ir.Keep:
+                found[s.array] = None
+            for name in ("test", "body", "then", "orelse"):
+                walk(getattr(s, name, None) or [])
+
+    walk(block)
+    return [array for array in found if array not in made]
 
 
 class Negated:

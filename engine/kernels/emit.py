@@ -2,40 +2,46 @@
 
 from __future__ import annotations
 
+import keyword
 import math
+import re
 
 from . import ir
-from .ir import BOOL, FLOAT, INT, Array, Stmt, Var
+from .ir import BOOL, FLOAT, INT, Array, Stack, Stmt, Var
 from .primitives import TEXT
+from .tidy import blocks_of, changes, mentions, operands
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
+# Longer expressions get a name.
+LONGEST = 50
+STEMS = frozenset("v x l m b c r i k t h a ab s ra w notes p".split())
+RESERVED = frozenset("math np range max len float int abs kernel".split()) | frozenset(keyword.kwlist)
+CALL = re.compile(r"[\w.]+\((\{\d\}(, )?)*\)")
 DTYPES = {FLOAT: "float64", INT: "int64", BOOL: "bool_"}
 
 
 def source(kernel: ir.Kernel, name: str = "kernel") -> str:
     """The source of a function of the kernel's parameters that returns the tuple of its results."""
-    used = used_positions(kernel)
-    printer = Printer(used)
-    printer.block(kernel.body, 1)
-    parameters = ", ".join(p.name for p in kernel.parameters)
-    results = ", ".join(text(r) for r in kernel.results)
-    body = "\n".join(printer.lines)
-    return f"def {name}({parameters}):\n{body}\n    return ({results},)\n"
+    printer = Printer(kernel)
+    printer.block(kernel.body, 1, kernel.results)
+    parameters = ", ".join(map(printer.text, kernel.parameters))
+    results = ", ".join(map(printer.text, kernel.results))
+    body = "".join(line + "\n" for line in printer.lines)
+    return f"def {name}({parameters}):\n{body}    return ({results},)\n"
 
 
-def text(x: Any) -> str:
-    """An operand in source form."""
-    if x.__class__ is Var or x.__class__ is Array:
-        return x.name
+def number(x: Any) -> str:
+    """A number in source form."""
     if x.__class__ is float:
         if math.isnan(x):
             return "math.nan"
         if math.isinf(x):
             return "math.inf" if x > 0 else "(-math.inf)"
-    return repr(x) if not (x.__class__ in (int, float) and (x < 0 or str(x)[0] == "-")) else f"({x!r})"
+    return f"({x!r})" if x.__class__ in (int, float) and str(x)[0] == "-" else repr(x)
 
 
 def used_positions(kernel: ir.Kernel) -> set[Any]:
@@ -46,139 +52,288 @@ def used_positions(kernel: ir.Kernel) -> set[Any]:
         for s in block:
             if s.__class__ is ir.ReverseLoop:
                 found.add(s.trips)
-                walk(s.body)
-            elif s.__class__ is ir.Loop:
-                walk(s.body)
-            elif s.__class__ is ir.If:
-                walk(s.then)
-                walk(s.orelse)
+            for inner in blocks_of(s):
+                walk(inner)
 
     walk(kernel.body)
     return found
 
 
+def read_once(kernel: ir.Kernel) -> set[Var]:
+    """The variables that are set in one place and read in one."""
+    reads: dict[Any, int] = {}
+    sets: dict[Var, int] = {}
+
+    def walk(block: list[Stmt]) -> None:
+        for s in block:
+            for x in operands(s):
+                reads[x] = reads.get(x, 0) + 1
+            if isinstance(s, ir.Set | ir.Accumulate | ir.Load):
+                sets[s.var] = sets.get(s.var, 0) + 1
+            for inner in blocks_of(s):
+                walk(inner)
+
+    walk(kernel.body)
+    for r in kernel.results:
+        reads[r] = reads.get(r, 0) + 1
+    return {var for var, times in sets.items() if times == 1 and reads.get(var) == 1}
+
+
+def arrays_changed(s: Stmt) -> set[Array]:
+    """The arrays that a statement stores in anywhere inside it."""
+    found = {s.array} if isinstance(s, ir.Store | ir.AddTo | ir.TakeBack | ir.Rewind) else set()
+    for block in blocks_of(s):
+        for inner in block:
+            found |= arrays_changed(inner)
+    return found
+
+
+class Waiting:
+    """An expression that is read once, and is written there: its text and what it reads."""
+
+    __slots__ = ("reads", "statement", "text")
+
+    def __init__(self, statement: Stmt, text: str, reads: set[Any]) -> None:
+        self.statement = statement
+        self.text = text
+        self.reads = reads
+
+
 class Printer:
-    def __init__(self, trips: set[Any]) -> None:
+    """Prints statements; a value that is read once, nearby, is written where it is read."""
+
+    def __init__(self, kernel: ir.Kernel) -> None:
         self.lines: list[str] = []
-        self.trips = trips
+        self.trips = used_positions(kernel)
+        self.once = read_once(kernel)
+        self.waiting: dict[Var, Waiting] = {}
+        self.names: dict[Any, str] = {}
+        self.taken = set(RESERVED)
+        for p in kernel.parameters:
+            # An input keeps its own name where it can.
+            if p.name.isascii() and p.name.isidentifier() and p.name not in self.taken and p.name[0] != "_":
+                self.names[p] = p.name
+                self.taken.add(p.name)
+        self.counts: dict[str, int] = {}
+
+    def name(self, x: Any) -> str:
+        """The name of a variable in the source: its kind's letter, and a number."""
+        found = self.names.get(x)
+        if found is None:
+            stem = x.name.rstrip("0123456789")
+            stem = stem if stem in STEMS else "p"
+            while found is None or found in self.taken:
+                self.counts[stem] = self.counts.get(stem, 0) + 1
+                found = f"{stem}{self.counts[stem]}"
+            self.taken.add(found)
+            self.names[x] = found
+        return found
+
+    def text(self, x: Any) -> str:
+        """An operand in source form."""
+        if x.__class__ is Var and x in self.waiting:
+            return self.waiting.pop(x).text
+        return self.name(x) if x.__class__ in (Var, Array, Stack) else number(x)
 
     def line(self, level: int, code: str) -> None:
         self.lines.append("    " * level + code)
 
-    def block(self, block: list[Stmt], level: int) -> None:
-        if not block:
-            self.line(level, "pass")
+    def block(self, block: list[Stmt], level: int, after: Sequence[Any] = ()) -> None:
+        """A block; `after` is what the caller reads at its end, in one place each."""
+        outer, self.waiting = self.waiting, {}
         for s in block:
+            self.flush(s, level)
             PRINTERS[s.__class__](self, s, level)
+        for var in [var for var in self.waiting if not any(var is x for x in after)]:
+            self.write(var, level)
+        self.waiting = {**outer, **self.waiting}
 
-    def set(self, s: ir.Set, level: int) -> None:
-        code = TEXT[s.op].format(*map(text, s.args), **{key: text(value) for key, value in (s.attributes or {}).items()})
-        if code[0] == "(" and code[-1] == ")" and balanced(code[1:-1]):
-            code = code[1:-1]
-        self.line(level, f"{s.var.name} = {code}")
+    def write(self, var: Var, level: int) -> None:
+        found = self.waiting.pop(var)
+        self.line(level, f"{self.name(var)} = {bare(found.text)}")
+
+    def flush(self, s: Stmt, level: int) -> None:
+        """Write what must be computed before a statement, and cannot be written inside it."""
+        direct = list(operands(s))
+        changed = changes(s) | arrays_changed(s)
+        for var in list(self.waiting):
+            read = any(x is var for x in direct)
+            if read and isinstance(s, ir.Loop | ir.ReverseLoop | ir.If):
+                read = (s.__class__ is ir.If and s.condition is var) or (
+                    s.__class__ is ir.Loop and any(initial is var for _, initial, _ in s.carried)
+                )
+                inside = s.__class__ is ir.If and any(x is var for _, a, b in s.merges for x in (a, b))
+                if inside or not read:
+                    self.write(var, level)
+                continue
+            if read:
+                # A text that names an operand twice would compute it twice.
+                if isinstance(s, ir.Set) and TEXT[s.op].count(f"{{{s.args.index(var)}}}") != 1:
+                    self.write(var, level)
+            elif self.waiting[var].reads & changed or mentions(s, var):
+                self.write(var, level)
+
+    def assign(self, s: ir.Set, level: int) -> None:
+        reads = {x for x in s.args if x.__class__ is Var}
+        for x in s.args:
+            if x.__class__ is Var and x in self.waiting:
+                reads |= self.waiting[x].reads
+        statics = {key: number(value) for key, value in (s.attributes or {}).items()}
+        template = TEXT[s.op]
+        args = [self.text(x) for x in s.args]
+        if CALL.fullmatch(template):
+            args = [bare(arg) for arg in args]
+        code = template.format(*args, **statics)
+        self.put(s, code, reads, level)
 
     def load(self, s: ir.Load, level: int) -> None:
-        self.line(level, f"{s.var.name} = {s.array.name}[{text(s.index)}]")
+        reads: set[Any] = {s.array}
+        if s.index.__class__ is Var:
+            reads |= {s.index} if s.index not in self.waiting else self.waiting[s.index].reads
+        self.put(s, f"{self.name(s.array)}[{bare(self.text(s.index))}]", reads, level)
+
+    def put(self, s: Any, code: str, reads: set[Any], level: int) -> None:
+        if s.var in self.once and len(code) <= LONGEST and s.var not in reads:
+            self.waiting[s.var] = Waiting(s, code, reads)
+        else:
+            self.line(level, f"{self.name(s.var)} = {bare(code)}")
 
     def check(self, s: ir.Check, level: int) -> None:
-        self.line(level, f"if not {s.low} <= {text(s.index)} < {s.size}:")
+        self.line(level, f"if not {s.low} <= {self.text(s.index)} < {s.size}:")
         self.line(level + 1, "raise IndexError")
 
     def alloc(self, s: ir.Alloc, level: int) -> None:
         make = "zeros" if s.zero else "empty"
-        self.line(level, f"{s.array.name} = np.{make}({s.array.size}, dtype=np.{DTYPES[s.array.kind]})")
+        self.line(level, f"{self.name(s.array)} = np.{make}({s.array.size}, dtype=np.{DTYPES[s.array.kind]})")
 
     def store(self, s: ir.Store, level: int) -> None:
-        self.line(level, f"{s.array.name}[{text(s.index)}] = {text(s.value)}")
+        self.line(level, f"{self.name(s.array)}[{bare(self.text(s.index))}] = {bare(self.text(s.value))}")
 
     def add_to(self, s: ir.AddTo, level: int) -> None:
-        self.line(level, f"{s.array.name}[{text(s.index)}] += {text(s.value)}")
+        self.line(level, f"{self.name(s.array)}[{bare(self.text(s.index))}] += {bare(self.text(s.value))}")
+
+    def open_log(self, s: ir.OpenLog, level: int) -> None:
+        name = self.name(s.array)
+        self.line(level, f"{name}_at = np.empty(1024, dtype=np.int64)")
+        self.line(level, f"{name}_was = np.empty(1024, dtype=np.{DTYPES[s.array.kind]})")
+        self.line(level, f"{name}_top = 0")
+
+    def keep(self, s: ir.Keep, level: int) -> None:
+        name, index = self.name(s.array), bare(self.text(s.index))
+        self.line(level, f"if {name}_top == {name}_at.size:")
+        self.line(level + 1, f"{name}_at, {name}_was = _grow({name}_at), _grow({name}_was)")
+        self.line(level, f"{name}_at[{name}_top], {name}_was[{name}_top] = {index}, {name}[{index}]")
+        self.line(level, f"{name}_top += 1")
+
+    def mark(self, s: ir.Mark, level: int) -> None:
+        self.line(level, f"{self.name(s.var)} = {self.name(s.array)}_top")
+
+    def take_back(self, s: ir.TakeBack, level: int) -> None:
+        name = self.name(s.array)
+        self.line(level, f"{name}_top -= 1")
+        self.line(level, f"{name}[{name}_at[{name}_top]] = {name}_was[{name}_top]")
+
+    def rewind(self, s: ir.Rewind, level: int) -> None:
+        self.line(level, f"while {self.name(s.array)}_top > {self.text(s.value)}:")
+        self.take_back(ir.TakeBack(s.array), level + 1)
 
     def accumulate(self, s: ir.Accumulate, level: int) -> None:
-        self.line(level, f"{s.var.name} += {text(s.value)}")
+        self.line(level, f"{self.name(s.var)} += {bare(self.text(s.value))}")
 
     def loop(self, s: ir.Loop, level: int) -> None:
         for phi, initial, _ in s.carried:
-            self.line(level, f"{phi.name} = {text(initial)}")
+            self.line(level, f"{self.name(phi)} = {bare(self.text(initial))}")
         counted = s.trips in self.trips or bool(s.stacks)
         straight = s.test is None and s.stop_when is None and s.start == 0 and s.step == 1
-        if counted and not straight:
-            self.line(level, f"{s.trips.name} = 0")
+        trips = self.name(s.trips) if counted else ""
+        start, stop = self.text(s.start), self.text(s.stop)
+        bounds = f"range({start}, {stop}, {self.text(s.step)})"
+        if s.step == 1:
+            bounds = f"range({stop})" if s.start == 0 else f"range({start}, {stop})"
+        if counted:
+            known = stop if s.stop.__class__ is int else f"max({stop}, 0)"
+            self.line(level, f"{trips} = {known if straight else 0}")
+        if counted and straight and not s.body and not s.carried:
+            return  # only the reverse sweep goes through its iterations
         # A loop that may end early, or whose end is not known, keeps its heads in arrays that grow.
         grows = s.test is not None or s.stop_when is not None
-        size = "1024" if grows else s.trips.name
-        bounds = f"range({text(s.start)}, {text(s.stop)}, {text(s.step)})"
-        if s.step == 1:
-            bounds = f"range({text(s.stop)})" if s.start == 0 else f"range({text(s.start)}, {text(s.stop)})"
-        if counted and straight:
-            trips = text(s.stop) if s.stop.__class__ is int and s.stop >= 0 else f"max({text(s.stop)}, 0)"
-            self.line(level, f"{s.trips.name} = {trips}")
-        elif s.stacks and not grows:
-            size = f"len({bounds})"
+        size = "1024" if grows else trips if straight else f"len({bounds})"
         for stack in s.stacks.values():
-            self.line(level, f"{stack.name} = np.empty({size}, dtype=np.{DTYPES[stack.kind]})")
-        if s.test is None:
-            assert s.index is not None
-            self.line(level, f"for {s.index.name} in {bounds}:")
-        else:
-            self.line(level, "while True:")
-            self.block(s.test, level + 1) if s.test else None
-            self.line(level + 1, f"if not ({text(s.condition)}):")
-            self.line(level + 2, "break")
-        place = s.index.name if straight and s.index is not None else s.trips.name
+            self.line(level, f"{self.name(stack)} = np.empty({size}, dtype=np.{DTYPES[stack.kind]})")
+        self.line(level, "while True:" if s.index is None else f"for {self.name(s.index)} in {bounds}:")
+        first = len(self.lines)
+        if s.test is not None:
+            self.block(s.test, level + 1, [s.condition])
+            if s.condition is not True:
+                self.line(level + 1, f"if not {self.text(s.condition)}:")
+                self.line(level + 2, "break")
+        place = self.name(s.index) if straight and s.index is not None else trips
         for phi, stack in s.stacks.items():
             if grows:
-                self.line(level + 1, f"if {s.trips.name} == {stack.name}.size:")
-                self.line(level + 2, f"{stack.name} = _grow({stack.name})")
-            self.line(level + 1, f"{stack.name}[{place}] = {phi.name}")
+                self.line(level + 1, f"if {trips} == {self.name(stack)}.size:")
+                self.line(level + 2, f"{self.name(stack)} = _grow({self.name(stack)})")
+            self.line(level + 1, f"{self.name(stack)}[{place}] = {self.name(phi)}")
         if counted and not straight:
-            self.line(level + 1, f"{s.trips.name} += 1")
-        if s.body or not s.carried:
-            self.block(s.body, level + 1)
-        moved = [(phi.name, text(following)) for phi, _, following in s.carried if text(following) != phi.name]
-        if moved:
-            phis = {name for name, _ in moved}
-            if any(value in phis for _, value in moved):
-                names, values = zip(*moved)
-                self.line(level + 1, f"{', '.join(names)} = {', '.join(values)}")
-            else:
-                for name, value in moved:
-                    self.line(level + 1, f"{name} = {value}")
+            self.line(level + 1, f"{trips} += 1")
+        self.turn(s, level + 1)
         if s.stop_when is not None:
-            self.line(level + 1, f"if {text(s.stop_when)}:")
+            self.line(level + 1, f"if {self.text(s.stop_when)}:")
             self.line(level + 2, "break")
+        if len(self.lines) == first:
+            self.line(level + 1, "pass")
+
+    def turn(self, s: ir.Loop, level: int) -> None:
+        """The body of a loop, and what it hands on."""
+        moved = [(phi, following) for phi, _, following in s.carried if following is not phi]
+        # Several are handed on together, so what they are must be known before.
+        self.block(s.body, level, [moved[0][1]] if len(moved) == 1 else [])
+        if any(following is phi for _, following in moved for phi, _ in moved):
+            names = ", ".join(self.name(phi) for phi, _ in moved)
+            self.line(level, f"{names} = {', '.join(self.text(following) for _, following in moved)}")
+            return
+        for phi, following in moved:
+            self.line(level, f"{self.name(phi)} = {bare(self.text(following))}")
 
     def reverse_loop(self, s: ir.ReverseLoop, level: int) -> None:
-        k = s.position.name
-        self.line(level, f"for {k} in range({s.trips.name} - 1, -1, -1):")
+        k = self.name(s.position)
+        self.line(level, f"for {k} in range({self.name(s.trips)} - 1, -1, -1):")
         if s.index is not None:
             place = k
             if s.step != 1:
-                place = f"{place} * {text(s.step)}"
+                place = f"{place} * {self.text(s.step)}"
             if s.start != 0:
-                place = f"{text(s.start)} + {place}"
-            self.line(level + 1, f"{s.index.name} = {place}")
+                place = f"{self.text(s.start)} + {place}"
+            self.line(level + 1, f"{self.name(s.index)} = {place}")
         for phi, stack in s.restore:
-            self.line(level + 1, f"{phi.name} = {stack.name}[{k}]")
+            self.line(level + 1, f"{self.name(phi)} = {self.name(stack)}[{k}]")
         self.block(s.body, level + 1)
 
     def if_(self, s: ir.If, level: int) -> None:
+        condition = self.text(s.condition)
+        then = [(v, a) for v, a, _ in s.merges]
+        orelse = [(v, b) for v, _, b in s.merges]
         if not s.then and not s.merges and s.orelse:
-            self.line(level, f"if not {text(s.condition)}:")
-            self.block(s.orelse, level + 1)
+            self.line(level, f"if not {condition}:")
+            self.side(s.orelse, orelse, level + 1)
             return
-        self.line(level, f"if {text(s.condition)}:")
-        then = [(v.name, text(a)) for v, a, _ in s.merges]
-        orelse = [(v.name, text(b)) for v, _, b in s.merges]
-        for k, (block, values) in enumerate(((s.then, then), (s.orelse, orelse))):
-            if k == 1:
-                if not block and not values:
-                    return
-                self.line(level, "else:")
-            if block or not values:
-                self.block(block, level + 1)
-            for name, value in values:
-                self.line(level + 1, f"{name} = {value}")
+        self.line(level, f"if {bare(condition)}:")
+        self.side(s.then, then, level + 1)
+        if s.orelse or s.merges:
+            self.line(level, "else:")
+            self.side(s.orelse, orelse, level + 1)
+
+    def side(self, block: list[Stmt], values: list[tuple[Var, Any]], level: int) -> None:
+        first = len(self.lines)
+        self.block(block, level, [value for _, value in values])
+        for var, value in values:
+            self.line(level, f"{self.name(var)} = {bare(self.text(value))}")
+        if len(self.lines) == first:
+            self.line(level, "pass")
+
+
+def bare(code: str) -> str:
+    """An expression without the parentheses around all of it."""
+    return code[1:-1] if code[:1] == "(" and code[-1:] == ")" and balanced(code[1:-1]) else code
 
 
 def balanced(code: str) -> bool:
@@ -191,12 +346,17 @@ def balanced(code: str) -> bool:
 
 
 PRINTERS: dict[type, Any] = {
-    ir.Set: Printer.set,
+    ir.Set: Printer.assign,
     ir.Load: Printer.load,
     ir.Check: Printer.check,
     ir.Alloc: Printer.alloc,
     ir.Store: Printer.store,
     ir.AddTo: Printer.add_to,
+    ir.OpenLog: Printer.open_log,
+    ir.Keep: Printer.keep,
+    ir.Mark: Printer.mark,
+    ir.TakeBack: Printer.take_back,
+    ir.Rewind: Printer.rewind,
     ir.Accumulate: Printer.accumulate,
     ir.Loop: Printer.loop,
     ir.ReverseLoop: Printer.reverse_loop,

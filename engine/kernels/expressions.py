@@ -13,7 +13,20 @@ from .arrays import array_of_list, constant_array, get
 from .build import NUMBERS, Builder, Lazy, Sym
 from .ir import INT, Unsupported
 from .primitives import LIMIT
-from .values import CONFLICT, MAX_UNROLL, PARENT, RETURN, UNSET, VALUE, Closure, Range, new_frame, python_operator, static_index, symbolic
+from .values import (
+    CONFLICT,
+    MAX_UNROLL,
+    PARENT,
+    RETURN,
+    UNSET,
+    VALUE,
+    Closure,
+    Range,
+    new_frame,
+    python_operator,
+    static_index,
+    symbolic,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,7 +88,9 @@ class Expressions:
         if x.__class__ in (Sym, Lazy) or y.__class__ in (Sym, Lazy):
             return self.builder.apply(op, (x, y), None)
         if x.__class__ in (list, tuple):
-            if (symbol == "+" and x.__class__ is y.__class__) or (symbol == "*" and y.__class__ is int and len(x) * y < 1000):
+            if (symbol == "+" and x.__class__ is y.__class__) or (
+                symbol == "*" and y.__class__ is int and len(x) * y < 1000
+            ):
                 return python_operator(symbol, x, y)
         if x.__class__ in (int, bool) and y.__class__ in (int, bool):
             if symbol not in SMALL_INTEGERS or abs(x) > LIMIT or abs(y) > LIMIT or (symbol == "**" and not 0 <= y < 64):
@@ -395,7 +410,6 @@ class Expressions:
         raise Unsupported("a value that is no list")
 
 
-
 EXPRESSIONS: dict[type, Callable[[Expressions, Any, Frame], Any]] = {
     c.Literal: Expressions.literal,
     c.Intrinsic: Expressions.intrinsic,
@@ -418,4 +432,3 @@ EXPRESSIONS: dict[type, Callable[[Expressions, Any, Frame], Any]] = {
     c.Comprehension: Expressions.comprehension,
     c.MakeFunction: Expressions.make_function,
 }
-

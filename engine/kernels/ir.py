@@ -38,7 +38,8 @@ class Var:
 
 class Array:
     """A flat array of a static shape. `role` is "input", "local", "list" for a list of the program's, or
-    "updated" for one whose elements are stored more than once."""
+    "updated" for one whose elements are stored more than once, "carried" for one that a loop changes in place, and that
+    the reverse sweep brings back to what it was from a log of the elements that were overwritten."""
 
     __slots__ = ("kind", "name", "role", "shape")
 
@@ -126,6 +127,44 @@ class Store(Stmt):
     __slots__ = ("array", "index", "value")
     array: Array
     index: Any
+    value: Any
+
+
+class OpenLog(Stmt):
+    """Start the log of an array's overwritten elements."""
+
+    __slots__ = ("array",)
+    array: Array
+
+
+class Keep(Stmt):
+    """Note in the log the element that is about to be overwritten."""
+
+    __slots__ = ("array", "index")
+    array: Array
+    index: Any
+
+
+class Mark(Stmt):
+    """`var = ` the length of the log."""
+
+    __slots__ = ("var", "array")
+    var: Var
+    array: Array
+
+
+class TakeBack(Stmt):
+    """Undo the last store in the log."""
+
+    __slots__ = ("array",)
+    array: Array
+
+
+class Rewind(Stmt):
+    """Undo the stores since the log had the length `value`."""
+
+    __slots__ = ("array", "value")
+    array: Array
     value: Any
 
 
@@ -261,14 +300,17 @@ class Checker:
         # Heads and trip counts are read by the reverse sweep.
         self.known = before
 
-    def side(self, condition: Any, taken: bool, block: list[Stmt], *after: Any) -> None:
+    def side(self, condition: Any, taken: bool, block: list[Stmt], *after: Any) -> set[Any]:
+        """One side of a branch; what is defined at its end."""
         before = set(self.known)
         remembered = self.sides.setdefault((condition, taken), set())
         self.known |= remembered
         self.block(block)
         self.use(*after)
-        remembered |= self.known - before
+        found = self.known - before
+        remembered |= found
         self.known = before
+        return found
 
     def block(self, block: list[Stmt]) -> None:
         for s in block:
@@ -295,6 +337,22 @@ class Checker:
 
     def addto(self, s: AddTo) -> None:
         self.use(s.array, s.index, s.value)
+
+    def openlog(self, s: OpenLog) -> None:
+        self.use(s.array)
+
+    def keep(self, s: Keep) -> None:
+        self.use(s.array, s.index)
+
+    def mark(self, s: Mark) -> None:
+        self.use(s.array)
+        self.define(s.var)
+
+    def takeback(self, s: TakeBack) -> None:
+        self.use(s.array)
+
+    def rewind(self, s: Rewind) -> None:
+        self.use(s.array, s.value)
 
     def accumulate(self, s: Accumulate) -> None:
         self.use(s.var, s.value)
@@ -330,8 +388,10 @@ class Checker:
 
     def if_(self, s: If) -> None:
         self.use(s.condition)
-        self.side(s.condition, True, s.then, *[a for _, a, _ in s.merges])
-        self.side(s.condition, False, s.orelse, *[b for _, _, b in s.merges])
+        then = self.side(s.condition, True, s.then, *[a for _, a, _ in s.merges])
+        orelse = self.side(s.condition, False, s.orelse, *[b for _, _, b in s.merges])
+        # A cotangent that starts on both sides goes on after them.
+        self.known |= then & orelse
         for var, _, _ in s.merges:
             self.define(var)
 

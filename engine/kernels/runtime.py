@@ -71,7 +71,9 @@ def specification(values: dict[str, Any], sources: Sequence[str]) -> dict[str, A
         cls = value.__class__
         if cls is Tensor:
             whole = value.dtype.kind == "i"
-            if value.dtype.name not in ("float64", "int64") or (whole and (not value.dtype.weak or name not in sources)):
+            if value.dtype.name not in ("float64", "int64") or (
+                whole and (not value.dtype.weak or name not in sources)
+            ):
                 raise Unsupported(f"an input of dtype {value.dtype.name}")
             found[name] = value.shape if value.shape else FLOAT
         elif cls is float or (cls is int and name in sources):
@@ -87,14 +89,14 @@ def specification(values: dict[str, Any], sources: Sequence[str]) -> dict[str, A
 
 def arguments(program: CoreProgram, values: dict[str, Any], spec: dict[str, Any]) -> list[Any]:
     """The inputs in the order of the kernel's parameters, arrays flat."""
-    import numpy as np
-
     found: list[Any] = []
     for name in [*program.inputs, *(n for n in program.optional if n in spec)]:
         kind = spec[name]
         value = values[name]
         value = value.value if value.__class__ is Tensor else value
         if kind.__class__ is tuple:
+            import numpy as np
+
             found.append(np.ascontiguousarray(value, dtype=np.float64).reshape(-1))
         elif kind == FLOAT:
             found.append(float(value))
@@ -115,7 +117,7 @@ def build(program: CoreProgram, spec: dict[str, Any], sources: Sequence[str] | N
     shape: tuple[int, ...] = ()
     if result.__class__ is Lazy:
         settled = builder.settle(result)
-        if settled.stored is None or settled.stored.role == "input":
+        if settled.stored is None or settled.stored.role in ("input", "carried"):
             settled = builder.materialised(result)
         shape = settled.shape
         value: Any = settled.stored
@@ -186,7 +188,7 @@ def compile_kernel(built: Built, values: list[Any]) -> Compiled:
     # The source is ours throughout: names are generated, and nothing of the program's text is in it.
     exec(compile(text, "<kernel>", "exec"), namespace)
     dispatcher = njit(error_model="numpy")(namespace["kernel"])
-    dispatcher.compile(tuple(typeof(value) for value in values))
+    dispatcher.compile(tuple(map(typeof, values)))
     return Compiled(built, dispatcher, text)
 
 
@@ -294,4 +296,14 @@ def is_zero(g: Any) -> bool:
     return not g if g.__class__ is float else not g.any()
 
 
-__all__ = ["Built", "Compiled", "Kernels", "Unsupported", "arguments", "build", "compile_kernel", "run", "specification"]
+__all__ = [
+    "Built",
+    "Compiled",
+    "Kernels",
+    "Unsupported",
+    "arguments",
+    "build",
+    "compile_kernel",
+    "run",
+    "specification",
+]

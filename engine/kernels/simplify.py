@@ -22,7 +22,7 @@ def live(kernel: ir.Kernel) -> set[Any]:
     roots: list[Any] = list(kernel.results)
 
     def need(target: Any, *sources: Any) -> None:
-        edges.setdefault(target, []).extend(x for x in sources if x.__class__ in (Var, Array, Stack))
+        edges.setdefault(target, []).extend(x for x in sources if x.__class__ in (Var, Array, Stack, tuple))
 
     def walk(block: list[Stmt], control: list[Any]) -> None:
         for s in block:
@@ -36,6 +36,12 @@ def live(kernel: ir.Kernel) -> set[Any]:
                 need(s.array, *control)
             elif isinstance(s, ir.Store | ir.AddTo):
                 need(s.array, s.index, s.value, *control)
+            elif s.__class__ is ir.Keep:
+                need(("log", s.array), s.index, *control)
+            elif s.__class__ is ir.Mark:
+                need(s.var, ("log", s.array))
+            elif isinstance(s, ir.TakeBack | ir.Rewind):
+                need(s.array, ("log", s.array), getattr(s, "value", None), *control)
             elif s.__class__ is ir.Accumulate:
                 need(s.var, s.value, *control)
             elif s.__class__ is ir.Loop:
@@ -70,7 +76,7 @@ def live(kernel: ir.Kernel) -> set[Any]:
     pending = roots
     while pending:
         x = pending.pop()
-        if x.__class__ in (Var, Array, Stack) and x not in found:
+        if x.__class__ in (Var, Array, Stack, tuple) and x not in found:
             found.add(x)
             pending.extend(edges.get(x, ()))
     return found
@@ -79,10 +85,13 @@ def live(kernel: ir.Kernel) -> set[Any]:
 def sweep(block: list[Stmt], needed: set[Any]) -> list[Stmt]:
     kept: list[Stmt] = []
     for s in block:
-        if isinstance(s, ir.Set | ir.Load | ir.Accumulate):
+        if isinstance(s, ir.OpenLog | ir.Keep):
+            if ("log", s.array) in needed:
+                kept.append(s)
+        elif isinstance(s, ir.Set | ir.Load | ir.Accumulate | ir.Mark):
             if s.var in needed:
                 kept.append(s)
-        elif isinstance(s, ir.Alloc | ir.Store | ir.AddTo):
+        elif isinstance(s, ir.Alloc | ir.Store | ir.AddTo | ir.TakeBack | ir.Rewind):
             if s.array in needed:
                 kept.append(s)
         elif s.__class__ is ir.Loop:

@@ -6,7 +6,6 @@ IR. Loops stay loops, branches that depend on data become `If` with merged value
 
 from __future__ import annotations
 
-from ..core.state import STATE
 from ..program import core as c
 from . import ir
 from .arrays import get, lazy, view
@@ -42,10 +41,10 @@ def specialise(program: c.CoreProgram, inputs: dict[str, Any]) -> Specialised:
     symbols: dict[str, Any] = {}
     frame = new_frame(None)
     for name, slot in program.inputs.items():
-        frame[slot] = symbols[name] = parameter(builder, parameters, inputs[name])
+        frame[slot] = symbols[name] = parameter(builder, parameters, name, inputs[name])
     for name, (slot, node) in program.optional.items():
         if name in inputs:
-            frame[slot] = symbols[name] = parameter(builder, parameters, inputs[name])
+            frame[slot] = symbols[name] = parameter(builder, parameters, name, inputs[name])
         else:
             frame[slot] = node.value if node.__class__ is c.Literal else node
     machine = Specialiser(builder)
@@ -60,14 +59,17 @@ def specialise(program: c.CoreProgram, inputs: dict[str, Any]) -> Specialised:
     return Specialised(builder, ir.Kernel(parameters, builder.block, []), result, symbols)
 
 
-def parameter(builder: Builder, parameters: list[Any], spec: Any) -> Any:
+def parameter(builder: Builder, parameters: list[Any], name: str, spec: Any) -> Any:
     if spec.__class__ is list:
         return spec[0]
     if spec.__class__ is str:
         var = Var(spec, "p")
+        var.name = name
+        builder.inputs.add(var)
         parameters.append(var)
         return Sym(builder, var)
     array = Array(FLOAT, spec, "p", "input")
+    array.name = name
     parameters.append(array)
     return builder.stored(array)
 
@@ -105,6 +107,10 @@ class Specialiser(Control):
         if target.__class__ is c.Store:
             if target.depth:
                 raise Unsupported("an assignment to an outer variable")
+            old = frame.get(target.slot)
+            if old.__class__ is Lazy and old.volatile:
+                self.replace(old, value)
+                return
             frame[target.slot] = value
         elif target.__class__ is c.Unpack:
             if target.star is not None:
@@ -117,6 +123,18 @@ class Specialiser(Control):
         else:
             assert target.__class__ is c.StoreItem
             self.put_item(target, value, frame)
+
+    def replace(self, old: Lazy, value: Any) -> None:
+        """Assign an array that a loop carries: its elements change, and it stays where it is."""
+        if value is old:
+            return
+        if value.__class__ is not Lazy or value.shape != old.shape or value.kind == BOOL:
+            raise Unsupported("a tensor that becomes something else in a loop")
+        builder = self.builder
+        value = builder.settle(value)
+        builder.each(
+            old.shape, lambda index: builder.overwrite(old, builder.flat(index, old.shape), value.element(index))
+        )
 
     def put_item(self, target: c.StoreItem, value: Any, frame: Frame) -> None:
         container = self.expression(target.container, frame)
@@ -142,6 +160,13 @@ class Specialiser(Control):
             n not in (1, m) for n, m in zip(source.shape[::-1], places.shape[::-1])
         ):
             raise Unsupported("a value that does not fit the part of a tensor that it updates")
+        if x.volatile:
+            source = lazy(builder, builder.settle(source) if source.shape else source.element(()))
+            builder.each(
+                places.shape,
+                lambda at: builder.overwrite(x, places.element(at), pick(source, at, places.shape)),
+            )
+            return x
         array = Array(FLOAT, x.shape, role="updated")
         builder.append(ir.Alloc(array, False))
         # Copy, then overwrite: the cotangent of what is overwritten is taken by the later store.

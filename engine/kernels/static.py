@@ -46,7 +46,7 @@ def range_(machine: Specialiser, start: Any, stop: Any = None, step: Any = 1) ->
 def counted_input(machine: Specialiser, x: Sym) -> Sym:
     """An input that is differentiated and counts as the integer it is (`--at n=5` and `range(n)`)."""
     builder = machine.builder
-    if x.var.name[0] != "p" or x.kind != FLOAT:
+    if x.var not in builder.inputs or x.kind != FLOAT:
         raise Unsupported("a range of a float")
     builder.counted.setdefault(x.var, STATE.site)
     return builder.emit("to_int", (x,), INT)

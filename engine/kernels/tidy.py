@@ -18,6 +18,7 @@ def tidy(kernel: ir.Kernel) -> ir.Kernel:
     for _ in range(3):
         kernel = ir.Kernel(kernel.parameters, started_late(kernel.body), kernel.results)
         kernel = without_copies(kernel)
+        kernel = ir.Kernel(kernel.parameters, Aliases().block(kernel.body, {}), kernel.results)
         kernel = ir.Kernel(kernel.parameters, joined(kernel.body), kernel.results)
         kernel = simplify(kernel)
     return kernel
@@ -74,8 +75,12 @@ def started_late(block: list[Stmt]) -> list[Stmt]:
             del waiting[s.var]
             kept.append(ir.Set(s.var, "copy", (s.value,), None, None))
             continue
-        for var in [var for var in waiting if mentions(s, var)]:
-            kept.append(waiting.pop(var))
+        mentioned = [var for var in waiting if mentions(s, var)]
+        if s.__class__ is ir.If:
+            # Each side starts what it collects in.
+            moved = [waiting.pop(var) for var in mentioned if not any(x is var for x in operands(s))]
+            s = ir.If(s.condition, moved + s.then, moved + s.orelse, s.merges)
+        kept.extend(waiting.pop(var) for var in mentioned if var in waiting)
         kept.append(with_blocks(s, started_late))
     kept.extend(waiting.values())
     return kept
@@ -109,8 +114,6 @@ def without_copies(kernel: ir.Kernel) -> ir.Kernel:
         for s in block:
             if s.__class__ is ir.Set:
                 assigned[s.var] = assigned.get(s.var, 0) + 1
-                if s.op == "zero":
-                    changing.add(s.var)
             elif s.__class__ is ir.Accumulate:
                 changing.add(s.var)
             for inner in blocks_of(s):
@@ -128,8 +131,8 @@ def without_copies(kernel: ir.Kernel) -> ir.Kernel:
         for s in block:
             if s.__class__ is ir.Set:
                 op, args = shorter(s.op, tuple(new(a) for a in s.args))
-                source = args[0] if op == "copy" else None
-                if op == "copy" and s.var not in changing and source not in changing:
+                source = args[0] if op == "copy" else 0.0
+                if op in ("copy", "zero") and s.var not in changing and source not in changing:
                     names[s.var] = source
                     continue
                 kept.append(ir.Set(s.var, op, args, s.site, s.attributes))
@@ -163,15 +166,86 @@ def without_copies(kernel: ir.Kernel) -> ir.Kernel:
     return ir.Kernel(kernel.parameters, body, [new(r) if r.__class__ is Var else r for r in kernel.results])
 
 
+class Aliases:
+    """Uses of a copy of an accumulator replaced by the accumulator, as long as that has not changed."""
+
+    def block(self, block: list[Stmt], alias: dict[Var, Var]) -> list[Stmt]:
+        """`alias` maps a copy to what it is a copy of; it is updated to what holds at the end."""
+        kept: list[Stmt] = []
+
+        def new(x: Any) -> Any:
+            return alias.get(x, x) if x.__class__ is Var else x
+
+        for s in block:
+            changed = changes(s)
+            if s.__class__ is ir.Set:
+                args = tuple(new(a) for a in s.args)
+                if s.op == "copy" and args[0] is s.var:
+                    continue
+                kept.append(ir.Set(s.var, s.op, args, s.site, s.attributes))
+                self.forget(alias, changed)
+                if s.op == "copy" and args[0].__class__ is Var:
+                    alias[s.var] = args[0]
+            elif s.__class__ is ir.If:
+                then, orelse = dict(alias), dict(alias)
+                sides = self.block(s.then, then), self.block(s.orelse, orelse)
+                merges = [
+                    (v, then.get(a, a) if a.__class__ is Var else a, orelse.get(b, b) if b.__class__ is Var else b)
+                    for v, a, b in s.merges
+                ]
+                kept.append(ir.If(new(s.condition), *sides, merges))
+                self.forget(alias, changed)
+            elif isinstance(s, ir.Loop | ir.ReverseLoop):
+                self.forget(alias, changed)
+                kept.append(with_blocks(s, lambda inner: self.block(inner, dict(alias))))
+            elif s.__class__ is ir.Accumulate:
+                kept.append(ir.Accumulate(s.var, new(s.value)))
+                self.forget(alias, changed)
+            else:
+                fields = [
+                    new(getattr(s, name)) if name in ("index", "value") else getattr(s, name) for name in s.__slots__
+                ]
+                kept.append(s.__class__(*fields))
+        return kept
+
+    def forget(self, alias: dict[Var, Var], changed: set[Var]) -> None:
+        for copy in [copy for copy, source in alias.items() if copy in changed or source in changed]:
+            del alias[copy]
+
+
+def changes(s: Stmt) -> set[Var]:
+    """The variables that a statement sets or adds to anywhere inside it."""
+    found: set[Var] = set()
+    if isinstance(s, ir.Set | ir.Accumulate | ir.Load | ir.Mark):
+        found.add(s.var)
+    elif s.__class__ is ir.Loop:
+        found.update(phi for phi, _, _ in s.carried)
+    elif s.__class__ is ir.ReverseLoop:
+        found.update(phi for phi, _ in s.restore)
+    elif s.__class__ is ir.If:
+        found.update(var for var, _, _ in s.merges)
+    for block in blocks_of(s):
+        for inner in block:
+            found |= changes(inner)
+    return found
+
+
 def shorter(op: str, args: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
     """Products with a known 1 as copies: cotangents start from it."""
     if op == "strong_multiply" and args[0].__class__ is float:
         if args[0] == 1.0:
             return "copy", args[1:]
-        if args[0] != 0.0:
-            op = "multiply"
+        if args[0] == 0.0:
+            return "copy", args[:1]
+        op = "multiply"
     if op == "multiply" and args[0].__class__ is float and args[0] == 1.0:
         return "copy", args[1:]
+    if op == "not_equal" and all(a.__class__ is float for a in args):
+        return "copy", (args[0] != args[1],)
+    if op == "logical_and":
+        for a, b in (args, args[::-1]):
+            if a.__class__ is bool:
+                return "copy", (b if a else False,)
     if op == "negative" and args[0].__class__ is float:
         return "copy", (-args[0],)
     return op, args
@@ -181,14 +255,17 @@ def shorter(op: str, args: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
 
 
 def joined(block: list[Stmt]) -> list[Stmt]:
-    """Neighbouring branches on one condition as one."""
+    """Neighbouring branches on one condition as one, and branches on what is known as the side that is taken."""
     kept: list[Stmt] = []
-    for s in block:
+    pending = block[::-1]
+    while pending:
+        s = pending.pop()
+        if s.__class__ is ir.If and s.condition.__class__ is bool and not s.merges:
+            pending.extend(reversed(s.then if s.condition else s.orelse))
+            continue
         last = kept[-1] if kept else None
-        if s.__class__ is ir.If and last.__class__ is ir.If and last.condition is s.condition and not last.merges:  # type: ignore[union-attr]
-            kept[-1] = ir.If(s.condition, last.then + s.then, last.orelse + s.orelse, s.merges)  # type: ignore[union-attr]
+        if s.__class__ is ir.If and last.__class__ is ir.If and last.condition is s.condition and not last.merges:
+            kept[-1] = ir.If(s.condition, last.then + s.then, last.orelse + s.orelse, s.merges)
         else:
             kept.append(s)
     return [with_blocks(s, joined) for s in kept]
-
-

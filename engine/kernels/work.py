@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from ..program import core as c
 from . import ir
 from .ir import Stmt, Var
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from ..program.core import CoreProgram
 
 # Seconds, measured on one core: an operation of a scalar loop on the tape (recorded and swept), Numba's import with the
 # first compiled call, and the compilation of one statement of a kernel.
@@ -60,6 +63,68 @@ def statements(block: list[Stmt]) -> int:
         for name in ("test", "body", "then", "orelse"):
             total += statements(getattr(s, name, None) or [])
     return total
+
+
+def surely_small(core: CoreProgram, point: dict[str, Any]) -> bool:
+    """Whether the program itself says, before anything is loaded or compiled, that the tape is done sooner."""
+    inputs = {slot: name for name, slot in core.inputs.items()}
+    operations = written_operations(core.body, inputs, point)
+    return operations is not None and operations * TAPE_SECONDS < START_SECONDS
+
+
+def written_operations(body: list[c.Stmt], inputs: dict[int, str], point: dict[str, Any]) -> float | None:
+    """An upper estimate of the scalar operations of statements; None where their number cannot be read off.
+
+    A loop that data ends counts as nothing, since no kernel is compiled for it unasked.
+    """
+
+    def bound(node: Any) -> int | None:
+        if node.__class__ is c.Load and node.depth == 0 and node.slot in inputs:
+            node = point.get(inputs[node.slot])
+        elif node.__class__ is c.Literal:
+            node = node.value
+        return int(node) if node.__class__ in (int, float) and node == node and abs(node) < 1e15 else None
+
+    total = 0.0
+    for s in body:
+        if s.__class__ is c.While:
+            return 0.0
+        if s.__class__ is c.Define:
+            if has_loop(s.function.code.body):
+                return None  # it may run any number of times
+            total += 10.0
+        elif s.__class__ is c.If:
+            for side in (s.body, s.orelse):
+                inner = written_operations(side, inputs, point)
+                if inner is None:
+                    return None
+                total += inner
+        elif s.__class__ is c.For:
+            call = s.iterable
+            if (
+                call.__class__ is not c.Call
+                or call.function.__class__ is not c.Intrinsic
+                or call.function.name != "range"
+            ):
+                return None
+            bounds = [bound(a) for a in call.args]
+            inner = written_operations(s.body, inputs, point)
+            if inner is None or None in bounds or not 1 <= len(bounds) <= 3 or (len(bounds) == 3 and not bounds[2]):
+                return None
+            total += len(range(*bounds)) * (inner + 1.0)  # type: ignore[arg-type]
+        else:
+            total += 10.0
+    return total
+
+
+def has_loop(body: list[c.Stmt]) -> bool:
+    return any(
+        isinstance(s, c.For | c.While)
+        or has_loop(getattr(s, "body", []))
+        or has_loop(getattr(s, "orelse", []))
+        or (s.__class__ is c.Define and has_loop(s.function.code.body))
+        for s in body
+    )
 
 
 def worthwhile(kernel: ir.Kernel, values: dict[Var, Any], compiled: bool) -> bool:

@@ -13,7 +13,7 @@ def refused(text: str, at: dict[str, Any] | None = None, command: str = "value",
     start = time.perf_counter()
     with pytest.raises(AdiffError) as caught:
         program(text).evaluate(command, at or {}, **options)
-    assert time.perf_counter() - start < 5
+    assert time.perf_counter() - start < 60
     assert program("1 + 1").value() == 2
     return caught.value
 

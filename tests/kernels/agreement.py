@@ -40,16 +40,15 @@ def close(a: Any, b: Any, tolerance: float) -> bool:
     return np.allclose(b, a, rtol=tolerance, atol=tolerance * scale, equal_nan=True)
 
 
-def agree(
-    text: str, at: dict[str, Any], wrt: Any = None, command: str = "grad", tolerance: float = TOLERANCE
-) -> str:
+def agree(text: str, at: dict[str, Any], wrt: Any = None, command: str = "grad", tolerance: float = TOLERANCE) -> str:
     """Assert that both tiers agree; "" if a kernel gave the answer, else why none did."""
     program = adiff.program(text)
     tape = outcome(program, at, "tape", command, wrt)
     kernel = outcome(program, at, "kernel", command, wrt)
     where = f"\n{text}\nat {at}"
     if isinstance(tape, AdiffError) or isinstance(kernel, AdiffError):
-        assert isinstance(tape, AdiffError) and isinstance(kernel, AdiffError), f"{tape!r} and {kernel!r}{where}"
+        assert isinstance(tape, AdiffError), f"only the kernel fails: {kernel!r}{where}"
+        assert isinstance(kernel, AdiffError), f"only the tape fails: {tape!r}{where}"
         assert (tape.code, tape.message, tape.hint) == (kernel.code, kernel.message, kernel.hint), where
         assert (tape.span and tape.span.start) == (kernel.span and kernel.span.start), where
         return "an error"

@@ -163,7 +163,11 @@ class Writer:
             self.line(level, f"while {counter} < {self.random.randint(0, 5)} and {self.condition(1)}:")
             self.line(level + 1, f"{counter} = {counter} + 1")
         else:
-            start, stop, step = self.random.randint(0, 3), self.random.randint(0, 6), self.random.choice((1, 1, 1, 2, -1))
+            start, stop, step = (
+                self.random.randint(0, 3),
+                self.random.randint(0, 6),
+                self.random.choice((1, 1, 1, 2, -1)),
+            )
             if step < 0:
                 start, stop = stop, start - 2
             bound = self.random.choice((str(stop), str(stop), "n" if step > 0 else "-1"))
@@ -174,9 +178,7 @@ class Writer:
             self.line(level + 1, f"if {self.condition()}:")
             self.line(level + 2, self.leave("loop" if "function" not in inside else inside + " loop"))
         self.line(level + 1, f"{name} = {name} * 0.5 + {self.bounded(self.number())}")
-        if counter in self.integers and self.random.random() < 0.7:
-            self.integers.remove(counter)
-        elif counter in self.integers:
+        if counter in self.integers:
             self.integers.remove(counter)
         self.loops.pop()
 

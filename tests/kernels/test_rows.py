@@ -25,7 +25,9 @@ TOLERANCE = 1e-13
 
 def rows(count: int) -> list[str]:
     """The rows of so many inputs that are compiled together."""
-    found = [name for name in TEXT if name in ROWS and len([p for p in ROWS[name].parameters if p.kind == "input"]) == count]
+    found = [
+        name for name in TEXT if name in ROWS and len([p for p in ROWS[name].parameters if p.kind == "input"]) == count
+    ]
     return [name for name in found if name not in ALONE and name not in ("where_select", "strong_multiply")]
 
 
