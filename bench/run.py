@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-MODULES = ("first_answer", "scalar_loop", "batch", "hessians")
+MODULES = ("first_answer", "scalar_loop", "batch", "hessians", "kernels")
 
 
 def main(arguments: list[str]) -> int:

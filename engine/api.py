@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 import time
+from _thread import RLock
 
 from ..parser.errors import AdiffError
 from ..parser.parse import parse
@@ -40,6 +41,38 @@ if TYPE_CHECKING:
 RECURSION_LIMIT = 400_000
 
 COMMANDS = ("value", "grad", "jacobian", "hessian", "jvp", "vjp", "hvp", "derivative", "tape", "check", "run")
+
+
+# One evaluation at a time: the record of the one that runs is global. Threads take turns.
+LOCK = RLock()
+
+CHOICES = {
+    "dtype": ("float64", "float32"),
+    "kinks": ("adiff", "tensorflow", "jax", "torch", "error"),
+    "mode": ("auto", "forward", "reverse"),
+    "engine": ("auto", "tape", "kernel"),
+}
+OPTIONS = frozenset(
+    (*CHOICES, "tangent", "cotangent", "vector", "order", "max_steps", "max_memory", "timeout", "write")
+)
+
+
+def check_options(command: str, at: Any, wrt: Any, options: Mapping[str, Any]) -> None:
+    """Refuse what the command line cannot say and a caller from Python can."""
+    if command not in COMMANDS:
+        raise AdiffError("E0811", f"no such command: {command!r}", None, f"the commands are {', '.join(COMMANDS)}")
+    if at is not None and not hasattr(at, "items"):
+        raise AdiffError("E0812", "`at` must be a dict from names to values")
+    if wrt.__class__ is str:
+        raise AdiffError("E0812", "`wrt` must be a list of names", None, f"write wrt=[{wrt!r}]")
+    for name, value in options.items():
+        if name not in OPTIONS:
+            raise AdiffError("E0811", f"no such option: {name}", None, f"the options are {', '.join(sorted(OPTIONS))}")
+        if value is not None and name in CHOICES and value not in CHOICES[name]:
+            raise AdiffError("E0812", f"{name} cannot be {value!r}", None, f"it is one of {', '.join(CHOICES[name])}")
+    order = options.get("order")
+    if order is not None and (order.__class__ is not int or order < 0):
+        raise AdiffError("E0812", f"order cannot be {order!r}", None, "it is a whole number: order=2")
 
 
 class Notice:
@@ -184,9 +217,19 @@ class Program:
 
         Options: dtype, kinks, mode, tangent, cotangent, vector, order, max_steps, max_memory, timeout, engine, write.
         """
-        if RECORDERS:
-            raise AdiffError("E0901", "an evaluation cannot start inside another")
+        check_options(command, at, wrt, options)
+        with LOCK:
+            return self._evaluate(command, at, wrt, options)
+
+    def _evaluate(
+        self, command: str, at: Mapping[str, Any] | None, wrt: Sequence[str] | None, options: dict[str, Any]
+    ) -> Outcome:
+        if STATE.running:
+            raise AdiffError(
+                "E0811", "an evaluation cannot start inside another", None, "call it after `write` has returned"
+            )
         STATE.reset()
+        STATE.running = True
         STATE.write = options.get("write")
         STATE.kinks = options.get("kinks") or "adiff"
         if options.get("dtype") == "float32":
@@ -207,6 +250,7 @@ class Program:
         except MemoryError:
             raise out_of_memory() from None
         finally:
+            STATE.running = False
             STATE.write = None
             STATE.trace = STATE.trace_adjoint = None
             RECORDERS.clear()
@@ -492,7 +536,7 @@ class Evaluation:
         g = as_operand(g) + 0.0  # a derivative of -0.0 is 0.0 to everybody
         if g.__class__ is int:
             g = float(g)
-        if g.__class__ is float and x.dtype.name in ("float32", "complex64"):
+        if x.dtype.name in ("float32", "complex64") and (g.__class__ is float or g.dtype.name == "float64"):
             g = OPERATORS["cast"](tensor(g), dtype="float32")
         return to_plain(g)
 
@@ -504,8 +548,22 @@ class Evaluation:
                     f"bind a float, or write cast({name}, float64)",
                 )  # fmt: skip
 
+    def quietly(self, derive: Callable[[], Any]) -> Any:
+        """What `derive` finds in forward mode, with the notices that the reverse sweep gives.
+
+        A tangent passes through both sides of `where`, and only a sweep knows which singular points take part.
+        """
+        STATE.quiet = True
+        try:
+            found = derive()
+        finally:
+            STATE.quiet = False
+        drivers.value_and_gradients(self.function, self.sources())
+        return found
+
     def command_jacobian(self) -> None:
-        y, blocks, mode = drivers.jacobian(self.function, self.sources(), self.options.get("mode") or "auto")
+        wanted = self.options.get("mode") or "auto"
+        y, blocks, mode = self.quietly(lambda: drivers.jacobian(self.function, self.sources(), wanted))
         self.outcome.mode = mode
         tensors = [drivers.source(x) for x in self.sources()]
         self.warn_sources(tensors)
@@ -519,7 +577,7 @@ class Evaluation:
                 STATE.notify("N0502", f"{name}: the result does not depend on it", self.end_site())
 
     def command_hessian(self) -> None:
-        y, gradients, blocks = drivers.hessian(self.function, self.sources())
+        y, gradients, blocks = self.quietly(lambda: drivers.hessian(self.function, self.sources()))
         tensors = [drivers.source(x) for x in self.sources()]
         self.warn_sources(tensors)
         outcome = self.outcome
@@ -553,7 +611,7 @@ class Evaluation:
 
     def command_jvp(self) -> None:
         tangents = self.directions(self.options.get("tangent"), "tangent")
-        y, tangent = drivers.jvp(self.function, self.sources(), tangents)
+        y, tangent = self.quietly(lambda: drivers.jvp(self.function, self.sources(), tangents))
         self.keep_value(y)
         shape = y.shape if y.__class__ is Tensor else ()
         self.outcome.tangent = to_plain(drivers.zeros(shape) if tangent is None else as_float(tangent))
@@ -572,7 +630,7 @@ class Evaluation:
 
     def command_hvp(self) -> None:
         vectors = self.directions(self.options.get("vector"), "vector")
-        y, gradients, products = drivers.hvp(self.function, self.sources(), vectors)
+        y, gradients, products = self.quietly(lambda: drivers.hvp(self.function, self.sources(), vectors))
         tensors = [drivers.source(x) for x in self.sources()]
         self.warn_sources(tensors)
         self.outcome.gradients = {n: self.shaped(strip(g), x) for n, g, x in zip(self.names, gradients, tensors)}
@@ -746,7 +804,7 @@ def constant(text: str, name: str = "<constant>", **limits_in_force: Any) -> Bin
         )  # fmt: skip
     STATE.reset()
     try:
-        with deep_recursion(), limits.enforced(
+        with LOCK, deep_recursion(), limits.enforced(
             limits_in_force.get("max_steps"), limits_in_force.get("max_memory"), limits_in_force.get("timeout")
         ):  # fmt: skip
             evaluation = Evaluation(core, {}, None, {})

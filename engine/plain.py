@@ -6,7 +6,7 @@ from ..parser.errors import AdiffError
 from .core.dispatch import as_operand, describe, of_numpy, tensor_of_list, wrap
 from .core.dtypes import STRONG, DType, raw_dtype
 from .core.errors import failure
-from .core.limits import MAX_SHOWN_BITS
+from .core.limits import MAX_SHOWN_BITS, nest
 from .core.state import STATE
 from .core.tensor import Tensor
 
@@ -24,7 +24,7 @@ class Binding:
         self.value = value
 
 
-def to_plain(value: Any) -> Any:
+def to_plain(value: Any, depth: int = 0) -> Any:
     """A result for the outside. Raises E0304 where a value has no outside form (a function, a tape)."""
     cls = value.__class__
     if cls is Tensor:
@@ -34,12 +34,12 @@ def to_plain(value: Any) -> Any:
         raise failure("E0604", f"the result is an integer of {value.bit_length()} bits: too many digits to be shown")
     if cls in (float, int, bool, complex, str) or value is None:
         return value
-    if cls is list:
-        return [to_plain(v) for v in value]
-    if cls is tuple:
-        return tuple(to_plain(v) for v in value)
-    if cls is dict:
-        return {k: to_plain(v) for k, v in value.items()}
+    if cls in (list, tuple, dict):
+        depth = nest(depth)
+        if cls is dict:
+            return {k: to_plain(v, depth) for k, v in value.items()}
+        items = [to_plain(v, depth) for v in value]
+        return items if cls is list else tuple(items)
     if cls is range:
         return list(value)
     if cls is DType:
@@ -50,7 +50,7 @@ def to_plain(value: Any) -> Any:
     if hasattr(value, "read_value"):
         return to_plain(value.read_value())
     if hasattr(value, "__next__"):
-        return [to_plain(v) for v in value]
+        return [to_plain(v, nest(depth)) for v in value]
     raise failure(
         "E0304",
         f"the result is {describe(value)}, which has no value to show",
@@ -123,6 +123,8 @@ def type_of(value: Any) -> tuple[str, tuple[int, ...]] | None:
     if value.__class__ in (list, tuple):
         try:
             return type_of(as_operand(value))
-        except AdiffError:
+        except AdiffError as error:
+            if error.kind == "limit":
+                raise
             return None
     return None

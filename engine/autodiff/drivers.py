@@ -184,9 +184,17 @@ def zeros(shape: tuple[int, ...]) -> Any:
 
 
 def jacobian(f: Function, xs: Sequence[Any], mode: str = "auto") -> tuple[Any, list[Any], str]:
-    """The value, d y / d x of shape y.shape + x.shape for each input, and the mode that was used."""
+    """The value, d y / d x of shape y.shape + x.shape for each input, and the mode that was used.
+
+    A complex result is taken as a holomorphic function of its inputs, whose derivative forward mode gives; a real
+    result has the direction of steepest ascent by a complex input, which reverse mode gives.
+    """
     tape, tensors, y = recorded(f, xs)
     y = as_operand(y)
+    if is_complex(y):
+        mode = "forward"
+    elif any(is_complex(x) for x in tensors):
+        mode = "reverse"
     outputs = count(shape_of(y))
     inputs = sum(count(x.shape) for x in tensors if x.dtype.differentiable)
     if mode == "auto":

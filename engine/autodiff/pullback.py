@@ -64,7 +64,7 @@ def singular_partial(op: Operation, spot: Singular, p: Any, inputs: tuple[Any, .
     else:
         hit = bool((mask & (plain(g) != 0)).any())
     choice = spot.choice(STATE.kinks)
-    if hit:
+    if hit and not STATE.quiet:
         if STATE.kinks == "error":
             raise failure("E0501", f"{spot.message}", "drop --kinks error to take the documented choice")
         STATE.notify("N0501", singular_notice(spot, choice))
@@ -72,6 +72,8 @@ def singular_partial(op: Operation, spot: Singular, p: Any, inputs: tuple[Any, .
         return p
     if callable(choice):
         choice = choice(*inputs)
+    if choice.__class__ is float and choice != choice:
+        choice = p * choice  # nan, and so are its derivatives
     if mask is True:
         # The formula's own infinity is kept: it has derivatives of its own, a constant has none.
         return p if plain(p) == plain(choice) else choice

@@ -230,13 +230,14 @@ def tensor_of_list(items: Any) -> Any:
     """A nested list as one tensor. A list of constants becomes one array at once; else its parts are stacked."""
     leaf_dtype: DType | None = None
     constant = True
-    stack = [items]
+    stack = [(items, 0)]
     mixed = False
     while stack:
-        for item in stack.pop():
+        level, depth = stack.pop()
+        for item in level:
             cls = item.__class__
             if cls is list or cls is tuple:
-                stack.append(item)
+                stack.append((item, limits.nest(depth)))
                 continue
             raw = raw_dtype(item)
             if raw is None:

@@ -113,6 +113,8 @@ def promote(first: DType, second: DType) -> DType:
     """
     if first is second:
         return first
+    if WEAK_COUNT in (first, second) and WEAK_INT in (first, second):
+        return WEAK_COUNT  # 2*n and n//2 count as n does
     if first is WEAK_COUNT:
         first = WEAK_FLOAT
     if second is WEAK_COUNT:

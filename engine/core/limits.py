@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from .operation import Operation
 
 MAX_CALL_DEPTH = 5_000
+# How deep lists may nest where they are shown, compared or made tensors; a list that holds itself has no end.
+MAX_NESTING = 1_000
 MAX_INTEGER_BITS = 1_000_000
 # Integers are shown in decimal, which costs the square of their length: Python refuses above 4300 digits, and so do we.
 MAX_SHOWN_BITS = 14_000
@@ -72,6 +74,13 @@ def out_of_memory(op: Operation | None = None) -> AdiffError:
     what = "the program" if op is None else op.name
     limit = f" (limit {size_text(LIMITS.max_memory)})" if LIMITS.max_memory else ""
     return failure("E0602", f"{what} ran out of memory{limit}", "raise the limit: --max-memory SIZE")
+
+
+def nest(depth: int) -> int:
+    """The next level of nesting, if there may be one."""
+    if depth >= MAX_NESTING:
+        raise failure("E0605", f"lists nested more than {MAX_NESTING} deep", "does a list hold itself?")
+    return depth + 1
 
 
 def size_text(size: int) -> str:
@@ -136,7 +145,8 @@ class enforced:
             raise failure("E0603", f"the time limit of {seconds:g} s is over", "raise the limit: --timeout SECONDS")
 
         self.saved_handler = signal.signal(signal.SIGALRM, expired)
-        signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-6))
+        # Again every second: a handler of errors on the way must not swallow the only one.
+        signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-6), 1.0)
         self.alarmed = True
 
     def __exit__(self, *exception: object) -> None:

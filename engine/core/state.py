@@ -1,6 +1,6 @@
 """What an evaluation carries along: settings, active recorders, the place in the source, notices.
 
-One evaluation runs at a time in a thread of control; `STATE` is its record. Everything here is reset by `fresh`.
+One evaluation runs at a time in a thread of control; `STATE` is its record. Everything here is reset by `reset`.
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ class State:
         "kinks",
         "literals_are_raw",
         "notices",
+        "quiet",
         "recorders",
+        "running",
         "seen",
         "site",
         "trace",
@@ -64,6 +66,7 @@ class State:
     def __init__(self) -> None:
         # Active recorders, outermost first. The list object never changes: hot code keeps a reference to it.
         self.recorders: list[Any] = []
+        self.running = False
         self.reset()
 
     def reset(self) -> None:
@@ -80,6 +83,8 @@ class State:
         self.trace: Any = None
         self.trace_adjoint: Any = None
         self.depth = 0
+        # Forward mode passes through branches that are not taken; its kinks are no news (see api.quietly).
+        self.quiet = False
         # Takes what the program prints; None while it is run again for its derivatives alone.
         self.write: Any = None
         # Set when a zero tangent met an infinite partial: forward mode cannot tell 0 from nan there.

@@ -105,11 +105,16 @@ def set_(x: Any = ()) -> Any:
 
 
 def zip_(*xs: Any) -> Any:
-    return zip(*[iterate(x) for x in xs])
+    return zip(*[settled(x) for x in xs])
+
+
+def settled(x: Any) -> Any:
+    """The items of `x`. Iterators over iterators would nest without end, so an iterator is run through first."""
+    return iter(list(x)) if hasattr(x, "__next__") else iterate(x)
 
 
 def enumerate_(x: Any, start: Any = 0) -> Any:
-    return enumerate(iterate(x), integer(start, "enumerate"))
+    return enumerate(settled(x), integer(start, "enumerate"))
 
 
 def map_(f: Any, *xs: Any) -> list[Any]:
@@ -163,7 +168,9 @@ def is_items(x: Any) -> bool:
 
 
 def extreme(name: str, row: str, reduction: str, sign: str) -> Callable[..., Any]:
-    def pick(*xs: Any, axis: Any = None, keepdims: Any = False, key: Any = None, default: Any = None, initial: Any = None) -> Any:
+    def pick(
+        *xs: Any, axis: Any = None, keepdims: Any = False, key: Any = None, default: Any = None, initial: Any = None
+    ) -> Any:
         """Python's max or min of several values or of a list; NumPy's of a tensor."""
         if len(xs) == 2 and axis is None and xs[0].__class__ is Tensor and xs[0].ndim > 0 and xs[1].__class__ is int:
             # max(x, 0): Python's two-argument form on a tensor is the element-wise one.
@@ -332,16 +339,25 @@ def isinstance_(x: Any, kinds: Any) -> bool:
             names.add({"b": "bool", "i": "int", "f": "float", "c": "complex", "s": "str"}[raw.kind])
     for kind in kinds if kinds.__class__ in SEQUENCES else (kinds,):
         if kind.__class__ is not Builtin and kind.__class__ is not DType:
-            raise failure("E0304", f"isinstance needs a type, and got {describe(kind)}", "the types are int, float, list, ...")
+            raise failure(
+                "E0304", f"isinstance needs a type, and got {describe(kind)}", "the types are int, float, list, ..."
+            )
         if kind.name in names:
             return True
     return False
 
 
 def variable(
-    initial_value: Any, trainable: Any = True, name: Any = "", dtype: Any = None, validate_shape: Any = True, shape: Any = None
+    initial_value: Any,
+    trainable: Any = True,
+    name: Any = "",
+    dtype: Any = None,
+    validate_shape: Any = True,
+    shape: Any = None,
 ) -> Variable:
-    if initial_value.__class__ is Function or (initial_value.__class__ is not Tensor and hasattr(initial_value, "call")):
+    if initial_value.__class__ is Function or (
+        initial_value.__class__ is not Tensor and hasattr(initial_value, "call")
+    ):
         initial_value = invoke(initial_value, [], {})
     return Variable(initial_value, truth(trainable), name or "", dtype)
 
@@ -366,7 +382,9 @@ def assert_equal(a: Any, b: Any, message: Any = None, err_msg: Any = None) -> No
 def assert_allclose(actual: Any, desired: Any, rtol: Any = 1e-7, atol: Any = 0.0, err_msg: Any = None) -> None:
     close = NAMES["allclose"].call((actual, desired), {"rtol": rtol, "atol": atol})
     if not truth(close):
-        raise failure("E0406", f"assertion failed: {text(as_operand(actual))} is not close to {text(as_operand(desired))}")
+        raise failure(
+            "E0406", f"assertion failed: {text(as_operand(actual))} is not close to {text(as_operand(desired))}"
+        )
 
 
 FUNCTIONS: dict[str, Any] = {

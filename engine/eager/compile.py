@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-
     Run = Callable[[list[Any]], Any]
     Assigner = Callable[[list[Any], Any], None]
 
@@ -41,7 +40,9 @@ class Compiler:
     program/rewrite.py.
     """
 
-    def __init__(self, intrinsics: dict[str, Any], scalars: bool = True, fast: bool = True, stable: bool = True) -> None:
+    def __init__(
+        self, intrinsics: dict[str, Any], scalars: bool = True, fast: bool = True, stable: bool = True
+    ) -> None:
         self.intrinsics = intrinsics
         self.scalars = scalars
         self.fast = fast
@@ -720,9 +721,7 @@ class Compiler:
             slot_load = c.Load(target.depth, target.slot, target.name, target.site)
             load = self.load(slot_load)
             put = self.target(target)
-            combine = self.operation(
-                c.Operator(symbol, op, slot_load, node.value, site), load, value
-            )
+            combine = self.operation(c.Operator(symbol, op, slot_load, node.value, site), load, value)
             slot = target.slot
             near = target.depth == 0
             in_place = symbol in ("+", "*")  # what Python changes a list by, instead of making a new one
@@ -879,7 +878,9 @@ class Compiler:
                     value = context(f)
                     STATE.site = site
                     if not isinstance(value, Context):
-                        raise failure("E0304", f"'with' cannot enter {describe(value)}", "write: with GradientTape() as t:")
+                        raise failure(
+                            "E0304", f"'with' cannot enter {describe(value)}", "write: with GradientTape() as t:"
+                        )
                     bound = value.enter()
                     entered.append(value)
                     if put is not None:
@@ -902,7 +903,9 @@ class Compiler:
             if not truth(x):
                 from .text import text
 
-                raise failure("E0406", "assertion failed" + ("" if message is None else f": {text(message(f))}"), site=site)
+                raise failure(
+                    "E0406", "assertion failed" + ("" if message is None else f": {text(message(f))}"), site=site
+                )
 
         return run
 
@@ -986,7 +989,11 @@ def invoke(callee: Any, args: list[Any], keywords: dict[str, Any] | None) -> Any
         if len(args) != 1:
             raise failure("E0305", f"{callee.name} takes one value")
         return OPERATORS["constant"](args[0], dtype=callee)
-    raise failure("E0304", f"{describe(callee)} cannot be called", "write '*' to multiply" if cls in (int, float, Tensor) else None)
+    raise failure(
+        "E0304",
+        f"{describe(callee)} cannot be called",
+        "write '*' to multiply" if cls in (int, float, Tensor) else None,
+    )
 
 
 def call_function(function: Function, args: list[Any], keywords: dict[str, Any] | None) -> Any:
@@ -1004,7 +1011,9 @@ def call_function(function: Function, args: list[Any], keywords: dict[str, Any] 
     if keywords:
         for key, value in keywords.items():
             if key not in names:
-                raise failure("E0305", f"{code.name} has no parameter '{key}'", f"its parameters are {', '.join(names)}")
+                raise failure(
+                    "E0305", f"{code.name} has no parameter '{key}'", f"its parameters are {', '.join(names)}"
+                )
             slot = 2 + names.index(key)
             if frame[slot] is not UNSET:
                 raise failure("E0305", f"{code.name} got '{key}' twice")
@@ -1031,8 +1040,6 @@ def call_function(function: Function, args: list[Any], keywords: dict[str, Any] 
         return signal[0] if signal is not None else None
     finally:
         state.depth -= 1
-
-
 
 
 EXPRESSIONS: dict[type, Callable[[Compiler, Any], Run]] = {

@@ -27,7 +27,11 @@ def binary(op: Operation, symbol: str, x: Any, y: Any) -> Any:
     if (cx in SEQUENCES or cy in SEQUENCES) and cx is not str:
         if symbol == "+" and cx is cy:
             return x + y
-        if symbol == "*" and Tensor in (cx, cy) and WEAK_COUNT in (getattr(x, "dtype", None), getattr(y, "dtype", None)):
+        if (
+            symbol == "*"
+            and Tensor in (cx, cy)
+            and WEAK_COUNT in (getattr(x, "dtype", None), getattr(y, "dtype", None))
+        ):
             return binary(op, symbol, counted(x), counted(y))
         if symbol == "*" and (cx is int or cy is int):
             return repeat(x, y)
@@ -135,12 +139,16 @@ def is_numeric(x: Any) -> bool:
     return x.__class__ in (Tensor, float, int, bool, complex, list, tuple, str) or hasattr(x, "read_value")
 
 
-def equal(x: Any, y: Any) -> bool:
+def equal(x: Any, y: Any, depth: int = 0) -> bool:
     """Python's == on containers; tensors inside compare element by element."""
+    if x is y and x.__class__ in (list, tuple, dict):
+        return True
     if x.__class__ in SEQUENCES and x.__class__ is y.__class__:
-        return len(x) == len(y) and all(equal(a, b) for a, b in zip(x, y))
+        depth = limits.nest(depth)
+        return len(x) == len(y) and all([equal(a, b, depth) for a, b in zip(x, y)])
     if x.__class__ is dict and y.__class__ is dict:
-        return x.keys() == y.keys() and all(equal(x[k], y[k]) for k in x)
+        depth = limits.nest(depth)
+        return x.keys() == y.keys() and all([equal(x[k], y[k], depth) for k in x])
     if Tensor in (x.__class__, y.__class__):
         u = x.value if x.__class__ is Tensor else x
         v = y.value if y.__class__ is Tensor else y

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ..core.limits import nest
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -11,17 +13,19 @@ def flatten(structure: Any) -> list[Any]:
     """The leaves, in order (a dict's in the order of its keys)."""
     leaves: list[Any] = []
 
-    def walk(x: Any) -> None:
+    def walk(x: Any, depth: int) -> None:
         if x.__class__ is list or x.__class__ is tuple:
+            depth = nest(depth)
             for item in x:
-                walk(item)
+                walk(item, depth)
         elif x.__class__ is dict:
+            depth = nest(depth)
             for item in x.values():
-                walk(item)
+                walk(item, depth)
         else:
             leaves.append(x)
 
-    walk(structure)
+    walk(structure, 0)
     return leaves
 
 

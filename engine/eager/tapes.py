@@ -33,7 +33,7 @@ class VariableTape(Tape):
 
     def accessed(self, variable: Variable, snapshot: Tensor) -> None:
         if variable in self.variables:
-            if snapshot not in self.variables[variable]:
+            if not follows(snapshot, self.token):
                 self.follow(variable, snapshot)
         elif self.automatic and variable.trainable:
             self.follow(variable, snapshot)
@@ -71,7 +71,8 @@ class GradientTape(Context):
 
     def leave(self) -> None:
         if self.active:
-            RECORDERS.remove(self.tape)
+            if self.tape in RECORDERS:  # it is not while stop_recording suspends it
+                RECORDERS.remove(self.tape)
             self.active = False
 
     # --- watching ---------------------------------------------------------------------------------------------------
@@ -293,11 +294,14 @@ class StopRecording(Context):
     def enter(self) -> None:
         if not self.tape.active:
             raise failure("E0504", "stop_recording needs a tape that is recording")
-        self.place = RECORDERS.index(self.tape.tape)
-        RECORDERS.remove(self.tape.tape)
+        if self.tape.tape in RECORDERS:
+            self.place = RECORDERS.index(self.tape.tape)
+            RECORDERS.remove(self.tape.tape)
 
     def leave(self) -> None:
-        RECORDERS.insert(self.place, self.tape.tape)
+        # A block inside another leaves the tape to the outer one, and a tape that was read in the meantime stays off.
+        if self.place >= 0 and self.tape.active and self.tape.tape not in RECORDERS:
+            RECORDERS.insert(self.place, self.tape.tape)
 
 
 def operand(x: Any) -> Any:

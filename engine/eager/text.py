@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..core.dispatch import as_operand, describe
 from ..core.dtypes import WEAK_COUNT
 from ..core.errors import failure
-from ..core.limits import MAX_SHOWN_BITS
+from ..core.limits import MAX_SHOWN_BITS, nest
 from ..core.tensor import Tensor
 from .values import Bound, Builtin, Function
 
@@ -31,20 +31,24 @@ def integer_text(value: int) -> str:
     return repr(value)
 
 
-def representation(value: Any) -> str:
+def representation(value: Any, depth: int = 0) -> str:
     """What print shows inside a list."""
     cls = value.__class__
+    if cls in (list, tuple, dict):
+        depth = nest(depth)
     if cls is Tensor:
         if value.shape == ():
             return str(value.value)
         return repr(value.value)
     if cls is list:
-        return "[" + ", ".join(representation(v) for v in value) + "]"
+        return "[" + ", ".join([representation(v, depth) for v in value]) + "]"
     if cls is tuple:
-        inner = ", ".join(representation(v) for v in value)
+        inner = ", ".join([representation(v, depth) for v in value])
         return f"({inner},)" if len(value) == 1 else f"({inner})"
     if cls is dict:
-        return "{" + ", ".join(f"{representation(k)}: {representation(v)}" for k, v in value.items()) + "}"
+        return (
+            "{" + ", ".join([f"{representation(k, depth)}: {representation(v, depth)}" for k, v in value.items()]) + "}"
+        )
     if cls is int:
         return integer_text(value)
     if cls in (str, float, complex, bool, range) or value is None or value is Ellipsis:
@@ -78,7 +82,9 @@ def formatted(value: Any, conversion: str | None, spec: str) -> str:
     if value.__class__ is Tensor:
         value = value.value
     if value.__class__ not in (str, int, float, complex, bool) and getattr(value, "ndim", 0) != 0:
-        raise failure("E0304", "a tensor cannot be formatted with a width or a precision", "format its elements one by one")
+        raise failure(
+            "E0304", "a tensor cannot be formatted with a width or a precision", "format its elements one by one"
+        )
     check_width(spec)
     if value.__class__ is int:
         integer_text(value)
@@ -89,6 +95,10 @@ def formatted(value: Any, conversion: str | None, spec: str) -> str:
 
 
 def check_width(spec: str) -> None:
+    if "*" in spec:
+        raise failure(
+            "E0604", "a width or precision taken from the values is refused", "write it into the format: %8.3f"
+        )
     digits = "".join(ch if ch.isdigit() else " " for ch in spec).split()
     if any(int(d) > 10_000 for d in digits if len(d) < 20) or any(len(d) >= 20 for d in digits):
         raise failure("E0604", "a width or precision above 10000 is refused")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from ..autodiff import drivers
-from ..core.dispatch import as_operand, describe, shape_text
+from ..autodiff.tape import Tape, gradient
+from ..core.dispatch import as_operand, describe, follows, shape_text, tensor
 from ..core.errors import failure, plural
 from ..core.operation import Operation, static
-from ..core.state import STATE, Site
+from ..core.state import RECORDERS, STATE, Site
 from ..core.tensor import OPERATORS, Tensor
 from .structure import flatten, rebuild
 from .values import Builtin, Function
@@ -33,7 +34,11 @@ class Derived:
 
 def callable_of(f: Any, what: str) -> Any:
     if not (f.__class__ in (Function, Builtin, Derived) or hasattr(f, "call")):
-        raise failure("E0304", f"{what} needs a function, and got {describe(f)}", f"write {what}(f)(x), or {what}(lambda x: ...)(x)")
+        raise failure(
+            "E0304",
+            f"{what} needs a function, and got {describe(f)}",
+            f"write {what}(f)(x), or {what}(lambda x: ...)(x)",
+        )
     return f
 
 
@@ -78,7 +83,9 @@ class Arguments:
                 y, self.auxiliary = y
             y = as_operand(y)
             if y.__class__ is str or (y.__class__ is Tensor and y.dtype.kind == "s"):
-                raise failure("E0304", f"{what} needs a function with a number as its result, and this one's is a string")
+                raise failure(
+                    "E0304", f"{what} needs a function with a number as its result, and this one's is a string"
+                )
             if y.__class__ is Tensor and y.shape != ():
                 raise failure(
                     "E0507", f"{what} needs a function with a scalar result, and this one's has shape {shape_text(y.shape)}",
@@ -132,7 +139,8 @@ def jacobian_in(mode: str) -> Callable[..., Derived]:
             y, blocks, _ = drivers.jacobian(call.function, call.leaves, mode)
             shape = drivers.shape_of(y)
             filled = [
-                drivers.zeros(shape + drivers.shape_of(as_operand(x))) if b is None else b for b, x in zip(blocks, call.leaves)
+                drivers.zeros(shape + drivers.shape_of(as_operand(x))) if b is None else b
+                for b, x in zip(blocks, call.leaves)
             ]
             return call.result(filled)
 
@@ -243,9 +251,6 @@ def custom_gradient(f: Any) -> Derived:
 
 def apply_custom(row: Operation, operands: tuple[Any, ...], outputs: list[Any]) -> list[Any]:
     """Record one call of a custom rule: fresh results, linked to the inputs by the rule alone."""
-    from ..core.dispatch import follows, tensor
-    from ..core.state import RECORDERS
-
     fresh = [Tensor(x.value, x.dtype) if x.__class__ is Tensor else tensor(x) for x in outputs]
     out: Any = tuple(fresh) if len(fresh) > 1 else fresh[0]
     site = STATE.site
@@ -257,34 +262,64 @@ def apply_custom(row: Operation, operands: tuple[Any, ...], outputs: list[Any]) 
     return list(out) if out.__class__ is tuple else [out]
 
 
+class Captures:
+    """Stands in for a recorder while a checkpointed function runs: it records nothing and notes what is used.
+
+    What the function closes over (tensors, Variables it reads) takes part in its derivative as its arguments do.
+    """
+
+    __slots__ = ("found", "log", "recorder", "token")
+
+    def __init__(self, recorder: Any, found: dict[Tensor, None]) -> None:
+        self.recorder = recorder
+        self.token = recorder.token
+        self.found = found
+        self.log = None
+
+    def accessed(self, variable: Any, snapshot: Tensor) -> None:
+        accessed = getattr(self.recorder, "accessed", None)
+        if accessed is not None:
+            accessed(variable, snapshot)
+
+    def record(self, op: Operation, inputs: tuple[Any, ...], attributes: Any, out: Any) -> Any:
+        self.found.update(dict.fromkeys(x for x in inputs if follows(x, self.token)))
+        return out
+
+
 def checkpoint(f: Any) -> Any:
     """`f`, its intermediate values forgotten and computed again in the reverse sweep."""
     callable_of(f, "checkpoint")
 
     def run(args: list[Any], keywords: dict[str, Any]) -> Any:
-        from ..core.state import RECORDERS
-
-        leaves = flatten(args)
-        operands = tuple(as_operand(x) for x in leaves)
+        operands = [as_operand(x) for x in flatten(args)]
+        captured: dict[Tensor, None] = {}
         saved = RECORDERS.copy()
-        RECORDERS.clear()
+        RECORDERS[:] = [Captures(recorder, captured) for recorder in saved]
         try:
             still = [Tensor(x.value, x.dtype) if x.__class__ is Tensor else x for x in operands]
             value = invoke(f, rebuild(args, still), keywords)
         finally:
             RECORDERS[:] = saved
         outputs = [as_operand(v) for v in flatten(value)]
+        closed_over = list(captured)
 
         def vjp_rule(g: Any, y: Any, *xs: Any) -> tuple[Any, ...]:
-            from ..autodiff.tape import gradient
-
-            tape, tensors, again = drivers.recorded(lambda inputs: invoke(f, rebuild(args, inputs), keywords), xs)
+            tape = Tape()
+            tensors = [drivers.source(x) for x in xs[: len(operands)]]
+            for x in (*tensors, *closed_over):
+                if x.dtype.differentiable:
+                    tape.watch(x)
+            RECORDERS.append(tape)
+            try:
+                again = invoke(f, rebuild(args, list(tensors)), keywords)
+            finally:
+                RECORDERS.remove(tape)
             targets = [as_operand(v) for v in flatten(again)]
             cotangents = list(g) if len(outputs) > 1 else [g]
-            return tuple(gradient(tape, targets, cotangents, [[x] for x in tensors], consume=True))
+            return tuple(gradient(tape, targets, cotangents, [[x] for x in (*tensors, *closed_over)], consume=True))
 
         row = Operation("checkpoint", "x", "rule", vjp=vjp_rule)
-        return rebuild(value, apply_custom(row, operands, outputs))
+        return rebuild(value, apply_custom(row, (*operands, *closed_over), outputs))
 
     return Derived("checkpoint", run)
 
@@ -328,7 +363,9 @@ def fori_loop(lower: Any, upper: Any, body_fun: Any, init_val: Any) -> Any:
     return value
 
 
-def scan(f: Any, init: Any = None, xs: Any = None, length: Any = None, elems: Any = None, initializer: Any = None) -> Any:
+def scan(
+    f: Any, init: Any = None, xs: Any = None, length: Any = None, elems: Any = None, initializer: Any = None
+) -> Any:
     """JAX's scan: `carry, y = f(carry, x)` over the rows of xs; TensorFlow's: `a = fn(a, x)`, all values stacked."""
     from ..kinds.access import iterate
 
@@ -381,7 +418,9 @@ def stack_structures(ys: list[Any]) -> Any:
     return rebuild(ys[0], [OPERATORS["stack"](list(column)) for column in columns])
 
 
-def map_fn(fn: Any, elems: Any, dtype: Any = None, fn_output_signature: Any = None, parallel_iterations: Any = None) -> Any:
+def map_fn(
+    fn: Any, elems: Any, dtype: Any = None, fn_output_signature: Any = None, parallel_iterations: Any = None
+) -> Any:
     """`fn` of every row, stacked."""
     from .compile import invoke as call
 

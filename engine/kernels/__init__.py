@@ -1,4 +1,13 @@
 """The kernel tier: the core program compiled, with its derivatives, to machine code by way of Numba.
 
-core program --specialise--> IR --adjoint / tangent--> IR --simplify--> IR --emit--> Python source --Numba--> code
+core program --specialise--> IR --adjoint--> IR --simplify, tidy--> IR --emit--> Python source --Numba--> code
+
+specialise (expressions, control, static)   the core program run on symbols; build, arrays, array_rows, composites
+activity                                     what needs a cotangent, and what a tape would follow
+adjoint                                      the reverse sweep, by source transformation
+simplify, tidy                               dead code; accumulators, copies and branches as one would write them
+emit, primitives                             Python source; the text of each row
+runtime, work                                kernels by program and inputs; whether one repays its compilation
+
+What this tier does not take, or cannot answer as the tape would, is `Unsupported`, with the reason: the tape runs it.
 """

@@ -249,8 +249,8 @@ class Kernels:
         given = arguments(self.program, values, spec)
         if not always:
             kernel = built.kernel
-            integers = {p: v for p, v in zip(kernel.parameters, given) if p.__class__ is ir.Var and p.kind == INT}
-            if not worthwhile(kernel, integers, key in self.compiled):
+            scalars = {p: v for p, v in zip(kernel.parameters, given) if p.__class__ is ir.Var}
+            if not worthwhile(kernel, scalars, key in self.compiled):
                 return None
         if key not in self.compiled:
             compiled = self.attempt(lambda: compile_kernel(built, given))
@@ -282,8 +282,6 @@ class Kernels:
             return why
         except AdiffError:
             return Unsupported("a part of the program that is an error, if it is reached")
-        except MemoryError:
-            raise
         except Exception as fault:
             if self.strict:
                 raise

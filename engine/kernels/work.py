@@ -18,16 +18,27 @@ TAPE_SECONDS = 1.0e-6
 START_SECONDS = 0.9
 STATEMENT_SECONDS = 4.0e-3
 
+# Integers that bound loops, followed as far as an estimate needs them.
+ESTIMATES: dict[str, Any] = {
+    "to_int": lambda a: a,
+    "copy": lambda a: a,
+    "add": lambda a, b: a + b,
+    "subtract": lambda a, b: a - b,
+    "multiply": lambda a, b: a * b,
+}
+ESTIMATES |= {"int_" + name: function for name, function in ESTIMATES.items()}
+
 
 def tape_operations(kernel: ir.Kernel, values: dict[Var, Any]) -> float | None:
     """Scalar operations that the tape tier would interpret one by one: those in the program's own loops.
 
-    None where a trip count depends on data. `values` gives the integer parameters.
+    None where a trip count depends on data. `values` gives the scalar parameters.
     """
 
     def known(x: Any) -> int | None:
         if x.__class__ is Var:
-            return values.get(x)
+            value = values.get(x)
+            return None if value is None or value != value or abs(value) > 1e15 else int(value)
         return int(x) if x.__class__ is int else None
 
     def count(block: list[Stmt]) -> float | None:
@@ -37,12 +48,20 @@ def tape_operations(kernel: ir.Kernel, values: dict[Var, Any]) -> float | None:
                 if not s.own:
                     total += 5.0  # one array operation: a few microseconds whatever its size
                     continue
-                inner = count(s.body)
-                bounds = [known(x) for x in (s.start, s.stop, s.step)]
-                if s.test is not None or inner is None or any(b is None for b in bounds):
+                start, stop, step = (known(x) for x in (s.start, s.stop, s.step))
+                if s.test is not None or start is None or stop is None or step is None:
                     return None
-                start, stop, step = bounds
-                total += len(range(start, stop, step)) * (inner + 1.0)  # type: ignore[arg-type]
+                if s.index is not None:
+                    values[s.index] = (start + stop) / 2  # what it is on average
+                inner = count(s.body)
+                if inner is None:
+                    return None
+                total += len(range(start, stop, step)) * (inner + 1.0)
+            elif s.__class__ is ir.Set and s.op in ESTIMATES:
+                total += 1.0
+                operands = [known(a) for a in s.args]
+                if None not in operands:
+                    values[s.var] = ESTIMATES[s.op](*operands)
             elif s.__class__ is ir.If:
                 sides = [count(s.then), count(s.orelse)]
                 if None in sides:

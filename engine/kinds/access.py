@@ -7,6 +7,7 @@ from sys import getrefcount
 from ..core.dispatch import apply, as_operand, counted, describe, path_ends
 from ..core.dtypes import WEAK_COUNT
 from ..core.errors import failure, plural
+from ..core.limits import nest
 from ..core.tensor import OPERATORS, SCALARS, Tensor
 
 TYPE_CHECKING = False
@@ -202,13 +203,14 @@ def unpack(value: Any, count: int, star: int | None) -> list[Any]:
     return [*items[:star], middle, *items[len(items) - tail :]]
 
 
-def hashable(x: Any) -> Any:
+def hashable(x: Any, depth: int = 0) -> Any:
     """A dict key: numbers, strings, booleans, None and tuples of them; a scalar tensor counts as its number."""
     cls = x.__class__
     if cls is Tensor and x.shape == ():
         return x.value if not hasattr(x.value, "item") else x.value.item()
     if cls is tuple:
-        return tuple(hashable(item) for item in x)
+        depth = nest(depth)
+        return tuple([hashable(item, depth) for item in x])
     if cls in (int, float, str, bool, complex) or x is None or getattr(x, "identity", False):
         return x
     raise failure("E0304", f"{describe(x)} cannot be a key of a dict")

@@ -358,7 +358,12 @@ def _euclidean_vjp(g: Any, y: Any, x: Any, axis: Any, keepdims: Any) -> Any:
     origin = plain(y) == 0
     meet(euclidean_norm, origin & matters(g))
     safe = spread(OPERATORS["where"](mask_tensor(origin), 1.0, y), shape, axes, keepdims)
-    return beside(spread(g, shape, axes, keepdims), x) * (x / beside(safe, x))
+    direction = x / beside(safe, x)
+    if getattr(origin, "any", lambda: origin)():
+        # The choice at 0 is a constant: what the formula says there has no derivative either.
+        at_origin = spread(mask_tensor(origin), shape, axes, keepdims)
+        direction = OPERATORS["where"](at_origin, 0.0, direction)
+    return beside(spread(g, shape, axes, keepdims), x) * direction
 
 
 euclidean_norm = rule(

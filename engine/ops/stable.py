@@ -49,7 +49,9 @@ def _all_zero(*parts: Any) -> Any:
 
 
 def _at_zero(count: int) -> list[Singular]:
-    message = "sqrt of a sum of squares is not differentiable at 0: the chain rule gives 0 * inf; hypot and norm choose 0"
+    message = (
+        "sqrt of a sum of squares is not differentiable at 0: the chain rule gives 0 * inf; hypot and norm choose 0"
+    )
     return [Singular(_all_zero, message, input=i) for i in range(count)]
 
 

@@ -290,7 +290,9 @@ class Lowering:
         seen: set[str] = set()
         for keyword in node.keywords:
             if keyword.name is None:
-                raise self.error("E0207", "'**' in a call is not part of the language", keyword, "write the keywords out")
+                raise self.error(
+                    "E0207", "'**' in a call is not part of the language", keyword, "write the keywords out"
+                )
             if keyword.name in seen:
                 raise self.error("E0207", f"the keyword '{keyword.name}' is given twice", keyword)
             seen.add(keyword.name)
@@ -585,7 +587,9 @@ class Lowering:
         )
 
     def while_(self, node: s.While) -> c.Stmt:
-        return c.While(self.expression(node.test), self.loop_body(node.body), self.block(node.orelse), self.site(node.test))
+        return c.While(
+            self.expression(node.test), self.loop_body(node.body), self.block(node.orelse), self.site(node.test)
+        )
 
     def break_(self, node: s.Node) -> c.Stmt:
         self.need_loop("break", node)

@@ -12,9 +12,9 @@ from adiff import AdiffError
 TOLERANCE = 1e-13
 
 
-def outcome(program: Any, at: Any, engine: str, command: str, wrt: Any) -> Any:
+def outcome(program: Any, at: Any, engine: str, command: str, wrt: Any, **options: Any) -> Any:
     try:
-        return program.evaluate(command, at, wrt, engine=engine)
+        return program.evaluate(command, at, wrt, engine=engine, **options)
     except AdiffError as error:
         return error
 
@@ -40,11 +40,18 @@ def close(a: Any, b: Any, tolerance: float) -> bool:
     return np.allclose(b, a, rtol=tolerance, atol=tolerance * scale, equal_nan=True)
 
 
-def agree(text: str, at: dict[str, Any], wrt: Any = None, command: str = "grad", tolerance: float = TOLERANCE) -> str:
+def agree(
+    text: str,
+    at: dict[str, Any],
+    wrt: Any = None,
+    command: str = "grad",
+    tolerance: float = TOLERANCE,
+    **options: Any,
+) -> str:
     """Assert that both tiers agree; "" if a kernel gave the answer, else why none did."""
     program = adiff.program(text)
-    tape = outcome(program, at, "tape", command, wrt)
-    kernel = outcome(program, at, "kernel", command, wrt)
+    tape = outcome(program, at, "tape", command, wrt, **options)
+    kernel = outcome(program, at, "kernel", command, wrt, **options)
     where = f"\n{text}\nat {at}"
     if isinstance(tape, AdiffError) or isinstance(kernel, AdiffError):
         assert isinstance(tape, AdiffError), f"only the kernel fails: {kernel!r}{where}"

@@ -136,6 +136,14 @@ class Writer:
                 place = self.random.choice(("0", "-1", "1:3", "::2"))
                 self.line(level, f"{name}[{place}] = {self.number(1)}")
             self.arrays.append(name)
+        elif pick < 0.9 and "loop" in inside and len(self.arrays) > 1:
+            # A tensor that the loop changes, as a whole or in one place.
+            name = self.random.choice([a for a in self.arrays if a != "v"])
+            if self.random.random() < 0.3:
+                self.line(level, f"{name} = sin({self.array()})")
+            else:
+                place = self.random.choice((f"({self.integer()}) % 4", "1:", "::-1"))
+                self.line(level, f"{name}[{place}] = {self.bounded(self.number(2))}")
         elif pick < 0.93:
             name = self.fresh("k")
             self.line(level, f"{name} = {self.integer()}")

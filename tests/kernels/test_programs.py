@@ -21,7 +21,7 @@ POINTS: list[dict[str, Any]] = [
 COMPILED = (
     "# nested with break inside", "# early return from nested loops", "# integer arithmetic with // and %",
     "# while inside a for, with a break of its own", "# slice update", "# index out of range that a condition guards",
-    "# row in a loop",
+    "# row in a loop", "# element updates under branches, with break and continue",
 )  # fmt: skip
 
 
@@ -46,3 +46,39 @@ def test_program(case: str) -> None:
             assert title.split("tape:")[1].strip() in reason
         elif "may" not in title:
             assert reason == "" or "doubtful" in reason, title
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("policy", ["adiff", "tensorflow", "jax", "torch"])
+def test_kinks_by_every_policy(policy: str) -> None:
+    for case in CASES:
+        title, text = case.strip().split("\n", 1)
+        if "kinks" in title or "jumps" in title:
+            inputs = adiff.program(text).inputs
+            for point in POINTS:
+                agree(text, {name: point[name] for name in inputs}, kinks=policy)
+
+
+def test_auto_keeps_small_work_on_the_tape() -> None:
+    text = "s = x\nfor i in range(n):\n    s = s * 0.5 + x\ns"
+    outcome = adiff.program(text).evaluate("grad", {"x": 1.0, "n": 100}, engine="auto")
+    assert outcome.engine == "tape"
+
+
+@pytest.mark.usefixtures("interpret")
+def test_auto_compiles_large_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    from adiff.engine.kernels import work
+
+    monkeypatch.setattr(work, "TAPE_SECONDS", 1.0)
+    text = "s = x\nfor i in range(n):\n    s = s * 0.5 + x\ns"
+    outcome = adiff.program(text).evaluate("grad", {"x": 1.0, "n": 100}, engine="auto")
+    assert outcome.engine == "kernel"
+    assert outcome.gradients["n"] is None
+    assert "range(" in outcome.emitted
+
+
+def test_a_kernel_is_compiled_once() -> None:
+    program = adiff.program("s = x\nfor i in range(n):\n    s = s * 0.5 + x\ns")
+    for n in (3, 40, 500):
+        assert program.evaluate("grad", {"x": 1.0, "n": n}, ["x"], engine="kernel").engine == "kernel"
+    assert len(program.kernels.compiled) == 1

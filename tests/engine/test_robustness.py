@@ -1,0 +1,159 @@
+"""Programs and calls that could bring an evaluation down, and what they get instead."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import adiff
+import pytest
+from adiff import AdiffError
+
+ENDLESS = {
+    "printed": "a = []\na.append(a)\nprint(a)",
+    "the result": "a = []\na.append(a)\na",
+    "summed": "a = []\na.append(a)\nsum(a)",
+    "a tensor": "a = []\na.append(a)\narray(a)",
+    "a dict": "d = {}\nd['a'] = d\nprint(d)",
+    "compared": "a = []\nb = []\na.append(b)\nb.append(a)\na == b",
+    "deep and printed": "a = [1]\nfor i in range(100000):\n    a = [a]\nprint(a)",
+    "deep and the result": "a = [1]\nfor i in range(100000):\n    a = [a]\na",
+    "a deep key": "a = 1\nfor i in range(100000):\n    a = (a,)\nd = {a: 1}",
+    "iterators": "z = [1]\nfor i in range(100000):\n    z = zip(z)\nlist(z)",
+}
+
+
+@pytest.mark.parametrize("text", ENDLESS.values(), ids=ENDLESS)
+def test_lists_without_end_are_an_error_and_no_crash(text: str, tmp_path: Path) -> None:
+    # In a process of its own: what is tested for is the interpreter's stack.
+    path = tmp_path / "program.adiff"
+    path.write_text(text)
+    done = subprocess.run(
+        [sys.executable, "-c", "from adiff.cli.main import main; main()", "run", str(path)],
+        capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 1, done.stderr[-300:]
+    assert "E0605" in done.stderr
+
+
+def test_a_width_from_the_values_is_refused() -> None:
+    with pytest.raises(AdiffError, match="width"):
+        adiff.program("'%*d' % (10**9, 1)").value()
+
+
+def test_a_limit_is_not_swallowed_on_the_way_out() -> None:
+    text = "a = [1]\nfor i in range(40):\n    a = [a, a]\na"
+    with pytest.raises(AdiffError) as caught:
+        adiff.program(text).value({}, timeout=0.5)
+    assert caught.value.code == "E0603"
+
+
+BAD_CALLS: dict[str, Any] = {
+    "kinks": {"kinks": "q"},
+    "mode": {"mode": "q"},
+    "engine": {"engine": "q"},
+    "dtype": {"dtype": "float16"},
+    "an unknown option": {"bogus": 1},
+    "order": {"order": -1},
+    "half an order": {"order": 1.5},
+    "names in a string": {"wrt": "x"},
+    "a point that is no dict": {"at": 5},
+}
+
+
+@pytest.mark.parametrize("options", BAD_CALLS.values(), ids=BAD_CALLS)
+def test_options_are_checked(options: dict[str, Any]) -> None:
+    at = options.pop("at", {"x": 1.0}) if "at" in options else {"x": 1.0}
+    with pytest.raises(AdiffError) as caught:
+        adiff.program("x**2").evaluate("grad", at, **options)
+    assert caught.value.exit_code == 2
+
+
+def test_no_such_command() -> None:
+    with pytest.raises(AdiffError, match="no such command"):
+        adiff.program("x").evaluate("integrate", {"x": 1.0})
+
+
+def test_threads_take_turns() -> None:
+    program = adiff.program("y = x\nfor i in range(50):\n    y = sin(y)*x\ny")
+    wanted = {float(k): program.value_and_gradient({"x": float(k)}, engine="tape") for k in range(1, 5)}
+    wrong: list[Any] = []
+
+    def work(point: float) -> None:
+        for _ in range(25):
+            found = program.value_and_gradient({"x": point}, engine="tape")
+            if found != wanted[point]:
+                wrong.append((point, found))
+
+    threads = [threading.Thread(target=work, args=(point,)) for point in wanted]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+CAPTURES = {
+    "a tensor": ("c = x*2\nh = checkpoint(lambda a: a*c)\nh(3.0*x)", 36.0),
+    "and nothing else": ("c = x*2\nh = checkpoint(lambda a: a*c)\nh(3.0)", 6.0),
+    "second order": ("c = x*2\nh = checkpoint(lambda a: a*c*x)\ngrad(lambda z: h(3.0*z))(x)", 6.0 * 2 * 3.0),
+}
+
+
+@pytest.mark.parametrize(("text", "wanted"), CAPTURES.values(), ids=CAPTURES)
+def test_what_a_checkpointed_function_closes_over_is_differentiated(text: str, wanted: float) -> None:
+    program = adiff.program(text)
+    assert program.value_and_gradient({"x": 3.0})[1]["x"] == pytest.approx(wanted)
+    assert program.jvp({"x": 3.0}, {"x": 1.0})[1] == pytest.approx(wanted)
+
+
+def test_a_checkpointed_variable() -> None:
+    text = "v = Variable(3.0)\nh = checkpoint(lambda a: a*v*v)\nwith GradientTape() as t:\n    y = h(2.0)\nt.gradient(y, v)"
+    assert adiff.program(text).value() == 12.0
+
+
+COMPLEX = {
+    "holomorphic": ("exp(z)", {"z": 1 + 2j}, "z", -1.1312043837568135 + 2.4717266720048188j),
+    "a curve": ("complex(x, 2*x)", {"x": 1.0}, "x", 1 + 2j),
+    "steepest ascent": ("abs(z)", {"z": 3 + 4j}, "z", 0.6 + 0.8j),
+}
+
+
+@pytest.mark.parametrize("mode", ["auto", "forward", "reverse"])
+@pytest.mark.parametrize(("text", "at", "name", "wanted"), COMPLEX.values(), ids=COMPLEX)
+def test_complex_jacobians_do_not_depend_on_the_mode(
+    text: str, at: dict[str, Any], name: str, wanted: complex, mode: str
+) -> None:
+    assert adiff.program(text).jacobian(at, mode=mode)[name] == pytest.approx(wanted, rel=1e-14)
+
+
+def test_kinks_of_a_branch_not_taken_are_no_news() -> None:
+    program = adiff.program("where(x > 0, sqrt(x), 0)")
+    assert program.jvp({"x": 0.0}, {"x": 1.0}, kinks="error")[1] == 0.0
+    outcome = program.evaluate("hessian", {"x": 0.0})
+    assert outcome.hessian == {"x": {"x": 0.0}}
+    assert outcome.notices == []
+
+
+def test_the_hessian_of_a_norm_at_its_point_is_no_invention() -> None:
+    assert adiff.program("norm(x)").hessian({"x": [0.0, 0.0]})["x"]["x"].tolist() == [[0.0, 0.0], [0.0, 0.0]]
+    assert adiff.program("log(x)").hessian({"x": -1.0})["x"]["x"] != 0.0
+
+
+COUNTS = {"half": ("sum([x*i for i in range(n//2)])", 1.0), "twice": ("[x, x*x, x**3][2*n - 8]", 3.0)}
+
+
+@pytest.mark.parametrize(("text", "wanted"), COUNTS.values(), ids=COUNTS)
+def test_arithmetic_on_a_differentiated_count_still_counts(text: str, wanted: float) -> None:
+    assert adiff.program(text).value_and_gradient({"x": 1.0, "n": 5})[1]["x"] == wanted
+
+
+def test_nested_stop_recording() -> None:
+    text = (
+        "v = Variable(3.0)\nwith GradientTape() as t:\n    with t.stop_recording():\n        with t.stop_recording():\n"
+        "            z = v*v\n    y = v*v\nt.gradient(y, v)"
+    )
+    assert adiff.program(text).value() == 6.0
