@@ -32,7 +32,7 @@ from .program.lower import did_you_mean, lower
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from .kernels.runtime import Kernels

@@ -145,10 +145,10 @@ def equal(x: Any, y: Any, depth: int = 0) -> bool:
         return True
     if x.__class__ in SEQUENCES and x.__class__ is y.__class__:
         depth = limits.nest(depth)
-        return len(x) == len(y) and all([equal(a, b, depth) for a, b in zip(x, y)])
+        return len(x) == len(y) and all(equal(a, b, depth) for a, b in zip(x, y))
     if x.__class__ is dict and y.__class__ is dict:
         depth = limits.nest(depth)
-        return x.keys() == y.keys() and all([equal(x[k], y[k], depth) for k in x])
+        return x.keys() == y.keys() and all(equal(x[k], y[k], depth) for k in x)
     if Tensor in (x.__class__, y.__class__):
         u = x.value if x.__class__ is Tensor else x
         v = y.value if y.__class__ is Tensor else y
