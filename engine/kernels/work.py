@@ -18,6 +18,9 @@ TAPE_SECONDS = 1.0e-6
 START_SECONDS = 0.9
 STATEMENT_SECONDS = 4.0e-3
 
+# Operations that an element of a tensor costs which an element write on the tape copies, forward and back.
+COPIED_ELEMENT = 3.0e-3
+
 # Integers that bound loops, followed as far as an estimate needs them.
 ESTIMATES: dict[str, Any] = {
     "to_int": lambda a: a,
@@ -62,6 +65,8 @@ def tape_operations(kernel: ir.Kernel, values: dict[Var, Any]) -> float | None:
                 operands = [known(a) for a in s.args]
                 if None not in operands:
                     values[s.var] = ESTIMATES[s.op](*operands)
+            elif s.__class__ is ir.Store:
+                total += 1.0 + s.array.size * COPIED_ELEMENT  # on a tape an element write copies its tensor
             elif s.__class__ is ir.If:
                 sides = [count(s.then), count(s.orelse)]
                 if None in sides:
@@ -108,6 +113,8 @@ def written_operations(body: list[c.Stmt], inputs: dict[int, str], point: dict[s
     for s in body:
         if s.__class__ is c.While:
             return 0.0
+        if any(t.__class__ is c.StoreItem for t in (*getattr(s, "targets", ()), getattr(s, "target", None))):
+            return None  # an element write costs what its tensor is long
         if s.__class__ is c.Define:
             if has_loop(s.function.code.body):
                 return None  # it may run any number of times
