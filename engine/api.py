@@ -370,6 +370,7 @@ class Evaluation:
         text = self.program.source.text
         end = len(text.rstrip())
         start = text.rfind("\n", 0, end) + 1
+        start += len(text[start:end]) - len(text[start:end].lstrip())
         return Site(None, self.program.source, start, end)
 
     def sources(self) -> list[Any]:

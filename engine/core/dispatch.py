@@ -275,7 +275,7 @@ def tensor_of_list(items: Any) -> Any:
         raise failure(
             "E0302",
             "the rows of this list differ in length, so it is no tensor",
-            "ragged.constant([...]) takes such lists",
+            "make the rows equally long, or keep a list of tensors",
         ) from None
     return Tensor(value, weak)
 

@@ -961,7 +961,7 @@ def update_list(items: list[Any], symbol: str, value: Any) -> list[Any]:
 
 def unassigned(node: c.Load) -> Exception:
     return failure(
-        "E0208",
+        "E0408",
         f"'{node.name}' is read before it is assigned",
         "a name that the program assigns is no input: read the input under another name, as in y = x",
         node.site,

@@ -132,7 +132,7 @@ def test_persistent_tape(run: Runner) -> None:
 
 
 def test_a_deleted_tape_is_gone(run: Runner) -> None:
-    assert run.refused(TAPE.format(options="persistent=True") + "del t\nt.gradient(z, x)").code == "E0208"
+    assert run.refused(TAPE.format(options="persistent=True") + "del t\nt.gradient(z, x)").code == "E0408"
 
 
 def test_gradient_inside_its_own_context(run: Runner) -> None:
