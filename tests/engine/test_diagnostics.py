@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import pytest
-
 import adiff
+import pytest
 from adiff.parser.render import render
 
 FOLDER = Path(__file__).parent.parent / "samples_failing"
