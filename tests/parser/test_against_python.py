@@ -104,7 +104,9 @@ class Theirs:
         return self.made("Constant", node, value)
 
     def JoinedStr(self, node: ast.JoinedStr) -> Any:
-        parts = [part.value if isinstance(part, ast.Constant) else self(part) for part in node.values]
+        # Python 3.12.0 and 3.12.1 end a format after a nested field with a piece of no text.
+        pieces = [part for part in node.values if not (isinstance(part, ast.Constant) and part.value == "")]
+        parts = [part.value if isinstance(part, ast.Constant) else self(part) for part in pieces]
         return ("FormattedString", 0, 0, parts)
 
     def FormattedValue(self, node: ast.FormattedValue) -> Any:
