@@ -238,7 +238,7 @@ CONTAINER_METHODS: dict[type, dict[str, Callable[..., Any]]] = {
 
 def invoke_method(value: Any, name: str, args: list[Any], keywords: dict[str, Any]) -> Any:
     """`value.name(*args, **keywords)`."""
-    from .compile import invoke
+    from .calls import invoke
 
     cls = value.__class__
     methods = CONTAINER_METHODS.get(cls)

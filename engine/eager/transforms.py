@@ -43,7 +43,7 @@ def callable_of(f: Any, what: str) -> Any:
 
 
 def invoke(f: Any, args: list[Any], keywords: dict[str, Any]) -> Any:
-    from .compile import invoke as call
+    from .calls import invoke as call
 
     return call(f, args, keywords)
 
@@ -422,7 +422,7 @@ def map_fn(
     fn: Any, elems: Any, dtype: Any = None, fn_output_signature: Any = None, parallel_iterations: Any = None
 ) -> Any:
     """`fn` of every row, stacked."""
-    from .compile import invoke as call
+    from .calls import invoke as call
 
     return stack_structures([call(fn, [x], {}) for x in rows_of(elems)])
 

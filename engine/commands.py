@@ -1,0 +1,279 @@
+"""What each command asks of an evaluation: a function per command, which fills in the evaluation's outcome."""
+
+from __future__ import annotations
+
+from ..parser.errors import AdiffError
+from .autodiff import drivers, taylor
+from .core.dispatch import as_operand, shape_text, tensor
+from .core.state import STATE
+from .core.tensor import OPERATORS, Tensor
+from .eager.values import UNSET
+from .plain import bind, to_plain
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from .evaluation import Evaluation
+
+
+def value(evaluation: Evaluation) -> None:
+    found = evaluation.kernel(None)
+    if found is not None:
+        evaluation.keep_value(found[0] if not hasattr(found[0], "shape") else bind(found[0], "value"))
+        return
+    evaluation.keep_value(evaluation.result_of(evaluation.point))
+
+
+def run(evaluation: Evaluation) -> None:
+    evaluation.options["last_statement"] = True
+    result = evaluation.execute(evaluation.point)
+    if result is not UNSET and result is not None:
+        evaluation.keep_value(result)
+
+
+def grad(evaluation: Evaluation) -> None:
+    from .autodiff.tape import gradient, seed_for
+    from .eager.tapes import unconnected_reason_of
+
+    sources = evaluation.sources()
+    if kernel_gradients(evaluation):
+        return
+    tape, tensors, y = drivers.recorded(evaluation.function, sources)
+    y = as_operand(y)
+    warn_sources(evaluation, tensors)
+    if y.__class__ is Tensor and y.shape != ():
+        STATE.notify(
+            "N0503",
+            f"the result has shape {shape_text(y.shape)}: its elements are summed for the gradient",
+            evaluation.end_site(),
+        )
+    log = tape.log.copy() if tape.breaks or len(tape.log) < 4000 else None
+    gradients = gradient(tape, [y], [seed_for(y)], [[x] for x in tensors], consume=True)
+    evaluation.outcome.gradients = {}
+    for name, x, g in zip(evaluation.names, tensors, gradients):
+        if g is None and x.dtype.differentiable:
+            reason, site = unconnected_reason_of(tape, log, x, [x], [y])
+            STATE.notify("N0502", f"{name}: the gradient is None: {reason}", site or evaluation.end_site())
+        evaluation.outcome.gradients[name] = shaped(g, x)
+    structured = evaluation.structured
+    evaluation.keep_value(y if structured.__class__ not in (list, tuple, dict) else structured)
+
+
+def kernel_gradients(evaluation: Evaluation) -> bool:
+    """Value and gradients by the kernel tier, if it takes the program."""
+    names = [name for name in evaluation.names if drivers.source(evaluation.point[name]).dtype.differentiable]
+    if len(names) != len(evaluation.names) or not names:
+        return False
+    found = evaluation.kernel(names)
+    if found is None:
+        return False
+    value, gradients = found
+    if hasattr(value, "shape") and value.shape:
+        shape = shape_text(value.shape)
+        STATE.notify(
+            "N0503", f"the result has shape {shape}: its elements are summed for the gradient", evaluation.end_site()
+        )
+    evaluation.outcome.gradients = dict(zip(names, gradients))
+    evaluation.keep_value(bind(value, "value") if hasattr(value, "shape") else value)
+    return True
+
+
+def shaped(g: Any, x: Tensor) -> Any:
+    """A derivative for the outside, in the dtype of its input."""
+    if g is None:
+        return None
+    g = as_operand(g) + 0.0  # a derivative of -0.0 is 0.0 to everybody
+    if g.__class__ is int:
+        g = float(g)
+    if x.dtype.name in ("float32", "complex64") and (g.__class__ is float or g.dtype.name == "float64"):
+        g = OPERATORS["cast"](tensor(g), dtype="float32")
+    return to_plain(g)
+
+
+def warn_sources(evaluation: Evaluation, tensors: list[Tensor]) -> None:
+    for name, x in zip(evaluation.names, tensors):
+        if not x.dtype.differentiable:
+            STATE.notify(
+                "N0504", f"'{name}' has dtype {x.dtype.name} and cannot be differentiated: its gradient is None; "
+                f"bind a float, or write cast({name}, float64)",
+            )  # fmt: skip
+
+
+def quietly(evaluation: Evaluation, derive: Callable[[], Any]) -> Any:
+    """What `derive` finds in forward mode, with the notices that the reverse sweep gives.
+
+    A tangent passes through both sides of `where`, and only a sweep knows which singular points take part.
+    """
+    STATE.quiet = True
+    try:
+        found = derive()
+    finally:
+        STATE.quiet = False
+    drivers.value_and_gradients(evaluation.function, evaluation.sources())
+    return found
+
+
+def jacobian(evaluation: Evaluation) -> None:
+    wanted = evaluation.options.get("mode") or "auto"
+    y, blocks, mode = quietly(evaluation, lambda: drivers.jacobian(evaluation.function, evaluation.sources(), wanted))
+    evaluation.outcome.mode = mode
+    tensors = [drivers.source(x) for x in evaluation.sources()]
+    warn_sources(evaluation, tensors)
+    evaluation.outcome.jacobian = {n: shaped(b, x) for n, b, x in zip(evaluation.names, blocks, tensors)}
+    explain_missing(evaluation, evaluation.outcome.jacobian)
+    evaluation.keep_value(y)
+
+
+def explain_missing(evaluation: Evaluation, blocks: Mapping[str, Any]) -> None:
+    for name, block in blocks.items():
+        if block is None:
+            STATE.notify("N0502", f"{name}: the result does not depend on it", evaluation.end_site())
+
+
+def hessian(evaluation: Evaluation) -> None:
+    y, gradients, blocks = quietly(evaluation, lambda: drivers.hessian(evaluation.function, evaluation.sources()))
+    tensors = [drivers.source(x) for x in evaluation.sources()]
+    warn_sources(evaluation, tensors)
+    outcome = evaluation.outcome
+    outcome.gradients = {n: shaped(g, x) for n, g, x in zip(evaluation.names, gradients, tensors)}
+    outcome.hessian = {}
+    for i, row in enumerate(evaluation.names):
+        outcome.hessian[row] = {}
+        for j, column in enumerate(evaluation.names):
+            block = blocks[i][j]
+            if block is None and gradients[i] is not None and gradients[j] is not None:
+                block = drivers.zeros(tensors[i].shape + tensors[j].shape)
+            outcome.hessian[row][column] = shaped(block, tensors[i])
+    explain_missing(evaluation, outcome.gradients)
+    evaluation.keep_value(y)
+
+
+def directions(evaluation: Evaluation, given: Mapping[str, Any] | None, option: str) -> list[Any]:
+    given = given or {}
+    if not given:
+        raise AdiffError(
+            "E0804", f"a direction is needed: --{option} x=1", None, f"give one per input: --{option} x=1,y=0"
+        )
+    for name in given:
+        if name not in evaluation.point:
+            raise AdiffError(
+                "E0803",
+                f"--{option}: '{name}' is not an input of the program",
+                None,
+                f"its inputs are {', '.join(evaluation.point)}",
+            )
+    return [bind(given[name], name) if name in given else None for name in evaluation.names]
+
+
+def jvp(evaluation: Evaluation) -> None:
+    tangents = directions(evaluation, evaluation.options.get("tangent"), "tangent")
+    y, tangent = quietly(evaluation, lambda: drivers.jvp(evaluation.function, evaluation.sources(), tangents))
+    evaluation.keep_value(y)
+    shape = y.shape if y.__class__ is Tensor else ()
+    evaluation.outcome.tangent = to_plain(drivers.zeros(shape) if tangent is None else as_float(tangent))
+    if tangent is None:
+        STATE.notify("N0502", "the result does not depend on the inputs with a tangent", evaluation.end_site())
+
+
+def vjp(evaluation: Evaluation) -> None:
+    cotangent = evaluation.options.get("cotangent")
+    cotangent = None if cotangent is None else bind(cotangent, "cotangent")
+    y, gradients = drivers.vjp(evaluation.function, evaluation.sources(), cotangent)
+    tensors = [drivers.source(x) for x in evaluation.sources()]
+    warn_sources(evaluation, tensors)
+    evaluation.outcome.cotangents = {n: shaped(g, x) for n, g, x in zip(evaluation.names, gradients, tensors)}
+    explain_missing(evaluation, evaluation.outcome.cotangents)
+    evaluation.keep_value(y)
+
+
+def hvp(evaluation: Evaluation) -> None:
+    vectors = directions(evaluation, evaluation.options.get("vector"), "vector")
+    y, gradients, products = quietly(
+        evaluation, lambda: drivers.hvp(evaluation.function, evaluation.sources(), vectors)
+    )
+    tensors = [drivers.source(x) for x in evaluation.sources()]
+    warn_sources(evaluation, tensors)
+    evaluation.outcome.gradients = {n: shaped(strip(g), x) for n, g, x in zip(evaluation.names, gradients, tensors)}
+    evaluation.outcome.product = {n: shaped(p, x) for n, p, x in zip(evaluation.names, products, tensors)}
+    explain_missing(evaluation, evaluation.outcome.product)
+    evaluation.keep_value(strip(y))
+
+
+def derivative(evaluation: Evaluation) -> None:
+    if len(evaluation.names) != 1:
+        raise AdiffError(
+            "E0805", f"derivative needs one input, and the program has {len(evaluation.names)}", None,
+            "choose one: --wrt x" if evaluation.names else "the program reads no input",
+        )  # fmt: skip
+    order = evaluation.options.get("order")
+    order = 1 if order is None else order
+    found = taylor_derivatives(evaluation, order)
+    if found is None:
+        found = drivers.derivatives(lambda inputs: scalar_function(evaluation, inputs), evaluation.sources()[0], order)
+    evaluation.keep_value(found[0])
+    evaluation.outcome.derivatives = [to_plain(as_float(d)) for d in found[1:]]
+
+
+def taylor_derivatives(evaluation: Evaluation, order: int) -> list[Any] | None:
+    """The derivatives by Taylor mode, or None for a program that it does not cover."""
+    x = evaluation.sources()[0]
+    if order < 3 or not isinstance(x, float | int) or not taylor.covers(evaluation.core):
+        return None
+    value = scalar_function(evaluation, [drivers.source(x)])
+    if value.__class__ is not float and not (value.__class__ is Tensor and value.value.__class__ is float):
+        return None
+    try:
+        found: list[Any] = taylor.derivatives(lambda inputs: scalar_function(evaluation, inputs), float(x), order)
+    except taylor.Unsupported:
+        return None
+    return found
+
+
+def scalar_function(evaluation: Evaluation, inputs: list[Any]) -> Any:
+    y = evaluation.function(inputs)
+    drivers.scalar_seed(y, "derivative")
+    return y
+
+
+def tape(evaluation: Evaluation) -> None:
+    from .tape_rows import tape_rows
+
+    tape, tensors, y = drivers.recorded(evaluation.function, evaluation.sources())
+    y = as_operand(y)
+    rows, gradients = tape_rows(tape, dict(zip(evaluation.names, tensors)), y)
+    evaluation.outcome.tape = rows
+    evaluation.outcome.gradients = {n: shaped(g, x) for n, g, x in zip(evaluation.names, gradients, tensors)}
+    evaluation.keep_value(y)
+
+
+def check(evaluation: Evaluation) -> None:
+    from .check import check as compare
+
+    grad(evaluation)
+    evaluation.outcome.check = compare(evaluation)
+
+
+def strip(x: Any) -> Any:
+    return Tensor(x.value, x.dtype) if x.__class__ is Tensor and x.on is not None else x
+
+
+def as_float(x: Any) -> Any:
+    x = as_operand(x)
+    return float(x) if x.__class__ is int else x
+
+
+COMMANDS: dict[str, Callable[[Evaluation], None]] = {
+    "value": value,
+    "grad": grad,
+    "jacobian": jacobian,
+    "hessian": hessian,
+    "jvp": jvp,
+    "vjp": vjp,
+    "hvp": hvp,
+    "derivative": derivative,
+    "tape": tape,
+    "check": check,
+    "run": run,
+}

@@ -1,0 +1,228 @@
+"""Calls: operations, functions of the program and methods applied to their arguments."""
+
+from __future__ import annotations
+
+from ..core import limits
+from ..core.dispatch import ARITHMETIC_FAULTS, describe
+from ..core.errors import failure
+from ..core.limits import LIMITS
+from ..core.state import STATE
+from ..core.tensor import OPERATORS, Tensor
+from ..kinds.access import iterate
+from ..program import core as c
+from ..program.rewrite import rewrite
+from .attributes import invoke_method
+from .values import UNSET, Bound, Builtin, Function
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from .compile import Compiler
+
+    Run = Callable[[list[Any]], Any]
+
+
+def apply(compiler: Compiler, node: c.Apply) -> Run:
+    found = rewrite(node) if compiler.stable else None
+    if found is not None:
+        return compiler.expression(found)
+    op, site = node.op, node.site
+    state = STATE
+    args = compiler.expressions(node.args)
+    if not node.keywords and not any(a.__class__ is c.Spread for a in node.args):
+        call = op.call
+        if len(args) == 1:
+            argument = args[0]
+            scalar = op.scalar if compiler.fast and op.nin == 1 and op.function is None else None
+
+            def unary(f: list[Any]) -> Any:
+                x = argument(f)
+                if x.__class__ is float and scalar is not None:
+                    try:
+                        return scalar(x)
+                    except ARITHMETIC_FAULTS:
+                        pass
+                state.site = site
+                return call((x,), None)
+
+            return unary
+
+        def several(f: list[Any]) -> Any:
+            values = [a(f) for a in args]
+            state.site = site
+            return call(values, None)
+
+        return several
+    collect = arguments(compiler, node.args, args, node.keywords)
+
+    def run(f: list[Any]) -> Any:
+        values, keywords = collect(f)
+        state.site = site
+        return op.call(values, keywords)
+
+    return run
+
+
+def arguments(
+    compiler: Compiler, nodes: list[c.Expr], args: list[Run], keywords: list[tuple[str, c.Expr]]
+) -> Callable[[list[Any]], tuple[list[Any], dict[str, Any]]]:
+    """The evaluated arguments of a call, spreads spread."""
+    spread = [node.__class__ is c.Spread for node in nodes]
+    named = [(name, compiler.expression(value)) for name, value in keywords]
+    if not any(spread):
+        return lambda f: ([a(f) for a in args], {name: value(f) for name, value in named})
+
+    def collect(f: list[Any]) -> tuple[list[Any], dict[str, Any]]:
+        values: list[Any] = []
+        for many, a in zip(spread, args):
+            if many:
+                values.extend(iterate(a(f)))
+            else:
+                values.append(a(f))
+        return values, {name: value(f) for name, value in named}
+
+    return collect
+
+
+def spread(compiler: Compiler, node: c.Spread) -> Run:
+    return compiler.expression(node.value)
+
+
+def call(compiler: Compiler, node: c.Call) -> Run:
+    function = compiler.expression(node.function)
+    args = compiler.expressions(node.args)
+    site = node.site
+    state = STATE
+    if not node.keywords and not any(a.__class__ is c.Spread for a in node.args):
+
+        def plain(f: list[Any]) -> Any:
+            callee = function(f)
+            values = [a(f) for a in args]
+            state.site = site
+            if callee.__class__ is Function:
+                return call_function(callee, values, None)
+            return invoke(callee, values, None)
+
+        return plain
+    collect = arguments(compiler, node.args, args, node.keywords)
+
+    def run(f: list[Any]) -> Any:
+        callee = function(f)
+        values, keywords = collect(f)
+        state.site = site
+        return invoke(callee, values, keywords)
+
+    return run
+
+
+def method(compiler: Compiler, node: c.Method) -> Run:
+    value = compiler.expression(node.value)
+    collect = arguments(compiler, node.args, compiler.expressions(node.args), node.keywords)
+    name, site = node.name, node.site
+
+    def run(f: list[Any]) -> Any:
+        x = value(f)
+        values, keywords = collect(f)
+        STATE.site = site
+        return invoke_method(x, name, values, keywords)
+
+    return run
+
+
+def make_function(compiler: Compiler, node: c.MakeFunction) -> Run:
+    code = node.code
+    body = code.body
+    expression = None
+    block = None
+    # Compiled on the first call: mutual recursion needs nothing more, and unused functions cost nothing.
+    compiled: list[Any] = []
+    defaults = [None if d is None else compiler.expression(d) for d in code.defaults]
+
+    def run(f: list[Any]) -> Function:
+        nonlocal expression, block
+        if not compiled:
+            if len(body) == 1 and body[0].__class__ is c.Return and body[0].value is not None:
+                expression = compiler.expression(body[0].value)
+            else:
+                block = compiler.block(body)
+            compiled.append(True)
+        values = [UNSET if d is None else d(f) for d in defaults]
+        return Function(code, block, expression, values, f)
+
+    return run
+
+
+def invoke(callee: Any, args: list[Any], keywords: dict[str, Any] | None) -> Any:
+    """Call any value that can be called."""
+    cls = callee.__class__
+    if cls is Function:
+        return call_function(callee, args, keywords)
+    if cls is Bound:
+        return invoke_method(callee.value, callee.name, args, keywords or {})
+    call = getattr(callee, "call", None)
+    if call is not None:
+        site = STATE.site
+        if site.op is None and cls is not Builtin:
+            from ..core.state import Site
+
+            STATE.site = Site(callee if cls.__name__ == "Operation" else None, site.source, site.start, site.end)
+        return call(args, keywords or {})
+    from ..core.dtypes import DType
+
+    if cls is DType:
+        if len(args) != 1:
+            raise failure("E0305", f"{callee.name} takes one value")
+        return OPERATORS["constant"](args[0], dtype=callee)
+    raise failure(
+        "E0304",
+        f"{describe(callee)} cannot be called",
+        "write '*' to multiply" if cls in (int, float, Tensor) else None,
+    )
+
+
+def call_function(function: Function, args: list[Any], keywords: dict[str, Any] | None) -> Any:
+    """Call a function of the program."""
+    code = function.code
+    names = code.parameters
+    count = len(args)
+    if count > len(names):
+        raise failure(
+            "E0305", f"{code.name} takes {len(names)} argument{'s' if len(names) != 1 else ''}, and {count} were given",
+        )  # fmt: skip
+    frame = [UNSET] * code.size
+    frame[0] = function.frame
+    frame[2 : 2 + count] = args
+    if keywords:
+        for key, value in keywords.items():
+            if key not in names:
+                raise failure(
+                    "E0305", f"{code.name} has no parameter '{key}'", f"its parameters are {', '.join(names)}"
+                )
+            slot = 2 + names.index(key)
+            if frame[slot] is not UNSET:
+                raise failure("E0305", f"{code.name} got '{key}' twice")
+            frame[slot] = value
+    if count < len(names):
+        for i in range(len(names)):
+            if frame[2 + i] is UNSET:
+                default = function.defaults[i]
+                if default is UNSET:
+                    raise failure("E0305", f"{code.name} needs an argument for '{names[i]}'")
+                frame[2 + i] = default
+    state = STATE
+    if state.depth >= limits.MAX_CALL_DEPTH:
+        raise failure(
+            "E0605", f"{code.name} calls itself more than {limits.MAX_CALL_DEPTH} deep", "does the recursion end?"
+        )
+    if LIMITS.max_steps is not None:
+        limits.step()
+    state.depth += 1
+    try:
+        if function.expression is not None:
+            return function.expression(frame)
+        signal = function.body(frame)
+        return signal[0] if signal is not None else None
+    finally:
+        state.depth -= 1

@@ -1,0 +1,458 @@
+"""Expressions to closures: one Python function per node, each taking the frame and giving the value.
+
+Scalars go straight through Python's operators; everything else is left to the operators' general forms.
+"""
+
+from __future__ import annotations
+
+from ..core import limits
+from ..core.dispatch import ARITHMETIC_FAULTS, path_ends
+from ..core.errors import failure
+from ..core.limits import LIMITS
+from ..core.state import RECORDERS, STATE, Site
+from ..core.tensor import Tensor
+from ..kinds.access import get_item, iterate
+from ..program import core as c
+from ..program.rewrite import rewrite
+from .attributes import get_attribute
+from .calls import arguments
+from .operators import binary, compare, truth
+from .operators import prefix as apply_prefix
+from .targets import assigner
+from .values import UNSET
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from .compile import Compiler
+
+    Run = Callable[[list[Any]], Any]
+
+
+def literal(compiler: Compiler, node: c.Literal) -> Run:
+    value = node.value
+    if value.__class__ is float and not compiler.scalars:
+        from ..core.dispatch import tensor
+
+        value = tensor(value)
+    return lambda f: value
+
+
+def intrinsic(compiler: Compiler, node: c.Intrinsic) -> Run:
+    value = compiler.intrinsics[node.name]
+    return lambda f: value
+
+
+def load(compiler: Compiler, node: c.Load) -> Run:
+    slot = node.slot
+    depth = node.depth
+    if depth == 0:
+
+        def run(f: list[Any]) -> Any:
+            value = f[slot]
+            if value is UNSET:
+                raise unassigned(node)
+            return value
+
+        return run
+    if depth == 1:
+
+        def run_outer(f: list[Any]) -> Any:
+            value = f[0][slot]
+            if value is UNSET:
+                raise unassigned(node)
+            return value
+
+        return run_outer
+
+    def run_far(f: list[Any]) -> Any:
+        for _ in range(depth):
+            f = f[0]
+        value = f[slot]
+        if value is UNSET:
+            raise unassigned(node)
+        return value
+
+    return run_far
+
+
+def operator(compiler: Compiler, node: c.Operator) -> Run:
+    # The left spine of a long chain is walked here, not by recursion.
+    spine: list[c.Operator] = []
+    left: c.Expr = node
+    while left.__class__ is c.Operator:
+        found = rewrite(left) if compiler.stable else None
+        if found is not None:
+            left = found
+            break
+        spine.append(left)
+        left = left.left
+    run = compiler.expression(left)
+    if len(spine) > 200:
+        return chain(compiler, run, spine[::-1])
+    for item in reversed(spine):
+        run = operation(compiler, item, run, compiler.expression(item.right))
+    return run
+
+
+def chain(compiler: Compiler, first: Run, spine: list[c.Operator]) -> Run:
+    """A very long chain as one loop, so that evaluating it does not nest."""
+    accumulator: list[Any] = [None]
+    steps = [operation(compiler, item, lambda f: accumulator[0], compiler.expression(item.right)) for item in spine]
+
+    def run(f: list[Any]) -> Any:
+        value = first(f)
+        for step in steps:
+            accumulator[0] = value
+            value = step(f)
+        accumulator[0] = None
+        return value
+
+    return run
+
+
+def operation(compiler: Compiler, node: c.Operator, a: Run, b: Run) -> Run:
+    op, symbol, site = node.op, node.symbol, node.site
+    scalar = op.scalar
+    state = STATE
+    if not compiler.fast or scalar is None:
+
+        def general(f: list[Any]) -> Any:
+            x = a(f)
+            y = b(f)
+            state.site = site
+            return binary(op, symbol, x, y)
+
+        return general
+    recorded = op.derivative == "partials"
+    recorders = RECORDERS
+    if node.right.__class__ is c.Literal and node.right.value.__class__ in (int, float):
+        constant = node.right.value
+
+        def with_constant(f: list[Any]) -> Any:
+            x = a(f)
+            if x.__class__ is float:
+                try:
+                    return scalar(x, constant)
+                except ARITHMETIC_FAULTS:
+                    pass
+            elif x.__class__ is Tensor and recorded and x.value.__class__ is float and len(recorders) == 1:
+                recorder = recorders[0]
+                if x.on is recorder.token and recorder.log is not None:
+                    try:
+                        value = scalar(x.value, constant)
+                    except ARITHMETIC_FAULTS:
+                        pass
+                    else:
+                        if value.__class__ is float:
+                            out = Tensor(value, x.dtype, x.on)
+                            recorder.log += (site, x, constant, out)
+                            return out
+            state.site = site
+            return binary(op, symbol, x, constant)
+
+        return with_constant
+
+    def run(f: list[Any]) -> Any:
+        x = a(f)
+        y = b(f)
+        if x.__class__ is float:
+            if y.__class__ is float:
+                try:
+                    return scalar(x, y)
+                except ARITHMETIC_FAULTS:
+                    pass
+            elif y.__class__ is Tensor and recorded and y.value.__class__ is float and len(recorders) == 1:
+                recorder = recorders[0]
+                if y.on is recorder.token and recorder.log is not None:
+                    try:
+                        value = scalar(x, y.value)
+                    except ARITHMETIC_FAULTS:
+                        pass
+                    else:
+                        if value.__class__ is float:
+                            out = Tensor(value, y.dtype, y.on)
+                            recorder.log += (site, x, y, out)
+                            return out
+        elif x.__class__ is Tensor and recorded and x.value.__class__ is float and len(recorders) == 1:
+            recorder = recorders[0]
+            token = recorder.token
+            if y.__class__ is float:
+                v, dtype, follow = y, x.dtype, x.on is token
+            elif y.__class__ is Tensor and y.value.__class__ is float and x.dtype is y.dtype:
+                v, dtype, follow = y.value, x.dtype, x.on is token or y.on is token
+            else:
+                follow = False
+            if follow and recorder.log is not None:
+                try:
+                    value = scalar(x.value, v)
+                except ARITHMETIC_FAULTS:
+                    pass
+                else:
+                    if value.__class__ is float:
+                        out = Tensor(value, dtype, token)
+                        recorder.log += (site, x, y, out)
+                        return out
+        state.site = site
+        return binary(op, symbol, x, y)
+
+    return run
+
+
+def prefix(compiler: Compiler, node: c.Prefix) -> Run:
+    operand = compiler.expression(node.operand)
+    op, symbol, site = node.op, node.symbol, node.site
+    state = STATE
+
+    def run(f: list[Any]) -> Any:
+        x = operand(f)
+        if x.__class__ is float and symbol == "-":
+            return -x
+        state.site = site
+        return apply_prefix(op, symbol, x)
+
+    return run
+
+
+def comparison(compiler: Compiler, node: c.Comparison) -> Run:
+    left = compiler.expression(node.left)
+    rights = compiler.expressions(node.rights)
+    site = node.site
+    state = STATE
+    if len(rights) == 1:
+        right, op, symbol = rights[0], node.ops[0], node.symbols[0]
+        scalar = None if op is None else op.scalar
+        here = Site(op, site.source, site.start, site.end)
+        name = symbol if op is None else op.name
+        told: Any = None
+
+        def single(f: list[Any]) -> Any:
+            nonlocal told
+            x = left(f)
+            y = right(f)
+            if scalar is not None:
+                if x.__class__ is Tensor:
+                    u = x.value
+                    if x.on is not None and x.on is not told:
+                        # Once a tape and place: in a loop the first comparison stands for all.
+                        told = x.on
+                        path_ends((x,), name, here)
+                else:
+                    u = x
+                if u.__class__ is float and (y.__class__ is float or y.__class__ is int):
+                    return scalar(u, y)
+            state.site = site
+            return compare(op, symbol, x, y)
+
+        return single
+    links = list(zip(node.ops, node.symbols, rights))
+
+    def run(f: list[Any]) -> Any:
+        x = left(f)
+        result: Any = True
+        for i, (op, symbol, right) in enumerate(links):
+            y = right(f)
+            state.site = site
+            result = compare(op, symbol, x, y)
+            if i + 1 < len(links) and not truth(result):
+                return result
+            x = y
+        return result
+
+    return run
+
+
+def logical(compiler: Compiler, node: c.Logical) -> Run:
+    values = compiler.expressions(node.values)
+    stop_on = node.symbol == "or"
+    site = node.site
+    last = values[-1]
+    others = values[:-1]
+
+    def run(f: list[Any]) -> Any:
+        for value in others:
+            x = value(f)
+            if x.__class__ is not bool:
+                STATE.site = site
+                if truth(x) is stop_on:
+                    return x
+            elif x is stop_on:
+                return x
+        return last(f)
+
+    return run
+
+
+def negation(compiler: Compiler, node: c.Not) -> Run:
+    operand = compiler.expression(node.operand)
+    site = node.site
+
+    def run(f: list[Any]) -> Any:
+        x = operand(f)
+        STATE.site = site
+        return not truth(x)
+
+    return run
+
+
+def choose(compiler: Compiler, node: c.Choose) -> Run:
+    test = compiler.expression(node.test)
+    then = compiler.expression(node.then)
+    otherwise = compiler.expression(node.otherwise)
+    site = node.site
+
+    def run(f: list[Any]) -> Any:
+        x = test(f)
+        if x.__class__ is not bool:
+            STATE.site = site
+            x = truth(x)
+        return then(f) if x else otherwise(f)
+
+    return run
+
+
+def attribute(compiler: Compiler, node: c.Attribute) -> Run:
+    value = compiler.expression(node.value)
+    name, site = node.name, node.site
+
+    def run(f: list[Any]) -> Any:
+        x = value(f)
+        STATE.site = site
+        return get_attribute(x, name)
+
+    return run
+
+
+def item(compiler: Compiler, node: c.Item) -> Run:
+    value = compiler.expression(node.value)
+    index = compiler.expression(node.index)
+    site = node.site
+    state = STATE
+
+    def run(f: list[Any]) -> Any:
+        x = value(f)
+        i = index(f)
+        state.site = site
+        if x.__class__ is list and i.__class__ is int and -len(x) <= i < len(x):
+            return x[i]
+        return get_item(x, i)
+
+    return run
+
+
+def slice_of(compiler: Compiler, node: c.SliceOf) -> Run:
+    lower, upper, step = [
+        (lambda f: None) if part is None else compiler.expression(part) for part in (node.lower, node.upper, node.step)
+    ]
+    return lambda f: slice(lower(f), upper(f), step(f))
+
+
+def make_list(compiler: Compiler, node: c.MakeList) -> Run:
+    items = compiler.expressions(node.items)
+    if any(item.__class__ is c.Spread for item in node.items):
+        collect = arguments(compiler, node.items, items, [])
+        return lambda f: collect(f)[0]
+    return lambda f: [item(f) for item in items]
+
+
+def make_tuple(compiler: Compiler, node: c.MakeTuple) -> Run:
+    items = compiler.expressions(node.items)
+    if any(item.__class__ is c.Spread for item in node.items):
+        collect = arguments(compiler, node.items, items, [])
+        return lambda f: tuple(collect(f)[0])
+    return lambda f: tuple([item(f) for item in items])
+
+
+def make_dict(compiler: Compiler, node: c.MakeDict) -> Run:
+    keys, values = compiler.expressions(node.keys), compiler.expressions(node.values)
+    site = node.site
+
+    def run(f: list[Any]) -> dict[Any, Any]:
+        from ..kinds.access import hashable
+
+        result = {}
+        for key, value in zip(keys, values):
+            k = key(f)
+            STATE.site = site
+            result[hashable(k)] = value(f)
+        return result
+
+    return run
+
+
+def comprehension(compiler: Compiler, node: c.Comprehension) -> Run:
+    element = compiler.expression(node.element)
+    key = None if node.key is None else compiler.expression(node.key)
+    clauses = [
+        (
+            assigner(compiler, clause.target),
+            compiler.expression(clause.iterable),
+            compiler.expressions(clause.tests),
+            clause.site,
+        )
+        for clause in node.clauses
+    ]
+
+    def walk(f: list[Any], level: int, found: list[Any]) -> None:
+        put, iterable, tests, site = clauses[level]
+        items = iterable(f)
+        STATE.site = site
+        for item in iterate(items):
+            if LIMITS.max_steps is not None:
+                limits.step()
+            put(f, item)
+            if all(truth(test(f)) for test in tests):
+                if level + 1 < len(clauses):
+                    walk(f, level + 1, found)
+                elif key is None:
+                    found.append(element(f))
+                else:
+                    found.append((key(f), element(f)))
+
+    def run(f: list[Any]) -> Any:
+        found: list[Any] = []
+        walk(f, 0, found)
+        if key is None:
+            return found
+        from ..kinds.access import hashable
+
+        return {hashable(k): v for k, v in found}
+
+    return run
+
+
+def format_text(compiler: Compiler, node: c.FormatText) -> Run:
+    parts: list[Any] = [
+        part
+        if isinstance(part, str)
+        else (compiler.expression(part[0]), part[1], None if part[2] is None else compiler.expression(part[2]))
+        for part in node.parts
+    ]
+    site = node.site
+
+    def run(f: list[Any]) -> str:
+        from .text import formatted
+
+        pieces = []
+        for part in parts:
+            if part.__class__ is str:
+                pieces.append(part)
+            else:
+                value = part[0](f)
+                spec = "" if part[2] is None else part[2](f)
+                STATE.site = site
+                pieces.append(formatted(value, part[1], spec))
+        return "".join(pieces)
+
+    return run
+
+
+def unassigned(node: c.Load) -> Exception:
+    return failure(
+        "E0408",
+        f"'{node.name}' is read before it is assigned",
+        "a name that the program assigns is no input: read the input under another name, as in y = x",
+        node.site,
+    )

@@ -1,0 +1,361 @@
+"""Statements to closures: each takes the frame and gives None, or a signal.
+
+A signal is BREAK, CONTINUE, or a one-tuple holding the value of a `return`.
+"""
+
+from __future__ import annotations
+
+from ..core import limits
+from ..core.dispatch import describe
+from ..core.errors import failure
+from ..core.limits import LIMITS
+from ..core.state import STATE
+from ..core.tensor import OPERATORS
+from ..kinds.access import delete_item, get_item, iterate, set_item
+from ..program import core as c
+from .calls import invoke, make_function
+from .expressions import load, operation
+from .operators import binary, truth
+from .targets import assigner
+from .values import UNSET, Context
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from .compile import Compiler
+
+    Run = Callable[[list[Any]], Any]
+
+BREAK: Any = type("Break", (), {})()
+CONTINUE: Any = type("Continue", (), {})()
+
+
+def watch(compiler: Compiler, node: c.Watch) -> Run:
+    tape = compiler.expression(node.tape)
+    value = compiler.expression(node.value)
+    put = None if node.target is None else assigner(compiler, node.target)
+    several = node.target.__class__ is c.Unpack  # a display of names is a new list, and each name takes its part
+    site = node.site
+
+    def run(f: list[Any]) -> None:
+        t = tape(f)
+        x = value(f)
+        STATE.site = site
+        watch = getattr(t, "watch", None)
+        if watch is None:
+            raise failure("E0304", f"{describe(t)} has no method 'watch'", "GradientTape has")
+        watched = watch(x)
+        if put is not None and (several or watched is not x):
+            put(f, watched)
+
+    return run
+
+
+def evaluate(compiler: Compiler, node: c.Evaluate) -> Run:
+    value = compiler.expression(node.value)
+    if node.result:
+
+        def keep(f: list[Any]) -> None:
+            result = value(f)
+            if result is not None:
+                f[1] = result
+            f[0] = result
+
+        return keep
+
+    def run(f: list[Any]) -> None:
+        value(f)
+
+    return run
+
+
+def assign(compiler: Compiler, node: c.Assign) -> Run:
+    value = compiler.expression(node.value)
+    dtype = node.dtype
+    if dtype is not None:
+        inner = value
+
+        def value(f: list[Any]) -> Any:
+            return OPERATORS["cast"](inner(f), dtype=dtype)
+
+    if len(node.targets) == 1 and node.targets[0].__class__ is c.Store and node.targets[0].depth == 0:
+        slot = node.targets[0].slot
+        if node.result:
+
+            def store_result(f: list[Any]) -> None:
+                f[0] = f[1] = f[slot] = value(f)
+
+            return store_result
+
+        def store(f: list[Any]) -> None:
+            f[slot] = value(f)
+
+        return store
+    puts = [assigner(compiler, t) for t in node.targets]
+    result = node.result
+
+    def run(f: list[Any]) -> None:
+        x = value(f)
+        for put in puts:
+            put(f, x)
+        if result:
+            f[0] = f[1] = x
+
+    return run
+
+
+def augment(compiler: Compiler, node: c.Augment) -> Run:
+    value = compiler.expression(node.value)
+    op, symbol, site = node.op, node.symbol, node.site
+    result = node.result
+    state = STATE
+    target = node.target
+    if target.__class__ is c.Store:
+        slot_load = c.Load(target.depth, target.slot, target.name, target.site)
+        read = load(compiler, slot_load)
+        put = assigner(compiler, target)
+        combine = operation(compiler, c.Operator(symbol, op, slot_load, node.value, site), read, value)
+        slot = target.slot
+        near = target.depth == 0
+        in_place = symbol in ("+", "*")  # what Python changes a list by, instead of making a new one
+
+        def run(f: list[Any]) -> None:
+            old = f[slot] if near else read(f)
+            if old.__class__ is list and in_place:
+                x = update_list(old, symbol, value(f))
+            else:
+                x = combine(f)
+            put(f, x)
+            if result:
+                f[0] = f[1] = x
+
+        return run
+    if target.__class__ is not c.StoreItem:
+        raise failure("E0207", "this cannot be updated in place", site=site)
+    container = compiler.expression(target.container)
+    index = compiler.expression(target.index)
+    back = None if target.back is None else assigner(compiler, target.back)
+
+    def run_item(f: list[Any]) -> None:
+        x = container(f)
+        i = index(f)
+        state.site = site
+        old = get_item(x, i)
+        new = value(f)
+        state.site = site
+        if old.__class__ is list and symbol in ("+", "*"):
+            changed = update_list(old, symbol, new)
+        else:
+            changed = binary(op, symbol, old, new)
+        updated = set_item(x, i, changed)
+        if updated is not x:
+            if back is None:
+                raise failure("E0304", "an item can be updated only in a variable", "give the tensor a name first")
+            back(f, updated)
+        if result:
+            f[0] = f[1] = updated
+
+    return run_item
+
+
+def if_(compiler: Compiler, node: c.If) -> Run:
+    test = compiler.expression(node.test)
+    body = compiler.block(node.body)
+    orelse = compiler.block(node.orelse) if node.orelse else None
+    site = node.site
+
+    def run(f: list[Any]) -> Any:
+        x = test(f)
+        if x.__class__ is not bool:
+            STATE.site = site
+            x = truth(x)
+        if x:
+            return body(f)
+        if orelse is not None:
+            return orelse(f)
+        return None
+
+    return run
+
+
+def for_(compiler: Compiler, node: c.For) -> Run:
+    iterable = compiler.expression(node.iterable)
+    body = compiler.block(node.body)
+    orelse = compiler.block(node.orelse) if node.orelse else None
+    put = assigner(compiler, node.target)
+    site = node.site
+
+    def run(f: list[Any]) -> Any:
+        items = iterable(f)
+        STATE.site = site
+        counted = LIMITS.max_steps is not None
+        for item in iterate(items):
+            if counted:
+                STATE.site = site
+                limits.step()
+            put(f, item)
+            signal = body(f)
+            if signal is not None:
+                if signal is BREAK:
+                    return None
+                if signal is not CONTINUE:
+                    return signal
+        return None if orelse is None else orelse(f)
+
+    return run
+
+
+def while_(compiler: Compiler, node: c.While) -> Run:
+    test = compiler.expression(node.test)
+    body = compiler.block(node.body)
+    orelse = compiler.block(node.orelse) if node.orelse else None
+    site = node.site
+
+    def run(f: list[Any]) -> Any:
+        counted = LIMITS.max_steps is not None
+        while True:
+            x = test(f)
+            if x.__class__ is not bool:
+                STATE.site = site
+                x = truth(x)
+            if not x:
+                return None if orelse is None else orelse(f)
+            if counted:
+                STATE.site = site
+                limits.step()
+            signal = body(f)
+            if signal is not None:
+                if signal is BREAK:
+                    return None
+                if signal is not CONTINUE:
+                    return signal
+
+    return run
+
+
+def break_(compiler: Compiler, node: c.Break) -> Run:
+    return lambda f: BREAK
+
+
+def continue_(compiler: Compiler, node: c.Continue) -> Run:
+    return lambda f: CONTINUE
+
+
+def return_(compiler: Compiler, node: c.Return) -> Run:
+    if node.value is None:
+        return lambda f: (None,)
+    value = compiler.expression(node.value)
+    return lambda f: (value(f),)
+
+
+def define(compiler: Compiler, node: c.Define) -> Run:
+    function = make_function(compiler, node.function)
+    decorators = compiler.expressions(node.decorators)
+    put = assigner(compiler, node.target)
+    site = node.site
+
+    def run(f: list[Any]) -> None:
+        value: Any = function(f)
+        for decorator in reversed(decorators):
+            decorate = decorator(f)
+            STATE.site = site
+            value = invoke(decorate, [value], {})
+        put(f, value)
+
+    return run
+
+
+def with_(compiler: Compiler, node: c.With) -> Run:
+    items = [
+        (compiler.expression(context), None if target is None else assigner(compiler, target), site)
+        for context, target, site in node.items
+    ]
+    body = compiler.block(node.body)
+
+    def run(f: list[Any]) -> Any:
+        entered: list[Context] = []
+        try:
+            for context, put, site in items:
+                value = context(f)
+                STATE.site = site
+                if not isinstance(value, Context):
+                    raise failure("E0304", f"'with' cannot enter {describe(value)}", "write: with GradientTape() as t:")
+                bound = value.enter()
+                entered.append(value)
+                if put is not None:
+                    put(f, bound)
+            return body(f)
+        finally:
+            for value in reversed(entered):
+                value.leave()
+
+    return run
+
+
+def assert_(compiler: Compiler, node: c.Assert) -> Run:
+    test = compiler.expression(node.test)
+    message = None if node.message is None else compiler.expression(node.message)
+    site = node.site
+
+    def run(f: list[Any]) -> None:
+        x = test(f)
+        STATE.site = site
+        if not truth(x):
+            from .text import text
+
+            raise failure("E0406", "assertion failed" + ("" if message is None else f": {text(message(f))}"), site=site)
+
+    return run
+
+
+def delete(compiler: Compiler, node: c.Delete) -> Run:
+    removals: list[Run] = []
+    for target in node.targets:
+        removals.append(removal(compiler, target))
+
+    def run(f: list[Any]) -> None:
+        for remove in removals:
+            remove(f)
+
+    return run
+
+
+def removal(compiler: Compiler, target: c.Target) -> Run:
+    if target.__class__ is c.Store:
+        read = load(compiler, c.Load(target.depth, target.slot, target.name, target.site))
+        put = assigner(compiler, target)
+
+        def remove(f: list[Any]) -> None:
+            read(f)
+            put(f, UNSET)
+
+        return remove
+    if target.__class__ is c.StoreItem:
+        container = compiler.expression(target.container)
+        index = compiler.expression(target.index)
+        site = target.site
+
+        def remove_item(f: list[Any]) -> None:
+            x, i = container(f), index(f)
+            STATE.site = site
+            delete_item(x, i)
+
+        return remove_item
+    inner = [removal(compiler, t) for t in target.targets]  # type: ignore[attr-defined]
+
+    def remove_all(f: list[Any]) -> None:
+        for each in inner:
+            each(f)
+
+    return remove_all
+
+
+def update_list(items: list[Any], symbol: str, value: Any) -> list[Any]:
+    """`items += value` and `items *= value` change the list that every name of it sees."""
+    if symbol == "+":
+        items.extend(list(iterate(value)))
+    else:
+        items[:] = binary(OPERATORS["multiply"], "*", items, value)
+    return items

@@ -1,0 +1,70 @@
+"""Targets of assignment to closures: each takes the frame and the value, and puts it into its place."""
+
+from __future__ import annotations
+
+from sys import getrefcount
+
+from ..core.errors import failure
+from ..core.state import STATE
+from ..core.tensor import Tensor
+from ..kinds.access import set_item, unpack, write_in_place
+from ..program import core as c
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from .compile import Compiler
+
+    Run = Callable[[list[Any]], Any]
+    Assigner = Callable[[list[Any], Any], None]
+
+
+def assigner(compiler: Compiler, node: c.Target) -> Assigner:
+    if node.__class__ is c.Store:
+        depth, slot = node.depth, node.slot
+        if depth == 0:
+
+            def put(f: list[Any], value: Any) -> None:
+                f[slot] = value
+
+            return put
+
+        def put_outer(f: list[Any], value: Any) -> None:
+            for _ in range(depth):
+                f = f[0]
+            f[slot] = value
+
+        return put_outer
+    if node.__class__ is c.Unpack:
+        puts = [assigner(compiler, t) for t in node.targets]
+        star, site = node.star, node.site
+
+        def put_all(f: list[Any], value: Any) -> None:
+            STATE.site = site
+            for put, item in zip(puts, unpack(value, len(puts), star)):
+                put(f, item)
+
+        return put_all
+    assert node.__class__ is c.StoreItem
+    container = compiler.expression(node.container)
+    index = compiler.expression(node.index)
+    back = None if node.back is None else assigner(compiler, node.back)
+    item_site = node.site
+
+    def put_item(f: list[Any], value: Any) -> None:
+        x = container(f)
+        i = index(f)
+        STATE.site = item_site
+        # Held by one variable and by no tape, a tensor can change in place: loops over its elements stay linear.
+        # The references that must be all: the frame's, the name x, and the argument of getrefcount.
+        if x.__class__ is Tensor and x.on is None and getrefcount(x) == 3 and write_in_place(x, i, value):
+            return
+        updated = set_item(x, i, value)
+        if updated is not x:
+            if back is None:
+                raise failure("E0304", "an item can be replaced only in a variable", "give the tensor a name first")
+            back(f, updated)
+
+    return put_item

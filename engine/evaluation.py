@@ -1,0 +1,282 @@
+"""One evaluation of a program at a point: its inputs bound, its closures run, its result made one operand."""
+
+from __future__ import annotations
+
+import time
+
+from ..parser.errors import AdiffError
+from .autodiff import drivers
+from .commands import COMMANDS
+from .core.dispatch import as_operand
+from .core.errors import failure, listing, span_of
+from .core.state import STATE
+from .core.tensor import OPERATORS, Tensor
+from .eager.builtins import INTRINSICS
+from .eager.structure import flatten
+from .eager.values import UNSET
+from .outcome import Notice, Outcome
+from .plain import bind, to_plain, type_of
+from .program.lower import did_you_mean
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from ..parser.source import Span
+    from .api import Program
+
+
+class Evaluation:
+    """One evaluation of a program at a point."""
+
+    def __init__(
+        self, program: Program, at: Mapping[str, Any], wrt: Sequence[str] | None, options: dict[str, Any]
+    ) -> None:
+        self.program = program
+        self.core = program.core
+        self.options = options
+        self.outcome = Outcome()
+        self.outcome.timings["parse"] = program.parse_seconds
+        self.forward_seconds = 0.0
+        self.write = STATE.write
+        self.point = self.bind_all(at)
+        self.names = self.choose_sources(wrt)
+        self.structured: Any = None
+        start = time.perf_counter()
+        # A tape shows the program as it is written, without the rewrites that keep digits.
+        self.body = program.compiled(STATE.weak_float.bits == 64, True, options.get("command") != "tape")
+        self.outcome.timings["compile"] = time.perf_counter() - start
+
+    # --- inputs -----------------------------------------------------------------------------------------------------
+
+    def bind_all(self, at: Mapping[str, Any]) -> dict[str, Any]:
+        inputs = self.core.inputs
+        unbound = [name for name in inputs if name not in at]
+        if unbound:
+            given = ", ".join(f"--at {name}=..." for name in unbound)
+            noun = "input" if len(unbound) == 1 else "inputs"
+            raise AdiffError(
+                "E0801", f"{listing(repr(n) for n in unbound)} {'is' if len(unbound) == 1 else 'are'} not bound",
+                first_use(self.program, unbound[0]), f"bind the {noun}: {given}" + self.near_names(unbound, at),
+            )  # fmt: skip
+        point: dict[str, Any] = {}
+        for name, value in at.items():
+            if name in inputs or name in self.core.optional:
+                point[name] = bind(value, name)
+            else:
+                STATE.notify("N0801", f"'{name}' is bound, and the program has no input of that name")
+        return point
+
+    def near_names(self, unbound: list[str], at: Mapping[str, Any]) -> str:
+        spare = [name for name in at if name not in self.core.inputs and name not in self.core.optional]
+        return f" ('{spare[0]}' is bound and not used)" if spare else ""
+
+    def choose_sources(self, wrt: Sequence[str] | None) -> list[str]:
+        inputs = list(self.core.inputs) + [n for n in self.point if n not in self.core.inputs]
+        if wrt is None:
+            return inputs
+        from ..parser.suggest import suggest
+
+        for name in wrt:
+            if name not in inputs:
+                close = did_you_mean(suggest(name, inputs))
+                raise AdiffError(
+                    "E0803", f"'{name}' is not an input of the program", None,
+                    close or (f"its inputs are {', '.join(inputs)}" if inputs else "it has no inputs"),
+                )  # fmt: skip
+        return list(dict.fromkeys(wrt))
+
+    # --- running ----------------------------------------------------------------------------------------------------
+
+    def execute(self, values: Mapping[str, Any]) -> Any:
+        """Run the program once on the given inputs; its result, before any conversion."""
+        core = self.core
+        frame: list[Any] = [UNSET] * core.size
+        frame[0] = None
+        frame[1] = UNSET
+        for name, (slot, node) in core.optional.items():
+            if name in values:
+                frame[slot] = values[name]
+            else:
+                meaning = node.value if hasattr(node, "value") else INTRINSICS[node.name]
+                frame[slot] = meaning
+        for name, slot in core.inputs.items():
+            frame[slot] = values[name]
+        start = time.perf_counter()
+        signal = self.body(frame)
+        self.forward_seconds += time.perf_counter() - start
+        STATE.write = None  # what a program prints is printed once, however often it runs
+        if signal is not None:
+            result = signal[0] if signal.__class__ is tuple else UNSET
+        elif self.options.get("last_statement"):
+            result = frame[0] if core.ends_with_value else None
+        else:
+            result = frame[1]
+        return result
+
+    def result_of(self, values: Mapping[str, Any]) -> Any:
+        result = self.execute(values)
+        if result is UNSET or result is None:
+            raise failure(
+                "E0304", "the program has no value: nothing in it is an expression or an assignment with one",
+                "end it with the expression to evaluate; `adiff run FILE` runs a program for what it prints", self.end_site(),
+            )  # fmt: skip
+        return result
+
+    def end_site(self) -> Any:
+        from .core.state import Site
+
+        text = self.program.source.text
+        end = len(text.rstrip())
+        start = text.rfind("\n", 0, end) + 1
+        start += len(text[start:end]) - len(text[start:end].lstrip())
+        return Site(None, self.program.source, start, end)
+
+    def sources(self) -> list[Any]:
+        return [self.point[name] for name in self.names]
+
+    def function(self, inputs: list[Any]) -> Any:
+        """The program as a function of the sources, its result one tensor."""
+        values = {**self.point, **dict(zip(self.names, inputs))}
+        result = self.result_of(values)
+        self.structured = result
+        return self.numeric(result)
+
+    def numeric(self, result: Any) -> Any:
+        """A result as one operand: a list of tensors of one shape is stacked, any other structure is summed."""
+        STATE.site = self.end_site()
+        if result.__class__ in (list, tuple, dict):
+            leaves = [as_operand(leaf) for leaf in flatten(result)]
+            if any(leaf.__class__ is str or (leaf.__class__ is Tensor and leaf.dtype.kind == "s") for leaf in leaves):
+                raise failure("E0304", "the result holds strings, and strings have no derivative", site=self.end_site())
+            shapes = {leaf.shape if leaf.__class__ is Tensor else () for leaf in leaves}
+            if result.__class__ is not dict and len(shapes) == 1 and len(leaves) == len(result):
+                return as_operand(list(result))
+            total: Any = 0.0
+            for leaf in leaves:
+                total = total + (OPERATORS["sum_to"](leaf, shape=()) if getattr(leaf, "shape", ()) else leaf)
+            return total
+        operand = as_operand(result)
+        if operand.__class__ is str or (operand.__class__ is Tensor and operand.dtype.kind == "s"):
+            raise failure("E0304", "the result is a string, and strings have no derivative", site=self.end_site())
+        return operand
+
+    def run(self, command: str) -> Outcome:
+        outcome = self.outcome
+        start = time.perf_counter()
+        COMMANDS[command](self)
+        total = time.perf_counter() - start
+        outcome.timings["forward"] = self.forward_seconds
+        if command not in ("value", "run"):
+            outcome.timings["derivative"] = total - self.forward_seconds
+        differentiated = () if command in ("value", "run") else self.names
+        for name in self.core.inputs:
+            value = self.point[name]
+            # A bare integer that is differentiated is a float.
+            found = type_of(drivers.source(value) if name in differentiated else value)
+            if found is not None:
+                outcome.types[name] = found
+        self.explain_non_finite(command)
+        outcome.notices = [Notice(n.code, n.message, span_of(n.site)) for n in STATE.notices]
+        return outcome
+
+    def keep_value(self, value: Any) -> None:
+        STATE.site = self.end_site()
+        found = type_of(value)
+        if found is not None:
+            self.outcome.types["value"] = found
+        self.outcome.value = to_plain(value)
+
+    def kernel(self, sources: list[str] | None) -> tuple[Any, list[Any]] | None:
+        """The value and the gradients of `sources` from the kernel tier, or None where the tape is to run."""
+        engine = self.options.get("engine") or "auto"
+        program = self.program
+        if engine == "tape":
+            self.outcome.reason = "asked for"
+            return None
+        if engine == "auto" and not program.has_loops:
+            self.outcome.reason = "no loop that would repay a compiler"
+            return None
+        if STATE.weak_float.bits != 64 or STATE.kinks == "error" or self.limited:
+            self.outcome.reason = "the kernel tier computes in float64, without limits and without --kinks error"
+            return None
+        if engine == "auto" and program.kernels is None:
+            from .kernels.work import surely_small
+
+            if surely_small(self.core, self.point):
+                self.outcome.reason = "the tape is done before a kernel would be compiled"
+                return None
+        from .kernels.ir import Unsupported
+        from .kernels.runtime import Kernels
+
+        if program.kernels is None:
+            program.kernels = Kernels(self.core)
+        try:
+            found = program.kernels.evaluate(self.point, sources, engine == "kernel")
+        except Unsupported as why:
+            self.outcome.reason = f"no kernel for {why}"
+            return None
+        if found is None:
+            self.outcome.reason = "the tape is done before a kernel would be compiled"
+            return None
+        value, gradients, compiled = found
+        self.outcome.engine = "kernel"
+        self.outcome.reason = "asked for" if engine == "kernel" else "enough work to repay the compiler"
+        self.outcome.emitted = compiled.source
+        return value, gradients
+
+    @property
+    def limited(self) -> bool:
+        return any(self.options.get(name) is not None for name in ("max_steps", "timeout"))
+
+    def explain_non_finite(self, command: str) -> None:
+        """Where the first NaN or infinity came from, if the results hold one: the program is run again, traced."""
+        if command in ("tape", "check") or STATE.kinks == "error":
+            return
+        outcome = self.outcome
+        derived = (
+            outcome.gradients,
+            outcome.jacobian,
+            outcome.hessian,
+            outcome.tangent,
+            outcome.cotangents,
+            outcome.product,
+            outcome.derivatives,
+        )
+        if all_finite(outcome.value) and all(all_finite(part) for part in derived):
+            return
+        if outcome.engine == "kernel":
+            STATE.notify(
+                "N0603", "the result holds nan or inf; --engine tape finds where the first one arises", self.end_site()
+            )
+            return
+        from .diagnose import find_origin
+
+        self.body = self.program.compiled(STATE.weak_float.bits == 64, False)
+        find_origin(self, derivative=command not in ("value", "run"))
+
+
+def all_finite(value: Any) -> bool:
+    """Whether every number in a plain result is finite."""
+    cls = value.__class__
+    if value is None or cls in (str, bool, int):
+        return True
+    if cls is float:
+        return value - value == 0.0  # type: ignore[no-any-return]
+    if cls is complex:
+        return value.real - value.real == 0.0 and value.imag - value.imag == 0.0  # type: ignore[no-any-return]
+    if cls in (list, tuple):
+        return all(all_finite(v) for v in value)
+    if cls is dict:
+        return all(all_finite(v) for v in value.values())
+    if hasattr(value, "dtype") and value.dtype.kind in "fc":
+        import numpy as np
+
+        return bool(np.isfinite(value).all())
+    return True
+
+
+def first_use(program: Program, name: str) -> Span | None:
+    """The first place where an input is read, for the diagnostic of one that is not bound."""
+    return span_of(program.core.places[name])

@@ -1,0 +1,59 @@
+"""What an evaluation answers: values by name, and the notices that go with them."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..parser.source import Span
+
+
+class Notice:
+    """Something worth knowing about a result that is right; `span` is its place, or None."""
+
+    __slots__ = ("code", "message", "span")
+
+    def __init__(self, code: str, message: str, span: Span | None) -> None:
+        self.code = code
+        self.message = message
+        self.span = span
+
+    def __repr__(self) -> str:
+        return f"Notice({self.code!r}, {self.message!r})"
+
+
+class Outcome:
+    """What one evaluation gave; attributes that the command does not give are None."""
+
+    __slots__ = (
+        "check", "cotangents", "derivatives", "emitted", "engine", "gradients", "hessian", "jacobian", "mode", "notices", "product",
+        "reason", "tangent", "tape", "timings", "types", "value",
+    )  # fmt: skip
+
+    value: Any
+    gradients: dict[str, Any] | None
+    jacobian: dict[str, Any] | None
+    hessian: dict[str, dict[str, Any]] | None
+    tangent: Any
+    cotangents: dict[str, Any] | None
+    product: dict[str, Any] | None
+    derivatives: list[Any] | None
+    tape: list[Any] | None
+    check: Any
+    types: dict[str, tuple[str, tuple[int, ...]]]
+    notices: list[Notice]
+    emitted: str | None
+    engine: str
+    mode: str | None
+    reason: str
+    timings: dict[str, float]
+
+    def __init__(self) -> None:
+        for name in self.__slots__:
+            setattr(self, name, None)
+        self.types = {}
+        self.notices = []
+        self.timings = {}
+        self.engine = "tape"
+        self.reason = "the tape tier runs every program"
