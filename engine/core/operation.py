@@ -166,6 +166,7 @@ class Operation:
         "family",
         "function",
         "internal",
+        "kernel",
         "method",
         "name",
         "nin",
@@ -190,6 +191,7 @@ class Operation:
         example: tuple[str, Any] | None = None,
         scalar: Rule | None = None,
         array: Rule | None = None,
+        kernel: str | Rule | None = None,
         function: Rule | None = None,
         dtype: Any = "promote",
         accepts: str = "bifc",
@@ -212,6 +214,9 @@ class Operation:
         self.example = example
         self.scalar = scalar
         self.array = array
+        # An element-wise row: one element as a Python expression that Numba compiles, `{0}`, `{1}`, ... for the inputs and
+        # `{alpha}` for a static parameter. An array row: a function of the compiler's builder, `kernel(k, x, **static)`.
+        self.kernel = kernel
         self.function = function
         self.dtype = dtype
         self.accepts = accepts

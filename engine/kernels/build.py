@@ -242,8 +242,6 @@ class Builder:
         if attributes:
             if not attributes_covered(name, attributes):
                 raise Unsupported(f"{name} with these parameters has no kernel")
-            if name == "round":
-                attributes = None
         if name == "where_select":
             return self.select(*inputs)
         if name in LOGIC:
@@ -259,6 +257,8 @@ class Builder:
                 inputs = tuple(self.to_float(x) for x in inputs)
             return self.emit(name, inputs, BOOL)
         if kind == INT:
+            if attributes and attributes.get("decimals", 0) < 0:
+                raise Unsupported(f"{name} of integers with these parameters has no kernel")
             return self.integers(name, tuple(self.to_int(x) for x in inputs))
         # Whole exponents stay integers: their derivatives are other formulas.
         keep = name == "power"

@@ -35,11 +35,13 @@ relu = elementwise(
     "relu", "x", [lambda y, x: choose(x > 0, 1.0, 0.0)],
     scalar=lambda x: x if x > 0 or x != x else x.__class__(0), array=lambda np, x: np.maximum(x, 0), dtype="arithmetic",
     accepts="bif",
+    kernel="_relu({0})",
     domain=[(0.5, 5)], singular=[_corner("relu", 0, 0, 1)], doc="The positive part of x.", example=("relu(-2)", 0),
 )  # fmt: skip
 relu6 = elementwise(
     "relu6", "x", [lambda y, x: choose(x > 0, choose(x < 6, 1.0, 0.0), 0.0)],
     scalar=lambda x: min(max(x, 0.0), 6.0) if x == x else x, array=lambda np, x: np.minimum(np.maximum(x, 0), 6),
+    kernel="_clip({0}, 0.0, 6.0)",
     dtype="float", accepts="bif",
     domain=[(0.5, 5)], singular=[_corner("relu6", 0, 0, 1), _corner("relu6", 6, 0, 1)],
     doc="x kept between 0 and 6.", example=("relu6(8)", 6.0),
@@ -47,6 +49,7 @@ relu6 = elementwise(
 hard_tanh = elementwise(
     "hard_tanh", "x", [lambda y, x: choose(x > -1, choose(x < 1, 1.0, 0.0), 0.0)],
     scalar=lambda x: min(max(x, -1.0), 1.0) if x == x else x, array=lambda np, x: np.minimum(np.maximum(x, -1), 1),
+    kernel="_clip({0}, -1.0, 1.0)",
     dtype="float",
     accepts="bif", aliases="hardtanh", domain=[(-0.9, 0.9)],
     singular=[_corner("hard_tanh", -1, 0, 1), _corner("hard_tanh", 1, 0, 1)],
@@ -56,6 +59,7 @@ hard_sigmoid = elementwise(
     "hard_sigmoid", "x", [lambda y, x: choose(x > -3, choose(x < 3, 1.0 / 6.0, 0.0), 0.0)],
     scalar=lambda x: min(max(x + 3.0, 0.0), 6.0) / 6.0 if x == x else x,
     array=lambda np, x: np.minimum(np.maximum(x + 3, 0), 6) / 6, dtype="float", accepts="bif", aliases="hardsigmoid",
+    kernel="(_clip({0} + 3.0, 0.0, 6.0) / 6.0)",
     domain=[(-2, 2)], singular=[_corner("hard_sigmoid", -3, 0, 1 / 6), _corner("hard_sigmoid", 3, 0, 1 / 6)],
     doc="The piecewise linear sigmoid relu6(x + 3)/6.", example=("hard_sigmoid(0)", 0.5),
 )  # fmt: skip
@@ -76,6 +80,7 @@ def _leaky_kink(x: Any) -> Any:
 leaky_relu = elementwise(
     "leaky_relu", "x | alpha=0.2", [_leaky_slope],
     scalar=lambda x, alpha: x if x > 0 else alpha * x, array=lambda np, x, alpha: np.where(x > 0, x, alpha * x),
+    kernel="({0} if {0} > 0.0 else {alpha} * {0})",
     dtype="float",
     accepts="bif", domain=[(0.5, 5)],
     singular=[Singular(_leaky_kink, "leaky_relu is not differentiable at 0", subgradients="[alpha, 1]")],
@@ -92,6 +97,7 @@ elu = elementwise(
     "elu", "x | alpha=1.0", [lambda y, x, alpha: choose(x > 0, 1.0, alpha * exp(choose(x > 0, 0.0, x)))],
     scalar=lambda x, alpha: x if x > 0 else alpha * math.expm1(x),
     array=lambda np, x, alpha: np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0))), dtype="float", accepts="bif",
+    kernel="({0} if {0} > 0.0 else {alpha} * math.expm1({0}))",
     domain=[(-3, 3)],
     doc="x where it is positive, else alpha*(exp(x) - 1).", example=("elu(2.0)", 2.0),
 )  # fmt: skip
@@ -105,6 +111,7 @@ selu = elementwise(
     scalar=lambda x: SELU_SCALE * (x if x > 0 else SELU_ALPHA * math.expm1(x)),
     array=lambda np, x: SELU_SCALE * np.where(x > 0, x, SELU_ALPHA * np.expm1(np.minimum(x, 0))), dtype="float",
     accepts="bif", domain=[(0.5, 3)],
+    kernel=f"({SELU_SCALE!r} * ({{0}} if {{0}} > 0.0 else {SELU_ALPHA!r} * math.expm1({{0}})))",
     singular=[
         Singular(
             lambda x: x == 0, "selu is not differentiable at 0", adiff=SELU_SCALE, tensorflow=SELU_SCALE * SELU_ALPHA,
@@ -116,11 +123,13 @@ selu = elementwise(
 softsign = elementwise(
     "softsign", "x", [lambda y, x: square(divide(1.0, 1.0 + absolute(x)))],
     scalar=lambda x: x / (1.0 + abs(x)), array=lambda np, x: x / (1 + np.abs(x)), dtype="float", accepts="bif",
+    kernel="({0} / (1.0 + abs({0})))",
     aliases="soft_sign", domain=[(0.5, 3)], doc="x/(1 + abs(x)).", example=("softsign(1)", 0.5),
 )  # fmt: skip
 silu = elementwise(
     "silu", "x", [lambda y, x: sigmoid(x) * (1.0 + x * sigmoid(-x))],
     scalar=lambda x: x * sigmoid_of_float(x), array=lambda np, x: x * sigmoid_of_array(np, x), dtype="float",
+    kernel="({0} * _sigmoid({0}))",
     accepts="bif", aliases="swish", domain=[(-5, 5)], doc="x*sigmoid(x).", example=("silu(0)", 0.0),
 )  # fmt: skip
 mish = composite(
@@ -156,6 +165,7 @@ def _gelu_array(np: Any, x: Any) -> Any:
 gelu_exact = elementwise(
     "gelu_exact", "x", [lambda y, x: ndtr(x) + x * normal_density(x)],
     scalar=lambda x: x * special_scalar.ndtr(x), array=_gelu_array,
+    kernel="({0} * ndtr({0}))",
     dtype="float",
     accepts="bif", domain=[(-3, 3)],
     internal=True, doc="x*ndtr(x): the Gaussian error linear unit.", example=("gelu_exact(0.0)", 0.0),

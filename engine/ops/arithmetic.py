@@ -57,18 +57,21 @@ add = elementwise(
     "add", "a, b", [1, 1],
     scalar=operator.add, array=lambda np, a, b: np.add(a, b), dtype="arithmetic",
     aliases="tf.math.add", domain=[(-10, 10), (-10, 10)],
+    kernel="({0} + {1})",
     doc="Sum of two numbers or tensors: a + b.", example=("add(2, 3)", 5),
 )  # fmt: skip
 subtract = elementwise(
     "subtract", "a, b", [1, -1],
     scalar=operator.sub, array=lambda np, a, b: np.subtract(a, b), dtype="arithmetic",
     aliases="sub", domain=[(-10, 10), (-10, 10)],
+    kernel="({0} - {1})",
     doc="Difference: a - b.", example=("subtract(2, 3)", -1),
 )  # fmt: skip
 multiply = elementwise(
     "multiply", "a, b", [lambda y, a, b: b, lambda y, a, b: a],
     scalar=operator.mul, array=lambda np, a, b: np.multiply(a, b), dtype="arithmetic",
     aliases="mul", domain=[(-10, 10), (-10, 10)],
+    kernel="({0} * {1})",
     doc="Element-wise product: a * b.", example=("multiply(2, 3)", 6),
 )  # fmt: skip
 
@@ -83,6 +86,7 @@ def _strong(np: Any, g: Any, p: Any) -> Any:
 strong_multiply = elementwise(
     "strong_multiply", "g, p", [lambda y, g, p: p, lambda y, g, p: g],
     scalar=lambda g, p: g * p if g != 0 else 0.0 * g, array=_strong, dtype="arithmetic", domain=[(-10, 10), (-10, 10)],
+    kernel="_strong({0}, {1})",
     internal=True, doc="Product in which a zero first factor stays zero even beside inf or nan: the product of the chain rule.",
     example=("strong_multiply(0, inf)", 0.0),
 )  # fmt: skip
@@ -92,6 +96,7 @@ divide = elementwise(
     "divide", "a, b", [lambda y, a, b: divide(1.0, b), lambda y, a, b: divide(-y, b)],
     scalar=operator.truediv, array=lambda np, a, b: np.divide(a, b), dtype="float",
     aliases="div truediv true_divide realdiv", domain=[(-10, 10), (0.5, 10)],
+    kernel="({0} / {1})",
     singular=[
         Singular(lambda a, b: b == 0, "division by zero: the derivative is infinite or undefined"),
         Singular(lambda a, b: b == 0, "division by zero: the derivative is infinite or undefined", input=1),
@@ -126,6 +131,7 @@ floor_divide = zero(
     "floor_divide", "a, b",
     scalar=operator.floordiv, array=_floor_divide, dtype="arithmetic", accepts="bif",
     aliases="floordiv", domain=[(1.1, 9.7), (2.1, 3.4)],
+    kernel="_floor_divide({0}, {1})",
     singular=[Singular(_at_multiple, "floor_divide jumps at multiples of b", **everywhere(0.0))],
     doc="Quotient rounded down: a // b. Its derivative is 0 wherever it exists.", example=("floor_divide(7, 2)", 3),
 )  # fmt: skip
@@ -133,6 +139,7 @@ mod = elementwise(
     "mod", "a, b", [_one, lambda y, a, b: -floor_divide(a, b)],
     scalar=operator.mod, array=_mod, dtype="arithmetic", accepts="bif",
     aliases="remainder floormod floor_mod", domain=[(1.1, 1.9), (2.1, 3.4)],
+    kernel="_mod({0}, {1})",
     singular=[
         Singular(lambda a, b: b == 0, "mod by zero is not defined", **everywhere(NAN)),
         Singular(lambda a, b: b == 0, "mod by zero is not defined", **everywhere(NAN), input=1),
@@ -144,6 +151,7 @@ mod = elementwise(
 negative = elementwise(
     "negative", "x", [-1],
     scalar=operator.neg, array=lambda np, x: np.negative(x), dtype="arithmetic",
+    kernel="(-{0})",
     aliases="neg", domain=[(-10, 10)], doc="Minus x.", example=("negative(2)", -2),
 )  # fmt: skip
 positive = elementwise(
@@ -180,8 +188,9 @@ def _power_da(y: Any, a: Any, b: Any) -> Any:
         if b == 1:
             return _one(y) if number(a) else OPERATORS["ones_like"](a)
         return a * 2 if b == 2 else b * power(a, b - 1)
-    slope = b * power(a, b - 1)
-    # 0 * 0**-1 is nan, and the derivative of a**0 is 0. Elsewhere the formula stands: it may be derived by b in turn.
+    # b = 0 decides, whatever a is: the derivative of nan**0 is 0.
+    slope = strong_multiply(b, power(a, b - 1))
+    # 0 * 0**-1 is 0 then, but has derivatives of its own, which that of a**0 has not. Elsewhere the formula stands: it may be derived by b in turn.
     return choose(logical_and(equal(a, 0), equal(b, 0)), 0.0, slope)
 
 
@@ -197,6 +206,7 @@ power = elementwise(
     "power", "a, b", [_power_da, _power_db],
     scalar=_power, array=_power_array, dtype="arithmetic",
     aliases="pow", domain=[(0.2, 3), (-3, 3)],
+    kernel="math.pow({0}, {1})",
     singular=[
         Singular(
             lambda a, b: (a == 0) & below(b, 1) & (b != 0),
@@ -229,7 +239,7 @@ def _compare(name: str, sign: str, function: Any, aliases: str = "", accepts: st
     return no_tangent(
         name, "a, b", scalar=function, array=lambda np, a, b: function(a, b), dtype="bool", accepts=accepts,
         aliases=aliases, doc=f"Whether a {sign} b, element by element.", example=(f"{name}(1, 2)", function(1, 2)),
-        reason="a comparison", domain=[(-1, 1), (-1, 1)],
+        kernel=f"({{0}} {sign} {{1}})", reason="a comparison", domain=[(-1, 1), (-1, 1)],
     )  # fmt: skip
 
 
@@ -241,18 +251,23 @@ equal = _compare("equal", "==", operator.eq, accepts="bifcs")
 not_equal = _compare("not_equal", "!=", operator.ne, accepts="bifcs")
 
 
-def _logical(name: str, doc: str, scalar: Any, example: bool, aliases: str) -> Operation:
+def _logical(name: str, doc: str, scalar: Any, example: bool, kernel: str) -> Operation:
     return no_tangent(
         name, "a, b", scalar=scalar, array=lambda np, a, b: getattr(np, name)(a, b), dtype="bool", accepts="bif",
-        aliases=aliases, doc=doc, example=(f"{name}(True, False)", example), reason="logic", domain=[(-1, 1), (-1, 1)],
+        kernel=kernel, doc=doc, example=(f"{name}(True, False)", example), reason="logic", domain=[(-1, 1), (-1, 1)],
     )  # fmt: skip
 
 
-logical_and = _logical("logical_and", "Whether both are true.", lambda a, b: bool(a) and bool(b), False, "")
-logical_or = _logical("logical_or", "Whether either is true.", lambda a, b: bool(a) or bool(b), True, "")
-logical_xor = _logical("logical_xor", "Whether exactly one is true.", lambda a, b: bool(a) != bool(b), True, "")
+logical_and = _logical(
+    "logical_and", "Whether both are true.", lambda a, b: bool(a) and bool(b), False, "({0} and {1})"
+)
+logical_or = _logical("logical_or", "Whether either is true.", lambda a, b: bool(a) or bool(b), True, "({0} or {1})")
+logical_xor = _logical(
+    "logical_xor", "Whether exactly one is true.", lambda a, b: bool(a) != bool(b), True, "({0} != {1})"
+)
 logical_not = no_tangent(
     "logical_not", "x", scalar=operator.not_, array=lambda np, x: np.logical_not(x), dtype="bool", accepts="bif",
+    kernel="(not {0})",
     doc="Whether x is false.", example=("logical_not(True)", False), reason="logic", domain=[(-1, 1)],
 )  # fmt: skip
 
@@ -302,6 +317,7 @@ where_select = linear(
         where_select(condition, 0.0, g),
     ),
     scalar=lambda c, a, b: a if c else b, array=lambda np, c, a, b: np.where(c, a, b), dtype="arithmetic", skip=1,
+    kernel="({1} if {0} else {2})",
     internal=True, doc="Choose element by element; `where` with three arguments.", example=("where_select(True, 1, 2)", 1),
 )  # fmt: skip
 

@@ -34,11 +34,13 @@ LN10 = math.log(10.0)
 exp = elementwise(
     "exp", "x", [lambda y, x: y],
     scalar=math.exp, array=lambda np, x: np.exp(x), dtype="float", domain=[(-5, 5)],
+    kernel="math.exp({0})",
     doc="The exponential e**x.", example=("exp(0)", 1.0),
 )  # fmt: skip
 exp2 = elementwise(
     "exp2", "x", [lambda y, x: y * LN2],
     scalar=math.exp2, array=lambda np, x: np.exp2(x), dtype="float", domain=[(-5, 5)],
+    kernel="math.exp2({0})",
     doc="2**x.", example=("exp2(3)", 8.0),
 )  # fmt: skip
 
@@ -54,6 +56,7 @@ def _expm1(np: Any, x: Any) -> Any:
 expm1 = elementwise(
     "expm1", "x", [lambda y, x: exp(x)],
     scalar=math.expm1, array=_expm1, dtype="float", domain=[(-3, 3)],
+    kernel="math.expm1({0})",
     doc="exp(x) - 1, exact for small x.", example=("expm1(1e-20)", 1e-20),
 )  # fmt: skip
 
@@ -71,16 +74,19 @@ def _log_singular(message: str, end: float = 0.0) -> list[Singular]:
 log = elementwise(
     "log", "x", [lambda y, x: divide(1.0, x)],
     scalar=math.log, array=lambda np, x: np.log(x), dtype="float", aliases="ln", domain=[(0.1, 10)],
+    kernel="math.log({0})",
     singular=_log_singular("log"), doc="The natural logarithm.", example=("log(e)", 1.0),
 )  # fmt: skip
 log2 = elementwise(
     "log2", "x", [lambda y, x: divide(1.0 / LN2, x)],
     scalar=math.log2, array=lambda np, x: np.log2(x), dtype="float", domain=[(0.1, 10)],
+    kernel="math.log2({0})",
     singular=_log_singular("log2"), doc="The logarithm to base 2.", example=("log2(8)", 3.0),
 )  # fmt: skip
 log10 = elementwise(
     "log10", "x", [lambda y, x: divide(1.0 / LN10, x)],
     scalar=math.log10, array=lambda np, x: np.log10(x), dtype="float", domain=[(0.1, 10)],
+    kernel="math.log10({0})",
     singular=_log_singular("log10"), doc="The logarithm to base 10.", example=("log10(1000)", 3.0),
 )  # fmt: skip
 
@@ -99,6 +105,7 @@ def _log1p(np: Any, x: Any) -> Any:
 log1p = elementwise(
     "log1p", "x", [lambda y, x: divide(1.0, 1.0 + x)],
     scalar=math.log1p, array=_log1p, dtype="float", domain=[(-0.9, 5)],
+    kernel="math.log1p({0})",
     singular=_log_singular("log1p", -1.0), doc="log(1 + x), exact for small x.", example=("log1p(1e-20)", 1e-20),
 )  # fmt: skip
 
@@ -108,29 +115,34 @@ log1p = elementwise(
 square = elementwise(
     "square", "x", [lambda y, x: x * 2],
     scalar=lambda x: x * x, array=lambda np, x: np.square(x), dtype="arithmetic", domain=[(-10, 10)],
+    kernel="({0} * {0})",
     doc="x squared.", example=("square(3)", 9),
 )  # fmt: skip
 sqrt = elementwise(
     "sqrt", "x", [lambda y, x: divide(0.5, y)],
     scalar=math.sqrt, array=lambda np, x: np.sqrt(x), dtype="float", domain=[(0.1, 10)],
+    kernel="math.sqrt({0})",
     singular=[Singular(lambda x: x == 0, "sqrt has an infinite derivative at 0", **everywhere(INF))],
     doc="The square root.", example=("sqrt(9)", 3.0),
 )  # fmt: skip
 rsqrt = elementwise(
     "rsqrt", "x", [lambda y, x: divide(-0.5 * y, x)],
     scalar=lambda x: 1.0 / math.sqrt(x), array=lambda np, x: 1 / np.sqrt(x), dtype="float", domain=[(0.1, 10)],
+    kernel="(1.0 / math.sqrt({0}))",
     singular=[Singular(lambda x: x == 0, "rsqrt has an infinite derivative at 0", **everywhere(-INF))],
     doc="One over the square root.", example=("rsqrt(4)", 0.5),
 )  # fmt: skip
 cbrt = elementwise(
     "cbrt", "x", [lambda y, x: divide(1.0, 3.0 * (y * y))],
     scalar=math.cbrt, array=lambda np, x: np.cbrt(x), dtype="float", accepts="bif", domain=[(0.1, 10)],
+    kernel="np.cbrt({0})",
     singular=[Singular(lambda x: x == 0, "cbrt has an infinite derivative at 0", **everywhere(INF))],
     doc="The real cube root, negative for negative x.", example=("cbrt(-8)", -2.0),
 )  # fmt: skip
 reciprocal = elementwise(
     "reciprocal", "x", [lambda y, x: -(y * y)],
     scalar=lambda x: 1.0 / x, array=lambda np, x: np.reciprocal(x), dtype="float",
+    kernel="(1.0 / {0})",
     domain=[(0.5, 10)],
     singular=[Singular(lambda x: x == 0, "reciprocal has an infinite derivative at 0", **everywhere(-INF))],
     doc="One over x.", example=("reciprocal(4)", 0.25),
@@ -139,6 +151,7 @@ squared_difference = elementwise(
     "squared_difference", "a, b", [lambda y, a, b: 2 * (a - b), lambda y, a, b: 2 * (b - a)],
     scalar=lambda a, b: (a - b) * (a - b), array=lambda np, a, b: np.square(np.subtract(a, b)), dtype="arithmetic",
     accepts="bif", domain=[(-10, 10), (-10, 10)],
+    kernel="_squared_difference({0}, {1})",
     doc="The square of a - b.", example=("squared_difference(5, 3)", 4),
 )  # fmt: skip
 
@@ -161,11 +174,13 @@ def _sech(np: Any, x: Any) -> Any:
 sech = elementwise(
     "sech", "x", [lambda y, x: -(y * tanh(x))],
     scalar=_sech_scalar, array=_sech, dtype="float", domain=[(-3, 3)],
+    kernel="_sech({0})",
     doc="The hyperbolic secant, 1/cosh(x).", example=("sech(0)", 1.0),
 )  # fmt: skip
 tanh = elementwise(
     "tanh", "x", [lambda y, x: square(sech(x))],
     scalar=math.tanh, array=lambda np, x: np.tanh(x), dtype="float", domain=[(-3, 3)],
+    kernel="math.tanh({0})",
     doc="The hyperbolic tangent.", example=("tanh(0)", 0.0),
 )  # fmt: skip
 
@@ -188,12 +203,14 @@ def sigmoid_of_array(np: Any, x: Any) -> Any:
 sigmoid = elementwise(
     "sigmoid", "x", [lambda y, x: 0.25 * square(sech(0.5 * x))],
     scalar=sigmoid_of_float, array=sigmoid_of_array, dtype="float", aliases="expit logistic", domain=[(-5, 5)],
+    kernel="_sigmoid({0})",
     doc="The logistic function 1/(1 + exp(-x)).", example=("sigmoid(0)", 0.5),
 )  # fmt: skip
 softplus = elementwise(
     "softplus", "x", [lambda y, x: sigmoid(x)],
     scalar=lambda x: max(x, 0.0) + math.log1p(math.exp(-abs(x))),
     array=lambda np, x: np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x))), dtype="float", accepts="bif",
+    kernel="_softplus({0})",
     domain=[(-5, 5)], doc="log(1 + exp(x)), without overflow.", example=("softplus(1000)", 1000.0),
 )  # fmt: skip
 log_sigmoid = elementwise(
@@ -201,11 +218,13 @@ log_sigmoid = elementwise(
     scalar=lambda x: min(x, 0.0) - math.log1p(math.exp(-abs(x))),
     array=lambda np, x: np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x))), dtype="float", accepts="bif",
     aliases="log_expit logsigmoid", domain=[(-5, 5)],
+    kernel="_log_sigmoid({0})",
     doc="log(sigmoid(x)), without underflow.", example=("log_sigmoid(-1000)", -1000.0),
 )  # fmt: skip
 bernoulli_variance = elementwise(
     "bernoulli_variance", "p", [lambda y, p: 1.0 - 2.0 * p],
     scalar=lambda p: p * (1.0 - p), array=lambda np, p: p * (1 - p), dtype="float", domain=[(0.1, 0.9)],
+    kernel="({0} * (1.0 - {0}))",
     internal=True, doc="p*(1 - p), the variance of a Bernoulli variable; its derivative 1 - 2*p does not cancel.",
     example=("bernoulli_variance(0.5)", 0.25),
 )  # fmt: skip
@@ -224,6 +243,7 @@ def _logit(np: Any, p: Any) -> Any:
 logit = elementwise(
     "logit", "p", [lambda y, p: divide(1.0, bernoulli_variance(p))],
     scalar=_logit_scalar, array=_logit, dtype="float", accepts="bif", domain=[(0.1, 0.9)],
+    kernel="_logit({0})",
     singular=[
         Singular(lambda p: (p == 0) | (p == 1), "logit has an infinite derivative at 0 and 1", **everywhere(INF)),
         Singular(lambda p: (p < 0) | (p > 1), "logit is not defined outside [0, 1]", adiff=NAN,
@@ -264,6 +284,7 @@ def _logaddexp_singular() -> list[Singular]:
 logaddexp = elementwise(
     "logaddexp", "a, b", [lambda y, a, b: sigmoid(a - b), lambda y, a, b: sigmoid(b - a)],
     scalar=_logaddexp_scalar, array=lambda np, a, b: np.logaddexp(a, b), dtype="float", accepts="bif",
+    kernel="_logaddexp({0}, {1})",
     domain=[(-5, 5), (-5, 5)], singular=_logaddexp_singular(),
     doc="log(exp(a) + exp(b)), without overflow.", example=("logaddexp(1000, 0)", 1000.0),
 )  # fmt: skip
@@ -304,6 +325,7 @@ xlogy = elementwise(
     "xlogy", "x, y", [lambda z, x, y: log(y), lambda z, x, y: divide(x, y)],
     scalar=lambda x, y: x * math.log(y) if x or y != y else 0.0,
     array=lambda np, x, y: _where_zero(np, x, y, x * np.log(y)), dtype="float",
+    kernel="({0} * math.log({1}) if {0} != 0.0 or {1} != {1} else 0.0)",
     domain=[(-3, 3), (0.1, 5)], singular=_xlog_singular(0.0, "xlogy"),
     doc="x*log(y), and 0 where x is 0.", example=("xlogy(0, 0)", 0.0),
 )  # fmt: skip
@@ -311,6 +333,7 @@ xlog1py = elementwise(
     "xlog1py", "x, y", [lambda z, x, y: log1p(y), lambda z, x, y: divide(x, 1.0 + y)],
     scalar=lambda x, y: x * math.log1p(y) if x or y != y else 0.0,
     array=lambda np, x, y: _where_zero(np, x, y, x * _log1p(np, y)), dtype="float",
+    kernel="({0} * math.log1p({1}) if {0} != 0.0 or {1} != {1} else 0.0)",
     domain=[(-3, 3), (-0.9, 5)], singular=_xlog_singular(-1.0, "xlog1py"),
     doc="x*log1p(y), and 0 where x is 0.", example=("xlog1py(0, -1)", 0.0),
 )  # fmt: skip
@@ -319,6 +342,7 @@ xdivy = elementwise(
     [lambda z, x, y: divide(1.0, y), lambda z, x, y: choose(equal(x, 0), 0.0, divide(-z, y))],
     scalar=lambda x, y: x / y if x or y != y else 0.0,
     array=lambda np, x, y: _where_zero(np, x, y, np.divide(x, y)), dtype="float", domain=[(-3, 3), (0.5, 5)],
+    kernel="({0} / {1} if {0} != 0.0 or {1} != {1} else 0.0)",
     singular=[
         Singular(
             lambda x, y: y == 0, "division by zero: the derivative is infinite or undefined",
@@ -344,6 +368,7 @@ divide_no_nan = elementwise(
     [lambda y, a, b: divide_no_nan(1.0, b), lambda y, a, b: divide_no_nan(-y, b)],
     scalar=lambda a, b: a / b if b else 0.0, array=lambda np, a, b: _no_nan(np, a, b, np.divide(a, b)), dtype="float",
     aliases="div_no_nan", domain=[(-10, 10), (0.5, 10)],
+    kernel="({0} / {1} if {1} != 0.0 else 0.0)",
     singular=[
         Singular(lambda a, b: b == 0, "divide_no_nan is 0 by definition where b is 0", **everywhere(0.0),
         subgradients="{0}"),
@@ -357,12 +382,14 @@ divide_no_nan = elementwise(
 multiply_no_nan = elementwise(
     "multiply_no_nan", "a, b", [lambda y, a, b: b, lambda y, a, b: _unless_zero(b, a)],
     scalar=lambda a, b: a * b if b else 0.0, array=lambda np, a, b: _no_nan(np, a, b, np.multiply(a, b)),
+    kernel="({0} * {1} if {1} != 0.0 else 0.0)",
     dtype="arithmetic", domain=[(-10, 10), (-10, 10)],
     doc="a*b, and 0 where b is 0 even if a is infinite or nan.", example=("multiply_no_nan(inf, 0)", 0.0),
 )  # fmt: skip
 reciprocal_no_nan = elementwise(
     "reciprocal_no_nan", "x", [lambda y, x: -(y * y)],
     scalar=lambda x: 1.0 / x if x else 0.0, array=lambda np, x: _no_nan(np, 1, x, np.divide(1, x)), dtype="float",
+    kernel="(1.0 / {0} if {0} != 0.0 else 0.0)",
     domain=[(0.5, 10)],
     singular=[
         Singular(lambda x: x == 0, "reciprocal_no_nan is 0 by definition at 0", **everywhere(0.0), subgradients="{0}")
@@ -385,6 +412,7 @@ direction = elementwise(
         lambda y, a, b: divide(-(y * direction(b, a)), hypot(a, b)),
     ],
     scalar=_direction_scalar, array=lambda np, a, b: np.divide(a, np.hypot(a, b)), dtype="float", accepts="bif",
+    kernel="({0} / math.hypot({0}, {1}))",
     domain=[(-5, 5), (0.5, 5)],
     internal=True, doc="a/hypot(a, b): the cosine of the angle between (a, b) and the first axis; its derivative does not cancel.",
     example=("direction(3, 4)", 0.6),
@@ -392,6 +420,7 @@ direction = elementwise(
 hypot = elementwise(
     "hypot", "a, b", [lambda y, a, b: direction(a, b), lambda y, a, b: direction(b, a)],
     scalar=math.hypot, array=lambda np, a, b: np.hypot(a, b), dtype="float", accepts="bif",
+    kernel="math.hypot({0}, {1})",
     domain=[(-5, 5), (0.5, 5)],
     singular=[
         Singular(

@@ -45,16 +45,19 @@ def _whole(function: Any) -> Any:
 floor = zero(
     "floor", "x",
     scalar=_whole(math.floor), array=lambda np, x: np.floor(x), dtype="float", accepts="bif", domain=[(0.1, 0.9)],
+    kernel="np.floor({0})",
     singular=_at_integers("floor"), doc="The largest integer not above x, as a float.", example=("floor(2.7)", 2.0),
 )  # fmt: skip
 ceil = zero(
     "ceil", "x",
     scalar=_whole(math.ceil), array=lambda np, x: np.ceil(x), dtype="float", accepts="bif", domain=[(0.1, 0.9)],
+    kernel="np.ceil({0})",
     singular=_at_integers("ceil"), doc="The smallest integer not below x, as a float.", example=("ceil(2.1)", 3.0),
 )  # fmt: skip
 trunc = zero(
     "trunc", "x",
     scalar=_whole(math.trunc), array=lambda np, x: np.trunc(x), dtype="float", accepts="bif", aliases="fix",
+    kernel="np.trunc({0})",
     domain=[(0.1, 0.9)],
     singular=[Singular(lambda x: (x == x // 1) & (x != 0), "trunc jumps at integers", **everywhere(0.0),
     subgradients="the slopes between the jumps")],
@@ -77,6 +80,7 @@ def _round(np: Any, x: Any, decimals: int) -> Any:
 round_half_even = zero(
     "round", "x | decimals=0",
     scalar=_round_scalar, array=_round, dtype="arithmetic", aliases="rint around", method=True, domain=[(0.1, 0.4)],
+    kernel="_round({0}, {decimals})",
     singular=[
         Singular(
             lambda x: False if is_complex(x) else (x - x // 1 == 0.5), "round jumps halfway between integers",
@@ -99,6 +103,7 @@ def _signum_scalar(x: Any) -> Any:
 signum = zero(
     "signum", "x",
     scalar=_signum_scalar, array=lambda np, x: np.sign(x), dtype="arithmetic", accepts="bif", domain=[(0.5, 2)],
+    kernel="_sign({0})",
     singular=[Singular(lambda x: x == 0, "sign jumps at 0", **everywhere(0.0),
     subgradients="the slopes beside the jump")],
     internal=True, doc="The sign of a real number: -1, 0 or 1.", example=("signum(-2.5)", -1.0),
@@ -140,6 +145,7 @@ def _abs_slope(y: Any, x: Any) -> Any:
 absolute = elementwise(
     "abs", "x", [_abs_slope],
     scalar=abs, array=lambda np, x: np.abs(x), dtype="real", aliases="absolute fabs", domain=[(0.5, 5)],
+    kernel="abs({0})",
     singular=[
         Singular(
             lambda x: x == 0, "abs is not differentiable at 0", adiff=0.0, tensorflow=0.0, jax=1.0, torch=0.0,
@@ -151,6 +157,7 @@ absolute = elementwise(
 copysign = elementwise(
     "copysign", "x, s", [lambda y, x, s: copysign(1.0, x) * copysign(1.0, s), lambda y, x, s: 0.0],
     scalar=math.copysign, array=lambda np, x, s: np.copysign(x, s), dtype="float", accepts="bif",
+    kernel="math.copysign({0}, {1})",
     domain=[(0.5, 5), (0.5, 5)],
     singular=[
         Singular(
@@ -167,6 +174,7 @@ heaviside = elementwise(
     "heaviside", "x, h", [lambda y, x, h: 0.0, lambda y, x, h: choose(equal(x, 0), 1.0, 0.0)],
     scalar=lambda x, h: h if x == 0 else (1.0 if x > 0 else (0.0 if x < 0 else x)),
     array=lambda np, x, h: np.heaviside(x, h), dtype="float", accepts="bif", domain=[(0.5, 5), (0, 1)],
+    kernel="({1} if {0} == 0.0 else (1.0 if {0} > 0.0 else (0.0 if {0} < 0.0 else {0})))",
     singular=[
         Singular(
             lambda x, h: x == 0, "heaviside jumps at 0", **everywhere(0.0), subgradients="the slopes beside the jump"
@@ -190,12 +198,14 @@ maximum = elementwise(
     "maximum", "a, b", [lambda y, a, b: choose(a > b, 1.0, 0.0), lambda y, a, b: choose(b > a, 1.0, 0.0)],
     scalar=lambda a, b: a if a > b or a != a else b, array=lambda np, a, b: np.maximum(a, b), dtype="arithmetic",
     accepts="bif", domain=[(0, 1), (2, 3)], singular=[_tie(1.0, "maximum", 0), _tie(0.0, "maximum", 1)],
+    kernel="_maximum({0}, {1})",
     doc="The larger of a and b, element by element.", example=("maximum(2, 3)", 3),
 )  # fmt: skip
 minimum = elementwise(
     "minimum", "a, b", [lambda y, a, b: choose(a < b, 1.0, 0.0), lambda y, a, b: choose(b < a, 1.0, 0.0)],
     scalar=lambda a, b: a if a < b or a != a else b, array=lambda np, a, b: np.minimum(a, b), dtype="arithmetic",
     accepts="bif", domain=[(0, 1), (2, 3)], singular=[_tie(1.0, "minimum", 0), _tie(0.0, "minimum", 1)],
+    kernel="_minimum({0}, {1})",
     doc="The smaller of a and b, element by element.", example=("minimum(2, 3)", 2),
 )  # fmt: skip
 
@@ -215,6 +225,7 @@ fmax = elementwise(
     "fmax", "a, b",
     [lambda y, a, b: choose(equal(y, a), 1.0, 0.0), lambda y, a, b: choose(equal(y, b), 1.0, 0.0)],
     scalar=_nan_passes(max), array=lambda np, a, b: np.fmax(a, b), dtype="arithmetic", accepts="bif",
+    kernel="_fmax({0}, {1})",
     domain=[(0, 1), (2, 3)], singular=[_tie(1.0, "fmax", 0), _tie(0.0, "fmax", 1)],
     doc="The larger of a and b; a nan counts as missing.", example=("fmax(2, nan)", 2.0),
 )  # fmt: skip
@@ -222,6 +233,7 @@ fmin = elementwise(
     "fmin", "a, b",
     [lambda y, a, b: choose(equal(y, a), 1.0, 0.0), lambda y, a, b: choose(equal(y, b), 1.0, 0.0)],
     scalar=_nan_passes(min), array=lambda np, a, b: np.fmin(a, b), dtype="arithmetic", accepts="bif",
+    kernel="_fmin({0}, {1})",
     domain=[(0, 1), (2, 3)], singular=[_tie(1.0, "fmin", 0), _tie(0.0, "fmin", 1)],
     doc="The smaller of a and b; a nan counts as missing.", example=("fmin(2, nan)", 2.0),
 )  # fmt: skip
@@ -252,6 +264,7 @@ clip_between = elementwise(
     ],
     scalar=_clip_scalar, array=lambda np, x, low, high: np.minimum(np.maximum(x, low), high), dtype="arithmetic",
     accepts="bif", domain=[(-1, 1), (-3, -2), (2, 3)],
+    kernel="_clip({0}, {1}, {2})",
     singular=[
         _clip_edge(0, lambda x, low, high: (x == low) | (x == high), 1.0, 0.5),
         _clip_edge(1, lambda x, low, high: x == low, 0.0, 0.5),
@@ -302,6 +315,7 @@ def _at_multiple(a: Any, b: Any) -> Any:
 fmod = elementwise(
     "fmod", "a, b", [lambda y, a, b: 1.0, lambda y, a, b: -round_half_even(divide(a - y, b), decimals=0)],
     scalar=_fmod_scalar, array=_fmod, dtype="arithmetic", accepts="bif", aliases="truncatemod",
+    kernel="np.fmod({0}, {1})",
     domain=[(1.1, 1.9), (2.1, 3.4)],
     singular=[
         Singular(_at_multiple, "fmod jumps at multiples of b: the derivative between the jumps is taken"),
@@ -329,30 +343,43 @@ ldexp = elementwise(
 
 
 def _test(
-    name: str, doc: str, scalar: Any, example: tuple[str, bool], accepts: str = "bifc", aliases: str = ""
+    name: str, doc: str, scalar: Any, example: tuple[str, bool], kernel: str, accepts: str = "bifc", aliases: str = ""
 ) -> Operation:
     return no_tangent(
         name, "x", scalar=scalar, array=lambda np, x: getattr(np, name)(x), dtype="bool", accepts=accepts,
-        aliases=aliases, doc=doc, example=example, reason="a test", domain=[(-1, 1)],
+        kernel=kernel, aliases=aliases, doc=doc, example=example, reason="a test", domain=[(-1, 1)],
     )  # fmt: skip
 
 
-isnan = _test("isnan", "Whether x is nan.", lambda x: x != x, ("isnan(nan)", True), aliases="is_nan")
-isinf = _test("isinf", "Whether x is infinite.", lambda x: x in (INF, -INF), ("isinf(-inf)", True), aliases="is_inf")
+isnan = _test("isnan", "Whether x is nan.", lambda x: x != x, ("isnan(nan)", True), "({0} != {0})", aliases="is_nan")
+isinf = _test(
+    "isinf",
+    "Whether x is infinite.",
+    lambda x: x in (INF, -INF),
+    ("isinf(-inf)", True),
+    "({0} == math.inf or {0} == -math.inf)",
+    aliases="is_inf",
+)
 isfinite = _test(
     "isfinite",
     "Whether x is neither nan nor infinite.",
     lambda x: x - x == 0,
     ("isfinite(1.0)", True),
+    "({0} - {0} == 0.0)",
     aliases="is_finite",
 )
-isposinf = _test("isposinf", "Whether x is +inf.", lambda x: x == INF, ("isposinf(inf)", True), "bif")
-isneginf = _test("isneginf", "Whether x is -inf.", lambda x: x == -INF, ("isneginf(-inf)", True), "bif")
+isposinf = _test(
+    "isposinf", "Whether x is +inf.", lambda x: x == INF, ("isposinf(inf)", True), "({0} == math.inf)", "bif"
+)
+isneginf = _test(
+    "isneginf", "Whether x is -inf.", lambda x: x == -INF, ("isneginf(-inf)", True), "({0} == -math.inf)", "bif"
+)
 signbit = _test(
     "signbit",
     "Whether x is negative, -0.0 included.",
     lambda x: math.copysign(1.0, x) < 0,
     ("signbit(-0.0)", True),
+    "(math.copysign(1.0, {0}) < 0.0)",
     "bif",
 )
 isreal = no_tangent(

@@ -61,22 +61,26 @@ def _at_nonpositive_integers(x: Any) -> Any:
 gaussian = elementwise(
     "gaussian", "x", [lambda y, x: -2.0 * (x * y)],
     scalar=special_scalar.gaussian, array=_own("gaussian"), dtype="float", accepts="bif", domain=[(-3, 3)],
+    kernel="gaussian({0}, 1.0)",
     internal=True, doc="exp(-x**2), exact to the last digit for large x too.", example=("gaussian(0)", 1.0),
 )  # fmt: skip
 normal_density = elementwise(
     "normal_density", "x", [lambda y, x: -(x * y)],
     scalar=special_scalar.normal_density, array=_own("normal_density"), dtype="float", accepts="bif",
+    kernel="normal_density({0})",
     domain=[(-3, 3)], internal=True, doc="The density exp(-x**2/2)/sqrt(2*pi) of the normal distribution.",
     example=("normal_density(0)", 1 / math.sqrt(2 * math.pi)),
 )  # fmt: skip
 erf = elementwise(
     "erf", "x", [lambda y, x: TWO_OVER_SQRT_PI * gaussian(x)],
     scalar=math.erf, array=_scipy("erf"), dtype="float", accepts="bif", domain=[(-3, 3)],
+    kernel="math.erf({0})",
     doc="The error function; DLMF 7.2.1.", example=("erf(0)", 0.0),
 )  # fmt: skip
 erfc = elementwise(
     "erfc", "x", [lambda y, x: -TWO_OVER_SQRT_PI * gaussian(x)],
     scalar=math.erfc, array=_own("erfc"), dtype="float", accepts="bif", domain=[(-3, 3)],
+    kernel="math.erfc({0})",
     doc="1 - erf(x), exact for large x; DLMF 7.2.2.", example=("erfc(0)", 1.0),
 )  # fmt: skip
 erfcx_derivative = elementwise(
@@ -112,6 +116,7 @@ erfcinv = elementwise(
 ndtr = elementwise(
     "ndtr", "x", [lambda y, x: normal_density(x)],
     scalar=special_scalar.ndtr, array=_own("ndtr"), dtype="float", accepts="bif", domain=[(-5, 5)],
+    kernel="ndtr({0})",
     doc="The distribution function of the normal distribution.", example=("ndtr(0)", 0.5),
 )  # fmt: skip
 
@@ -155,6 +160,7 @@ dawsn = elementwise(
 lgamma = elementwise(
     "lgamma", "x", [lambda y, x: digamma(x)],
     scalar=special_scalar.log_gamma, array=_own("log_gamma"), dtype="float", accepts="bif", aliases="gammaln",
+    kernel="log_gamma({0})",
     domain=[(0.2, 6)],
     singular=_at_poles("lgamma", _at_nonpositive_integers, NAN),
     doc="log(abs(gamma(x))).", example=("lgamma(1)", 0.0),
@@ -162,6 +168,7 @@ lgamma = elementwise(
 digamma = elementwise(
     "digamma", "x", [lambda y, x: polygamma(1, x)],
     scalar=special_scalar.digamma, array=_scipy("digamma"), dtype="float", accepts="bif", aliases="psi",
+    kernel="digamma({0})",
     domain=[(0.2, 6)],
     singular=_at_poles("digamma", _at_nonpositive_integers, NAN),
     doc="The derivative of lgamma; DLMF 5.2.2.", example=("digamma(1)", -0.5772156649015329),
@@ -194,6 +201,7 @@ def _to_array() -> float:
 gamma = elementwise(
     "gamma", "x", [lambda y, x: y * digamma(x)],
     scalar=math.gamma, array=_scipy("gamma"), dtype="float", accepts="bif", domain=[(0.2, 6)],
+    kernel="math.gamma({0})",
     singular=_at_poles("gamma", _at_nonpositive_integers, NAN),
     doc="The gamma function: gamma(n) is the factorial of n - 1.", example=("gamma(5)", 24.0),
 )  # fmt: skip

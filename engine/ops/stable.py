@@ -58,6 +58,7 @@ def _at_zero(count: int) -> list[Singular]:
 root_of_squares = elementwise(
     "root_of_squares", "a, b", [lambda y, a, b: divide(a, y), lambda y, a, b: divide(b, y)],
     scalar=lambda a, b: math.hypot(a, b), array=_scaled_root, dtype="float",
+    kernel="math.hypot({0}, {1})",
     domain=[(0.5, 3), (-3, -0.5)], singular=_at_zero(2),
     internal=True, doc="sqrt(a**2 + b**2) without overflow or underflow on the way; hypot(a, b) with the chain rule's derivative at 0.",
     example=("root_of_squares(3.0, 4.0)", 5.0),
@@ -66,6 +67,7 @@ root_of_three_squares = elementwise(
     "root_of_three_squares", "a, b, c",
     [lambda y, a, b, c: divide(a, y), lambda y, a, b, c: divide(b, y), lambda y, a, b, c: divide(c, y)],
     scalar=lambda a, b, c: math.hypot(a, b, c), array=_scaled_root, dtype="float",
+    kernel="math.hypot(math.hypot({0}, {1}), {2})",
     domain=[(0.5, 3), (-3, -0.5), (0.5, 3)], singular=_at_zero(3),
     internal=True, doc="sqrt(a**2 + b**2 + c**2) without overflow or underflow on the way.",
     example=("root_of_three_squares(2.0, 3.0, 6.0)", 7.0),
@@ -80,6 +82,7 @@ def _keep_domain(np: Any, x: Any) -> Any:
 square_of_root = elementwise(
     "square_of_root", "x", [lambda y, x: 1.0 + 0.0 * y],
     scalar=lambda x: x if x >= 0 else math.nan, array=_keep_domain, dtype="float", domain=[(0.2, 4)],
+    kernel="({0} if {0} >= 0.0 else math.nan)",
     internal=True, doc="sqrt(x)**2: x itself where the root is real, with the derivative 1 at 0 too.",
     example=("square_of_root(2.0)", 2.0),
 )  # fmt: skip

@@ -19,32 +19,38 @@ if TYPE_CHECKING:
 sin = elementwise(
     "sin", "x", [lambda y, x: cos(x)],
     scalar=math.sin, array=lambda np, x: np.sin(x), dtype="float", domain=[(-6, 6)],
+    kernel="math.sin({0})",
     doc="The sine of x radians.", example=("sin(0)", 0.0),
 )  # fmt: skip
 cos = elementwise(
     "cos", "x", [lambda y, x: -sin(x)],
     scalar=math.cos, array=lambda np, x: np.cos(x), dtype="float", domain=[(-6, 6)],
+    kernel="math.cos({0})",
     doc="The cosine of x radians.", example=("cos(0)", 1.0),
 )  # fmt: skip
 tan = elementwise(
     "tan", "x", [lambda y, x: square(sec(x)) if is_complex(x) else 1.0 + y * y],
     scalar=math.tan, array=lambda np, x: np.tan(x), dtype="float", domain=[(-1.4, 1.4)],
+    kernel="math.tan({0})",
     doc="The tangent of x radians.", example=("tan(0)", 0.0),
 )  # fmt: skip
 sec = elementwise(
     "sec", "x", [lambda y, x: y * tan(x)],
     scalar=lambda x: 1.0 / math.cos(x), array=lambda np, x: 1 / np.cos(x), dtype="float", domain=[(-1.4, 1.4)],
+    kernel="(1.0 / math.cos({0}))",
     doc="The secant, 1/cos(x).", example=("sec(0)", 1.0),
 )  # fmt: skip
 csc = elementwise(
     "csc", "x", [lambda y, x: -(y * cot(x))],
     scalar=lambda x: 1.0 / math.sin(x), array=lambda np, x: 1 / np.sin(x), dtype="float", domain=[(0.2, 2.9)],
     aliases="cosec", singular=[Singular(lambda x: x == 0, "csc has a pole at 0")],
+    kernel="(1.0 / math.sin({0}))",
     doc="The cosecant, 1/sin(x).", example=("csc(pi/2)", 1.0),
 )  # fmt: skip
 cot = elementwise(
     "cot", "x", [lambda y, x: -square(csc(x))],
     scalar=lambda x: 1.0 / math.tan(x), array=lambda np, x: 1 / np.tan(x), dtype="float", domain=[(0.2, 2.9)],
+    kernel="(1.0 / math.tan({0}))",
     singular=[Singular(lambda x: x == 0, "cot has a pole at 0")],
     doc="The cotangent, 1/tan(x).", example=("cot(pi/4)", 1.0),
 )  # fmt: skip
@@ -55,6 +61,7 @@ cot = elementwise(
 one_minus_square = elementwise(
     "one_minus_square", "x", [lambda y, x: -2.0 * x],
     scalar=lambda x: (1.0 - x) * (1.0 + x), array=lambda np, x: (1 - x) * (1 + x), dtype="float", domain=[(-3, 3)],
+    kernel="((1.0 - {0}) * (1.0 + {0}))",
     internal=True, doc="1 - x**2 as (1 - x)*(1 + x), exact near 1 and -1.", example=("one_minus_square(0.5)", 0.75),
 )  # fmt: skip
 
@@ -68,11 +75,13 @@ def _at_ends(name: str, choice: float) -> list[Singular]:
 arcsin = elementwise(
     "arcsin", "x", [lambda y, x: rsqrt(one_minus_square(x))],
     scalar=math.asin, array=lambda np, x: np.arcsin(x), dtype="float", aliases="asin", domain=[(-0.9, 0.9)],
+    kernel="math.asin({0})",
     singular=_at_ends("arcsin", INF), doc="The angle in [-pi/2, pi/2] whose sine is x.", example=("arcsin(0)", 0.0),
 )  # fmt: skip
 arccos = elementwise(
     "arccos", "x", [lambda y, x: -rsqrt(one_minus_square(x))],
     scalar=math.acos, array=lambda np, x: np.arccos(x), dtype="float", aliases="acos", domain=[(-0.9, 0.9)],
+    kernel="math.acos({0})",
     singular=_at_ends("arccos", -INF), doc="The angle in [0, pi] whose cosine is x.", example=("arccos(1)", 0.0),
 )  # fmt: skip
 
@@ -85,6 +94,7 @@ def _atan_slope(y: Any, x: Any) -> Any:
 arctan = elementwise(
     "arctan", "x", [_atan_slope],
     scalar=math.atan, array=lambda np, x: np.arctan(x), dtype="float", aliases="atan", domain=[(-5, 5)],
+    kernel="math.atan({0})",
     doc="The angle in [-pi/2, pi/2] whose tangent is x.", example=("arctan(0)", 0.0),
 )  # fmt: skip
 # d/dy atan2(y, x) = x/r**2 as (x/r)/r: r**2 underflows at 1e-200 and overflows at 1e200.
@@ -95,6 +105,7 @@ arctan2 = elementwise(
         lambda z, y, x: divide(-direction(y, x), hypot(x, y)),
     ],
     scalar=math.atan2, array=lambda np, y, x: np.arctan2(y, x), dtype="float", accepts="bif", aliases="atan2",
+    kernel="math.atan2({0}, {1})",
     domain=[(-5, 5), (0.5, 5)],
     singular=[
         Singular(
@@ -113,11 +124,13 @@ arctan2 = elementwise(
 sinh = elementwise(
     "sinh", "x", [lambda y, x: cosh(x)],
     scalar=math.sinh, array=lambda np, x: np.sinh(x), dtype="float", domain=[(-3, 3)],
+    kernel="math.sinh({0})",
     doc="The hyperbolic sine.", example=("sinh(0)", 0.0),
 )  # fmt: skip
 cosh = elementwise(
     "cosh", "x", [lambda y, x: sinh(x)],
     scalar=math.cosh, array=lambda np, x: np.cosh(x), dtype="float", domain=[(-3, 3)],
+    kernel="math.cosh({0})",
     doc="The hyperbolic cosine.", example=("cosh(0)", 1.0),
 )  # fmt: skip
 
@@ -140,23 +153,27 @@ def _log_cosh(np: Any, x: Any) -> Any:
 log_cosh = elementwise(
     "log_cosh", "x", [lambda y, x: tanh(x)],
     scalar=_log_cosh_scalar, array=_log_cosh, dtype="float", accepts="bif", aliases="logcosh", domain=[(-5, 5)],
+    kernel="_log_cosh({0})",
     doc="log(cosh(x)), without overflow.", example=("log_cosh(0)", 0.0),
 )  # fmt: skip
 csch = elementwise(
     "csch", "x", [lambda y, x: -(y * coth(x))],
     scalar=lambda x: 1.0 / math.sinh(x), array=lambda np, x: 1 / np.sinh(x), dtype="float", domain=[(0.2, 3)],
+    kernel="(1.0 / math.sinh({0}))",
     singular=[Singular(lambda x: x == 0, "csch has a pole at 0")],
     doc="The hyperbolic cosecant, 1/sinh(x).", example=("csch(inf)", 0.0),
 )  # fmt: skip
 coth = elementwise(
     "coth", "x", [lambda y, x: -square(csch(x))],
     scalar=lambda x: 1.0 / math.tanh(x), array=lambda np, x: 1 / np.tanh(x), dtype="float", domain=[(0.2, 3)],
+    kernel="(1.0 / math.tanh({0}))",
     singular=[Singular(lambda x: x == 0, "coth has a pole at 0")],
     doc="The hyperbolic cotangent, 1/tanh(x).", example=("coth(inf)", 1.0),
 )  # fmt: skip
 arcsinh = elementwise(
     "arcsinh", "x", [lambda y, x: rsqrt(1.0 + square(x)) if is_complex(x) else reciprocal(hypot(1.0, x))],
     scalar=math.asinh, array=lambda np, x: np.arcsinh(x), dtype="float", aliases="asinh", domain=[(-5, 5)],
+    kernel="math.asinh({0})",
     doc="The inverse hyperbolic sine.", example=("arcsinh(0)", 0.0),
 )  # fmt: skip
 
@@ -169,6 +186,7 @@ def _acosh_slope(y: Any, x: Any) -> Any:
 arccosh = elementwise(
     "arccosh", "x", [_acosh_slope],
     scalar=math.acosh, array=lambda np, x: np.arccosh(x), dtype="float", aliases="acosh", domain=[(1.1, 5)],
+    kernel="math.acosh({0})",
     singular=[
         Singular(lambda x: x == 1, "arccosh has an infinite derivative at 1", **everywhere(INF)),
         Singular(
@@ -181,6 +199,7 @@ arccosh = elementwise(
 arctanh = elementwise(
     "arctanh", "x", [lambda y, x: reciprocal(one_minus_square(x))],
     scalar=math.atanh, array=lambda np, x: np.arctanh(x), dtype="float", aliases="atanh", domain=[(-0.9, 0.9)],
+    kernel="math.atanh({0})",
     singular=[
         *_at_ends("arctanh", INF),
         Singular(
@@ -198,10 +217,12 @@ arctanh = elementwise(
 deg2rad = elementwise(
     "deg2rad", "x", [lambda y, x: math.pi / 180],
     scalar=math.radians, array=lambda np, x: np.deg2rad(x), dtype="float", accepts="bif", aliases="radians",
+    kernel="({0} * 0.017453292519943295)",
     domain=[(-180, 180)], doc="Degrees as radians.", example=("deg2rad(180)", math.pi),
 )  # fmt: skip
 rad2deg = elementwise(
     "rad2deg", "x", [lambda y, x: 180 / math.pi],
     scalar=math.degrees, array=lambda np, x: np.rad2deg(x), dtype="float", accepts="bif", aliases="degrees",
+    kernel="({0} * 57.29577951308232)",
     domain=[(-3, 3)], doc="Radians as degrees.", example=("rad2deg(pi)", 180.0),
 )  # fmt: skip
