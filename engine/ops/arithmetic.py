@@ -190,7 +190,7 @@ def _power_da(y: Any, a: Any, b: Any) -> Any:
         return a * 2 if b == 2 else b * power(a, b - 1)
     # b = 0 decides, whatever a is: the derivative of nan**0 is 0.
     slope = strong_multiply(b, power(a, b - 1))
-    # 0 * 0**-1 is 0 then, but has derivatives of its own, which that of a**0 has not. Elsewhere the formula stands: it may be derived by b in turn.
+    # 0 * 0**-1 is 0 then, but has derivatives of its own, which that of a**0 has not.
     return choose(logical_and(equal(a, 0), equal(b, 0)), 0.0, slope)
 
 
