@@ -34,7 +34,7 @@ OWN = {
     "copy": "{0}",
     "zero": "0.0",
 }
-TEXT: dict[str, str] = {name: row.kernel for name, row in ROWS.items() if row.kernel.__class__ is str} | OWN  # type: ignore[misc]
+TEXT: dict[str, str] = {name: row.kernel for name, row in ROWS.items() if row.kernel.__class__ is str} | OWN
 
 # Rows whose text holds for integers too; the others compute in floats or leave integers to the tape.
 FOR_INTEGERS = frozenset("abs minimum maximum fmin fmax clip_between".split())
