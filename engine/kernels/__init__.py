@@ -7,7 +7,9 @@ activity                                     what needs a cotangent, and what a 
 adjoint                                      the reverse sweep, by source transformation
 simplify, tidy                               dead code; accumulators, copies and branches as one would write them
 emit, primitives                             Python source; the text of each row
+construct                                    the passes, one after the other
 runtime, work                                kernels by program and inputs; whether one repays its compilation
+compiler, machine                            source to object code, by Numba; object code loaded and called, without it
 
 What this tier does not take, or cannot answer as the tape would, is `Unsupported`, with the reason: the tape runs it.
 """

@@ -19,19 +19,53 @@ if TYPE_CHECKING:
 # Longer expressions get a name.
 LONGEST = 50
 STEMS = frozenset("v x l m b c r i k t h a ab s ra w notes p".split())
-RESERVED = frozenset("math np range max len float int abs kernel".split()) | frozenset(keyword.kwlist)
+RESERVED = frozenset("math np range max min len float int abs kernel run clear poll".split()) | frozenset(
+    keyword.kwlist
+)
 CALL = re.compile(r"[\w.]+\((\{\d\}(, )?)*\)")
-DTYPES = {FLOAT: "float64", INT: "int64", BOOL: "bool_"}
+MEMORY = {FLOAT: "floats", INT: "ints", BOOL: "bools"}
+# Arrays of so many elements live on the machine's stack, where their elements may become registers.
+FEW = 32
+# The room of a log, or of heads whose number is not known, at first.
+ROOM = 1024
 
 
-def source(kernel: ir.Kernel, name: str = "kernel") -> str:
-    """The source of a function of the kernel's parameters that returns the tuple of its results."""
+class Emitted:
+    """A kernel in source form: `kernel(run, parameters ...)` returns the tuple of its results.
+
+    `parameters` holds the kind of each, in upper case for arrays; `results` the kind of each scalar, and for arrays
+    (memory slot, kind, size); `slots` is the number of memory slots.
+    """
+
+    __slots__ = ("parameters", "results", "slots", "text")
+
+    def __init__(self, text: str, parameters: str, results: list[Any], slots: int) -> None:
+        self.text = text
+        self.parameters = parameters
+        self.results = results
+        self.slots = slots
+
+
+def emit(kernel: ir.Kernel) -> Emitted:
+    """The source of a kernel. What it calls is listed in compiler.py."""
     printer = Printer(kernel)
     printer.block(kernel.body, 1, kernel.results)
-    parameters = ", ".join(map(printer.text, kernel.parameters))
+    parameters = ", ".join(["run", *map(printer.text, kernel.parameters)])
     results = ", ".join(map(printer.text, kernel.results))
     body = "".join(line + "\n" for line in printer.lines)
-    return f"def {name}({parameters}):\n{body}    return ({results},)\n"
+    return Emitted(
+        f"def kernel({parameters}):\n{body}    return ({results},)\n",
+        "".join(p.kind.upper() if p.__class__ is Array else p.kind for p in kernel.parameters),
+        [(printer.slots[r], r.kind, r.size) if r.__class__ is Array else scalar_kind(r) for r in kernel.results],
+        len(printer.slots),
+    )
+
+
+def scalar_kind(x: Any) -> str:
+    """The kind of a scalar result, which may be a number."""
+    if x.__class__ is Var:
+        return x.kind
+    return {bool: BOOL, int: INT}.get(x.__class__, FLOAT)
 
 
 def number(x: Any) -> str:
@@ -109,6 +143,9 @@ class Printer:
         self.waiting: dict[Var, Waiting] = {}
         self.names: dict[Any, str] = {}
         self.taken = set(RESERVED)
+        self.results = {r for r in kernel.results if r.__class__ is Array}
+        # The memory slots of arrays, heads and logs.
+        self.slots: dict[Any, int] = {}
         for p in kernel.parameters:
             # An input keeps its own name where it can.
             if p.name.isascii() and p.name.isidentifier() and p.name not in self.taken and p.name[0] != "_":
@@ -202,9 +239,18 @@ class Printer:
         self.line(level, f"if not {s.low} <= {self.text(s.index)} < {s.size}:")
         self.line(level + 1, "raise IndexError")
 
+    def room(self, owner: Any, kind: str, count: Any) -> str:
+        """Memory for `count` elements: what belongs to one `owner` is one slot."""
+        slot = self.slots.setdefault(owner, len(self.slots))
+        return f"{MEMORY[kind]}(run, {slot}, {count})"
+
     def alloc(self, s: ir.Alloc, level: int) -> None:
-        make = "zeros" if s.zero else "empty"
-        self.line(level, f"{self.name(s.array)} = np.{make}({s.array.size}, dtype=np.{DTYPES[s.array.kind]})")
+        name, size = self.name(s.array), s.array.size
+        few = size <= FEW and s.array not in self.results
+        made = f"few_{MEMORY[s.array.kind]}({size})" if few else self.room(s.array, s.array.kind, size)
+        self.line(level, f"{name} = {made}")
+        if s.zero:
+            self.line(level, f"clear({name}, {size})")
 
     def store(self, s: ir.Store, level: int) -> None:
         self.line(level, f"{self.name(s.array)}[{bare(self.text(s.index))}] = {bare(self.text(s.value))}")
@@ -213,16 +259,22 @@ class Printer:
         self.line(level, f"{self.name(s.array)}[{bare(self.text(s.index))}] += {bare(self.text(s.value))}")
 
     def open_log(self, s: ir.OpenLog, level: int) -> None:
-        name = self.name(s.array)
-        self.line(level, f"{name}_at = np.empty(1024, dtype=np.int64)")
-        self.line(level, f"{name}_was = np.empty(1024, dtype=np.{DTYPES[s.array.kind]})")
-        self.line(level, f"{name}_top = 0")
+        self.line(level, f"{self.name(s.array)}_room = {ROOM}")
+        self.make_log(s.array, level)
+        self.line(level, f"{self.name(s.array)}_top = 0")
+
+    def make_log(self, array: Array, level: int) -> None:
+        name = self.name(array)
+        self.line(level, f"{name}_at = {self.room(('at', array), INT, name + '_room')}")
+        self.line(level, f"{name}_was = {self.room(('was', array), array.kind, name + '_room')}")
 
     def keep(self, s: ir.Keep, level: int) -> None:
         name, index = self.name(s.array), bare(self.text(s.index))
-        self.line(level, f"if {name}_top == {name}_at.size:")
-        self.line(level + 1, f"{name}_at, {name}_was = _grow({name}_at), _grow({name}_was)")
-        self.line(level, f"{name}_at[{name}_top], {name}_was[{name}_top] = {index}, {name}[{index}]")
+        self.line(level, f"if {name}_top == {name}_room:")
+        self.line(level + 1, f"{name}_room *= 2")
+        self.make_log(s.array, level + 1)
+        self.line(level, f"{name}_at[{name}_top] = {index}")
+        self.line(level, f"{name}_was[{name}_top] = {name}[{index}]")
         self.line(level, f"{name}_top += 1")
 
     def mark(self, s: ir.Mark, level: int) -> None:
@@ -256,10 +308,14 @@ class Printer:
         if counted and straight and not s.body and not s.carried:
             return  # only the reverse sweep goes through its iterations
         # A loop that may end early, or whose end is not known, keeps its heads in arrays that grow.
-        grows = s.test is not None or s.stop_when is not None
-        size = "1024" if grows else trips if straight else f"len({bounds})"
+        grows = bool(s.stacks) and (s.test is not None or s.stop_when is not None)
+        room = trips if straight and not grows else f"{trips}_room"
+        if grows:
+            self.line(level, f"{room} = {ROOM}")
+        elif s.stacks and not straight:
+            self.line(level, f"{room} = len({bounds})")
         for stack in s.stacks.values():
-            self.line(level, f"{self.name(stack)} = np.empty({size}, dtype=np.{DTYPES[stack.kind]})")
+            self.line(level, f"{self.name(stack)} = {self.room(stack, stack.kind, room)}")
         self.line(level, "while True:" if s.index is None else f"for {self.name(s.index)} in {bounds}:")
         first = len(self.lines)
         if s.test is not None:
@@ -268,10 +324,12 @@ class Printer:
                 self.line(level + 1, f"if not {self.text(s.condition)}:")
                 self.line(level + 2, "break")
         place = self.name(s.index) if straight and s.index is not None else trips
+        if grows:
+            self.line(level + 1, f"if {trips} == {room}:")
+            self.line(level + 2, f"{room} *= 2")
+            for stack in s.stacks.values():
+                self.line(level + 2, f"{self.name(stack)} = {self.room(stack, stack.kind, room)}")
         for phi, stack in s.stacks.items():
-            if grows:
-                self.line(level + 1, f"if {trips} == {self.name(stack)}.size:")
-                self.line(level + 2, f"{self.name(stack)} = _grow({self.name(stack)})")
             self.line(level + 1, f"{self.name(stack)}[{place}] = {self.name(phi)}")
         if counted and not straight:
             self.line(level + 1, f"{trips} += 1")

@@ -21,6 +21,10 @@ class Unsupported(Exception):
     """The program leaves what the kernel tier covers; the message says how, for `-v`."""
 
 
+class Left(Exception):
+    """A kernel left before its end."""
+
+
 class Var:
     """A scalar variable."""
 

@@ -1,7 +1,4 @@
-"""Running kernels: from a program and its inputs to compiled code, and from its results back to values.
-
-Numba is imported here and nowhere else, and only when a kernel is compiled.
-"""
+"""Running kernels: from a program and its inputs to compiled code, and from its results back to values."""
 
 from __future__ import annotations
 
@@ -10,15 +7,10 @@ from ..autodiff.pullback import singular_notice
 from ..core.state import STATE
 from ..core.tensor import Tensor
 from ..program.core import CoreProgram
-from . import emit, ir
-from .activity import may_reach, surely_reached
-from .adjoint import Noted, adjoint, nested
-from .build import NUMBERS, Builder, Lazy, Sym, raw
-from .ir import FLOAT, INT, Unsupported
-from .primitives import LIMIT, helpers
-from .simplify import simplify
-from .specialise import specialise
-from .tidy import tidy
+from . import ir
+from .construct import Built, build
+from .ir import FLOAT, INT, Left, Unsupported
+from .primitives import LIMIT
 from .work import worthwhile
 
 TYPE_CHECKING = False
@@ -28,26 +20,7 @@ if TYPE_CHECKING:
 
 
 # What a kernel raises where the answer, or the error in the user's words, is the tape's to give.
-LEAVING = (ArithmeticError, IndexError, ValueError)
-
-
-class Built:
-    """A kernel before emission.
-
-    `shape` is that of the program's value; `noted` are the singular points whose flags are the last result; `lost`
-    names the sources that the result does not depend on, with the reason and its place; `counted` the float
-    parameters that must be whole; `sure` the sources that every path connects to the result.
-    """
-
-    __slots__ = ("counted", "kernel", "lost", "noted", "shape", "sure")
-
-    def __init__(self, kernel: ir.Kernel, shape: tuple[int, ...]) -> None:
-        self.kernel = kernel
-        self.shape = shape
-        self.noted: list[Noted] = []
-        self.lost: dict[str, tuple[str, Any]] = {}
-        self.counted: list[int] = []
-        self.sure: set[str] = set()
+LEAVING = (Left, ArithmeticError, IndexError, ValueError)
 
 
 class Compiled:
@@ -107,89 +80,14 @@ def arguments(program: CoreProgram, values: dict[str, Any], spec: dict[str, Any]
     return found
 
 
-def build(program: CoreProgram, spec: dict[str, Any], sources: Sequence[str] | None) -> Built:
-    """The kernel of the value (sources None) or of value and gradient."""
-    notices = len(STATE.notices)
-    made = specialise(program, spec)
-    if len(STATE.notices) > notices:
-        raise Unsupported("a program that gives notices while it is compiled")
-    builder, result, kernel = made.builder, made.result, made.kernel
-    shape: tuple[int, ...] = ()
-    if result.__class__ is Lazy:
-        settled = builder.settle(result)
-        if settled.stored is None or settled.stored.role in ("input", "carried"):
-            settled = builder.materialised(result)
-        shape = settled.shape
-        value: Any = settled.stored
-        summed = builder.total(shape, settled.element) if sources is not None else None
-    elif result.__class__ is Sym or result.__class__ in NUMBERS:
-        value = raw(result)
-        summed = result
-    else:
-        raise Unsupported("a result that is no number and no tensor")
-    plain = ir.Kernel(kernel.parameters, kernel.body, [value])
-    positions = {p: k for k, p in enumerate(kernel.parameters)}
-    if sources is None:
-        found = Built(tidy(simplify(plain)), shape)
-        found.counted = [positions[var] for var in builder.counted]
-        return found
-    if summed.__class__ is not Sym or summed.kind != FLOAT:
-        raise Unsupported("a result that depends on no input")
-    targets: dict[str, Any] = {}
-    for name in sources:
-        symbol = made.inputs[name]
-        targets[name] = symbol.var if symbol.__class__ is Sym else symbol.stored
-    differentiated, noted = adjoint(plain, summed.var, list(targets.values()))
-    differentiated.results[0] = value
-    found = Built(tidy(simplify(differentiated)), shape)
-    found.noted = noted
-    found.counted = [positions[var] for var in builder.counted]
-    for name, target in targets.items():
-        if not may_reach(plain, target, summed.var):
-            found.lost[name] = why_lost(builder, plain, target)
-        elif summed.var in surely_reached(plain, [target])[0]:
-            found.sure.add(name)
-    return found
+def compile_kernel(built: Built) -> Compiled:
+    """Emit what `build` made, compile and load it."""
+    from .compiler import compile_source
+    from .emit import emit
+    from .machine import Entry
 
-
-def why_lost(builder: Builder, kernel: ir.Kernel, target: Any) -> tuple[str, Any]:
-    """Why the gradient of a source is None, as the tape says it, and the place."""
-    if target in builder.counted and not uses(kernel.body, target):
-        reason = "the path from the source ends at range, where it counts as an integer, which carries no derivative"
-        return reason, builder.counted[target]
-    raise Unsupported("an input that the result does not depend on")
-
-
-def uses(block: list[ir.Stmt], x: Any) -> bool:
-    """Whether a variable is read as the number it is, beside counting with it."""
-    for s in block:
-        if s.__class__ is ir.Set and s.op != "to_int" and x in s.args:
-            return True
-        if s.__class__ is ir.Loop and any(x is a or x is b for _, a, b in s.carried):
-            return True
-        if s.__class__ is ir.If and any(x is a or x is b for _, a, b in s.merges):
-            return True
-        if any(uses(inner, x) for inner in nested(s)):
-            return True
-    return False
-
-
-NAMESPACE: dict[str, Any] = {}
-
-
-def compile_kernel(built: Built, values: list[Any]) -> Compiled:
-    """Emit what `build` made, and compile it for arguments like these."""
-    from numba import njit, typeof
-
-    text = emit.source(built.kernel)
-    if not NAMESPACE:
-        NAMESPACE.update(helpers(njit))
-    namespace = dict(NAMESPACE)
-    # The source is ours throughout: names are generated, and nothing of the program's text is in it.
-    exec(compile(text, "<kernel>", "exec"), namespace)
-    dispatcher = njit(error_model="numpy")(namespace["kernel"])
-    dispatcher.compile(tuple(map(typeof, values)))
-    return Compiled(built, dispatcher, text)
+    emitted = emit(built.kernel)
+    return Compiled(built, Entry(emitted, compile_source(emitted)), emitted.text)
 
 
 def run(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
@@ -253,7 +151,7 @@ class Kernels:
             if not worthwhile(kernel, scalars, key in self.compiled):
                 return None
         if key not in self.compiled:
-            compiled = self.attempt(lambda: compile_kernel(built, given))
+            compiled = self.attempt(lambda: compile_kernel(built))
             if compiled.__class__ is Unsupported:
                 self.built[key] = compiled
                 raise compiled

@@ -201,7 +201,7 @@ def _to_array() -> float:
 gamma = elementwise(
     "gamma", "x", [lambda y, x: y * digamma(x)],
     scalar=math.gamma, array=_scipy("gamma"), dtype="float", accepts="bif", domain=[(0.2, 6)],
-    kernel="math.gamma({0})",
+    kernel="_gamma({0})",
     singular=_at_poles("gamma", _at_nonpositive_integers, NAN),
     doc="The gamma function: gamma(n) is the factorial of n - 1.", example=("gamma(5)", 24.0),
 )  # fmt: skip

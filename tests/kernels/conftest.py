@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from adiff.engine.core.state import STATE
-from adiff.engine.kernels import ir, runtime
+from adiff.engine.kernels import construct, ir, runtime
 
 # pytest's importlib mode adds no path: the helpers beside the tests are found from here.
 sys.path.insert(0, str(Path(__file__).parent))
@@ -31,9 +31,9 @@ def legal_programs(monkeypatch: pytest.MonkeyPatch) -> None:
 
     original = runtime.Kernels.attempt
     monkeypatch.setattr(runtime.Kernels, "attempt", attempt)
-    monkeypatch.setattr(runtime, "simplify", checked(runtime.simplify))
-    monkeypatch.setattr(runtime, "tidy", checked(runtime.tidy))
-    monkeypatch.setattr(runtime, "adjoint", adjoint_of_legal(runtime.adjoint))
+    monkeypatch.setattr(construct, "simplify", checked(construct.simplify))
+    monkeypatch.setattr(construct, "tidy", checked(construct.tidy))
+    monkeypatch.setattr(construct, "adjoint", adjoint_of_legal(construct.adjoint))
 
 
 def adjoint_of_legal(transform: Any) -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from adiff.engine.kernels import emit, ir, runtime
+from adiff.engine.kernels import construct, emit, ir, runtime
 from adiff.engine.kernels.primitives import helpers
 
 
@@ -49,25 +49,56 @@ def identity(function: Any = None, **options: Any) -> Any:
     return function if function is not None else lambda inner: inner
 
 
+class Run:
+    """The memory slots of one run."""
+
+    def __init__(self) -> None:
+        self.slots: dict[int, Any] = {}
+
+    def room(self, dtype: str, slot: int, count: int) -> Any:
+        found = np.full(count, 99, dtype=dtype)
+        old = self.slots.get(slot)
+        if old is not None:
+            if len(old) >= count:
+                return old
+            found[: len(old)] = old
+        self.slots[slot] = found
+        return found
+
+
+def clear(memory: Any, count: int) -> None:
+    memory[:count] = 0
+
+
+def host_calls() -> dict[str, Any]:
+    """What compiler.py gives to kernels that are compiled."""
+    found: dict[str, Any] = {"clear": clear, "poll": lambda run: None}
+    for stem, dtype in (("floats", "float64"), ("ints", "int64"), ("bools", "bool")):
+        found[stem] = lambda run, slot, count, dtype=dtype: run.room(dtype, slot, count)
+        found["few_" + stem] = lambda count, dtype=dtype: np.full(count, 99, dtype=dtype)
+    return found
+
+
 NAMESPACE: dict[str, Any] = {}
 
 
-def interpreted(built: runtime.Built, values: list[Any]) -> runtime.Compiled:
+def interpreted(built: construct.Built) -> runtime.Compiled:
     """What stands for `runtime.compile_kernel`."""
     if not NAMESPACE:
         NAMESPACE.update(helpers(identity))
+        NAMESPACE.update(host_calls())
         NAMESPACE.update(math=Ieee(), _f=np.float64, float=np.float64)
-    text = emit.source(built.kernel)
-    tree = ast.fix_missing_locations(Float64().visit(ast.parse(text)))
+    emitted = emit.emit(built.kernel)
+    tree = ast.fix_missing_locations(Float64().visit(ast.parse(emitted.text)))
     exec(compile(tree, "<kernel>", "exec"), NAMESPACE)
     function = NAMESPACE["kernel"]
 
     def run(*values: Any) -> Any:
         with np.errstate(all="ignore"):
-            results = function(*[np.float64(v) if isinstance(v, float) else v for v in values])
+            results = function(Run(), *[np.float64(v) if isinstance(v, float) else v for v in values])
         return tuple(r.item() if isinstance(r, np.generic) else r for r in results)
 
-    return runtime.Compiled(built, run, text)
+    return runtime.Compiled(built, run, emitted.text)
 
 
 def checked(pass_: Callable[[ir.Kernel], ir.Kernel]) -> Callable[[ir.Kernel], ir.Kernel]:

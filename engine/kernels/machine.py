@@ -1,0 +1,154 @@
+"""Machine code of kernels: loading it by llvmlite alone, and calling it.
+
+A kernel is a function `int kernel(results *, exception **, run *, parameters ...)`: Numba's own convention. `run` is
+the record that it shares with its host, in words of 8 bytes:
+
+STOP       not 0: leave soon
+LEFT       bytes of memory that it may still take
+NEEDED     bytes of the request for memory that came last
+then, for each memory slot, SLOT_WORDS words: the address and, CAPACITY words on, the size in bytes
+
+The host gives the slots of results memory of its own before the call; the kernel makes the others (RESIZE), and the
+host frees them. Nothing else is shared, so that several threads may run one kernel, each with a record of its own.
+"""
+
+from __future__ import annotations
+
+import ctypes
+
+from .ir import BOOL, FLOAT, INT, Left, Unsupported
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .emit import Emitted
+
+STOP, LEFT, NEEDED, FIRST_SLOT = 0, 1, 2, 8
+SLOT_WORDS, CAPACITY = 2, 1
+RESIZE = "adiff_resize"
+PLENTY = 1 << 62
+
+ELEMENTS = {FLOAT: "float64", INT: "int64", BOOL: "bool"}
+SCALARS = {FLOAT: ctypes.c_double, INT: ctypes.c_int64, BOOL: ctypes.c_bool}
+
+
+class Code:
+    """Object code and the name of its function."""
+
+    __slots__ = ("object", "symbol")
+
+    def __init__(self, code: bytes, symbol: str) -> None:
+        self.object = code
+        self.symbol = symbol
+
+
+def resize_address() -> int:
+    """The address of a `realloc` that any thread may call."""
+    return ctypes.cast(ctypes.pythonapi.PyMem_RawRealloc, ctypes.c_void_p).value or 0
+
+
+class Loader:
+    """Turns object code into addresses, in one process."""
+
+    def __init__(self) -> None:
+        from llvmlite import binding
+
+        binding.initialize_native_target()
+        binding.initialize_native_asmprinter()
+        self.binding = binding
+        machine = binding.Target.from_default_triple().create_target_machine(jit=True)
+        self.jit = binding.create_lljit_compiler(machine, suppress_errors=True)
+        self.libraries = 0
+
+    def load(self, code: Code) -> tuple[int, Any]:
+        """The address of the function, and what must be kept as long as it may be called.
+
+        Raises Unsupported for code that is broken, or calls what is not here.
+        """
+        self.libraries += 1
+        library = (
+            self.binding.JITLibraryBuilder()
+            .add_current_process()
+            .add_object_img(code.object)
+            .import_symbol(RESIZE, resize_address())
+            .export_symbol(code.symbol)
+        )
+        try:
+            kept = library.link(self.jit, f"kernel{self.libraries}")
+        except RuntimeError as fault:
+            raise Unsupported("machine code that cannot be loaded") from fault
+        return kept[code.symbol], kept
+
+
+LOADER: list[Loader] = []
+
+
+class Entry:
+    """A kernel that can be called."""
+
+    def __init__(self, emitted: Emitted, code: Code) -> None:
+        if not LOADER:
+            LOADER.append(Loader())
+        address, self.kept = LOADER[0].load(code)
+        self.parameters = emitted.parameters
+        self.results = emitted.results
+        self.slots = emitted.slots
+        kinds: list[Any] = [SCALARS.get(letter, ctypes.c_void_p) for letter in self.parameters]
+        pointer = ctypes.c_void_p
+        self.function = ctypes.CFUNCTYPE(ctypes.c_int, pointer, pointer, pointer, *kinds)(address)
+        fields = [
+            (f"r{k}", SCALARS.get(r, pointer) if r.__class__ is str else pointer) for k, r in enumerate(self.results)
+        ]
+        self.structure: Any = type("Results", (ctypes.Structure,), {"_fields_": fields})
+        self.words = FIRST_SLOT + SLOT_WORDS * self.slots
+
+    def __call__(self, *values: Any) -> tuple[Any, ...]:
+        """The results for values of the parameters: scalars as Python numbers, arrays as flat NumPy arrays.
+
+        Raises Left where the kernel left, MemoryError where its memory did not suffice.
+        """
+        run = (ctypes.c_int64 * self.words)()
+        run[LEFT] = PLENTY
+        given = [address_of(v) if letter.isupper() else v for letter, v in zip(self.parameters, values)]
+        arrays = self.provide(run)
+        results = self.structure()
+        exception = ctypes.c_void_p()
+        try:
+            status = self.function(
+                ctypes.addressof(results), ctypes.addressof(exception), ctypes.addressof(run), *given
+            )
+        finally:
+            self.free(run)
+        if status:
+            raise Left
+        return tuple(
+            arrays[k] if k in arrays else getattr(results, f"r{k}") for k in range(len(self.results))
+        )  # fmt: skip
+
+    def provide(self, run: Any) -> dict[int, Any]:
+        """Arrays for the results that are arrays, in the slots where the kernel looks for them."""
+        arrays: dict[int, Any] = {}
+        for k, result in enumerate(self.results):
+            if result.__class__ is not str:
+                import numpy as np
+
+                slot, kind, size = result
+                made = arrays[k] = np.empty(size, dtype=ELEMENTS[kind])
+                place = FIRST_SLOT + SLOT_WORDS * slot
+                run[place] = address_of(made)
+                run[place + CAPACITY] = made.nbytes
+        return arrays
+
+    def free(self, run: Any) -> None:
+        """Give back what the kernel took."""
+        own = {result[0] for result in self.results if result.__class__ is not str}
+        for slot in range(self.slots):
+            address = run[FIRST_SLOT + SLOT_WORDS * slot]
+            if address and slot not in own:
+                ctypes.pythonapi.PyMem_RawFree(ctypes.c_void_p(address))
+
+
+def address_of(array: Any) -> int:
+    """Where an array's elements are."""
+    return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
