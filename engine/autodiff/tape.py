@@ -11,10 +11,10 @@ recorded scalar operation costs four references and its result. The sweep pops w
 
 from __future__ import annotations
 
-from ..core.dispatch import ARITHMETIC_FAULTS, add_mark, follows, plain, site_for, tensor
+from ..core.dispatch import ARITHMETIC_FAULTS, add_mark, apply, follows, plain, site_for, tensor
 from ..core.errors import failure
 from ..core.state import RECORDERS, STATE
-from ..core.tensor import Tensor, Token
+from ..core.tensor import OPERATORS, Tensor, Token
 from .pullback import pullback, shape_of, singular_partial, zeros_like
 
 TYPE_CHECKING = False
@@ -127,7 +127,7 @@ def sweep(tape: Tape, adjoints: dict[Any, Any], sources: Iterable[Tensor], consu
             site = pop()
             if out.__class__ is tuple:
                 parts = [adjoint_pop(part, None) for part in out]
-                parts = [part.tensor() if part.__class__ is Buffer else part for part in parts]
+                parts = [part.tensor() if part.__class__ in COLLECTING else part for part in parts]
                 if all(part is None for part in parts):
                     continue
                 for part, g in zip(out, parts):
@@ -138,7 +138,7 @@ def sweep(tape: Tape, adjoints: dict[Any, Any], sources: Iterable[Tensor], consu
                 g = adjoint_pop(out, None)
                 if g is None:
                     continue
-                if g.__class__ is Buffer:
+                if g.__class__ in COLLECTING:
                     g = g.tensor()
                 if out in wanted:
                     results[out] = g
@@ -172,6 +172,17 @@ def sweep(tape: Tape, adjoints: dict[Any, Any], sources: Iterable[Tensor], consu
                     adjoints[x] = old = Buffer(x, old)
                 op.accumulate(old.array, plain(g), **(attributes or {}))
                 continue
+            if recorded and op.accumulate is not None and g.__class__ is Tensor and g.shape == ():
+                # The same for a sweep that is recorded: the elements are joined by one row in the end.
+                x = inputs[0]
+                place = flat_place(x.shape, **(attributes or {}))
+                if place is not None:
+                    old = adjoint_get(x)
+                    if old.__class__ is not Elements:
+                        adjoints[x] = old = Elements(x, old)
+                    old.places.append(place)
+                    old.values.append(g)
+                    continue
             cotangents = pullback(op, g, out, inputs, attributes, needs)
             for x, c, need in zip(inputs, cotangents, needs):
                 if need and c is not None:
@@ -187,7 +198,7 @@ def sweep(tape: Tape, adjoints: dict[Any, Any], sources: Iterable[Tensor], consu
     for source in wanted:
         g = adjoint_get(source)
         if g is not None:
-            if g.__class__ is Buffer:
+            if g.__class__ in COLLECTING:
                 g = g.tensor()
             results[source] = g if source not in results else results[source] + g
     return results
@@ -218,6 +229,42 @@ class Buffer:
 
     def tensor(self) -> Tensor:
         return Tensor(self.array, self.dtype)
+
+
+class Elements:
+    """A cotangent that is given element by element, on tensors that an outer recorder may follow."""
+
+    __slots__ = ("places", "shape", "total", "values")
+
+    def __init__(self, x: Tensor, initial: Any) -> None:
+        self.shape = x.shape
+        self.total = initial
+        self.places: list[int] = []
+        self.values: list[Any] = []
+
+    def __add__(self, other: Any) -> Any:
+        self.total = other if self.total is None else self.total + other
+        return self
+
+    def tensor(self) -> Any:
+        found = apply(OPERATORS["put_elements"], tuple(self.values), {"shape": self.shape, "places": self.places})
+        return found if self.total is None else self.total + found
+
+
+COLLECTING = (Buffer, Elements)
+
+
+def flat_place(shape: tuple[int, ...], index: Any = None, **other: Any) -> int | None:
+    """The place of a single element in row-major order; None for any other index."""
+    items = index if index.__class__ is tuple else (index,)
+    if other or len(items) != len(shape):
+        return None
+    place = 0
+    for i, size in zip(items, shape):
+        if i.__class__ is not int:
+            return None
+        place = place * size + i % size
+    return place
 
 
 def scalar_slope(op: Operation, index: int, formula: Any, y: float, values: tuple[Any, ...], g: float) -> Any:
@@ -261,8 +308,6 @@ def gradient(
 
 def seed_for(target: Any) -> Any:
     """The cotangent of a target whose elements are summed: ones."""
-    from ..core.tensor import OPERATORS
-
     if target.__class__ is not Tensor:
         return 1.0
     if shape_of(target) == () and target.value.__class__ is float:

@@ -168,6 +168,7 @@ class Operation:
         "internal",
         "kernel",
         "method",
+        "moves",
         "name",
         "nin",
         "partials",
@@ -204,6 +205,7 @@ class Operation:
         reason: str = "",
         method: str | bool = False,
         skip: int = 0,
+        moves: bool = False,
         internal: bool = False,
     ) -> None:
         self.name = name
@@ -231,6 +233,7 @@ class Operation:
         self.reason = reason
         self.method = method
         self.skip = skip  # so many leading inputs (a condition) take no part in the dtype rule
+        self.moves = moves  # every element of the result is an element of an input, or zero
         self.internal = internal  # a step of other rows' rules: it has tests as every row, and no page
         self.family = ""
         self._parameters: list[Parameter] | None = None

@@ -78,7 +78,7 @@ def _accumulate_rows(buffer: Any, g: Any, indices: Any, axis: int) -> None:
 take_rows: Operation = linear(
     "take_rows", "x | indices, axis=0",
     lambda g, y, x, indices, axis: put_rows(g, indices=indices, axis=axis, size=shape_of(x)[axis]),
-    accumulate=_accumulate_rows, array=lambda np, x, indices, axis: np.take(x, indices, axis), dtype="first",
+    accumulate=_accumulate_rows, array=lambda np, x, indices, axis: np.take(x, indices, axis), moves=True, dtype="first",
     accepts="bifcs",
     domain=cases(((VECTOR,), {"indices": [2, 0, 2], "axis": 0}), ((WIDE,), {"indices": [1], "axis": 1})),
     internal=True, doc="The slices of x at constant indices along an axis: what gather, take and repeat are made of.",

@@ -81,7 +81,7 @@ def _transpose_back(g: Any, y: Any, x: Any, axes: Any) -> Any:
 
 transpose: Operation = linear(
     "transpose", "x | axes=None", _transpose_back,
-    array=lambda np, x, axes: np.transpose(x, _order(axes, np.ndim(x))), dtype="first", accepts="bifcs",
+    array=lambda np, x, axes: np.transpose(x, _order(axes, np.ndim(x))), moves=True, dtype="first", accepts="bifcs",
     aliases="permute_dims permute", method=True, domain=cases(((WIDE,), {}), ((CUBE,), {"axes": (1, 2, 0)})),
     doc="x with its axes in another order; reversed if no order is given.",
     example=("transpose([[1, 2], [3, 4]])", [[1, 3], [2, 4]]),
@@ -279,7 +279,7 @@ def _concat_dtype(op: Operation, dtypes: list[DType], attributes: Any) -> tuple[
 
 concat = linear(
     "concat", "[values] | axis=0", _concat_back,
-    array=_concat, dtype=_concat_dtype, accepts="bifcs", aliases="concatenate",
+    array=_concat, moves=True, dtype=_concat_dtype, accepts="bifcs", aliases="concatenate",
     domain=cases((((VECTOR, [0.3]),), {}), (((WIDE, SQUARE[:2]),), {"axis": -1}), (((WIDE, VECTOR),), {"axis": None})),
     doc="Tensors joined along an axis that they have; axis=None joins their elements in one row.",
     example=("concat([[1, 2], [3]])", [1, 2, 3]),
@@ -463,7 +463,7 @@ slice_row = composite(
 
 flip: Operation = linear(
     "flip", "x | axis=None", lambda g, y, x, axis: flip(g, axis=axis),
-    array=lambda np, x, axis: np.flip(x, axes_of("flip", axis, np.ndim(x))), dtype="first", accepts="bifcs",
+    array=lambda np, x, axis: np.flip(x, axes_of("flip", axis, np.ndim(x))), moves=True, dtype="first", accepts="bifcs",
     aliases="reverse", domain=cases(((WIDE,), {}), ((WIDE,), {"axis": 1})),
     doc="x with the order of its elements reversed along one axis, several, or all.",
     example=("flip([1, 2, 3])", [3, 2, 1]),
@@ -490,7 +490,7 @@ def _roll(np: Any, x: Any, shift: Any, axis: Any) -> Any:
 
 
 roll: Operation = linear(
-    "roll", "x | shift, axis=None", _roll_back, array=_roll, dtype="first", accepts="bifcs",
+    "roll", "x | shift, axis=None", _roll_back, array=_roll, moves=True, dtype="first", accepts="bifcs",
     domain=cases(((VECTOR,), {"shift": 1}), ((WIDE,), {"shift": (1, -1), "axis": (0, 1)})),
     doc="x with its elements moved on along an axis, those at the end coming back at the start.",
     example=("roll([1, 2, 3], 1)", [3, 1, 2]),
@@ -576,7 +576,7 @@ def _pad_zeros(np: Any, x: Any, pad_width: Any) -> Any:
 
 pad_zeros = linear(
     "pad_zeros", "x | pad_width", lambda g, y, x, pad_width: index(g, index=_inner(shape_of(x), pad_width)),
-    array=_pad_zeros, dtype="first", domain=cases(((WIDE,), {"pad_width": ((1, 0), (0, 2))})),
+    array=_pad_zeros, moves=True, dtype="first", domain=cases(((WIDE,), {"pad_width": ((1, 0), (0, 2))})),
     internal=True, doc="x with zeros around it: so many before and after along each axis.",
     example=("pad_zeros([1, 2], [[1, 1]])", [0, 1, 2, 0]),
 )  # fmt: skip
@@ -710,7 +710,7 @@ def _triangle(name: str, doc: str, example: list[list[int]], aliases: str = "") 
         return getattr(np, name)(x, k)
 
     row: Operation = linear(
-        name, "x | k=0", lambda g, y, x, k: row(g, k=k), array=array, dtype="first", aliases=aliases,
+        name, "x | k=0", lambda g, y, x, k: row(g, k=k), array=array, moves=True, dtype="first", aliases=aliases,
         domain=cases(((SQUARE,), {}), ((CUBE,), {"k": 1 if name == "triu" else -1})), doc=doc,
         example=(f"{name}([[1, 2], [3, 4]])", example),
     )  # fmt: skip

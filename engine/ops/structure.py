@@ -92,7 +92,7 @@ def _accumulate_index(buffer: Any, g: Any, index: Any) -> None:
 index: Operation = linear(
     "index", "x | index",
     lambda g, y, x, index: index_scatter(g, shape=shape_of(x), index=index),
-    accumulate=_accumulate_index, array=_index, dtype="first", accepts="bifcs",
+    accumulate=_accumulate_index, array=_index, moves=True, dtype="first", accepts="bifcs",
     domain=cases(((VECTOR,), {"index": -1}), ((SQUARE,), {"index": (slice(None), slice(0, None, 2))})),
     doc="The elements that an index selects: x[index], with NumPy's rules for slices, integers, newaxis, ... and "
     "tensors.",
@@ -172,6 +172,39 @@ def _index_update(np: Any, x: Any, value: Any, index: Any) -> Any:
     return out
 
 
+def _stack_dtype(op: Operation, dtypes: list[DType], attributes: Any) -> tuple[DType, DType]:
+    if not dtypes:
+        raise failure("E0304", "stack needs at least one tensor")
+    computed = common_dtype(op, dtypes)
+    return computed, computed
+
+
+def _put_elements(np: Any, *values: Any, shape: tuple[int, ...], places: list[int]) -> Any:
+    values = np.array(values)
+    limits.allocate(count(shape), values.itemsize)
+    out = np.zeros(shape, dtype=values.dtype)
+    np.add.at(out.reshape(-1), places, values)
+    return out
+
+
+put_elements: Operation = linear(
+    "put_elements", "[values] | shape, places",
+    lambda g, y, *values, shape, places: tuple([index(g, index=index_of_place(shape, place)) for place in places]),
+    array=_put_elements, dtype=_stack_dtype, domain=cases((((0.3, 0.5, 0.7),), {"shape": (2, 2), "places": [3, 0, 3]})),
+    internal=True, doc="The transpose of reading single elements: scalars added up at their places among zeros.",
+    example=("put_elements([1, 2, 3], (4,), [2, 0, 2])", [2, 0, 4, 0]),
+)  # fmt: skip
+
+
+def index_of_place(shape: tuple[int, ...], place: int) -> tuple[int, ...]:
+    """The index of a place in row-major order."""
+    found = []
+    for size in reversed(shape):
+        place, i = divmod(place, size)
+        found.append(i)
+    return tuple(reversed(found))
+
+
 def _index_update_transpose(g: Any, y: Any, x: Any, value: Any, index: Any) -> Any:
     to_x = index_update(g, 0.0, index=index)
     to_value = OPERATORS["index"](g, index=index)
@@ -182,7 +215,7 @@ def _index_update_transpose(g: Any, y: Any, x: Any, value: Any, index: Any) -> A
 
 index_update: Operation = linear(
     "index_update", "x, value | index", _index_update_transpose,
-    array=_index_update, dtype="promote", accepts="bifcs",
+    array=_index_update, moves=True, dtype="promote", accepts="bifcs",
     domain=cases(((VECTOR, 0.3), {"index": 2}), ((SQUARE, VECTOR[:3]), {"index": (slice(None), 1)})),
     doc="A copy of x with the indexed elements replaced by value: what `x[index] = value` rebinds x to. "
     "Of duplicate places the last write wins.", example=("index_update([1, 2, 3], 9, 0)", [9, 2, 3]),
@@ -224,16 +257,9 @@ def _stack(np: Any, *parts: Any, axis: int) -> Any:
     return np.stack(parts, axis=axis_of("stack", axis, len(shapes[0]) + 1))
 
 
-def _stack_dtype(op: Operation, dtypes: list[DType], attributes: Any) -> tuple[DType, DType]:
-    if not dtypes:
-        raise failure("E0304", "stack needs at least one tensor")
-    computed = common_dtype(op, dtypes)
-    return computed, computed
-
-
 stack = linear(
     "stack", "[values] | axis=0", _stack_transpose,
-    array=_stack, dtype=_stack_dtype, accepts="bifcs",
+    array=_stack, moves=True, dtype=_stack_dtype, accepts="bifcs",
     domain=cases((((VECTOR, VECTOR),), {"axis": -1})),
     doc="Tensors of one shape joined along a new axis.", example=("stack([[1, 2], [3, 4]])", [[1, 2], [3, 4]]),
 )  # fmt: skip
@@ -274,7 +300,7 @@ def _broadcast_to(np: Any, x: Any, shape: Any) -> Any:
 
 broadcast_to: Operation = linear(
     "broadcast_to", "x | shape", lambda g, y, x, shape: sum_to(g, shape=shape_of(x)),
-    array=_broadcast_to, dtype="first", accepts="bifcs",
+    array=_broadcast_to, moves=True, dtype="first", accepts="bifcs",
     domain=cases(((VECTOR,), {"shape": (2, 4)}), ((0.7,), {"shape": (3,)})),
     doc="x repeated to a larger shape by NumPy's broadcasting rules.",
     example=("broadcast_to([1, 2], (2, 2))", [[1, 2], [1, 2]]),
@@ -300,7 +326,7 @@ def _reshape(np: Any, x: Any, shape: Any) -> Any:
 
 reshape: Operation = linear(
     "reshape", "x | shape", lambda g, y, x, shape: reshape(g, shape=shape_of(x)),
-    array=_reshape, dtype="first", accepts="bifcs", method=True,
+    array=_reshape, moves=True, dtype="first", accepts="bifcs", method=True,
     domain=cases(((WIDE,), {"shape": (3, -1)}), ((CUBE,), {"shape": 8})),
     doc="The same elements, in the same order, in another shape; one size may be -1.",
     example=("reshape([1, 2, 3, 4], (2, 2))", [[1, 2], [3, 4]]),
@@ -391,7 +417,7 @@ def _identity(x: Any) -> Any:
 
 
 identity = linear(
-    "identity", "x", lambda g, y, x: g, scalar=_identity, array=lambda np, x: np.array(x), dtype="first",
+    "identity", "x", lambda g, y, x: g, scalar=_identity, array=lambda np, x: np.array(x), moves=True, dtype="first",
     accepts="bifcs",
     aliases="copy", method="copy", domain=cases(((VECTOR,), {}), ((BATCH,), {})), doc="x itself.",
     example=("identity(3.0)", 3.0),

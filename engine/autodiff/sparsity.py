@@ -1,0 +1,439 @@
+"""The sparsity pattern of a Hessian, from a tape of the function.
+
+An entry (i, j) can differ from zero only where an operation that is not linear brings together something that depends
+on input i with something that depends on input j. Which inputs of a row are brought together is read off the row's own
+partials: where the partial by a depends on b, so does the second derivative. What each tensor depends on is followed
+element by element through rows that are element-wise or only move elements; through every other row each element of
+the result is taken to depend on all elements of the inputs, which is never too little. Dependences are worked out
+where a curved row asks for them and nowhere else: a sum of a million terms costs nothing until it is squared.
+
+After Walther, Computing sparse Hessians with automatic differentiation (ACM TOMS 34, 2008), on whole tensors.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..core.dispatch import apply, tensor
+from ..core.dtypes import INT64
+from ..core.errors import failure
+from ..core.tensor import Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from ..core.operation import Operation
+    from .tape import Tape
+
+    Ids = np.ndarray[Any, np.dtype[np.int64]]
+
+# Pairs that a pattern may hold before the Hessian counts as dense.
+MOST_PAIRS = 30_000_000
+
+
+class Mark:
+    """Stands for inputs of a row while its partials are asked what they depend on."""
+
+    __slots__ = ("inputs",)
+    description = "an input of a partial"
+
+    def __init__(self, inputs: frozenset[int]) -> None:
+        self.inputs = inputs
+
+    def as_symbol(self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
+        if op.derivative in ("none", "zero"):
+            return Mark(frozenset())
+        return joined(inputs)
+
+
+def joined(values: Iterable[Any]) -> Mark:
+    return Mark(frozenset(k for v in values if v.__class__ is Mark for k in v.inputs))
+
+
+def _give_operators() -> None:
+    def either(self: Mark, *others: Any) -> Mark:
+        return joined((self, *others))
+
+    def steers(self: Mark, other: Any) -> Mark:
+        return Mark(frozenset())
+
+    for name in "add sub mul truediv pow floordiv mod".split():
+        setattr(Mark, f"__{name}__", either)
+        setattr(Mark, f"__r{name}__", either)
+    for name in ("neg", "abs", "pos"):
+        setattr(Mark, f"__{name}__", either)
+    for name in "lt le gt ge and or rand ror".split():
+        setattr(Mark, f"__{name}__", steers)
+
+
+_give_operators()
+
+CURVATURES: dict[str, frozenset[tuple[int, int]]] = {}
+
+
+def curvature(op: Operation, attributes: dict[str, Any] | None, count: int) -> frozenset[tuple[int, int]]:
+    """The pairs of inputs of an element-wise row by which its second derivative is not zero everywhere."""
+    known = CURVATURES.get(op.name)
+    if known is not None:
+        return known
+    marks = [Mark(frozenset((k,))) for k in range(count)]
+    y = Mark(frozenset(range(count)))
+    pairs: set[tuple[int, int]] = set()
+    for k, formula in enumerate(op.partials):
+        if not callable(formula):
+            continue
+        try:
+            found = formula(y, *marks, **(attributes or {}))
+        except Exception:
+            found = y  # a formula that looks at its values: it may depend on all of them
+        if found.__class__ is Mark:
+            pairs.update((min(k, j), max(k, j)) for j in found.inputs)
+    result = frozenset(pairs)
+    if attributes is None:
+        CURVATURES[op.name] = result
+    return result
+
+
+class Node:
+    """A tensor of the tape, and what it depends on once that has been worked out.
+
+    `columns` are integer arrays that broadcast to the shape: element e depends on the inputs numbered by column[e],
+    0 for none; `common` are the inputs on which every element depends.
+    """
+
+    __slots__ = ("attributes", "columns", "common", "inputs", "known", "op", "shape")
+
+    def __init__(
+        self, op: Operation | None, inputs: Sequence[Any], attributes: dict[str, Any] | None, shape: tuple[int, ...]
+    ) -> None:
+        self.op = op
+        self.inputs = inputs
+        self.attributes = attributes
+        self.shape = shape
+        self.known = False
+        self.columns: list[Ids] = []
+        self.common: frozenset[int] = frozenset()
+
+    def settle(self, columns: list[Ids], common: frozenset[int]) -> None:
+        self.columns = columns
+        self.common = common
+        self.known = True
+        self.inputs = ()
+
+
+def hessian_pattern(tape: Tape, sources: Sequence[Tensor], target: Any) -> tuple[Ids, Ids]:
+    """Rows and columns (row <= column) of the entries that may differ from zero, in order, the diagonal where present.
+
+    Inputs are numbered through all `sources` in turn, elements in row-major order. The tape must still hold its log.
+    Raises AdiffError E0510 where the pattern is too dense to be worth following.
+    """
+    pattern = Pattern(sources)
+    pattern.follow(tape.log, target)
+    return pattern.entries()
+
+
+class Pattern:
+    """The pairs found so far, as numbers row * base + column with inputs counted from 1."""
+
+    def __init__(self, sources: Sequence[Tensor]) -> None:
+        self.nodes: dict[Any, Node] = {}
+        total = 0
+        for x in sources:
+            node = Node(None, (), None, x.shape)
+            size = int(np.prod(x.shape, dtype=np.int64))
+            if x.shape == ():
+                node.settle([], frozenset((total + 1,)))
+            else:
+                node.settle([np.arange(total + 1, total + 1 + size, dtype=np.int64).reshape(x.shape)], frozenset())
+            self.nodes[x] = node
+            total += size
+        self.base = total + 1
+        self.few: set[int] = set()
+        self.many: list[Ids] = []
+        self.pending = 0
+
+    def follow(self, log: list[Any], target: Any) -> None:
+        """Walk the records that lead to the target."""
+        needed = {target}
+        records = []
+        for i in range(len(log) - 4, -1, -4):
+            site, a, b, out = log[i : i + 4]
+            outs = out if out.__class__ is tuple else (out,)
+            if not any(part in needed for part in outs):
+                continue
+            inputs, attributes = (a, b) if a.__class__ is tuple else ((a,) if b is None else (a, b), None)
+            needed.update(x for x in inputs if x.__class__ is Tensor)
+            records.append((site.op, inputs, attributes, outs))
+        for op, inputs, attributes, outs in reversed(records):
+            nodes = [self.nodes.get(x) if x.__class__ is Tensor else None for x in inputs]
+            if not any(nodes):
+                continue
+            operands = [x if node is None else node for x, node in zip(inputs, nodes)]
+            for part in outs:
+                self.nodes[part] = Node(op, operands, attributes, part.shape)
+            self.interactions(op, operands, attributes, outs[0].shape)
+
+    # --- what a node depends on -------------------------------------------------------------------------------------
+
+    def known(self, node: Node) -> Node:
+        """The node with its dependence worked out."""
+        if not node.known:
+            if node.shape == ():
+                node.settle([], self.reached(node))
+            else:
+                stack = [node]
+                while stack:
+                    item = stack[-1]
+                    waiting = [x for x in item.inputs if x.__class__ is Node and not x.known]
+                    if item.known:
+                        stack.pop()
+                    elif waiting and item.shape != ():
+                        stack.extend(waiting)
+                    else:
+                        stack.pop()
+                        if item.shape == ():
+                            item.settle([], self.reached(item))
+                        else:
+                            self.work_out(item)
+        return node
+
+    def reached(self, node: Node) -> frozenset[int]:
+        """The inputs that a scalar depends on: one walk, however long the chain of sums behind it."""
+        found: set[int] = set()
+        seen = {id(node)}
+        stack = [node]
+        while stack:
+            item = stack.pop()
+            if item.known:
+                found |= everything(item)
+                continue
+            if item.shape == () and item.op is not None and item.op.moves and item.inputs[0].__class__ is Node:
+                self.work_out_element(item)
+                found |= item.common
+                continue
+            for x in item.inputs:
+                if x.__class__ is Node and id(x) not in seen:
+                    seen.add(id(x))
+                    stack.append(x)
+        return frozenset(found)
+
+    def work_out_element(self, node: Node) -> None:
+        """A scalar that is one element of a tensor (or of several)."""
+        parts = [self.known(x) if x.__class__ is Node else x for x in node.inputs]
+        columns, common = moved(node, parts)
+        ids = {int(c) for c in columns} - {0}
+        node.settle([], common | ids)
+
+    def work_out(self, node: Node) -> None:
+        """The dependence of a tensor whose inputs' are known."""
+        op = node.op
+        assert op is not None
+        parts = [x for x in node.inputs if x.__class__ is Node]
+        if op.moves:
+            node.settle(*moved(node, node.inputs))
+        elif op.derivative == "partials" or op.name in ELEMENTWISE:
+            node.settle(distinct([c for x in parts for c in x.columns]), frozenset().union(*(x.common for x in parts)))
+        elif op.derivative == "zero":
+            node.settle([], frozenset())
+        elif op.name in REDUCTIONS and parts[0].columns and (found := reduced(node, parts[0])) is not None:
+            node.settle(found, parts[0].common)
+        else:
+            node.settle([], frozenset().union(*(everything(x) for x in parts)))
+
+    # --- what curved rows bring together ----------------------------------------------------------------------------
+
+    def interactions(
+        self, op: Operation, operands: list[Any], attributes: dict[str, Any] | None, shape: tuple[int, ...]
+    ) -> None:
+        """The pairs of inputs that a row's second derivative joins."""
+        kind = op.derivative
+        if kind == "partials":
+            for j, k in curvature(op, attributes, len(operands)):
+                a, b = operands[j], operands[k]
+                if a.__class__ is Node and b.__class__ is Node:
+                    self.elementwise(self.known(a), self.known(b), shape)
+        elif kind == "multilinear":
+            followed = [self.known(x) for x in operands if x.__class__ is Node]
+            if len(followed) > 1:
+                self.product(op, followed)
+        elif kind not in ("linear", "zero", "none"):
+            ids: set[int] = set()
+            for x in operands:
+                if x.__class__ is Node:
+                    ids |= everything(self.known(x))
+            self.crossed(ids, ids)
+
+    def product(self, op: Operation, factors: list[Node]) -> None:
+        """A product of matrices: rows of one meet columns of the other; every other such row joins all with all."""
+        a, b = factors[0], factors[1]
+        if op.name == "matmul" and max(len(a.shape), len(b.shape)) <= 2:
+            m, k = a.shape if len(a.shape) == 2 else (1, a.shape[0])
+            n = b.shape[1] if len(b.shape) == 2 else 1
+            self.elementwise(viewed(a, (m, k, 1)), viewed(b, (1, k, n)), (m, k, n))
+        else:
+            self.crossed(everything(a), everything(b))
+
+    def elementwise(self, a: Node, b: Node, shape: tuple[int, ...]) -> None:
+        """What element e of a depends on, with what element e of b does."""
+        for k, p in enumerate(a.columns):
+            # A pair is the same in either order.
+            for q in b.columns[k:] if a is b else b.columns:
+                self.room(int(np.prod(shape, dtype=np.int64)))
+                if p is q:
+                    self.many.append((p * (self.base + 1)).ravel())
+                    continue
+                low, high = np.minimum(p, q), np.maximum(p, q)
+                self.many.append(np.where(low > 0, low * self.base + high, 0).ravel())
+            for i in b.common:
+                self.line(p, i)
+        for q in b.columns:
+            for i in a.common:
+                self.line(q, i)
+        if a.common and b.common:
+            self.crossed(a.common, b.common)
+
+    def line(self, column: Ids, i: int) -> None:
+        self.room(column.size)
+        low, high = np.minimum(column, i), np.maximum(column, i)
+        self.many.append(np.where(low > 0, low * self.base + high, 0).ravel())
+
+    def crossed(self, a: Iterable[int], b: Iterable[int]) -> None:
+        """All of a with all of b."""
+        left, right = sorted(a), sorted(b)
+        if len(left) * len(right) > 64:
+            self.room(len(left) * len(right))
+            p, q = np.array(left, dtype=np.int64)[:, None], np.array(right, dtype=np.int64)
+            self.many.append((np.minimum(p, q) * self.base + np.maximum(p, q)).ravel())
+            return
+        base, few = self.base, self.few
+        for i in left:
+            for j in right:
+                few.add(i * base + j if i < j else j * base + i)
+
+    def room(self, more: int) -> None:
+        """Make room for so many pairs."""
+        self.pending += more
+        if self.pending > MOST_PAIRS:
+            self.many = [distinct_sorted(self.many)] if self.many else []
+            self.pending = more + sum(part.size for part in self.many)
+            if self.pending > MOST_PAIRS:
+                raise failure(
+                    "E0510",
+                    f"the Hessian has more than {MOST_PAIRS:,} entries that may differ from zero",
+                    "it is not sparse: `adiff hvp` gives its product with a vector without forming it",
+                )
+
+    def entries(self) -> tuple[Ids, Ids]:
+        parts = [*self.many]
+        if self.few:
+            parts.append(np.fromiter(self.few, dtype=np.int64, count=len(self.few)))
+        if not parts:
+            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+        keys = distinct_sorted(parts)
+        keys = keys[1:] if keys[0] == 0 else keys
+        rows = keys // self.base
+        return rows - 1, keys - rows * self.base - 1
+
+
+# Rows that are linear and whose elements depend on the corresponding elements only.
+ELEMENTWISE = frozenset("where_select conj real imag complex cast identity".split())
+REDUCTIONS = frozenset(("sum", "mean"))
+# A reduced axis up to this length is followed element by element.
+LONGEST_REDUCED = 64
+
+
+def everything(node: Node) -> frozenset[int]:
+    """All inputs that any element depends on."""
+    if not node.columns:
+        return node.common
+    found = np.unique(np.concatenate([c.ravel() for c in node.columns]))
+    return node.common | frozenset(found[found > 0].tolist())
+
+
+def distinct(columns: list[Ids]) -> list[Ids]:
+    """Columns without those that say the same as another."""
+    kept: list[Ids] = []
+    for c in columns:
+        if not any(c is k or (c.shape == k.shape and c.flat[0] == k.flat[0] and np.array_equal(c, k)) for k in kept):
+            kept.append(c)
+    return kept
+
+
+def distinct_sorted(parts: list[Ids]) -> Ids:
+    """The different numbers in order. Each part is nearly sorted, which a merge sort makes use of."""
+    keys = np.concatenate(parts)
+    keys.sort(kind="stable")
+    first = np.empty(keys.size, dtype=bool)
+    first[:1] = True
+    np.not_equal(keys[1:], keys[:-1], out=first[1:])
+    return keys[first]
+
+
+def viewed(node: Node, shape: tuple[int, ...]) -> Node:
+    """A node of another shape with the same elements."""
+    view = Node(None, (), None, shape)
+    view.settle([np.broadcast_to(c, node.shape).reshape(shape) for c in node.columns], node.common)
+    return view
+
+
+def moved(node: Node, inputs: Sequence[Any]) -> tuple[list[Ids], frozenset[int]]:
+    """The dependence of the result of a row that only moves elements: the row itself, applied to the columns."""
+    op = node.op
+    assert op is not None
+    skip = op.skip
+    single = len(inputs) - skip == 1
+    if single:
+        part = inputs[skip]
+        return [apply_to(node, inputs, {skip: c}) for c in part.columns], part.common
+    # Of several inputs each brings columns of its own; what all its elements share becomes columns too.
+    columns: list[dict[int, Ids]] = []
+    for k, x in enumerate(inputs):
+        if x.__class__ is not Node:
+            continue
+        own = [np.broadcast_to(c, x.shape) for c in x.columns]
+        own += [np.full(x.shape, i, dtype=np.int64) for i in sorted(x.common)]
+        for place, c in enumerate(own):
+            if place == len(columns):
+                columns.append({})
+            columns[place][k] = c
+    return distinct([apply_to(node, inputs, each) for each in columns]), frozenset()
+
+
+def apply_to(node: Node, inputs: Sequence[Any], columns: dict[int, Ids]) -> Ids:
+    """A row that moves elements, applied to numbers of inputs; an input without a column brings zeros."""
+    op = node.op
+    assert op is not None
+    operands: list[Any] = []
+    for k, x in enumerate(inputs):
+        if k in columns:
+            operands.append(Tensor(np.ascontiguousarray(np.broadcast_to(columns[k], x.shape)), INT64))
+        elif k < op.skip:
+            operands.append(x)
+        else:
+            shape = x.shape if x.__class__ in (Node, Tensor) else ()
+            operands.append(Tensor(np.zeros(shape, dtype=np.int64), INT64) if shape else tensor(0))
+    found = apply(op, tuple(operands), node.attributes)
+    return np.asarray(found.value if found.__class__ is Tensor else found, dtype=np.int64)
+
+
+def reduced(node: Node, x: Node) -> list[Ids] | None:
+    """The columns of a sum over axes: those of every summand; None where there are too many."""
+    attributes = node.attributes or {}
+    axis = attributes.get("axis")
+    rank = len(x.shape)
+    axes = tuple(range(rank)) if axis is None else tuple(a % rank for a in ((axis,) if axis.__class__ is int else axis))
+    length = int(np.prod([x.shape[a] for a in axes], dtype=np.int64))
+    if length > LONGEST_REDUCED:
+        return None
+    found: list[Ids] = []
+    for c in x.columns:
+        together = np.moveaxis(np.broadcast_to(c, x.shape), axes, range(len(axes)))
+        together = together.reshape(length, *together.shape[len(axes) :])
+        found.extend(np.broadcast_to(part.reshape(node.shape), node.shape) for part in together)
+    return distinct(found)
+
+
+__all__ = ["curvature", "hessian_pattern"]
