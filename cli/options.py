@@ -102,6 +102,10 @@ OPTIONS = (
         choices=("auto", "forward", "reverse"),
     ),
     Option(
+        "--sparse", None, "flag", "", "hessian", DERIVATIVE,
+        "Only the entries that may differ from zero: found by themselves, with one product for each colour.",
+    ),
+    Option(
         "--kinks", None, "choice", "POLICY", EVALUATIONS + " run batch", DERIVATIVE,
         "What a derivative is at a point where there is none ('adiff ops NAME' lists the choices).",
         choices=("adiff", "tensorflow", "jax", "torch", "error"),
@@ -176,7 +180,11 @@ COMMANDS: dict[str, Command] = {
         ),
         Command(
             "hessian", "Differentiate", (EXPRESSION,), "Value, gradients and every block of the Hessian.",
-            ('adiff hessian "x**2*y + sin(y)" --at x=1,y=2', 'adiff hessian "sum(x**3)" --at x=[1,2] --csv'),
+            (
+                'adiff hessian "x**2*y + sin(y)" --at x=1,y=2',
+                'adiff hessian "sum(x**3)" --at x=[1,2] --csv',
+                'adiff hessian "sum((x[1:] - x[:-1]**2)**2)" --at "x=linspace(0,1,6)" --sparse',
+            ),
         ),
         Command(
             "jvp", "Differentiate", (EXPRESSION,), "The derivative along a direction: Jacobian times tangent.",

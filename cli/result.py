@@ -111,9 +111,34 @@ def fill_jacobian(result: Result, outcome: Any) -> None:
 
 def fill_hessian(result: Result, outcome: Any) -> None:
     result.document = {"value": outcome.value, "gradients": outcome.gradients, "hessian": outcome.hessian}
+    if any(hasattr(block, "indices") for line in outcome.hessian.values() for block in line.values()):
+        result.header = ("row", "column", "value")
+        result.rows = sparse_entries(outcome.hessian)
+        return
     blocks = [(f"H.{row}.{column}", block) for row, line in outcome.hessian.items() for column, block in line.items()]
     result.lines = blocks
     result.columns = [("value", outcome.value), *named("d_", outcome.gradients), *blocks]
+
+
+def sparse_entries(hessian: dict[str, dict[str, Any]]) -> list[Sequence[Any]]:
+    """Row, column and value of every entry, by the inputs' names: `x[0]`, `x[1]`, 2.0."""
+    found: list[Sequence[Any]] = []
+    for row, line in hessian.items():
+        for column, block in line.items():
+            if block is None:
+                continue
+            rank = len(block.shape)
+            own = next(
+                len(other.shape) // 2 for name, other in hessian[row].items() if name == row and other is not None
+            )
+            for place, value in zip(block.indices.tolist(), block.values.tolist(), strict=True):
+                found.append((entry_name(row, place[:own]), entry_name(column, place[own:rank]), value))
+    return found
+
+
+def entry_name(name: str, place: Sequence[int]) -> str:
+    """`x`, `x[3]` or `A[0,1]`."""
+    return f"{name}[{','.join(map(str, place))}]" if place else name
 
 
 def fill_tangent(result: Result, outcome: Any) -> None:

@@ -48,7 +48,7 @@ CHOICES = {
     "engine": ("auto", "tape", "kernel"),
 }
 OPTIONS = frozenset(
-    (*CHOICES, "tangent", "cotangent", "vector", "order", "max_steps", "max_memory", "timeout", "write")
+    (*CHOICES, "tangent", "cotangent", "vector", "order", "max_steps", "max_memory", "timeout", "write", "sparse")
 )
 
 
@@ -127,7 +127,7 @@ class Program:
     def hessian(
         self, at: Mapping[str, Any] | None = None, wrt: Sequence[str] | None = None, **options: Any
     ) -> dict[str, dict[str, Any]]:
-        """Every block of the Hessian by row and column name."""
+        """Every block of the Hessian by row and column name; with `sparse=True` blocks are SparseTensors."""
         outcome = self.evaluate("hessian", at, wrt, **options)
         assert outcome.hessian is not None
         return outcome.hessian

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..parser.errors import AdiffError
 from .autodiff import drivers, taylor
 from .core.dispatch import as_operand, shape_text, tensor
+from .core.errors import plural
 from .core.state import STATE
 from .core.tensor import OPERATORS, Tensor
 from .eager.values import UNSET
@@ -133,7 +134,10 @@ def explain_missing(evaluation: Evaluation, blocks: Mapping[str, Any]) -> None:
 
 
 def hessian(evaluation: Evaluation) -> None:
-    y, gradients, blocks = quietly(evaluation, lambda: drivers.hessian(evaluation.function, evaluation.sources()))
+    if evaluation.options.get("sparse"):
+        sparse_hessian(evaluation)
+        return
+    y, gradients, blocks = drivers.hessian(evaluation.function, evaluation.sources())
     tensors = [drivers.source(x) for x in evaluation.sources()]
     warn_sources(evaluation, tensors)
     outcome = evaluation.outcome
@@ -146,6 +150,48 @@ def hessian(evaluation: Evaluation) -> None:
             if block is None and gradients[i] is not None and gradients[j] is not None:
                 block = drivers.zeros(tensors[i].shape + tensors[j].shape)
             outcome.hessian[row][column] = shaped(block, tensors[i])
+    explain_missing(evaluation, outcome.gradients)
+    evaluation.keep_value(y)
+
+
+def sparse_hessian(evaluation: Evaluation) -> None:
+    """The Hessian as sparse blocks."""
+    import numpy as np
+
+    from .autodiff.sparse import sparse_hessian as derive
+    from .kinds.sparse import SparseTensor
+
+    for name, x in zip(evaluation.names, evaluation.sources()):
+        if drivers.is_complex(as_operand(x)):
+            raise AdiffError(
+                "E0511", f"a sparse Hessian takes real inputs, and '{name}' is complex", None, "drop --sparse"
+            )
+    y, gradients, found = derive(evaluation.function, evaluation.sources())
+    tensors = [drivers.source(x) for x in evaluation.sources()]
+    warn_sources(evaluation, tensors)
+    outcome = evaluation.outcome
+    outcome.gradients = {n: shaped(g, x) for n, g, x in zip(evaluation.names, gradients, tensors)}
+    outcome.mode = f"sparse, {plural(found.colours, 'product')} for {found.rows.size} entries on and above the diagonal"
+    parts: dict[str, slice] = {}
+    start = 0
+    for name, x in zip(evaluation.names, tensors):
+        if x.dtype.differentiable:
+            parts[name] = slice(start, start + drivers.count(x.shape))
+            start = parts[name].stop
+    outcome.hessian = {}
+    for row, x in zip(evaluation.names, tensors):
+        outcome.hessian[row] = {}
+        for column, z in zip(evaluation.names, tensors):
+            if outcome.gradients[row] is None or outcome.gradients[column] is None:
+                outcome.hessian[row][column] = None
+                continue
+            i, j, values = found.block(parts[row], parts[column])
+            places = [*np.unravel_index(i, x.shape or (1,))][: x.ndim] + [*np.unravel_index(j, z.shape or (1,))][
+                : z.ndim
+            ]
+            indices = np.stack(places, axis=1) if places else np.empty((values.size, 0), dtype=np.int64)
+            values = values.astype(x.dtype.name) if x.dtype.name == "float32" else values
+            outcome.hessian[row][column] = SparseTensor(indices, values + 0.0, x.shape + z.shape)
     explain_missing(evaluation, outcome.gradients)
     evaluation.keep_value(y)
 

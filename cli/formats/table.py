@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 MOST_LABELS = 12  # entries along a side of a matrix whose rows and columns are labelled one by one
 TRACE_DIGITS = 6  # of the numbers in a tape or a check, which stand many to a line; --precision gives more
 MOST_STEPS = 200  # of a tape; the other formats have them all
+MOST_ENTRIES = 40  # of a sparse Hessian; the other formats have them all
 MOST_TITLE = 60  # characters of an expression that a table repeats
 
 
@@ -139,6 +140,9 @@ def draw_hessian(drawing: Drawing, result: Result) -> None:
     """The gradient beside the variables, then the Hessian as a labelled matrix."""
     subject, outcome = result.subject, result.subject.outcome
     draw_gradient(drawing, result)
+    if result.header:
+        draw_sparse(drawing, result)
+        return
     names = list(outcome.hessian)
     shapes = {name: shape_of(subject.input(name)) for name in names}
     titles = [label for name in names for label in labels(name, shapes[name])] if is_small([], shapes) else []
@@ -152,6 +156,20 @@ def draw_hessian(drawing: Drawing, result: Result) -> None:
         for index in range(count_of(shapes[row])):
             cells.append([scalar for name in names for scalar in chunk(flat[name], index, count_of(shapes[name]))])
     matrix(drawing, titles, titles, cells)
+
+
+def draw_sparse(drawing: Drawing, result: Result) -> None:
+    """The entries of a sparse Hessian, one a line."""
+    drawing.canvas.line(("Hessian", HEADING), (f", {len(result.rows)} entries that may differ from zero", ""))
+    shown = result.rows[:MOST_ENTRIES]
+
+    def written(width: int) -> Rows:
+        values = drawing.column((value for _, _, value in shown), width)
+        return [(row, column, value) for (row, column, _), value in zip(shown, values, strict=True)]
+
+    drawing.canvas.table(result.header, written)
+    if len(result.rows) > len(shown):
+        drawing.canvas.line((f"{drawing.marks.ellipsis} {len(result.rows) - len(shown)} more entries", ""))
 
 
 def draw_blocks(drawing: Drawing, hessian: dict[str, dict[str, Any]]) -> None:

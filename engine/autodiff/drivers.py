@@ -304,48 +304,84 @@ def reverse_over_reverse(f: Function, xs: Sequence[Any], vectors: Sequence[Any],
     return [None if g is None else (zeros(shape_of(x)) if p is None else p) for g, p, x in zip(gradients, products, xs)]
 
 
+class without_notices:
+    """The first derivative has reported the singular points; the second does not report them again."""
+
+    def __enter__(self) -> None:
+        self.outer = STATE.quiet
+        STATE.quiet = True
+
+    def __exit__(self, *exception: object) -> None:
+        STATE.quiet = self.outer
+
+
+def recorded_twice(f: Function, xs: Sequence[Any], outer: Tape) -> tuple[Tape, list[Tensor], Any]:
+    """Run `f` under a tape for the gradient, which `outer` follows."""
+    tensors = [source(x) for x in xs]
+    inner = Tape()
+    for x in tensors:
+        if x.dtype.differentiable:
+            outer.watch(x)
+            inner.watch(x)
+    RECORDERS.append(outer)
+    RECORDERS.append(inner)
+    try:
+        y = f(tensors)
+    finally:
+        RECORDERS.remove(inner)
+        RECORDERS.remove(outer)
+    return inner, tensors, y
+
+
+def gradient_on_tape(
+    f: Function, xs: Sequence[Any], outer: Tape, look: Callable[[Tape, list[Tensor], Any], None] | None = None
+) -> tuple[Any, list[Tensor], list[Any]]:
+    """The value, the inputs and the gradients of a scalar function, with the gradient itself recorded on `outer`.
+
+    `look` sees the tape of the function before the sweep takes it apart.
+    """
+    inner, tensors, y = recorded_twice(f, xs, outer)
+    y = as_operand(y)
+    seed = scalar_seed(y, "a Hessian")
+    if look is not None:
+        look(inner, tensors, y)
+    RECORDERS.append(outer)
+    try:
+        gradients = gradient(inner, [y], [seed], [[x] for x in tensors], consume=True)
+    finally:
+        RECORDERS.remove(outer)
+    return y, tensors, gradients
+
+
 def hessian(f: Function, xs: Sequence[Any]) -> tuple[Any, list[Any], list[list[Any]]]:
     """The value, the gradients and every block H[i][j] = d²y / dx_i dx_j of shape x_i.shape + x_j.shape.
 
-    Column by column, forward over reverse. Only blocks on and below the diagonal are computed: the tape of a column
-    of x_j follows the inputs from j on, and the others are filled in by symmetry.
+    The gradient is recorded once; each row is a sweep back along that tape. Only blocks on and above the diagonal are
+    swept for: the others follow by symmetry.
     """
-    tensors = [source(x) for x in xs]
+    outer = Tape()
+    y, tensors, gradients = gradient_on_tape(f, xs, outer)
     n = len(tensors)
     blocks: list[list[Any]] = [[None] * n for _ in range(n)]
-    y: Any = None
-    gradients: list[Any] = [None] * n
-    for j, x in enumerate(tensors):
-        if not x.dtype.differentiable:
+    last = max((i for i, g in enumerate(gradients) if g is not None), default=-1)
+    for i, (x, g) in enumerate(zip(tensors, gradients)):
+        if g is None:
             continue
-        columns: list[list[Any]] = []
-        for k in range(count(x.shape)):
-            vectors: list[Any] = [None] * n
-            vectors[j] = basis(x, k)
-            value, found, product = hvp(f, xs, vectors, [i >= j for i in range(n)])
-            columns.append(product)
-            for i in range(j, n):
-                gradients[i] = strip(found[i])
-            y = strip(value)
-        for i in range(j, n):
-            shape = tensors[i].shape
-            parts = [column[i] for column in columns]
-            if not parts:
-                continue
-            if all(p is None for p in parts):
-                continue
-            filled = [zeros(shape) if p is None else p for p in parts]
-            if x.shape == ():
-                blocks[i][j] = filled[0]
-            else:
-                stacked = OPERATORS["stack"](filled, axis=-1)
-                blocks[i][j] = OPERATORS["reshape"](stacked, shape=shape + x.shape)
-            if i != j:
-                blocks[j][i] = transposed(blocks[i][j], shape, x.shape)
-    if y is None:
-        y, gradients = value_and_gradients(f, xs)
-        scalar_seed(as_operand(y), "a Hessian")
-    return y, gradients, blocks
+        size = count(x.shape)
+        rows: list[list[Any]] = []
+        for k in range(size):
+            consume = i == last and k + 1 == size
+            wanted = [[z] for z in tensors[i:]]
+            with without_notices():
+                rows.append(gradient(outer, [g], [basis(x, k)], wanted, consume) if follows(g, outer.token) else [])
+        for j in range(i, n):
+            parts = [row[j - i] if row else None for row in rows]
+            block = assemble(parts, x.shape + tensors[j].shape, tensors[j])
+            if block is not None:
+                blocks[i][j] = block
+                if i != j:
+                    blocks[j][i] = transposed(block, x.shape, tensors[j].shape)
+    return strip(y), [None if g is None else strip(g) for g in gradients], blocks
 
 
 def strip(x: Any) -> Any:

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..core.dispatch import as_operand, plain
+from ..core.dispatch import plain
 from ..core.dtypes import FLOAT64
-from ..core.state import RECORDERS
 from ..core.tensor import Tensor
 from .colouring import recovered, star_colouring
-from .drivers import count, scalar_seed, shape_of, source, strip
+from .drivers import count, gradient_on_tape, shape_of, strip, without_notices
 from .sparsity import hessian_pattern
 from .tape import Tape, gradient
 
@@ -46,8 +45,11 @@ class SparseHessian:
         j = np.concatenate((self.columns, self.rows[off]))
         values = np.concatenate((self.values, self.values[off]))
         inside = (i >= rows.start) & (i < rows.stop) & (j >= columns.start) & (j < columns.stop)
-        i, j, values = i[inside] - rows.start, j[inside] - columns.start, values[inside]
-        order = np.lexsort((j, i))
+        if not inside.all():
+            i, j, values = i[inside], j[inside], values[inside]
+        i, j = i - rows.start, j - columns.start
+        # Runs in order, which a merge sort makes use of.
+        order = np.argsort(i * (columns.stop - columns.start) + j, kind="stable")
         return i[order], j[order], values[order]
 
 
@@ -57,16 +59,14 @@ def sparse_hessian(f: Function, xs: Sequence[Any]) -> tuple[Any, list[Any], Spar
     Raises AdiffError E0507 for a result that is no scalar, E0510 where the Hessian is not sparse.
     """
     outer = Tape()
-    inner, tensors, y = recorded_twice(f, xs, outer)
-    y = as_operand(y)
-    seed = scalar_seed(y, "a Hessian")
+    pattern: list[Ids] = []
+
+    def look(inner: Tape, tensors: list[Tensor], y: Any) -> None:
+        pattern.extend(hessian_pattern(inner, [x for x in tensors if x.dtype.differentiable], y))
+
+    y, tensors, gradients = gradient_on_tape(f, xs, outer, look)
+    rows, columns = pattern
     sources = [x for x in tensors if x.dtype.differentiable]
-    rows, columns = hessian_pattern(inner, sources, y)
-    RECORDERS.append(outer)
-    try:
-        gradients = gradient(inner, [y], [seed], [[x] for x in tensors], consume=True)
-    finally:
-        RECORDERS.remove(outer)
     n = sum(count(x.shape) for x in sources)
     colours = star_colouring(rows, columns, n)
     used = int(colours.max()) + 1 if rows.size else 0
@@ -79,27 +79,10 @@ def sparse_hessian(f: Function, xs: Sequence[Any]) -> tuple[Any, list[Any], Spar
         found = gradient(outer, [g for g, _ in targets], [v for _, v in targets], [[x] for x in sources], consume=False)
         return np.concatenate([flat(c, x) for c, x in zip(found, sources)])
 
-    products = compressed(times, colours, used)
+    with without_notices():
+        products = compressed(times, colours, used)
     values = recovered(rows, columns, colours, products) if used else np.empty(0)
     return strip(y), [None if g is None else strip(g) for g in gradients], SparseHessian(rows, columns, values, used)
-
-
-def recorded_twice(f: Function, xs: Sequence[Any], outer: Tape) -> tuple[Tape, list[Tensor], Any]:
-    """Run `f` under a tape for the gradient, which an outer tape follows."""
-    tensors = [source(x) for x in xs]
-    inner = Tape()
-    for x in tensors:
-        if x.dtype.differentiable:
-            outer.watch(x)
-            inner.watch(x)
-    RECORDERS.append(outer)
-    RECORDERS.append(inner)
-    try:
-        y = f(tensors)
-    finally:
-        RECORDERS.remove(inner)
-        RECORDERS.remove(outer)
-    return inner, tensors, y
 
 
 def compressed(times: Callable[[Floats], Floats], colours: Ids, used: int) -> Floats:

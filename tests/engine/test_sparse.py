@@ -1,0 +1,102 @@
+"""Sparse Hessians: the pattern covers every entry that is not zero, and the entries are the dense Hessian's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from adiff import AdiffError, program
+from adiff.engine.autodiff.colouring import greedy, recovered, star_colouring
+
+VECTOR = np.linspace(-1.0, 1.3, 24)
+CHAIN = "sum(100*(x[1:] - x[:-1]**2)**2 + (1 - x[:-1])**2)"
+# Program, point, entries on and above the diagonal, products: what theory says, where it says it.
+CASES: dict[str, tuple[str, dict[str, Any], int | None, int | None]] = {
+    "chain": (CHAIN, {"x": VECTOR}, 47, 3),
+    "chain in a loop": (
+        "s = 0.0\nfor i in range(len(x) - 1):\n    s += 100*(x[i+1] - x[i]**2)**2 + (1 - x[i])**2\ns", {"x": VECTOR}, 47, 3,
+    ),
+    "arrow": ("x[0]*sum(x[1:]**2) + sum(sin(x))", {"x": VECTOR}, 47, 2),
+    "separable": ("sum(exp(x)) + prod(x[:1])", {"x": VECTOR}, 24, 1),
+    "linear": ("sum(3*x) + x[2]", {"x": VECTOR}, 0, 0),
+    "dense": ("log(sum(exp(x)))", {"x": VECTOR}, 300, 24),
+    "several inputs": ("a*b + sin(c)*a + d**2", {"a": 1.0, "b": 2.0, "c": 0.3, "d": 4.0}, 4, 2),
+    "scalars and a vector": ("a*x[3]**2 + b*sum(x) + a**3*b", {"a": 1.5, "b": 2.0, "x": VECTOR}, None, None),
+    "kinks are flat": ("sum(maximum(x, 0)) + sum(x[::2]*x[1::2]**3)", {"x": VECTOR}, 24, 2),
+    "a product of matrices": ("r = A @ x[:4]\nsum(r**2)", {"A": np.arange(12.0).reshape(3, 4), "x": VECTOR}, None, None),
+    "both sides of where": ("sum(where(x > 0, x**3, sin(x)*x[::-1]))", {"x": VECTOR}, None, None),
+    "rows with rules": ("norm(x[:5]) + det(reshape(x[5:14], (3, 3)) + eye(3)*3) + prod(x[20:23])", {"x": VECTOR}, None, None),
+    "joined elements": ("z = stack([x[i]*x[i+1] for i in range(20)])\nsum(z**2) + sum(cumsum(x))", {"x": VECTOR}, None, None),
+    "sums over an axis": ("sum(sum(reshape(x, (4, 6)), axis=1)**2)", {"x": VECTOR}, 84, 6),
+    "softmax": ("M = reshape(x, (4, 6))\nsum(softmax(M, axis=1)*M)", {"x": VECTOR}, None, None),
+    "element writes": ("w = x\nfor i in range(5):\n    w[i] = w[i+1]*2.0 + w[i]**2\nsum(w*w)", {"x": VECTOR}, None, None),
+    "a recurrence": ("s = x[0]\nfor v in x[1:6]:\n    s = sin(s)*v\ns", {"x": VECTOR}, 20, None),
+    "a sum inside a square": ("s = 0.0\nfor v in x[:9]:\n    s += v*2\ns**2", {"x": VECTOR}, 45, None),
+}  # fmt: skip
+
+
+def whole(blocks: dict[str, dict[str, Any]], at: dict[str, Any]) -> np.ndarray[Any, Any]:
+    sizes = {name: int(np.size(value)) for name, value in at.items()}
+
+    def array(block: Any, row: str, column: str) -> Any:
+        block = block.to_dense() if hasattr(block, "to_dense") else block
+        return np.asarray(block, dtype=float).reshape(sizes[row], sizes[column])
+
+    return np.block([[array(block, row, column) for column, block in line.items()] for row, line in blocks.items()])
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_dense_hessian_is_reproduced(name: str) -> None:
+    text, at, entries, products = CASES[name]
+    made = program(text)
+    dense = made.evaluate("hessian", at, engine="tape")
+    sparse = made.evaluate("hessian", at, sparse=True)
+    assert whole(sparse.hessian, at) == pytest.approx(whole(dense.hessian, at), rel=1e-12, abs=1e-13)
+    assert sparse.value == dense.value
+    for source, gradient in dense.gradients.items():
+        assert np.array_equal(sparse.gradients[source], gradient), source
+    words = sparse.mode.split()
+    if entries is not None:
+        assert int(words[4]) == entries, sparse.mode
+    if products is not None:
+        assert int(words[1]) == products, sparse.mode
+
+
+def test_the_pattern_of_a_long_chain_is_tridiagonal() -> None:
+    n = 20_000
+    found = program(CHAIN).evaluate("hessian", {"x": np.linspace(-1.2, 1.0, n)}, sparse=True)
+    block = found.hessian["x"]["x"]
+    assert block.shape == (n, n)
+    assert block.values.size == 3 * n - 2
+    assert np.abs(block.indices[:, 0] - block.indices[:, 1]).max() == 1
+    x = np.linspace(-1.2, 1.0, n)
+    inner = block.values[(block.indices[:, 0] == 5) & (block.indices[:, 1] == 5)][0]
+    assert inner == pytest.approx(1200 * x[5] ** 2 - 400 * x[6] + 2 + 200, rel=1e-13)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_colourings_recover_random_patterns(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    n = 40
+    full = np.triu(generator.random((n, n)) < 0.08) | np.eye(n, dtype=bool)
+    rows, columns = np.nonzero(full)
+    values = generator.normal(size=rows.size)
+    matrix = np.zeros((n, n))
+    matrix[rows, columns] = matrix[columns, rows] = values
+    off = rows != columns
+    degrees = np.bincount(rows[off], minlength=n) + np.bincount(columns[off], minlength=n)
+    for colours in (star_colouring(rows, columns, n), greedy(rows[off], columns[off], degrees)):
+        seeds = (colours == np.arange(colours.max() + 1)[:, None]).astype(float)
+        assert np.array_equal(recovered(rows, columns, colours, seeds @ matrix), values)
+        assert colours.max() < n - 1  # fewer products than columns
+
+
+def test_what_is_not_sparse_is_refused() -> None:
+    with pytest.raises(AdiffError, match="may differ from zero") as caught:
+        program("log(sum(exp(x)))").evaluate("hessian", {"x": np.ones(9000)}, sparse=True)
+    assert caught.value.code == "E0510"
+    with pytest.raises(AdiffError, match="scalar result"):
+        program("x**2").evaluate("hessian", {"x": VECTOR}, sparse=True)
+    with pytest.raises(AdiffError, match="complex"):
+        program("abs(z)**2").evaluate("hessian", {"z": 1 + 2j}, sparse=True)
