@@ -180,10 +180,10 @@ def _stack_dtype(op: Operation, dtypes: list[DType], attributes: Any) -> tuple[D
 
 
 def _put_elements(np: Any, *values: Any, shape: tuple[int, ...], places: list[int]) -> Any:
-    values = np.array(values)
-    limits.allocate(count(shape), values.itemsize)
-    out = np.zeros(shape, dtype=values.dtype)
-    np.add.at(out.reshape(-1), places, values)
+    items = np.array(values)
+    limits.allocate(count(shape), items.itemsize)
+    out = np.zeros(shape, dtype=items.dtype)
+    np.add.at(out.reshape(-1), places, items)
     return out
 
 
