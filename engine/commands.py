@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..parser.errors import AdiffError
+from . import compiled_commands
 from .autodiff import drivers, taylor
 from .core.dispatch import as_operand, shape_text, tensor
 from .core.errors import plural
@@ -118,6 +119,9 @@ def quietly(evaluation: Evaluation, derive: Callable[[], Any]) -> Any:
 
 def jacobian(evaluation: Evaluation) -> None:
     wanted = evaluation.options.get("mode") or "auto"
+    if compiled_commands.jacobian(evaluation, wanted):
+        explain_missing(evaluation, evaluation.outcome.jacobian or {})
+        return
     y, blocks, mode = quietly(evaluation, lambda: drivers.jacobian(evaluation.function, evaluation.sources(), wanted))
     evaluation.outcome.mode = mode
     tensors = [drivers.source(x) for x in evaluation.sources()]
@@ -136,6 +140,9 @@ def explain_missing(evaluation: Evaluation, blocks: Mapping[str, Any]) -> None:
 def hessian(evaluation: Evaluation) -> None:
     if evaluation.options.get("sparse"):
         sparse_hessian(evaluation)
+        return
+    if compiled_commands.hessian(evaluation):
+        explain_missing(evaluation, evaluation.outcome.gradients or {})
         return
     y, gradients, blocks = drivers.hessian(evaluation.function, evaluation.sources())
     tensors = [drivers.source(x) for x in evaluation.sources()]
@@ -215,6 +222,8 @@ def directions(evaluation: Evaluation, given: Mapping[str, Any] | None, option: 
 
 def jvp(evaluation: Evaluation) -> None:
     tangents = directions(evaluation, evaluation.options.get("tangent"), "tangent")
+    if compiled_commands.jvp(evaluation, tangents):
+        return
     y, tangent = quietly(evaluation, lambda: drivers.jvp(evaluation.function, evaluation.sources(), tangents))
     evaluation.keep_value(y)
     shape = y.shape if y.__class__ is Tensor else ()
@@ -226,6 +235,9 @@ def jvp(evaluation: Evaluation) -> None:
 def vjp(evaluation: Evaluation) -> None:
     cotangent = evaluation.options.get("cotangent")
     cotangent = None if cotangent is None else bind(cotangent, "cotangent")
+    if compiled_commands.vjp(evaluation, cotangent):
+        explain_missing(evaluation, evaluation.outcome.cotangents or {})
+        return
     y, gradients = drivers.vjp(evaluation.function, evaluation.sources(), cotangent)
     tensors = [drivers.source(x) for x in evaluation.sources()]
     warn_sources(evaluation, tensors)
@@ -236,6 +248,9 @@ def vjp(evaluation: Evaluation) -> None:
 
 def hvp(evaluation: Evaluation) -> None:
     vectors = directions(evaluation, evaluation.options.get("vector"), "vector")
+    if compiled_commands.hvp(evaluation, vectors):
+        explain_missing(evaluation, evaluation.outcome.product or {})
+        return
     y, gradients, products = quietly(
         evaluation, lambda: drivers.hvp(evaluation.function, evaluation.sources(), vectors)
     )

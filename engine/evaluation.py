@@ -20,11 +20,15 @@ from .program.lower import did_you_mean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from ..parser.source import Span
     from .api import Program
+    from .kernels.runtime import Compiled, Kernels
+
+# Without a loop of its own, a program that a derivative runs less often than this is the tape's.
+MANY = 64
 
 
 class Evaluation:
@@ -190,12 +194,22 @@ class Evaluation:
 
     def kernel(self, sources: list[str] | None) -> tuple[Any, list[Any]] | None:
         """The value and the gradients of `sources` from the kernel tier, or None where the tape is to run."""
+        found: tuple[Any, list[Any]] | None = self.by_kernel(
+            lambda kernels, always: kernels.evaluate(self.point, sources, always)
+        )
+        return found
+
+    def by_kernel(self, run: Callable[[Kernels, bool], tuple[Any, Any, Compiled] | None], repeats: int = 1) -> Any:
+        """The value and the derivatives that `run` finds with kernels, or None where the tape is to run.
+
+        `repeats` is how many times the tape would run the program.
+        """
         engine = self.options.get("engine") or "auto"
         program = self.program
         if engine == "tape":
             self.outcome.reason = "asked for"
             return None
-        if engine == "auto" and not program.has_loops:
+        if engine == "auto" and not program.has_loops and repeats < MANY:
             self.outcome.reason = "no loop that would repay a compiler"
             return None
         if STATE.weak_float.bits != 64 or STATE.kinks == "error" or self.limited:
@@ -204,7 +218,7 @@ class Evaluation:
         if engine == "auto" and program.kernels is None:
             from .kernels.work import surely_small
 
-            if surely_small(self.core, self.point):
+            if surely_small(self.core, self.point, repeats):
                 self.outcome.reason = "the tape is done before a kernel would be compiled"
                 return None
         from .kernels.ir import Unsupported
@@ -213,18 +227,18 @@ class Evaluation:
         if program.kernels is None:
             program.kernels = Kernels(self.core)
         try:
-            found = program.kernels.evaluate(self.point, sources, engine == "kernel")
+            found = run(program.kernels, engine == "kernel")
         except Unsupported as why:
             self.outcome.reason = f"no kernel for {why}"
             return None
         if found is None:
             self.outcome.reason = "the tape is done before a kernel would be compiled"
             return None
-        value, gradients, compiled = found
+        value, derivatives, compiled = found
         self.outcome.engine = "kernel"
         self.outcome.reason = "asked for" if engine == "kernel" else "enough work to repay the compiler"
         self.outcome.emitted = compiled.source
-        return value, gradients
+        return value, derivatives
 
     @property
     def limited(self) -> bool:

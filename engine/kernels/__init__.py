@@ -5,6 +5,8 @@ core program --specialise--> IR --adjoint--> IR --simplify, tidy--> IR --emit-->
 specialise (expressions, control, static)   the core program run on symbols; build, arrays, array_rows, composites
 activity                                     what needs a cotangent, and what a tape would follow
 adjoint                                      the reverse sweep, by source transformation
+tangent                                      forward mode, of adjoints too
+derivatives, directions, answers             the kernels of hessian, jacobian, jvp, vjp and hvp, and what they give
 simplify, tidy                               dead code; accumulators, copies and branches as one would write them
 emit, primitives                             Python source; the text of each row
 construct                                    the passes, one after the other

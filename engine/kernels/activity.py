@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..ops.registry import ROWS
 from . import ir
-from .ir import FLOAT, Array, Stmt, Var
+from .ir import FLOAT, Array, Stack, Stmt, Var
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,18 +20,18 @@ def carries(s: ir.Set) -> bool:
     return s.var.kind == FLOAT and (row is None or row.derivative != "none")
 
 
-def dependencies(kernel: ir.Kernel) -> Edges:
-    """Which floats each float leads to."""
+def dependencies(kernel: ir.Kernel, steps: bool = True) -> Edges:
+    """Which floats each float leads to; without `steps`, not through rows that are constant piece by piece."""
     edges: Edges = {}
 
     def edge(source: Any, target: Any) -> None:
-        if source.__class__ in (Var, Array) and source.kind == FLOAT and target.kind == FLOAT:
+        if source.__class__ in (Var, Array, Stack) and source.kind == FLOAT and target.kind == FLOAT:
             edges.setdefault(source, set()).add(target)
 
     def walk(block: list[Stmt]) -> None:
         for s in block:
             if s.__class__ is ir.Set:
-                if carries(s):
+                if carries(s) and (steps or s.op not in ROWS or ROWS[s.op].derivative != "zero"):
                     for a in s.args:
                         edge(a, s.var)
             elif s.__class__ is ir.Load:
@@ -44,6 +44,12 @@ def dependencies(kernel: ir.Kernel) -> Edges:
                 for phi, initial, following in s.carried:
                     edge(initial, phi)
                     edge(following, phi)
+                for phi, stack in s.stacks.items():
+                    edge(phi, stack)
+                walk(s.body)
+            elif s.__class__ is ir.ReverseLoop:
+                for phi, stack in s.restore:
+                    edge(stack, phi)
                 walk(s.body)
             elif s.__class__ is ir.If:
                 walk(s.then)

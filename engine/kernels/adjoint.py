@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from ..core.operation import Singular
 
 
-def adjoint(kernel: ir.Kernel, result: Var, sources: list[Any]) -> tuple[ir.Kernel, list[Noted]]:
+def adjoint(kernel: ir.Kernel, result: Var, sources: list[Any], again: bool = False) -> tuple[ir.Kernel, list[Noted]]:
     """A kernel that gives `result` and the cotangents of `sources` (scalar variables or input arrays), seeded with 1.
 
     With it come the singular points it watches; their flags are the kernel's last result, an array that is there only
-    if there are any.
+    if there are any. `again` says that the kernel is to be differentiated in its turn.
     """
-    transform = Adjoint(active_set(kernel, result, sources), surely_reached(kernel, sources)[1])
+    transform = Adjoint(active_set(kernel, result, sources), surely_reached(kernel, sources)[1], again)
     forward = transform.keep_heads(kernel.body, True)
     builder = transform.builder
     transform.clear_scalars([s for s in sources if s.__class__ is Var])
@@ -62,9 +62,10 @@ class Noted:
 
 
 class Adjoint:
-    def __init__(self, active: set[Any], certain: set[Any]) -> None:
+    def __init__(self, active: set[Any], certain: set[Any], again: bool = False) -> None:
         self.active = active
         self.certain = certain
+        self.again = again
         self.builder = Builder()
         self.bars: dict[Var, Var] = {}
         self.arrays: dict[Array, Array] = {}
@@ -282,11 +283,7 @@ class Adjoint:
         """A partial with the policy's choice at a singular point, and a flag that says whether it was met."""
         mask = spot.where(*symbols)
         self.note(spot, mask, g, s, [x])
-        choice = spot.choice(STATE.kinks)
-        if mask is False or mask is NotImplemented or choice is None:
-            return p
-        chosen = choice(*symbols) if callable(choice) else float(choice)
-        return chosen if mask is True else self.builder.apply(ROWS["where_select"], (mask, chosen, p), None)
+        return chosen(self.builder, spot, mask, p, symbols, self.again)
 
     def reverse_if(self, s: ir.If) -> None:
         builder = self.builder
@@ -415,6 +412,26 @@ def without_stores(block: list[Stmt], own: set[Any], again: bool) -> list[Stmt]:
             s = ir.If(s.condition, without_stores(s.then, own, again), without_stores(s.orelse, own, again), s.merges)
         kept.append(s)
     return kept
+
+
+def chosen(builder: Builder, spot: Singular, mask: Any, p: Any, symbols: tuple[Any, ...], again: bool) -> Any:
+    """A partial with the policy's choice where it is singular.
+
+    If it is to be differentiated `again`, the formula is kept where it gives the choice itself: it has derivatives of
+    its own, and a constant has none.
+    """
+    choice = spot.choice(STATE.kinks)
+    if mask is False or mask is NotImplemented or choice is None:
+        return p
+    value = choice(*symbols) if callable(choice) else float(choice)
+    if again:
+        if value.__class__ is float and value != value:
+            value = p * value  # nan, and so are its derivatives
+        differs = ROWS["not_equal"](p, value)
+        mask = differs if mask is True else ROWS["logical_and"](mask, differs)
+    if mask.__class__ is bool:
+        return value if mask else p
+    return builder.apply(ROWS["where_select"], (mask, value, p), None)
 
 
 def fresh(builder: Builder, op: str, args: tuple[Any, ...], kind: str) -> Sym:

@@ -170,12 +170,7 @@ class Builder:
 
     def emit(self, op: str, args: tuple[Any, ...], kind: str, attributes: dict[str, Any] | None = None) -> Sym:
         """`op(args)` as a symbol; what was computed before, within reach, is not computed again."""
-        row = ROWS.get(op)
-        # A singular point is reported at its own place, so only what has none is shared between places.
-        place = (STATE.site.start, STATE.site.end) if row is not None and row.singular else None
-        key = (
-            op, place, repr(attributes), tuple(a.var if a.__class__ is Sym else (a.__class__, a, str(a)) for a in args),
-        )  # fmt: skip
+        key = self.key(op, args, attributes)
         found = self.known(key)
         if found is not None:
             return found
@@ -186,6 +181,14 @@ class Builder:
             if interval is not None:
                 self.ranges[var] = interval
         return self.remember(key, Sym(self, var))
+
+    def key(self, op: str, args: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
+        """What tells a computation from others."""
+        row = ROWS.get(op)
+        # A singular point is reported at its own place, so only what has none is shared between places.
+        place = (STATE.site.start, STATE.site.end) if row is not None and row.singular else None
+        operands = tuple(a.var if a.__class__ is Sym else (a.__class__, a, str(a)) for a in args)
+        return op, place, repr(attributes), operands
 
     def known(self, key: Any) -> Sym | None:
         for memo in reversed(self.memos):

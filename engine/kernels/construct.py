@@ -8,14 +8,14 @@ from . import ir
 from .activity import may_reach, surely_reached
 from .adjoint import Noted, adjoint, nested
 from .build import NUMBERS, Builder, Lazy, Sym, raw
-from .ir import FLOAT, Unsupported
+from .ir import FLOAT, Unsupported, Var
 from .simplify import simplify
 from .specialise import specialise
 from .tidy import tidy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
 
@@ -27,60 +27,88 @@ class Built:
     parameters that must be whole; `sure` the sources that every path connects to the result.
     """
 
-    __slots__ = ("counted", "kernel", "lost", "noted", "shape", "sure")
+    __slots__ = ("counted", "estimate", "kernel", "lost", "noted", "passes", "shape", "sure")
 
     def __init__(self, kernel: ir.Kernel, shape: tuple[int, ...]) -> None:
         self.kernel = kernel
         self.shape = shape
+        # The program that a tape would run, and how many gradients' work that would be.
+        self.estimate = kernel
+        self.passes = 1.0
         self.noted: list[Noted] = []
         self.lost: dict[str, tuple[str, Any]] = {}
         self.counted: list[int] = []
         self.sure: set[str] = set()
 
 
+class Lowered:
+    """A program as a kernel of its value, before any derivative.
+
+    `value` is the kernel's result and `element` gives its elements; `targets` are the sources as variables and arrays.
+    """
+
+    __slots__ = ("builder", "element", "kernel", "shape", "targets", "value")
+
+    def __init__(self, program: CoreProgram, spec: dict[str, Any], sources: Sequence[str]) -> None:
+        notices = len(STATE.notices)
+        made = specialise(program, spec)
+        if len(STATE.notices) > notices:
+            raise Unsupported("a program that gives notices while it is compiled")
+        builder, result = made.builder, made.result
+        self.builder = builder
+        self.shape: tuple[int, ...] = ()
+        if result.__class__ is Lazy:
+            settled = builder.settle(result)
+            if settled.stored is None or settled.stored.role in ("input", "carried"):
+                settled = builder.materialised(result)
+            self.shape = settled.shape
+            self.value: Any = settled.stored
+            self.element: Callable[[tuple[Any, ...]], Any] = settled.element
+        elif result.__class__ is Sym or result.__class__ in NUMBERS:
+            self.value = raw(result)
+            self.element = lambda index: result
+        else:
+            raise Unsupported("a result that is no number and no tensor")
+        self.kernel = ir.Kernel(made.kernel.parameters, made.kernel.body, [self.value])
+        self.targets: dict[str, Any] = {}
+        for name in sources:
+            symbol = made.inputs[name]
+            self.targets[name] = symbol.var if symbol.__class__ is Sym else symbol.stored
+
+    def summed(self, weight: Callable[[tuple[Any, ...]], Any] | None = None) -> Var:
+        """The variable that is differentiated: the (weighted) sum of the value's elements."""
+        element = self.element
+        if weight is not None:
+            element = lambda index: self.builder.scalar_or_static("multiply", self.element(index), weight(index))  # noqa: E731
+        total = self.builder.total(self.shape, element) if self.shape else element(())
+        if total.__class__ is not Sym or total.kind != FLOAT:
+            raise Unsupported("a result that depends on no input")
+        found: Var = total.var
+        return found
+
+    def built(self, kernel: ir.Kernel, noted: list[Noted], result: Any = None) -> Built:
+        """A finished kernel of this program, with what is known of the sources' connection to a result."""
+        found = Built(tidy(simplify(kernel)), self.shape)
+        found.noted = noted
+        positions = {p: k for k, p in enumerate(self.kernel.parameters)}
+        found.counted = [positions[var] for var in self.builder.counted]
+        for name, target in self.targets.items():
+            if not may_reach(self.kernel, target, result):
+                found.lost[name] = why_lost(self.builder, self.kernel, target)
+            elif result in surely_reached(self.kernel, [target])[0]:
+                found.sure.add(name)
+        return found
+
+
 def build(program: CoreProgram, spec: dict[str, Any], sources: Sequence[str] | None) -> Built:
     """The kernel of the value (sources None) or of value and gradient."""
-    notices = len(STATE.notices)
-    made = specialise(program, spec)
-    if len(STATE.notices) > notices:
-        raise Unsupported("a program that gives notices while it is compiled")
-    builder, result, kernel = made.builder, made.result, made.kernel
-    shape: tuple[int, ...] = ()
-    if result.__class__ is Lazy:
-        settled = builder.settle(result)
-        if settled.stored is None or settled.stored.role in ("input", "carried"):
-            settled = builder.materialised(result)
-        shape = settled.shape
-        value: Any = settled.stored
-        summed = builder.total(shape, settled.element) if sources is not None else None
-    elif result.__class__ is Sym or result.__class__ in NUMBERS:
-        value = raw(result)
-        summed = result
-    else:
-        raise Unsupported("a result that is no number and no tensor")
-    plain = ir.Kernel(kernel.parameters, kernel.body, [value])
-    positions = {p: k for k, p in enumerate(kernel.parameters)}
+    lowered = Lowered(program, spec, sources or ())
     if sources is None:
-        found = Built(tidy(simplify(plain)), shape)
-        found.counted = [positions[var] for var in builder.counted]
-        return found
-    if summed.__class__ is not Sym or summed.kind != FLOAT:
-        raise Unsupported("a result that depends on no input")
-    targets: dict[str, Any] = {}
-    for name in sources:
-        symbol = made.inputs[name]
-        targets[name] = symbol.var if symbol.__class__ is Sym else symbol.stored
-    differentiated, noted = adjoint(plain, summed.var, list(targets.values()))
-    differentiated.results[0] = value
-    found = Built(tidy(simplify(differentiated)), shape)
-    found.noted = noted
-    found.counted = [positions[var] for var in builder.counted]
-    for name, target in targets.items():
-        if not may_reach(plain, target, summed.var):
-            found.lost[name] = why_lost(builder, plain, target)
-        elif summed.var in surely_reached(plain, [target])[0]:
-            found.sure.add(name)
-    return found
+        return lowered.built(lowered.kernel, [])
+    result = lowered.summed()
+    differentiated, noted = adjoint(lowered.kernel, result, list(lowered.targets.values()))
+    differentiated.results[0] = lowered.value
+    return lowered.built(differentiated, noted, result)
 
 
 def why_lost(builder: Builder, kernel: ir.Kernel, target: Any) -> tuple[str, Any]:

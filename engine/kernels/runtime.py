@@ -139,16 +139,27 @@ class Kernels:
         """
         spec = specification(values, sources or ())
         key = (repr(sorted(spec.items())), None if sources is None else tuple(sources), STATE.kinks)
+        given = arguments(self.program, values, spec)
+        compiled = self.prepared(key, lambda: build(self.program, spec, sources), given, always)
+        if compiled is None:
+            return None
+        built = compiled.built
+        value, *found = run(compiled, given)
+        gradients = connected(built, sources or (), found, spec)
+        for name, (reason, site) in built.lost.items():
+            STATE.notify("N0502", f"{name}: the gradient is None: {reason}", site)
+        return reshaped(value, built.shape), gradients, compiled
+
+    def prepared(self, key: Any, make: Callable[[], Built], given: list[Any], always: bool) -> Compiled | None:
+        """The compiled kernel for a key; None where the tape is the sooner way (unless `always`)."""
         if key not in self.built:
-            self.built[key] = self.attempt(lambda: build(self.program, spec, sources))
+            self.built[key] = self.attempt(make)
         built = self.built[key]
         if built.__class__ is Unsupported:
             raise built
-        given = arguments(self.program, values, spec)
         if not always:
-            kernel = built.kernel
-            scalars = {p: v for p, v in zip(kernel.parameters, given) if p.__class__ is ir.Var}
-            if not worthwhile(kernel, scalars, key in self.compiled):
+            scalars = {p: v for p, v in zip(built.kernel.parameters, given) if p.__class__ is ir.Var}
+            if not worthwhile(built.kernel, scalars, key in self.compiled, built.estimate, built.passes):
                 return None
         if key not in self.compiled:
             compiled = self.attempt(lambda: compile_kernel(built))
@@ -156,20 +167,7 @@ class Kernels:
                 self.built[key] = compiled
                 raise compiled
             self.compiled[key] = compiled
-        compiled = self.compiled[key]
-        value, *found = run(compiled, given)
-        gradients: list[Any] = []
-        for name, g in zip(sources or (), found):
-            if name in built.lost:
-                gradients.append(None)
-                continue
-            g = reshaped(g, spec[name] if spec[name].__class__ is tuple else ())
-            if name not in built.sure and is_zero(g):
-                raise Unsupported("an input of which it is doubtful that the result depends on it")
-            gradients.append(g)
-        for name, (reason, site) in built.lost.items():
-            STATE.notify("N0502", f"{name}: the gradient is None: {reason}", site)
-        return reshaped(value, built.shape), gradients, compiled
+        return self.compiled[key]
 
     def attempt(self, make: Callable[[], Any]) -> Any:
         """What `make` makes, or the reason why it cannot; whatever fails here, the tape does not."""
@@ -186,6 +184,20 @@ class Kernels:
             return Unsupported(f"this program ({type(fault).__name__} in the compiler)")
         finally:
             STATE.site = site
+
+
+def connected(built: Built, sources: Sequence[str], found: Sequence[Any], spec: dict[str, Any]) -> list[Any]:
+    """The derivatives by source in their shapes, None for one that the result does not depend on."""
+    gradients: list[Any] = []
+    for name, g in zip(sources, found):
+        if name in built.lost:
+            gradients.append(None)
+            continue
+        g = reshaped(g, spec[name] if spec[name].__class__ is tuple else ())
+        if name not in built.sure and is_zero(g):
+            raise Unsupported("an input of which it is doubtful that the result depends on it")
+        gradients.append(g)
+    return gradients
 
 
 def is_zero(g: Any) -> bool:

@@ -18,6 +18,9 @@ TAPE_SECONDS = 1.0e-6
 START_SECONDS = 0.9
 STATEMENT_SECONDS = 4.0e-3
 
+# What a command costs the tape, in gradients: passes forward and back, recorded or with tangents.
+COMMAND_WORK = {"jvp": 2.0, "vjp": 1.0, "hvp": 3.0}
+
 # Operations that an element of a tensor costs which an element write on the tape copies, forward and back.
 COPIED_ELEMENT = 3.0e-3
 
@@ -89,11 +92,14 @@ def statements(block: list[Stmt]) -> int:
     return total
 
 
-def surely_small(core: CoreProgram, point: dict[str, Any]) -> bool:
-    """Whether the program itself says, before anything is loaded or compiled, that the tape is done sooner."""
+def surely_small(core: CoreProgram, point: dict[str, Any], repeats: int = 1) -> bool:
+    """Whether the program itself says, before anything is loaded or compiled, that the tape is done sooner.
+
+    The tape would run it so many times.
+    """
     inputs = {slot: name for name, slot in core.inputs.items()}
     operations = written_operations(core.body, inputs, point)
-    return operations is not None and operations * TAPE_SECONDS < START_SECONDS
+    return operations is not None and operations * repeats * TAPE_SECONDS < START_SECONDS
 
 
 def written_operations(body: list[c.Stmt], inputs: dict[int, str], point: dict[str, Any]) -> float | None:
@@ -153,10 +159,15 @@ def has_loop(body: list[c.Stmt]) -> bool:
     )
 
 
-def worthwhile(kernel: ir.Kernel, values: dict[Var, Any], compiled: bool) -> bool:
-    """Whether a kernel, compiled or yet to be, gives the answer sooner than the tape."""
-    operations = tape_operations(kernel, values)
+def worthwhile(
+    kernel: ir.Kernel, values: dict[Var, Any], compiled: bool, program: ir.Kernel | None = None, passes: float = 1.0
+) -> bool:
+    """Whether a kernel, compiled or yet to be, gives the answer sooner than the tape.
+
+    The tape would run `program` (the kernel itself, if not given), with the work of so many gradients.
+    """
+    operations = tape_operations(program or kernel, values)
     if operations is None:
         return compiled
     cost = 0.0 if compiled else START_SECONDS + STATEMENT_SECONDS * 4 * statements(kernel.body)
-    return operations * TAPE_SECONDS > cost
+    return operations * passes * TAPE_SECONDS > cost

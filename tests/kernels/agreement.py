@@ -25,7 +25,24 @@ def spans(notices: Any) -> set[Any]:
     }  # fmt: skip
 
 
-def close(a: Any, b: Any, tolerance: float) -> bool:
+def leaves(x: Any, path: str = "") -> dict[str, Any]:
+    """The parts of a nested dict or list by their paths."""
+    items = x.items() if isinstance(x, dict) else enumerate(x) if isinstance(x, list) else None
+    if items is None:
+        return {} if x is None and not path else {path: x}
+    return {key: leaf for name, part in items for key, leaf in leaves(part, f"{path}/{name}").items()}
+
+
+def largest(x: Any) -> float:
+    """The size of the largest finite element: what the blocks of one matrix are measured by."""
+    if x is None:
+        return 0.0
+    values = np.abs(np.asarray(x, dtype=float))
+    return float(values[np.isfinite(values)].max(initial=0.0))
+
+
+def close(a: Any, b: Any, tolerance: float, least: float = 0.0) -> bool:
+    """Equal up to the tolerance, relative to an element, to the largest of an array, or to a size of at `least`."""
     if a is None or b is None:
         return a is b
     if isinstance(a, (str, bool)) or isinstance(b, (str, bool)):
@@ -36,7 +53,7 @@ def close(a: Any, b: Any, tolerance: float) -> bool:
     if a.size == 0:
         return True
     finite = np.abs(a[np.isfinite(a)])
-    scale = finite.max() if a.ndim and finite.size else 0.0
+    scale = max(finite.max() if a.ndim and finite.size else 0.0, least)
     return np.allclose(b, a, rtol=tolerance, atol=tolerance * scale, equal_nan=True)
 
 
@@ -62,7 +79,12 @@ def agree(
     if kernel.engine == "tape":
         return str(kernel.reason)
     assert close(tape.value, kernel.value, tolerance), f"value {tape.value!r} and {kernel.value!r}{where}"
-    for name, g in (tape.gradients or {}).items():
-        assert close(g, kernel.gradients[name], tolerance), f"d/d{name} {g!r} and {kernel.gradients[name]!r}{where}"
+    for part in ("gradients", "jacobian", "hessian", "tangent", "cotangents", "product", "derivatives"):
+        mine, theirs = leaves(getattr(tape, part)), leaves(getattr(kernel, part))
+        assert mine.keys() == theirs.keys(), f"{part} of {list(mine)} and {list(theirs)}{where}"
+        scale = max((largest(g) for g in mine.values()), default=0.0) if part in ("hessian", "jacobian") else 0.0
+        for name, g in mine.items():
+            assert close(g, theirs[name], tolerance, scale), f"{part} {name} {g!r} and {theirs[name]!r}{where}"
+    assert tape.mode == kernel.mode, where
     assert spans(tape.notices) == spans(kernel.notices), f"{tape.notices} and {kernel.notices}{where}"
     return ""

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from adiff.engine.core.state import STATE
-from adiff.engine.kernels import construct, ir, runtime
+from adiff.engine.kernels import construct, derivatives, directions, ir, runtime
 
 # pytest's importlib mode adds no path: the helpers beside the tests are found from here.
 sys.path.insert(0, str(Path(__file__).parent))
@@ -34,6 +34,8 @@ def legal_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(construct, "simplify", checked(construct.simplify))
     monkeypatch.setattr(construct, "tidy", checked(construct.tidy))
     monkeypatch.setattr(construct, "adjoint", adjoint_of_legal(construct.adjoint))
+    monkeypatch.setattr(derivatives, "simplify", checked(derivatives.simplify))
+    monkeypatch.setattr(directions, "simplify", checked(directions.simplify))
 
 
 def adjoint_of_legal(transform: Any) -> Any:

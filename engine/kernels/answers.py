@@ -1,0 +1,208 @@
+"""What the kernels of the commands answer: arguments for them, and their results as values in their shapes."""
+
+from __future__ import annotations
+
+from ..core.state import STATE
+from ..core.tensor import Tensor
+from . import derivatives, ir
+from .construct import Built, Lowered
+from .directions import count
+from .ir import Unsupported
+from .runtime import Compiled, Kernels, arguments, connected, reshaped, run, specification
+from .simplify import simplify
+from .work import COMMAND_WORK
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    Found = tuple[Any, Any, Compiled]
+
+
+class Derivatives:
+    """The derivatives of one program by kernels. Every method gives None where the tape is the sooner way."""
+
+    def __init__(self, kernels: Kernels, values: dict[str, Any], sources: Sequence[str], always: bool) -> None:
+        self.kernels = kernels
+        self.spec = specification(values, sources)
+        self.given = arguments(kernels.program, values, self.spec)
+        self.sources = sources
+        self.always = always
+
+    def prepared(
+        self, command: str, make: Callable[[Lowered], Built], given: list[Any], kind: Any = None
+    ) -> Compiled | None:
+        """The kernel of a command of some `kind` for the arguments `given`."""
+        key = (command, repr(sorted(self.spec.items())), tuple(self.sources), kind, STATE.kinks)
+
+        def build() -> Built:
+            lowered = Lowered(self.kernels.program, self.spec, self.sources)
+            plain = simplify(ir.Kernel(lowered.kernel.parameters, list(lowered.kernel.body), [lowered.value]))
+            built = make(lowered)
+            built.estimate = plain
+            built.passes *= COMMAND_WORK.get(command, 1.0)
+            return built
+
+        return self.kernels.prepared(key, build, given, self.always)
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        kind = self.spec[name]
+        return kind if kind.__class__ is tuple else ()
+
+    def seeds(self, given: dict[str, Any]) -> list[Any]:
+        """Tangents or cotangents as a kernel takes them."""
+        return [as_seed(given[name], self.shape(name)) for name in given]
+
+    def jvp(self, tangents: dict[str, Any]) -> Found | None:
+        """The value and its tangent."""
+        moved = tuple(tangents)
+        given = self.given + self.seeds(tangents)
+        compiled = self.prepared("jvp", lambda lowered: derivatives.jvp(lowered, moved), given, moved)
+        if compiled is None:
+            return None
+        built = compiled.built
+        reached = [name for name in moved if name not in built.lost]
+        if not reached:
+            raise Unsupported("a result that the inputs with a tangent do not reach")
+        value, *found = run(compiled, given)
+        if not found:
+            raise Unsupported("a result that its inputs reach by steps alone")
+        tangent = reshaped(found[0], built.shape)
+        doubtful(tangent, all(name not in built.sure for name in reached))
+        return reshaped(value, built.shape), tangent, compiled
+
+    def vjp(self, cotangent: Any) -> Found | None:
+        """The value and the cotangents of the sources."""
+        given = [*self.given, as_seed(1.0 if cotangent is None else cotangent, self.result_shape())]
+        compiled = self.prepared("vjp", derivatives.vjp, given)
+        if compiled is None:
+            return None
+        built = compiled.built
+        value, *found = run(compiled, given)
+        return reshaped(value, built.shape), connected(built, self.sources, found, self.spec), compiled
+
+    def hvp(self, vectors: dict[str, Any]) -> Found | None:
+        """The value, and gradients and products."""
+        moved = tuple(vectors)
+        given = self.given + self.seeds(vectors)
+        compiled = self.prepared("hvp", lambda lowered: derivatives.hvp(lowered, moved), given, moved)
+        if compiled is None:
+            return None
+        built = compiled.built
+        value, *found = run(compiled, given)
+        n = len(self.sources)
+        gradients = connected(built, self.sources, found[:n], self.spec)
+        products = []
+        for name, g, p in zip(self.sources, gradients, found[n:]):
+            products.append(None if g is None else reshaped(p, self.shape(name)))
+            doubtful(products[-1], False)
+        return value, (gradients, products), compiled
+
+    def hessian(self) -> Found | None:
+        """The value, and gradients and blocks by row and column."""
+        compiled = self.prepared("hessian", derivatives.hessian, self.given)
+        if compiled is None:
+            return None
+        built = compiled.built
+        value, *found = run(compiled, self.given)
+        names = [name for name in self.sources if name not in built.lost]
+        flat = dict(zip(names, found))
+        gradients = connected(built, self.sources, [flat.get(name) for name in self.sources], self.spec)
+        sizes = [count(self.shape(name)) for name in names]
+        starts = [sum(sizes[:k]) for k in range(len(sizes))]
+        table = found[len(names)].reshape(sum(sizes), sum(sizes))
+        doubtful(table, False)
+        blocks: dict[str, dict[str, Any]] = {name: dict.fromkeys(self.sources) for name in self.sources}
+        for i, row in enumerate(names):
+            for j, column in enumerate(names[: i + 1]):
+                # A row of the table is a direction: those of the later source serve both blocks.
+                part = table[starts[i] : starts[i] + sizes[i], starts[j] : starts[j] + sizes[j]]
+                blocks[row][column] = shaped(part, self.shape(row) + self.shape(column))
+                blocks[column][row] = shaped(part.T, self.shape(column) + self.shape(row))
+        return single(value), (gradients, blocks), compiled
+
+    def jacobian(self, mode: str) -> Found | None:
+        """The value, and blocks and the mode that was used."""
+        spec_shape = self.result_shape()
+        size, inputs = count(spec_shape), sum(count(self.shape(name)) for name in self.sources)
+        if mode == "auto":
+            mode = "forward" if 2 * inputs < size else "reverse"
+        if not spec_shape:
+            raise Unsupported("the Jacobian of a number")
+        make = derivatives.forward_jacobian if mode == "forward" else derivatives.reverse_jacobian
+        compiled = self.prepared("jacobian", make, self.given, mode)
+        if compiled is None:
+            return None
+        built = compiled.built
+        value, *found = run(compiled, self.given)
+        names = [name for name in self.sources if name not in built.lost]
+        blocks: dict[str, Any] = dict.fromkeys(self.sources)
+        start = 0
+        for k, name in enumerate(names):
+            shape = self.shape(name)
+            if mode == "forward":
+                part = found[0].reshape(-1, size)[start : start + count(shape)].T
+                start += count(shape)
+            else:
+                part = found[k]
+            doubtful(part, name not in built.sure)
+            blocks[name] = shaped(part, spec_shape + shape)
+        return reshaped(value, built.shape), (list(blocks.values()), mode), compiled
+
+    def result_shape(self) -> tuple[int, ...]:
+        """The shape of the program's value."""
+        key = ("shape", repr(sorted(self.spec.items())), tuple(self.sources))
+        if key not in self.kernels.built:
+            make = lambda: Lowered(self.kernels.program, self.spec, self.sources).shape  # noqa: E731
+            self.kernels.built[key] = self.kernels.attempt(make)
+        found = self.kernels.built[key]
+        if found.__class__ is Unsupported:
+            raise found
+        shape: tuple[int, ...] = found
+        return shape
+
+
+def as_seed(given: Any, shape: tuple[int, ...]) -> Any:
+    """A tangent or cotangent for a value of a shape; what does not fit is the tape's to explain."""
+    x = given.value if given.__class__ is Tensor else given
+    if (
+        given.__class__ is Tensor
+        and given.dtype.name != "float64"
+        and not (given.dtype.kind == "i" and given.dtype.weak)
+    ):
+        raise Unsupported(f"a tangent of dtype {given.dtype.name}")
+    if x.__class__ not in (int, float) and not hasattr(x, "shape"):
+        raise Unsupported("a tangent that is no number and no tensor")
+    if not shape:
+        if getattr(x, "shape", ()) != ():
+            raise Unsupported("a tangent of another shape")
+        return float(x)
+    import numpy as np
+
+    if getattr(x, "shape", ()) not in ((), shape):
+        raise Unsupported("a tangent of another shape")
+    return np.ascontiguousarray(np.broadcast_to(x, shape), dtype=np.float64).reshape(-1)
+
+
+def doubtful(x: Any, unsure: bool) -> None:
+    """Leave a tangent to the tape where it is nan, which a reverse sweep decides, or may not be connected at all."""
+    if x is None:
+        return
+    if not (x == x if x.__class__ is float else (x == x).all()):
+        raise Unsupported("a tangent that is not a number: a reverse sweep decides")
+    if unsure and not (x if x.__class__ is float else x.any()):
+        raise Unsupported("an input of which it is doubtful that the result depends on it")
+
+
+def single(x: Any) -> Any:
+    """A number that came as an array of one."""
+    return x.reshape(-1)[0].item() if hasattr(x, "reshape") and x.ndim else x
+
+
+def shaped(part: Any, shape: tuple[int, ...]) -> Any:
+    """A block of a table in its own memory."""
+    import numpy as np
+
+    found = np.ascontiguousarray(part).reshape(shape)
+    return found if shape else found.item()

@@ -1,0 +1,288 @@
+"""Tangents of a kernel, by source transformation: forward mode over every statement of the IR.
+
+Beside each float that depends on a seed stand its tangents, one for each of `lanes` directions that are followed
+together; an array's are kept side by side, element by element. Partials come from the rows' own formulas, applied to
+symbols. The transformation takes what the adjoint makes as well (accumulators, heads, logs, reverse loops), so the
+tangent of an adjoint is the kernel of Hessian-vector products.
+
+A product with a partial is an ordinary one, so that a zero tangent beside an infinite partial is nan and not a guess:
+whoever runs the kernel leaves such results to the tape, which decides them by a reverse sweep. Products of the reverse
+sweep stay strong in both factors: what a branch that was not taken would contribute stays zero.
+"""
+
+from __future__ import annotations
+
+from ..core.state import STATE
+from ..ops.registry import ROWS
+from . import ir
+from .activity import dependencies, reach
+from .adjoint import chosen, fresh
+from .build import Builder, Sym, raw
+from .ir import FLOAT, INT, Array, Stack, Stmt, Unsupported, Var
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+
+def varied_set(kernel: ir.Kernel, seeds: Iterable[Any]) -> set[Any]:
+    """What has a tangent that may differ from zero: rows that are constant piece by piece end the way."""
+    return reach(dependencies(kernel, steps=False), seeds)
+
+
+def changing(block: list[Stmt]) -> set[Var]:
+    """The variables that are added to or set more than once: what reads them is never shared."""
+    sets: dict[Var, int] = {}
+    found: set[Var] = set()
+
+    def walk(block: list[Stmt]) -> None:
+        for s in block:
+            if s.__class__ is ir.Set:
+                sets[s.var] = sets.get(s.var, 0) + 1
+            elif s.__class__ is ir.Accumulate:
+                found.add(s.var)
+            for name in ("test", "body", "then", "orelse"):
+                walk(getattr(s, name, None) or [])
+
+    walk(block)
+    return found | {var for var, times in sets.items() if times > 1}
+
+
+class Tangent:
+    """The transformation of one kernel.
+
+    `seeds` gives the tangents of sources: `lanes` operands for a scalar, one array of shape (*shape, lanes) for an
+    array (of the array's own shape for one lane). `again` says that the result is to be differentiated once more, which
+    a value chosen at a singular point must allow for.
+    """
+
+    def __init__(self, kernel: ir.Kernel, seeds: dict[Any, Any], lanes: int = 1, again: bool = False) -> None:
+        self.lanes = lanes
+        self.again = again
+        self.varied = varied_set(kernel, seeds)
+        self.changing = changing(kernel.body)
+        self.builder = Builder()
+        self.dots: dict[Any, Any] = dict(seeds)
+
+    def run(self, block: list[Stmt]) -> list[Stmt]:
+        """The statements with their tangents."""
+        return self.builder.nested(lambda: self.block(block))[0]
+
+    def block(self, block: list[Stmt]) -> None:
+        site = STATE.site
+        for s in block:
+            STATEMENTS[s.__class__](self, s)
+        STATE.site = site
+
+    def nested(self, block: list[Stmt]) -> list[Stmt]:
+        return self.builder.nested(lambda: self.block(block))[0]
+
+    # --- tangents of operands -----------------------------------------------------------------------------------------
+
+    def has(self, x: Any) -> bool:
+        return x.__class__ in (Var, Array, Stack) and x in self.varied
+
+    def of(self, x: Any) -> list[Any]:
+        """The tangents of an operand, one for each lane."""
+        found: list[Any] = self.dots[x] if self.has(x) else [0.0] * self.lanes
+        return found
+
+    def define(self, x: Any) -> Any:
+        """The tangents of a variable or array that is about to be set: new ones, or those that it has."""
+        if x not in self.dots:
+            if x.__class__ is Array:
+                shape = x.shape if self.lanes == 1 else (*x.shape, self.lanes)
+                self.dots[x] = Array(FLOAT, shape, "da", x.role)
+            elif x.__class__ is Stack:
+                self.dots[x] = [Stack(FLOAT) for _ in range(self.lanes)]
+            else:
+                self.dots[x] = [Var(FLOAT, "d") for _ in range(self.lanes)]
+        return self.dots[x]
+
+    def place(self, index: Any, lane: int) -> Any:
+        """Where the tangent of an element is."""
+        if self.lanes == 1:
+            return index
+        if index.__class__ is int:
+            return index * self.lanes + lane
+        first = self.builder.emit("multiply", (Sym(self.builder, index), self.lanes), INT)
+        return raw(first if lane == 0 else self.builder.emit("add", (first, lane), INT))
+
+    # --- statements ---------------------------------------------------------------------------------------------------
+
+    def set(self, s: ir.Set) -> None:
+        builder = self.builder
+        shared = s.var not in self.changing and not any(a in self.changing for a in s.args if a.__class__ is Var)
+        STATE.site = s.site if s.site is not None else STATE.site
+        builder.append(s)
+        if shared:
+            # The formulas of the partials find what the program computes anyway.
+            symbols = tuple(Sym(builder, a) if a.__class__ is Var else a for a in s.args)
+            builder.remember(builder.key(s.op, symbols, s.attributes), Sym(builder, s.var))
+        if self.has(s.var):
+            if not shared:
+                builder.memos.append({})
+            try:
+                for var, value in zip(self.define(s.var), self.tangents(s)):
+                    zero = value.__class__ is float and value == 0.0
+                    made = (
+                        ir.Set(var, "zero", (), None, None) if zero else ir.Set(var, "copy", (raw(value),), None, None)
+                    )
+                    builder.append(made)
+            finally:
+                if not shared:
+                    builder.memos.pop()
+
+    def tangents(self, s: ir.Set) -> list[Any]:
+        """The tangents of a row's result."""
+        builder = self.builder
+        if s.op in ("zero", "copy", "to_float"):
+            return self.of(s.args[0]) if s.args else [0.0] * self.lanes
+        if s.op == "where_select":
+            sides = zip(self.of(s.args[1]), self.of(s.args[2]))
+            return [fresh(builder, "where_select", (s.args[0], a, b), FLOAT) for a, b in sides]
+        if s.op == "strong_multiply":
+            g, p = s.args
+            totals: list[Any] = [None] * self.lanes
+            if self.has(g):
+                totals = [fresh(builder, "strong_multiply", (t, p), FLOAT) for t in self.of(g)]
+            if self.has(p):
+                terms = [fresh(builder, "strong_multiply", (g, t), FLOAT) for t in self.of(p)]
+                totals = [self.sum(total, term) for total, term in zip(totals, terms)]
+            return [0.0 if total is None else total for total in totals]
+        row = ROWS[s.op]
+        if row.derivative != "partials":
+            raise Unsupported(f"the derivative of {row.name}")
+        symbols = tuple(Sym(builder, a) if a.__class__ is Var else a for a in s.args)
+        y = Sym(builder, s.var)
+        totals = [None] * self.lanes
+        for k, x in enumerate(s.args):
+            formula = row.partials[k]
+            if formula is None or not self.has(x):
+                continue
+            p = formula(y, *symbols, **(s.attributes or {})) if callable(formula) else formula
+            for spot in row.singular:
+                if spot.input == k:
+                    p = chosen(builder, spot, spot.where(*symbols), p, symbols, self.again)
+            totals = [self.sum(total, self.product(t, p)) for total, t in zip(totals, self.of(x))]
+        return [0.0 if total is None else total for total in totals]
+
+    def sum(self, a: Any, b: Any) -> Any:
+        return b if a is None else fresh(self.builder, "add", (a, b), FLOAT)
+
+    def product(self, t: Any, p: Any) -> Any:
+        if p.__class__ in (int, float):
+            if p == 1:
+                return t
+            if p == -1:
+                return fresh(self.builder, "negative", (t,), FLOAT)
+        return fresh(self.builder, "multiply", (t, self.builder.to_float(p)), FLOAT)
+
+    def load(self, s: ir.Load) -> None:
+        self.builder.append(s)
+        if self.has(s.array):
+            for lane, var in enumerate(self.define(s.var)):
+                self.builder.append(ir.Load(var, self.dots[s.array], self.place(s.index, lane)))
+
+    def alloc(self, s: ir.Alloc) -> None:
+        self.builder.append(s)
+        if self.has(s.array):
+            self.builder.append(ir.Alloc(self.define(s.array), s.zero))
+
+    def store(self, s: ir.Store) -> None:
+        self.builder.append(s)
+        if self.has(s.array):
+            for lane, t in enumerate(self.of(s.value)):
+                self.builder.append(ir.Store(self.dots[s.array], self.place(s.index, lane), t))
+
+    def add_to(self, s: ir.AddTo) -> None:
+        self.builder.append(s)
+        if self.has(s.value):
+            for lane, t in enumerate(self.of(s.value)):
+                self.builder.append(ir.AddTo(self.dots[s.array], self.place(s.index, lane), t))
+
+    def accumulate(self, s: ir.Accumulate) -> None:
+        self.builder.append(s)
+        if self.has(s.value):
+            for var, t in zip(self.dots[s.var], self.of(s.value)):
+                self.builder.append(ir.Accumulate(var, t))
+
+    def open_log(self, s: ir.OpenLog) -> None:
+        self.builder.append(s)
+        if self.has(s.array):
+            self.builder.append(ir.OpenLog(self.dots[s.array]))
+
+    def keep(self, s: ir.Keep) -> None:
+        self.builder.append(s)
+        if self.has(s.array):
+            for lane in range(self.lanes):
+                self.builder.append(ir.Keep(self.dots[s.array], self.place(s.index, lane)))
+
+    def take_back(self, s: ir.TakeBack) -> None:
+        self.builder.append(s)
+        if self.has(s.array):
+            self.builder.block.extend(ir.TakeBack(self.dots[s.array]) for _ in range(self.lanes))
+
+    def rewind(self, s: ir.Rewind) -> None:
+        self.builder.append(s)
+        if self.has(s.array):
+            # The log of the tangents has as many entries for each of the array's.
+            self.builder.append(ir.Rewind(self.dots[s.array], self.place(s.value, 0)))
+
+    def as_it_is(self, s: Stmt) -> None:
+        self.builder.append(s)
+
+    def loop(self, s: ir.Loop) -> None:
+        for phi, _, _ in s.carried:
+            if self.has(phi):
+                self.define(phi)
+        stacks: dict[Var, Stack] = {}
+        for phi, stack in s.stacks.items():
+            stacks[phi] = stack
+            if self.has(stack):
+                stacks.update(zip(self.dots[phi], self.define(stack)))
+        body = self.nested(s.body)
+        carried: list[tuple[Var, Any, Any]] = []
+        for phi, initial, following in s.carried:
+            carried.append((phi, initial, following))
+            if self.has(phi):
+                carried.extend(zip(self.dots[phi], self.of(initial), self.of(following)))
+        self.builder.append(s.replace(body=body, carried=carried, stacks=stacks))
+
+    def reverse_loop(self, s: ir.ReverseLoop) -> None:
+        restore: list[tuple[Var, Stack]] = []
+        for phi, stack in s.restore:
+            restore.append((phi, stack))
+            if self.has(stack):
+                restore.extend(zip(self.define(phi), self.dots[stack]))
+        body = self.nested(s.body)
+        self.builder.append(ir.ReverseLoop(s.trips, s.position, s.index, s.start, s.step, restore, body))
+
+    def if_(self, s: ir.If) -> None:
+        then, orelse = self.nested(s.then), self.nested(s.orelse)
+        merges: list[tuple[Var, Any, Any]] = []
+        for var, a, b in s.merges:
+            merges.append((var, a, b))
+            if self.has(var):
+                merges.extend(zip(self.define(var), self.of(a), self.of(b)))
+        self.builder.append(ir.If(s.condition, then, orelse, merges))
+
+
+STATEMENTS: dict[type, Any] = {
+    ir.Set: Tangent.set,
+    ir.Load: Tangent.load,
+    ir.Check: Tangent.as_it_is,
+    ir.Alloc: Tangent.alloc,
+    ir.Store: Tangent.store,
+    ir.OpenLog: Tangent.open_log,
+    ir.Keep: Tangent.keep,
+    ir.Mark: Tangent.as_it_is,
+    ir.TakeBack: Tangent.take_back,
+    ir.Rewind: Tangent.rewind,
+    ir.AddTo: Tangent.add_to,
+    ir.Accumulate: Tangent.accumulate,
+    ir.Loop: Tangent.loop,
+    ir.ReverseLoop: Tangent.reverse_loop,
+    ir.If: Tangent.if_,
+}
