@@ -153,6 +153,8 @@ class Builder:
         # Float inputs that the program counts with (`range(n)`), and where: they must be whole numbers.
         self.counted: dict[Var, Site] = {}
         self.inputs: set[Var] = set()
+        # What a scalar was computed from, to find the inputs that decide it.
+        self.made: dict[Var, tuple[Any, ...]] = {}
         self.size = 0
 
     # --- blocks -----------------------------------------------------------------------------------------------------
@@ -176,6 +178,7 @@ class Builder:
             return found
         var = Var(kind)
         self.append(ir.Set(var, op, tuple(raw(a) for a in args), STATE.site, attributes))
+        self.made[var] = args
         if kind == INT:
             interval = interval_of(op, [self.interval(a) for a in args])
             if interval is not None:
@@ -390,15 +393,13 @@ class Builder:
         return self.stored(array)
 
     def fill(self, array: Array, x: Lazy) -> None:
-        """Store the elements of `x`."""
+        """Store the elements of `x`, in the first rows if the array has more."""
 
         def store(index: tuple[Any, ...]) -> None:
-            value = x.element(index)
-            if array.kind == FLOAT:
-                value = self.to_float(value)
-            self.append(ir.Store(array, raw(self.flat(index, array.shape)), raw(value)))
+            value = self.of_kind(array.kind, x.element(index))
+            self.append(ir.Store(array, raw(self.flat(index, x.shape)), raw(value)))
 
-        self.each(array.shape, store)
+        self.each(x.shape, store)
 
     def stored(self, array: Array) -> Lazy:
         """A lazy array that loads from memory."""
@@ -414,12 +415,21 @@ class Builder:
         self.append(ir.Load(var, array, raw(place)))
         return self.remember(key, Sym(self, var))
 
-    def carried(self, x: Lazy) -> Lazy:
+    def carried(self, x: Lazy, kind: str | None = None) -> Lazy:
         """A copy of `x` that a loop may change in place."""
-        array = Array(FLOAT, x.shape, "w", "carried")
+        array = Array(kind or x.kind, x.shape, "w", "carried")
         self.append(ir.Alloc(array, False))
         self.append(ir.OpenLog(array))
         self.fill(array, x)
+        found = self.stored(array)
+        found.volatile = True
+        return found
+
+    def blank(self, kind: str, shape: tuple[int, ...]) -> Lazy:
+        """An array of zeros that a loop may change in place."""
+        array = Array(kind, shape, "w", "carried")
+        self.append(ir.Alloc(array, True))
+        self.append(ir.OpenLog(array))
         found = self.stored(array)
         found.volatile = True
         return found
@@ -428,7 +438,11 @@ class Builder:
         """Store in an array that a loop carries."""
         assert x.stored is not None
         self.append(ir.Keep(x.stored, raw(place)))
-        self.append(ir.Store(x.stored, raw(place), raw(self.to_float(value))))
+        self.append(ir.Store(x.stored, raw(place), raw(self.of_kind(x.kind, value))))
+
+    def of_kind(self, kind: str, value: Any) -> Any:
+        """A scalar as an element of an array of a kind."""
+        return self.to_float(value) if kind == FLOAT else self.to_int(value) if kind == INT else value
 
     def flat(self, index: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
         """The place of an index in row-major order."""

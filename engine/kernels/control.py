@@ -1,7 +1,7 @@
-"""Control flow of the core program: blocks, branches whose condition is data, and loops that stay loops.
+"""Control flow of the core program: blocks, and branches whose condition is data.
 
-`break`, `continue` and `return` under such a branch become flags that guard what follows them. Branches and loop
-bodies run on the frame itself, which closures see, and what they changed is taken from it afterwards.
+`break`, `continue` and `return` under such a branch become flags that guard what follows them. The sides of a branch
+run on the frames, lists and dicts themselves, one after the other from the same state, and what they left is merged.
 """
 
 from __future__ import annotations
@@ -9,52 +9,54 @@ from __future__ import annotations
 from ..core.state import STATE
 from ..program import core as c
 from . import ir
-from .arrays import get
+from .arrays import array_of_list, lazy
 from .build import NUMBERS, Lazy, Sym, join, kind_of, raw
 from .expressions import Expressions
+from .heap import ITEMS, Heap, Rows
 from .ir import BOOL, FLOAT, INT, Array, Unsupported, Var
-from .values import (
-    BREAK,
-    CONFLICT,
-    CONTINUE,
-    FLAGS,
-    MAX_UNROLL,
-    PARENT,
-    RESULT,
-    RETURN,
-    UNSET,
-    VALUE,
-    Range,
-    assigned,
-)
+from .values import CONFLICT, FLAGS, FUNCTIONS, RESULT, UNSET, VALUE, Chosen, Frame, List, Unset, equal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from .values import Frame
+    from .heap import Contents
 
     Side = Callable[[], None]
 
 ZEROS: dict[str, Any] = {FLOAT: 0.0, INT: 0, BOOL: False}
 
 
-class LoopPlan:
-    """What a loop carries, found by running its body: the kind of each carried variable, and what is given up."""
-
-    __slots__ = ("dropped", "kinds")
-
-    def __init__(self) -> None:
-        self.kinds: dict[Any, str] = {}
-        self.dropped: set[Any] = set()
-
-
 class Control(Expressions):
     """The part of the specialiser that runs statements under control flow."""
 
+    # How lengths of lists came from others: by how much they are longer.
+    offsets: dict[Var, tuple[Var, int]]
+
     def statement(self, node: c.Stmt, frame: Frame) -> None:
         raise NotImplementedError
+
+    def longer(self, length: Any, more: int) -> Any:
+        """The length of a list that has grown."""
+        if length.__class__ is int:
+            return length + more
+        base, before = self.offsets.get(length.var, (length.var, 0))
+        if before + more == 0:
+            return Sym(self.builder, base)
+        found = self.builder.integer("add", Sym(self.builder, base), before + more)
+        self.offsets[found.var] = (base, before + more)
+        return found
+
+    def within(self, block: list[ir.Stmt], x: Any) -> Any:
+        """`x` as a float, converted at the end of its own block."""
+        if x.__class__ is not Sym:
+            return float(x)
+        if x.kind == FLOAT:
+            return x
+        converted = Var(FLOAT)
+        block.append(ir.Set(converted, "to_float", (x.var,), STATE.site, None))
+        return Sym(self.builder, converted)
 
     def block(self, statements: list[c.Stmt], frame: Frame) -> None:
         for k, statement in enumerate(statements):
@@ -97,29 +99,33 @@ class Control(Expressions):
     def branch(self, condition: Sym, frame: Frame, then: Side, orelse: Side, guards: list[str] | None = None) -> None:
         """Run both sides from the same frame, and merge what they assigned. `guards` are false where `orelse` runs."""
         builder = self.builder
-        before = dict(frame)
-        sides: list[Frame] = []
+        heap = Heap([*self.frames, frame])
+        sides: list[dict[int, Contents]] = []
         blocks: list[list[ir.Stmt]] = []
         self.dynamic += 1
         for run in (then, orelse):
             block, _ = builder.nested(lambda run=run: self.side(frame, run))  # type: ignore[misc]
-            sides.append(dict(frame))
+            sides.append(heap.changes())
             blocks.append(block)
-            frame.clear()
-            frame.update(before)
+            heap.restore()
         self.dynamic -= 1
-        merges: list[tuple[Var, Any, Any]] = []
+        merging = Merging(self, condition, blocks, heap)
         for key in {**sides[0], **sides[1]}:
-            a, b = sides[0].get(key, UNSET), sides[1].get(key, UNSET)
-            if a is b:
-                frame[key] = a
-            elif guards is not None and key in guards and b is False:
-                # Nothing was reached on the side where the flags were false, so the flag is what it was.
-                frame[key] = before[key]
-            else:
-                frame[key] = self.merge(a, b, condition, blocks, merges, key == VALUE)
-        builder.append(ir.If(condition.var, blocks[0], blocks[1], merges))
-        self.finish_merges(frame, condition)
+            x, before = heap.objects[key], heap.before[key]
+            a, b = sides[0].get(key, before), sides[1].get(key, before)
+            if x.__class__ is dict and a.keys() != b.keys():
+                raise Unsupported("a dict whose keys depend on data")
+            for slot in {**a, **b}:
+                left, right = a.get(slot, UNSET), b.get(slot, UNSET)
+                if guards is not None and x is frame and slot in guards and right is False:
+                    # Nothing was reached on the side where the flags were false, so the flag is what it was.
+                    merged = before[slot]
+                elif slot == ITEMS and x.__class__ is List:
+                    merged = merging.items(left, right)
+                else:
+                    merged = merging.merge(left, right, x.__class__ is Frame and slot == VALUE)
+                heap.put((key, slot), merged)
+        builder.append(ir.If(condition.var, blocks[0], blocks[1], merging.merges))
 
     def side(self, frame: Frame, run: Side) -> None:
         run()
@@ -127,21 +133,41 @@ class Control(Expressions):
         for key in (RESULT, VALUE):
             frame[key] = self.builder.settle(frame.get(key, UNSET))
 
-    def finish_merges(self, frame: Frame, condition: Sym) -> None:
-        for key, value in frame.items():
-            if value is NEGATED:
-                frame[key] = self.builder.emit("logical_not", (condition,), BOOL)
+    def choice(self, condition: Sym, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
+        """A value that depends on a condition; each side is computed only when it is taken."""
+        frame = Frame()
 
-    def merge(
-        self,
-        a: Any,
-        b: Any,
-        condition: Sym,
-        blocks: list[list[ir.Stmt]],
-        merges: list[tuple[Var, Any, Any]],
-        guarded: bool,
-    ) -> Any:
-        """The value after a branch of a variable that is `a` on one side and `b` on the other.
+        def side(compute: Callable[[], Any]) -> None:
+            frame["value"] = self.builder.settle(compute())
+
+        self.branch(condition, frame, lambda: side(then), lambda: side(orelse))
+        if frame["value"].__class__ is Unset:
+            raise Unsupported("a choice between values of different kinds")
+        return frame["value"]
+
+    def if_(self, node: c.If, frame: Frame) -> None:
+        condition = self.condition(node.test, frame)
+        if condition.__class__ is bool:
+            self.block(node.body if condition else node.orelse, frame)
+            return
+        self.branch(condition, frame, lambda: self.block(node.body, frame), lambda: self.block(node.orelse, frame))
+
+
+class Merging:
+    """The values after a branch: `merges` are those of its statement."""
+
+    def __init__(self, machine: Control, condition: Sym, blocks: list[list[ir.Stmt]], heap: Heap) -> None:
+        self.machine = machine
+        self.builder = machine.builder
+        self.condition = condition
+        self.blocks = blocks
+        self.heap = heap
+        self.merges: list[tuple[Var, Any, Any]] = []
+        # Lists that both sides made, by their pair: names of one list stay names of one.
+        self.pairs: dict[int, tuple[Any, Any, Any]] = {}
+
+    def merge(self, a: Any, b: Any, guarded: bool = False) -> Any:
+        """The value after the branch of a variable that is `a` on one side and `b` on the other.
 
         A `guarded` value is read only where the side that set it was taken, so the other side may hold anything.
         """
@@ -160,291 +186,124 @@ class Control(Expressions):
                 empty = (UNSET,) * len(given)
                 a, b = (empty, b) if a is UNSET else (a, empty)
             elif given.__class__ is Lazy:
-                return self.merged_array(given.kind, given.shape, a, b, blocks)
+                return self.array(given.kind, given.shape, a, b)
+            elif given.__class__ is List and given.items is not None:
+                empty = (UNSET,) * len(given.items)
+                a, b = (List(list(empty)), b) if a is UNSET else (a, List(list(empty)))
             else:
                 return CONFLICT
         scalar = (*NUMBERS, Sym)
         if a.__class__ in scalar and b.__class__ in scalar:
-            if a.__class__ in NUMBERS and a.__class__ is b.__class__ and str(a) == str(b):
-                return a
-            kinds = [kind_of(a), kind_of(b)]
-            kind = join(kinds)
-            if BOOL in kinds and kind != BOOL:
-                return CONFLICT if guarded else UNSET
-            if a is True and b is False:
-                return condition
-            if a is False and b is True:
-                return NEGATED
-            if kind == FLOAT:
-                a = self.within(blocks[0], a)
-                b = self.within(blocks[1], b)
-            var = Var(kind, "m")
-            if kind == INT:
-                (low, high), (lower, higher) = self.builder.interval(a), self.builder.interval(b)
-                self.builder.ranges[var] = (min(low, lower), max(high, higher))
-            merges.append((var, raw(a), raw(b)))
-            return Sym(self.builder, var)
+            return self.scalar(a, b)
         if a.__class__ is tuple and b.__class__ is tuple and len(a) == len(b):
-            parts = tuple(self.merge(x, y, condition, blocks, merges, guarded) for x, y in zip(a, b))
-            return UNSET if any(part is UNSET or part is NEGATED for part in parts) else parts
-        if a.__class__ is Lazy and b.__class__ is Lazy and a.shape == b.shape and a.kind == b.kind:
-            return self.merged_array(a.kind, a.shape, a, b, blocks)
-        return CONFLICT if guarded else UNSET
+            parts = tuple(self.merge(x, y, guarded) for x, y in zip(a, b))
+            return CONFLICT if any(part.__class__ is Unset for part in parts) else parts
+        if (
+            a.__class__ is Lazy
+            and b.__class__ is Lazy
+            and a.shape == b.shape
+            and (BOOL in (a.kind, b.kind)) <= (a.kind == b.kind)
+        ):
+            return self.array(join([a.kind, b.kind]), a.shape, a, b)
+        if a.__class__ is List and b.__class__ is List:
+            return self.lists(a, b, guarded)
+        if a.__class__ in FUNCTIONS and b.__class__ in FUNCTIONS:
+            return a if equal(a, b) else Chosen(self.condition, a, b)
+        if a.__class__ is str and a == b:
+            return a
+        return CONFLICT
 
-    def merged_array(self, kind: str, shape: tuple[int, ...], a: Any, b: Any, blocks: list[list[ir.Stmt]]) -> Lazy:
-        """An array that each side of a branch fills."""
+    def scalar(self, a: Any, b: Any) -> Any:
         builder = self.builder
+        if a.__class__ in NUMBERS and a.__class__ is b.__class__ and str(a) == str(b):
+            return a
+        kinds = [kind_of(a), kind_of(b)]
+        kind = join(kinds)
+        if BOOL in kinds and kind != BOOL:
+            return CONFLICT
+        if a is True and b is False:
+            return self.condition
+        if a is False and b is True:
+            return builder.emit("logical_not", (self.condition,), BOOL)
+        if kind == FLOAT:
+            a, b = self.machine.within(self.blocks[0], a), self.machine.within(self.blocks[1], b)
+        var = Var(kind, "m")
+        if kind == INT:
+            (low, high), (lower, higher) = builder.interval(a), builder.interval(b)
+            builder.ranges[var] = (min(low, lower), max(high, higher))
+        self.merges.append((var, raw(a), raw(b)))
+        return Sym(builder, var)
+
+    def array(self, kind: str, shape: tuple[int, ...], a: Any, b: Any) -> Lazy:
+        """An array that each side of the branch fills."""
         array = Array(kind, shape)
-        builder.append(ir.Alloc(array, False))
-        for block, x in zip(blocks, (a, b)):
-            if x is not UNSET:
-                extra, _ = builder.nested(lambda x=x: builder.fill(array, x))  # type: ignore[misc]
+        self.builder.append(ir.Alloc(array, False))
+        self.fill(array, a, b)
+        return self.builder.stored(array)
+
+    def fill(self, array: Array, a: Any, b: Any) -> None:
+        for block, x in zip(self.blocks, (a, b)):
+            if x.__class__ is Lazy:
+                extra, _ = self.builder.nested(lambda x=x: self.builder.fill(array, x))  # type: ignore[misc]
                 block.extend(extra)
-        return builder.stored(array)
 
-    def within(self, block: list[ir.Stmt], x: Any) -> Any:
-        """`x` as a float, converted at the end of its own block."""
-        if x.__class__ is not Sym:
-            return float(x)
-        if x.kind == FLOAT:
-            return x
-        converted = Var(FLOAT)
-        block.append(ir.Set(converted, "to_float", (x.var,), STATE.site, None))
-        return Sym(self.builder, converted)
-
-    def choice(self, condition: Sym, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
-        """A value that depends on a condition; each side is computed only when it is taken."""
-        frame: Frame = {}
-
-        def side(compute: Callable[[], Any]) -> None:
-            frame["value"] = self.builder.settle(compute())
-
-        self.branch(condition, frame, lambda: side(then), lambda: side(orelse))
-        if frame["value"] is UNSET:
-            raise Unsupported("a choice between values of different kinds")
-        return frame["value"]
-
-    def if_(self, node: c.If, frame: Frame) -> None:
-        condition = self.truth(self.expression(node.test, frame))
-        if condition.__class__ is bool:
-            self.block(node.body if condition else node.orelse, frame)
-            return
-        self.branch(condition, frame, lambda: self.block(node.body, frame), lambda: self.block(node.orelse, frame))
-
-    # --- loops ------------------------------------------------------------------------------------------------------
-
-    def for_(self, node: c.For, frame: Frame) -> None:
-        if node.orelse:
-            raise Unsupported("'else' on a loop")
-        items = self.expression(node.iterable, frame)
-        if items.__class__ is Lazy:
-            rows = self.builder.settle(items)
-            if not rows.shape:
-                raise Unsupported("a loop over a number")
-            counter = Range(0, rows.shape[0], 1)
-            self.loop(
-                node.body, frame, counter, lambda i: self.put(node.target, get(self.builder, rows, i), frame), None
-            )
-        elif items.__class__ is Range:
-            self.loop(node.body, frame, items, lambda i: self.put(node.target, i, frame), None)
+    def lists(self, a: List, b: List, guarded: bool) -> Any:
+        """The list after the branch, where the sides leave different ones."""
+        known = self.pairs.get(id(a)) or self.pairs.get(id(b))
+        if known is not None:
+            return known[2] if known[0] is a and known[1] is b else CONFLICT
+        held = [Rows(x.array, x.length) if x.items is None else tuple(x.items) for x in (a, b)]
+        if guarded and any(item is UNSET for h in held if h.__class__ is tuple for item in h):
+            items: Any = tuple(self.merge(x, y, True) for x, y in zip(*held))
+            if any(item.__class__ is Unset for item in items):
+                return CONFLICT
         else:
-            found = self.items(items)
-            if len(found) > MAX_UNROLL:
-                raise Unsupported("a long loop over a list")
-            self.unrolled(node, found, frame)
-            frame[BREAK] = frame[CONTINUE] = False
-
-    def unrolled(self, node: c.For, items: list[Any], frame: Frame) -> None:
-        """A loop over a list, iteration by iteration."""
-        for k, item in enumerate(items):
-            frame[CONTINUE] = False
-            self.put(node.target, item, frame)
-            self.block(node.body, frame)
-            frame[CONTINUE] = False
-            stopped = self.stopped(frame)
-            if stopped is True:
-                return
-            if stopped is not False:
-                rest = items[k + 1 :]
-                if rest:
-                    self.guarded(stopped, frame, lambda rest=rest: self.unrolled(node, rest, frame))  # type: ignore[misc]
-                return
-
-    def while_(self, node: c.While, frame: Frame) -> None:
-        if node.orelse:
-            raise Unsupported("'else' on a loop")
-        self.loop(node.body, frame, None, None, node.test)
-
-    def loop(self, body: list[c.Stmt], frame: Frame, counter: Range | None, head: Any, test: c.Expr | None) -> None:
-        plan = LoopPlan()
-        before = dict(frame)
-        changing = assigned(body)
-        for key in sorted(changing):
-            value = before.get(key, UNSET)
-            if value.__class__ in (*NUMBERS, Sym):
-                plan.kinds[key] = kind_of(value)
-        if before[RESULT].__class__ in (*NUMBERS, Sym):
-            plan.kinds[RESULT] = kind_of(before[RESULT])
-        arrays: list[Any] = []
-        for key in sorted(changing):
-            value = before.get(key, UNSET)
-            if value.__class__ is Lazy and not value.volatile and value.kind == FLOAT:
-                before[key] = frame[key] = self.builder.carried(value)
-                arrays.append(key)
-        for _ in range(12):
-            statement, after = self.attempt(body, frame, counter, head, test, plan, before, changing)
-            frame.clear()
-            frame.update(before)
-            if statement is not None:
-                break
+            items = self.items(*held)
+        made = List([])
+        if items.__class__ is Rows:
+            made.items, made.array, made.length = None, items.array, items.length
         else:
-            raise Unsupported("a loop whose values do not settle on kinds")
-        self.builder.append(statement)
-        frame.update(after)
-        for key in arrays:
-            frame[key] = self.builder.stored(before[key].stored)
-        frame[BREAK] = frame[CONTINUE] = False
+            made.items, made.length = list(items), len(items)
+        if id(a) in self.heap.objects or id(b) in self.heap.objects:
+            # It stands for a list that has other names: a change of either would have to show in both.
+            made.frozen = a.frozen = b.frozen = True
+        made.frozen |= a.frozen or b.frozen
+        self.pairs[id(a)] = self.pairs[id(b)] = (a, b, made)
+        return made
 
-    def attempt(
-        self, body: list[c.Stmt], frame: Frame, counter: Range | None, head: Any, test: c.Expr | None, plan: LoopPlan,
-        before: Frame, changing: set[Any],
-    ) -> tuple[Any, Frame]:  # fmt: skip
-        """Run the body once on symbols: the loop and what it leaves, or None if the plan had to be changed."""
-        builder = self.builder
-        phis = {key: Var(kind, "l") for key, kind in plan.kinds.items()}
-        for key, phi in phis.items():
-            frame[key] = Sym(builder, phi)
-        frame[BREAK] = frame[CONTINUE] = False
-        if RETURN in phis:
-            frame[RETURN] = False  # an iteration begins only where nothing has returned
-        index = None if counter is None else self.counter_variable(counter)
-        self.dynamic += 1
-        test_block: list[ir.Stmt] | None = None
-        condition: Any = None
-        if test is not None:
-            test_block, condition = builder.nested(lambda: self.truth(self.expression(test, frame)))
+    def items(self, a: Any, b: Any) -> Any:
+        """The contents of a list after the branch."""
+        if a.__class__ is tuple and b.__class__ is tuple and len(a) == len(b):
+            return tuple(self.merge(x, y) for x, y in zip(a, b))
+        if a.__class__ is Rows and b.__class__ is Rows and a.array is b.array:
+            return Rows(a.array, self.length(a.length, b.length))
+        sides = [self.rows(x, block) for x, block in zip((a, b), self.blocks)]
+        arrays = [x.array for x in sides if x.array is not None]
+        shape, kind = arrays[0].shape[1:], join([x.kind for x in arrays])
+        if any(x.shape[1:] != shape or (BOOL in (x.kind, kind) and x.kind != kind) for x in arrays):
+            raise Unsupported("a list whose items are of different kinds, depending on data")
+        array = Array(kind, (max(x.shape[0] for x in arrays), *shape), role="list")
+        self.builder.append(ir.Alloc(array, False))
+        self.fill(array, sides[0].array, sides[1].array)
+        return Rows(self.builder.stored(array), self.length(sides[0].length, sides[1].length))
 
-        def run() -> None:
-            if head is not None:
-                head(Sym(builder, index))  # type: ignore[arg-type]
-            self.side(frame, lambda: self.block(body, frame))
+    def rows(self, held: Any, block: list[ir.Stmt]) -> Rows:
+        """The contents of a list as an array, made at the end of a side."""
+        if held.__class__ is Rows:
+            return held
+        if not held:
+            return Rows(None, 0)
+        if any(item.__class__ not in (*NUMBERS, Sym, Lazy) for item in held):
+            raise Unsupported("a list of lists whose length depends on data")
+        extra, array = self.builder.nested(lambda: lazy(self.builder, array_of_list(self.builder, list(held))))
+        block.extend(extra)
+        return Rows(array, len(held))
 
-        block, _ = builder.nested(run)
-        self.dynamic -= 1
-        stop_when: Any = None
-        for flag in (BREAK, RETURN):
-            value = frame[flag]
-            if value is not False and value is not before[flag]:
-                stop_when = value if stop_when is None else self.either(block, stop_when, value)
-        carried: list[tuple[Var, Any, Any]] = []
-        after: Frame = {}
-        settled = True
-        for key in dict.fromkeys([*phis, *frame]):
-            if key in (BREAK, CONTINUE, PARENT):
-                continue
-            old, new = before.get(key, UNSET), frame.get(key, UNSET)
-            if key in phis:
-                if new.__class__ not in (*NUMBERS, Sym):
-                    if key in changing:
-                        raise Unsupported("a variable that is a number in one iteration and something else in the next")
-                    del plan.kinds[key]
-                    plan.dropped.add(key)
-                    settled = False
-                    continue
-                kinds = [plan.kinds[key], kind_of(new)]
-                kind = join(kinds)
-                if BOOL in kinds and kind != BOOL:
-                    raise Unsupported("a variable that is a bool in one iteration and a number in the next")
-                if kind != plan.kinds[key]:
-                    plan.kinds[key] = kind
-                    settled = False
-                    continue
-                initial: Any = ZEROS[kind] if old is UNSET else old
-                if kind == FLOAT:
-                    initial, new = builder.to_float(initial), self.within(block, new)
-                carried.append((phis[key], raw(initial), raw(new)))
-                after[key] = Sym(builder, phis[key])
-            elif new is not old:
-                if key == RETURN or (key == VALUE and new.__class__ in (*NUMBERS, Sym)):
-                    # Nothing has returned before the loop: the value starts as a dummy that the flag guards.
-                    plan.kinds[key] = BOOL if key == RETURN else kind_of(new)
-                    settled = False
-                elif key == VALUE:
-                    raise Unsupported("a tensor returned from inside a loop")
-                elif old is not UNSET and key in changing:
-                    raise Unsupported("a list or tensor that changes from iteration to iteration")
-                elif (
-                    new.__class__ in (*NUMBERS, Sym) and counter is not None and counter.nonempty
-                    and key not in plan.dropped and (old is UNSET or key == RESULT)
-                ):  # fmt: skip
-                    # First assigned in the body, which runs: carried from a dummy, so that the last one outlives the loop.
-                    phi = Var(kind_of(new), "l")
-                    carried.append((phi, ZEROS[phi.kind], raw(new)))
-                    after[key] = Sym(builder, phi)
-                else:
-                    after[key] = UNSET
-        if not settled:
-            return None, after
-        for array in changed_in_place(block):
-            # How long the log of an array is at the head of each iteration.
-            phi, start, end = Var(INT, "l"), Var(INT), Var(INT)
-            builder.append(ir.Mark(start, array))
-            block.append(ir.Mark(end, array))
-            carried.append((phi, start, end))
-        bounds = (0, 0, 1) if counter is None else (counter.start, counter.stop, counter.step)
-        statement = ir.Loop(
-            index,
-            *map(raw, bounds),
-            test_block,
-            raw(condition),
-            carried,
-            block,
-            raw(stop_when),
-            {},
-            Var(INT, "t"),
-            True,
-        )
-        return statement, after
-
-    def counter_variable(self, counter: Range) -> Var:
-        index = Var(INT, "i")
-        (first, last), (low, high) = self.builder.interval(counter.start), self.builder.interval(counter.stop)
-        bounds = (first, max(high - 1, first)) if counter.step > 0 else (min(low + 1, last), last)
-        self.builder.ranges[index] = bounds
-        return index
-
-    def either(self, block: list[ir.Stmt], a: Any, b: Any) -> Any:
-        """`a or b`, at the end of a block."""
-        if a is True or b is True:
-            return True
-        var = Var(BOOL)
-        block.append(ir.Set(var, "logical_or", (raw(a), raw(b)), STATE.site, None))
-        return Sym(self.builder, var)
-
-    def put(self, target: c.Target, value: Any, frame: Frame) -> None:
-        raise NotImplementedError
-
-
-def changed_in_place(block: list[ir.Stmt]) -> list[Array]:
-    """The arrays from outside a block that it changes."""
-    made: set[Array] = set()
-    found: dict[Array, None] = {}
-
-    def walk(block: list[ir.Stmt]) -> None:
-        for s in block:
-            if s.__class__ is ir.Alloc:
-                made.add(s.array)
-            elif s.__class__ is ir.Keep:
-                found[s.array] = None
-            for name in ("test", "body", "then", "orelse"):
-                walk(getattr(s, name, None) or [])
-
-    walk(block)
-    return [array for array in found if array not in made]
-
-
-class Negated:
-    """Stands for the negation of the condition while the sides of a branch are merged."""
-
-
-NEGATED = Negated()
+    def length(self, a: Any, b: Any) -> Any:
+        offsets = self.machine.offsets
+        here = [offsets.get(x.var) if x.__class__ is Sym else None for x in (a, b)]
+        if here[0] is not None and here[0] == here[1]:
+            # As long on both sides.
+            base, more = here[0]
+            return self.machine.longer(Sym(self.builder, base), more)
+        return self.scalar(a, b)

@@ -15,15 +15,20 @@ from .ir import INT, Unsupported
 from .primitives import LIMIT
 from .values import (
     CONFLICT,
-    MAX_UNROLL,
     PARENT,
     RETURN,
     UNSET,
     VALUE,
+    Chosen,
     Closure,
+    Each,
+    Frame,
+    List,
+    Made,
     Range,
+    Unset,
     new_frame,
-    python_operator,
+    plain,
     static_index,
     symbolic,
 )
@@ -33,10 +38,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from .values import Frame
-
 MAX_INLINE = 40
 MAX_CALLS = 5_000
+# Lists are written out up to this length.
+MAX_ITEMS = 256
 SMALL_INTEGERS = frozenset(("+", "-", "*", "/", "//", "%", "**"))
 
 
@@ -47,6 +52,7 @@ class Expressions:
     dynamic: int
     active: list[tuple[c.FunctionCode, int]]
     calls: int
+    frames: list[Frame]
 
     def expression(self, node: c.Expr, frame: Frame) -> Any:
         handler = EXPRESSIONS.get(node.__class__)
@@ -64,7 +70,9 @@ class Expressions:
         for _ in range(node.depth):
             frame = frame[PARENT]
         value = frame.get(node.slot, UNSET)
-        if value is UNSET:
+        if value.__class__ is Unset:
+            if value is CONFLICT:
+                raise Unsupported(f"'{node.name}', which is of one kind or another, depending on data")
             raise Unsupported(f"'{node.name}' may be read before it is assigned")
         return value
 
@@ -85,13 +93,18 @@ class Expressions:
 
     def combine(self, op: Operation, symbol: str, x: Any, y: Any, site: Any) -> Any:
         STATE.site = site
+        if x.__class__ in (List, tuple) or y.__class__ in (List, tuple):
+            if symbol == "+" and x.__class__ is y.__class__:
+                return List(self.items(x) + self.items(y)) if x.__class__ is List else x + y
+            if symbol == "*":
+                items, times = (x, y) if x.__class__ in (List, tuple) else (y, x)
+                if times.__class__ is int:
+                    return self.repeated(items, times)
+                if times.__class__ is Sym and times.kind == INT:
+                    raise self.needed([times], "a list repeated a number of times that depends on data")
+            x, y = plain(x), plain(y)
         if x.__class__ in (Sym, Lazy) or y.__class__ in (Sym, Lazy):
             return self.builder.apply(op, (x, y), None)
-        if x.__class__ in (list, tuple):
-            if (symbol == "+" and x.__class__ is y.__class__) or (
-                symbol == "*" and y.__class__ is int and len(x) * y < 1000
-            ):
-                return python_operator(symbol, x, y)
         if x.__class__ in (int, bool) and y.__class__ in (int, bool):
             if symbol not in SMALL_INTEGERS or abs(x) > LIMIT or abs(y) > LIMIT or (symbol == "**" and not 0 <= y < 64):
                 raise Unsupported("arithmetic of large integers")
@@ -107,7 +120,8 @@ class Expressions:
     def prefix(self, node: c.Prefix, frame: Frame) -> Any:
         x = self.expression(node.operand, frame)
         STATE.site = node.site
-        if x.__class__ in (Sym, Lazy):
+        x = plain(x)
+        if x.__class__ in (Sym, Lazy) or symbolic(x):
             return self.builder.apply(node.op, (x,), None)
         if x.__class__ not in NUMBERS:
             raise Unsupported(f"'{node.symbol}' on a value that is no number")
@@ -119,6 +133,8 @@ class Expressions:
         for op, symbol, right in zip(node.ops, node.symbols, node.rights):
             y = self.expression(right, frame)
             STATE.site = node.site
+            if symbol not in ("is", "is not", "in", "not in") and Lazy in (x.__class__, y.__class__):
+                x, y = plain(x), plain(y)
             if x.__class__ in (Sym, Lazy) or y.__class__ in (Sym, Lazy):
                 if symbol in ("is", "is not", "==", "!=") and (x is None or y is None):
                     link: Any = symbol in ("is not", "!=")
@@ -146,25 +162,48 @@ class Expressions:
     def logical(self, node: c.Logical, frame: Frame) -> Any:
         """`and` and `or`: the right side runs only if the left one does not decide."""
         value = self.expression(node.values[0], frame)
-        for other in node.values[1:]:
+        for k, other in enumerate(node.values[1:], 1):
             condition = self.truth(value)
             if condition.__class__ is bool:
                 if condition == (node.symbol == "or"):
                     return value
                 value = self.expression(other, frame)
                 continue
-            value = condition
-            chosen = self.choice(
-                condition,
-                (lambda: True)
-                if node.symbol == "or"
-                else (lambda other=other: self.truth(self.expression(other, frame))),  # type: ignore[misc]
-                (lambda: False)
-                if node.symbol == "and"
-                else (lambda other=other: self.truth(self.expression(other, frame))),  # type: ignore[misc]
-            )
-            value = chosen
+
+            def rest(k: int = k) -> Any:
+                return self.logical(c.Logical(node.symbol, node.values[k:], node.site), frame)
+
+            decided = value
+            if node.symbol == "or":
+                return self.choice(condition, lambda: decided, rest)
+            return self.choice(condition, rest, lambda: decided)
         return value
+
+    def condition(self, node: c.Expr, frame: Frame) -> Any:
+        """An expression as a condition, a bool or a bool symbol: what `and` and `or` give is not needed as a value."""
+        if node.__class__ is c.Not:
+            inner = self.condition(node.operand, frame)
+            return self.inverse(inner)
+        if node.__class__ is not c.Logical:
+            return self.truth(self.expression(node, frame))
+        found = self.condition(node.values[0], frame)
+        for k, _ in enumerate(node.values[1:], 1):
+            if found.__class__ is bool:
+                if found == (node.symbol == "or"):
+                    return found
+                found = self.condition(node.values[k], frame)
+                continue
+
+            def rest(k: int = k) -> Any:
+                return self.condition(c.Logical(node.symbol, node.values[k:], node.site), frame)
+
+            if node.symbol == "or":
+                return self.choice(found, lambda: True, rest)
+            return self.choice(found, rest, lambda: False)
+        return found
+
+    def inverse(self, x: Any) -> Any:
+        return (not x) if x.__class__ is bool else self.builder.apply(NAMES["logical_not"], (x,), None)
 
     def choice(self, condition: Sym, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
         raise NotImplementedError
@@ -183,16 +222,19 @@ class Expressions:
             if x.shape == ():
                 return self.truth(x.element(()))
             raise Unsupported("the truth of an array")
+        if x.__class__ is List:
+            if x.length.__class__ is int:
+                return x.length > 0
+            return self.builder.apply(NAMES["greater"], (x.length, 0), None)
         if x.__class__ in (Closure, Operation, c.Intrinsic) or hasattr(x, "dtype"):
             raise Unsupported("the truth of a value of this kind")
         return bool(x)
 
     def negation(self, node: c.Not, frame: Frame) -> Any:
-        x = self.truth(self.expression(node.operand, frame))
-        return (not x) if x.__class__ is bool else self.builder.apply(NAMES["logical_not"], (x,), None)
+        return self.inverse(self.condition(node.operand, frame))
 
     def choose(self, node: c.Choose, frame: Frame) -> Any:
-        condition = self.truth(self.expression(node.test, frame))
+        condition = self.condition(node.test, frame)
         if condition.__class__ is bool:
             return self.expression(node.then if condition else node.otherwise, frame)
         return self.choice(
@@ -208,11 +250,12 @@ class Expressions:
         return self.apply_row(node.op, args, keywords)
 
     def apply_row(self, op: Operation, args: list[Any], keywords: dict[str, Any]) -> Any:
+        args, keywords = [plain(x) for x in args], {name: plain(x) for name, x in keywords.items()}
         if not any(map(symbolic, [*args, *keywords.values()])):
             return self.constant(op.call(args, keywords))
         inputs, attributes = op.bind(args, keywords)
         if any(map(symbolic, (attributes or {}).values())):
-            raise Unsupported(f"{op.name} with a computed parameter")
+            raise self.needed(list((attributes or {}).values()), f"{op.name} with a computed parameter")
         return self.builder.apply(op, inputs, attributes)
 
     def constant(self, value: Any) -> Any:
@@ -243,6 +286,14 @@ class Expressions:
     def invoke(self, callee: Any, args: list[Any], keywords: dict[str, Any]) -> Any:
         if callee.__class__ is Closure:
             return self.inline(callee, args, keywords)
+        if callee.__class__ is Chosen:
+            return self.choice(
+                callee.condition,
+                lambda: self.invoke(callee.then, args, keywords),
+                lambda: self.invoke(callee.otherwise, args, keywords),
+            )
+        if callee.__class__ is Made:
+            return callee.run(args, keywords)
         if callee.__class__ is Operation:
             return self.apply_row(callee, args, keywords)
         if callee.__class__ is c.Intrinsic:
@@ -283,10 +334,12 @@ class Expressions:
         if self.calls > MAX_CALLS:
             raise Unsupported("a program with this many calls")
         self.active.append((code, self.dynamic))
+        self.frames.append(inner)
         try:
             self.block(code.body, inner)
         finally:
             self.active.pop()
+            self.frames.pop()
         if inner[RETURN] is False:
             return None
         if inner[RETURN] is not True or inner[VALUE] is UNSET or inner[VALUE] is CONFLICT:
@@ -297,11 +350,13 @@ class Expressions:
         value = self.expression(node.value, frame)
         args, keywords = self.arguments(node, frame)
         STATE.site = node.site
-        if value.__class__ is list and node.name == "append" and len(args) == 1:
-            if self.dynamic:
-                raise Unsupported("a list that grows inside a loop or branch")
-            value.append(args[0])
-            return None
+        if value.__class__ in (List, dict):
+            from .sequences import METHODS as OWN
+
+            run = OWN[value.__class__].get(node.name)
+            if run is None:
+                raise Unsupported(f"the method '{node.name}'")
+            return run(self, value, *args, **keywords)
         if node.name in ("numpy", "read_value") and not args:
             return value
         row = METHODS.get(node.name)
@@ -335,29 +390,44 @@ class Expressions:
 
     def item_of(self, value: Any, index: Any) -> Any:
         if value.__class__ is Lazy:
-            return get(self.builder, value, index)
-        if value.__class__ in (list, tuple) and index.__class__ is Sym:
-            if index.kind != INT or any(symbolic(item) and item.__class__ is not Sym for item in value):
-                raise Unsupported("a list indexed by data")
-            return get(self.builder, array_of_list(self.builder, list(value), "list"), index)
+            return get(self.builder, value, plain(index))
+        if value.__class__ is List and value.items is None:
+            if index.__class__ is slice and value.length.__class__ is int:
+                return List([self.builder.settle(item) for item in self.items(value)[index]])
+            return self.builder.settle(get(self.builder, value.array, self.place_in(value, index)))
+        if value.__class__ is List and index.__class__ is slice:
+            return List(value.items[index])
+        if value.__class__ in (List, tuple) and index.__class__ is Sym:
+            items = value.items if value.__class__ is List else value
+            if index.kind != INT or any(item.__class__ not in (*NUMBERS, Sym, Lazy) for item in items):
+                raise self.needed([index], "a list indexed by data")
+            return get(self.builder, array_of_list(self.builder, list(items), "list"), index)
+        if value.__class__ is List:
+            value = value.items
         if value.__class__ in (list, tuple, dict, Range, str):
             key = static_index(index)
             if value.__class__ in (list, tuple) and key.__class__ not in (int, slice):
                 raise Unsupported("an index that does not fit")
             try:
                 return value[key]
-            except (IndexError, KeyError, TypeError):
+            except (IndexError, KeyError, TypeError, ValueError):
                 raise Unsupported("an index that does not fit") from None
         raise Unsupported("an index of this kind")
+
+    def place_in(self, container: List, index: Any) -> Any:
+        raise NotImplementedError
+
+    def needed(self, x: Any, why: str) -> Unsupported:
+        raise NotImplementedError
 
     def slice_of(self, node: c.SliceOf, frame: Frame) -> slice:
         parts = [None if p is None else self.expression(p, frame) for p in (node.lower, node.upper, node.step)]
         if any(p is not None and p.__class__ is not int for p in parts):
-            raise Unsupported("a slice whose bounds depend on data")
+            raise self.needed([p for p in parts if p is not None], "a slice whose bounds depend on data")
         return slice(*parts)
 
-    def make_list(self, node: c.MakeList, frame: Frame) -> list[Any]:
-        return self.spread(node.items, frame)
+    def make_list(self, node: c.MakeList, frame: Frame) -> List:
+        return List(self.spread(node.items, frame))
 
     def make_tuple(self, node: c.MakeTuple, frame: Frame) -> tuple[Any, ...]:
         return tuple(self.spread(node.items, frame))
@@ -373,23 +443,12 @@ class Expressions:
 
     def make_dict(self, node: c.MakeDict, frame: Frame) -> dict[Any, Any]:
         return {
-            static_index(self.expression(k, frame)): self.expression(v, frame) for k, v in zip(node.keys, node.values)
+            static_index(self.expression(k, frame)): self.builder.settle(self.expression(v, frame))
+            for k, v in zip(node.keys, node.values)
         }
 
     def comprehension(self, node: c.Comprehension, frame: Frame) -> Any:
-        if node.kind != "list" or len(node.clauses) != 1:
-            raise Unsupported("a comprehension of this kind")
-        clause = node.clauses[0]
-        items = self.items(self.expression(clause.iterable, frame))
-        found = []
-        for item in items:
-            self.put(clause.target, item, frame)
-            kept = [self.truth(self.expression(t, frame)) for t in clause.tests]
-            if any(k.__class__ is Sym for k in kept):
-                raise Unsupported("a comprehension that filters by data")
-            if all(kept):
-                found.append(self.builder.settle(self.expression(node.element, frame)))
-        return found
+        raise NotImplementedError
 
     def make_function(self, node: c.MakeFunction, frame: Frame) -> Closure:
         defaults = [UNSET if d is None else self.expression(d, frame) for d in node.code.defaults]
@@ -397,17 +456,15 @@ class Expressions:
 
     def items(self, value: Any) -> list[Any]:
         """The items of something whose length is known."""
-        if value.__class__ is Range:
-            if not value.known or len(value.range()) > MAX_UNROLL:
-                raise Unsupported("a long or unknown range as a list")
-            return list(value.range())
-        if value.__class__ is Lazy:
-            if value.shape[0] > MAX_UNROLL:
-                raise Unsupported("the rows of a large array as a list")
-            return [get(self.builder, value, i) for i in range(value.shape[0])]
-        if value.__class__ in (list, tuple, dict):
-            return list(value)
-        raise Unsupported("a value that is no list")
+        each = self.each_of(value)
+        if each.length.__class__ is not int:
+            raise self.needed([each.length], "a long or unknown range as a list")
+        if each.length > MAX_ITEMS:
+            raise Unsupported("the items of something long as a list")
+        return [each.item(i) for i in range(each.length)]
+
+    def each_of(self, value: Any) -> Each:
+        raise NotImplementedError
 
 
 EXPRESSIONS: dict[type, Callable[[Expressions, Any, Frame], Any]] = {
@@ -429,6 +486,6 @@ EXPRESSIONS: dict[type, Callable[[Expressions, Any, Frame], Any]] = {
     c.MakeList: Expressions.make_list,
     c.MakeTuple: Expressions.make_tuple,
     c.MakeDict: Expressions.make_dict,
-    c.Comprehension: Expressions.comprehension,
+    c.Comprehension: lambda machine, node, frame: machine.comprehension(node, frame),
     c.MakeFunction: Expressions.make_function,
 }

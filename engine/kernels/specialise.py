@@ -8,18 +8,30 @@ from __future__ import annotations
 
 from ..program import core as c
 from . import ir
-from .arrays import get, lazy, view
+from .arrays import get, lazy, view, wrapped
 from .build import Builder, Lazy, Sym, pick, raw
-from .control import Control
+from .sequences import Sequences
 from .ir import BOOL, FLOAT, INT, Array, Unsupported, Var
-from .values import BREAK, CONFLICT, CONTINUE, RESULT, RETURN, UNSET, VALUE, new_frame, static_index
+from .values import (
+    BREAK,
+    CONFLICT,
+    CONTINUE,
+    PARENT,
+    RESULT,
+    RETURN,
+    UNSET,
+    VALUE,
+    Frame,
+    List,
+    new_frame,
+    plain,
+    static_index,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
-
-    from .values import Frame
 
 
 class Specialised:
@@ -48,6 +60,7 @@ def specialise(program: c.CoreProgram, inputs: dict[str, Any]) -> Specialised:
         else:
             frame[slot] = node.value if node.__class__ is c.Literal else node
     machine = Specialiser(builder)
+    machine.frames.append(frame)
     machine.block(program.body, frame)
     if frame[RETURN] is True:
         frame[RESULT] = frame[VALUE]
@@ -74,11 +87,13 @@ def parameter(builder: Builder, parameters: list[Any], name: str, spec: Any) -> 
     return builder.stored(array)
 
 
-class Specialiser(Control):
+class Specialiser(Sequences):
     """Runs the core program on symbols."""
 
     def __init__(self, builder: Builder) -> None:
         self.builder = builder
+        self.frames: list[Frame] = []  # of the functions that are running
+        self.offsets = {}
         self.active: list[tuple[c.FunctionCode, int]] = []  # the functions being inlined, and `dynamic` there
         self.calls = 0
         self.dynamic = 0  # how many blocks around may run any number of times
@@ -95,9 +110,9 @@ class Specialiser(Control):
             frame[RESULT] = value
 
     def assign(self, node: c.Assign, frame: Frame) -> None:
-        if node.dtype is not None:
-            raise Unsupported("an annotated assignment")
         value = self.builder.settle(self.expression(node.value, frame))
+        if node.dtype is not None:
+            value = self.annotated(value, node.dtype)
         for target in node.targets:
             self.put(target, value, frame)
         if node.result:
@@ -105,56 +120,132 @@ class Specialiser(Control):
 
     def put(self, target: c.Target, value: Any, frame: Frame) -> None:
         if target.__class__ is c.Store:
-            if target.depth:
-                raise Unsupported("an assignment to an outer variable")
+            for _ in range(target.depth):
+                frame = frame[PARENT]
             old = frame.get(target.slot)
             if old.__class__ is Lazy and old.volatile:
                 self.replace(old, value)
                 return
             frame[target.slot] = value
         elif target.__class__ is c.Unpack:
-            if target.star is not None:
-                raise Unsupported("a starred target")
             items = self.items(value)
-            if len(items) != len(target.targets):
+            count, star = len(target.targets), target.star
+            if len(items) < count - 1 if star is not None else len(items) != count:
                 raise Unsupported("an unpacking that does not fit")
+            if star is not None:
+                end = len(items) - (count - star - 1)
+                items = [*items[:star], List(items[star:end]), *items[end:]]
             for each, item in zip(target.targets, items):
                 self.put(each, item, frame)
         else:
             assert target.__class__ is c.StoreItem
-            self.put_item(target, value, frame)
+            container = self.expression(target.container, frame)
+            self.put_item(container, self.expression(target.index, frame), value, target.back, frame)
 
-    def replace(self, old: Lazy, value: Any) -> None:
-        """Assign an array that a loop carries: its elements change, and it stays where it is."""
-        if value is old:
+    def put_item(self, container: Any, index: Any, value: Any, back: c.Target | None, frame: Frame) -> None:
+        if container.__class__ is List:
+            self.put_in_list(container, index, value)
+        elif container.__class__ is dict:
+            old = container.get(key := static_index(index))
+            if old.__class__ is Lazy and old.volatile:
+                self.replace(old, value)
+            else:
+                container[key] = self.builder.settle(value)
+        elif container.__class__ is Lazy and back is not None:
+            updated = self.updated(container, index, value)
+            if updated is not container:
+                self.put(back, updated, frame)
+        else:
+            raise Unsupported("an item assignment of this kind")
+
+    def put_in_list(self, container: List, index: Any, value: Any) -> None:
+        if container.frozen:
+            raise Unsupported("a change of a list that stands for one or another, depending on data")
+        if container.items is not None and index.__class__ is Sym:
+            rows = lazy(self.builder, self.builder.operand(plain(container)))
+            container.items, container.array, container.length = None, rows, rows.shape[0]
+        if container.items is None:
+            place = self.place_in(container, index)
+            container.array = self.updated(container.array, place, value)
             return
-        if value.__class__ is not Lazy or value.shape != old.shape or value.kind == BOOL:
-            raise Unsupported("a tensor that becomes something else in a loop")
+        key = static_index(index)
+        if key.__class__ is slice:
+            container.items[key] = [self.builder.settle(item) for item in self.items(value)]
+            container.length = len(container.items)
+            return
+        if key.__class__ is not int or not -len(container.items) <= key < len(container.items):
+            raise Unsupported("an index that does not fit")
+        old = container.items[key]
+        if old.__class__ is Lazy and old.volatile:
+            self.replace(old, value)
+        else:
+            container.items[key] = self.builder.settle(value)
+
+    def place_in(self, container: List, index: Any) -> Any:
+        """Where an index into a list that is an array points."""
+        length = container.length
+        if index.__class__ not in (int, Sym) or (index.__class__ is Sym and index.kind != INT):
+            raise Unsupported("an index of this kind")
+        if length.__class__ is int:
+            if index.__class__ is int:
+                if not -length <= index < length:
+                    raise Unsupported("an index that does not fit")
+                return index % length
+            return wrapped(self.builder, index, length)
+        room = container.array.shape[0]
+        builder = self.builder
+        if index.__class__ is int and index < 0:
+            index = self.longer(length, index)
+        else:
+            builder.append(ir.Check(raw(builder.integer("subtract", self.longer(length, -1), index)), 0, room))
+        return wrapped(builder, index, room) if index.__class__ is Sym else index
+
+    def grow(self, container: List, value: Any) -> None:
+        """`container.append(value)`."""
         builder = self.builder
         value = builder.settle(value)
-        builder.each(
-            old.shape, lambda index: builder.overwrite(old, builder.flat(index, old.shape), value.element(index))
-        )
-
-    def put_item(self, target: c.StoreItem, value: Any, frame: Frame) -> None:
-        container = self.expression(target.container, frame)
-        index = self.expression(target.index, frame)
-        if container.__class__ in (list, dict):
-            if self.dynamic:
-                raise Unsupported("a list or dict that changes inside a loop or branch")
-            container[static_index(index)] = value
+        if container.frozen:
+            raise Unsupported("a change of a list that stands for one or another, depending on data")
+        if container.items is not None:
+            container.items.append(value)
+            container.length = len(container.items)
             return
-        if container.__class__ is not Lazy or target.back is None:
-            raise Unsupported("an item assignment of this kind")
-        self.put(target.back, self.updated(container, index, value), frame)
+        item = lazy(builder, value)
+        array = container.array
+        if item.shape != array.shape[1:] or (BOOL in (item.kind, array.kind) and item.kind != array.kind):
+            raise Unsupported("a list of tensors of several shapes")
+        if not array.volatile:
+            # Room for one more: how much a loop needs is found from this.
+            wider = Array(
+                ir.FLOAT if FLOAT in (item.kind, array.kind) else array.kind,
+                (array.shape[0] + 1, *array.shape[1:]),
+                role="list",
+            )
+            builder.append(ir.Alloc(wider, True))
+            builder.fill(wider, array)
+            array = builder.stored(wider)
+        length = container.length
+        if array.volatile or length.__class__ is Sym:
+            builder.append(ir.Check(raw(length), 0, array.shape[0]))
+        size = 1
+        for n in item.shape:
+            size *= n
+        start = builder.integer("multiply", length, size)
+
+        def write(at: tuple[Any, ...]) -> None:
+            place = builder.integer("add", start, builder.flat(at, item.shape))
+            builder.append(ir.Store(array.stored, raw(place), raw(builder.of_kind(array.kind, item.element(at)))))
+
+        builder.each(item.shape, write)
+        container.array, container.length = array, self.longer(length, 1)
 
     def updated(self, x: Lazy, index: Any, value: Any) -> Lazy:
         """A copy of `x` with the elements at `index` replaced."""
         builder = self.builder
-        source = lazy(builder, value)
-        if x.kind != FLOAT or source.kind == BOOL:
-            raise Unsupported("an update of a tensor of integers")
-        places = lazy(builder, get(builder, coordinates(builder, x.shape), index))
+        source = lazy(builder, plain(value))
+        if source.kind != x.kind and (source.kind != INT or x.kind != FLOAT):
+            raise Unsupported("an update of a tensor by elements of another kind")
+        places = lazy(builder, get(builder, coordinates(builder, x.shape), plain(index)))
         # The places are checked before anything is written, as the tape checks them.
         if len(source.shape) > len(places.shape) or any(
             n not in (1, m) for n, m in zip(source.shape[::-1], places.shape[::-1])
@@ -167,14 +258,14 @@ class Specialiser(Control):
                 lambda at: builder.overwrite(x, places.element(at), pick(source, at, places.shape)),
             )
             return x
-        array = Array(FLOAT, x.shape, role="updated")
+        array = Array(x.kind, x.shape, role="updated")
         builder.append(ir.Alloc(array, False))
         # Copy, then overwrite: the cotangent of what is overwritten is taken by the later store.
         builder.fill(array, x)
 
         def write(at: tuple[Any, ...]) -> None:
             item = pick(source, at, places.shape)
-            builder.append(ir.Store(array, raw(places.element(at)), raw(builder.to_float(item))))
+            builder.append(ir.Store(array, raw(places.element(at)), raw(builder.of_kind(x.kind, item))))
 
         builder.each(places.shape, write)
         return builder.stored(array)
@@ -183,25 +274,29 @@ class Specialiser(Control):
         target = node.target
         if target.__class__ is c.Store:
             old = self.load(c.Load(target.depth, target.slot, target.name, target.site), frame)
-            value = self.expression(node.value, frame)
-            new = self.builder.settle(self.combine(node.op, node.symbol, old, value, node.site))
-            if old.__class__ is list:
-                # Python changes the list itself, which other names may share.
-                if self.dynamic:
-                    raise Unsupported("a list that changes inside a loop or branch")
-                old[:] = new
-                new = old
-            self.put(target, new, frame)
+            new = self.augmented(node, old, self.expression(node.value, frame))
+            if new is not old:
+                self.put(target, new, frame)
         elif target.__class__ is c.StoreItem:
-            old = self.item_of(self.expression(target.container, frame), self.expression(target.index, frame))
-            if old.__class__ is list:
-                raise Unsupported("an augmented assignment to a list inside another")
-            new = self.combine(node.op, node.symbol, old, self.expression(node.value, frame), node.site)
-            self.put_item(target, new, frame)
+            container, index = self.expression(target.container, frame), self.expression(target.index, frame)
+            old = self.item_of(container, index)
+            new = self.augmented(node, old, self.expression(node.value, frame))
+            if new is not old:
+                self.put_item(container, index, new, target.back, frame)
         else:
             raise Unsupported("an augmented assignment of this kind")
         if node.result:
             frame[RESULT] = new
+
+    def augmented(self, node: c.Augment, old: Any, value: Any) -> Any:
+        """`old op= value`: Python changes a list itself, which other names may share."""
+        if old.__class__ is not List:
+            return self.builder.settle(self.combine(node.op, node.symbol, old, value, node.site))
+        if node.symbol != "+":
+            raise Unsupported("an augmented assignment to a list")
+        for item in self.items(value):
+            self.grow(old, item)
+        return old
 
     def break_(self, node: c.Break, frame: Frame) -> None:
         frame[BREAK] = True
@@ -214,13 +309,18 @@ class Specialiser(Control):
         frame[RETURN] = True
 
     def define(self, node: c.Define, frame: Frame) -> None:
-        if node.decorators:
-            raise Unsupported("a decorated function")
-        self.put(node.target, self.make_function(node.function, frame), frame)
+        made: Any = self.make_function(node.function, frame)
+        for decorator in reversed(node.decorators):
+            made = self.invoke(self.expression(decorator, frame), [made], {})
+        self.put(node.target, made, frame)
 
     def assertion(self, node: c.Assert, frame: Frame) -> None:
-        if self.truth(self.expression(node.test, frame)) is not True:
-            raise Unsupported("an assertion on data")
+        holds = self.condition(node.test, frame)
+        if holds is False:
+            raise Unsupported("an assertion that fails")
+        if holds is not True:
+            # Where it fails, the tape says so in the user's words.
+            self.builder.append(ir.Check(raw(self.builder.to_int(holds)), 1, 2))
 
 
 def coordinates(builder: Builder, shape: tuple[int, ...]) -> Lazy:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from ..core.state import STATE
 from ..ops.registry import NAMES
 from .build import NUMBERS, Lazy, Sym
+from .functional import FUNCTIONALS
 from .ir import FLOAT, INT, Unsupported
 from .specialise import Specialiser
-from .values import Range, symbolic
+from .values import Each, List, Range, plain, symbolic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,8 +21,13 @@ def compare_static(op: Any, symbol: str, x: Any, y: Any) -> bool:
         return x is y
     if symbol == "is not":
         return x is not y
+    x, y = plain(x), plain(y)
+    if symbolic(x) or symbolic(y):
+        raise Unsupported(f"'{symbol}' on lists of what is not known")
     if symbol in ("in", "not in"):
         return (x in y) == (symbol == "in")
+    if x.__class__ in (list, tuple, dict) or y.__class__ in (list, tuple, dict):
+        raise Unsupported(f"'{symbol}' on lists")
     result = op.scalar(x, y)
     if result.__class__ is not bool:
         raise Unsupported("a comparison of this kind")
@@ -35,11 +41,15 @@ def range_(machine: Specialiser, start: Any, stop: Any = None, step: Any = 1) ->
     for x in (start, stop, step):
         if x.__class__ is Sym and x.kind != INT:
             x = counted_input(machine, x)
+        if x.__class__ is Lazy and x.shape == () and x.kind == INT:
+            x = x.element(())
         if x.__class__ is not int and x.__class__ is not Sym:
             raise Unsupported("a range of this kind")
         bounds.append(x)
-    if bounds[2].__class__ is not int or bounds[2] == 0:
-        raise Unsupported("a range with a computed step")
+    if bounds[2].__class__ is not int:
+        raise machine.needed([bounds[2]], "a range with a computed step")
+    if bounds[2] == 0:
+        raise Unsupported("a range whose step is 0")
     return Range(*bounds)
 
 
@@ -52,11 +62,15 @@ def counted_input(machine: Specialiser, x: Sym) -> Sym:
     return builder.emit("to_int", (x,), INT)
 
 
-def len_(machine: Specialiser, x: Any) -> int:
+def len_(machine: Specialiser, x: Any) -> Any:
     if x.__class__ is Lazy and x.shape:
         return x.shape[0]
-    if x.__class__ in (list, tuple, dict, str):
+    if x.__class__ in (tuple, dict, str):
         return len(x)
+    if x.__class__ is List:
+        return x.length
+    if x.__class__ is Range:
+        return machine.range_length(x)
     raise Unsupported("len of this")
 
 
@@ -64,79 +78,176 @@ def abs_(machine: Specialiser, x: Any) -> Any:
     return machine.apply_row(NAMES["abs"], [x], {})
 
 
-def extreme(row: str) -> Callable[..., Any]:
+def extreme(row: str, reduction: str) -> Callable[..., Any]:
     def pick(machine: Specialiser, *xs: Any, **options: Any) -> Any:
+        if len(xs) == 1 and (xs[0].__class__ is Lazy or "axis" in options):
+            return machine.apply_row(NAMES[reduction], [xs[0]], options)
         if options:
             raise Unsupported("min or max with options")
-        items = list(xs)
-        if len(items) == 1:
-            if items[0].__class__ is Lazy:
-                raise Unsupported("the largest or smallest element of an array")
-            items = machine.items(items[0])
-        best = items[0]
-        for x in items[1:]:
-            if symbolic(best) or symbolic(x):
-                best = machine.builder.apply(NAMES[row], (best, x), None)
-            elif best.__class__ not in NUMBERS or x.__class__ not in NUMBERS or x != x or best != best:
-                raise Unsupported("min or max of these")
-            else:
-                best = (min if row == "minimum" else max)(best, x)
-        return best
+        items: Any = xs[0] if len(xs) == 1 else tuple(xs)
+        each = machine.each_of(items)
+        if each.length.__class__ is not int or not each.length:
+            raise Unsupported("min or max of what may be nothing")
+        first = each.item(0)
+        if first.__class__ is List:
+            raise Unsupported("min or max of lists")
+        others = Each(each.length - 1, lambda i: each.item(machine.builder.integer("add", i, 1)), each.loopable)
+        return machine.fold(others, first, lambda best, x: better(machine, best, x))
+
+    def better(machine: Specialiser, best: Any, x: Any) -> Any:
+        if symbolic(best) or symbolic(x):
+            return machine.builder.apply(NAMES[row], (plain(best), plain(x)), None)
+        if best.__class__ not in NUMBERS or x.__class__ not in NUMBERS or x != x or best != best:
+            raise Unsupported("min or max of these")
+        return (min if row == "minimum" else max)(best, x)
 
     return pick
 
 
-def sum_(machine: Specialiser, x: Any, axis: Any = None, **options: Any) -> Any:
-    if x.__class__ in (list, tuple, Range) and axis is None and not options:
-        total: Any = 0
-        for item in machine.items(x):
+def sum_(machine: Specialiser, x: Any, start: Any = None, axis: Any = None, **options: Any) -> Any:
+    if x.__class__ in (List, tuple, Range, Each) and axis is None and not options:
+
+        def add(total: Any, item: Any) -> Any:
             if item.__class__ not in (*NUMBERS, Sym, Lazy):
                 raise Unsupported("a sum of lists")
-            total = machine.combine(NAMES["add"], "+", total, item, STATE.site)
-        return total
-    return machine.apply_row(NAMES["reduce_sum"], [x], {"axis": axis, **options})
+            return machine.combine(NAMES["add"], "+", total, item, STATE.site)
+
+        return machine.fold(x, 0 if start is None else start, add)
+    return machine.apply_row(NAMES["reduce_sum"], [x], {"axis": start if axis is None else axis, **options})
 
 
-def zip_(machine: Specialiser, *xs: Any) -> list[Any]:
-    return list(zip(*[machine.items(x) for x in xs]))
+def decided(name: str, stop: bool) -> Callable[..., Any]:
+    """`any` and `all`."""
+
+    def run(machine: Specialiser, x: Any, **options: Any) -> Any:
+        if x.__class__ is Lazy or options:
+            return machine.apply_row(NAMES[name], [x], options)
+
+        def both(found: Any, item: Any) -> Any:
+            here = machine.truth(item)
+            if found is stop or here is stop:
+                return stop
+            if found is not stop and found.__class__ is bool:
+                return here
+            if here.__class__ is bool:
+                return found
+            return machine.builder.apply(NAMES["logical_or" if stop else "logical_and"], (found, here), None)
+
+        return machine.fold(x, not stop, both)
+
+    return run
 
 
-def enumerate_(machine: Specialiser, x: Any, start: Any = 0) -> list[Any]:
-    return [(i + start, item) for i, item in enumerate(machine.items(x))]
+def zip_(machine: Specialiser, *xs: Any) -> Each:
+    parts = [machine.each_of(x) for x in xs]
+    length = machine.shortest([each.length for each in parts]) if parts else 0
+    return Each(length, lambda i: tuple(each.item(i) for each in parts), all(each.loopable for each in parts))
 
 
-def list_(machine: Specialiser, x: Any = ()) -> list[Any]:
-    return machine.items(x)
+def enumerate_(machine: Specialiser, x: Any, start: Any = 0) -> Each:
+    each = machine.each_of(x)
+    return Each(each.length, lambda i: (machine.builder.integer("add", i, start), each.item(i)), each.loopable)
+
+
+def list_(machine: Specialiser, x: Any = ()) -> List:
+    return machine.collected(x, lambda item, add: add(item))
 
 
 def tuple_(machine: Specialiser, x: Any = ()) -> tuple[Any, ...]:
-    return tuple(machine.items(x))
+    return tuple(machine.builder.settle(item) for item in machine.items(x))
 
 
-def float_(machine: Specialiser, x: Any) -> Any:
+def dict_(machine: Specialiser, x: Any = None, **named: Any) -> dict[Any, Any]:
+    if x is not None and x.__class__ is not dict:
+        raise Unsupported("a dict of pairs")
+    return {**(x or {}), **named}
+
+
+def map_(machine: Specialiser, f: Any, *xs: Any) -> List:
+    items = zip_(machine, *xs)
+    return machine.collected(items, lambda item, add: add(machine.invoke(f, list(item), {})))
+
+
+def filter_(machine: Specialiser, f: Any, x: Any) -> List:
+    def keep(item: Any, add: Callable[[Any], None]) -> None:
+        kept = machine.truth(item if f is None else machine.invoke(f, [item], {}))
+        machine.where_it_holds(kept, machine.frames[-1], lambda: add(item))
+
+    return machine.collected(x, keep)
+
+
+def sorted_(machine: Specialiser, x: Any, **options: Any) -> List:
+    items = machine.items(x)
+    if any(item.__class__ not in NUMBERS or item != item for item in items) or options.keys() - {"reverse"}:
+        raise Unsupported("sorting a list of what is not known")
+    return List(sorted(items, reverse=bool(options.get("reverse", False))))
+
+
+def float_(machine: Specialiser, x: Any = 0.0) -> Any:
     if x.__class__ is not Sym and x.__class__ not in NUMBERS:
         raise Unsupported("float of this")
     return machine.builder.to_float(x)
 
 
-def int_(machine: Specialiser, x: Any) -> Any:
+def int_(machine: Specialiser, x: Any = 0) -> Any:
     if x.__class__ is Sym:
         return machine.builder.emit("to_int", (x,), INT) if x.kind == FLOAT else machine.builder.to_int(x)
-    if x.__class__ in NUMBERS:
+    if x.__class__ in (int, bool) or (x.__class__ is float and x - x == 0.0):
         return int(x)
     raise Unsupported("int of this")
+
+
+def whole_part(name: str) -> Callable[..., Any]:
+    def round_to_integer(machine: Specialiser, x: Any) -> Any:
+        if x.__class__ is int or (x.__class__ is Sym and x.kind == INT):
+            return x
+        if x.__class__ not in (Sym, float):
+            raise Unsupported(f"{name} of this as an integer")
+        return int_(machine, machine.apply_row(NAMES[name], [x], {}))
+
+    return round_to_integer
+
+
+def bool_(machine: Specialiser, x: Any = False) -> Any:
+    return machine.truth(x)
+
+
+def round_(machine: Specialiser, x: Any, ndigits: Any = None) -> Any:
+    if x.__class__ is Lazy:
+        return machine.apply_row(NAMES["round"], [x], {} if ndigits is None else {"decimals": ndigits})
+    if ndigits is None and (x.__class__ in (int, bool) or (x.__class__ is Sym and x.kind == INT)):
+        return x
+    # A bare float becomes an integer, and one that is differentiated stays a float.
+    raise Unsupported("round of a float")
 
 
 def pow_(machine: Specialiser, base: Any, exponent: Any) -> Any:
     return machine.combine(NAMES["power"], "**", base, exponent, STATE.site)
 
 
-def reversed_(machine: Specialiser, x: Any) -> list[Any]:
-    return machine.items(x)[::-1]
+def divmod_(machine: Specialiser, a: Any, b: Any) -> tuple[Any, Any]:
+    site = STATE.site
+    return (
+        machine.combine(NAMES["floor_divide"], "//", a, b, site),
+        machine.combine(NAMES["mod"], "%", a, b, site),
+    )
+
+
+def reversed_(machine: Specialiser, x: Any) -> Each:
+    each = machine.each_of(x)
+    last = machine.longer(each.length, -1)
+    return Each(each.length, lambda i: each.item(machine.builder.integer("subtract", last, i)), each.loopable)
+
+
+def no_op(machine: Specialiser, *args: Any, **named: Any) -> None:
+    return None
 
 
 INTRINSICS: dict[str, Callable[..., Any]] = {
-    "range": range_, "len": len_, "abs": abs_, "min": extreme("minimum"), "max": extreme("maximum"), "sum": sum_,
-    "zip": zip_, "enumerate": enumerate_, "list": list_, "tuple": tuple_, "float": float_, "int": int_, "pow": pow_,
-    "reversed": reversed_,
+    "range": range_, "len": len_, "abs": abs_, "min": extreme("minimum", "reduce_min"),
+    "max": extreme("maximum", "reduce_max"), "sum": sum_, "any": decided("any", True), "all": decided("all", False),
+    "zip": zip_, "enumerate": enumerate_, "list": list_, "tuple": tuple_, "dict": dict_, "map": map_, "filter": filter_,
+    "sorted": sorted_, "float": float_, "int": int_, "bool": bool_, "round": round_, "pow": pow_, "divmod": divmod_,
+    "reversed": reversed_, "math.floor": whole_part("floor"), "math.ceil": whole_part("ceil"),
+    "math.trunc": whole_part("trunc"), "no_op": no_op, **FUNCTIONALS,
 }  # fmt: skip

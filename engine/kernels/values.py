@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from ..core.operation import static
+from ..core.operation import Operation, static
 from ..program import core as c
 from .build import Lazy, Sym
 from .ir import Unsupported
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
-
-    Frame = dict[Any, Any]
 
 # Loops over lists, and lists of rows, are written out up to this length.
 MAX_UNROLL = 64
@@ -25,13 +24,92 @@ class Unset:
 
 
 UNSET = Unset()
-# What a function returns where its paths return values of different kinds.
+# A variable, or what a function returns, where the paths that meet leave values of different kinds.
 CONFLICT = Unset()
+
+
+class Frame(dict):  # type: ignore[type-arg]
+    """The variables of a function by slot, and the entries named above."""
+
+    __slots__ = ()
 
 
 def new_frame(parent: Frame | None) -> Frame:
     """A frame in which nothing has happened."""
-    return {PARENT: parent, RESULT: UNSET, BREAK: False, CONTINUE: False, RETURN: False, VALUE: UNSET}
+    return Frame({PARENT: parent, RESULT: UNSET, BREAK: False, CONTINUE: False, RETURN: False, VALUE: UNSET})
+
+
+class List:
+    """A list of the program's: known `items`, or the rows of an array, of which the first `length` are its items.
+
+    A list that stands for another one, which one depending on data, is `frozen`: a change of it would have to reach both.
+    """
+
+    __slots__ = ("array", "frozen", "items", "length")
+
+    def __init__(self, items: list[Any]) -> None:
+        self.items: list[Any] | None = items
+        self.array: Any = None
+        self.length: Any = len(items)
+        self.frozen = False
+
+
+def list_of(array: Any, length: Any) -> List:
+    """The list of the first `length` rows of an array."""
+    made = List([])
+    made.items, made.array, made.length = None, array, length
+    return made
+
+
+class Each:
+    """Something to go through: the item at each position, of which there are `length`.
+
+    `loopable` says that a position that is a symbol will do.
+    """
+
+    __slots__ = ("item", "length", "loopable")
+
+    def __init__(self, length: Any, item: Callable[[Any], Any], loopable: bool) -> None:
+        self.length = length
+        self.item = item
+        self.loopable = loopable
+
+
+class Mismatch(Unsupported):
+    """What a loop carries is of another kind after an iteration; with `peel`, the first one on its own may help."""
+
+    def __init__(self, message: str, peel: bool = True) -> None:
+        super().__init__(message)
+        self.peel = peel
+
+
+class Needed(Unsupported):
+    """Something must be known that inputs decide: `names` are theirs."""
+
+    def __init__(self, message: str, names: frozenset[str]) -> None:
+        super().__init__(message)
+        self.names = names
+
+
+class Chosen:
+    """One of two functions, which one depending on data."""
+
+    __slots__ = ("condition", "otherwise", "then")
+
+    def __init__(self, condition: Sym, then: Any, otherwise: Any) -> None:
+        self.condition = condition
+        self.then = then
+        self.otherwise = otherwise
+
+
+class Made:
+    """A function made from functions, or from nothing: what the language's own functions return."""
+
+    __slots__ = ("parts", "run")
+
+    def __init__(self, run: Callable[[list[Any], dict[str, Any]], Any], parts: tuple[Any, ...] = ()) -> None:
+        self.run = run
+        self.parts = parts
 
 
 class Closure:
@@ -77,12 +155,30 @@ def symbolic(x: Any) -> bool:
         return True
     if x.__class__ in (list, tuple):
         return any(symbolic(item) for item in x)
+    if x.__class__ is List:
+        return x.items is None or any(symbolic(item) for item in x.items)
     return False
 
 
-def python_operator(symbol: str, x: Any, y: Any) -> Any:
-    """`+` and `*` on lists and tuples."""
-    return x + y if symbol == "+" else x * y
+def plain(x: Any) -> Any:
+    """What a row takes: lists of the program's as Python's, or as the arrays that they are."""
+    if x.__class__ is List:
+        if x.items is not None:
+            return [plain(item) for item in x.items]
+        if x.length.__class__ is not int:
+            raise Unsupported("a list whose length depends on data as an array")
+        return x.array if x.length == x.array.shape[0] else first_rows(x.array, x.length)
+    if x.__class__ is tuple:
+        return tuple(plain(item) for item in x)
+    if x.__class__ is dict:
+        return {key: plain(value) for key, value in x.items()}
+    return x
+
+
+def first_rows(array: Any, length: int) -> Any:
+    from .arrays import get
+
+    return get(array.builder, array, slice(0, length))
 
 
 def static_index(index: Any) -> Any:
@@ -91,26 +187,18 @@ def static_index(index: Any) -> Any:
     return static(index)
 
 
-def assigned(body: list[c.Stmt]) -> set[int]:
-    """The slots that statements assign, not looking into functions."""
-    slots: set[int] = set()
+def equal(a: Any, b: Any) -> bool:
+    """Whether two values that are known are the same."""
+    if a is b:
+        return True
+    if a.__class__ is not b.__class__:
+        return False
+    if a.__class__ is Closure:
+        return a.code is b.code and a.frame is b.frame and all(x is y for x, y in zip(a.defaults, b.defaults))
+    if a.__class__ is c.Intrinsic:
+        return bool(a.name == b.name)
+    return a.__class__ is str and bool(a == b)
 
-    def target(t: Any) -> None:
-        if t.__class__ is c.Store and t.depth == 0:
-            slots.add(t.slot)
-        elif t.__class__ is c.Unpack:
-            for each in t.targets:
-                target(each)
-        elif t.__class__ is c.StoreItem and t.back is not None:
-            target(t.back)
 
-    pending = list(body)
-    while pending:
-        s = pending.pop()
-        for t in getattr(s, "targets", ()):
-            target(t)
-        if hasattr(s, "target"):
-            target(s.target)
-        pending.extend(getattr(s, "body", ()))
-        pending.extend(getattr(s, "orelse", ()))
-    return slots
+# What can be called.
+FUNCTIONS = (Closure, Chosen, Made, Operation, c.Intrinsic)

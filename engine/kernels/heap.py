@@ -1,0 +1,103 @@
+"""What a program can change: frames, lists and dicts within reach, and what is in them before and after."""
+
+from __future__ import annotations
+
+from .values import Chosen, Closure, Frame, List, Made
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    Contents = dict[Any, Any]
+
+# The one entry of a list's contents: a tuple of items, or `Rows`.
+ITEMS = "$items"
+
+
+class Rows:
+    """The contents of a list that is the first `length` rows of an array."""
+
+    __slots__ = ("array", "length")
+
+    def __init__(self, array: Any, length: Any) -> None:
+        self.array = array
+        self.length = length
+
+
+def contents(x: Any) -> Contents:
+    if x.__class__ is List:
+        return {ITEMS: Rows(x.array, x.length) if x.items is None else tuple(x.items)}
+    return dict(x)
+
+
+def refill(x: Any, held: Contents) -> None:
+    """Put contents (back) into a frame, a list or a dict."""
+    if x.__class__ is not List:
+        x.clear()
+        x.update(held)
+        return
+    items = held[ITEMS]
+    if items.__class__ is Rows:
+        x.items, x.array, x.length = None, items.array, items.length
+    else:
+        x.items, x.array, x.length = list(items), None, len(items)
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two values are the same without a look inside what they refer to."""
+    if a is b:
+        return True
+    if a.__class__ is not b.__class__:
+        return False
+    if a.__class__ is Rows:
+        return a.array is b.array and a.length is b.length
+    if a.__class__ is tuple:
+        return len(a) == len(b) and all(map(same, a, b))
+    return False
+
+
+class Heap:
+    """The frames, lists and dicts that can be reached from some, and their contents now."""
+
+    __slots__ = ("before", "objects")
+
+    def __init__(self, roots: Iterable[Any]) -> None:
+        self.objects: dict[int, Any] = {}
+        self.before: dict[int, Contents] = {}
+        pending = list(roots)
+        while pending:
+            x = pending.pop()
+            cls = x.__class__
+            if cls is Frame or cls is List or cls is dict:
+                if id(x) not in self.objects:
+                    self.objects[id(x)] = x
+                    held = self.before[id(x)] = contents(x)
+                    pending.extend(held.values())
+            elif cls is tuple:
+                pending.extend(x)
+            elif cls is Closure:
+                pending.append(x.frame)
+                pending.extend(x.defaults)
+            elif cls is Chosen:
+                pending.extend((x.then, x.otherwise))
+            elif cls is Made:
+                pending.extend(x.parts)
+
+    def restore(self) -> None:
+        for key, held in self.before.items():
+            refill(self.objects[key], held)
+
+    def changes(self) -> dict[int, Contents]:
+        """What is in the objects that have changed."""
+        found: dict[int, Contents] = {}
+        for key, x in self.objects.items():
+            now, before = contents(x), self.before[key]
+            if now.keys() != before.keys() or not all(same(now[k], before[k]) for k in now):
+                found[key] = now
+        return found
+
+    def put(self, place: tuple[int, Any], value: Any) -> None:
+        """Put a value in one place of an object."""
+        x = self.objects[place[0]]
+        refill(x, {**contents(x), place[1]: value})

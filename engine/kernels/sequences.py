@@ -1,0 +1,280 @@
+"""Lists, dicts and what can be gone through: items at positions, comprehensions, folds, and the methods of containers."""
+
+from __future__ import annotations
+
+from ..ops.registry import NAMES
+from ..program import core as c
+from .arrays import get, lazy
+from .build import NUMBERS, Lazy, Sym
+from .ir import Unsupported, Var
+from .loops import Loops
+from .values import MAX_UNROLL, Each, Frame, List, Needed, Range, new_frame, plain, static_index, symbolic
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+MAX_REPEATED = 4096
+
+
+class Sequences(Loops):
+    """The part of the specialiser that goes through lists, ranges and arrays."""
+
+    def grow(self, container: List, value: Any) -> None:
+        raise NotImplementedError
+
+    def needed(self, values: list[Any], why: str) -> Unsupported:
+        """What is raised where values must be known: the inputs that decide them, if it is inputs alone."""
+        builder = self.builder
+        names: set[str] = set()
+        pending = list(values)
+        while pending:
+            x = pending.pop()
+            if x.__class__ is Sym:
+                x = x.var
+            if x.__class__ is Var:
+                if x in builder.inputs:
+                    names.add(x.name)
+                elif x in builder.made:
+                    pending.extend(builder.made[x])
+                else:
+                    return Unsupported(why)
+            elif x.__class__ in (list, tuple):
+                pending.extend(x)
+            elif x.__class__ is List and x.items is not None:
+                pending.extend(x.items)
+            elif x.__class__ is slice:
+                pending.extend((x.start, x.stop, x.step))
+            elif symbolic(x):
+                return Unsupported(why)
+        return Needed(why, frozenset(names)) if names else Unsupported(why)
+
+    def each_of(self, value: Any) -> Each:
+        cls = value.__class__
+        if cls is Each:
+            return value  # type: ignore[no-any-return]
+        if cls is Range:
+            return Each(self.range_length(value), lambda i: self.range_item(value, i), True)
+        if cls is Lazy:
+            if not value.shape:
+                raise Unsupported("the items of a number")
+            rows = self.builder.settle(value)
+            return Each(rows.shape[0], lambda i: get(self.builder, rows, i), True)
+        if cls is List and value.items is None:
+            array = self.builder.settle(value.array)
+            return Each(value.length, lambda i: get(self.builder, array, i), True)
+        if cls is List or cls is tuple:
+            items = list(value.items if cls is List else value)
+            if len(items) > MAX_UNROLL and all(x.__class__ in (*NUMBERS, Sym, Lazy) for x in items):
+                array = lazy(self.builder, self.builder.operand(plain(List(items))))
+                return Each(len(items), lambda i: get(self.builder, array, i), True)
+            return Each(len(items), lambda i: items[i], False)
+        if cls is dict or cls is str:
+            keys = list(value)
+            return Each(len(keys), lambda i: keys[i], False)
+        raise Unsupported("a value that is no list")
+
+    def range_length(self, value: Range) -> Any:
+        if value.known:
+            return len(value.range())
+        builder = self.builder
+        span = builder.integer("subtract", value.stop, value.start)
+        if value.step != 1:
+            span = builder.integer("add", span, value.step - (1 if value.step > 0 else -1))
+            span = builder.apply(NAMES["floor_divide"], (span, value.step), None)
+        return builder.apply(NAMES["maximum"], (span, 0), None)
+
+    def range_item(self, value: Range, i: Any) -> Any:
+        builder = self.builder
+        if value.known and i.__class__ is int:
+            return value.range()[i]
+        return builder.integer("add", builder.integer("multiply", i, value.step), value.start)
+
+    def shortest(self, lengths: list[Any]) -> Any:
+        known = [n for n in lengths if n.__class__ is int]
+        found: Any = min(known) if known else None
+        for n in lengths:
+            if n.__class__ is Sym:
+                if found is not None:
+                    low, high = self.builder.interval(n)
+                    most = found if found.__class__ is int else self.builder.interval(found)[1]
+                    found = self.builder.apply(NAMES["minimum"], (found, n), None)
+                    if found.__class__ is Sym:
+                        self.builder.ranges[found.var] = (max(min(low, most), 0), min(high, most))
+                else:
+                    found = n
+        return found
+
+    def repeated(self, value: Any, times: int) -> Any:
+        """`list * n`."""
+        if value.__class__ is tuple:
+            if len(value) * times > MAX_REPEATED:
+                raise Unsupported("a tuple of this length")
+            return value * times
+        items = self.items(value)
+        if len(items) * times > MAX_REPEATED:
+            raise Unsupported("a list of this length")
+        return List(items * times)
+
+    # --- collecting -------------------------------------------------------------------------------------------------
+
+    def with_frame(self, values: dict[Any, Any], run: Callable[[Frame], None]) -> Frame:
+        """Run something on variables of its own that loops and branches may change."""
+        frame = new_frame(None)
+        frame.update(values)
+        self.frames.append(frame)
+        try:
+            run(frame)
+        finally:
+            self.frames.pop()
+        return frame
+
+    def walk(self, items: Any, frame: Frame, visit: Callable[[Any], None]) -> None:
+        """Visit every item; short ones one by one."""
+        each = self.each_of(items)
+        received: list[Any] = []
+
+        def receive(item: Any) -> None:
+            received[:] = [item]
+
+        if each.length.__class__ is int and each.length <= MAX_UNROLL:
+            for i in range(each.length):
+                visit(each.item(i))
+        else:
+            self.go_through(each, frame, receive, lambda: visit(received[0]), set())
+
+    def fold(self, items: Any, first: Any, step: Callable[[Any, Any], Any]) -> Any:
+        """The last of `step(step(first, item), item)...`."""
+
+        def run(frame: Frame) -> None:
+            def visit(item: Any) -> None:
+                frame["value"] = self.builder.settle(step(frame["value"], item))
+
+            self.walk(items, frame, visit)
+
+        return self.with_frame({"value": first}, run)["value"]
+
+    def collected(self, items: Any, make: Callable[[Any, Callable[[Any], None]], None]) -> List:
+        """A list of what `make(item, add)` adds for every item."""
+
+        def run(frame: Frame) -> None:
+            self.walk(items, frame, lambda item: make(item, lambda value: self.grow(frame["list"], value)))
+
+        return self.with_frame({"list": List([])}, run)["list"]  # type: ignore[no-any-return]
+
+    def where_it_holds(self, condition: Any, frame: Frame, run: Callable[[], None]) -> None:
+        if condition is True:
+            run()
+        elif condition is not False:
+            self.branch(condition, frame, run, lambda: None)
+
+    def comprehension(self, node: c.Comprehension, frame: Frame) -> Any:
+        found: Any = List([]) if node.kind == "list" else {}
+
+        def level(k: int) -> None:
+            if k < len(node.clauses):
+                clause = node.clauses[k]
+
+                def visit(item: Any) -> None:
+                    self.put(clause.target, item, frame)
+                    tests(clause.tests, lambda: level(k + 1))
+
+                self.walk(self.expression(clause.iterable, frame), frame, visit)
+            elif node.kind == "list":
+                self.grow(found, self.expression(node.element, frame))
+            else:
+                assert node.key is not None
+                key = static_index(self.expression(node.key, frame))
+                found[key] = self.builder.settle(self.expression(node.element, frame))
+
+        def tests(conditions: list[c.Expr], run: Callable[[], None]) -> None:
+            if not conditions:
+                run()
+                return
+            self.where_it_holds(self.condition(conditions[0], frame), frame, lambda: tests(conditions[1:], run))
+
+        self.with_frame({"found": found}, lambda inner: level(0))
+        return found
+
+
+# --- methods --------------------------------------------------------------------------------------------------------
+
+
+def own_items(x: List) -> list[Any]:
+    """The items of a list that may be moved about."""
+    if x.frozen:
+        raise Unsupported("a change of a list that stands for one or another, depending on data")
+    if x.items is None:
+        raise Unsupported("a change of the order of a list that is an array")
+    return x.items
+
+
+def append(machine: Sequences, x: List, value: Any) -> None:
+    machine.grow(x, value)
+
+
+def extend(machine: Sequences, x: List, values: Any) -> None:
+    for value in machine.items(values):
+        machine.grow(x, value)
+
+
+def pop(machine: Sequences, x: List, index: Any = -1) -> Any:
+    items = own_items(x)
+    key = static_index(index)
+    if key.__class__ is not int or not -len(items) <= key < len(items):
+        raise Unsupported("an index that does not fit")
+    value = items.pop(key)
+    x.length = len(items)
+    return machine.builder.settle(value)
+
+
+def insert(machine: Sequences, x: List, index: Any, value: Any) -> None:
+    items = own_items(x)
+    items.insert(static_index(index), machine.builder.settle(value))
+    x.length = len(items)
+
+
+def reverse(machine: Sequences, x: List) -> None:
+    own_items(x).reverse()
+
+
+def clear(machine: Sequences, x: List) -> None:
+    own_items(x).clear()
+    x.length = 0
+
+
+def copy(machine: Sequences, x: List) -> List:
+    return List([machine.builder.settle(item) for item in machine.items(x)])
+
+
+def keys(machine: Sequences, x: dict[Any, Any]) -> List:
+    return List(list(x))
+
+
+def values(machine: Sequences, x: dict[Any, Any]) -> List:
+    return List([machine.builder.settle(value) for value in x.values()])
+
+
+def pairs(machine: Sequences, x: dict[Any, Any]) -> List:
+    return List([(key, machine.builder.settle(value)) for key, value in x.items()])
+
+
+def get_key(machine: Sequences, x: dict[Any, Any], key: Any, default: Any = None) -> Any:
+    return x.get(static_index(key), default)
+
+
+def update(machine: Sequences, x: dict[Any, Any], other: Any) -> None:
+    if other.__class__ is not dict:
+        raise Unsupported("an update of a dict by something else")
+    for key, value in other.items():
+        machine.put_item(x, key, value, None, None)  # type: ignore[attr-defined]
+
+
+METHODS: dict[type, dict[str, Callable[..., Any]]] = {
+    List: {
+        "append": append, "extend": extend, "pop": pop, "insert": insert, "reverse": reverse, "clear": clear,
+        "copy": copy, "as_list": copy,
+    },
+    dict: {"keys": keys, "values": values, "items": pairs, "get": get_key, "update": update},
+}  # fmt: skip
