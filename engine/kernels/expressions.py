@@ -173,10 +173,9 @@ class Expressions:
             def rest(k: int = k) -> Any:
                 return self.logical(c.Logical(node.symbol, node.values[k:], node.site), frame)
 
-            decided = value
             if node.symbol == "or":
-                return self.choice(condition, lambda: decided, rest)
-            return self.choice(condition, rest, lambda: decided)
+                return self.choice(condition, lambda value=value: value, rest)  # type: ignore[misc]
+            return self.choice(condition, rest, lambda value=value: value)  # type: ignore[misc]
         return value
 
     def condition(self, node: c.Expr, frame: Frame) -> Any:
@@ -396,9 +395,9 @@ class Expressions:
                 return List([self.builder.settle(item) for item in self.items(value)[index]])
             return self.builder.settle(get(self.builder, value.array, self.place_in(value, index)))
         if value.__class__ is List and index.__class__ is slice:
-            return List(value.items[index])
+            return List(self.items(value)[index])
         if value.__class__ in (List, tuple) and index.__class__ is Sym:
-            items = value.items if value.__class__ is List else value
+            items = self.items(value)
             if index.kind != INT or any(item.__class__ not in (*NUMBERS, Sym, Lazy) for item in items):
                 raise self.needed([index], "a list indexed by data")
             return get(self.builder, array_of_list(self.builder, list(items), "list"), index)
@@ -415,6 +414,9 @@ class Expressions:
         raise Unsupported("an index of this kind")
 
     def place_in(self, container: List, index: Any) -> Any:
+        raise NotImplementedError
+
+    def repeated(self, value: Any, times: int) -> Any:
         raise NotImplementedError
 
     def needed(self, x: Any, why: str) -> Unsupported:

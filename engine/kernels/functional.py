@@ -94,7 +94,8 @@ def rows_of(machine: Specialiser, xs: Any) -> Each:
         parts = [rows_of(machine, part) for part in machine.items(xs)]
         if len({part.length for part in parts}) > 1:
             raise Unsupported("tensors that differ in their first size")
-        make: Any = tuple if xs.__class__ is tuple else lambda items: List(list(items))
+        several = xs.__class__ is List
+        make: Any = (lambda items: List(list(items))) if several else tuple
         return Each(
             parts[0].length, lambda i: make(part.item(i) for part in parts), all(part.loopable for part in parts)
         )
@@ -104,7 +105,7 @@ def rows_of(machine: Specialiser, xs: Any) -> Each:
 def leaves_of(x: Any) -> list[Any]:
     """The numbers and tensors of a structure, in order."""
     if x.__class__ in (tuple, List):
-        items = x if x.__class__ is tuple else x.items
+        items: Any = x if x.__class__ is tuple else x.items
         if items is None:
             raise Unsupported("a list of rows as a result of a map")
         return [leaf for item in items for leaf in leaves_of(item)]
@@ -118,7 +119,7 @@ def rebuilt(shape: Any, leaves: Iterator[Any]) -> Any:
     if shape.__class__ is tuple:
         return tuple(rebuilt(item, leaves) for item in shape)
     if shape.__class__ is List:
-        return List([rebuilt(item, leaves) for item in shape.items])
+        return List([rebuilt(item, leaves) for item in shape.items or ()])
     return next(leaves)
 
 

@@ -300,7 +300,7 @@ class Loops(Control):
         settled = True
         late: list[tuple[Place, Any]] = []
         fitting: list[tuple[Place, Any, Any, Any]] = []
-        changes = {key: now for key, now in at_head.changes().items()}
+        changes = at_head.changes()
         for key, held in at_head.before.items():
             now = changes.get(key, held)
             before = heap.before.get(key)
@@ -308,7 +308,7 @@ class Loops(Control):
                 continue  # made for the head of an iteration
             for slot in {**held, **now}:
                 place = (key, slot)
-                if slot == CONTINUE or slot == PARENT or (slot == BREAK and heap.objects[key] is not frame):
+                if slot in (CONTINUE, PARENT) or (slot == BREAK and heap.objects[key] is not frame):
                     continue
                 if slot == BREAK:
                     if now[BREAK] is not False:
@@ -499,8 +499,8 @@ class Loops(Control):
             first = len(old) if old.__class__ is tuple else old.length
             carried.append((spec.length.phi, raw(first), raw(new.length)))
             last: Any = Sym(builder, spec.length.phi)
-            steady = new.length.__class__ is Sym and self.offsets.get(new.length.var, (None, 0))
-            if length is not None and steady and steady[0] is spec.length.phi:
+            steady = self.offsets.get(new.length.var) if new.length.__class__ is Sym else None
+            if length is not None and steady is not None and steady[0] is spec.length.phi:
                 last = self.longer(first, length * steady[1])
             array = spec.rows.carried
             assert array.stored is not None

@@ -6,6 +6,7 @@ IR. Loops stay loops, branches that depend on data become `If` with merged value
 
 from __future__ import annotations
 
+from ..core.tensor import OPERATORS
 from ..program import core as c
 from . import ir
 from .arrays import get, lazy, view, wrapped
@@ -112,7 +113,7 @@ class Specialiser(Sequences):
     def assign(self, node: c.Assign, frame: Frame) -> None:
         value = self.builder.settle(self.expression(node.value, frame))
         if node.dtype is not None:
-            value = self.annotated(value, node.dtype)
+            value = self.builder.settle(self.apply_row(OPERATORS["cast"], [value], {"dtype": node.dtype}))
         for target in node.targets:
             self.put(target, value, frame)
         if node.result:
@@ -198,7 +199,8 @@ class Specialiser(Sequences):
             index = self.longer(length, index)
         else:
             builder.append(ir.Check(raw(builder.integer("subtract", self.longer(length, -1), index)), 0, room))
-        return wrapped(builder, index, room) if index.__class__ is Sym else index
+        place: Any = index
+        return wrapped(builder, place, room) if place.__class__ is Sym else place
 
     def grow(self, container: List, value: Any) -> None:
         """`container.append(value)`."""
