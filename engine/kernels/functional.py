@@ -104,8 +104,8 @@ def rows_of(machine: Specialiser, xs: Any) -> Each:
 
 def leaves_of(x: Any) -> list[Any]:
     """The numbers and tensors of a structure, in order."""
-    if x.__class__ in (tuple, List):
-        items: Any = x if x.__class__ is tuple else x.items
+    if x.__class__ is tuple or x.__class__ is List:
+        items: Any = x.items if x.__class__ is List else x
         if items is None:
             raise Unsupported("a list of rows as a result of a map")
         return [leaf for item in items for leaf in leaves_of(item)]

@@ -412,7 +412,7 @@ class Loops(Control):
         builder = self.builder
         if old.__class__ is Rows and new.__class__ is Rows and old.array is new.array and old.array.volatile:
             return Grown(Tensor(old.array), 0)
-        sample = [x for x in (old if old.__class__ is tuple else ()) + (new if new.__class__ is tuple else ())]
+        sample = (*(old if old.__class__ is tuple else ()), *(new if new.__class__ is tuple else ()))
         if any(x.__class__ not in (*SCALARS, Lazy) for x in sample):
             raise Mismatch("a list of lists that grows in a loop", peel=False)
         shapes = {x.shape if x.__class__ is Lazy else () for x in sample}

@@ -11,8 +11,8 @@ from ..program import core as c
 from . import ir
 from .arrays import get, lazy, view, wrapped
 from .build import Builder, Lazy, Sym, pick, raw
-from .sequences import Sequences
 from .ir import BOOL, FLOAT, INT, Array, Unsupported, Var
+from .sequences import Sequences
 from .values import (
     BREAK,
     CONFLICT,
@@ -192,15 +192,14 @@ class Specialiser(Sequences):
                 if not -length <= index < length:
                     raise Unsupported("an index that does not fit")
                 return index % length
-            return wrapped(self.builder, index, length)
+            return wrapped(self.builder, index, length)  # type: ignore[arg-type]
         room = container.array.shape[0]
         builder = self.builder
         if index.__class__ is int and index < 0:
             index = self.longer(length, index)
         else:
             builder.append(ir.Check(raw(builder.integer("subtract", self.longer(length, -1), index)), 0, room))
-        place: Any = index
-        return wrapped(builder, place, room) if place.__class__ is Sym else place
+        return wrapped(builder, index, room) if index.__class__ is Sym else index
 
     def grow(self, container: List, value: Any) -> None:
         """`container.append(value)`."""
