@@ -98,8 +98,8 @@ def warn_sources(evaluation: Evaluation, tensors: list[Tensor]) -> None:
     for name, x in zip(evaluation.names, tensors):
         if not x.dtype.differentiable:
             STATE.notify(
-                "N0504", f"'{name}' has dtype {x.dtype.name} and cannot be differentiated: its gradient is None; "
-                f"bind a float, or write cast({name}, float64)",
+                "N0504", f"'{name}' has dtype {x.dtype.name} and cannot be differentiated: its gradient is None"
+                + (": bind floats, or a plain list" if x.dtype.kind == "i" else ""),
             )  # fmt: skip
 
 
@@ -133,7 +133,8 @@ def jacobian(evaluation: Evaluation) -> None:
 
 def explain_missing(evaluation: Evaluation, blocks: Mapping[str, Any]) -> None:
     for name, block in blocks.items():
-        if block is None:
+        # An input that cannot be differentiated has its own notice.
+        if block is None and drivers.tangentless(evaluation.point[name]) is None:
             STATE.notify("N0502", f"{name}: the result does not depend on it", evaluation.end_site())
 
 

@@ -53,6 +53,29 @@ def source(x: Any) -> Tensor:
     return Tensor(x.value, x.dtype)
 
 
+def tangentless(x: Any) -> str | None:
+    """The name of the dtype of an input that carries no tangent (a bool, an integer tensor, a string), or None."""
+    x = as_operand(x)
+    if x.__class__ is Tensor:
+        # A bare list of integers is a list of floats where it is differentiated.
+        return None if x.dtype.differentiable or (x.dtype.weak and x.dtype.kind == "i") else x.dtype.name
+    return {bool: "bool", str: "string"}.get(x.__class__)
+
+
+def fit_tangent(t: Any, x: Tensor, what: str) -> Any:
+    """A tangent checked against its input `x`; None for the only one that an integer can have, zero."""
+    if x.__class__ is Tensor and x.dtype.differentiable:
+        return fit_seed(t, x, what, "its input")
+    value = plain(as_operand(t))
+    if value.any() if hasattr(value, "any") else value:
+        name = x.dtype.name if x.__class__ is Tensor else tangentless(x)
+        raise failure(
+            "E0301", f"{what} is given for an input of dtype {name}, which cannot be differentiated",
+            "give it floats: x=3.0, or cast(x, float64)",
+        )  # fmt: skip
+    return None
+
+
 def recorded(f: Function, xs: Sequence[Any], wanted: Sequence[bool] | None = None) -> tuple[Tape, list[Tensor], Any]:
     """Run `f` under a new tape that watches the (wanted) inputs."""
     tape = Tape()
@@ -120,8 +143,9 @@ def jvp(f: Function, xs: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, A
     forward = Forward()
     tensors = [source(x) for x in xs]
     for x, t in zip(tensors, tangents):
-        if t is not None and x.dtype.differentiable:
-            forward.watch(x, fit_seed(t, x, "the tangent", "its input"))
+        seed = None if t is None else fit_tangent(t, x, "a tangent")
+        if seed is not None:
+            forward.watch(x, seed)
     RECORDERS.append(forward)
     try:
         y = f(tensors)
@@ -184,47 +208,56 @@ def zeros(shape: tuple[int, ...]) -> Any:
 
 
 def jacobian(f: Function, xs: Sequence[Any], mode: str = "auto") -> tuple[Any, list[Any], str]:
-    """The value, d y / d x of shape y.shape + x.shape for each input, and the mode that was used.
+    """The value, d y / d x of shape y.shape + x.shape for each input, and the mode that was used."""
+    ys, rows, mode = jacobians(lambda inputs: [f(inputs)], xs, mode)
+    return ys[0], rows[0], mode
+
+
+def jacobians(f: Function, xs: Sequence[Any], mode: str = "auto") -> tuple[list[Any], list[list[Any]], str]:
+    """The values of a function with a list of results, a row of blocks d y / d x for each, and the mode that was used.
 
     A complex result is taken as a holomorphic function of its inputs, whose derivative forward mode gives; a real
     result has the direction of steepest ascent by a complex input, which reverse mode gives.
     """
-    tape, tensors, y = recorded(f, xs)
-    y = as_operand(y)
-    if is_complex(y):
+    tape, tensors, found = recorded(f, xs)
+    ys = [as_operand(y) for y in found]
+    if any(is_complex(y) for y in ys):
         mode = "forward"
     elif any(is_complex(x) for x in tensors):
         mode = "reverse"
-    outputs = count(shape_of(y))
+    outputs = sum(count(shape_of(y)) for y in ys)
     inputs = sum(count(x.shape) for x in tensors if x.dtype.differentiable)
     if mode == "auto":
         mode = "forward" if 2 * inputs < outputs else "reverse"
     if mode == "forward":
         tape.log.clear()
-        blocks, ambiguous = forward_jacobian(f, xs, tensors, y)
+        blocks, ambiguous = forward_jacobians(f, xs, tensors, ys)
         if not ambiguous:
-            return y, blocks, mode
-        tape, tensors, y = recorded(f, xs)
+            return ys, blocks, mode
+        tape, tensors, found = recorded(f, xs)
+        ys = [as_operand(y) for y in found]
         mode = "reverse"
-    rows = []
-    for i in range(outputs):
-        last = i + 1 == outputs
-        seed = basis(y, i) if y.__class__ is Tensor else 1.0
-        rows.append(gradient(tape, [y], [seed], [[x] for x in tensors], consume=last))
-    blocks = [
-        assemble([row[k] for row in rows], shape_of(y) + x.shape, x) if rows else zeros(shape_of(y) + x.shape)
+    return ys, [reverse_jacobian(tape, tensors, y) for y in ys], mode
+
+
+def reverse_jacobian(tape: Tape, tensors: Sequence[Tensor], y: Any) -> list[Any]:
+    """A row of blocks d y / d x, row by row."""
+    shape = shape_of(y)
+    rows = [gradient(tape, [y], [basis(y, i)], [[x] for x in tensors], consume=False) for i in range(count(shape))]
+    return [
+        assemble([row[k] for row in rows], shape + x.shape, x) if rows else zeros(shape + x.shape)
         for k, x in enumerate(tensors)
     ]
-    return y, blocks, mode
 
 
-def forward_jacobian(f: Function, xs: Sequence[Any], tensors: list[Tensor], y: Any) -> tuple[list[Any], bool]:
+def forward_jacobians(
+    f: Function, xs: Sequence[Any], tensors: list[Tensor], ys: list[Any]
+) -> tuple[list[list[Any]], bool]:
     """Column by column; also whether a column met a case that forward mode cannot decide."""
     outer, STATE.ambiguous = STATE.ambiguous, False
-    blocks: list[Any] = []
+    blocks: list[list[Any]] = [[None] * len(tensors) for _ in ys]
     for k, x in enumerate(tensors):
         if not x.dtype.differentiable:
-            blocks.append(None)
             continue
         columns = []
         for i in range(count(x.shape)):
@@ -233,21 +266,24 @@ def forward_jacobian(f: Function, xs: Sequence[Any], tensors: list[Tensor], y: A
             forward.watch(inputs[k], basis(inputs[k], i))
             RECORDERS.append(forward)
             try:
-                result = as_operand(f(inputs))
+                results = [as_operand(y) for y in f(inputs)]
             finally:
                 RECORDERS.remove(forward)
-            columns.append(tangent_of(result, forward.token))
-        if all(c is None for c in columns):
-            blocks.append(None)
-            continue
-        filled = [zeros(shape_of(y)) if c is None else c for c in columns]
-        if x.shape == ():
-            blocks.append(filled[0])
-        else:
-            stacked = OPERATORS["stack"](filled, axis=-1)
-            blocks.append(OPERATORS["reshape"](stacked, shape=shape_of(y) + x.shape))
+            columns.append([tangent_of(y, forward.token) for y in results])
+        for j, y in enumerate(ys):
+            parts = [column[j] for column in columns]
+            if any(part is not None for part in parts):
+                blocks[j][k] = columns_joined(parts, shape_of(y), x.shape)
     ambiguous, STATE.ambiguous = STATE.ambiguous, outer
     return blocks, ambiguous
+
+
+def columns_joined(parts: list[Any], rows: tuple[int, ...], columns: tuple[int, ...]) -> Any:
+    """One derivative of shape `rows` for each element of `columns` as a block; None stands for zeros."""
+    filled = [zeros(rows) if part is None else part for part in parts]
+    if columns == ():
+        return filled[0]
+    return OPERATORS["reshape"](OPERATORS["stack"](filled, axis=-1), shape=rows + columns)
 
 
 def hvp(
@@ -261,8 +297,9 @@ def hvp(
     forward = Forward()
     inputs = [source(x) for x in xs]
     for x, v in zip(inputs, vectors):
-        if v is not None and x.dtype.differentiable:
-            forward.watch(x, fit_seed(v, x, "the vector", "its input"))
+        seed = None if v is None else fit_tangent(v, x, "a vector")
+        if seed is not None:
+            forward.watch(x, seed)
     RECORDERS.append(forward)
     try:
         # The tape must follow the very tensors that carry the tangents.

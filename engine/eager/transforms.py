@@ -66,6 +66,15 @@ class Arguments:
         self.leaves = flatten(self.structures)
         self.auxiliary: Any = None
 
+    def require_tangents(self, what: str) -> None:
+        """Refuse arguments none of which can be differentiated."""
+        found = [drivers.tangentless(leaf) for leaf in self.leaves]
+        if found and all(found):
+            raise failure(
+                "E0301", f"{what} needs a float, and an argument of dtype {found[0]} cannot be differentiated",
+                "write cast(x, float64)",
+            )  # fmt: skip
+
     def function(self, inputs: list[Any]) -> Any:
         """`f` as a function of the leaves."""
         replaced = rebuild(self.structures, list(inputs))
@@ -100,9 +109,26 @@ class Arguments:
         return built[0] if self.single else tuple(built)
 
 
-def zero_filled(gradients: list[Any], leaves: list[Any]) -> list[Any]:
-    """JAX's convention for functions: an argument that plays no part has gradient zero."""
-    return [drivers.zeros(drivers.shape_of(as_operand(x))) if g is None else g for g, x in zip(gradients, leaves)]
+def filled(found: Any, shape: tuple[int, ...], *leaves: Any) -> Any:
+    """A derivative by `leaves`. JAX's convention for functions: zero for an argument that plays no part.
+
+    An argument whose dtype carries no tangent has no derivative: None, and a notice.
+    """
+    if found is not None:
+        return found
+    for leaf in leaves:
+        dtype = drivers.tangentless(leaf)
+        if dtype is not None:
+            STATE.notify(
+                "N0504", f"an argument of dtype {dtype} cannot be differentiated: its derivative is None; "
+                "pass a float, or write cast(x, float64)",
+            )  # fmt: skip
+            return None
+    return drivers.zeros(shape)
+
+
+def gradients_of(found: list[Any], leaves: list[Any]) -> list[Any]:
+    return [filled(g, drivers.shape_of(as_operand(x)), x) for g, x in zip(found, leaves)]
 
 
 def value_and_grad(f: Any, argnums: Any = 0, has_aux: Any = False) -> Derived:
@@ -110,8 +136,9 @@ def value_and_grad(f: Any, argnums: Any = 0, has_aux: Any = False) -> Derived:
 
     def run(args: list[Any], keywords: dict[str, Any]) -> Any:
         call = Arguments(f, args, keywords, argnums)
+        call.require_tangents("grad")
         y, gradients = drivers.value_and_gradients(call.scalar("grad", has_aux), call.leaves)
-        g = call.result(zero_filled(gradients, call.leaves))
+        g = call.result(gradients_of(gradients, call.leaves))
         return ((y, call.auxiliary), g) if has_aux else (y, g)
 
     return Derived("value_and_grad", run)
@@ -136,13 +163,23 @@ def jacobian_in(mode: str) -> Callable[..., Derived]:
 
         def run(args: list[Any], keywords: dict[str, Any]) -> Any:
             call = Arguments(f, args, keywords, argnums)
-            y, blocks, _ = drivers.jacobian(call.function, call.leaves, mode)
-            shape = drivers.shape_of(y)
-            filled = [
-                drivers.zeros(shape + drivers.shape_of(as_operand(x))) if b is None else b
-                for b, x in zip(blocks, call.leaves)
-            ]
-            return call.result(filled)
+            call.require_tangents(name)
+            structure: Any = None
+
+            def parts(inputs: list[Any]) -> list[Any]:
+                nonlocal structure
+                structure = call.function(inputs)
+                if structure.__class__ is list:
+                    structure = as_operand(structure)  # a list is a tensor here, as it is everywhere
+                return flatten(structure)
+
+            ys, rows, _ = drivers.jacobians(parts, call.leaves, mode)
+            shapes = [drivers.shape_of(as_operand(x)) for x in call.leaves]
+            found = []
+            for y, row in zip(ys, rows):
+                blocks = [filled(b, drivers.shape_of(y) + s, x) for b, s, x in zip(row, shapes, call.leaves)]
+                found.append(call.result(blocks))
+            return rebuild(structure, found)
 
         return Derived(name, run)
 
@@ -154,12 +191,14 @@ def hessian(f: Any, argnums: Any = 0) -> Derived:
 
     def run(args: list[Any], keywords: dict[str, Any]) -> Any:
         call = Arguments(f, args, keywords, argnums)
+        call.require_tangents("hessian")
         _, _, blocks = drivers.hessian(call.scalar("hessian"), call.leaves)
         shapes = [drivers.shape_of(as_operand(x)) for x in call.leaves]
         rows = []
         for i, row in enumerate(blocks):
-            filled = [drivers.zeros(shapes[i] + shapes[j]) if b is None else b for j, b in enumerate(row)]
-            rows.append(call.result(filled))
+            rows.append(call.result([
+                filled(b, shapes[i] + shapes[j], call.leaves[i], call.leaves[j]) for j, b in enumerate(row)
+            ]))  # fmt: skip
         return call.result(rows)
 
     return Derived("hessian", run)
@@ -188,6 +227,7 @@ def vjp(f: Any, *primals: Any) -> Any:
     callable_of(f, "vjp")
     args = list(primals)
     call = Arguments(f, args, {}, tuple(range(len(args))))
+    call.require_tangents("vjp")
     tape, tensors, y = drivers.recorded(call.function, call.leaves)
     y = as_operand(y)
 
@@ -196,7 +236,7 @@ def vjp(f: Any, *primals: Any) -> Any:
 
         g = drivers.fit_seed(cotangents[0], y, "the cotangent", "the result") if cotangents else seed_for(y)
         found = gradient(tape, [y], [g], [[x] for x in tensors], consume=False)
-        return call.result(zero_filled(found, call.leaves))
+        return call.result(gradients_of(found, call.leaves))
 
     return y, Derived("vjp", pull)
 
@@ -210,8 +250,8 @@ def hvp(f: Any, primals: Any, vectors: Any) -> Any:
         raise failure("E0508", f"hvp needs one vector per primal: {len(args)} and {len(directions)} were given")
     call = Arguments(f, args, {}, tuple(range(len(args))))
     _, _, products = drivers.hvp(call.scalar("hvp"), call.leaves, flatten(directions))
-    filled = call.result(zero_filled(products, call.leaves))
-    return filled[0] if single else filled
+    found = call.result(gradients_of(products, call.leaves))
+    return found[0] if single else found
 
 
 def custom_gradient(f: Any) -> Derived:
@@ -222,6 +262,7 @@ def custom_gradient(f: Any) -> Derived:
     callable_of(f, "custom_gradient")
 
     def run(args: list[Any], keywords: dict[str, Any]) -> Any:
+        before = {recorder: len(recorder.log) for recorder in RECORDERS if recorder.log is not None}
         pair = invoke(f, args, keywords)
         if pair.__class__ not in (tuple, list) or len(pair) != 2:
             raise failure("E0509", "a custom_gradient function returns (value, gradient function)")
@@ -230,6 +271,7 @@ def custom_gradient(f: Any) -> Derived:
         outputs = [as_operand(v) for v in flatten(value)]
         inputs = flatten(args)
         operands = tuple(as_operand(x) for x in inputs)
+        tell_captured(before, operands)
 
         def vjp_rule(g: Any, y: Any, *xs: Any) -> tuple[Any, ...]:
             cotangents = list(g) if len(outputs) > 1 else [g]
@@ -247,6 +289,31 @@ def custom_gradient(f: Any) -> Derived:
         return rebuild(value, results)
 
     return Derived(getattr(f, "name", "custom_gradient"), run)
+
+
+def tell_captured(before: dict[Any, int], operands: tuple[Any, ...]) -> None:
+    """Say so if a custom_gradient function used followed values besides its arguments: its rule leaves them out.
+
+    `before` holds the length of each tape's log when the function was called; a log is (site, input, input, result)
+    after (site, input, input, result), or in its general form (site, inputs, attributes, result).
+    """
+    for recorder, start in before.items():
+        own = {id(x) for x in operands}
+        captured = []
+        log = recorder.log
+        for i in range(start, len(log), 4):
+            for part in (log[i + 1], log[i + 2]):
+                for x in part if part.__class__ is tuple else (part,):
+                    if id(x) not in own and follows(x, recorder.token):
+                        captured.append(x)
+            results = log[i + 3]
+            own.update(map(id, results if results.__class__ is tuple else (results,)))
+        if captured:
+            recorder.broken(STATE.site, captured, "a custom_gradient function that takes it from outside")
+            STATE.notify(
+                "N0506", "the custom_gradient function uses a value from outside: its rule is for the arguments alone, "
+                "so no derivative passes to that value; make it an argument",
+            )  # fmt: skip
 
 
 def apply_custom(row: Operation, operands: tuple[Any, ...], outputs: list[Any]) -> list[Any]:

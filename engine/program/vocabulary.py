@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ..core.dtypes import SPELLINGS
+from ..core.operation import Operation
 from ..ops.registry import NAMES
 from .core import Intrinsic
 
@@ -94,6 +95,26 @@ FORBIDDEN = frozenset(
 )
 
 
+# The functions of cmath that are complex where those of math have no value.
+COMPLEX_FUNCTIONS = frozenset("acos acosh asin asinh atan atanh cos cosh exp log log10 sin sinh sqrt tan tanh".split())
+
+
+def of_complex(name: str) -> Operation:
+    """A function of cmath: the row of that name, computed in complex numbers."""
+    row = NAMES[name]
+
+    def function(z: Any, *others: Any) -> Any:
+        cast = NAMES["cast"]
+        return row(*(cast(x, dtype="complex128") for x in (z, *others)))
+
+    signature = "z, base=None" if name == "log" else "z"
+    if name == "log":
+        return Operation("cmath.log", signature, "composite", function=lambda z, base: (
+            function(z) if base is None else function(z) / function(base)
+        ))  # fmt: skip
+    return Operation("cmath." + name, signature, "composite", function=function)
+
+
 class Meaning:
     """What a name of the vocabulary stands for: an expression of the core program."""
 
@@ -137,6 +158,8 @@ def dotted(parts: list[str]) -> Meaning | None:
         row = NAMES.get(full)
         if row is not None and "." in full:
             return Meaning("row", row)
+    if root == "cmath" and len(path) == 1 and path[0] in COMPLEX_FUNCTIONS:
+        return Meaning("row", of_complex(path[0]))
     if root == "math" and len(path) == 1 and parts[-1] in WHOLE:
         return Meaning("intrinsic", "math." + path[0])
     if path[-1:] == ["cond"] and "linalg" not in path and root != "numpy":

@@ -1,0 +1,105 @@
+"""Functions that derive functions, where their arguments or results are not plain floats."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from .conftest import Runner
+
+# --- what carries no tangent ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["grad(f)(n)", "value_and_grad(f)(n)", "jacobian(f)(n)", "jacrev(f)(n)", "jacfwd(f)(n)",
+                                  "hessian(f)(n)", "vjp(f, n)", "hvp(f, n, ones(2))", "jvp(f, (n,), (ones(2),))"])  # fmt: skip
+def test_integer_tensors_are_refused(run: Runner, form: str) -> None:
+    """Never a silent zero: JAX refuses them too."""
+    error = run.refused(f"f = lambda x: sum(x**2)\nn = array([3, 4])\n{form}")
+    assert error.code == "E0301"
+    assert "int64" in error.message
+    assert "cast(x, float64)" in (error.hint or "")
+
+
+def test_bare_integers_are_floats(run: Runner) -> None:
+    assert run("grad(lambda x: sum(x**2))([3, 4])") == [6.0, 8.0]
+    assert run("grad(lambda x: x**2)(3)") == 6.0
+
+
+def test_an_integer_among_floats_has_no_derivative(run: Runner) -> None:
+    assert run("grad(lambda x, n: x**2, argnums=(0, 1))(3.0, int64(2))") == (6.0, None)
+    assert [message for message, _ in run.notices("N0504")] == [
+        "an argument of dtype int64 cannot be differentiated: its derivative is None; "
+        "pass a float, or write cast(x, float64)"
+    ]
+    assert run("hessian(lambda x, n: x**2, argnums=(0, 1))(3.0, True)") == ((2.0, None), (None, None))
+
+
+def test_the_tangent_of_an_integer_is_zero_or_refused(run: Runner) -> None:
+    assert run("jvp(lambda x, n: x**2 * cast(n, float64), (3.0, int64(2)), (1.0, 0.0))") == (18.0, 12.0)
+    error = run.refused("x**2", {"x": np.int64(3)}, "derivative", order=1)
+    assert (error.code, "int64" in error.message) == ("E0301", True)
+    assert run.refused("x**2", {"x": np.int64(3)}, "jvp", tangent={"x": 1.0}).code == "E0301"
+
+
+@pytest.mark.parametrize("command", ["jacobian", "hessian", "vjp"])
+def test_one_notice_for_an_input_without_tangent(run: Runner, command: str) -> None:
+    run("sum(cast(n, float64)) * x", {"x": 2.0, "n": np.array([1, 2])}, command)
+    assert len(run.notices("N0504")) == 1
+    assert run.notices("N0502") == []
+
+
+# --- structures of results ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["jacobian", "jacrev", "jacfwd"])
+def test_jacobian_mirrors_its_result(run: Runner, name: str) -> None:
+    assert run(f"{name}(lambda x: {{'a': x**2, 'b': sum(x)}})(array([1.0, 2.0]))") == {
+        "a": [[2.0, 0.0], [0.0, 4.0]],
+        "b": [1.0, 1.0],
+    }
+    assert run(f"{name}(lambda x, y: (x*y, [y, x]), argnums=(0, 1))(2.0, 3.0)") == (
+        (3.0, 2.0),
+        [(0.0, 1.0), (1.0, 0.0)],
+    )
+    assert run(f"{name}(lambda x: [x[0]*x[1], x[1]])(array([2.0, 3.0]))") == [[3.0, 2.0], [0.0, 1.0]]
+
+
+# --- custom_gradient ------------------------------------------------------------------------------------------------
+
+
+def test_custom_gradient_says_what_it_leaves_out(run: Runner) -> None:
+    text = "k = 3*w\n@custom_gradient\ndef f(x):\n    return x*k, lambda g: g*2.0\nf(x)"
+    run(text, {"x": 2.0, "w": 5.0}, "grad")
+    assert run.outcome.gradients == {"x": 2.0, "w": None}
+    assert [place for _, place in run.notices("N0506")] == ["f(x)"]
+    assert "a custom_gradient function that takes it from outside" in run.notices("N0502")[0][0]
+
+
+def test_custom_gradient_of_its_arguments_is_no_news(run: Runner) -> None:
+    text = "@custom_gradient\ndef f(x):\n    e = exp(x)\n    return log(1 + e)*c, lambda g: g*(1 - 1/(1 + e))\nc = 2.0\nf(x)"
+    run(text, {"x": 1.0}, "hessian")
+    assert run.outcome.notices == []
+
+
+# --- cmath ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name", "acos acosh asin asinh atan atanh cos cosh exp log log10 sin sinh sqrt tan tanh".split()
+)
+@pytest.mark.parametrize("z", [-1.5, 0.25, 2.0, "0.5 - 1j"])
+def test_cmath_is_complex(run: Runner, name: str, z: float | str) -> None:
+    import cmath
+
+    number = complex(str(z).replace(" ", ""))
+    expected = getattr(cmath, name)(number)
+    for text in (f"cmath.{name}({z})", f"from cmath import {name}\n{name}({z})"):
+        found = run(text)
+        assert isinstance(found, complex)
+        assert found == pytest.approx(expected, rel=1e-14)
+
+
+def test_cmath_log_to_a_base(run: Runner) -> None:
+    import cmath
+
+    assert run("cmath.log(-8, 2)") == pytest.approx(cmath.log(-8, 2), rel=1e-15)
