@@ -64,6 +64,12 @@ def mean_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, An
     return builder.apply(OPERATORS["divide"], (sum_row(builder, inputs, attributes), float(count)), None)
 
 
+def reduce_mean_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
+    if lazy(builder, inputs[0]).kind != FLOAT:
+        raise Unsupported("the whole mean of integers")
+    return mean_row(builder, inputs, attributes)
+
+
 def index_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
     return get(builder, lazy(builder, inputs[0]), attributes["index"])
 
@@ -244,6 +250,7 @@ def outer_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, A
 ARRAY_ROWS: dict[str, Callable[[Builder, tuple[Any, ...], dict[str, Any]], Any]] = {
     "sum": sum_row,
     "mean": mean_row,
+    "reduce_mean": reduce_mean_row,
     "prod": prod_row,
     "index": index_row,
     "reshape": reshape_row,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..core.dispatch import as_operand, common_dtype, plain
+from ..core.dispatch import as_operand, operand_dtype, plain
 from ..core.errors import failure
 from ..core.operation import Operation, Singular, composite, linear, no_tangent, rule, zero
 from ..core.state import STATE
@@ -21,7 +21,6 @@ from .support import (
     cases,
     conjugate,
     count,
-    floating,
     found_by_rule,
     from_front,
     mask_tensor,
@@ -37,8 +36,6 @@ from .support import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-    from ..core.dtypes import DType
 
 
 def reduced(name: str, x: Any, axis: Any) -> tuple[tuple[int, ...], tuple[int, ...], int]:
@@ -65,27 +62,8 @@ reduce_sum = linear(
 )  # fmt: skip
 
 
-def _mean_dtype(op: Operation, dtypes: list[DType], attributes: Any) -> tuple[DType, DType]:
-    computed = common_dtype(op, dtypes)
-    if computed.kind == "b":
-        computed = STATE.weak_float
-    return computed, computed
-
-
 def _mean(np: Any, x: Any, axis: Any, keepdims: Any) -> Any:
-    axes = axes_of("mean", axis, np.ndim(x))
-    if x.dtype.kind in "fc":
-        return np.mean(x, axis=axes, keepdims=bool(keepdims))
-    size = count([x.shape[i] for i in axes])
-    if size == 0:
-        raise failure("E0401", "the mean of no integers is not an integer")
-    total = np.sum(x, axis=axes, keepdims=bool(keepdims))
-    whole = np.sign(total) * (np.abs(total) // size)  # towards zero, as TensorFlow
-    if np.any(whole * size != total):
-        STATE.notify(
-            "N0301", "the mean of integers is an integer, rounded towards zero: write floats for a broken mean"
-        )
-    return whole
+    return np.mean(x, axis=axes_of("mean", axis, np.ndim(x)), keepdims=bool(keepdims))
 
 
 def _mean_back(g: Any, y: Any, x: Any, axis: Any, keepdims: Any) -> Any:
@@ -93,19 +71,53 @@ def _mean_back(g: Any, y: Any, x: Any, axis: Any, keepdims: Any) -> Any:
     return broadcast_to(spread(g, shape, axes, keepdims) / max(size, 1), shape=shape) if shape else g
 
 
-reduce_mean = linear(
+mean = linear(
     "mean", "x | axis=None, keepdims=False", _mean_back,
-    array=_mean, dtype=_mean_dtype, aliases="reduce_mean", method=True,
+    array=_mean, dtype="float", method=True,
     domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), ((CUBE,), {"axis": (0, -1), "keepdims": True})),
-    doc="The mean of the elements. That of integers is an integer, as in TensorFlow.",
-    example=("mean([1.0, 2.0])", 1.5),
+    doc="The mean of the elements. That of integers is a float, as in NumPy; reduce_mean keeps them integers.",
+    example=("mean([1, 2])", 1.5),
+)  # fmt: skip
+
+
+def _whole_mean(np: Any, x: Any, axis: Any, keepdims: Any) -> Any:
+    axes = axes_of("reduce_mean", axis, np.ndim(x))
+    size = count([x.shape[i] for i in axes])
+    if size == 0:
+        raise failure("E0401", "the mean of no integers is not an integer")
+    total = np.sum(x, axis=axes, keepdims=bool(keepdims))
+    whole = np.sign(total) * (np.abs(total) // size)  # towards zero, as TensorFlow
+    if np.any(whole * size != total):
+        STATE.notify(
+            "N0301", "reduce_mean of integers is an integer, rounded towards zero: mean(x) gives the broken mean"
+        )
+    return whole
+
+
+whole_mean = zero(
+    "whole_mean", "x | axis=None, keepdims=False", array=_whole_mean, accepts="i", internal=True,
+    doc="The mean of integers as an integer, rounded towards zero.", example=("whole_mean([1, 2])", 1),
+)  # fmt: skip
+
+
+def _reduce_mean(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    x = as_operand(x)
+    row = whole_mean if operand_dtype(x).kind == "i" else mean
+    return row(x, axis=axis, keepdims=keepdims)
+
+
+reduce_mean = composite(
+    "reduce_mean", "x | axis=None, keepdims=False", _reduce_mean,
+    domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), ((CUBE,), {"axis": (0, -1), "keepdims": True})),
+    doc="The mean of the elements. That of integers is an integer, rounded towards zero, as in TensorFlow.",
+    example=("reduce_mean([1, 2])", 1),
 )  # fmt: skip
 
 
 def _average(x: Any, axis: Any = None, weights: Any = None, keepdims: Any = False) -> Any:
     x = as_operand(x)
     if weights is None:
-        return reduce_mean(floating(x), axis=axis, keepdims=keepdims)
+        return mean(x, axis=axis, keepdims=keepdims)
     w = as_operand(weights)
     shape, axes, _ = reduced("average", x, axis)
     if shape_of(w) != shape:
@@ -295,7 +307,7 @@ def _var_vjp(g: Any, y: Any, x: Any, axis: Any, ddof: Any, keepdims: Any) -> Any
 
 
 def deviation(x: Any, axes: tuple[int, ...]) -> Any:
-    return x - reduce_mean(x, axis=axes, keepdims=True) if axes else x - x
+    return x - mean(x, axis=axes, keepdims=True) if axes else x - x
 
 
 reduce_var = rule(
@@ -395,7 +407,13 @@ def _power_norm_vjp(g: Any, y: Any, x: Any, p: float, axis: Any, keepdims: Any) 
     origin = plain(y) == 0
     meet(power_norm, origin & matters(g))
     safe = spread(OPERATORS["where"](mask_tensor(origin), 1.0, y), shape, axes, keepdims)
-    ratio = OPERATORS["power"](OPERATORS["abs"](x) / safe, p - 1)
+    share = OPERATORS["abs"](x) / safe
+    if p < 1:
+        # |x|**p has a cusp at 0, where every slope is a subgradient: the sign there, 0, stands for the least.
+        cusp = plain(x) == 0
+        meet(power_norm, some(cusp & (not origin.all() if hasattr(origin, "all") else not origin)), 1)
+        share = OPERATORS["where"](mask_tensor(cusp), 1.0, share)
+    ratio = OPERATORS["power"](share, p - 1)
     g = beside(spread(g, shape, axes, keepdims), x)
     return OPERATORS["strong_multiply"](g, OPERATORS["sign"](x) * beside(ratio, x))
 
@@ -406,7 +424,8 @@ power_norm = rule(
     domain=cases(((VECTOR,), {"p": 3}), ((WIDE,), {"p": 2.5, "axis": 1}), ((POSITIVE,), {"p": -2})),
     singular=[
         Singular(lambda x: (x == 0).all(), "norm is not differentiable at 0", adiff=0.0,
-                 subgradients="0 chosen from the dual ball")
+                 subgradients="0 chosen from the dual ball"),
+        found_by_rule("norm with p below 1 is not differentiable where an element is 0", "0 chosen from all slopes"),
     ],
     internal=True, doc="The p-norm of a vector: (sum |x|**p)**(1/p).", example=("power_norm([3.0, 4.0], 2)", 5.0),
 )  # fmt: skip

@@ -7,7 +7,7 @@ from ..core.errors import failure, plural
 from ..core.operation import Operation, composite, multilinear
 from ..core.tensor import OPERATORS
 from .gathering import take_rows
-from .reductions import reduce_mean, reduce_sum
+from .reductions import mean, reduce_sum
 from .shapes import flip
 from .structure import index, stack
 from .support import SQUARE, VECTOR, WIDE, axis_of, cases, conjugate, floating, mask_tensor, shape_of
@@ -184,7 +184,7 @@ def _cov(m: Any, rowvar: Any = True, ddof: Any = 1) -> Any:
     rows = m if len(shape_of(m)) == 2 else OPERATORS["reshape"](m, shape=(1, -1))
     if not rowvar and shape_of(rows)[0] != 1:
         rows = OPERATORS["transpose"](rows, axes=(1, 0))
-    deviations = rows - reduce_mean(rows, axis=1, keepdims=True)
+    deviations = rows - mean(rows, axis=1, keepdims=True)
     product = OPERATORS["matmul"](deviations, conjugate(OPERATORS["transpose"](deviations, axes=(1, 0))))
     found = product / (shape_of(rows)[1] - ddof)
     return index(found, index=(0, 0)) if len(shape_of(m)) == 1 else found

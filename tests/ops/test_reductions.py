@@ -73,9 +73,12 @@ def test_derivatives(name: str, axis: Any) -> None:
 def test_integers_keep_their_dtype() -> None:
     whole = tensor([1, 2], INT64)
     assert call("sum", whole).dtype is INT64
-    assert value("mean", whole) == 1
-    assert notices() == ["the mean of integers is an integer, rounded towards zero: write floats for a broken mean"]
-    assert value("mean", tensor([-1, -2], INT64)) == -1  # as TensorFlow: towards zero
+    assert value("mean", whole) == value("mean", [1, 2]) == 1.5  # as NumPy
+    assert notices() == []
+    assert value("reduce_mean", whole) == value("reduce_mean", [1, 2]) == 1  # as TensorFlow: towards zero
+    assert notices() == ["reduce_mean of integers is an integer, rounded towards zero: mean(x) gives the broken mean"]
+    assert value("reduce_mean", tensor([-1, -2], INT64)) == -1
+    assert value("reduce_mean", [1.0, 2.0]) == 1.5
     assert value("mean", [1.0, 2.0]) == 1.5
     assert value("sum", [True, True, False]) == 2
     assert value("mean", [True, False]) == 0.5
@@ -525,3 +528,16 @@ def test_weights_of_an_average() -> None:
     np.testing.assert_allclose(value("average", x, weights=x * x), np.average(x, weights=x * x))
     with pytest.raises(AdiffError, match=r"weights of shape \[3\] for a tensor of shape \[2, 3\]"):
         call("average", x, weights=w)
+
+
+def test_norms_below_one_at_zero() -> None:
+    """|x|**p has a cusp at 0, where every slope is a subgradient and 0 the least."""
+    f = lambda x: call("norm", x, 0.5)  # noqa: E731
+    assert grad(f, np.array([0.0, 0.0])).tolist() == [0.0, 0.0]
+    assert any("norm is not differentiable at 0" in notice for notice in notices())
+
+
+def test_norms_below_one_where_an_element_is_zero() -> None:
+    f = lambda x: call("norm", x, 0.5)  # noqa: E731
+    assert grad(f, np.array([0.0, 1.0, 4.0])) == pytest.approx(np.array([0.0, 3.0, 1.5]), rel=1e-15)
+    assert any("norm with p below 1" in notice for notice in notices())
