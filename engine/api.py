@@ -24,7 +24,7 @@ from .eager.builtins import INTRINSICS
 from .eager.compile import Compiler
 from .evaluation import Evaluation, first_use
 from .outcome import Notice, Outcome
-from .plain import Binding, bind
+from .plain import Binding, bare_integers, bind
 from .program.core import For, Node, While
 from .program.lower import lower
 
@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
     from .kernels.runtime import Kernels
 
-# Closures nest as deeply as the text does; a frame of Python's own costs no C stack.
+# Closures call one another as deeply as the text nests. Such calls take no C stack (Python 3.11 on), so the limit is
+# only there to be above what the parser and the limit on calls let through.
 RECURSION_LIMIT = 400_000
 
 # One evaluation at a time: the record of the one that runs is global. Threads take turns.
@@ -280,4 +281,6 @@ def constant(text: str, name: str = "<constant>", **limits_in_force: Any) -> Bin
     return Binding(value)
 
 
-__all__ = ["COMMANDS", "LIMITS", "AdiffError", "Binding", "Notice", "Outcome", "Program", "constant", "program"]
+__all__ = [
+    "COMMANDS", "LIMITS", "AdiffError", "Binding", "Notice", "Outcome", "Program", "bare_integers", "constant", "program",
+]  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..parser.errors import AdiffError
 from .core.dispatch import as_operand, describe, of_numpy, tensor_of_list, wrap
-from .core.dtypes import STRONG, DType, raw_dtype
+from .core.dtypes import STRONG, WEAK_INT, DType, raw_dtype
 from .core.errors import failure
 from .core.limits import MAX_SHOWN_BITS, nest
 from .core.state import STATE
@@ -22,6 +22,11 @@ class Binding:
 
     def __init__(self, value: Any) -> None:
         self.value = value
+
+
+def bare_integers(array: Any) -> Binding:
+    """An array of integers as a bare binding: they count where integers are needed, and are floats where derived."""
+    return Binding(Tensor(array.astype("int64"), WEAK_INT))
 
 
 def to_plain(value: Any, depth: int = 0) -> Any:
@@ -112,7 +117,9 @@ def scalar(value: Any) -> Any:
 
 
 def type_of(value: Any) -> tuple[str, tuple[int, ...]] | None:
-    """(dtype, shape) of a value, or None for one that is no tensor."""
+    """(dtype, shape) of a value, or None for one that is no tensor. A bare integer beyond int64 is Python's `int`."""
+    if value.__class__ is int and not -(2**63) <= value < 2**63:
+        return "int", ()
     if value.__class__ is Tensor:
         return value.dtype.name, value.shape
     raw = raw_dtype(value)

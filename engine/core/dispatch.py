@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 
 # Dtypes whose scalars are Python scalars.
 NATIVE = {"float64": float, "int64": int, "complex128": complex, "bool": bool}
-# What a scalar formula raises where the general way has the answer, or the error in the user's words.
 # Operands that are values themselves; anything else may bring its own way to be operated on.
 ORDINARY = frozenset((Tensor, float, int, bool, complex, str, list, tuple))
+# What a scalar formula raises where the general way has the answer, or the error in the user's words.
 ARITHMETIC_FAULTS = (ArithmeticError, ValueError, TypeError)
 
 
@@ -354,7 +354,7 @@ def mismatch_error(op: Operation, mismatch: DTypeMismatch) -> Exception:
         weak, strong = (first, second) if first.weak else (second, first)
         return failure(
             "E0301",
-            f"{op.name} cannot combine {strong.name} with a {weak.name} literal: dtypes do not mix",
+            f"{op.name} cannot combine {strong.name} with a bare {weak.name}: dtypes do not mix",
             f"write cast(x, {weak.name}) for the {strong.name} operand",
         )
     return failure(

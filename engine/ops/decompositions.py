@@ -289,6 +289,17 @@ def _asks_for(np: Any, k: Any, close: Any) -> bool:
     return bool((close & (values > 1e-10 * np.max(values, initial=0.0))).any())
 
 
+def _tells_apart(np: Any, g: Any, close: Any) -> bool:
+    """Whether a cotangent of values weighs some that coincide differently: their sum is smooth, each alone is not."""
+    if not close.any() or STATE.transposing:
+        return False
+    weights = np.asarray(plain(g))
+    if weights.ndim == 0:
+        return False
+    gap = np.abs(weights[..., None, :] - weights[..., :, None])
+    return bool((close & (gap > 1e-10 * np.max(np.abs(weights), initial=0.0))).any())
+
+
 COINCIDE = "are not differentiable where values coincide"
 
 
@@ -316,6 +327,7 @@ def _eigh_vjp(g: Any, y: Any, x: Any) -> Any:
     if close.any() and (RECORDERS and not STATE.transposing):
         meet(eigh_row, True, 1)
     meet(eigh_row, _asks_for(np, k, close))
+    meet(eigh_row, _tells_apart(np, gw, close), 3)
     if is_complex(v):
         phase = np.abs(np.imag(np.diagonal(plain(k), axis1=-2, axis2=-1)))
         meet(eigh_row, not STATE.transposing and some(phase > 1e-10 * np.max(np.abs(plain(k)), initial=0.0)), 2)
@@ -330,6 +342,7 @@ eigh_row = rule(
         found_by_rule("eigenvectors " + COINCIDE, "the undefined terms are left out"),
         found_by_rule("eigh meets repeated eigenvalues: second derivatives across them are left out"),
         found_by_rule("complex eigenvectors are defined up to a phase, and this function depends on it"),
+        found_by_rule("eigenvalues that coincide are not differentiable one by one", "the derivatives along the vectors found"),
     ],
     doc="Eigenvalues, rising, and eigenvectors of the Hermitian part of x; so the gradient is Hermitian.",
     example=("eigh([[2.0, 0.0], [0.0, 1.0]])", ([1.0, 2.0], [[0.0, 1.0], [1.0, 0.0]])),
@@ -410,8 +423,14 @@ def _svd_vjp(g: Any, y: Any, x: Any) -> Any:
     total = OPERATORS["expand_dims"](s, axis=-2) + OPERATORS["expand_dims"](s, axis=-1)
     apart_zero = np.asarray(plain(total)) > 8.0 * max(rows, columns) * np.finfo(values.dtype).eps * largest[..., None]
     meet(svd_row, _asks_for(np, of_u + of_v, close))
+    meet(svd_row, _tells_apart(np, gs, close & positive[..., None, :]), 3)
     if close.any() and (RECORDERS and not STATE.transposing):
         meet(svd_row, True, 1)
+    weights = np.abs(np.asarray(plain(gs)))
+    cusp = ~positive & (weights > 1e-10 * np.max(weights, initial=0.0))
+    if not STATE.transposing and some(cusp):
+        meet(svd_row, True, 4)
+        gs = OPERATORS["where"](mask_tensor(~cusp), gs, 0.0)
     across = (turn_u + turn_v) * beside(safe_inverse(_differences(s), apart), u)
     along = (turn_u - turn_v) * beside(safe_inverse(total, apart_zero), u)
     inner = (across + along) * 0.5 + beside(diag_batch(gs), u)
@@ -434,6 +453,8 @@ svd_row = rule(
         found_by_rule("singular vectors " + COINCIDE, "the undefined terms are left out"),
         found_by_rule("svd meets repeated singular values: second derivatives across them are left out"),
         found_by_rule("complex singular vectors are defined up to a phase, and this function depends on it"),
+        found_by_rule("singular values that coincide are not differentiable one by one", "the derivatives along the vectors found"),
+        found_by_rule("a singular value is not differentiable at 0", "0 chosen from the unit ball"),
     ],
     internal=True, doc="The singular value decomposition with as many vectors as values.",
     example=("svd_thin([[2.0]])", ([[1.0]], [2.0], [[1.0]])),

@@ -16,7 +16,7 @@ from .linalg import norm
 from .reductions import reduce_logsumexp as logsumexp
 from .reductions import reduce_sum
 from .structure import reshape
-from .support import VECTOR, cases, shape_of
+from .support import SQUARE, VECTOR, cases, floating, shape_of
 from .trigonometric import cosh, log_cosh, sin, sinh
 
 TYPE_CHECKING = False
@@ -139,6 +139,17 @@ def _root_of_sum(x: Any) -> Any:
 root_of_sum_of_squares = composite(
     "root_of_sum_of_squares", "x", lambda x: _root_of_sum(as_operand(x)), domain=cases(((VECTOR,), {})), internal=True,
     doc="sqrt(sum(x**2)) without overflow or underflow on the way.", example=("root_of_sum_of_squares([3e200, 4e200])", 5e200),
+)  # fmt: skip
+
+
+def _square_of_norm(x: Any) -> Any:
+    x = floating(x)
+    return power(norm(x), 2) if is_complex(x) else reduce_sum(multiply(x, x))
+
+
+square_of_norm = composite(
+    "square_of_norm", "x", _square_of_norm, domain=cases(((VECTOR,), {}), ((SQUARE,), {})), internal=True,
+    doc="norm(x)**2 as the sum of the squares, which is smooth at 0 too.", example=("square_of_norm([3.0, 4.0])", 25.0),
 )  # fmt: skip
 
 # --- f(x) / x ---------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@
     1 - cos(x)                      2 sin(x/2)**2
     sqrt(a**2 + b**2 [+ c**2])      scaled as hypot is
     sqrt(x)**2                      x, where x >= 0
+    norm(x)**2                      sum(x*x)
     sqrt(x + c) - sqrt(x + d)       (c - d) / (sqrt(x + c) + sqrt(x + d)), for numbers c and d
     lgamma(x + 1) - lgamma(x)       log(abs(x))
     sin(x)/x, sinh(x)/x, expm1(x)/x, log1p(x)/x, (1 - cos(x))/x**2     with their limits at 0
@@ -91,8 +92,8 @@ def rewrite_operator(node: c.Operator) -> c.Expr | None:
                 return apply("log", [apply("abs", [b[1]], node.site)], node.site)
     elif node.symbol == "**":
         a = call_of(left)
-        if a is not None and a[0] == "sqrt" and literal(right) == 2:
-            return apply("square_of_root", [a[1]], node.site)
+        if a is not None and a[0] in ("sqrt", "norm") and literal(right) == 2:
+            return apply("square_of_root" if a[0] == "sqrt" else "square_of_norm", [a[1]], node.site)
     elif node.symbol == "/":
         top = call_of(left)
         if left.__class__ is c.Apply or (left.__class__ is c.Operator and left.symbol == "-"):

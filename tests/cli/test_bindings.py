@@ -113,3 +113,16 @@ def test_a_point_file_binds_every_key_and_a_binding_overrides_it(
 def test_a_path_with_a_comma_is_quoted(document: Callable[..., dict[str, object]], folder: Path) -> None:
     (folder / "a,b.json").write_text("[1, 2]")
     assert document("value", "sum(x) + y", "--at", 'x=@"a,b.json",y=1.5')["value"] == 4.5
+
+
+def test_whole_numbers_of_a_file_are_differentiated_as_floats(tmp_path: Path) -> None:
+    import numpy
+    from adiff import program
+    from adiff.cli.bindings import value_of
+
+    (tmp_path / "n.csv").write_text("3\n4\n")
+    numpy.save(tmp_path / "n.npy", numpy.array([3, 4], numpy.int32))
+    for name in ("n.csv", "n.npy"):
+        bound = value_of("--at x", f"@{tmp_path}/{name}")
+        assert program("sum(x**2)").value_and_gradient({"x": bound})[1]["x"].tolist() == [6.0, 8.0]
+        assert program("x[0] // 2, [10, 20, 30, 40][x[0]]").value({"x": bound}) == (1, 40)

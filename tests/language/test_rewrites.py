@@ -87,7 +87,7 @@ def test_sums_of_matrices_are_over_all_axes() -> None:
 @pytest.mark.parametrize(
     ("text", "value", "slope", "bend"),
     [("sin(x) / x", 1, 0, -1 / 3), ("sinh(x) / x", 1, 0, 1 / 3), ("expm1(x) / x", 1, 1 / 2, 1 / 3), ("log(1 + x) / x", 1, -1 / 2, 2 / 3),
-     ("(1 - cos(x)) / x**2", 1 / 2, 0, -1 / 12), ("sqrt(x)**2", 0, 1, 0)],
+     ("(1 - cos(x)) / x**2", 1 / 2, 0, -1 / 12), ("sqrt(x)**2", 0, 1, 0), ("norm(x)**2", 0, 0, 2)],
 )  # fmt: skip
 def test_limits_at_zero(text: str, value: float, slope: float, bend: float) -> None:
     outcome = program(text).evaluate("hessian", {"x": 0.0})

@@ -452,6 +452,26 @@ def test_functions_that_do_are_reported(name: str) -> None:
     assert any("are not differentiable where values coincide" in notice for notice in notices())
 
 
+@pytest.mark.parametrize("name", ["eigvalsh", "svdvals"])
+def test_one_of_several_equal_values_is_reported(name: str) -> None:
+    """The largest of two equal eigenvalues has a kink; their sum has none."""
+    values = (lambda x: call("eigvalsh", x)) if name == "eigvalsh" else lambda x: call("svd", x, compute_uv=False)
+    grad(lambda x: call("sum", values(x)), np.eye(2))
+    assert notices() == []
+    grad(lambda x: call("max", values(x) * tensor([1.0, 2.0])), np.eye(2))
+    assert any("that coincide are not differentiable one by one" in notice for notice in notices())
+
+
+def test_a_singular_value_that_is_zero_is_reported() -> None:
+    """The nuclear norm of a matrix of rank one: the least-norm subgradient is u vh."""
+    a = np.array([[1.0, 2.0], [2.0, 4.0]])
+    g = grad(lambda x: call("sum", call("svd", x, compute_uv=False)), a)
+    np.testing.assert_allclose(g, a / 5.0, atol=1e-14)
+    assert any("a singular value is not differentiable at 0" in notice for notice in notices())
+    g = grad(lambda x: call("sum", call("svd", x, compute_uv=False) ** 2), a)
+    np.testing.assert_allclose(g, 2 * a, atol=1e-14)
+
+
 def test_second_derivatives_across_equal_eigenvalues_are_reported() -> None:
     hessian(lambda x: call("sum", call("eigvalsh", x) ** 2), np.eye(2))
     assert any("second derivatives across them are left out" in notice for notice in notices())
