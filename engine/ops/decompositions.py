@@ -428,9 +428,7 @@ def _svd_vjp(g: Any, y: Any, x: Any) -> Any:
         meet(svd_row, True, 1)
     weights = np.abs(np.asarray(plain(gs)))
     cusp = ~positive & (weights > 1e-10 * np.max(weights, initial=0.0))
-    if not STATE.transposing and some(cusp):
-        meet(svd_row, True, 4)
-        gs = OPERATORS["where"](mask_tensor(~cusp), gs, 0.0)
+    meet(svd_row, not STATE.transposing and some(cusp), 4)
     across = (turn_u + turn_v) * beside(safe_inverse(_differences(s), apart), u)
     along = (turn_u - turn_v) * beside(safe_inverse(total, apart_zero), u)
     inner = (across + along) * 0.5 + beside(diag_batch(gs), u)
@@ -454,7 +452,7 @@ svd_row = rule(
         found_by_rule("svd meets repeated singular values: second derivatives across them are left out"),
         found_by_rule("complex singular vectors are defined up to a phase, and this function depends on it"),
         found_by_rule("singular values that coincide are not differentiable one by one", "the derivatives along the vectors found"),
-        found_by_rule("a singular value is not differentiable at 0", "0 chosen from the unit ball"),
+        found_by_rule("a singular value is not differentiable at 0", "the derivative along the vectors found"),
     ],
     internal=True, doc="The singular value decomposition with as many vectors as values.",
     example=("svd_thin([[2.0]])", ([[1.0]], [2.0], [[1.0]])),

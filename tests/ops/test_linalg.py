@@ -463,13 +463,16 @@ def test_one_of_several_equal_values_is_reported(name: str) -> None:
 
 
 def test_a_singular_value_that_is_zero_is_reported() -> None:
-    """The nuclear norm of a matrix of rank one: the least-norm subgradient is u vh."""
+    """The nuclear norm of a matrix of rank one: u vh of the value that is not 0, and a part of norm 1 across it."""
     a = np.array([[1.0, 2.0], [2.0, 4.0]])
     g = grad(lambda x: call("sum", call("svd", x, compute_uv=False)), a)
-    np.testing.assert_allclose(g, a / 5.0, atol=1e-14)
+    assert np.sum(g * a) == pytest.approx(5.0, rel=1e-14)
+    assert np.linalg.norm(g, 2) == pytest.approx(1.0, rel=1e-14)
     assert any("a singular value is not differentiable at 0" in notice for notice in notices())
     g = grad(lambda x: call("sum", call("svd", x, compute_uv=False) ** 2), a)
     np.testing.assert_allclose(g, 2 * a, atol=1e-14)
+    h = hessian(lambda x: call("sum", call("svd", x, compute_uv=False) ** 2), a)
+    np.testing.assert_allclose(np.reshape(h, (4, 4)), 2 * np.eye(4), atol=1e-13)
 
 
 def test_second_derivatives_across_equal_eigenvalues_are_reported() -> None:
