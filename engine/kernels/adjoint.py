@@ -4,6 +4,9 @@ The forward code runs first; loops keep the values they carry at the head of eac
 statements backwards; for a loop it takes the iterations in reverse, loads the heads, runs the body again (keeping the
 heads of loops inside it) and then the body's adjoint. Every cotangent is one scalar accumulator, every array has one
 array of cotangents; partials come from the rows' own formulas, applied to symbols.
+
+A loop that only sums what its iterations give needs no reverse sweep: the cotangent of each of its terms is known
+before it starts, and an iteration's adjoint follows the iteration itself (`streamed`).
 """
 
 from __future__ import annotations
@@ -14,9 +17,11 @@ from . import ir
 from .activity import active_set, surely_reached
 from .build import Builder, Sym, raw
 from .ir import BOOL, FLOAT, Array, Stack, Stmt, Unsupported, Var
+from .tidy import changes, operands
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from ..core.operation import Singular
@@ -30,23 +35,28 @@ def adjoint(kernel: ir.Kernel, result: Var, sources: list[Any], again: bool = Fa
     """
     transform = Adjoint(active_set(kernel, result, sources), surely_reached(kernel, sources)[1], again)
     forward = transform.keep_heads(kernel.body, True)
-    builder = transform.builder
-    transform.clear_scalars([s for s in sources if s.__class__ is Var])
-    for s in sources:
-        if s.__class__ is Array:
-            transform.array_of(s)
-    transform.clear_block(forward)
-    if result in transform.active:
-        builder.append(ir.Accumulate(transform.bars[result], 1.0))
-    transform.reverse(forward)
+
+    def clear() -> None:
+        transform.clear_scalars([s for s in sources if s.__class__ is Var])
+        for s in sources:
+            if s.__class__ is Array:
+                transform.array_of(s)
+        transform.clear_block(forward)
+
+    def seed() -> None:
+        if result in transform.active:
+            transform.builder.append(ir.Accumulate(transform.bars[result], 1.0))
+
+    body = transform.there_and_back(forward, clear, seed)
     results: list[Any] = [result]
     for s in sources:
         results.append(transform.bars[s] if s.__class__ is Var else transform.arrays[s])
-    body = forward + builder.block
     if transform.noted:
-        transform.notes.shape = (len(transform.noted),)
-        body.insert(0, ir.Alloc(transform.notes, True))
-        results.append(transform.notes)
+        notes = Array(ir.INT, (len(transform.noted),), "notes")
+        body[:0] = [ir.Set(flag, "copy", (0,), None, None) for flag in transform.flags]
+        body.append(ir.Alloc(notes, False))
+        body.extend(ir.Store(notes, k, flag) for k, flag in enumerate(transform.flags))
+        results.append(notes)
     return ir.Kernel(kernel.parameters, body, results), transform.noted
 
 
@@ -71,9 +81,12 @@ class Adjoint:
         self.arrays: dict[Array, Array] = {}
         # Where a renamed variable of a repeated body comes from, so that its activity is known.
         self.origin: dict[Any, Any] = {}
-        # One flag per singular point of the program: set when it is hit by a cotangent that is not zero.
-        self.notes = Array(ir.INT, (0,), "notes")
+        # One flag per singular point of the program: how often it is hit by a cotangent that is not zero. A sum is
+        # what a loop can collect in without a branch.
+        self.flags: list[Var] = []
         self.noted: list[Noted] = []
+        # Heads of the loops being streamed: their cotangents are what the loop's results have.
+        self.unchanged: set[Any] = set()
 
     def is_active(self, x: Any) -> bool:
         return x.__class__ in (Var, Array) and self.origin.get(x, x) in self.active
@@ -192,6 +205,8 @@ class Adjoint:
         if self.is_active(x):
             if x not in self.bars:
                 raise Unsupported("a cotangent out of the reach of its variable")
+            if x in self.unchanged:
+                return
             c = raw(c)
             if c.__class__ in (int, float) and c == 0:
                 return
@@ -199,8 +214,31 @@ class Adjoint:
 
     # --- reverse ----------------------------------------------------------------------------------------------------
 
-    def reverse(self, block: list[Stmt]) -> None:
-        for s in reversed(block):
+    def there_and_back(
+        self, forward: list[Stmt], clear: Callable[[], None], seed: Callable[[], None], foreign: Iterable[Any] = ()
+    ) -> list[Stmt]:
+        """A block followed by its adjoint. `clear` starts the cotangents, and `seed` gives those of the block's results.
+
+        The block itself leaves the arrays in `foreign` alone.
+        """
+        builder = self.builder
+        cleared, _ = builder.nested(clear)
+
+        def back() -> list[Stmt]:
+            seed()
+            return self.reverse(forward, True)
+
+        backward, streamed = builder.nested(back)
+        changed = any(a is not b for a, b in zip(forward, streamed))
+        there = without_stores(streamed, set(foreign))
+        # An adjoint that follows its iteration needs the cotangents before the reverse sweep begins.
+        return cleared + there + backward if changed else there + cleared + backward
+
+    def reverse(self, block: list[Stmt], stream: bool = False) -> list[Stmt]:
+        """Emit the adjoint of a block; the block itself, in which streamed loops have their adjoints (if allowed)."""
+        there = list(block)
+        for k in reversed(range(len(block))):
+            s = block[k]
             if s.__class__ is ir.Set:
                 if self.is_active(s.var):
                     self.reverse_set(s)
@@ -215,7 +253,100 @@ class Adjoint:
             elif s.__class__ is ir.If:
                 self.reverse_if(s)
             elif s.__class__ is ir.Loop:
-                self.reverse_loop(s)
+                fused = self.streamed(s, there[k + 1 :]) if stream else None
+                if fused is None:
+                    self.reverse_loop(s)
+                else:
+                    there[k : k + 1] = fused
+        return there
+
+    # --- loops that only sum ----------------------------------------------------------------------------------------
+
+    def streamed(self, s: ir.Loop, later: list[Stmt]) -> list[Stmt] | None:
+        """The loop with each iteration followed by its adjoint, after what computes the cotangents of its results.
+
+        None where that cannot be: a head's cotangent differs from iteration to iteration, or something that comes
+        `later` decides about the cotangents.
+        """
+        moving = [phi for phi, _, _ in s.carried if self.is_active(phi)]
+        made = arrays_made(s.body)
+        outside = [x for x in touched_arrays(s.body) if x not in made]
+        if not moving or any(x in stored_arrays(s.body) for x in outside):
+            return None
+        changed_later = stored_arrays(later)
+        if any(x in changed_later and self.is_active(x) for x in outside):
+            return None
+        following = {phi: f for phi, _, f in s.carried}
+        for phi in moving:
+            ones = self.carried_over(s.body, {phi})
+            if ones is None or [p for p in moving if following[p] in ones] != [phi]:
+                return None
+        start = self.taken_forward([self.bars[phi] for phi in moving], [s, *later])
+        if start is None:
+            return None
+        inner = self.keep_heads(s.body, True)
+
+        def seed() -> None:
+            for phi in moving:
+                self.give(following[phi], Sym(self.builder, self.bars[phi]))
+
+        self.unchanged.update(moving)
+        body = self.there_and_back(inner, lambda: self.clear_block(inner), seed)
+        self.unchanged.difference_update(moving)
+        for phi, initial, _ in s.carried:
+            if phi in moving:
+                self.give(initial, Sym(self.builder, self.bars[phi]))
+        return [*start, s.replace(body=body, stacks={})]
+
+    def carried_over(self, block: list[Stmt], ones: set[Any]) -> set[Any] | None:
+        """`ones` with all that depends on it by a derivative of exactly 1; None if something does otherwise."""
+        for s in block:
+            if s.__class__ is ir.Set and self.is_active(s.var):
+                places = [k for k, a in enumerate(s.args) if a.__class__ is Var and a in ones]
+                if places:
+                    if len(places) > 1 or not (s.op in ("add", "copy") or (s.op == "subtract" and places == [0])):
+                        return None
+                    ones.add(s.var)
+            elif isinstance(s, ir.Store | ir.AddTo):
+                if s.value.__class__ is Var and s.value in ones and self.is_active(s.array):
+                    return None
+            elif s.__class__ is ir.Loop:
+                ones.update(
+                    phi for phi, initial, _ in s.carried if initial.__class__ is Var and initial in ones and self.is_active(phi)
+                )
+                if self.carried_over(s.body, ones) is None:
+                    return None
+                if any((phi in ones) != (f in ones) for phi, _, f in s.carried if self.is_active(phi)):
+                    return None
+            elif s.__class__ is ir.If:
+                if self.carried_over(s.then, ones) is None or self.carried_over(s.orelse, ones) is None:
+                    return None
+                for var, a, b in s.merges:
+                    if self.is_active(var) and (a in ones) != (b in ones):
+                        return None
+                    if self.is_active(var) and a in ones:
+                        ones.add(var)
+        return ones
+
+    def taken_forward(self, bars: list[Var], later: list[Stmt]) -> list[Stmt] | None:
+        """Take out of the adjoint so far what computes `bars`, if it needs nothing that comes `later`."""
+        needed = set(bars)
+        taken: list[Stmt] = []
+        for s in reversed(self.builder.block):
+            if isinstance(s, ir.Set | ir.Accumulate):
+                if s.var in needed:
+                    taken.append(s)
+                    needed.update(x for x in operands(s) if x.__class__ is Var)
+            elif changes(s) & needed:
+                return None
+        for s in later:
+            if changes(s) & needed or (s.__class__ is ir.Loop and (s.trips in needed or s.index in needed)):
+                return None
+        chosen = set(map(id, taken))
+        self.builder.block[:] = [s for s in self.builder.block if id(s) not in chosen]
+        return taken[::-1]
+
+    # --- statements -------------------------------------------------------------------------------------------------
 
     def reverse_store(self, s: ir.Store) -> None:
         bar = self.arrays[s.array]
@@ -272,12 +403,12 @@ class Adjoint:
         builder = self.builder
         if mask is False or mask is NotImplemented:
             return
-        number = len(self.noted)
         certain = any(self.origin.get(x, x) in self.certain for x in inputs)
         self.noted.append(Noted(spot, s.site, certain))
+        self.flags.append(Var(ir.INT, "n"))
         met = fresh(builder, "not_equal", (g, 0.0), BOOL)
         hit = met if mask is True else fresh(builder, "logical_and", (mask, met), BOOL)
-        builder.append(ir.If(hit.var, [ir.Store(self.notes, number, 1)], [], []))
+        builder.append(ir.Accumulate(self.flags[-1], hit.var))
 
     def resolved(self, spot: Singular, p: Any, symbols: tuple[Any, ...], g: Sym, s: ir.Set, x: Any) -> Any:
         """A partial with the policy's choice at a singular point, and a flag that says whether it was met."""
@@ -324,29 +455,32 @@ class Adjoint:
         if index is not None and s.start == 0 and s.step == 1 and s.start.__class__ is int and s.step.__class__ is int:
             position, index = index, None  # the iteration's number is the index
 
+        handed: list[tuple[Any, Sym]] = []
+
         def fill() -> None:
             # What the loop's results received becomes the cotangent of the values that the body hands on.
-            handed: list[tuple[Any, Sym]] = []
             for phi in moving:
                 c = Var(FLOAT, "c")
                 builder.append(ir.Set(c, "copy", (self.bars[phi],), None, None))
                 builder.append(ir.Set(self.bars[phi], "zero", (), None, None))
                 handed.append((phi, Sym(builder, c)))
             body = self.keep_heads(self.renamed(s.body, names), True)
-            # Arrays from outside hold what they held: nothing is stored in them again.
-            own = arrays_made(body)
             for phi, array in marks(s):
                 builder.append(ir.Rewind(array, names[phi]))
-            builder.block.extend(without_stores(body, own, s.own))
             # The head's variable collects into the same accumulator as the loop's result, one iteration earlier.
             for phi in moving:
                 self.bars[names[phi]] = self.bars[phi]
-            self.clear_block(body)
             following = {phi: f for phi, _, f in carried}
-            for phi, symbol in handed:
-                f = following[phi]
-                self.give(names.get(f, f) if f.__class__ is Var else f, symbol)
-            self.reverse(body)
+
+            def seed() -> None:
+                for phi, symbol in handed:
+                    f = following[phi]
+                    self.give(names.get(f, f) if f.__class__ is Var else f, symbol)
+
+            # Arrays from outside hold what they held: nothing is stored in them again, unless they were rewound.
+            made = arrays_made(body)
+            foreign = [x for x in stored_arrays(body) if x not in made and not (s.own and x.role == "carried")]
+            builder.block.extend(self.there_and_back(body, lambda: self.clear_block(body), seed, foreign))
 
         block, _ = builder.nested(fill)
         builder.append(ir.ReverseLoop(s.trips, position, index, s.start, s.step, restored, block))
@@ -400,16 +534,27 @@ def marks(s: ir.Loop) -> list[tuple[Var, Array]]:
     return [(phi, ends[following]) for phi, _, following in s.carried if following in ends]
 
 
-def without_stores(block: list[Stmt], own: set[Any], again: bool) -> list[Stmt]:
-    """A block that stores only in the arrays in `own`, and those that were rewound to be changed `again`."""
+def stored_arrays(block: list[Stmt]) -> set[Any]:
+    """The arrays in which a block stores."""
+    found = {s.array for s in block if isinstance(s, ir.Store | ir.AddTo | ir.Keep)}
+    for s in block:
+        for inner in nested(s):
+            found |= stored_arrays(inner)
+    return found
+
+
+def without_stores(block: list[Stmt], foreign: set[Any]) -> list[Stmt]:
+    """A block that stores nothing in the arrays in `foreign`."""
+    if not foreign:
+        return block
     kept: list[Stmt] = []
     for s in block:
-        if isinstance(s, ir.Store | ir.Keep) and s.array not in own and not (again and s.array.role == "carried"):
+        if isinstance(s, ir.Store | ir.Keep) and s.array in foreign:
             continue
         if s.__class__ is ir.Loop:
-            s = s.replace(body=without_stores(s.body, own, again))
+            s = s.replace(body=without_stores(s.body, foreign))
         elif s.__class__ is ir.If:
-            s = ir.If(s.condition, without_stores(s.then, own, again), without_stores(s.orelse, own, again), s.merges)
+            s = ir.If(s.condition, without_stores(s.then, foreign), without_stores(s.orelse, foreign), s.merges)
         kept.append(s)
     return kept
 
