@@ -17,9 +17,7 @@ BY_HAND = 1.3
 class Workload:
     """A program, its inputs, and the same gradient by hand; `by_hand` returns the value and the gradients of `wrt`."""
 
-    def __init__(
-        self, name: str, program: str, point: dict[str, Any], by_hand: Callable[..., Any], wrt: list[str]
-    ) -> None:
+    def __init__(self, name: str, program: str, point: dict[str, Any], by_hand: Any, wrt: list[str]) -> None:
         self.name = name
         self.program = program
         self.point = point
@@ -505,29 +503,35 @@ def interleaved(sides: list[Callable[[], object]], repeats: int) -> list[float]:
 def rows(only: str = "") -> Iterator[Row]:
     if not available("numba"):
         return
+    for w in workloads():
+        if only in w.name:
+            yield row(w)
+
+
+def row(w: Workload) -> Row:
+    """One program measured, after its gradient has been compared."""
     import numpy as np
 
-    for w in workloads():
-        if only not in w.name:
-            continue
-        program = adiff.program(w.program)
-        outcome = program.evaluate("grad", w.point, w.wrt, engine="kernel")
-        if outcome.engine != "kernel":
-            print(w.name, outcome.reason); continue
-        given = [w.point[name] for name in inspect.signature(w.by_hand.py_func).parameters]
-        expected = w.by_hand(*given)
-        for name, slope in zip(["value", *w.wrt], expected):
-            ours = outcome.value if name == "value" else outcome.gradients[name]
-            if not np.allclose(ours, slope, rtol=1e-6, atol=1e-9 * np.max(np.abs(slope))):
-                print(f"{w.name}: {name} is {ours}, by hand {slope}")
-        ours, theirs = interleaved(
-            [lambda: program.evaluate("grad", w.point, w.wrt, engine="kernel"), lambda: w.by_hand(*given)], 7
-        )
-        yield Row(w.name, "by hand", ours * 1e3, theirs * 1e3, "ms", BY_HAND)
+    program = adiff.program(w.program)
+    outcome = program.evaluate("grad", w.point, w.wrt, engine="kernel")
+    if outcome.engine != "kernel":
+        raise SystemExit(f"{w.name}: {outcome.reason}")
+    given = [w.point[name] for name in inspect.signature(w.by_hand.py_func).parameters]
+    for name, expected in zip(["value", *w.wrt], w.by_hand(*given)):
+        found = outcome.value if name == "value" else outcome.gradients[name]
+        if not np.allclose(np.ravel(found), np.ravel(expected), rtol=1e-6, atol=1e-9 * np.max(np.abs(expected))):
+            raise SystemExit(f"{w.name}: {name} is {found}, by hand {expected}")
+    ours, theirs = interleaved(
+        [lambda: program.evaluate("grad", w.point, w.wrt, engine="kernel"), lambda: w.by_hand(*given)], 7
+    )
+    return Row(w.name, "by hand", ours * 1e3, theirs * 1e3, "ms", BY_HAND)
 
 
 if __name__ == "__main__":
     import sys
 
     for row in rows(sys.argv[1] if len(sys.argv) > 1 else ""):
-        print(f"{row.workload:48} {row.ours:9.3f} by hand {row.theirs:9.3f} {row.unit}: {row.ratio:.2f} {row.verdict}", flush=True)
+        print(
+            f"{row.workload:48} {row.ours:9.3f} by hand {row.theirs:9.3f} {row.unit}: {row.ratio:.2f} {row.verdict}",
+            flush=True,
+        )

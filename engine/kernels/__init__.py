@@ -1,9 +1,10 @@
 """The kernel tier: the core program compiled, with its derivatives, to machine code by way of Numba.
 
-core program --specialise--> IR --adjoint--> IR --simplify, tidy--> IR --emit--> Python source --Numba--> code
+core program --specialise--> IR --fuse, adjoint--> IR --simplify, tidy--> IR --emit--> Python source --Numba--> code
 
 specialise (expressions, control, static)   the core program run on symbols; build, arrays, array_rows, composites
 activity                                     what needs a cotangent, and what a tape would follow
+fuse                                         loops over one range as one, without the arrays between them
 adjoint                                      the reverse sweep, by source transformation
 tangent                                      forward mode, of adjoints too
 derivatives, directions, answers             the kernels of hessian, jacobian, jvp, vjp and hvp, and what they give

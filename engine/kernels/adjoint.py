@@ -312,7 +312,9 @@ class Adjoint:
                     return None
             elif s.__class__ is ir.Loop:
                 ones.update(
-                    phi for phi, initial, _ in s.carried if initial.__class__ is Var and initial in ones and self.is_active(phi)
+                    phi
+                    for phi, initial, _ in s.carried
+                    if initial.__class__ is Var and initial in ones and self.is_active(phi)
                 )
                 if self.carried_over(s.body, ones) is None:
                     return None

@@ -10,16 +10,17 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def simplify(kernel: ir.Kernel) -> ir.Kernel:
-    """The kernel without dead code."""
-    needed = live(kernel)
+def simplify(kernel: ir.Kernel, logs: bool = False) -> ir.Kernel:
+    """The kernel without dead code; with `logs`, those of overwritten elements stay for an adjoint to come."""
+    needed = live(kernel, logs)
     return ir.Kernel(kernel.parameters, sweep(kernel.body, needed), kernel.results)
 
 
-def live(kernel: ir.Kernel) -> set[Any]:
+def live(kernel: ir.Kernel, logs: bool) -> set[Any]:
     """Everything that a result depends on, control included."""
     edges: dict[Any, list[Any]] = {}
     roots: list[Any] = list(kernel.results)
+    marked: dict[Var, Array] = {}
 
     def need(target: Any, *sources: Any) -> None:
         edges.setdefault(target, []).extend(x for x in sources if x.__class__ in (Var, Array, Stack, tuple))
@@ -38,8 +39,11 @@ def live(kernel: ir.Kernel) -> set[Any]:
                 need(s.array, s.index, s.value, *control)
             elif s.__class__ is ir.Keep:
                 need(("log", s.array), s.index, *control)
+                if logs:
+                    need(s.array, ("log", s.array))
             elif s.__class__ is ir.Mark:
                 need(s.var, ("log", s.array))
+                marked[s.var] = s.array
             elif isinstance(s, ir.TakeBack | ir.Rewind):
                 need(s.array, ("log", s.array), getattr(s, "value", None), *control)
             elif s.__class__ is ir.Accumulate:
@@ -57,6 +61,10 @@ def live(kernel: ir.Kernel) -> set[Any]:
                     if phi in s.stacks:
                         need(s.stacks[phi], phi)
                 walk(s.body, inner)
+                if logs:
+                    for phi, _, following in s.carried:
+                        if following.__class__ is Var and following in marked:
+                            need(marked[following], phi)
             elif s.__class__ is ir.ReverseLoop:
                 inner = [*control, s.trips]
                 if s.index is not None:
