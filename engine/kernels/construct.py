@@ -8,12 +8,8 @@ from . import ir
 from .activity import may_reach, surely_reached
 from .adjoint import Noted, adjoint, nested
 from .build import NUMBERS, Builder, Lazy, Sym, raw
-<<<<<<< HEAD
-from .ir import FLOAT, Unsupported, Var
-=======
 from .fuse import fuse
-from .ir import FLOAT, Unsupported
->>>>>>> d0d8d07 (Kernels: loops over one range are one loop; flags of singular points are sums)
+from .ir import FLOAT, Unsupported, Var
 from .simplify import simplify
 from .specialise import specialise
 from .tidy import tidy
@@ -109,36 +105,13 @@ def build(program: CoreProgram, spec: dict[str, Any], sources: Sequence[str] | N
     """The kernel of the value (sources None) or of value and gradient."""
     lowered = Lowered(program, spec, sources or ())
     if sources is None:
-<<<<<<< HEAD
-        return lowered.built(lowered.kernel, [])
+        return lowered.built(fuse(lowered.kernel), [])
     result = lowered.summed()
-    differentiated, noted = adjoint(lowered.kernel, result, list(lowered.targets.values()))
-    differentiated.results[0] = lowered.value
-    return lowered.built(differentiated, noted, result)
-=======
-        found = Built(tidy(simplify(fuse(plain))), shape)
-        found.counted = [positions[var] for var in builder.counted]
-        return found
-    if summed.__class__ is not Sym or summed.kind != FLOAT:
-        raise Unsupported("a result that depends on no input")
-    targets: dict[str, Any] = {}
-    for name in sources:
-        symbol = made.inputs[name]
-        targets[name] = symbol.var if symbol.__class__ is Sym else symbol.stored
-    short = fuse(ir.Kernel(plain.parameters, plain.body, [value, summed.var]))
+    short = fuse(ir.Kernel(lowered.kernel.parameters, lowered.kernel.body, [lowered.value, result]))
     value, total = short.results
-    differentiated, noted = adjoint(short, total, list(targets.values()))
+    differentiated, noted = adjoint(short, total, list(lowered.targets.values()))
     differentiated.results[0] = value
-    found = Built(tidy(simplify(differentiated)), shape)
-    found.noted = noted
-    found.counted = [positions[var] for var in builder.counted]
-    for name, target in targets.items():
-        if not may_reach(plain, target, summed.var):
-            found.lost[name] = why_lost(builder, plain, target)
-        elif summed.var in surely_reached(plain, [target])[0]:
-            found.sure.add(name)
-    return found
->>>>>>> d0d8d07 (Kernels: loops over one range are one loop; flags of singular points are sums)
+    return lowered.built(differentiated, noted, result)
 
 
 def why_lost(builder: Builder, kernel: ir.Kernel, target: Any) -> tuple[str, Any]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # Longer expressions get a name.
 LONGEST = 50
-STEMS = frozenset("v x l m b c d r i k t h a ab da s ra w notes p".split())
+STEMS = frozenset("v x l m n b c d r i k t h a ab da s ra w notes p".split())
 RESERVED = frozenset("math np range max min len float int abs kernel run clear poll".split()) | frozenset(
     keyword.kwlist
 )

@@ -34,12 +34,9 @@ def legal_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(construct, "simplify", checked(construct.simplify))
     monkeypatch.setattr(construct, "tidy", checked(construct.tidy))
     monkeypatch.setattr(construct, "adjoint", adjoint_of_legal(construct.adjoint))
-<<<<<<< HEAD
     monkeypatch.setattr(derivatives, "simplify", checked(derivatives.simplify))
     monkeypatch.setattr(directions, "simplify", checked(directions.simplify))
-=======
     monkeypatch.setattr(construct, "fuse", checked(construct.fuse))
->>>>>>> d0d8d07 (Kernels: loops over one range are one loop; flags of singular points are sums)
 
 
 def adjoint_of_legal(transform: Any) -> Any:
