@@ -505,10 +505,10 @@ def rows(only: str = "") -> Iterator[Row]:
         return
     for w in workloads():
         if only in w.name:
-            yield row(w)
+            yield measured(w)
 
 
-def row(w: Workload) -> Row:
+def measured(w: Workload) -> Row:
     """One program measured, after its gradient has been compared."""
     import numpy as np
 

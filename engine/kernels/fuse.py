@@ -282,22 +282,18 @@ class Forwarding:
                     continue
                 elements[s.array, s.index] = s.var
             elif s.__class__ is ir.Store:
-                for key in [key for key in elements if key[0] is s.array]:
-                    del elements[key]
+                forget(elements, {s.array})
                 if s.array.kind != ir.FLOAT or s.value.__class__ in (Var, float):
                     elements[s.array, s.index] = s.value
             elif s.__class__ is ir.Loop or s.__class__ is ir.If:
                 s = self.nested(s, integers)
-                changed = set(Touched([s], {}, {}).stores)
-                for key in [key for key in elements if key[0] in changed]:
-                    del elements[key]
+                forget(elements, set(Touched([s], {}, {}).stores))
             elif isinstance(s, ir.AddTo | ir.TakeBack | ir.Rewind):
-                for key in [key for key in elements if key[0] is s.array]:
-                    del elements[key]
+                forget(elements, {s.array})
             kept.append(s)
         return kept
 
-    def nested(self, s: Any, integers: dict[Any, Any]) -> Stmt:
+    def nested(self, s: ir.Loop | ir.If, integers: dict[Any, Any]) -> Stmt:
         if s.__class__ is ir.If:
             condition = self.new(s.condition)
             then, orelse = self.block(s.then, integers), self.block(s.orelse, integers)
@@ -310,4 +306,9 @@ class Forwarding:
         return s.replace(
             start=start, stop=stop, step=step, test=test, body=body, carried=carried, condition=self.new(s.condition),
             stop_when=self.new(s.stop_when),
-        )  # type: ignore[no-any-return]  # fmt: skip
+        )  # fmt: skip
+
+
+def forget(elements: dict[tuple[Array, Any], Any], changed: set[Array]) -> None:
+    for key in [key for key in elements if key[0] in changed]:
+        del elements[key]
