@@ -293,7 +293,7 @@ class Forwarding:
             kept.append(s)
         return kept
 
-    def nested(self, s: ir.Loop | ir.If, integers: dict[Any, Any]) -> Stmt:
+    def nested(self, s: Any, integers: dict[Any, Any]) -> Stmt:
         if s.__class__ is ir.If:
             condition = self.new(s.condition)
             then, orelse = self.block(s.then, integers), self.block(s.orelse, integers)
@@ -303,10 +303,11 @@ class Forwarding:
         test = None if s.test is None else self.block(s.test, integers)
         body = self.block(s.body, integers)
         carried = [(phi, initial, self.new(f)) for (phi, _, f), initial in zip(s.carried, initials)]
-        return s.replace(
+        found: ir.Loop = s.replace(
             start=start, stop=stop, step=step, test=test, body=body, carried=carried, condition=self.new(s.condition),
             stop_when=self.new(s.stop_when),
         )  # fmt: skip
+        return found
 
 
 def forget(elements: dict[tuple[Array, Any], Any], changed: set[Array]) -> None:
