@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .kernels.runtime import Kernels
+    from .rows.outcome import RowsOutcome
 
 # Closures call one another as deeply as the text nests. Such calls take no C stack (Python 3.11 on), so the limit is
 # only there to be above what the parser and the limit on calls let through.
@@ -51,6 +52,8 @@ CHOICES = {
 OPTIONS = frozenset(
     (*CHOICES, "tangent", "cotangent", "vector", "order", "max_steps", "max_memory", "timeout", "write", "sparse")
 )
+
+ROWS_OPTIONS = frozenset(("kinks", "max_steps", "max_memory", "timeout"))
 
 
 def check_options(command: str, at: Any, wrt: Any, options: Mapping[str, Any]) -> None:
@@ -153,6 +156,37 @@ class Program:
         outcome = self.evaluate("hvp", at, wrt, vector=vector, **options)
         assert outcome.product is not None
         return outcome.product
+
+    def rows(
+        self,
+        columns: Mapping[str, Any],
+        wrt: Sequence[str] | None = None,
+        order: int = 1,
+        engine: str = "auto",
+        at: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> RowsOutcome:
+        """The program once for each row of a table: values, gradients (order 1), Hessians (order 2).
+
+        `columns` maps names to arrays or lists of n items, each item as a bare number is; columns that are no input are
+        ignored. `at` binds the inputs that are the same in all rows. `wrt` names the sources; by default they are the
+        inputs that have a column. A row that fails has its error under its number in `.errors`, and nan elsewhere.
+        Options: kinks, max_steps (of a row), max_memory, timeout.
+        """
+        from .rows.run import rows
+
+        if not hasattr(columns, "items") or (at is not None and not hasattr(at, "items")):
+            raise AdiffError("E0812", "columns must be a dict from names to arrays, and `at` one to values")
+        if order.__class__ is not int or order not in (0, 1, 2):
+            raise AdiffError("E0812", f"order cannot be {order!r}", None, "0: values; 1: gradients too; 2: Hessians too")
+        check_options("grad", at, wrt, {**options, "engine": engine})
+        refused = [name for name in options if name not in ROWS_OPTIONS]
+        if refused:
+            raise AdiffError(
+                "E0811", f"rows has no option {refused[0]}", None, f"its options are {', '.join(sorted(ROWS_OPTIONS))}"
+            )
+        with LOCK, deep_recursion():
+            return rows(self, columns, at, wrt, order, {**options, "engine": engine})
 
     # --- the one door -----------------------------------------------------------------------------------------------
 

@@ -67,6 +67,8 @@ def singular_partial(op: Operation, spot: Singular, p: Any, inputs: tuple[Any, .
     if hit and not STATE.quiet:
         if STATE.kinks == "error":
             raise failure("E0501", f"{spot.message}", "drop --kinks error to take the documented choice")
+        if STATE.tally is not None:
+            STATE.tally(singular_notice(spot, choice), mask, inputs, g)
         STATE.notify("N0501", singular_notice(spot, choice))
     if choice is None:
         return p

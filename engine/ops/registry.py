@@ -16,6 +16,7 @@ from . import (
     products,
     reductions,
     rounding,
+    row_sets,
     scans,
     sequences,
     shapes,
@@ -52,6 +53,7 @@ FAMILIES: tuple[tuple[str, ModuleType], ...] = (
     ("linalg", linalg),
     ("sequences", sequences),
     ("partition", partition),
+    ("row sets", row_sets),
 )
 
 ROWS: dict[str, Operation] = {}

@@ -1,0 +1,339 @@
+"""Functions of the language given columns: Python's built-ins, composite rows, and an item by an index of each row's."""
+
+from __future__ import annotations
+
+from ..core.dispatch import apply, as_operand
+from ..core.dtypes import WEAK_COUNT, WEAK_FLOAT, WEAK_INT
+from ..core.tensor import OPERATORS, Tensor
+from ..ops.registry import NAMES, ROWS
+from .builtins import FUNCTIONS, INTRINSICS
+from .columns import Column, dtype_of, holds_column, take_item, whole_column
+from .row_sets import NotTogether, Table
+from .transforms import TRANSFORMS
+from .values import Builtin
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from ..core.operation import Operation
+
+
+class ColumnRange:
+    """A range whose bounds differ from row to row."""
+
+    __slots__ = ("counts", "rows", "start", "step", "table")
+
+    def __init__(self, table: Table, start: Any, stop: Any, step: Any) -> None:
+        import numpy as np
+
+        begin, end, by = (whole_numbers(x) for x in (start, stop, step))
+        if (np.asarray(by) == 0).any():
+            raise NotTogether("a range with step 0")
+        self.table = table
+        self.rows = table.active
+        begin, end, by = np.broadcast_arrays(begin, end, by)
+        self.counts = np.broadcast_to(np.maximum(0, -((begin - end) // by)), (self.rows.size,))
+        self.start = begin
+        self.step = by
+
+    def here(self, values: Any) -> Any:
+        active = self.table.active
+        if active is self.rows or values.ndim == 0:
+            return values
+        return values[active.places_in(self.rows)]
+
+    def continues(self, k: int) -> Any:
+        """Which of the active rows have an iteration k."""
+        return self.here(self.counts) > k
+
+    def at(self, k: int) -> Any:
+        """The value in iteration k."""
+        start, step = self.here(self.start), self.here(self.step)
+        if start.size and (start == start.flat[0]).all() and (step == step.flat[0]).all():
+            return int(start.flat[0] + k * step.flat[0])
+        return Column(self.table, Tensor(start + k * step, WEAK_INT), self.table.active)
+
+
+STEPS = ColumnRange
+
+
+def whole_numbers(x: Any) -> Any:
+    """The integers of a bound, one for each row or one for all."""
+    import numpy as np
+
+    if x.__class__ is Column:
+        values = x.numbers()
+        if x.mixed or values.ndim != 1 or not (values.dtype.kind == "i" or x.dtype is WEAK_COUNT):
+            raise NotTogether("a range of other than integers")
+        if values.dtype.kind == "f" and (values != np.floor(values)).any():
+            raise NotTogether("a range of broken numbers")
+        end_of_path(x)
+        return values.astype(np.int64)
+    if x.__class__ is not int:
+        raise NotTogether("a range of other than integers")
+    return np.asarray(x)
+
+
+def end_of_path(x: Column) -> None:
+    from ..core.dispatch import path_ends
+
+    path_ends((x.tensor,), "a place where it counts as an integer")
+
+
+def of_columns(name: str, run: Callable[..., Any]) -> Builtin:
+    """A built-in that does otherwise if it is given a column."""
+    ordinary = FUNCTIONS[name]
+
+    def either(*args: Any, **keywords: Any) -> Any:
+        if holds_column(args) or holds_column(keywords):
+            return run(*args, **keywords)
+        return ordinary(*args, **keywords)
+
+    return Builtin(name, either)
+
+
+def refuse(what: str) -> Callable[..., Any]:
+    def run(*args: Any, **keywords: Any) -> Any:
+        raise NotTogether(what)
+
+    return run
+
+
+def column_range(start: Any, stop: Any = None, step: Any = 1) -> ColumnRange:
+    if stop is None:
+        start, stop = 0, start
+    table = next(x.table for x in (start, stop, step) if x.__class__ is Column)
+    return ColumnRange(table, start, stop, step)
+
+
+def only(x: Any) -> Column:
+    if x.__class__ is not Column or x.shape:
+        raise NotTogether("the number of a list")
+    return x
+
+
+def column_int(x: Any) -> Column:
+    x = only(x)
+    if x.dtype.kind == "i" and x.raw:
+        return x
+    import numpy as np
+
+    values = x.numbers()
+    if values.dtype.kind == "f":
+        doubtful = ~(np.abs(values) < 2.0**53)
+        if doubtful.any():
+            x.table.leave(doubtful, "numbers that no integer of a column holds")
+            values = x.numbers()
+        end_of_path(x)
+    elif values.dtype.kind == "c":
+        raise NotTogether("int of a complex number")
+    return Column(x.table, Tensor(np.trunc(values).astype(np.int64), WEAK_INT), x.table.active)
+
+
+def column_float(x: Any) -> Column:
+    x = only(x)
+    if x.dtype.kind == "f":
+        return Column(x.table, x.here(), x.table.active)
+    if x.dtype.kind == "c" or not (x.raw or x.dtype.kind == "b"):
+        raise NotTogether("float of this dtype")
+    return Column(x.table, Tensor(x.numbers().astype("float64"), WEAK_FLOAT), x.table.active)
+
+
+def column_round(x: Any, ndigits: Any = None) -> Any:
+    x = only(x)
+    if x.raw:
+        if x.dtype.kind == "i" and ndigits is None:
+            return x
+        if ndigits is not None or x.dtype.kind != "f":
+            raise NotTogether("round to decimals, which Python does correctly")
+        import numpy as np
+
+        doubtful = ~(np.abs(x.numbers()) < 2.0**53)
+        if doubtful.any():
+            x.table.leave(doubtful, "numbers that no integer of a column holds")
+        return Column(x.table, Tensor(np.rint(x.numbers()).astype(np.int64), WEAK_INT), x.table.active)
+    return NAMES["round"].call((x,), None if ndigits is None else {"decimals": ndigits})
+
+
+def column_bool(x: Any) -> Column:
+    x = only(x)
+    from ..core.dtypes import BOOL
+
+    return Column(x.table, Tensor(x.numbers() != 0, BOOL), x.table.active)
+
+
+def column_abs(x: Any) -> Any:
+    return NAMES["abs"].call((x,), None)
+
+
+def whole_part(name: str) -> Callable[[Any], Any]:
+    def run(x: Any) -> Column:
+        x = only(x)
+        return column_int(x if x.dtype.kind == "i" else NAMES[name](x))
+
+    return run
+
+
+def column_extreme(name: str, row: str, reduction: str) -> Callable[..., Any]:
+    ordinary = FUNCTIONS[name]
+
+    def run(*xs: Any, **keywords: Any) -> Any:
+        if keywords or any(holds_column(x) and x.__class__ is not Column for x in xs[1:]):
+            raise NotTogether(f"{name} with options")
+        if len(xs) == 1 and xs[0].__class__ is Column:
+            return NAMES[reduction].call(xs, None)
+        items = xs[0] if len(xs) == 1 else xs
+        if any(x.__class__ is Column and (x.shape or x.mixed) for x in items):
+            raise NotTogether(f"{name} of other than numbers")
+        if len({dtype_of(x).kind for x in items}) > 1:
+            # Python gives the very item back, an integer or a float.
+            first, *others = items
+            best = first
+            for item in others:
+                best = NAMES[row](best, item)
+                best.mixed = True
+            return best
+        return ordinary(*xs)
+
+    return run
+
+
+COLUMN_FUNCTIONS: dict[str, Builtin] = {
+    "range": of_columns("range", column_range),
+    "int": of_columns("int", column_int),
+    "float": of_columns("float", column_float),
+    "bool": of_columns("bool", column_bool),
+    "round": of_columns("round", column_round),
+    "abs": of_columns("abs", column_abs),
+    "min": of_columns("min", column_extreme("min", "minimum", "reduce_min")),
+    "max": of_columns("max", column_extreme("max", "maximum", "reduce_max")),
+    "math.floor": of_columns("math.floor", whole_part("floor")),
+    "math.ceil": of_columns("math.ceil", whole_part("ceil")),
+    "math.trunc": of_columns("math.trunc", whole_part("trunc")),
+    **{
+        name: of_columns(name, refuse(f"{name} of a column"))
+        for name in ("str", "repr", "type", "isinstance", "sorted", "any", "all", "complex", "dict", "filter", "map",
+                     "assert_equal", "assert_allclose")
+    },
+    # They run functions on tensors of their own, which tapes follow; columns are not among those.
+    **{name: Builtin(name, refuse(f"{name} inside the program")) for name in TRANSFORMS},
+    **{name: Builtin(name, refuse(f"{name} inside the program")) for name in ("GradientTape", "Variable")},
+    "print": Builtin("print", lambda *values, **options: None),
+}  # fmt: skip
+
+# Built-ins that take containers of columns apart without looking at the columns.
+SAFE = frozenset(COLUMN_FUNCTIONS) | frozenset("len zip enumerate list tuple reversed sum pow divmod no_op".split())
+
+
+def safe_to_call(table: Table, callee: Any, values: list[Any], keywords: dict[str, Any]) -> None:
+    """Raise NotTogether for a function that would look into columns, or change what rows share."""
+    if callee.__class__ is Builtin:
+        if callee.name in SAFE and INTRINSICS.get(callee.name) is not None:
+            return
+        raise NotTogether(f"{callee.name} inside the program")
+    if callee.__class__.__name__ == "Operation":
+        return
+    if holds_column(values) or holds_column(keywords) or table.divided:
+        raise NotTogether("a call of what is no function of the program")
+
+
+# --- composite rows -------------------------------------------------------------------------------------------------
+
+
+def root_difference(table: Table, a: Any, b: Any) -> Any:
+    """sqrt(a) - sqrt(b), by way of the conjugate where both are positive and finite."""
+    import numpy as np
+
+    sqrt = ROWS["sqrt"]
+    good: Any = np.ones(table.active.size, bool)
+    for x in (a, b):
+        value = x.numbers() if x.__class__ is Column else np.asarray(x if x.__class__ is not Tensor else x.value)
+        good = good & (value > 0) & (value < np.inf)
+    if good.ndim != 1:
+        raise NotTogether("root_difference of tensors")
+    return table.choose(
+        good, lambda: ROWS["divide"](ROWS["subtract"](a, b), ROWS["add"](sqrt(a), sqrt(b))),
+        lambda: ROWS["subtract"](sqrt(a), sqrt(b)),
+    )  # fmt: skip
+
+
+def dot(table: Table, a: Any, b: Any) -> Any:
+    if len(as_shape(a)) == len(as_shape(b)) == 1:
+        return ROWS["matmul"](a, b)
+    if as_shape(a) == as_shape(b) == ():
+        return ROWS["multiply"](a, b)
+    raise NotTogether("products of matrices")
+
+
+def as_shape(x: Any) -> tuple[int, ...]:
+    x = as_operand(x)
+    return x.shape if x.__class__ in (Column, Tensor) else ()
+
+
+def norm(table: Table, x: Any) -> Any:
+    x = as_operand(x)
+    if x.__class__ is not Column or len(x.shape) != 1:
+        raise NotTogether("norm of other than a vector")
+    return ROWS["euclidean_norm"].call((x,), None)
+
+
+SPECIAL: dict[str, Callable[..., Any]] = {
+    "root_difference": root_difference, "dot": dot, "inner": dot, "vecdot": dot, "norm": norm,
+}  # fmt: skip
+# Composite rows that act element by element, on vectors too.
+ELEMENTWISE_COMPOSITES = frozenset("where clip hard_silu celu mish gelu squareplus sign".split())
+
+
+def call_row(table: Table, op: Operation, values: list[Any], keywords: dict[str, Any]) -> Any:
+    """Call a row as the program does."""
+    if not holds_column(values) and not holds_column(keywords):
+        found = op.call(values, keywords)
+        return table.own(found) if found.__class__ is list else found
+    if op.function is None:
+        return op.call(values, keywords)
+    special = SPECIAL.get(op.name)
+    if special is not None:
+        if keywords or len(values) > 2:
+            raise NotTogether(f"{op.name} with options")
+        return special(table, *values)
+    if op.domain.__class__ is not list and op.name not in ELEMENTWISE_COMPOSITES:
+        raise NotTogether(op.name)
+    if op.name not in ELEMENTWISE_COMPOSITES and any(as_shape(x) for x in [*values, *keywords.values()] if holds_column(x)):
+        raise NotTogether(f"{op.name} of tensors")
+    return op.call(values, keywords)
+
+
+# --- items ----------------------------------------------------------------------------------------------------------
+
+
+def item_of(table: Table, x: Any, index: Any) -> Any:
+    """`x[index]` where the one or the other differs from row to row."""
+    if not holds_column(index):
+        parts = index if index.__class__ is tuple else (index,)
+        if x.shape and all(p.__class__ in (int, slice) or p is None or p is Ellipsis for p in parts):
+            return take_item(x, tuple(parts))
+        raise NotTogether("an index that is a tensor")
+    if index.__class__ is not Column or index.shape or index.mixed or index.dtype.kind != "i":
+        raise NotTogether("an index that is no number")
+    if x.__class__ in (str, dict, range):
+        raise NotTogether("an item that differs from row to row")
+    x = as_operand(list(x) if x.__class__ is tuple else x)
+    if x.__class__ not in (Column, Tensor) or not x.shape:
+        raise NotTogether("an item of a number")
+    import numpy as np
+
+    size = x.shape[0]
+    outside = (index.numbers() < -size) | (index.numbers() >= size)
+    if outside.any():
+        table.leave(outside, "an index that is out of range")
+    places = index.numbers() % size
+    if x.__class__ is Tensor:
+        return Column(table, apply(OPERATORS["take_rows"], (x,), {"indices": places, "axis": 0}), table.active)
+    tensor = whole_column(table, x)
+    key = (np.arange(places.size), places)
+    return Column(table, apply(OPERATORS["index"], (tensor,), {"index": key}), table.active, x.mixed)
+
+
+__all__ = ["COLUMN_FUNCTIONS", "STEPS", "ColumnRange", "call_row", "item_of", "safe_to_call"]

@@ -1,0 +1,414 @@
+"""Columns: one value for each row of a table, and the rows of the operation table applied to whole columns.
+
+A column of scalars looks like a scalar to the program, and one of vectors like a vector: its first axis is the rows',
+and no operation mixes rows. What is known to act on each row alone acts on the whole column, under the ordinary tapes;
+anything else is `NotTogether`.
+"""
+
+from __future__ import annotations
+
+from ..core.dispatch import apply, as_operand, plain
+from ..core.dtypes import BOOL, WEAK_COUNT, WEAK_FLOAT, WEAK_INT, DType, DTypeMismatch, promote, raw_dtype
+from ..core.tensor import OPERATORS, Tensor
+from ..ops.registry import ROWS
+from .row_sets import NotTogether, Rows, Table
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from ..core.operation import Operation
+
+# Rows that act element by element without having partial derivatives.
+ELEMENTWISE = frozenset(
+    "floor ceil trunc round signum sign floor_divide unit angle conj real imag complex cast identity stop_gradient positive "
+    "where_select less less_equal greater greater_equal equal not_equal logical_and logical_or logical_xor logical_not "
+    "bitwise_and bitwise_or bitwise_xor invert isnan isinf isfinite isposinf isneginf signbit isreal isclose "
+    "is_close_symmetric".split()
+)
+# Where an integer means something else than the float of the same size.
+KIND_MATTERS = frozenset("power floor_divide mod fmod".split())
+# Integers of Python's have no bounds; those of a column stay well inside theirs, or their rows leave.
+LARGEST = 2.0**62
+EXACT = 2.0**53
+
+
+class Unlike(Exception):
+    """Values that cannot be rows of one column."""
+
+
+class Column:
+    """One value for each row of a set: `tensor` has the rows along its first axis.
+
+    `mixed` says that some rows hold integers or booleans in the place of floats.
+    """
+
+    __slots__ = ("mixed", "rows", "table", "tensor")
+    description = "a column"
+
+    def __init__(self, table: Table, tensor: Tensor, rows: Rows, mixed: bool = False) -> None:
+        self.table = table
+        self.tensor = tensor
+        self.rows = rows
+        self.mixed = mixed
+
+    @property
+    def dtype(self) -> DType:
+        return self.tensor.dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of one row's value."""
+        return self.tensor.value.shape[1:]  # type: ignore[no-any-return]
+
+    @property
+    def ndim(self) -> int:
+        return self.tensor.value.ndim - 1  # type: ignore[no-any-return]
+
+    @property
+    def raw(self) -> bool:
+        """Whether a row's value would be a bare number of Python's."""
+        return self.tensor.dtype.weak and self.tensor.on is None and not self.shape
+
+    @property
+    def value(self) -> Any:
+        raise NotTogether("a function that looks at the numbers themselves")
+
+    def here(self) -> Tensor:
+        """The tensor of the active rows."""
+        active = self.table.active
+        if self.rows is active:
+            return self.tensor
+        found = active.taken.get(self)
+        if found is None:
+            places = active.places_in(self.rows)
+            if self.tensor.on is None:
+                found = Tensor(self.tensor.value.take(places, 0), self.tensor.dtype)
+            else:
+                found = apply(OPERATORS["pick_rows"], (self.tensor,), {"places": places})
+            active.taken[self] = found
+        return found  # type: ignore[no-any-return]
+
+    def numbers(self) -> Any:
+        """The array of the active rows."""
+        return self.here().value
+
+    def as_symbol(self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
+        return apply_to_columns(self.table, op, inputs, attributes)
+
+    def iterate(self) -> Iterator[Any]:
+        """The items of each row together, of rows that are vectors."""
+        if not self.shape:
+            raise NotTogether("iterating over a number")
+        return iter([take_item(self, i) for i in range(self.shape[0])])
+
+    def length(self) -> int:
+        if not self.shape:
+            raise NotTogether("the length of a number")
+        return self.shape[0]
+
+    def __bool__(self) -> bool:
+        raise NotTogether("a condition inside a function that is given whole columns")
+
+    def __eq__(self, other: object) -> bool:
+        raise NotTogether("a comparison inside a function that is given whole columns")
+
+    __hash__ = object.__hash__
+
+
+def _operator(name: str, swapped: bool = False) -> Callable[..., Any]:
+    def method(self: Column, *others: Any) -> Any:
+        return OPERATORS[name](*(others + (self,) if swapped else (self, *others)))
+
+    return method
+
+
+for _symbol, _row in {
+    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "pow": "power", "floordiv": "floor_divide",
+    "mod": "mod", "matmul": "matmul",
+}.items():  # fmt: skip
+    setattr(Column, f"__{_symbol}__", _operator(_row))
+    setattr(Column, f"__r{_symbol}__", _operator(_row, swapped=True))
+for _symbol, _row in {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "neg": "negative"}.items():
+    setattr(Column, f"__{_symbol}__", _operator(_row))
+
+
+def holds_column(x: Any) -> bool:
+    """Whether a value is a column, or a container of one."""
+    cls = x.__class__
+    if cls is Column:
+        return True
+    if cls is list or cls is tuple:
+        return any(holds_column(item) for item in x)
+    if cls is dict:
+        return any(holds_column(item) for item in x.values())
+    return False
+
+
+def take_item(x: Column, index: Any) -> Any:
+    """`x[index]` of every row, the index the same for all."""
+    key = (slice(None), *index) if index.__class__ is tuple else (slice(None), index)
+    return Column(x.table, apply(OPERATORS["index"], (x.here(),), {"index": key}), x.table.active, x.mixed)
+
+
+# --- applying a row -------------------------------------------------------------------------------------------------
+
+
+def apply_to_columns(table: Table, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
+    """A row applied to operands of which at least one is a column."""
+    if attributes and any(holds_column(value) for value in attributes.values()):
+        raise NotTogether(f"a parameter of {op.name} that differs from row to row")
+    inputs = tuple(as_operand(x, op) for x in inputs)
+    special = STRUCTURED.get(op.name)
+    if special is not None:
+        return special(table, op, inputs, attributes or {})
+    if op.derivative != "partials" and op.name not in ELEMENTWISE:
+        raise NotTogether(op.name)
+    if op.name in KIND_MATTERS and any(x.__class__ is Column and x.mixed for x in inputs[op.name == "power" :]):
+        raise NotTogether(f"{op.name} of numbers that are integers in some rows and floats in others")
+    keep_integers(table, op, inputs, attributes)
+    rank = max(len(x.shape) if x.__class__ in (Column, Tensor) else 0 for x in inputs)
+    operands = tuple(aligned(x, rank) if x.__class__ is Column else x for x in inputs)
+    if op.singular:
+        for x in operands:
+            if x.__class__ is Tensor and x.ndim:
+                table.rows_of[x] = table.active
+    return Column(table, apply(op, operands, attributes), table.active)
+
+
+def aligned(x: Column, rank: int) -> Tensor:
+    """The active rows, with the axes before a row's own that broadcasting against `rank` axes needs."""
+    tensor = x.here()
+    missing = rank - (tensor.value.ndim - 1)
+    if not missing:
+        return tensor
+    shape = tensor.value.shape
+    return OPERATORS["reshape"](tensor, shape=(shape[0], *(1,) * missing, *shape[1:]))  # type: ignore[no-any-return]
+
+
+def keep_integers(table: Table, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> None:
+    """Let the rows leave whose integers fail here, or outgrow their column."""
+    name = op.name
+    if name not in INTEGER_DOUBTS:
+        return
+    if name == "cast":
+        target = (attributes or {}).get("dtype")
+        if getattr(target, "kind", str(target)[:1]) == "i" and inputs[0].__class__ is Column and inputs[0].dtype.kind == "f":
+            import numpy as np
+
+            doubtful = ~(np.abs(inputs[0].numbers()) < LARGEST)
+            if doubtful.any():
+                table.leave(rowwise(doubtful), "numbers that no integer holds")
+        return
+    if any(dtype_of(x).kind not in "bi" for x in inputs):
+        return
+    import numpy as np
+
+    values = [x.numbers() if x.__class__ is Column else plain(x) for x in inputs]
+    with np.errstate(all="ignore"):
+        doubtful = INTEGER_DOUBTS[name](np, *[np.asarray(v, dtype=np.float64) for v in values])
+    if doubtful.any():
+        if doubtful.ndim == 0:
+            raise NotTogether("integers that outgrow a column")
+        table.leave(rowwise(doubtful), "integers that outgrow a column, or an operation on them that fails")
+
+
+def rowwise(mask: Any) -> Any:
+    """One truth for each row."""
+    return mask if mask.ndim == 1 else mask.reshape(mask.shape[0], -1).any(axis=1)
+
+
+INTEGER_DOUBTS: dict[str, Callable[..., Any]] = {
+    "add": lambda np, a, b: np.abs(a + b) > LARGEST,
+    "subtract": lambda np, a, b: np.abs(a - b) > LARGEST,
+    "multiply": lambda np, a, b: np.abs(a * b) > LARGEST,
+    "square": lambda np, a: a * a > LARGEST,
+    "squared_difference": lambda np, a, b: (a - b) ** 2 > LARGEST,
+    "power": lambda np, a, b: (b < 0) | ~(np.abs(np.power(a, b)) < LARGEST),
+    "divide": lambda np, a, b: (np.abs(a) > EXACT) | (np.abs(b) > EXACT),
+    "floor_divide": lambda np, a, b: (b == 0) | (np.abs(a) > LARGEST),
+    "mod": lambda np, a, b: b == 0,
+    "fmod": lambda np, a, b: b == 0,
+    "cast": None,  # type: ignore[dict-item]
+}
+
+
+def dtype_of(x: Any) -> DType:
+    found = x.dtype if x.__class__ in (Column, Tensor) else raw_dtype(x)
+    if found is None:
+        raise NotTogether("a value that is no number")
+    return found
+
+
+# --- rows that look at the axes of a row's value --------------------------------------------------------------------
+
+
+def over_item_axes(table: Table, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
+    """A reduction: of the axes of a row's value, never of the rows."""
+    (x,) = inputs
+    if not x.shape:
+        if attributes.get("axis") is not None or op.name not in ("sum", "mean", "reduce_max", "reduce_min", "prod"):
+            raise NotTogether(f"{op.name} of a number")
+        return x
+    axis = attributes.get("axis")
+    axes = range(x.ndim) if axis is None else axis if axis.__class__ in (tuple, list) else (axis,)
+    if any(a.__class__ is not int or not -x.ndim <= a < x.ndim for a in axes):
+        raise NotTogether(f"{op.name} along an axis that is not there")
+    if x.dtype.kind in "bi":
+        raise NotTogether(f"{op.name} of integers")
+    moved = tuple(a + 1 if a >= 0 else a for a in axes)
+    if op.name == "logsumexp" and len(moved) != 1:
+        raise NotTogether("logsumexp over several axes")
+    out = apply(op, (x.here(),), {**attributes, "axis": moved if len(moved) > 1 else moved[0]})
+    return Column(table, out, table.active)
+
+
+def stacked(table: Table, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
+    """`stack` and `concat`: along an axis of the rows' values."""
+    ranks = {len(x.shape) if x.__class__ in (Column, Tensor) else 0 for x in inputs}
+    axis = attributes.get("axis", 0)
+    if len(ranks) != 1 or axis.__class__ is not int:
+        raise NotTogether(f"{op.name} of values of different shapes")
+    if any(x.__class__ is Column and x.mixed for x in inputs):
+        raise NotTogether(f"{op.name} of numbers that are integers in some rows")
+    operands = tuple(whole_column(table, x) for x in inputs)
+    out = apply(op, operands, {**attributes, "axis": axis + 1 if axis >= 0 else axis})
+    return Column(table, out, table.active)
+
+
+def whole_column(table: Table, x: Any) -> Tensor:
+    """An operand as a tensor with the active rows along its first axis."""
+    if x.__class__ is Column:
+        return x.here()
+    import numpy as np
+
+    value = np.asarray(plain(x), dtype=dtype_of(x).name)
+    repeated = np.broadcast_to(value, (table.active.size, *value.shape))
+    if x.__class__ is Tensor and x.on is not None:
+        return OPERATORS["broadcast_to"](x, shape=repeated.shape)  # type: ignore[no-any-return]
+    return Tensor(repeated, dtype_of(x))
+
+
+def indexed(table: Table, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
+    (x,) = inputs
+    index = attributes["index"]
+    parts = index if index.__class__ is tuple else (index,)
+    if any(part.__class__ not in (int, slice) and part is not None and part is not Ellipsis for part in parts):
+        raise NotTogether("an index that is a tensor")
+    return take_item(x, tuple(parts))
+
+
+def updated(table: Table, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
+    """`x[index] = value` of every row."""
+    x, value = inputs
+    index = attributes["index"]
+    parts = index if index.__class__ is tuple else (index,)
+    if any(part.__class__ is not int for part in parts) or len(parts) != len(x.shape) or dtype_of(x).kind != "f":
+        raise NotTogether("an update of other than one element")
+    if value.__class__ is Column and value.shape:
+        raise NotTogether("an update by a tensor")
+    value = value.here() if value.__class__ is Column else value
+    return Column(
+        table, apply(op, (whole_column(table, x), value), {"index": (slice(None), *parts)}), table.active
+    )  # fmt: skip
+
+
+def products(table: Table, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
+    """`matmul` of vectors: a sum of products in every row."""
+    a, b = inputs
+    if len(a.shape) != 1 or len(b.shape) != 1 or a.shape != b.shape or "i" in (dtype_of(a).kind, dtype_of(b).kind):
+        raise NotTogether("products of matrices")
+    return over_item_axes(table, ROWS["sum"], (ROWS["multiply"](a, b),), {"axis": 0})
+
+
+STRUCTURED: dict[str, Callable[[Table, Operation, tuple[Any, ...], dict[str, Any]], Any]] = {
+    **dict.fromkeys(("sum", "mean", "prod", "reduce_max", "reduce_min", "euclidean_norm", "logsumexp"), over_item_axes),
+    "stack": stacked,
+    "concat": stacked,
+    "index": indexed,
+    "index_update": updated,
+    "matmul": products,
+}
+
+
+# --- joining --------------------------------------------------------------------------------------------------------
+
+
+def join(table: Table, pieces: list[tuple[Rows, Any]]) -> Any:
+    """Values of disjoint sets of rows as one value for the active rows. Raises Unlike."""
+    first = pieces[0][1]
+    if all(value is first for _, value in pieces):
+        return first
+    cls = first.__class__
+    if cls in (list, tuple):
+        if any(value.__class__ is not cls or len(value) != len(first) for _, value in pieces):
+            raise Unlike
+        items = [join(table, [(rows, value[i]) for rows, value in pieces]) for i in range(len(first))]
+        if cls is tuple:
+            return tuple(items)
+        table.frozen[id(items)] = items
+        return items
+    if cls in (str, bool, int, float) and all(same(value, first) for _, value in pieces):
+        return first
+    return join_numbers(table, pieces)
+
+
+def same(a: Any, b: Any) -> bool:
+    return a.__class__ is b.__class__ and repr(a) == repr(b)
+
+
+def join_numbers(table: Table, pieces: list[tuple[Rows, Any]]) -> Column:
+    dtypes: list[DType] = []
+    shapes = set()
+    mixed = False
+    for _, value in pieces:
+        if value.__class__ in (Column, Tensor):
+            dtypes.append(value.dtype)
+            shapes.add(value.shape)
+            mixed = mixed or (value.__class__ is Column and value.mixed)
+        else:
+            raw = raw_dtype(value)
+            if raw is None or raw.kind == "s":
+                raise Unlike
+            dtypes.append(raw)
+            shapes.add(())
+    if len(shapes) > 1:
+        raise Unlike
+    dtype = dtypes[0]
+    for other in dtypes[1:]:
+        if other is not dtype:
+            dtype = joined_dtype(dtype, other)
+    mixed = mixed or any(other.kind != dtype.kind for other in dtypes)
+    if dtype is WEAK_FLOAT and WEAK_COUNT in dtypes:
+        mixed = True
+    active = table.active
+    operands = []
+    for rows, value in pieces:
+        table.active = rows
+        tensor = whole_column(table, value)
+        table.active = active
+        if tensor.dtype.name != dtype.name:
+            number = tensor.value
+            if number.dtype.kind == "i" and number.size and abs(number).max() > EXACT:
+                raise Unlike
+            tensor = Tensor(number.astype(dtype.name), dtype)
+        operands.append(tensor)
+    places = [rows.places_in(active) for rows, _ in pieces]
+    out = apply(OPERATORS["join_rows"], tuple(operands), {"places": places, "size": active.size})
+    return Column(table, Tensor(out.value, dtype, out.on) if out.on is None else out, active, mixed)
+
+
+def joined_dtype(a: DType, b: DType) -> DType:
+    if a.name == b.name:
+        return a if not a.weak else b if not b.weak else WEAK_FLOAT if WEAK_COUNT in (a, b) else a
+    if a.kind == b.kind or not (a.weak or a is BOOL) or not (b.weak or b is BOOL) or "c" in (a.kind, b.kind):
+        raise Unlike
+    try:
+        found = promote(a, b)
+    except DTypeMismatch:
+        raise Unlike from None
+    return found if found.kind != "b" else WEAK_INT
+
+
+__all__ = ["Column", "Unlike", "apply_to_columns", "holds_column", "join", "take_item", "whole_column"]

@@ -1,0 +1,8 @@
+"""One program over the rows of a table: values and derivatives of every row, on whole columns or in a compiled loop.
+
+request     what is asked: columns, constants, sources
+by_columns  the tape tier: whole columns, rows divided by branch; what does not go together, row by row
+by_kernel   the kernel tier: a loop over rows, on every core
+outcome     what came of it, row by row and as columns
+run         which of the two, and in what pieces
+"""

@@ -1,0 +1,495 @@
+"""The tape tier on a table: whole columns under the ordinary tapes, chunk by chunk, and row by row what does not fit.
+
+Rows do not mix, so one reverse sweep from ones gives every row its own gradient, and one tangent of ones along a source
+every row its own second derivatives.
+"""
+
+from __future__ import annotations
+
+from ...parser.errors import AdiffError
+from ..autodiff import drivers
+from ..autodiff.forward import Forward, tangent_of
+from ..autodiff.tape import Tape, gradient, unconnected_reason
+from ..core.dispatch import as_operand
+from ..core.dtypes import WEAK_COUNT
+from ..core.errors import span_of
+from ..core.limits import LIMITS
+from ..core.operation import UNFIT
+from ..core.state import RECORDERS, STATE, Site
+from ..core.tensor import OPERATORS, Tensor
+from ..eager.builtins import INTRINSICS
+from ..eager.columns import Column, whole_column
+from ..eager.columnwise import ColumnCompiler
+from ..eager.row_sets import FINAL, GONE, Meeting, NobodyLeft, NotTogether, Table
+from ..eager.structure import flatten
+from ..eager.values import UNSET
+from .outcome import Gathered, Notices, RowsOutcome, stacked
+from .request import WEAK_OF, Request
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+# Rows that are evaluated together: enough to hide what an operation costs beside its elements, few enough for the
+# caches to hold the columns between two operations.
+CHUNK = 16_384
+# A group that fails is halved until its failing rows stand alone, or it is so small.
+FEW = 32
+# Rows with nan or infinity whose origin is looked for.
+EXPLAINED = 100
+
+
+class Results:
+    """The columns of results of a request, gathered from whoever evaluates its rows."""
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.value = Gathered(request.count)
+        self.gradients = {name: Gathered(request.count) for name in request.names}
+        self.hessian = {a: {b: Gathered(request.count) for b in request.names} for a in request.names}
+        self.notices = Notices()
+        self.errors: dict[int, AdiffError] = {}
+        self.one_by_one: dict[str, int] = {}
+        # Why no row's result depends on a source, from those who looked: name -> (code, message, span).
+        self.unconnected: dict[str, tuple[str, str, Any]] = {}
+        self.explained = 0
+        self.unexplained = 0
+
+    def into(self, outcome: RowsOutcome) -> RowsOutcome:
+        """Fill an outcome."""
+        request = self.request
+        outcome.value = self.value.column()
+        if outcome.value is None:
+            import numpy as np
+
+            outcome.value = np.full(request.count, np.nan)
+        if request.order:
+            outcome.gradients = {name: found.column() for name, found in self.gradients.items()}
+            if len(self.errors) < request.count:
+                for name, column in outcome.gradients.items():
+                    if column is None and name in self.unconnected:
+                        self.notices.add(*self.unconnected[name], request.count - len(self.errors))
+        if request.order == 2:
+            outcome.hessian = {a: {b: found.column() for b, found in row.items()} for a, row in self.hessian.items()}
+        if self.unexplained:
+            self.notices.add(
+                "N0604", f"the results of {self.unexplained} more rows hold nan or inf, and were not looked into", None,
+                self.unexplained,
+            )  # fmt: skip
+        outcome.notices = self.notices.sorted()
+        outcome.errors = dict(sorted(self.errors.items()))
+        outcome.one_by_one = self.one_by_one
+        return outcome
+
+
+class Tally:
+    """Counts, for notices of singular points, the rows that hit them."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.seen: dict[tuple[int, int], Any] = {}
+        self.found: dict[tuple[str, Site], int] = {}
+
+    def __call__(self, message: str, mask: Any, inputs: tuple[Any, ...], g: Any) -> None:
+        import numpy as np
+
+        values = getattr(g, "value", g)
+        hit = np.asarray(mask & (values != 0))
+        rows = next((self.table.rows_of[x] for x in inputs if x.__class__ is Tensor and x in self.table.rows_of), None)
+        if rows is None or hit.ndim == 0 or hit.shape[0] != rows.size:
+            rows = self.table.all
+            hit = np.ones(rows.size, bool)
+        place = (STATE.site.start, STATE.site.end)
+        seen = self.seen.setdefault(place, np.zeros(self.table.all.size, bool))
+        numbers = rows.places_in(self.table.all)[hit if hit.ndim == 1 else hit.reshape(rows.size, -1).any(axis=1)]
+        numbers = numbers[~seen[numbers]]
+        seen[numbers] = True
+        site = next((site for (text, site) in self.found if text == message and (site.start, site.end) == place), STATE.site)
+        self.found[(message, site)] = self.found.get((message, site), 0) + len(numbers)
+
+
+class ByColumns:
+    """Evaluates the rows of a request on whole columns; `program` evaluates single rows."""
+
+    def __init__(self, program: Any, request: Request, results: Results) -> None:
+        self.program = program
+        self.core = program.core
+        self.request = request
+        self.results = results
+        self.table = Table()
+        self.body: Callable[[list[Any]], Any] | None = None
+        self.constants: dict[str, Any] | None = None
+
+    def run(self, index: Any) -> None:
+        """Evaluate the rows `index`, ascending, chunk by chunk."""
+        if not self.request.numeric:
+            self.row_by_row(index, "a column that is not of numbers")
+            return
+        for start in range(0, len(index), CHUNK):
+            self.together(index[start : start + CHUNK])
+
+    def together(self, index: Any) -> None:
+        """Rows at once, and then those that did not go along."""
+        try:
+            dropped = self.chunk(index)
+        except NobodyLeft:
+            dropped = self.table.dropped
+        except (NotTogether, AdiffError, *UNFIT) as reason:
+            if getattr(reason, "code", "") in FINAL:
+                raise
+            dropped = [(index, reason)]
+        finally:
+            RECORDERS.clear()
+            STATE.tally = None
+            STATE.quiet = False
+            self.table.rows_of = {}
+        for rows, reason in dropped:
+            if isinstance(reason, AdiffError) and len(rows) > FEW and reason.code != "E0601":
+                half = len(rows) // 2
+                self.together(rows[:half])
+                self.together(rows[half:])
+            else:
+                self.row_by_row(rows, described(reason))
+
+    # --- whole columns ----------------------------------------------------------------------------------------------
+
+    def chunk(self, index: Any) -> list[Any]:
+        """Evaluate rows together. Gives the groups that left, with their reasons; raises if all must leave."""
+        request, table = self.request, self.table
+        STATE.reset()
+        STATE.running = True
+        STATE.kinks = request.options.get("kinks") or "adiff"
+        LIMITS.steps = 0
+        try:
+            with_sources = self.sources(index)
+            if request.order == 0:
+                y = self.result(index, {})
+                self.keep(y, None, {})
+            else:
+                self.derive(index, with_sources)
+            for name, x in with_sources.items():
+                if not x.dtype.differentiable:
+                    STATE.notify(
+                        "N0504", f"'{name}' has dtype {x.dtype.name} and cannot be differentiated: its gradient is None; "
+                        f"bind a float, or write cast({name}, float64)",
+                    )  # fmt: skip
+            for notice in STATE.notices:
+                if notice.code != "N0501" or STATE.tally is None:
+                    self.results.notices.add(notice.code, notice.message, span_of(notice.site), table.active.size)
+            if STATE.tally is not None:
+                for (message, site), rows in STATE.tally.found.items():
+                    if rows:
+                        self.results.notices.add("N0501", message, span_of(site), rows)
+        finally:
+            STATE.running = False
+        dropped = table.dropped
+        self.explain(table.active.index)
+        return dropped
+
+    def sources(self, index: Any) -> dict[str, Tensor]:
+        """A fresh tensor for each source, its rows along the first axis."""
+        found = {}
+        for name in self.request.names:
+            if name in self.request.columns:
+                values = self.request.columns[name][index]
+                dtype = WEAK_OF[values.dtype.name]
+            else:
+                constant = as_operand(self.bound()[name])
+                self.table.reset(index)
+                tensor = whole_column(self.table, constant)
+                values, dtype = tensor.value, tensor.dtype
+            if dtype.weak and dtype.kind == "i":
+                values, dtype = values.astype("float64"), WEAK_COUNT
+            found[name] = Tensor(values, dtype)
+        return found
+
+    def bound(self) -> dict[str, Any]:
+        if self.constants is None:
+            self.constants = self.request.bound_constants()
+        return self.constants
+
+    def result(self, index: Any, sources: dict[str, Tensor]) -> Any:
+        """The program's result for the rows: a column, or a value that is the same in all."""
+        table = self.table
+        table.reset(index)
+        if self.body is None:
+            self.body = ColumnCompiler(INTRINSICS, table).block(self.core.body)
+        frame: list[Any] = [UNSET] * self.core.size
+        frame[0] = None
+        values: dict[str, Any] = dict(self.bound())
+        for name, column in self.request.columns.items():
+            if name not in sources:
+                part = column[index]
+                values[name] = Column(table, Tensor(part, WEAK_OF[part.dtype.name]), table.all)
+        for name, x in sources.items():
+            values[name] = Column(table, x, table.all)
+        for name, (slot, node) in self.core.optional.items():
+            frame[slot] = values[name] if name in values else node.value if hasattr(node, "value") else INTRINSICS[node.name]
+        for name, slot in self.core.inputs.items():
+            frame[slot] = values[name]
+        body = self.body
+        signal = table.run(table.all, lambda: body(frame))
+        pieces = table.returned
+        if signal is not GONE:
+            pieces.append((table.active, frame[1] if signal is None else signal[0]))
+        result = table.meet(pieces, table.all)
+        if result.__class__ is Meeting:
+            result = table.settled(result)
+        if result is UNSET or result is None:
+            raise NotTogether("a program without a value")
+        return self.numeric(result)
+
+    def numeric(self, result: Any) -> Any:
+        """A result as one operand; a list of values of one shape is stacked."""
+        if result.__class__ in (list, tuple, dict):
+            leaves = [as_operand(leaf) for leaf in flatten(result)]
+            shapes = {leaf.shape if leaf.__class__ in (Tensor, Column) else () for leaf in leaves}
+            if result.__class__ is dict or len(shapes) != 1 or len(leaves) != len(result):
+                raise NotTogether("a result that is no list of values of one shape")
+            return as_operand(list(result))
+        found = as_operand(result)
+        if found.__class__ is str or (found.__class__ in (Tensor, Column) and found.dtype.kind == "s"):
+            raise NotTogether("a result that is a string")
+        return found
+
+    def here(self, y: Any) -> Tensor:
+        """A result as a tensor of the active rows."""
+        return y.here() if y.__class__ is Column else whole_column(self.table, y)
+
+    def derive(self, index: Any, sources: dict[str, Tensor]) -> None:
+        """Values, gradients and, if asked for, Hessians."""
+        table, request = self.table, self.request
+        names = list(sources)
+        STATE.tally = Tally(table)
+        tape = Tape()
+        for x in sources.values():
+            if x.dtype.differentiable:
+                tape.watch(x)
+        RECORDERS.append(tape)
+        try:
+            y = self.here(self.result(index, sources))
+        finally:
+            RECORDERS.clear()
+        if y.value.ndim > 1:
+            if request.order == 2:
+                raise NotTogether("a Hessian of a result that is no scalar")
+            shape = ",".join(map(str, y.shape[1:]))
+            STATE.notify(
+                "N0503", f"the result has shape [{shape}]: its elements are summed for the gradient", self.end_site()
+            )
+        log = tape.log.copy() if tape.breaks or len(tape.log) < 4000 else None
+        tensors = list(sources.values())
+        found = gradient(tape, [y], [OPERATORS["ones_like"](y)], [[x] for x in tensors], consume=True)
+        for name, x, g in zip(names, tensors, found):
+            if g is None and x.dtype.differentiable:
+                self.results.unconnected[name] = self.why_unconnected(tape, log, name, x, y)
+        blocks: dict[tuple[str, str], Any] = {}
+        active = table.active
+        if request.order == 2:
+            blocks = self.second(index, names, found)
+            if table.active.size != active.size:
+                raise NotTogether("rows that leave in the second derivative alone")
+        gradients = {name: self.derivative(g, x) for name, g, x in zip(names, found, tensors)}
+        self.keep(y, gradients, blocks)
+
+    def why_unconnected(self, tape: Tape, log: list[Any] | None, name: str, x: Tensor, y: Tensor) -> tuple[str, str, Any]:
+        """The notice for a source without a gradient, as `grad` words it."""
+        reason, site = "the target does not depend on the source", None
+        if y.on is None and not tape.breaks:
+            reason = "the target does not depend on anything that was watched"
+        elif log is not None:
+            where, site = unconnected_reason(tape, log, [x])
+            if site is not None:
+                reason = f"the path from the source ends at {where}, which carries no derivative"
+            elif where == "unused":
+                reason = "the source is never used"
+        return "N0502", f"{name}: the gradient is None: {reason}", span_of(site or self.end_site())
+
+    def second(self, index: Any, names: list[str], gradients: list[Any]) -> dict[tuple[str, str], Any]:
+        """The blocks of the Hessian on and below the diagonal, forward over reverse, a tangent for each source."""
+        blocks: dict[tuple[str, str], Any] = {}
+        tally, STATE.tally, STATE.quiet = STATE.tally, None, True
+        try:
+            for j, name in enumerate(names):
+                if gradients[j] is None:
+                    continue
+                STATE.ambiguous = False
+                sources = self.sources(index)
+                if sources[name].value.ndim > 1:
+                    raise NotTogether("a Hessian by vectors")
+                products = self.along(index, sources, name, names[j:])
+                if STATE.ambiguous:
+                    products = self.along_reversed(index, name, names[j:])
+                for other, product in zip(names[j:], products):
+                    if gradients[names.index(other)] is None:
+                        product = None
+                    blocks[other, name] = None if product is None else self.derivative(product, sources[other])
+        finally:
+            STATE.tally, STATE.quiet = tally, False
+            RECORDERS.clear()
+        return blocks
+
+    def along(self, index: Any, sources: dict[str, Tensor], name: str, wanted: list[str]) -> list[Any]:
+        """The derivatives by `name` of the gradients of the wanted sources: forward over reverse."""
+        forward, tape = Forward(), Tape()
+        x = sources[name]
+        forward.watch(x, OPERATORS["ones_like"](x))
+        for other in wanted:
+            tape.watch(sources[other])
+        RECORDERS.append(forward)
+        RECORDERS.append(tape)
+        y = self.here(self.result(index, sources))
+        RECORDERS.remove(tape)
+        found = gradient(tape, [y], [OPERATORS["ones_like"](y)], [[sources[other]] for other in wanted], consume=True)
+        RECORDERS.clear()
+        products = []
+        for g, other in zip(found, wanted):
+            t = None if g is None else tangent_of(g, forward.token)
+            products.append(OPERATORS["zeros_like"](sources[other]) if t is None else t)
+        return products
+
+    def along_reversed(self, index: Any, name: str, wanted: list[str]) -> list[Any]:
+        """The same by two tapes, where a zero tangent met an infinite partial."""
+        sources = self.sources(index)
+        outer, inner = Tape(), Tape()
+        for other in wanted:
+            outer.watch(sources[other])
+        RECORDERS.append(outer)
+        fresh = {other: drivers.source(x) for other, x in sources.items()}
+        inner.watch(fresh[name])
+        RECORDERS.append(inner)
+        y = self.here(self.result(index, fresh))
+        RECORDERS.remove(inner)
+        (g,) = gradient(inner, [y], [OPERATORS["ones_like"](y)], [[fresh[name]]], consume=True)
+        RECORDERS.clear()
+        if g is None:
+            return [None for _ in wanted]
+        found = gradient(outer, [g], [OPERATORS["ones_like"](g)], [[sources[other]] for other in wanted], consume=True)
+        return [OPERATORS["zeros_like"](sources[other]) if p is None else p for p, other in zip(found, wanted)]
+
+    def derivative(self, g: Any, x: Tensor) -> Any:
+        """A derivative by a source for the active rows, as an array in the dtype of the source."""
+        if g is None:
+            return None
+        g = as_operand(g)
+        values = g.value if g.__class__ is Tensor else self.here(g).value
+        values = values[self.table.active.places_in(self.table.all)] + 0.0  # a derivative of -0.0 is 0.0 to everybody
+        return values.astype(x.dtype.name) if x.dtype.kind in "fc" and values.dtype.name != x.dtype.name else values
+
+    def keep(self, y: Any, gradients: dict[str, Any] | None, blocks: dict[tuple[str, str], Any]) -> None:
+        """Hand over the results of the active rows."""
+        results, rows = self.results, self.table.active.index
+        y = y if y.__class__ is Tensor and gradients is not None else self.here(y)
+        self.last: list[Any] = [y.value]
+        results.value.add(rows, y.value)
+        for name, g in (gradients or {}).items():
+            self.last.append(g)
+            results.gradients[name].add(rows, g)
+        for (a, b), block in blocks.items():
+            self.last.append(block)
+            results.hessian[a][b].add(rows, block)
+            if a != b:
+                results.hessian[b][a].add(rows, block)
+
+    def end_site(self) -> Site:
+        """The program's last line, where notices about its result belong."""
+        text = self.program.source.text
+        end = len(text.rstrip())
+        start = text.rfind("\n", 0, end) + 1
+        start += len(text[start:end]) - len(text[start:end].lstrip())
+        return Site(None, self.program.source, start, end)
+
+    # --- single rows ------------------------------------------------------------------------------------------------
+
+    def explain(self, rows: Any) -> None:
+        """Where the first nan or infinity of a row arises, as the evaluation of the row alone says it."""
+        import numpy as np
+
+        bad = np.zeros(len(rows), bool)
+        for values in self.last:
+            if values is not None and values.dtype.kind in "fc":
+                finite = np.isfinite(values)
+                if not finite.all():
+                    bad |= ~finite.reshape(len(rows), -1).all(axis=1)
+        self.last = []
+        if not bad.any() or STATE.kinks == "error":
+            return
+        numbers = rows[bad]
+        looked_into = numbers[: max(0, EXPLAINED - self.results.explained)]
+        self.results.explained += len(looked_into)
+        self.results.unexplained += len(numbers) - len(looked_into)
+        dropped = self.table.dropped
+        for row in looked_into:
+            for notice in self.evaluate(int(row)).notices:
+                if notice.code in ("N0601", "N0602"):
+                    self.results.notices.add(notice.code, notice.message, notice.span, 1)
+        self.table.dropped = dropped
+
+    def evaluate(self, row: int) -> Any:
+        """One row, as `Program.evaluate` has it."""
+        request = self.request
+        command = ("value", "grad", "hessian")[request.order]
+        memory = LIMITS.max_memory
+        options = {key: request.options.get(key) for key in ("kinks", "max_steps")}
+        try:
+            return self.program._evaluate(
+                command, request.point(row), request.names if request.order else None, {**options, "engine": "tape"}
+            )
+        finally:
+            LIMITS.max_memory = memory
+            LIMITS.max_steps = request.options.get("max_steps")
+
+    def row_by_row(self, index: Any, reason: str) -> None:
+        """Evaluate rows one by one; the error of a row is its own."""
+        import numpy as np
+
+        request, results = self.request, self.results
+        results.one_by_one[reason] = results.one_by_one.get(reason, 0) + len(index)
+        kept: list[int] = []
+        outcomes = []
+        for row in index.tolist():
+            try:
+                found = self.evaluate(row)
+            except AdiffError as error:
+                if error.code in FINAL:
+                    raise
+                results.errors[row] = error
+                continue
+            for notice in found.notices:
+                if notice.code == "N0502":
+                    name = notice.message.partition(":")[0]
+                    results.unconnected.setdefault(name, (notice.code, notice.message, notice.span))
+                elif notice.code != "N0801":
+                    results.notices.add(notice.code, notice.message, notice.span, 1)
+            kept.append(row)
+            outcomes.append(found)
+        if not kept:
+            return
+        rows = np.array(kept, np.int64)
+        results.value.add(rows, stacked([found.value for found in outcomes]))
+        for name in request.names:
+            add_optional(results.gradients[name], rows, [found.gradients[name] for found in outcomes])
+            if request.order == 2:
+                for other in request.names:
+                    add_optional(results.hessian[name][other], rows, [f.hessian[name][other] for f in outcomes])
+
+
+def add_optional(column: Gathered, rows: Any, values: list[Any]) -> None:
+    """Add derivatives of which some may be None."""
+    import numpy as np
+
+    there = np.array([value is not None for value in values])
+    if there.any():
+        column.add(rows[there], stacked([value for value in values if value is not None]))
+    if not there.all():
+        column.add(rows[~there], None)
+
+
+def described(reason: BaseException) -> str:
+    return str(reason) if isinstance(reason, NotTogether) else "an error in some rows" if isinstance(reason, AdiffError) else (
+        f"a function that does not take columns ({type(reason).__name__})"
+    )
+
+
+__all__ = ["CHUNK", "ByColumns", "Results"]

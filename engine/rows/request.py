@@ -1,0 +1,114 @@
+"""What is asked of a table: its columns as arrays, the inputs that are the same in all rows, the sources."""
+
+from __future__ import annotations
+
+from ...parser.errors import AdiffError
+from ..core.dtypes import BOOL, FLOAT32, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, DType
+from ..core.errors import listing
+from ..plain import bind
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from ..program.core import CoreProgram
+
+# A row's value counts as a bare number (`--at x=2`), so a column is weak, whatever its container.
+WEAK_OF: dict[str, DType] = {
+    "float64": WEAK_FLOAT, "int64": WEAK_INT, "bool": BOOL, "complex128": WEAK_COMPLEX, "float32": FLOAT32,
+}  # fmt: skip
+
+
+class Request:
+    """One evaluation of a table.
+
+    `columns` holds the array of every input that differs from row to row, shape (count,) or (count, *shape);
+    `constants` the value of every other; `names` the sources; `order` 0 for values, 1 for gradients, 2 for Hessians.
+    """
+
+    __slots__ = ("columns", "constants", "count", "names", "numeric", "options", "order")
+
+    def __init__(
+        self,
+        core: CoreProgram,
+        columns: Mapping[str, Any],
+        at: Mapping[str, Any] | None,
+        wrt: Sequence[str] | None,
+        order: int,
+        options: dict[str, Any],
+    ) -> None:
+        known = [*core.inputs, *core.optional]
+        self.order = order
+        self.options = options
+        self.columns: dict[str, Any] = {name: column(name, columns[name]) for name in columns if name in known}
+        at = at or {}
+        self.constants: dict[str, Any] = {}
+        for name, value in at.items():
+            if name in self.columns:
+                raise AdiffError("E0812", f"'{name}' is both a column and a constant", None, "leave one of them out")
+            if name in known:
+                self.constants[name] = value
+        unbound = [name for name in core.inputs if name not in self.columns and name not in self.constants]
+        if unbound:
+            verb = "is" if len(unbound) == 1 else "are"
+            others = [name for name in columns if name not in known]
+            raise AdiffError(
+                "E0801", f"{listing(repr(n) for n in unbound)} {verb} not bound", None,
+                "give a column of that name, or bind it with `at`"
+                + (f"; the columns {', '.join(others[:8])} are not used" if others else ""),
+            )  # fmt: skip
+        sizes = {name: len(values) for name, values in self.columns.items()}
+        if len(set(sizes.values())) > 1:
+            shown = ", ".join(f"{name} has {size}" for name, size in sizes.items())
+            raise AdiffError("E0302", f"the columns differ in length: {shown}", None, "a table has one row count")
+        if not sizes:
+            sizes = {name: len(values) for name, values in columns.items()}
+        self.count = next(iter(sizes.values()), 0)
+        if wrt is None:
+            self.names = list(self.columns) if order else []
+        else:
+            for name in wrt:
+                if name not in self.columns and name not in self.constants:
+                    known_text = f"its inputs are {', '.join(core.inputs)}" if core.inputs else "it has no inputs"
+                    raise AdiffError("E0803", f"'{name}' is not an input of the program", None, known_text)
+            self.names = list(dict.fromkeys(wrt)) if order else []
+        # The columns in the order in which the program reads them.
+        self.names.sort(key=known.index)
+        self.numeric = all(values.dtype.name in WEAK_OF for values in self.columns.values())
+
+    def point(self, row: int) -> dict[str, Any]:
+        """The inputs of one row, as `evaluate` takes them."""
+        found = dict(self.constants)
+        for name, values in self.columns.items():
+            value = values[row]
+            found[name] = value.tolist() if hasattr(value, "tolist") and values.dtype.name != "float32" else value
+        return found
+
+    def bound_constants(self) -> dict[str, Any]:
+        return {name: bind(value, name) for name, value in self.constants.items()}
+
+
+def column(name: str, values: Any) -> Any:
+    """A column as an array of a dtype of the language, or of objects where its items have none in common."""
+    import numpy as np
+
+    if hasattr(values, "to_numpy"):
+        values = values.to_numpy()
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        array = np.empty(len(values), object)
+        array[:] = values
+    if array.ndim == 0:
+        raise AdiffError("E0802", f"the column '{name}' is a single number", None, "bind what is the same in all rows with `at`")
+    if array.dtype.kind == "i" or (array.dtype.kind == "u" and (not array.size or array.max() < 2**63)):
+        return array.astype(np.int64, copy=False)
+    if array.dtype.kind == "f":
+        return array.astype(np.float64 if array.dtype.itemsize > 4 else np.float32, copy=False)
+    if array.dtype.kind == "c":
+        return array.astype(np.complex128, copy=False)
+    return array
+
+
+__all__ = ["WEAK_OF", "Request"]
