@@ -178,7 +178,9 @@ class Program:
         if not hasattr(columns, "items") or (at is not None and not hasattr(at, "items")):
             raise AdiffError("E0812", "columns must be a dict from names to arrays, and `at` one to values")
         if order.__class__ is not int or order not in (0, 1, 2):
-            raise AdiffError("E0812", f"order cannot be {order!r}", None, "0: values; 1: gradients too; 2: Hessians too")
+            raise AdiffError(
+                "E0812", f"order cannot be {order!r}", None, "0: values; 1: gradients too; 2: Hessians too"
+            )
         check_options("grad", at, wrt, {**options, "engine": engine})
         refused = [name for name in options if name not in ROWS_OPTIONS]
         if refused:

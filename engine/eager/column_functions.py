@@ -135,7 +135,7 @@ def column_int(x: Any) -> Column:
 def column_float(x: Any) -> Column:
     x = only(x)
     if x.dtype.kind == "f":
-        return Column(x.table, x.here(), x.table.active)
+        return Column(x.table, x.here(), x.table.active, live=x.live_here())
     if x.dtype.kind == "c" or not (x.raw or x.dtype.kind == "b"):
         raise NotTogether("float of this dtype")
     return Column(x.table, Tensor(x.numbers().astype("float64"), WEAK_FLOAT), x.table.active)
@@ -300,7 +300,9 @@ def call_row(table: Table, op: Operation, values: list[Any], keywords: dict[str,
         return special(table, *values)
     if op.domain.__class__ is not list and op.name not in ELEMENTWISE_COMPOSITES:
         raise NotTogether(op.name)
-    if op.name not in ELEMENTWISE_COMPOSITES and any(as_shape(x) for x in [*values, *keywords.values()] if holds_column(x)):
+    if op.name not in ELEMENTWISE_COMPOSITES and any(
+        as_shape(x) for x in [*values, *keywords.values()] if holds_column(x)
+    ):
         raise NotTogether(f"{op.name} of tensors")
     return op.call(values, keywords)
 
@@ -333,7 +335,7 @@ def item_of(table: Table, x: Any, index: Any) -> Any:
         return Column(table, apply(OPERATORS["take_rows"], (x,), {"indices": places, "axis": 0}), table.active)
     tensor = whole_column(table, x)
     key = (np.arange(places.size), places)
-    return Column(table, apply(OPERATORS["index"], (tensor,), {"index": key}), table.active, x.mixed)
+    return Column(table, apply(OPERATORS["index"], (tensor,), {"index": key}), table.active, x.mixed, x.live_here())
 
 
 __all__ = ["COLUMN_FUNCTIONS", "STEPS", "ColumnRange", "call_row", "item_of", "safe_to_call"]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from ..core.dispatch import apply, as_operand, plain
 from ..core.dtypes import BOOL, WEAK_COUNT, WEAK_FLOAT, WEAK_INT, DType, DTypeMismatch, promote, raw_dtype
 from ..core.tensor import OPERATORS, Tensor
+from ..kinds.access import static_index
 from ..ops.registry import ROWS
 from .row_sets import NotTogether, Rows, Table
 
@@ -41,17 +42,19 @@ class Unlike(Exception):
 class Column:
     """One value for each row of a set: `tensor` has the rows along its first axis.
 
-    `mixed` says that some rows hold integers or booleans in the place of floats.
+    `mixed` says that some rows hold integers or booleans in the place of floats; `live` which rows depend on a source,
+    where not all do although the tensor does.
     """
 
-    __slots__ = ("mixed", "rows", "table", "tensor")
+    __slots__ = ("live", "mixed", "rows", "table", "tensor")
     description = "a column"
 
-    def __init__(self, table: Table, tensor: Tensor, rows: Rows, mixed: bool = False) -> None:
+    def __init__(self, table: Table, tensor: Tensor, rows: Rows, mixed: bool = False, live: Any = None) -> None:
         self.table = table
         self.tensor = tensor
         self.rows = rows
         self.mixed = mixed
+        self.live = live
 
     @property
     def dtype(self) -> DType:
@@ -90,12 +93,22 @@ class Column:
             active.taken[self] = found
         return found  # type: ignore[no-any-return]
 
+    def live_here(self) -> Any:
+        """Of the active rows those that depend on a source: a mask, or None for all of a followed tensor."""
+        if self.live is None or self.rows is self.table.active:
+            return self.live
+        return self.live[self.table.active.places_in(self.rows)]
+
     def numbers(self) -> Any:
         """The array of the active rows."""
         return self.here().value
 
     def as_symbol(self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
         return apply_to_columns(self.table, op, inputs, attributes)
+
+    def set_item(self, index: Any, value: Any) -> Any:
+        """What `x[index] = value` makes of the variable."""
+        return OPERATORS["index_update"].call((self, value, static_index(index)), None)
 
     def iterate(self) -> Iterator[Any]:
         """The items of each row together, of rows that are vectors."""
@@ -130,7 +143,13 @@ for _symbol, _row in {
 }.items():  # fmt: skip
     setattr(Column, f"__{_symbol}__", _operator(_row))
     setattr(Column, f"__r{_symbol}__", _operator(_row, swapped=True))
-for _symbol, _row in {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "neg": "negative"}.items():
+for _symbol, _row in {
+    "lt": "less",
+    "le": "less_equal",
+    "gt": "greater",
+    "ge": "greater_equal",
+    "neg": "negative",
+}.items():
     setattr(Column, f"__{_symbol}__", _operator(_row))
 
 
@@ -146,10 +165,24 @@ def holds_column(x: Any) -> bool:
     return False
 
 
+def live_of(operands: tuple[Any, ...]) -> Any:
+    """Which active rows of a result depend on a source: those of which an operand does."""
+    found: Any = None
+    for x in operands:
+        if x.__class__ is Column and x.tensor.on is not None:
+            live = x.live_here()
+            if live is None:
+                return None
+            found = live if found is None else found | live
+    return found
+
+
 def take_item(x: Column, index: Any) -> Any:
     """`x[index]` of every row, the index the same for all."""
     key = (slice(None), *index) if index.__class__ is tuple else (slice(None), index)
-    return Column(x.table, apply(OPERATORS["index"], (x.here(),), {"index": key}), x.table.active, x.mixed)
+    return Column(
+        x.table, apply(OPERATORS["index"], (x.here(),), {"index": key}), x.table.active, x.mixed, x.live_here()
+    )
 
 
 # --- applying a row -------------------------------------------------------------------------------------------------
@@ -170,11 +203,12 @@ def apply_to_columns(table: Table, op: Operation, inputs: tuple[Any, ...], attri
     keep_integers(table, op, inputs, attributes)
     rank = max(len(x.shape) if x.__class__ in (Column, Tensor) else 0 for x in inputs)
     operands = tuple(aligned(x, rank) if x.__class__ is Column else x for x in inputs)
+    live = live_of(inputs)
     if op.singular:
-        for x in operands:
-            if x.__class__ is Tensor and x.ndim:
-                table.rows_of[x] = table.active
-    return Column(table, apply(op, operands, attributes), table.active)
+        for x, given in zip(operands, inputs):
+            if given.__class__ is Column:
+                table.rows_of[x] = (table.active, live)
+    return Column(table, apply(op, operands, attributes), table.active, live=live)
 
 
 def aligned(x: Column, rank: int) -> Tensor:
@@ -194,7 +228,11 @@ def keep_integers(table: Table, op: Operation, inputs: tuple[Any, ...], attribut
         return
     if name == "cast":
         target = (attributes or {}).get("dtype")
-        if getattr(target, "kind", str(target)[:1]) == "i" and inputs[0].__class__ is Column and inputs[0].dtype.kind == "f":
+        if (
+            getattr(target, "kind", str(target)[:1]) == "i"
+            and inputs[0].__class__ is Column
+            and inputs[0].dtype.kind == "f"
+        ):
             import numpy as np
 
             doubtful = ~(np.abs(inputs[0].numbers()) < LARGEST)
@@ -261,7 +299,7 @@ def over_item_axes(table: Table, op: Operation, inputs: tuple[Any, ...], attribu
     if op.name == "logsumexp" and len(moved) != 1:
         raise NotTogether("logsumexp over several axes")
     out = apply(op, (x.here(),), {**attributes, "axis": moved if len(moved) > 1 else moved[0]})
-    return Column(table, out, table.active)
+    return Column(table, out, table.active, live=x.live_here())
 
 
 def stacked(table: Table, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
@@ -270,11 +308,10 @@ def stacked(table: Table, op: Operation, inputs: tuple[Any, ...], attributes: di
     axis = attributes.get("axis", 0)
     if len(ranks) != 1 or axis.__class__ is not int:
         raise NotTogether(f"{op.name} of values of different shapes")
-    if any(x.__class__ is Column and x.mixed for x in inputs):
-        raise NotTogether(f"{op.name} of numbers that are integers in some rows")
+    mixed = any(x.__class__ is Column and x.mixed for x in inputs)
     operands = tuple(whole_column(table, x) for x in inputs)
     out = apply(op, operands, {**attributes, "axis": axis + 1 if axis >= 0 else axis})
-    return Column(table, out, table.active)
+    return Column(table, out, table.active, mixed, live_of(inputs))
 
 
 def whole_column(table: Table, x: Any) -> Tensor:
@@ -300,18 +337,27 @@ def indexed(table: Table, op: Operation, inputs: tuple[Any, ...], attributes: di
 
 
 def updated(table: Table, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
-    """`x[index] = value` of every row."""
+    """`x[index] = value` of every row, the index the same for all."""
+    import numpy as np
+
     x, value = inputs
     index = attributes["index"]
     parts = index if index.__class__ is tuple else (index,)
-    if any(part.__class__ is not int for part in parts) or len(parts) != len(x.shape) or dtype_of(x).kind != "f":
-        raise NotTogether("an update of other than one element")
-    if value.__class__ is Column and value.shape:
-        raise NotTogether("an update by a tensor")
-    value = value.here() if value.__class__ is Column else value
-    return Column(
-        table, apply(op, (whole_column(table, x), value), {"index": (slice(None), *parts)}), table.active
-    )  # fmt: skip
+    if (
+        any(part.__class__ not in (int, slice) for part in parts)
+        or len(parts) > len(x.shape)
+        or dtype_of(x).kind != "f"
+    ):
+        raise NotTogether("an update at other than plain places")
+    if any(part.__class__ is int and not -size <= part < size for part, size in zip(parts, x.shape)):
+        raise NotTogether("an update that is out of range")
+    if value.__class__ is Column:
+        rank = np.broadcast_to(0, x.shape)[parts].ndim
+        if value.ndim > rank:
+            raise NotTogether("an update by a tensor of more axes")
+        value = aligned(value, rank)
+    updated_rows = apply(op, (whole_column(table, x), value), {"index": (slice(None), *parts)})
+    return Column(table, updated_rows, table.active, live=live_of(inputs))
 
 
 def products(table: Table, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
@@ -359,6 +405,8 @@ def same(a: Any, b: Any) -> bool:
 
 
 def join_numbers(table: Table, pieces: list[tuple[Rows, Any]]) -> Column:
+    import numpy as np
+
     dtypes: list[DType] = []
     shapes = set()
     mixed = False
@@ -384,9 +432,13 @@ def join_numbers(table: Table, pieces: list[tuple[Rows, Any]]) -> Column:
         mixed = True
     active = table.active
     operands = []
+    lives = []
     for rows, value in pieces:
         table.active = rows
         tensor = whole_column(table, value)
+        lives.append(
+            tensor.on is not None if value.__class__ is not Column or value.live is None else value.live_here()
+        )
         table.active = active
         if tensor.dtype.name != dtype.name:
             number = tensor.value
@@ -396,13 +448,18 @@ def join_numbers(table: Table, pieces: list[tuple[Rows, Any]]) -> Column:
         operands.append(tensor)
     places = [rows.places_in(active) for rows, _ in pieces]
     out = apply(OPERATORS["join_rows"], tuple(operands), {"places": places, "size": active.size})
-    return Column(table, Tensor(out.value, dtype, out.on) if out.on is None else out, active, mixed)
+    live = None
+    if out.on is not None and not all(part is True for part in lives):
+        live = np.empty(active.size, bool)
+        for where, part in zip(places, lives):
+            live[where] = part
+    return Column(table, Tensor(out.value, dtype) if out.on is None else out, active, mixed, live)
 
 
 def joined_dtype(a: DType, b: DType) -> DType:
     if a.name == b.name:
         return a if not a.weak else b if not b.weak else WEAK_FLOAT if WEAK_COUNT in (a, b) else a
-    if a.kind == b.kind or not (a.weak or a is BOOL) or not (b.weak or b is BOOL) or "c" in (a.kind, b.kind):
+    if a.kind == b.kind or not (a.weak or a is BOOL or b.weak or b is BOOL) or "c" in (a.kind, b.kind):
         raise Unlike
     try:
         found = promote(a, b)

@@ -98,8 +98,8 @@ class Table:
         # Lists made while only some rows were active may be changed by those; lists put together, by nobody.
         self.owners: dict[int, tuple[Any, Rows]] = {}
         self.frozen: dict[int, Any] = {}
-        # The rows that the elements of a tensor belong to, for notices.
-        self.rows_of: dict[Tensor, Rows] = {}
+        # The rows that the elements of a tensor belong to, and which of those depend on a source, for notices.
+        self.rows_of: dict[Tensor, tuple[Rows, Any]] = {}
 
     # --- leaving ----------------------------------------------------------------------------------------------------
 
@@ -242,7 +242,9 @@ class Table:
                     continue
                 rows = self.active
             resolved.append((rows, value))
-        self.active = active if sum(r.size for r, _ in resolved) == active.size else self.united([r for r, _ in resolved])
+        self.active = (
+            active if sum(r.size for r, _ in resolved) == active.size else self.united([r for r, _ in resolved])
+        )
         while True:
             if not resolved:
                 raise NobodyLeft

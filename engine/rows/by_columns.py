@@ -96,16 +96,23 @@ class Tally:
 
         values = getattr(g, "value", g)
         hit = np.asarray(mask & (values != 0))
-        rows = next((self.table.rows_of[x] for x in inputs if x.__class__ is Tensor and x in self.table.rows_of), None)
-        if rows is None or hit.ndim == 0 or hit.shape[0] != rows.size:
-            rows = self.table.all
-            hit = np.ones(rows.size, bool)
+        rows, live = next(
+            (self.table.rows_of[x] for x in inputs if x.__class__ is Tensor and x in self.table.rows_of),
+            (self.table.all, None),
+        )
+        if hit.ndim == 0 or hit.shape[0] != rows.size:
+            hit = np.broadcast_to(hit, rows.size) if hit.ndim == 0 else np.ones(rows.size, bool)
+        hit = hit if hit.ndim == 1 else hit.reshape(rows.size, -1).any(axis=1)
+        if live is not None:
+            hit = hit & live
         place = (STATE.site.start, STATE.site.end)
         seen = self.seen.setdefault(place, np.zeros(self.table.all.size, bool))
-        numbers = rows.places_in(self.table.all)[hit if hit.ndim == 1 else hit.reshape(rows.size, -1).any(axis=1)]
+        numbers = rows.places_in(self.table.all)[hit]
         numbers = numbers[~seen[numbers]]
         seen[numbers] = True
-        site = next((site for (text, site) in self.found if text == message and (site.start, site.end) == place), STATE.site)
+        site = next(
+            (site for (text, site) in self.found if text == message and (site.start, site.end) == place), STATE.site
+        )
         self.found[(message, site)] = self.found.get((message, site), 0) + len(numbers)
 
 
@@ -225,7 +232,9 @@ class ByColumns:
         for name, x in sources.items():
             values[name] = Column(table, x, table.all)
         for name, (slot, node) in self.core.optional.items():
-            frame[slot] = values[name] if name in values else node.value if hasattr(node, "value") else INTRINSICS[node.name]
+            frame[slot] = (
+                values[name] if name in values else node.value if hasattr(node, "value") else INTRINSICS[node.name]
+            )
         for name, slot in self.core.inputs.items():
             frame[slot] = values[name]
         body = self.body
@@ -293,7 +302,9 @@ class ByColumns:
         gradients = {name: self.derivative(g, x) for name, g, x in zip(names, found, tensors)}
         self.keep(y, gradients, blocks)
 
-    def why_unconnected(self, tape: Tape, log: list[Any] | None, name: str, x: Tensor, y: Tensor) -> tuple[str, str, Any]:
+    def why_unconnected(
+        self, tape: Tape, log: list[Any] | None, name: str, x: Tensor, y: Tensor
+    ) -> tuple[str, str, Any]:
         """The notice for a source without a gradient, as `grad` words it."""
         reason, site = "the target does not depend on the source", None
         if y.on is None and not tape.breaks:
@@ -487,8 +498,12 @@ def add_optional(column: Gathered, rows: Any, values: list[Any]) -> None:
 
 
 def described(reason: BaseException) -> str:
-    return str(reason) if isinstance(reason, NotTogether) else "an error in some rows" if isinstance(reason, AdiffError) else (
-        f"a function that does not take columns ({type(reason).__name__})"
+    return (
+        str(reason)
+        if isinstance(reason, NotTogether)
+        else "an error in some rows"
+        if isinstance(reason, AdiffError)
+        else (f"a function that does not take columns ({type(reason).__name__})")
     )
 
 

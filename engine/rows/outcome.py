@@ -35,7 +35,18 @@ class RowsOutcome:
     objects. `engine` is "tape" or "kernel", `reason` says why, and, where rows were evaluated one by one, why that.
     """
 
-    __slots__ = ("emitted", "engine", "errors", "gradients", "hessian", "notices", "one_by_one", "reason", "timings", "value")
+    __slots__ = (
+        "emitted",
+        "engine",
+        "errors",
+        "gradients",
+        "hessian",
+        "notices",
+        "one_by_one",
+        "reason",
+        "timings",
+        "value",
+    )
 
     def __init__(self) -> None:
         self.value: Any = None
@@ -85,7 +96,11 @@ class Gathered:
         missing = filled < self.count
         if missing and dtype.kind in "biu":
             dtype = np.dtype(np.float64)
-        found = np.full((self.count, *shapes.pop()), np.nan, dtype) if missing else np.empty((self.count, *shapes.pop()), dtype)
+        found = (
+            np.full((self.count, *shapes.pop()), np.nan, dtype)
+            if missing
+            else np.empty((self.count, *shapes.pop()), dtype)
+        )
         for index, values in pieces:
             found[span_of_rows(index)] = values
         for index, values in self.pieces:

@@ -101,7 +101,9 @@ def column(name: str, values: Any) -> Any:
         array = np.empty(len(values), object)
         array[:] = values
     if array.ndim == 0:
-        raise AdiffError("E0802", f"the column '{name}' is a single number", None, "bind what is the same in all rows with `at`")
+        raise AdiffError(
+            "E0802", f"the column '{name}' is a single number", None, "bind what is the same in all rows with `at`"
+        )
     if array.dtype.kind == "i" or (array.dtype.kind == "u" and (not array.size or array.max() < 2**63)):
         return array.astype(np.int64, copy=False)
     if array.dtype.kind == "f":

@@ -23,7 +23,12 @@ def close(a: Any, b: Any, tolerance: float) -> bool:
 
 
 def same_as_rows(
-    text: str, columns: dict[str, Any], order: int = 1, tolerance: float = TOLERANCE, engine: str = "tape", **options: Any
+    text: str,
+    columns: dict[str, Any],
+    order: int = 1,
+    tolerance: float = TOLERANCE,
+    engine: str = "tape",
+    **options: Any,
 ) -> Any:
     """Assert that `rows` gives what `evaluate` gives row by row; the outcome of the table."""
     program = adiff.program(text)
