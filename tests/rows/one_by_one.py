@@ -22,6 +22,13 @@ def close(a: Any, b: Any, tolerance: float) -> bool:
     return bool(np.allclose(b, a, rtol=tolerance, atol=tolerance * max(scale, 1e-3), equal_nan=True))
 
 
+def alone(program: Any, command: str, at: Any, wrt: Any, options: Any) -> tuple[Any, AdiffError | None]:
+    try:
+        return program.evaluate(command, at, wrt, engine="tape", **options), None
+    except AdiffError as error:
+        return None, error
+
+
 def same_as_rows(
     text: str,
     columns: dict[str, Any],
@@ -42,9 +49,8 @@ def same_as_rows(
     for i in range(count):
         point = {name: np.asarray(c)[i].tolist() for name, c in columns.items() if name in program.inputs}
         where = f"\nrow {i}: {point}\n{text}"
-        try:
-            one = program.evaluate(command, {**at, **point}, names if order else None, engine="tape", **options)
-        except AdiffError as error:
+        one, error = alone(program, command, {**at, **point}, names if order else None, options)
+        if error is not None:
             assert i in found.errors, f"only the row alone fails: {error!r}{where}"
             other = found.errors[i]
             assert (error.code, error.message, error.hint) == (other.code, other.message, other.hint), where
