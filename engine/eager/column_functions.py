@@ -7,7 +7,7 @@ from ..core.dtypes import WEAK_COUNT, WEAK_FLOAT, WEAK_INT
 from ..core.tensor import OPERATORS, Tensor
 from ..ops.registry import NAMES, ROWS
 from .builtins import FUNCTIONS, INTRINSICS
-from .columns import Column, dtype_of, holds_column, take_item, whole_column
+from .columns import Column, dtype_of, holds_column, live_of, take_item, whole_column
 from .row_sets import NotTogether, Table
 from .transforms import TRANSFORMS
 from .values import Builtin
@@ -108,7 +108,7 @@ def column_range(start: Any, stop: Any = None, step: Any = 1) -> ColumnRange:
     return ColumnRange(table, start, stop, step)
 
 
-def only(x: Any) -> Column:
+def only(x: Any) -> Any:
     if x.__class__ is not Column or x.shape:
         raise NotTogether("the number of a list")
     return x
@@ -291,7 +291,13 @@ def call_row(table: Table, op: Operation, values: list[Any], keywords: dict[str,
     if not holds_column(values) and not holds_column(keywords):
         found = op.call(values, keywords)
         return table.own(found) if found.__class__ is list else found
+    kinds = [parameter.kind for parameter in op.parameters]
+    for value, kind in zip(values, kinds):
+        if kind == "static" and holds_column(value):
+            raise NotTogether(f"a parameter of {op.name} that differs from row to row")
     if op.function is None:
+        if "list" not in kinds:
+            values = [as_operand(x) if x.__class__ in (list, tuple) else x for x in values]
         return op.call(values, keywords)
     special = SPECIAL.get(op.name)
     if special is not None:
@@ -333,9 +339,9 @@ def item_of(table: Table, x: Any, index: Any) -> Any:
     places = index.numbers() % size
     if x.__class__ is Tensor:
         return Column(table, apply(OPERATORS["take_rows"], (x,), {"indices": places, "axis": 0}), table.active)
-    tensor = whole_column(table, x)
     key = (np.arange(places.size), places)
-    return Column(table, apply(OPERATORS["index"], (tensor,), {"index": key}), table.active, x.mixed, x.live_here())
+    picked = apply(OPERATORS["index"], (whole_column(table, x),), {"index": key})
+    return Column(table, picked, table.active, getattr(x, "mixed", False), live_of((x,)))
 
 
 __all__ = ["COLUMN_FUNCTIONS", "STEPS", "ColumnRange", "call_row", "item_of", "safe_to_call"]

@@ -67,7 +67,7 @@ class Column:
 
     @property
     def ndim(self) -> int:
-        return self.tensor.value.ndim - 1  # type: ignore[no-any-return]
+        return len(self.shape)
 
     @property
     def raw(self) -> bool:
@@ -132,7 +132,7 @@ class Column:
 
 def _operator(name: str, swapped: bool = False) -> Callable[..., Any]:
     def method(self: Column, *others: Any) -> Any:
-        return OPERATORS[name](*(others + (self,) if swapped else (self, *others)))
+        return OPERATORS[name](*((*others, self) if swapped else (self, *others)))
 
     return method
 
@@ -365,7 +365,7 @@ def products(table: Table, op: Operation, inputs: tuple[Any, ...], attributes: d
     a, b = inputs
     if len(a.shape) != 1 or len(b.shape) != 1 or a.shape != b.shape or "i" in (dtype_of(a).kind, dtype_of(b).kind):
         raise NotTogether("products of matrices")
-    return over_item_axes(table, ROWS["sum"], (ROWS["multiply"](a, b),), {"axis": 0})
+    return over_item_axes(table, ROWS["sum"], (ROWS["multiply"](a, b),), {"axis": 0, "keepdims": False})
 
 
 STRUCTURED: dict[str, Callable[[Table, Operation, tuple[Any, ...], dict[str, Any]], Any]] = {

@@ -16,12 +16,16 @@ from ..kinds.access import get_item, iterate
 from ..ops.registry import METHODS
 from ..program import core as c
 from ..program.rewrite import rewrite
+from . import calls, expressions, statements
 from .attributes import get_attribute, invoke_method, method_arguments
+from .calls import arguments, call_function, invoke
 from .column_functions import COLUMN_FUNCTIONS, STEPS, call_row, item_of, safe_to_call
 from .columns import Column, holds_column
-from .compile import BREAK, CONTINUE, EXPRESSIONS, STATEMENTS, Compiler, call_function, invoke, unassigned
+from .compile import EXPRESSIONS, STATEMENTS, Compiler
+from .expressions import unassigned
 from .operators import compare, truth
 from .row_sets import GONE, Meeting, NobodyLeft, NotTogether, Table
+from .statements import BREAK, CONTINUE
 from .values import UNSET, Function
 
 TYPE_CHECKING = False
@@ -45,7 +49,7 @@ class ColumnCompiler(Compiler):
         self.table = table
 
     def expression(self, node: c.Expr) -> Run:
-        return COLUMN_EXPRESSIONS[node.__class__](self, node)
+        return COLUMN_EXPRESSIONS[node.__class__](self, node)  # type: ignore[no-any-return]
 
     # --- names ------------------------------------------------------------------------------------------------------
 
@@ -105,7 +109,7 @@ class ColumnCompiler(Compiler):
         return check
 
     def augment(self, node: c.Augment) -> Run:
-        run = super().augment(node)
+        run = statements.augment(self, node)
         target = node.target
         table = self.table
         if target.__class__ is c.StoreItem:
@@ -128,7 +132,7 @@ class ColumnCompiler(Compiler):
         return checked
 
     def delete(self, node: c.Delete) -> Run:
-        run = super().delete(node)
+        run = statements.delete(self, node)
         table = self.table
 
         def checked(f: list[Any]) -> Any:
@@ -139,15 +143,15 @@ class ColumnCompiler(Compiler):
         return checked
 
     def make_list(self, node: c.MakeList) -> Run:
-        run, own = super().make_list(node), self.table.own
+        run, own = expressions.make_list(self, node), self.table.own
         return lambda f: own(run(f))
 
     def make_dict(self, node: c.MakeDict) -> Run:
-        run, own = super().make_dict(node), self.table.own
+        run, own = expressions.make_dict(self, node), self.table.own
         return lambda f: own(run(f))
 
     def comprehension(self, node: c.Comprehension) -> Run:
-        run, own = super().comprehension(node), self.table.own
+        run, own = expressions.comprehension(self, node), self.table.own
         return lambda f: own(run(f))
 
     # --- conditions -------------------------------------------------------------------------------------------------
@@ -222,9 +226,9 @@ class ColumnCompiler(Compiler):
 
         return run
 
-    def assert_(self, node: c.Assert) -> Run:
+    def assertion(self, node: c.Assert) -> Run:
         test, site, table = self.expression(node.test), node.site, self.table
-        ordinary = super().assert_(node)
+        ordinary = STATEMENTS[c.Assert](self, node)
 
         def run(f: list[Any]) -> None:
             x = test(f)
@@ -245,7 +249,7 @@ class ColumnCompiler(Compiler):
         if found is not None:
             return self.expression(found)
         op, site, table = node.op, node.site, self.table
-        collect = self.arguments(node.args, self.expressions(node.args), node.keywords)
+        collect = arguments(self, node.args, self.expressions(node.args), node.keywords)
 
         def run(f: list[Any]) -> Any:
             values, keywords = collect(f)
@@ -256,7 +260,7 @@ class ColumnCompiler(Compiler):
 
     def call(self, node: c.Call) -> Run:
         function = self.expression(node.function)
-        collect = self.arguments(node.args, self.expressions(node.args), node.keywords)
+        collect = arguments(self, node.args, self.expressions(node.args), node.keywords)
         site, own = node.site, self.table.own
 
         def run(f: list[Any]) -> Any:
@@ -275,7 +279,7 @@ class ColumnCompiler(Compiler):
 
     def method(self, node: c.Method) -> Run:
         value = self.expression(node.value)
-        collect = self.arguments(node.args, self.expressions(node.args), node.keywords)
+        collect = arguments(self, node.args, self.expressions(node.args), node.keywords)
         name, site, table = node.name, node.site, self.table
 
         def run(f: list[Any]) -> Any:
@@ -523,13 +527,13 @@ class ColumnCompiler(Compiler):
                 raise NotTogether("a function with a decorator")
 
             return run
-        return super().define(node)
+        return statements.define(self, node)
 
     def make_function(self, node: c.MakeFunction) -> Run:
-        make, table = super().make_function(node), self.table
+        make, table = calls.make_function(self, node), self.table
 
         def run(f: list[Any]) -> Function:
-            function = make(f)
+            function: Function = make(f)
             block = function.body
             if block is not None:
 
@@ -563,12 +567,36 @@ def truths(x: Column) -> Any:
     return values if values.dtype == bool else values != 0
 
 
-def methods_of(table: dict[type, Any]) -> dict[type, Any]:
-    """The compiler's table of methods by node, with this compiler's own methods."""
-    return {node: getattr(ColumnCompiler, method.__name__) for node, method in table.items()}
-
-
-COLUMN_EXPRESSIONS = methods_of(EXPRESSIONS)
-COLUMN_STATEMENTS = methods_of(STATEMENTS)
+COLUMN_EXPRESSIONS: dict[type, Any] = {
+    **EXPRESSIONS,
+    c.Load: ColumnCompiler.load,
+    c.Comparison: ColumnCompiler.comparison,
+    c.Logical: ColumnCompiler.logical,
+    c.Not: ColumnCompiler.negation,
+    c.Choose: ColumnCompiler.choose,
+    c.Apply: ColumnCompiler.apply,
+    c.Call: ColumnCompiler.call,
+    c.Method: ColumnCompiler.method,
+    c.Watch: ColumnCompiler.watch,
+    c.Attribute: ColumnCompiler.attribute,
+    c.Item: ColumnCompiler.item,
+    c.MakeList: ColumnCompiler.make_list,
+    c.MakeDict: ColumnCompiler.make_dict,
+    c.Comprehension: ColumnCompiler.comprehension,
+    c.FormatText: ColumnCompiler.format_text,
+    c.MakeFunction: ColumnCompiler.make_function,
+}
+COLUMN_STATEMENTS: dict[type, Any] = {
+    **STATEMENTS,
+    c.Augment: ColumnCompiler.augment,
+    c.Watch: ColumnCompiler.watch,
+    c.If: ColumnCompiler.if_,
+    c.For: ColumnCompiler.for_,
+    c.While: ColumnCompiler.while_,
+    c.With: ColumnCompiler.with_,
+    c.Define: ColumnCompiler.define,
+    c.Assert: ColumnCompiler.assertion,
+    c.Delete: ColumnCompiler.delete,
+}
 
 __all__ = ["ColumnCompiler"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..program import core as c
 from . import calls, expressions, statements
+from .targets import assigner
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     Run = Callable[[list[Any]], Any]
+    Assigner = Callable[[list[Any], Any], None]
 
 
 class Compiler:
@@ -33,6 +35,9 @@ class Compiler:
 
     def expressions(self, nodes: list[c.Expr]) -> list[Run]:
         return [self.expression(node) for node in nodes]
+
+    def target(self, node: c.Target) -> Assigner:
+        return assigner(self, node)
 
     def block(self, nodes: list[c.Stmt]) -> Run:
         statements = [STATEMENTS[node.__class__](self, node) for node in nodes]

@@ -18,7 +18,6 @@ from .attributes import get_attribute
 from .calls import arguments
 from .operators import binary, compare, truth
 from .operators import prefix as apply_prefix
-from .targets import assigner
 from .values import UNSET
 
 TYPE_CHECKING = False
@@ -387,7 +386,7 @@ def comprehension(compiler: Compiler, node: c.Comprehension) -> Run:
     key = None if node.key is None else compiler.expression(node.key)
     clauses = [
         (
-            assigner(compiler, clause.target),
+            compiler.target(clause.target),
             compiler.expression(clause.iterable),
             compiler.expressions(clause.tests),
             clause.site,

@@ -13,10 +13,9 @@ from ..core.state import STATE
 from ..core.tensor import OPERATORS
 from ..kinds.access import delete_item, get_item, iterate, set_item
 from ..program import core as c
-from .calls import invoke, make_function
-from .expressions import load, operation
+from .calls import invoke
+from .expressions import operation
 from .operators import binary, truth
-from .targets import assigner
 from .values import UNSET, Context
 
 TYPE_CHECKING = False
@@ -35,7 +34,7 @@ CONTINUE: Any = type("Continue", (), {})()
 def watch(compiler: Compiler, node: c.Watch) -> Run:
     tape = compiler.expression(node.tape)
     value = compiler.expression(node.value)
-    put = None if node.target is None else assigner(compiler, node.target)
+    put = None if node.target is None else compiler.target(node.target)
     several = node.target.__class__ is c.Unpack  # a display of names is a new list, and each name takes its part
     site = node.site
 
@@ -93,7 +92,7 @@ def assign(compiler: Compiler, node: c.Assign) -> Run:
             f[slot] = value(f)
 
         return store
-    puts = [assigner(compiler, t) for t in node.targets]
+    puts = [compiler.target(t) for t in node.targets]
     result = node.result
 
     def run(f: list[Any]) -> None:
@@ -114,8 +113,8 @@ def augment(compiler: Compiler, node: c.Augment) -> Run:
     target = node.target
     if target.__class__ is c.Store:
         slot_load = c.Load(target.depth, target.slot, target.name, target.site)
-        read = load(compiler, slot_load)
-        put = assigner(compiler, target)
+        read = compiler.expression(slot_load)
+        put = compiler.target(target)
         combine = operation(compiler, c.Operator(symbol, op, slot_load, node.value, site), read, value)
         slot = target.slot
         near = target.depth == 0
@@ -136,7 +135,7 @@ def augment(compiler: Compiler, node: c.Augment) -> Run:
         raise failure("E0207", "this cannot be updated in place", site=site)
     container = compiler.expression(target.container)
     index = compiler.expression(target.index)
-    back = None if target.back is None else assigner(compiler, target.back)
+    back = None if target.back is None else compiler.target(target.back)
 
     def run_item(f: list[Any]) -> None:
         x = container(f)
@@ -184,7 +183,7 @@ def for_(compiler: Compiler, node: c.For) -> Run:
     iterable = compiler.expression(node.iterable)
     body = compiler.block(node.body)
     orelse = compiler.block(node.orelse) if node.orelse else None
-    put = assigner(compiler, node.target)
+    put = compiler.target(node.target)
     site = node.site
 
     def run(f: list[Any]) -> Any:
@@ -251,9 +250,9 @@ def return_(compiler: Compiler, node: c.Return) -> Run:
 
 
 def define(compiler: Compiler, node: c.Define) -> Run:
-    function = make_function(compiler, node.function)
+    function = compiler.expression(node.function)
     decorators = compiler.expressions(node.decorators)
-    put = assigner(compiler, node.target)
+    put = compiler.target(node.target)
     site = node.site
 
     def run(f: list[Any]) -> None:
@@ -269,7 +268,7 @@ def define(compiler: Compiler, node: c.Define) -> Run:
 
 def with_(compiler: Compiler, node: c.With) -> Run:
     items = [
-        (compiler.expression(context), None if target is None else assigner(compiler, target), site)
+        (compiler.expression(context), None if target is None else compiler.target(target), site)
         for context, target, site in node.items
     ]
     body = compiler.block(node.body)
@@ -324,8 +323,8 @@ def delete(compiler: Compiler, node: c.Delete) -> Run:
 
 def removal(compiler: Compiler, target: c.Target) -> Run:
     if target.__class__ is c.Store:
-        read = load(compiler, c.Load(target.depth, target.slot, target.name, target.site))
-        put = assigner(compiler, target)
+        read = compiler.expression(c.Load(target.depth, target.slot, target.name, target.site))
+        put = compiler.target(target)
 
         def remove(f: list[Any]) -> None:
             read(f)

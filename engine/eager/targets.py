@@ -38,7 +38,7 @@ def assigner(compiler: Compiler, node: c.Target) -> Assigner:
 
         return put_outer
     if node.__class__ is c.Unpack:
-        puts = [assigner(compiler, t) for t in node.targets]
+        puts = [compiler.target(t) for t in node.targets]
         star, site = node.star, node.site
 
         def put_all(f: list[Any], value: Any) -> None:
@@ -50,7 +50,7 @@ def assigner(compiler: Compiler, node: c.Target) -> Assigner:
     assert node.__class__ is c.StoreItem
     container = compiler.expression(node.container)
     index = compiler.expression(node.index)
-    back = None if node.back is None else assigner(compiler, node.back)
+    back = None if node.back is None else compiler.target(node.back)
     item_site = node.site
 
     def put_item(f: list[Any], value: Any) -> None:

@@ -95,7 +95,7 @@ class Tally:
         import numpy as np
 
         values = getattr(g, "value", g)
-        hit = np.asarray(mask & (values != 0))
+        hit: Any = np.asarray(mask & (values != 0))
         rows, live = next(
             (self.table.rows_of[x] for x in inputs if x.__class__ is Tensor and x in self.table.rows_of),
             (self.table.all, None),
@@ -142,10 +142,10 @@ class ByColumns:
             dropped = self.chunk(index)
         except NobodyLeft:
             dropped = self.table.dropped
-        except (NotTogether, AdiffError, *UNFIT) as reason:
-            if getattr(reason, "code", "") in FINAL:
+        except (NotTogether, AdiffError, *UNFIT) as fault:
+            if getattr(fault, "code", "") in FINAL:
                 raise
-            dropped = [(index, reason)]
+            dropped = [(index, fault)]
         finally:
             RECORDERS.clear()
             STATE.tally = None

@@ -42,12 +42,13 @@ def same_as_rows(
     at = options.pop("at", None) or {}
     wrt = options.pop("wrt", None)
     found = program.rows(columns, wrt, order, engine=engine, at=at, **options)
-    names = [name for name in program.inputs if name in columns] if wrt is None else wrt
+    known = (*program.inputs, *program.optional)
+    names = [name for name in known if name in columns] if wrt is None else wrt
     notices: dict[Any, int] = {}
     command = ("value", "grad", "hessian")[order]
     count = len(next(iter(columns.values())))
     for i in range(count):
-        point = {name: np.asarray(c)[i].tolist() for name, c in columns.items() if name in program.inputs}
+        point = {name: np.asarray(c)[i].tolist() for name, c in columns.items() if name in known}
         where = f"\nrow {i}: {point}\n{text}"
         one, error = alone(program, command, {**at, **point}, names if order else None, options)
         if error is not None:

@@ -1,0 +1,272 @@
+"""`Program.rows` on whole columns: what it gives is what `evaluate` gives row by row."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import adiff
+import numpy as np
+import pytest
+from adiff import AdiffError
+from generated import program
+from one_by_one import same_as_rows
+
+ROOT = Path(__file__).parents[2]
+FEYNMAN = json.loads((ROOT / "tests/data/feynman.json").read_text())["cases"]
+VECTOR = np.array([0.3, -1.1, 0.9, 2.0])
+
+# Programs of which no row may be evaluated alone, and the columns they are given.
+X = [-1.5, 0.0, 0.5, 2.0, 0.0, 7.25]
+Y = [0.25, 1.5, -2.0, 0.0, 3.0, -0.5]
+N = [0, 3, 1, 5, 2, 4]
+TOGETHER = {
+    "branch": "if x > 0:\n    y = sqrt(x)\nelse:\n    y = x**2\ny",
+    "branch of one side": "z = x\nif x > 1:\n    z = z * y\nz",
+    "nested branches": "if x > 0:\n    if y > 0:\n        z = x * y\n    else:\n        z = sin(x)\nelif y > 1:\n    z = y\nelse:\n    z = 0\nz",
+    "choice": "sqrt(x) if x > 0 else y * x",
+    "and or": "1.0 if x > 0 and 1 / x > 1 or y > 2 else x * y",
+    "value of or": "(x or y) * 2",
+    "chain of comparisons": "x * y if -1 < x <= y else y",
+    "not": "y if not x else x",
+    "while": "s = x\nk = 0\nwhile s < 5 and k < 20:\n    s = s * 1.5 + 1\n    k += 1\ns * y",
+    "range of a column": "s = 0.0\nfor i in range(n):\n    s += x / (i + 1)\ns",
+    "range from a column": "s = 0.0\nfor i in range(n, 6, 2):\n    s += x * i\ns",
+    "break and continue": "s = x\nfor i in range(6):\n    if s > 3:\n        break\n    if i == n:\n        continue\n    s = s + y * i + 0.5\nelse:\n    s = -s\ns",
+    "early return": "def f(a, b):\n    if a > 1:\n        return a * b\n    for i in range(3):\n        a = a + b\n        if a > 2:\n            return sin(a)\n    return b\nf(x, y) + f(y, x)",
+    "recursion": "def power(a, k):\n    if k < 1:\n        return 1.0\n    return a * power(a, k - 1)\npower(x, n)",
+    "closure": "def scale(a):\n    return a * x\nz = scale(y) if y > 0 else scale(2 * y)\nz",
+    "mutual recursion": "def even(k):\n    return 1.0 if k == 0 else odd(k - 1)\ndef odd(k):\n    return x if k == 0 else even(k - 1)\neven(n)",
+    "list": "xs = [x, y, x * y]\nsum([a**2 for a in xs])",
+    "list by index of the row": "xs = [x, y, 2.0, x * y]\nxs[n % 4]",
+    "constants by index of the row": "[1.0, 2.0, 4.0, 8.0][n % 4] * x",
+    "tuple": "a, b = (x, y) if x > y else (y, x)\na - b**2",
+    "integers": "k = n // 2 + 3 * n % 5\nx**k",
+    "integer functions": "int(x) * y + round(y) + floor(x)",
+    "extremes": "max(x, y, 0.5) - min(x, y)",
+    "abs": "abs(x) + abs(n - 2)",
+    "vector": "v = stack([x, y, 1.0])\nsum(v * v) + v[1]",
+    "update of a vector": "v = stack([x, y, 1.0])\nv[0] = x * y\nv[1:] = 2 * v[1:]\nsum(v)",
+    "vector result": "stack([x * y, x + y])",
+    "list result": "[x * y, x]",
+    "where": "where(x > 0, log(x), y)",
+    "stable forms": "sqrt(x**2 + y**2) + log(1 + exp(x)) + sqrt(x + 9) - sqrt(x + 8)",
+    "singular points": "abs(x) + relu(y) + maximum(x, y) + sqrt(abs(x))",
+    "singular points in a loop": "s = 0.0\nfor i in range(n):\n    s += abs(x - i * 0.5) * sign(y)\ns",
+    "no dependence": "3.0 if x > 0 else 2.0",
+    "one side depends": "y * 2 if x > 0 else 1.0",
+    "not a number": "log(x) + y",
+    "division by zero": "1 / x + y",
+    "assertion of all": "assert x < 100, 'large'\nx * y",
+    "lambda": "f = lambda a: a**2 if a > 0 else -a\nf(x) + f(y)",
+    "else of a loop": "s = 0.0\nfor i in range(3):\n    s += x\n    if s > 2:\n        break\nelse:\n    s = y\ns",
+    "while with return": "def f(a):\n    while True:\n        a = a + 1.25\n        if a > 4:\n            return a * x\nf(y)",
+    "nested loops": "s = 0.0\nfor i in range(n):\n    for j in range(i):\n        if x * j > 2:\n            break\n        s += x * y * j\ns",
+    "top-level return": "if x > 0:\n    return x * y\ny",
+    "integer or float": "s = 0\nif x > 0:\n    s = x * y\ns + 1",
+}  # fmt: skip
+
+
+def columns_for(text: str) -> dict[str, Any]:
+    given = {"x": X, "y": Y, "n": N}
+    return {name: given[name] for name in adiff.program(text).inputs}
+
+
+@pytest.mark.parametrize("order", [0, 1, 2])
+@pytest.mark.parametrize("name", TOGETHER)
+def test_whole_columns(name: str, order: int) -> None:
+    text = TOGETHER[name]
+    columns = columns_for(text)
+    wrt = [c for c in columns if c != "n"] if "range" in text or "power" in text or "n %" in text else None
+    if order == 2 and name in ("vector result", "list result", "no dependence"):
+        return
+    found = same_as_rows(text, columns, order, wrt=wrt)
+    assert not found.one_by_one, found.one_by_one
+
+
+@pytest.mark.parametrize("start", range(0, 120, 40))
+def test_generated(start: int) -> None:
+    alone = 0
+    for seed in range(start, start + 40):
+        text = program(seed)
+        draw = np.random.default_rng(seed)
+        columns: dict[str, Any] = {
+            "x": np.round(draw.uniform(-2, 2, 8), 2), "y": np.round(draw.uniform(-2, 2, 8), 2), "n": draw.integers(0, 6, 8),
+        }  # fmt: skip
+        columns["x"][seed % 8] = 0.0
+        inputs = adiff.program(text).inputs
+        columns = {name: c for name, c in columns.items() if name in inputs}
+        found = same_as_rows(
+            text, columns, 2 if seed % 5 == 0 else 1, wrt=[name for name in columns if name != "n"],
+            at={"v": VECTOR} if "v" in inputs else {},
+        )  # fmt: skip
+        alone += sum(found.one_by_one.values()) - len(found.errors)
+    # What fails fails alone; a few more are not worth their columns.
+    assert alone <= 24
+
+
+def test_feynman() -> None:
+    for case in FEYNMAN:
+        draw = random.Random(case["name"])
+        base = case["points"][0][0]
+        columns = {name: [v * draw.uniform(0.9, 1.1) for _ in range(3)] for name, v in zip(case["inputs"], base)}
+        found = same_as_rows(case["formula"], columns)
+        assert not found.one_by_one, (case["formula"], found.one_by_one)
+
+
+def test_nothing_leaks_from_the_branch_not_taken() -> None:
+    x = np.linspace(-3, 3, 13)
+    for text in (
+        "sqrt(x) if x > 0 else 0.0",
+        "if x > 0:\n    y = log(x)\nelse:\n    y = x\ny",
+        "x > 0 and 1 / x or 0.0",
+    ):
+        found = adiff.program(text).rows({"x": x}, engine="tape")
+        assert np.isfinite(found.value).all()
+        assert np.isfinite(found.gradients["x"]).all()
+        assert not [n for n in found.notices if n.code != "N0502"], found.notices
+
+
+# (program, columns, the rows that fail with the code of their error)
+FAILING = [
+    ("assert x > 0, 'no'\nx**2", {"x": [1.0, -1.0, 2.0, 0.0]}, {1: "E0406", 3: "E0406"}),
+    ("n // k * x", {"n": [4, 5, 6], "k": [2, 0, 3], "x": [1.0, 2.0, 3.0]}, {1: "E0402"}),
+    ("[x, 2 * x][n]", {"n": [0, 5, -1, -3], "x": [1.0, 2.0, 3.0, 4.0]}, {1: "E0405", 3: "E0405"}),
+    ("if x > 1:\n    z = x\nz * 2", {"x": [0.0, 2.0, 3.0]}, {0: "E0408"}),
+    ("s = 0.0\nfor i in range(n):\n    assert s < 5\n    s += x\ns", {"n": [1, 9, 4], "x": [2.0, 2.0, 3.0]}, {1: "E0406", 2: "E0406"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "columns", "failing"), FAILING)
+def test_bad_rows(text: str, columns: dict[str, Any], failing: dict[int, str]) -> None:
+    found = same_as_rows(text, columns, wrt=["x"])
+    assert {row: error.code for row, error in found.errors.items()} == failing
+    assert np.isnan(found.value[list(failing)]).all()
+    assert np.isnan(found.gradients["x"][list(failing)]).all()
+
+
+# What columns cannot do, and why; the rows are evaluated one by one all the same.
+ALONE = {
+    "grad(lambda t: t**3 * y)(x)": "grad inside the program",
+    "sum(ones(n)) * x": "a parameter",
+    "xs = [x]\nif x > 0:\n    xs.append(y)\nsum(xs)": "a list that only some of its rows change",
+    "with GradientTape() as t:\n    t.watch(x)\n    z = x**2\nt.gradient(z, x)": "inside the program",
+    "{'a': x, 'b': y}": "no list of values",
+    "det([[x, y], [y, 2.0]])": "det",
+}
+
+
+@pytest.mark.parametrize("text", ALONE)
+def test_rows_alone(text: str) -> None:
+    columns = columns_for(text)
+    wrt = [c for c in columns if c != "n"]
+    if "{" in text:
+        found = adiff.program(text).rows(columns, wrt)
+        assert found.value[0] == {"a": X[0], "b": Y[0]}
+    else:
+        found = same_as_rows(text, columns, wrt=wrt)
+    assert any(ALONE[text] in reason for reason in found.one_by_one), found.one_by_one
+    assert sum(found.one_by_one.values()) <= len(X)
+
+
+def test_shared_lists_of_rows() -> None:
+    same_as_rows(
+        "xs = []\nfor i in range(n):\n    xs.append(x * i)\nsum(xs) + y", {"x": X, "y": Y, "n": N}, wrt=["x", "y"]
+    )
+    same_as_rows(
+        "def f(a):\n    xs = [a]\n    xs.append(y)\n    return sum(xs)\nf(x) if x > 0 else f(2 * x)", {"x": X, "y": Y}
+    )
+    same_as_rows("xs = [x] if x > 0 else [y]\nys = xs\nxs.append(x)\nsum(ys)", {"x": X, "y": Y})
+
+
+def test_integers_beyond_int64() -> None:
+    found = same_as_rows("n**40 % 1000 + x", {"n": [2, 7, 10], "x": [0.5, 1.5, 2.5]}, wrt=["x"])
+    assert found.value[1] == 7**40 % 1000 + 1.5
+
+
+def test_many_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    from adiff.engine.rows import by_columns
+
+    monkeypatch.setattr(by_columns, "CHUNK", 7)
+    x = np.linspace(-2, 2, 50)
+    n = np.arange(50) % 4
+    same_as_rows(
+        "s = x\nfor i in range(n):\n    assert s < 1.9\n    s = s * y if s > 0 else s - y\ns",
+        {"x": x, "y": x[::-1], "n": n},
+        wrt=["x", "y"],
+    )
+
+
+def test_constants_and_sources() -> None:
+    program = adiff.program("a * x**2 + sum(w)")
+    found = program.rows({"x": [1.0, 2.0], "other": ["p", "q"]}, at={"a": 3.0, "w": VECTOR})
+    assert list(found.gradients) == ["x"]
+    assert found.gradients["x"].tolist() == [6.0, 12.0]
+    found = program.rows({"x": [1.0, 2.0]}, ["a", "w"], at={"a": 3.0, "w": VECTOR})
+    assert found.gradients["a"].tolist() == [1.0, 4.0]
+    assert found.gradients["w"].tolist() == [[1.0] * 4] * 2
+
+
+def test_dtypes() -> None:
+    flags = same_as_rows("x * 2 if flag else x", {"x": X, "flag": [v > 0 for v in X]}, wrt=["x"])
+    assert flags.value.dtype == np.float64
+    assert adiff.program("n * 2").rows({"n": N}, order=0).value.dtype == np.int64
+    single = adiff.program("x**2").rows({"x": np.array([1.5, 2.5], np.float32)})
+    assert single.value.dtype == single.gradients["x"].dtype == np.float32
+    integers = adiff.program("n**2").rows({"n": [1, 2, 3]})
+    assert integers.gradients["n"].tolist() == [2.0, 4.0, 6.0]
+
+
+def test_vectors_in_rows() -> None:
+    v = np.array([[0.5, -1.0, 2.0], [1.0, 0.0, 3.0]])
+    found = same_as_rows("sum(v**2) * x + v[0] + dot(v, v) + norm(v)", {"v": v, "x": [2.0, -1.0]})
+    assert found.gradients["v"].shape == (2, 3)
+    assert not found.one_by_one
+
+
+def test_empty_table() -> None:
+    found = adiff.program("x**2").rows({"x": []})
+    assert found.value.shape == (0,)
+    assert not found.errors
+
+
+def test_unconnected() -> None:
+    found = adiff.program("x + 0 * y if x > 0 else 2.0").rows({"x": [-1.0, -2.0], "y": [0.0, 0.0]})
+    assert found.gradients == {"x": None, "y": None}
+    assert {(n.code, n.rows) for n in found.notices} == {("N0502", 2)}
+
+
+def test_limits() -> None:
+    slow = "s = x\nwhile True:\n    s = s * 1.0\n    if s > 5:\n        break\ns"
+    found = adiff.program(slow).rows({"x": [1.0, 6.0]}, max_steps=100)
+    assert {row: error.code for row, error in found.errors.items()} == {0: "E0601"}
+    with pytest.raises(AdiffError) as caught:
+        adiff.program(slow).rows({"x": [1.0, 6.0]}, timeout=0.3)
+    assert caught.value.code == "E0603"
+
+
+def test_kinks() -> None:
+    found = adiff.program("abs(x)").rows({"x": [1.0, 0.0]}, kinks="error")
+    assert {row: error.code for row, error in found.errors.items()} == {1: "E0501"}
+    assert adiff.program("abs(x)").rows({"x": [1.0, 0.0]}, kinks="jax").gradients["x"].tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("columns", "options", "code"),
+    [
+        ({"x": [1.0]}, {}, "E0801"),
+        ({"x": [1.0], "y": [1.0, 2.0]}, {}, "E0302"),
+        ({"x": [1.0], "y": 2.0}, {}, "E0802"),
+        ({"x": [1.0], "y": [1.0]}, {"at": {"y": 1.0}}, "E0812"),
+        ({"x": [1.0], "y": [1.0]}, {"wrt": ["z"]}, "E0803"),
+        ({"x": [1.0], "y": [1.0]}, {"order": 3}, "E0812"),
+        ({"x": [1.0], "y": [1.0]}, {"engine": "gpu"}, "E0812"),
+        ({"x": [1.0], "y": [1.0]}, {"tangent": {}}, "E0811"),
+    ],
+)
+def test_misuse(columns: dict[str, Any], options: dict[str, Any], code: str) -> None:
+    with pytest.raises(AdiffError) as caught:
+        adiff.program("x * y").rows(columns, **options)
+    assert caught.value.code == code
