@@ -114,7 +114,7 @@ def only(x: Any) -> Any:
     return x
 
 
-def column_int(x: Any) -> Column:
+def column_int(x: Any) -> Any:
     x = only(x)
     if x.dtype.kind == "i" and x.raw:
         return x

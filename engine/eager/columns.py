@@ -91,7 +91,7 @@ class Column:
             else:
                 found = apply(OPERATORS["pick_rows"], (self.tensor,), {"places": places})
             active.taken[self] = found
-        return found  # type: ignore[no-any-return]
+        return found
 
     def live_here(self) -> Any:
         """Of the active rows those that depend on a source: a mask, or None for all of a followed tensor."""
