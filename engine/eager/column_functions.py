@@ -169,7 +169,7 @@ def column_abs(x: Any) -> Any:
 
 
 def whole_part(name: str) -> Callable[[Any], Any]:
-    def run(x: Any) -> Column:
+    def run(x: Any) -> Any:
         x = only(x)
         return column_int(x if x.dtype.kind == "i" else NAMES[name](x))
 
