@@ -1,0 +1,203 @@
+"""GradBench's own evals against adiff and the suite's tools `manual` (C++, by hand), `jax` and `pytorch`.
+
+    GRADBENCH=<a copy of github.com/gradbench/gradbench> python bench/gradbench_suite.py [EVAL ...] [--full] [--json FILE]
+
+This is the intermediary of the suite's protocol: it starts an eval and a tool and hands each one's lines to the other.
+Whether an answer is right is for the eval to say. Before a first run: `make -C tools/manual` in the copy.
+
+GRADBENCH_PYTHON is the Python of the evals (numpy, scipy, pydantic, dataclasses-json), PEER_PYTHON that of jax and torch;
+without them this one is used. `--full` takes the suite's sizes in place of a few. Times are the least of several, of one
+thread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from harness import Row
+
+HERE = Path(__file__).parent
+
+# The functions that take derivatives, and a few of the suite's sizes for each eval.
+DERIVATIVES = frozenset(("double", "gradient", "jacobian", "dir", "rr", "rf", "fr", "ff"))
+SIZES: dict[str, list[str]] = {
+    "hello": [],
+    "ba": ["--max", "3"],
+    "det": ["-l", "5", "7", "9"],
+    "gmm": ["-d", "2", "10", "32", "-k", "5", "25"],
+    "ht": ["--max", "3", "--model", "small"],
+    "kmeans": ["-k", "10", "100", "-n", "1000", "10000", "-d", "8"],
+    "llsq": ["-n", "16", "256", "4096"],
+    "lse": ["-n", "2500", "40000", "640000"],
+    "lstm": ["-l", "2", "4", "-c", "1024"],
+    "ode": ["-n", "1000", "10000", "-s", "1", "10", "100"],
+    "particle": [],
+    "saddle": [],
+}
+MANUAL_LIMIT, PEER_LIMIT = 1.5, 1.0
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
+
+
+class Answer:
+    """One evaluation of a session. `nanoseconds` is the least of its runs; `valid` is what the eval said, or None."""
+
+    def __init__(self, function: str, description: str, answer: dict[str, Any]) -> None:
+        self.function = function
+        self.description = description
+        self.valid: bool | None = None
+        self.error: str = answer.get("error") or ""
+        times = [t["nanoseconds"] for t in answer.get("timings") or [] if t["name"] == "evaluate"]
+        self.nanoseconds: int | None = min(times) if times else None
+        self.engine: dict[str, str] = answer.get("engine") or {}
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.function, self.description
+
+
+def copy_of_suite() -> Path:
+    return Path(os.environ["GRADBENCH"]).resolve()
+
+
+def eval_command(name: str, sizes: Sequence[str], seconds: float) -> list[str]:
+    suite = copy_of_suite()
+    runs = [] if name == "hello" else ["--min-runs", "3", "--min-seconds", str(seconds)]
+    program = suite / "python" / "gradbench" / "gradbench" / "evals" / name / "run.py"
+    return [os.environ.get("GRADBENCH_PYTHON", sys.executable), str(program), *sizes, *runs]
+
+
+def tool_command(tool: str, engine: str) -> list[str]:
+    suite = copy_of_suite()
+    if tool == "adiff":
+        return [sys.executable, str(HERE / "gradbench_tool.py"), "--engine", engine]
+    peer = os.environ.get("PEER_PYTHON", sys.executable)
+    tools = suite / "python" / "gradbench" / "gradbench"
+    if tool == "manual":
+        return [os.environ.get("GRADBENCH_PYTHON", sys.executable), str(tools / "cpp.py"), "manual"]
+    return [peer, str(HERE / "gradbench_peer.py"), str(tools / "tools" / tool / "run.py")]
+
+
+def session(name: str, tool: str, sizes: Sequence[str], seconds: float, engine: str = "auto") -> list[Answer]:
+    """Let an eval question a tool; its answers, none if the tool does not know the module."""
+    suite = copy_of_suite()
+    environment = {**os.environ, **ONE_THREAD, "PYTHONPATH": str(suite / "python" / "gradbench")}
+
+    def start(command: list[str]) -> subprocess.Popen[str]:
+        pipe = subprocess.PIPE
+        return subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, cwd=suite, env=environment)
+
+    asking, answering = start(eval_command(name, sizes, seconds)), start(tool_command(tool, engine))
+    assert asking.stdin and asking.stdout and answering.stdin and answering.stdout
+    found: dict[int, Answer] = {}
+    try:
+        for line in asking.stdout:
+            message = json.loads(line)
+            answering.stdin.write(line)
+            answering.stdin.flush()
+            reply = answering.stdout.readline()
+            if not reply:
+                break
+            if message["kind"] == "evaluate":
+                description = message.get("description") or str(message["id"])
+                found[message["id"]] = Answer(message["function"], description, json.loads(reply))
+            elif message["kind"] == "analysis":
+                found[message["of"]].valid = message["valid"]
+                found[message["of"]].error = message.get("error") or ""
+            asking.stdin.write(reply)
+            asking.stdin.flush()
+    finally:
+        for process in (asking, answering):
+            assert process.stdin
+            try:
+                process.stdin.close()
+            except BrokenPipeError:
+                pass
+            if process is asking and process.poll() is None and answering.poll() is not None:
+                process.terminate()
+            process.wait(60)
+    return list(found.values())
+
+
+def tools_for(name: str) -> list[str]:
+    """The peers that list the eval among theirs and answer it."""
+    found = []
+    for tool in ("manual", "jax", "pytorch"):
+        evals = (copy_of_suite() / "tools" / tool / "evals.txt").read_text(encoding="utf-8").splitlines()
+        if any(line.split() == [name] for line in evals):
+            found.append(tool)
+    return found
+
+
+def measure(name: str, full: bool, seconds: float, engine: str) -> tuple[list[Row], list[Answer]]:
+    """Ratios of adiff's times of derivatives to every peer's, by size; and adiff's answers."""
+    sizes = [] if full else SIZES[name]
+    ours = session(name, "adiff", sizes, seconds, engine)
+    rows: list[Row] = []
+    for tool in tools_for(name):
+        limit = MANUAL_LIMIT if tool == "manual" else PEER_LIMIT
+        theirs = {answer.key: answer for answer in session(name, tool, sizes, seconds)}
+        for answer in ours:
+            peer = theirs.get(answer.key)
+            if answer.function not in DERIVATIVES or peer is None or not answer.nanoseconds or not peer.nanoseconds:
+                continue
+            label = f"gradbench {name} {answer.function} {answer.description}"
+            rows.append(
+                Row(label, tool, answer.nanoseconds / 1e3, peer.nanoseconds / 1e3, "us", limit if name != "hello" else None)
+            )
+    return rows, ours
+
+
+def rows() -> list[Row]:
+    """For `bench/run.py`: nothing without a copy of the suite."""
+    if "GRADBENCH" not in os.environ:
+        return []
+    return [row for name in SIZES for row in measure(name, False, 0.2, "auto")[0]]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("evals", nargs="*", metavar="EVAL", help=", ".join(SIZES))
+    parser.add_argument("--full", action="store_true", help="the suite's own sizes")
+    parser.add_argument("--seconds", type=float, default=0.2, help="the least time of a measurement")
+    parser.add_argument("--engine", choices=("auto", "tape", "kernel"), default="auto")
+    parser.add_argument("--valid-only", action="store_true", help="no peers: only whether adiff's answers are valid")
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    given = parser.parse_args()
+    invalid = 0
+    report: dict[str, Any] = {}
+    for name in given.evals or SIZES:
+        if given.valid_only:
+            ratios, ours = [], session(name, "adiff", [] if given.full else SIZES[name], given.seconds, given.engine)
+        else:
+            ratios, ours = measure(name, given.full, given.seconds, given.engine)
+        valid = sum(answer.valid is True for answer in ours)
+        invalid += len(ours) - valid + (not ours)
+        engines = sorted({engine for answer in ours for engine in answer.engine.values()})
+        print(f"{name}: {valid} of {len(ours)} answers valid ({', '.join(engines)})", flush=True)
+        for answer in ours:
+            if answer.valid is not True:
+                print(f"  {answer.function} {answer.description}: {answer.error.strip()[-300:]}", flush=True)
+        for row in ratios:
+            print(f"  {row.workload:<48} {row.ours:>12.1f} us  {row.peer:<8} {row.theirs:>12.1f} us  {row.ratio:>7.2f} {row.verdict}", flush=True)
+        report[name] = {
+            "valid": valid,
+            "answers": [
+                {"function": a.function, "description": a.description, "valid": a.valid, "engine": a.engine,
+                 "nanoseconds": a.nanoseconds} for a in ours
+            ],
+            "ratios": [row.record() for row in ratios],
+        }  # fmt: skip
+    if given.json is not None:
+        given.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    return 1 if invalid else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

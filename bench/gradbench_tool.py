@@ -1,0 +1,367 @@
+"""adiff as a tool of GradBench: one JSON request a line on standard input, one answer a line on standard output.
+
+The protocol is described in CONTRIBUTING.md of github.com/gradbench/gradbench. The objectives are the programs in
+samples/gradbench; every derivative is adiff's. Run it where the suite runs its tools:
+
+    gradbench run --eval "./gradbench repo eval gmm" --tool "python bench/gradbench_tool.py"
+
+The first call of a function, which compiles, is timed as "prepare"; each further one as "evaluate". Which engine ran is
+told in the answer's field "engine", which the suite does not read. `--engine tape|kernel` chooses one instead of adiff.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import adiff
+import numpy as np
+
+PROGRAMS = Path(__file__).parent.parent / "samples" / "gradbench"
+
+Point = dict[str, Any]
+Answer = Any
+
+
+def array(x: Any) -> Any:
+    return np.asarray(x, dtype=np.float64)
+
+
+class Engine:
+    """Runs programs by the engine asked for, and remembers which one answered."""
+
+    def __init__(self, choice: str) -> None:
+        self.choice = choice
+        self.used: dict[str, str] = {}
+
+    def evaluate(self, command: str, program: adiff.Program, point: Point, *wrt: str, **options: Any) -> adiff.Outcome:
+        # Only these commands have kernels.
+        choice = self.choice if command in ("value", "grad") else "auto"
+        outcome = program.evaluate(command, point, list(wrt) or None, engine=choice, **options)
+        self.used[command] = outcome.engine
+        return outcome
+
+    def value(self, program: adiff.Program, point: Point) -> Any:
+        return self.evaluate("value", program, point).value
+
+    def gradients(self, program: adiff.Program, point: Point, *wrt: str) -> dict[str, Any]:
+        found = self.evaluate("grad", program, point, *wrt).gradients
+        assert found is not None
+        return found
+
+
+class Module:
+    """One module of the suite: `prepare` makes a point of a request's input, the named methods answer."""
+
+    def __init__(self, name: str, engine: Engine) -> None:
+        self.name = name
+        self.engine = engine
+        self.program = self.load()
+
+    def load(self, more: str = "") -> adiff.Program:
+        """The module's program, or the program followed by another line."""
+        text = (PROGRAMS / f"{self.name}.adiff").read_text(encoding="utf-8")
+        return adiff.program(text + more, self.name)
+
+    def prepare(self, given: Any) -> Any:
+        return {"x": array(given["x"])}
+
+    def primal(self, point: Point) -> Answer:
+        return self.engine.value(self.program, point)
+
+    def gradient(self, point: Point) -> Answer:
+        return self.engine.gradients(self.program, point, "x")["x"]
+
+
+class Hello(Module):
+    def prepare(self, given: Any) -> Point:
+        return {"x": float(given)}
+
+    square = Module.primal
+    double = Module.gradient
+
+
+class LogSumExp(Module):
+    pass
+
+
+class LeastSquares(Module):
+    def prepare(self, given: Any) -> Point:
+        return {"x": array(given["x"]), "n": int(given["n"])}
+
+
+class DifferentialEquation(Module):
+    def __init__(self, name: str, engine: Engine) -> None:
+        super().__init__(name, engine)
+        self.last = self.load("y[-1]\n")
+
+    def prepare(self, given: Any) -> Point:
+        return {"x": array(given["x"]), "s": int(given["s"])}
+
+    def gradient(self, point: Point) -> Answer:
+        return self.engine.gradients(self.last, point, "x")["x"]
+
+
+class Determinant(Module):
+    def prepare(self, given: Any) -> Point:
+        size = given["ell"]
+        return {"a": array(given["A"]).reshape(size, size)}
+
+    def gradient(self, point: Point) -> Answer:
+        return self.engine.gradients(self.program, point, "a")["a"].reshape(-1)
+
+
+class Clusters(Module):
+    def prepare(self, given: Any) -> Point:
+        return {"points": array(given["points"]), "centroids": array(given["centroids"])}
+
+    cost = Module.primal
+
+    def dir(self, point: Point) -> Answer:
+        ones = np.ones_like(point["centroids"])
+        found = self.engine.evaluate("hvp", self.program, point, "centroids", vector={"centroids": ones})
+        assert found.gradients is not None and found.product is not None
+        return found.gradients["centroids"] / found.product["centroids"]
+
+
+class Mixture(Module):
+    def prepare(self, given: Any) -> Point:
+        arrays = {name: array(given[name]) for name in ("x", "alpha", "mu", "q", "l")}
+        return {**arrays, "gamma": float(given["gamma"]), "m": int(given["m"])}
+
+    objective = Module.primal
+
+    def jacobian(self, point: Point) -> Answer:
+        return self.engine.gradients(self.program, point, "alpha", "mu", "q", "l")
+
+
+class Network(Module):
+    def prepare(self, given: Any) -> Point:
+        names = {"main": "main_params", "extra": "extra_params", "state": "state", "sequence": "sequence"}
+        return {name: array(given[field]) for name, field in names.items()}
+
+    objective = Module.primal
+
+    def jacobian(self, point: Point) -> Answer:
+        found = self.engine.gradients(self.program, point, "main", "extra")
+        return np.concatenate([found["main"].reshape(-1), found["extra"].reshape(-1)])
+
+
+class Bundle(Module):
+    """The Jacobian is sparse: an observation's errors depend on its camera, its point and its weight only."""
+
+    columns = {"rotation": 3, "centre": 3, "focal": 1, "principal": 2, "radial": 2, "point": 3, "weight": 1}
+
+    def prepare(self, given: Any) -> Any:
+        n, m, p = given["n"], given["m"], given["p"]
+        camera = np.tile(array(given["cam"]), (n, 1))
+        points = np.tile(array(given["x"]), (m, 1))
+        observations = np.arange(p)
+        return {
+            "n": n, "m": m, "camera": camera, "points": points, "weight": np.full(p, float(given["w"])),
+            "feature": np.tile(array(given["feat"]), (p, 1)), "cameras": observations % n, "seen": observations % m,
+        }  # fmt: skip
+
+    def point(self, data: Any) -> Point:
+        """One row of every input for each observation."""
+        camera = data["camera"][data["cameras"]]
+        return {
+            "rotation": camera[:, 0:3], "centre": camera[:, 3:6], "focal": camera[:, 6], "principal": camera[:, 7:9],
+            "radial": camera[:, 9:11], "point": data["points"][data["seen"]], "weight": data["weight"],
+            "feature": data["feature"],
+        }  # fmt: skip
+
+    def objective(self, data: Any) -> Answer:
+        errors = self.engine.value(self.program, self.point(data))
+        first, p = errors[0], len(errors)
+        return {
+            "reproj_error": {"elements": first[:2].tolist(), "repeated": p},
+            "w_err": {"element": float(first[2]), "repeated": p},
+        }
+
+    def jacobian(self, data: Any) -> Answer:
+        """In compressed rows: two rows for each observation, then one for each weight."""
+        point = self.point(data)
+        n, m, p = data["n"], data["m"], len(data["weight"])
+        values = np.empty(31 * p)
+        blocks = values[: 30 * p].reshape(p, 2, 15)
+        for row in range(3):
+            # A cotangent that asks every observation for this one of its errors.
+            asked = np.zeros((p, 3))
+            asked[:, row] = 1.0
+            wrt = list(self.columns) if row < 2 else ["weight"]
+            found = self.engine.evaluate("vjp", self.program, point, *wrt, cotangent=asked).cotangents
+            assert found is not None
+            if row == 2:
+                values[30 * p :] = found["weight"]
+                continue
+            start = 0
+            for name, width in self.columns.items():
+                blocks[:, row, start : start + width] = found[name].reshape(p, width)
+                start += width
+        rows = np.empty(3 * p + 1, dtype=np.int64)
+        rows[: 2 * p + 1] = 15 * np.arange(2 * p + 1)
+        rows[2 * p + 1 :] = 30 * p + 1 + np.arange(p)
+        columns = np.empty(31 * p, dtype=np.int64)
+        places = columns[: 30 * p].reshape(p, 2, 15)
+        places[:, :, :11] = (11 * data["cameras"])[:, np.newaxis, np.newaxis] + np.arange(11)
+        places[:, :, 11:14] = (11 * n + 3 * data["seen"])[:, np.newaxis, np.newaxis] + np.arange(3)
+        places[:, :, 14] = (11 * n + 3 * m + np.arange(p))[:, np.newaxis]
+        columns[30 * p :] = 11 * n + 3 * m + np.arange(p)
+        return {"rows": rows, "cols": columns, "vals": values}
+
+    @staticmethod
+    def excerpt(found: dict[str, Any]) -> dict[str, Any]:
+        """What the suite looks at: the first thirty elements and the last."""
+        return {name: [*x[:30].tolist(), x[-1].item()] for name, x in found.items()}
+
+
+class Hand(Module):
+    def prepare(self, given: Any) -> Point:
+        model = given["data"]["model"]
+        return {
+            "theta": array(given["theta"]), "us": array(given["us"]).reshape(-1, 2),
+            "points": array(given["data"]["points"]), "correspondences": np.asarray(given["data"]["correspondences"]),
+            "parents": np.asarray(model["parents"]), "base_relatives": array(model["base_relatives"]),
+            "inverse_base_absolutes": array(model["inverse_base_absolutes"]),
+            "base_positions": array(model["base_positions"]), "weights": array(model["weights"]),
+            "triangles": np.asarray(model["triangles"]), "mirrored": bool(model["is_mirrored"]),
+        }  # fmt: skip
+
+    def objective(self, point: Point) -> Answer:
+        return self.engine.value(self.program, point).reshape(-1)
+
+    def jacobian(self, point: Point) -> Answer:
+        """By directions: each number of theta; then either column of `us`, whose rows stand for one point each."""
+        columns = []
+        us = point["us"]
+        for column in range(2 if len(us) else 0):
+            tangent = np.zeros_like(us)
+            tangent[:, column] = 1.0
+            columns.append(self.direction(point, "us", tangent))
+        for direction in np.eye(len(point["theta"])):
+            columns.append(self.direction(point, "theta", direction))
+        return np.stack(columns, axis=1)
+
+    def direction(self, point: Point, name: str, tangent: Any) -> Any:
+        return self.engine.evaluate("jvp", self.program, point, tangent={name: tangent}).tangent.reshape(-1)
+
+
+class Nested(Module):
+    """Descents in which derivatives are differentiated; the two letters say by which modes, the outer one first."""
+
+    field = "start"
+
+    def descend(self, point: Point, outer: str, inner: str) -> Answer:
+        modes = {"outer_reverse": outer == "r", "inner_reverse": inner == "r"}
+        return self.engine.value(self.program, {**point, **modes})
+
+    def rr(self, point: Point) -> Answer:
+        return self.descend(point, "r", "r")
+
+    def rf(self, point: Point) -> Answer:
+        return self.descend(point, "r", "f")
+
+    def fr(self, point: Point) -> Answer:
+        return self.descend(point, "f", "r")
+
+    def ff(self, point: Point) -> Answer:
+        return self.descend(point, "f", "f")
+
+
+class Particle(Nested):
+    def prepare(self, given: Any) -> Point:
+        return {"start": float(given["w"])}
+
+
+class Saddle(Nested):
+    def prepare(self, given: Any) -> Point:
+        return {"start": array(given["start"])}
+
+
+MODULES: dict[str, type[Module]] = {
+    "ba": Bundle, "det": Determinant, "gmm": Mixture, "hello": Hello, "ht": Hand, "kmeans": Clusters,
+    "llsq": LeastSquares, "lse": LogSumExp, "lstm": Network, "ode": DifferentialEquation, "particle": Particle,
+    "saddle": Saddle,
+}  # fmt: skip
+
+
+class Tool:
+    """Answers requests; see CONTRIBUTING.md of the suite for their kinds."""
+
+    def __init__(self, engine: str) -> None:
+        self.engine = Engine(engine)
+        self.modules: dict[str, Module] = {}
+
+    def answer(self, message: dict[str, Any]) -> dict[str, Any]:
+        kind = message["kind"]
+        try:
+            if kind == "start":
+                return {"tool": "adiff", "config": {"engine": self.engine.choice, "version": adiff.__version__}}
+            if kind == "define":
+                return self.define(message["module"])
+            if kind == "evaluate":
+                return self.evaluate(message)
+        except Exception as error:
+            return {"success": False, "error": "".join(traceback.format_exception(error))}
+        return {}
+
+    def define(self, name: str) -> dict[str, Any]:
+        if name not in MODULES:
+            return {"success": False, "error": f"there is no program for {name}"}
+        start = time.perf_counter_ns()
+        self.modules[name] = MODULES[name](name, self.engine)
+        return {"success": True, "timings": [timing("parse", start)]}
+
+    def evaluate(self, message: dict[str, Any]) -> dict[str, Any]:
+        module = self.modules[message["module"]]
+        function: Callable[[Any], Answer] = getattr(module, message["function"])
+        given = message["input"]
+        runs = given if isinstance(given, dict) else {}
+        point = module.prepare(given)
+        self.engine.used.clear()
+        start = time.perf_counter_ns()
+        found = function(point)
+        timings = [timing("prepare", start)]
+        elapsed, least, seconds = 0, runs.get("min_runs", 1), runs.get("min_seconds", 0)
+        while len(timings) <= least or elapsed < seconds * 1e9:
+            start = time.perf_counter_ns()
+            found = function(point)
+            timings.append(timing("evaluate", start))
+            elapsed += timings[-1]["nanoseconds"]
+        if message["module"] == "ba" and message["function"] == "jacobian":
+            found = Bundle.excerpt(found)
+        return {"success": True, "output": plain(found), "timings": timings, "engine": dict(self.engine.used)}
+
+
+def timing(name: str, start: int) -> dict[str, Any]:
+    return {"name": name, "nanoseconds": time.perf_counter_ns() - start}
+
+
+def plain(x: Any) -> Any:
+    """An answer in JSON's types."""
+    if isinstance(x, dict):
+        return {key: plain(value) for key, value in x.items()}
+    return x.tolist() if hasattr(x, "tolist") else x
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="adiff as a tool of GradBench")
+    parser.add_argument("--engine", choices=("auto", "tape", "kernel"), default="auto")
+    tool = Tool(parser.parse_args().engine)
+    for line in sys.stdin:
+        message = json.loads(line)
+        print(json.dumps({"id": message["id"], **tool.answer(message)}), flush=True)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except BrokenPipeError:
+        pass
