@@ -89,10 +89,31 @@ def may_reach(kernel: ir.Kernel, source: Any, result: Any) -> bool:
     return result in reach(dependencies(kernel), [source])
 
 
-def surely_reached(kernel: ir.Kernel, sources: Iterable[Any]) -> tuple[set[Any], set[Any]]:
+def bounded_by_parameters(kernel: ir.Kernel) -> list[ir.Loop]:
+    """The program's loops of which an integer parameter tells whether they run at all."""
+    found: list[ir.Loop] = []
+
+    def walk(block: list[Stmt]) -> None:
+        for s in block:
+            if s.__class__ is ir.Loop:
+                if s.own and s.test is None and s.start.__class__ is s.step.__class__ is int and s.step > 0:
+                    if s.stop.__class__ is Var and s.stop in kernel.parameters:
+                        found.append(s)
+                walk(s.body)
+            elif s.__class__ is ir.If:
+                walk(s.then)
+                walk(s.orelse)
+
+    walk(kernel.body)
+    return found
+
+
+def surely_reached(
+    kernel: ir.Kernel, sources: Iterable[Any], running: Iterable[ir.Loop] = ()
+) -> tuple[set[Any], set[Any]]:
     """What every path through the program connects to one of the sources: after its loop, and inside it.
 
-    The two differ for a carried variable that the first iteration connects.
+    The two differ for a carried variable that the first iteration connects. The loops in `running` are taken to run.
     """
     known: set[Any] = set(sources)
     # A list's element is connected only if that element is; a tensor's if any is.
@@ -130,11 +151,9 @@ def surely_reached(kernel: ir.Kernel, sources: Iterable[Any]) -> tuple[set[Any],
             known.discard(x)
 
     def loop(s: ir.Loop) -> None:
-        runs = not s.own or (
-            s.test is None
-            and all(x.__class__ is int for x in (s.start, s.stop, s.step))
-            and len(range(s.start, s.stop, s.step)) > 0
-        )
+        runs = not s.own or any(s is other for other in running)
+        if s.test is None and all(x.__class__ is int for x in (s.start, s.stop, s.step)):
+            runs = runs or len(range(s.start, s.stop, s.step)) > 0
         candidates = [entry for entry in s.carried if has(entry[1])]
         arrays = {x for x in known if x.__class__ is Array}
         while True:

@@ -69,7 +69,7 @@ class Derivatives:
         if not found:
             raise Unsupported("a result that its inputs reach by steps alone")
         tangent = reshaped(found[0], built.shape)
-        doubtful(tangent, all(name not in built.sure for name in reached))
+        doubtful(tangent, not any(built.surely_connected(name, self.given) for name in reached))
         return reshaped(value, built.shape), tangent, compiled
 
     def vjp(self, cotangent: Any) -> Found | None:
@@ -80,7 +80,7 @@ class Derivatives:
             return None
         built = compiled.built
         value, *found = run(compiled, given)
-        return reshaped(value, built.shape), connected(built, self.sources, found, self.spec), compiled
+        return reshaped(value, built.shape), connected(built, self.sources, found, self.spec, self.given), compiled
 
     def hvp(self, vectors: dict[str, Any]) -> Found | None:
         """The value, and gradients and products."""
@@ -92,7 +92,7 @@ class Derivatives:
         built = compiled.built
         value, *found = run(compiled, given)
         n = len(self.sources)
-        gradients = connected(built, self.sources, found[:n], self.spec)
+        gradients = connected(built, self.sources, found[:n], self.spec, self.given)
         products = []
         for name, g, p in zip(self.sources, gradients, found[n:]):
             products.append(None if g is None else reshaped(p, self.shape(name)))
@@ -108,7 +108,8 @@ class Derivatives:
         value, *found = run(compiled, self.given)
         names = [name for name in self.sources if name not in built.lost]
         flat = dict(zip(names, found))
-        gradients = connected(built, self.sources, [flat.get(name) for name in self.sources], self.spec)
+        parts = [flat.get(name) for name in self.sources]
+        gradients = connected(built, self.sources, parts, self.spec, self.given)
         sizes = [count(self.shape(name)) for name in names]
         starts = [sum(sizes[:k]) for k in range(len(sizes))]
         table = found[len(names)].reshape(sum(sizes), sum(sizes))
@@ -146,7 +147,7 @@ class Derivatives:
                 start += count(shape)
             else:
                 part = found[k]
-            doubtful(part, name not in built.sure)
+            doubtful(part, not built.surely_connected(name, self.given))
             blocks[name] = shaped(part, spec_shape + shape)
         return reshaped(value, built.shape), (list(blocks.values()), mode), compiled
 

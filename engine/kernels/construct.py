@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..core.state import STATE
 from ..program.core import CoreProgram
 from . import ir
-from .activity import may_reach, surely_reached
+from .activity import bounded_by_parameters, may_reach, surely_reached
 from .adjoint import Noted, adjoint, nested
 from .build import NUMBERS, Builder, Lazy, Sym, raw
 from .fuse import fuse
@@ -25,10 +25,13 @@ class Built:
 
     `shape` is that of the program's value; `noted` are the singular points whose flags are the last result; `lost`
     names the sources that the result does not depend on, with the reason and its place; `counted` the float
-    parameters that must be whole; `sure` the sources that every path connects to the result.
+    parameters that must be whole; `sure` the sources that every path connects to the result, `sure_if_running` those
+    that do if the parameters at the positions in `bounds` are at least as large as it says, so that their loops run.
     """
 
-    __slots__ = ("counted", "estimate", "kernel", "lost", "noted", "passes", "shape", "sure")
+    __slots__ = (
+        "bounds", "counted", "estimate", "kernel", "lost", "noted", "passes", "shape", "sure", "sure_if_running"
+    )  # fmt: skip
 
     def __init__(self, kernel: ir.Kernel, shape: tuple[int, ...]) -> None:
         self.kernel = kernel
@@ -40,6 +43,14 @@ class Built:
         self.lost: dict[str, tuple[str, Any]] = {}
         self.counted: list[int] = []
         self.sure: set[str] = set()
+        self.sure_if_running: set[str] = set()
+        self.bounds: list[tuple[int, int]] = []
+
+    def surely_connected(self, name: str, values: Sequence[Any]) -> bool:
+        """Whether the result depends on a source for these arguments of the kernel, whatever its derivative is."""
+        if name in self.sure:
+            return True
+        return name in self.sure_if_running and all(values[k] >= least for k, least in self.bounds)
 
 
 class Lowered:
@@ -93,11 +104,15 @@ class Lowered:
         found.noted = noted
         positions = {p: k for k, p in enumerate(self.kernel.parameters)}
         found.counted = [positions[var] for var in self.builder.counted]
+        running = bounded_by_parameters(self.kernel)
+        found.bounds = [(positions[loop.stop], loop.start + 1) for loop in running]
         for name, target in self.targets.items():
             if not may_reach(self.kernel, target, result):
                 found.lost[name] = why_lost(self.builder, self.kernel, target)
             elif result in surely_reached(self.kernel, [target])[0]:
                 found.sure.add(name)
+            elif running and result in surely_reached(self.kernel, [target], running)[0]:
+                found.sure_if_running.add(name)
         return found
 
 

@@ -145,7 +145,7 @@ class Kernels:
             return None
         built = compiled.built
         value, *found = run(compiled, given)
-        gradients = connected(built, sources or (), found, spec)
+        gradients = connected(built, sources or (), found, spec, given)
         for name, (reason, site) in built.lost.items():
             STATE.notify("N0502", f"{name}: the gradient is None: {reason}", site)
         return reshaped(value, built.shape), gradients, compiled
@@ -186,7 +186,9 @@ class Kernels:
             STATE.site = site
 
 
-def connected(built: Built, sources: Sequence[str], found: Sequence[Any], spec: dict[str, Any]) -> list[Any]:
+def connected(
+    built: Built, sources: Sequence[str], found: Sequence[Any], spec: dict[str, Any], values: Sequence[Any]
+) -> list[Any]:
     """The derivatives by source in their shapes, None for one that the result does not depend on."""
     gradients: list[Any] = []
     for name, g in zip(sources, found):
@@ -194,7 +196,7 @@ def connected(built: Built, sources: Sequence[str], found: Sequence[Any], spec: 
             gradients.append(None)
             continue
         g = reshaped(g, spec[name] if spec[name].__class__ is tuple else ())
-        if name not in built.sure and is_zero(g):
+        if is_zero(g) and not built.surely_connected(name, values):
             raise Unsupported("an input of which it is doubtful that the result depends on it")
         gradients.append(g)
     return gradients
