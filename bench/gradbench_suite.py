@@ -94,7 +94,10 @@ def session(name: str, tool: str, sizes: Sequence[str], seconds: float, engine: 
         return subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, cwd=suite, env=environment)
 
     asking, answering = start(eval_command(name, sizes, seconds)), start(tool_command(tool, engine))
-    assert asking.stdin and asking.stdout and answering.stdin and answering.stdout
+    assert asking.stdin
+    assert asking.stdout
+    assert answering.stdin
+    assert answering.stdout
     found: dict[int, Answer] = {}
     try:
         for line in asking.stdout:
@@ -149,7 +152,14 @@ def measure(name: str, full: bool, seconds: float, engine: str) -> tuple[list[Ro
                 continue
             label = f"gradbench {name} {answer.function} {answer.description}"
             rows.append(
-                Row(label, tool, answer.nanoseconds / 1e3, peer.nanoseconds / 1e3, "us", limit if name != "hello" else None)
+                Row(
+                    label,
+                    tool,
+                    answer.nanoseconds / 1e3,
+                    peer.nanoseconds / 1e3,
+                    "us",
+                    limit if name != "hello" else None,
+                )
             )
     return rows, ours
 
@@ -185,7 +195,10 @@ def main() -> int:
             if answer.valid is not True:
                 print(f"  {answer.function} {answer.description}: {answer.error.strip()[-300:]}", flush=True)
         for row in ratios:
-            print(f"  {row.workload:<48} {row.ours:>12.1f} us  {row.peer:<8} {row.theirs:>12.1f} us  {row.ratio:>7.2f} {row.verdict}", flush=True)
+            print(
+                f"  {row.workload:<48} {row.ours:>12.1f} us  {row.peer:<8} {row.theirs:>12.1f} us  {row.ratio:>7.2f} {row.verdict}",
+                flush=True,
+            )
         report[name] = {
             "valid": valid,
             "answers": [

@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-MODULES = ("first_answer", "scalar_loop", "batch", "hessians", "kernels")
+MODULES = ("first_answer", "scalar_loop", "batch", "hessians", "kernels", "gradbench_suite")
 
 
 def main(arguments: list[str]) -> int:
