@@ -40,6 +40,11 @@ def dependencies(kernel: ir.Kernel, steps: bool = True) -> Edges:
                 edge(s.value, s.array)
             elif s.__class__ is ir.Accumulate:
                 edge(s.value, s.var)
+            elif s.__class__ is ir.Region:
+                if ROWS[s.row].derivative != "none":
+                    for operand in s.operands:
+                        for result in s.results:
+                            edge(operand, result)
             elif s.__class__ is ir.Loop:
                 for phi, initial, following in s.carried:
                     edge(initial, phi)
@@ -131,11 +136,14 @@ def surely_reached(
             elif s.__class__ is ir.Load:
                 if has(s.array) and s.array not in doubtful:
                     known.add(s.var)
-            elif s.__class__ is ir.Store:
+            elif isinstance(s, ir.Store | ir.AddTo):
                 if has(s.value):
                     known.add(s.array)
                 elif s.array.role == "list":
                     doubtful.add(s.array)
+            elif s.__class__ is ir.Region:
+                if ROWS[s.row].derivative != "none" and any(map(has, s.operands)):
+                    known.update(x for x in s.results if x.kind == FLOAT)
             elif s.__class__ is ir.Loop:
                 loop(s)
             elif s.__class__ is ir.If:

@@ -11,12 +11,15 @@ before it starts, and an iteration's adjoint follows the iteration itself (`stre
 
 from __future__ import annotations
 
+from ..autodiff.pullback import given, singular_notice
 from ..core.state import STATE
 from ..ops.registry import ROWS
 from . import ir
 from .activity import active_set, surely_reached
-from .build import Builder, Sym, raw
+from .arrays import view
+from .build import Builder, Lazy, Sym, pick, raw
 from .ir import BOOL, FLOAT, Array, Stack, Stmt, Unsupported, Var
+from .regions import dissolved
 from .tidy import changes, operands
 
 TYPE_CHECKING = False
@@ -47,7 +50,7 @@ def adjoint(kernel: ir.Kernel, result: Var, sources: list[Any], again: bool = Fa
         if result in transform.active:
             transform.builder.append(ir.Accumulate(transform.bars[result], 1.0))
 
-    body = transform.there_and_back(forward, clear, seed)
+    body = dissolved(transform.there_and_back(forward, clear, seed))
     results: list[Any] = [result]
     for s in sources:
         results.append(transform.bars[s] if s.__class__ is Var else transform.arrays[s])
@@ -63,10 +66,10 @@ def adjoint(kernel: ir.Kernel, result: Var, sources: list[Any], again: bool = Fa
 class Noted:
     """A singular point that a kernel watches. `certain` says that the tape would follow the value there too."""
 
-    __slots__ = ("certain", "site", "spot")
+    __slots__ = ("certain", "message", "site")
 
-    def __init__(self, spot: Singular, site: Any, certain: bool) -> None:
-        self.spot = spot
+    def __init__(self, message: str, site: Any, certain: bool) -> None:
+        self.message = message
         self.site = site
         self.certain = certain
 
@@ -77,6 +80,8 @@ class Adjoint:
         self.certain = certain
         self.again = again
         self.builder = Builder()
+        self.builder.meets = self.met
+        self.region: ir.Region | None = None  # whose rule is being applied
         self.bars: dict[Var, Var] = {}
         self.arrays: dict[Array, Array] = {}
         # Where a renamed variable of a repeated body comes from, so that its activity is known.
@@ -141,8 +146,12 @@ class Adjoint:
                 copied.append(ir.Mark(define(s.var), array))
             elif s.__class__ is ir.Alloc:
                 copied.append(ir.Alloc(define(s.array), s.zero))
-            elif s.__class__ is ir.Store:
-                copied.append(ir.Store(new(s.array), new(s.index), new(s.value)))
+            elif isinstance(s, ir.Store | ir.AddTo):
+                copied.append(s.__class__(new(s.array), new(s.index), new(s.value)))
+            elif s.__class__ is ir.Region:
+                operands = tuple(map(new, s.operands))
+                body = self.renamed(s.body, names)
+                copied.append(ir.Region(s.row, list(map(new, s.results)), operands, s.attributes, body, s.site))
             elif s.__class__ is ir.Loop:
                 start, stop, step = new(s.start), new(s.stop), new(s.step)
                 initials = [new(initial) for _, initial, _ in s.carried]
@@ -194,6 +203,8 @@ class Adjoint:
                 scalars.append(s.var)
             elif s.__class__ is ir.Alloc and self.is_active(s.array):
                 self.array_of(s.array)
+            elif s.__class__ is ir.Region:
+                scalars.extend(x for x in s.results if x.__class__ is Var and self.is_active(x))
             elif s.__class__ is ir.Loop:
                 scalars.extend(phi for phi, _, _ in s.carried if self.is_active(phi))
             elif s.__class__ is ir.If:
@@ -248,6 +259,14 @@ class Adjoint:
             elif s.__class__ is ir.Store:
                 if self.is_active(s.array):
                     self.reverse_store(s)
+            elif s.__class__ is ir.AddTo:
+                if self.is_active(s.array) and self.is_active(s.value):
+                    c = Var(FLOAT, "c")
+                    self.builder.append(ir.Load(c, self.arrays[s.array], s.index))
+                    self.give(s.value, c)
+            elif s.__class__ is ir.Region:
+                if any(map(self.is_active, s.results)):
+                    self.reverse_region(s)
             elif s.__class__ is ir.Keep:
                 self.builder.append(ir.TakeBack(s.array))
             elif s.__class__ is ir.If:
@@ -309,6 +328,9 @@ class Adjoint:
                     ones.add(s.var)
             elif isinstance(s, ir.Store | ir.AddTo):
                 if s.value.__class__ is Var and s.value in ones and self.is_active(s.array):
+                    return None
+            elif s.__class__ is ir.Region:
+                if any(x in ones for x in s.operands if x.__class__ is Var):
                     return None
             elif s.__class__ is ir.Loop:
                 ones.update(
@@ -400,13 +422,82 @@ class Adjoint:
             finally:
                 builder.memos.pop()
 
+    def reverse_region(self, s: ir.Region) -> None:
+        """The row's own rule, applied to the symbols of its operands and results."""
+        builder, row = self.builder, ROWS[s.row]
+        STATE.site = s.site if s.site is not None else STATE.site
+        outer, self.region = self.region, s
+        builder.memos.append({})
+        try:
+            g = tuple(self.collected(x) for x in s.results)
+            y = tuple(symbol_of(builder, x) for x in s.results)
+            inputs = tuple(symbol_of(builder, x) for x in s.operands)
+            rule = row.vjp if row.derivative == "rule" else row.transpose
+            if row.derivative == "zero":
+                return
+            if rule is None:
+                raise Unsupported(f"the derivative of {row.name}")
+            first = (g, y) if len(g) > 1 else (g[0], y[0])
+            found = rule(*first, *inputs, **s.attributes)
+            for x, c in zip(s.operands, found if found.__class__ is tuple else (found,)):
+                if c is not None and self.is_active(x):
+                    self.give_all(x, given(c))
+        finally:
+            builder.memos.pop()
+            self.region = outer
+
+    def collected(self, x: Any) -> Any:
+        """The cotangent of a region's result, which nothing adds to any more."""
+        builder = self.builder
+        if not self.is_active(x):
+            return 0.0 if x.__class__ is Var else view(builder, FLOAT, x.shape, lambda index: 0.0)
+        if x.__class__ is Array:
+            return builder.stored(self.arrays[x])
+        return fresh(builder, "copy", (self.bars[x],), FLOAT)
+
+    def give_all(self, x: Any, c: Any) -> None:
+        """Add what a rule gave to an operand's cotangent; where broadcasting repeated elements, their sum."""
+        builder = self.builder
+        shape = x.shape if x.__class__ is Array else ()
+        if c.__class__ is Lazy and c.shape != shape and len(c.shape) >= len(shape):
+            c = builder.apply(ROWS["sum_to"], (c,), {"shape": shape})
+        if x.__class__ is Var:
+            self.give(x, builder.to_float(c.element(()) if c.__class__ is Lazy else c))
+            return
+
+        def add(index: tuple[Any, ...]) -> None:
+            value = builder.to_float(pick(c, index, shape) if c.__class__ is Lazy else c)
+            if value.__class__ is Sym or value != 0.0:
+                builder.append(ir.AddTo(self.arrays[x], raw(builder.flat(index, shape)), raw(value)))
+
+        builder.each(shape, add)
+
+    def met(self, spot: Singular, mask: Any) -> None:
+        """Watch a singular point that a region's rule finds: the mask says where it matters."""
+        builder, s = self.builder, self.region
+        assert s is not None
+        text = f"{spot.message}: {spot.subgradients}" if spot.subgradients else spot.message
+        certain = any(self.origin.get(x, x) in self.certain for x in s.operands)
+        self.noted.append(Noted(text, s.site, certain))
+        flag = Var(ir.INT, "n")
+        self.flags.append(flag)
+
+        def mark(hit: Any) -> None:
+            if hit.__class__ is Sym or hit:
+                builder.append(ir.Accumulate(flag, hit.var if hit.__class__ is Sym else 1))
+
+        if mask.__class__ is Lazy:
+            builder.each(mask.shape, lambda index: mark(mask.element(index)))
+        else:
+            mark(mask)
+
     def note(self, spot: Singular, mask: Any, g: Sym, s: ir.Set, inputs: list[Any]) -> None:
         """A flag that is set where a singular point is met by a cotangent that is not zero."""
         builder = self.builder
         if mask is False or mask is NotImplemented:
             return
         certain = any(self.origin.get(x, x) in self.certain for x in inputs)
-        self.noted.append(Noted(spot, s.site, certain))
+        self.noted.append(Noted(singular_notice(spot, spot.choice(STATE.kinks)), s.site, certain))
         self.flags.append(Var(ir.INT, "n"))
         met = fresh(builder, "not_equal", (g, 0.0), BOOL)
         hit = met if mask is True else fresh(builder, "logical_and", (mask, met), BOOL)
@@ -500,8 +591,10 @@ def touched_arrays(block: list[Stmt]) -> list[Any]:
     """The arrays that a block reads or writes."""
     found: list[Any] = []
     for s in block:
-        if isinstance(s, ir.Store | ir.Load):
+        if isinstance(s, ir.Store | ir.AddTo | ir.Load):
             found.append(s.array)
+        elif s.__class__ is ir.Region:
+            found.extend(x for x in s.operands if x.__class__ is Array)
         for inner in nested(s):
             found.extend(touched_arrays(inner))
     return found
@@ -513,6 +606,10 @@ def read_from_outside(block: list[Stmt]) -> list[Any]:
     for s in block:
         if s.__class__ is ir.Set:
             found.extend(s.args)
+        elif s.__class__ is ir.Region:
+            found.extend(s.operands)
+        elif isinstance(s, ir.Store | ir.AddTo):
+            found.append(s.value)
         elif s.__class__ is ir.If:
             found.extend(x for _, a, b in s.merges for x in (a, b))
         elif s.__class__ is ir.Loop:
@@ -551,7 +648,7 @@ def without_stores(block: list[Stmt], foreign: set[Any]) -> list[Stmt]:
         return block
     kept: list[Stmt] = []
     for s in block:
-        if isinstance(s, ir.Store | ir.Keep) and s.array in foreign:
+        if isinstance(s, ir.Store | ir.AddTo | ir.Keep) and s.array in foreign:
             continue
         if s.__class__ is ir.Loop:
             s = s.replace(body=without_stores(s.body, foreign))
@@ -586,6 +683,11 @@ def fresh(builder: Builder, op: str, args: tuple[Any, ...], kind: str) -> Sym:
     var = Var(kind)
     builder.append(ir.Set(var, op, tuple(raw(a) for a in args), STATE.site, None))
     return Sym(builder, var)
+
+
+def symbol_of(builder: Builder, x: Any) -> Any:
+    """What a region holds, as a rule takes it."""
+    return Sym(builder, x) if x.__class__ is Var else builder.stored(x) if x.__class__ is Array else x
 
 
 def product(builder: Builder, g: Sym, p: Any) -> Any:

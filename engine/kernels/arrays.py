@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import ir
-from .build import NUMBERS, Builder, Lazy, Sym, join, kind_of, raw
+from .build import NUMBERS, Builder, Lazy, Sym, broadcast, join, kind_of, pick, raw
 from .ir import BOOL, FLOAT, INT, Array, Unsupported
 
 TYPE_CHECKING = False
@@ -71,69 +71,152 @@ def array_of_list(builder: Builder, items: list[Any], role: str = "local") -> La
 
 def constant_array(builder: Builder, value: Any) -> Lazy:
     """A NumPy array that the program holds as a constant."""
+    import numpy as np
+
     if value.dtype.kind not in "fib":
         raise Unsupported(f"an array of dtype {value.dtype}")
-    if value.size > 4096:
-        raise Unsupported("a large constant array")
-    return array_of_list(builder, value.tolist()) if value.ndim else lazy(builder, value.item())
+    if not value.ndim:
+        return lazy(builder, value.item())
+    if value.dtype.kind == "i":
+        return known_integers(builder, value)
+    first = value.flat[0].item() if value.size else 0.0
+    if (value == first).all() and (first != 0.0 or not np.signbit(value).any()):
+        return view(builder, value.dtype.kind, value.shape, lambda index: first)
+    return builder.constant(value.dtype.kind, value.shape, value.reshape(-1).tolist())
 
 
 def get(builder: Builder, x: Lazy, index: Any) -> Any:
-    """x[index] for integers, symbols, slices, newaxis and the ellipsis."""
-    items = list(index) if index.__class__ is tuple else [index]
-    used = sum(1 for i in items if i is not None and i is not Ellipsis)
-    if used > len(x.shape):
-        raise Unsupported("too many indices")
-    if Ellipsis in [i for i in items if i.__class__ is type(Ellipsis)]:
-        place = next(k for k, i in enumerate(items) if i is Ellipsis)
-        items[place : place + 1] = [slice(None)] * (len(x.shape) - used)
-    else:
-        items += [slice(None)] * (len(x.shape) - used)
-    shape: list[int] = []
-    maps: list[Any] = []  # per source axis: a fixed index, or (position in the result, start, step)
+    """x[index] by NumPy's rules, for integers, symbols, slices, newaxis, the ellipsis and arrays of integers."""
+    shape, source = selection(builder, x.shape, index)
+    if x.stored is None and not getattr(x.element, "view", False) and not fixed(index):
+        x = builder.settle(x)  # an element may be asked for again and again
+    return result(remap(x, shape, source))
+
+
+def fixed(index: Any) -> bool:
+    """Whether an index selects each element at most once."""
+    items = index if index.__class__ is tuple else (index,)
+    return all(item is None or item is Ellipsis or item.__class__ in (int, slice) for item in items)
+
+
+def selection(
+    builder: Builder, shape: tuple[int, ...], index: Any
+) -> tuple[tuple[int, ...], Callable[[tuple[Any, ...]], tuple[Any, ...]]]:
+    """The shape of what an index selects, and for an index into that the place in the indexed array."""
+    items = expanded(builder, shape, list(index) if index.__class__ is tuple else [index])
+    arrays = [item for item in items if item.__class__ is Lazy]
+    together = broadcast([a.shape for a in arrays], "an index") if arrays else ()
+    chosen = [k for k, item in enumerate(items) if item.__class__ in (Lazy, Sym, int)]
+    # Where arrays stand side by side their axes come in their place, else in front.
+    side_by_side = bool(arrays) and chosen == list(range(chosen[0], chosen[-1] + 1))
+    sizes: list[int] = [] if side_by_side or not arrays else list(together)
+    first = 0
+    maps: list[Any] = []  # per source axis: a place, an array of places, or (axis of the result, start, step)
     axis = 0
-    for item in items:
+    for k, item in enumerate(items):
+        if side_by_side and k == chosen[0]:
+            first = len(sizes)
+            sizes.extend(together)
         if item is None:
-            shape.append(1)
+            sizes.append(1)
             continue
-        n = x.shape[axis]
+        n = shape[axis]
+        axis += 1
         if item.__class__ is slice:
             start, stop, step = item.indices(n)
-            maps.append((len(shape), start, step))
-            shape.append(len(range(start, stop, step)))
+            maps.append((len(sizes), start, step))
+            sizes.append(len(range(start, stop, step)))
         elif item.__class__ is int:
             if not -n <= item < n:
                 raise Unsupported("an index out of range")
             maps.append(item % n)
-        elif item.__class__ is list or (item.__class__ is Lazy and item.kind == INT):
-            chosen = lazy(builder, item)
-            if chosen.kind != INT or any(i.__class__ is not slice for i in items if i is not item and i is not None):
-                raise Unsupported("an index of this kind")
-            chosen = checked_places(builder, chosen, n)
-            maps.append((len(shape), chosen))
-            shape.extend(chosen.shape)
+        elif item.__class__ is Lazy:
+            maps.append(checked_places(builder, item, n))
         elif item.__class__ is Sym and item.kind == INT:
             maps.append(wrapped(builder, item, n))
         else:
             raise Unsupported("an index of this kind")
-        axis += 1
 
     def position(m: Any, index: tuple[Any, ...]) -> Any:
-        if m.__class__ is not tuple:
-            return m
-        if len(m) == 2:
-            first, places = m
-            return places.element(index[first : first + len(places.shape)])
-        return builder.integer("add", builder.integer("multiply", index[m[0]], m[2]), m[1])
+        if m.__class__ is Lazy:
+            return pick(m, index[first : first + len(together)], together)
+        if m.__class__ is tuple:
+            return builder.integer("add", builder.integer("multiply", index[m[0]], m[2]), m[1])
+        return m
 
-    def source(index: tuple[Any, ...]) -> tuple[Any, ...]:
-        return tuple(position(m, index) for m in maps)
+    return tuple(sizes), lambda index: tuple(position(m, index) for m in maps)
 
-    return result(remap(x, tuple(shape), source))
+
+def expanded(builder: Builder, shape: tuple[int, ...], items: list[Any]) -> list[Any]:
+    """The items of an index, one for each axis or new axis: the ellipsis written out, arrays as lazy ones."""
+    found: list[Any] = []
+    for item in items:
+        if item.__class__ in (list, tuple) or (hasattr(item, "dtype") and item.__class__ not in (Sym, Lazy)):
+            found.extend(known_places(builder, getattr(item, "value", item)))
+        elif item.__class__ is Lazy and item.shape == ():
+            found.append(item.element(()))
+        elif item.__class__ is Lazy and item.kind != INT:
+            raise Unsupported("an index by a mask that depends on data")
+        else:
+            found.append(item)
+    rest = len(shape) - sum(item is not None and item is not Ellipsis for item in found)
+    if rest < 0:
+        raise Unsupported("too many indices")
+    if not any(item is Ellipsis for item in found):
+        return found + [slice(None)] * rest
+    place = next(k for k, item in enumerate(found) if item is Ellipsis)
+    return found[:place] + [slice(None)] * rest + found[place + 1 :]
+
+
+def known_places(builder: Builder, item: Any) -> list[Any]:
+    """Arrays of integers for a list or an array in an index; of a mask, the places at which it holds."""
+    import numpy as np
+
+    if item.__class__ in (list, tuple) and any(part.__class__ in (Sym, Lazy) for part in item):
+        return [array_of_list(builder, list(item))]
+    values = np.asarray(item)
+    if values.dtype.kind == "b":
+        return [known_integers(builder, found) for found in values.nonzero()]
+    if values.dtype.kind not in "iu" and values.size:
+        raise Unsupported("an index that is no integer")
+    return [known_integers(builder, values)] if values.ndim else [int(values)]
+
+
+def known_integers(builder: Builder, values: Any) -> Lazy:
+    """A NumPy array of integers; evenly spaced ones are computed, so that they need no memory."""
+    import numpy as np
+
+    values = np.asarray(values, dtype=np.int64)
+    if values.size:
+        start = int(values.flat[0])
+        steps = [int(values.take(1, axis).flat[0]) - start if n > 1 else 0 for axis, n in enumerate(values.shape)]
+        even = start + sum(
+            (step * np.arange(n).reshape([-1 if k == axis else 1 for k in range(values.ndim)])
+             for axis, (n, step) in enumerate(zip(values.shape, steps))),
+            np.zeros([1] * values.ndim, dtype=np.int64),
+        )  # fmt: skip
+        if np.array_equal(np.broadcast_to(even, values.shape), values):
+
+            def element(index: tuple[Any, ...]) -> Any:
+                place: Any = start
+                for i, step in zip(index, steps):
+                    place = builder.integer("add", builder.integer("multiply", i, step), place)
+                return place
+
+            found = view(builder, INT, values.shape, element)
+            found.interval = (int(values.min()), int(values.max()))
+            return found
+    return builder.constant(INT, values.shape, values.reshape(-1).tolist())
 
 
 def checked_places(builder: Builder, places: Lazy, n: int) -> Lazy:
     """An array of indices, each within bounds and counted from the front."""
+    if places.interval is not None:
+        low, high = places.interval
+        if low >= 0 and high < n:
+            return places
+        if low < -n or high >= n:
+            raise Unsupported("an index out of range")
 
     def element(index: tuple[Any, ...]) -> Any:
         i = places.element(index)
@@ -143,7 +226,9 @@ def checked_places(builder: Builder, places: Lazy, n: int) -> Lazy:
             raise Unsupported("an index out of range")
         return i % n
 
-    return builder.settle(Lazy(builder, INT, places.shape, element))  # type: ignore[no-any-return]
+    checked: Lazy = builder.settle(Lazy(builder, INT, places.shape, element))
+    checked.interval = (0, max(n - 1, 0))
+    return checked
 
 
 def wrapped(builder: Builder, i: Sym, n: int) -> Sym:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from ..core.dispatch import as_operand
+from ..core.dtypes import BOOL as BOOL_DTYPE
+from ..core.dtypes import FLOAT64, INT64, DType
 from ..core.operation import Operation
 from ..core.state import STATE
 from ..core.tensor import OPERATORS
@@ -19,8 +21,10 @@ if TYPE_CHECKING:
     from ..core.state import Site
 
 NUMBERS = (float, int, bool)
+DTYPES = {FLOAT: FLOAT64, INT: INT64, BOOL: BOOL_DTYPE}
 EVERYTHING = (-LIMIT, LIMIT)
 MAX_STATEMENTS = 20_000
+MAX_CONSTANT = 100_000
 
 
 class Sym:
@@ -28,6 +32,9 @@ class Sym:
 
     __slots__ = ("builder", "var")
     description = "a compiled number"
+    shape = ()
+    ndim = 0
+    __array_ufunc__ = None
 
     def __init__(self, builder: Builder, var: Var) -> None:
         self.builder = builder
@@ -36,6 +43,13 @@ class Sym:
     @property
     def kind(self) -> str:
         return self.var.kind
+
+    @property
+    def dtype(self) -> DType:
+        return DTYPES[self.var.kind]
+
+    def __array__(self, *args: Any, **keywords: Any) -> Any:
+        raise Unsupported("a step that needs a value while compiling")
 
     def as_symbol(self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
         return self.builder.apply(op, inputs, attributes)
@@ -54,8 +68,9 @@ class Lazy:
     `stored` is the IR array when the elements are in memory.
     """
 
-    __slots__ = ("builder", "element", "kind", "shape", "stored", "volatile")
+    __slots__ = ("block", "builder", "element", "interval", "kind", "shape", "stored", "uses", "volatile")
     description = "a compiled array"
+    __array_ufunc__ = None  # NumPy's arrays leave their operators to these
 
     def __init__(
         self,
@@ -72,16 +87,30 @@ class Lazy:
         self.stored = stored
         # Elements that a loop will change: whoever keeps the array must copy it.
         self.volatile = False
+        # How many operations took it, and the block in which it can be put into memory for all of them.
+        self.uses = 0
+        self.interval: tuple[int, int] | None = None  # bounds of known integers
+        self.block = builder.block
 
     @property
     def ndim(self) -> int:
         return len(self.shape)
 
+    @property
+    def dtype(self) -> DType:
+        return DTYPES[self.kind]
+
     def as_symbol(self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
         return self.builder.apply(op, inputs, attributes)
 
     def __bool__(self) -> bool:
-        raise Unsupported("the truth of an array")
+        raise Unsupported("a condition that is decided while compiling depends on an array")
+
+    def __array__(self, *args: Any, **keywords: Any) -> Any:
+        raise Unsupported("a step that needs the values of an array while compiling")
+
+    def __iter__(self) -> Any:
+        raise Unsupported("the items of an array in an operation")
 
 
 def _operator(name: str, swapped: bool = False) -> Any:
@@ -156,6 +185,21 @@ class Builder:
         # What a scalar was computed from, to find the inputs that decide it.
         self.made: dict[Var, tuple[Any, ...]] = {}
         self.size = 0
+        # The arrays that are known, which stand before everything else; and what is told of a singular point that a
+        # row's rule finds in a mask.
+        self.constants: dict[Any, Array] = {}
+        self.root = self.block
+        self._arrays: Any = None
+        self.meets: Callable[[Any, Any], None] | None = None
+
+    @property
+    def arrays(self) -> Any:
+        """What the array rows' kernels are written with."""
+        if self._arrays is None:
+            from .vocabulary import Vocabulary
+
+            self._arrays = Vocabulary(self)
+        return self._arrays
 
     # --- blocks -----------------------------------------------------------------------------------------------------
 
@@ -327,16 +371,17 @@ class Builder:
         """A row applied to symbols and arrays."""
         from .array_rows import ARRAY_ROWS
         from .composites import COMPOSITES
+        from .regions import computed
 
+        for x in {id(x): x for x in inputs if x.__class__ is Lazy}.values():
+            self.use(x)
         special = ARRAY_ROWS.get(op.name) or COMPOSITES.get(op.name)
         if special is not None:
             return special(self, inputs, attributes or {})
         if op.function is not None:
-            inputs = tuple(self.settle(x) for x in inputs)
-            # Other composites look at the shapes and values of their operands, which symbols do not have.
-            if op.domain.__class__ is not list:
-                raise Unsupported(f"{op.name} has no kernel")
             return op.function(*inputs, **(attributes or {}))
+        if op.kernel is not None and op.kernel.__class__ is not str:
+            return computed(self.arrays, op, inputs, attributes or {})
         inputs = tuple(x if x.__class__ in (Sym, Lazy) or x.__class__ in NUMBERS else self.operand(x) for x in inputs)
         if any(x.__class__ is Lazy for x in inputs):
             return self.elementwise(op, inputs, attributes)
@@ -384,6 +429,37 @@ class Builder:
         if x.__class__ is not Lazy or x.stored is not None or getattr(x.element, "view", False):
             return x
         return self.materialised(x)
+
+    def use(self, x: Lazy) -> None:
+        """Note that an operation takes an array; what a second one takes is put into memory, for both."""
+        x.uses += 1
+        if x.uses == 2 and x.stored is None and x.block is self.block and not getattr(x.element, "view", False):
+            kept = self.materialised(x)
+            x.stored, x.element = kept.stored, kept.element
+
+    def constant(self, kind: str, shape: tuple[int, ...], values: list[Any]) -> Lazy:
+        """An array of known elements."""
+        if len(values) > MAX_CONSTANT:
+            raise Unsupported("a large constant array")
+        key = (kind, shape, repr(values))
+        array = self.constants.get(key)
+        if array is None:
+            array = self.constants[key] = Array(kind, shape, "c", "constant")
+            self.root.insert(0, ir.Constant(array, values))
+        interval = (min(values), max(values)) if kind == INT and values else None
+
+        def element(index: tuple[Any, ...]) -> Any:
+            place = self.flat(index, shape)
+            if place.__class__ is int:
+                return values[place]
+            found = self.load(array, place)
+            if interval is not None:
+                self.ranges[found.var] = interval
+            return found
+
+        known = Lazy(self, kind, shape, element, array)
+        known.interval = interval
+        return known
 
     def materialised(self, x: Lazy) -> Lazy:
         """`x` computed into memory of its own."""

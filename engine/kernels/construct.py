@@ -10,6 +10,7 @@ from .adjoint import Noted, adjoint, nested
 from .build import NUMBERS, Builder, Lazy, Sym, raw
 from .fuse import fuse
 from .ir import FLOAT, Unsupported, Var
+from .regions import dissolved
 from .simplify import simplify
 from .specialise import specialise
 from .tidy import tidy
@@ -100,6 +101,7 @@ class Lowered:
 
     def built(self, kernel: ir.Kernel, noted: list[Noted], result: Any = None) -> Built:
         """A finished kernel of this program, with what is known of the sources' connection to a result."""
+        kernel = ir.Kernel(kernel.parameters, dissolved(kernel.body), kernel.results)
         found = Built(tidy(simplify(kernel)), self.shape)
         found.noted = noted
         positions = {p: k for k, p in enumerate(self.kernel.parameters)}

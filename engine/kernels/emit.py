@@ -23,6 +23,7 @@ RESERVED = frozenset("math np range max min len float int abs kernel run clear p
     keyword.kwlist
 )
 CALL = re.compile(r"[\w.]+\((\{\d\}(, )?)*\)")
+NUMPY = {FLOAT: "float64", INT: "int64", BOOL: "bool_"}
 MEMORY = {FLOAT: "floats", INT: "ints", BOOL: "bools"}
 # Arrays of so many elements live on the machine's stack, where their elements may become registers.
 FEW = 32
@@ -53,8 +54,9 @@ def emit(kernel: ir.Kernel) -> Emitted:
     parameters = ", ".join(["run", *map(printer.text, kernel.parameters)])
     results = ", ".join(map(printer.text, kernel.results))
     body = "".join(line + "\n" for line in printer.lines)
+    known = "".join(line + "\n" for line in printer.known)
     return Emitted(
-        f"def kernel({parameters}):\n{body}    return ({results},)\n",
+        f"{known}def kernel({parameters}):\n{body}    return ({results},)\n",
         "".join(p.kind.upper() if p.__class__ is Array else p.kind for p in kernel.parameters),
         [(printer.slots[r], r.kind, r.size) if r.__class__ is Array else scalar_kind(r) for r in kernel.results],
         len(printer.slots),
@@ -138,6 +140,7 @@ class Printer:
 
     def __init__(self, kernel: ir.Kernel) -> None:
         self.lines: list[str] = []
+        self.known: list[str] = []  # the arrays that are constants, before the function
         self.trips = used_positions(kernel)
         self.once = read_once(kernel)
         self.waiting: dict[Var, Waiting] = {}
@@ -251,6 +254,10 @@ class Printer:
         self.line(level, f"{name} = {made}")
         if s.zero:
             self.line(level, f"clear({name}, {size})")
+
+    def constant(self, s: ir.Constant, level: int) -> None:
+        values = ", ".join(map(number, s.values))
+        self.known.append(f"{self.name(s.array)} = np.array([{values}], dtype=np.{NUMPY[s.array.kind]})")
 
     def store(self, s: ir.Store, level: int) -> None:
         self.line(level, f"{self.name(s.array)}[{bare(self.text(s.index))}] = {bare(self.text(s.value))}")
@@ -408,6 +415,7 @@ PRINTERS: dict[type, Any] = {
     ir.Load: Printer.load,
     ir.Check: Printer.check,
     ir.Alloc: Printer.alloc,
+    ir.Constant: Printer.constant,
     ir.Store: Printer.store,
     ir.AddTo: Printer.add_to,
     ir.OpenLog: Printer.open_log,

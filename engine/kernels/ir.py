@@ -4,6 +4,11 @@
 Arrays have a static shape and row-major flat storage; every array operation has already become loops over scalars,
 so fusion is a matter of how those loops were written, and differentiation sees scalars only. A scalar variable is
 assigned in one place; what changes from iteration to iteration is carried by its loop explicitly.
+
+A `Region` is the exception: statements that compute together what one row of the table gives. The adjoint does not look
+into it but takes the row's own rule, applied to the symbols of the operands and results, so that a decomposition, a
+reduction with ties or a matrix product has the derivative that the row states. After the adjoint regions dissolve into
+their statements, and no other pass knows them.
 """
 
 from __future__ import annotations
@@ -256,6 +261,30 @@ class If(Stmt):
     merges: list[tuple[Var, Any, Any]]
 
 
+class Constant(Stmt):
+    """An array whose elements are known: a nested list of its flat elements is not copied into the kernel's code."""
+
+    __slots__ = ("array", "values")
+    array: Array
+    values: list[Any]
+
+
+class Region(Stmt):
+    """`results = row(operands)`, as `body` computes it: the adjoint takes the row's rule, not that of the statements.
+
+    Results are variables that the body sets, or arrays that were allocated before it. What else the body defines is not
+    known after it. Operands are variables, arrays or numbers, in the order of the row's inputs.
+    """
+
+    __slots__ = ("row", "results", "operands", "attributes", "body", "site")
+    row: str
+    results: list[Any]
+    operands: tuple[Any, ...]
+    attributes: dict[str, Any]
+    body: list[Stmt]
+    site: Site | None
+
+
 class Kernel:
     """A whole kernel: `parameters` in order, `body`, and `results`, which are scalars or arrays."""
 
@@ -335,6 +364,16 @@ class Checker:
 
     def alloc(self, s: Alloc) -> None:
         self.define(s.array)
+
+    def constant(self, s: Constant) -> None:
+        self.define(s.array)
+
+    def region(self, s: Region) -> None:
+        self.use(*s.operands)
+        before = set(self.known)
+        self.block(s.body)
+        self.use(*s.results)
+        self.known = before | set(s.results)
 
     def store(self, s: Store) -> None:
         self.use(s.array, s.index, s.value)

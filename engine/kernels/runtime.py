@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ...parser.errors import AdiffError
-from ..autodiff.pullback import singular_notice
 from ..core.state import STATE
 from ..core.tensor import Tensor
 from ..program.core import CoreProgram
@@ -106,10 +105,12 @@ def run(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
     if built.noted:
         hit = [noted for flag, noted in zip(results[-1], built.noted) if flag]
         results = results[:-1]
+        if hit and STATE.kinks == "error":
+            raise Unsupported("a singular point that is an error")
         if not all(noted.certain for noted in hit):
             raise Unsupported("a singular point that may not be connected to an input")
         for noted in hit:
-            STATE.notify("N0501", singular_notice(noted.spot, noted.spot.choice(STATE.kinks)), noted.site)
+            STATE.notify("N0501", noted.message, noted.site)
     return results
 
 

@@ -99,7 +99,7 @@ def sweep(block: list[Stmt], needed: set[Any]) -> list[Stmt]:
         elif isinstance(s, ir.Set | ir.Load | ir.Accumulate | ir.Mark):
             if s.var in needed:
                 kept.append(s)
-        elif isinstance(s, ir.Alloc | ir.Store | ir.AddTo | ir.TakeBack | ir.Rewind):
+        elif isinstance(s, ir.Alloc | ir.Constant | ir.Store | ir.AddTo | ir.TakeBack | ir.Rewind):
             if s.array in needed:
                 kept.append(s)
         elif s.__class__ is ir.Loop:

@@ -20,19 +20,19 @@ COMPLEX_POINTS = cases((([0.6 + 0.7j, -1.2 + 0.4j, 0.3 - 2.0j],), {}))
 
 conj = linear(
     "conj", "z", lambda g, y, z: conj(g),
-    scalar=lambda z: z, array=lambda np, z: np.conj(z), dtype="promote", aliases="conjugate", method=True,
+    kernel=lambda k, z: z, scalar=lambda z: z, array=lambda np, z: np.conj(z), dtype="promote", aliases="conjugate", method=True,
     domain=COMPLEX_POINTS,
     doc="The complex conjugate; a real number is its own.", example=("conj(1 + 2j)", 1 - 2j),
 )  # fmt: skip
 real = linear(
     "real", "z", lambda g, y, z: g,
-    scalar=lambda z: z, array=lambda np, z: np.real(z).copy(), dtype="real",
+    kernel=lambda k, z: z, scalar=lambda z: z, array=lambda np, z: np.real(z).copy(), dtype="real",
     domain=COMPLEX_POINTS,
     doc="The real part.", example=("real(1 + 2j)", 1.0),
 )  # fmt: skip
 imag = linear(
     "imag", "z", lambda g, y, z: complex_of(0.0, g) if is_complex(z) else 0.0 * g,
-    scalar=lambda z: z * 0, array=lambda np, z: np.imag(z).copy(), dtype="real",
+    kernel=lambda k, z: z * 0, scalar=lambda z: z * 0, array=lambda np, z: np.imag(z).copy(), dtype="real",
     domain=COMPLEX_POINTS,
     doc="The imaginary part; 0 for a real number.", example=("imag(1 + 2j)", 2.0),
 )  # fmt: skip

@@ -125,6 +125,7 @@ def _linspace_back(g: Any, y: Any, start: Any, stop: Any, num: int, endpoint: bo
 
 linspace_row = linear(
     "linspace_points", "start, stop | num, endpoint, axis", _linspace_back, array=_linspace, dtype="float",
+    kernel=lambda k, start, stop, num, endpoint, axis: k.linspace(start, stop, num, endpoint, axis),
     domain=cases(((0.3, 1.7), {"num": 4, "endpoint": True, "axis": 0})), internal=True, doc="What linspace is made of.",
     example=("linspace_points(0.0, 1.0, 3, False, 0)", [0.0, 1 / 3, 2 / 3]),
 )  # fmt: skip
@@ -193,6 +194,7 @@ def _ramp_back(g: Any, y: Any, start: Any, step: Any, num: int) -> tuple[Any, An
 
 ramp = linear(
     "ramp", "start, step | num", _ramp_back, array=_ramp, dtype="promote", accepts="if",
+    kernel=lambda k, start, step, num: k.ramp(start, step, num),
     domain=cases(((0.3, 0.2), {"num": 4})), internal=True, doc="start, start + step, start + 2*step, ...: what arange is made of.",
     example=("ramp(1, 2, 3)", [1, 3, 5]),
 )  # fmt: skip

@@ -59,6 +59,7 @@ def _shifted(np: Any, x: Any, step: int) -> Any:
 
 shifted: Operation = linear(
     "shifted", "x | step", lambda g, y, x, step: shifted(g, step=-step), array=_shifted, dtype="first",
+    kernel=lambda k, x, step: k.shifted(x, step),
     domain=cases(((VECTOR,), {"step": 1}), ((WIDE,), {"step": -1})),
     internal=True, doc="x moved on along axis 0, with zeros coming in.", example=("shifted([1, 2, 3], 1)", [0, 1, 2]),
 )  # fmt: skip

@@ -463,6 +463,7 @@ slice_row = composite(
 
 flip: Operation = linear(
     "flip", "x | axis=None", lambda g, y, x, axis: flip(g, axis=axis),
+    kernel=lambda k, x, axis: k.flip(x, axis),
     array=lambda np, x, axis: np.flip(x, axes_of("flip", axis, np.ndim(x))), moves=True, dtype="first", accepts="bifcs",
     aliases="reverse", domain=cases(((WIDE,), {}), ((WIDE,), {"axis": 1})),
     doc="x with the order of its elements reversed along one axis, several, or all.",
@@ -491,6 +492,7 @@ def _roll(np: Any, x: Any, shift: Any, axis: Any) -> Any:
 
 roll: Operation = linear(
     "roll", "x | shift, axis=None", _roll_back, array=_roll, moves=True, dtype="first", accepts="bifcs",
+    kernel=lambda k, x, shift, axis: k.roll(x, shift, axis),
     domain=cases(((VECTOR,), {"shift": 1}), ((WIDE,), {"shift": (1, -1), "axis": (0, 1)})),
     doc="x with its elements moved on along an axis, those at the end coming back at the start.",
     example=("roll([1, 2, 3], 1)", [3, 1, 2]),
@@ -576,6 +578,7 @@ def _pad_zeros(np: Any, x: Any, pad_width: Any) -> Any:
 
 pad_zeros = linear(
     "pad_zeros", "x | pad_width", lambda g, y, x, pad_width: index(g, index=_inner(shape_of(x), pad_width)),
+    kernel=lambda k, x, pad_width: k.pad_zeros(x, pad_width),
     array=_pad_zeros, moves=True, dtype="first", domain=cases(((WIDE,), {"pad_width": ((1, 0), (0, 2))})),
     internal=True, doc="x with zeros around it: so many before and after along each axis.",
     example=("pad_zeros([1, 2], [[1, 1]])", [0, 1, 2, 0]),
@@ -711,6 +714,7 @@ def _triangle(name: str, doc: str, example: list[list[int]], aliases: str = "") 
 
     row: Operation = linear(
         name, "x | k=0", lambda g, y, x, k: row(g, k=k), array=array, moves=True, dtype="first", aliases=aliases,
+        kernel=lambda kernel, x, k: kernel.triangle(x, k, name == "tril"),
         domain=cases(((SQUARE,), {}), ((CUBE,), {"k": 1 if name == "triu" else -1})), doc=doc,
         example=(f"{name}([[1, 2], [3, 4]])", example),
     )  # fmt: skip

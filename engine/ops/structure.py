@@ -110,6 +110,7 @@ def _index_scatter(np: Any, x: Any, shape: tuple[int, ...], index: Any) -> Any:
 
 index_scatter: Operation = linear(
     "index_scatter", "x | shape, index", lambda g, y, x, shape, index: OPERATORS["index"](g, index=index),
+    kernel=lambda k, x, shape, index: k.index_scatter(x, shape, index),
     array=_index_scatter, dtype="first",
     domain=cases(((VECTOR,), {"shape": (7,), "index": slice(1, 5)})),
     internal=True, doc="The transpose of indexing: zeros of a shape with x added at the indexed places.",
@@ -215,6 +216,7 @@ def _index_update_transpose(g: Any, y: Any, x: Any, value: Any, index: Any) -> A
 
 index_update: Operation = linear(
     "index_update", "x, value | index", _index_update_transpose,
+    kernel=lambda k, x, value, index: k.index_update(x, value, index),
     array=_index_update, moves=True, dtype="promote", accepts="bifcs",
     domain=cases(((VECTOR, 0.3), {"index": 2}), ((SQUARE, VECTOR[:3]), {"index": (slice(None), 1)})),
     doc="A copy of x with the indexed elements replaced by value: what `x[index] = value` rebinds x to. "
@@ -231,6 +233,7 @@ def _index_add(np: Any, x: Any, value: Any, index: Any) -> Any:
 index_add = linear(
     "index_add", "x, value | index",
     lambda g, y, x, value, index: (g, _unfitting(OPERATORS["index"](g, index=index), value)),
+    kernel=lambda k, x, value, index: k.index_update(x, value, index, adding=True),
     array=_index_add, dtype="promote", accepts="ifc",
     domain=cases(((VECTOR, 0.3), {"index": 2}), ((SQUARE, VECTOR[:3]), {"index": (slice(None), 1)})),
     doc="A copy of x with value added to the indexed elements; duplicate places add up.",
@@ -278,6 +281,7 @@ def _sum_to(np: Any, x: Any, shape: tuple[int, ...]) -> Any:
 
 sum_to: Operation = linear(
     "sum_to", "x | shape", lambda g, y, x, shape: broadcast_to(g, shape=shape_of(x)),
+    kernel=lambda k, x, shape: k.sum_to(x, shape),
     array=lambda np, x, shape: _sum_to(np, np.asarray(x), shape), dtype="first",
     domain=cases(((SQUARE,), {"shape": (3,)}), ((SQUARE,), {"shape": (3, 1)})),
     internal=True, doc="The transpose of broadcasting: x summed over the axes that broadcasting a tensor of that shape repeated.",
@@ -300,6 +304,7 @@ def _broadcast_to(np: Any, x: Any, shape: Any) -> Any:
 
 broadcast_to: Operation = linear(
     "broadcast_to", "x | shape", lambda g, y, x, shape: sum_to(g, shape=shape_of(x)),
+    kernel=lambda k, x, shape: k.broadcast_to(x, shape),
     array=_broadcast_to, moves=True, dtype="first", accepts="bifcs",
     domain=cases(((VECTOR,), {"shape": (2, 4)}), ((0.7,), {"shape": (3,)})),
     doc="x repeated to a larger shape by NumPy's broadcasting rules.",
@@ -407,7 +412,7 @@ def _stop(np: Any, x: Any) -> Any:
 
 
 stop_gradient = no_tangent(
-    "stop_gradient", "x", scalar=lambda x: x, array=_stop, dtype="first", accepts="bifcs",
+    "stop_gradient", "x", kernel=lambda k, x: x, scalar=lambda x: x, array=_stop, dtype="first", accepts="bifcs",
     doc="x itself, as a constant: no derivative passes.", example=("stop_gradient(3.0)", 3.0), reason="asked to stop",
 )  # fmt: skip
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def shape_of(x: Any) -> tuple[int, ...]:
     """The shape of an operand; () for a number."""
-    return x.shape if x.__class__ is Tensor else ()
+    return x.shape if x.__class__ is Tensor else getattr(x, "shape", ())
 
 
 def count(shape: Sequence[int]) -> int:
@@ -109,6 +109,11 @@ def from_front(x: Any, axes: Sequence[int], shape: Sequence[int]) -> Any:
     return x
 
 
+def is_symbol(x: Any) -> bool:
+    """Whether an operand is a symbol of the compiler, whose value is not known."""
+    return hasattr(x, "as_symbol")
+
+
 def conjugate(x: Any) -> Any:
     """The complex conjugate; a real operand as it is."""
     return OPERATORS["conj"](x) if is_complex(x) else x
@@ -141,7 +146,9 @@ def swapped(rank: int, first: int = -1, second: int = -2) -> tuple[int, ...]:
 
 
 def mask_tensor(mask: Any) -> Any:
-    """A NumPy mask as an operand."""
+    """A NumPy mask as an operand; a compiler's symbols as they are."""
+    if is_symbol(mask):
+        return mask
     return Tensor(mask, BOOL) if getattr(mask, "ndim", 0) else bool(mask)
 
 
@@ -199,6 +206,8 @@ def floating(x: Any) -> Any:
     from ..core.dispatch import as_operand
 
     x = as_operand(x)
+    if is_symbol(x):
+        return x if x.dtype.kind == "f" else OPERATORS["cast"](x, dtype="float64")
     if x.__class__ is not Tensor:
         return float(x) if x.__class__ in (int, bool) else x
     if x.dtype.kind not in "bi":
@@ -215,7 +224,9 @@ def found_by_rule(message: str, subgradients: str = "") -> Singular:
 
 
 def some(mask: Any) -> bool:
-    """Whether a mask, or a single truth value, holds anywhere."""
+    """Whether a mask, or a single truth value, may hold anywhere: a compiler cannot say that it does not."""
+    if is_symbol(mask):
+        return True
     return bool(mask.any()) if hasattr(mask, "any") else bool(mask)
 
 
@@ -226,9 +237,12 @@ def matters(g: Any) -> Any:
 
 def meet(row: Operation, hit: Any, number: int = 0) -> None:
     """Report, as the policy asks, that a derivative was taken at a singular point of `row` where it mattered."""
+    spot = row.singular[number]
+    if is_symbol(hit):
+        hit.builder.meets(spot, hit)
+        return
     if not some(hit):
         return
-    spot = row.singular[number]
     if STATE.kinks == "error":
         raise failure("E0501", spot.message, "drop --kinks error to take the documented choice")
     text = spot.message

@@ -1,0 +1,102 @@
+"""Regions: what a row computes in statements of its own, with the row's rule for the adjoint."""
+
+from __future__ import annotations
+
+from ..core.state import STATE
+from . import ir
+from .build import NUMBERS, Builder, Lazy, Sym, raw
+from .ir import FLOAT, Stmt, Var
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..core.operation import Operation
+    from .vocabulary import Vocabulary
+
+# The rows whose kernels hold as they are for the adjoint: what they are linear in, it takes apart itself.
+TRANSPARENT = ("linear", "partials", "composite")
+
+
+def computed(k: Vocabulary, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
+    """What a row's own kernel gives for its inputs, within a region where the row has a rule of its own."""
+    kernel, builder = op.kernel, k.builder
+    assert callable(kernel)
+    operands = tuple(operand(builder, x) for x in inputs)
+    if op.dtype == "float" or (op.dtype.__class__ is not str and op.derivative == "rule"):
+        operands = tuple(floats(builder, x) for x in operands)
+    if op.derivative in TRANSPARENT:
+        return outcome(kernel(k, *operands, **attributes))
+    operands = tuple(in_memory(builder, x) for x in operands)
+    body, found = builder.nested(lambda: results(builder, kernel(k, *operands, **attributes)))
+    several = found.__class__ is tuple
+    parts = found if several else (found,)
+    made = {x.stored for x in parts if x.__class__ is Lazy}
+    for s in [s for s in body if s.__class__ is ir.Alloc and s.array in made]:
+        body.remove(s)
+        builder.append(s)
+    builder.append(ir.Region(op.name, list(map(held, parts)), tuple(map(held, operands)), attributes, body, STATE.site))
+    return found
+
+
+def outcome(found: Any) -> Any:
+    """A result of rank 0 as its element."""
+    return found.element(()) if found.__class__ is Lazy and found.shape == () else found
+
+
+def operand(builder: Builder, x: Any) -> Any:
+    return x if x.__class__ in (Sym, Lazy) or x.__class__ in NUMBERS else builder.operand(x)
+
+
+def floats(builder: Builder, x: Any) -> Any:
+    """An operand with integers and truth values as floats."""
+    if x.__class__ is not Lazy:
+        return builder.to_float(x)
+    return x if x.kind == FLOAT else Lazy(builder, FLOAT, x.shape, lambda index: builder.to_float(x.element(index)))
+
+
+def in_memory(builder: Builder, x: Any) -> Any:
+    """An operand that the adjoint can name: an array of its own, a variable or a number."""
+    if x.__class__ is not Lazy:
+        return x
+    if x.shape == ():
+        return x.element(())
+    return x if x.stored is not None and not x.volatile else builder.materialised(x)
+
+
+def held(x: Any) -> Any:
+    """An operand or result of a region as the IR holds it."""
+    return x.stored if x.__class__ is Lazy else raw(x)
+
+
+def results(builder: Builder, found: Any) -> Any:
+    """What a kernel gave, in memory or in a variable that is set here."""
+    if found.__class__ is tuple:
+        return tuple(results(builder, x) for x in found)
+    if found.__class__ is Lazy:
+        if found.shape == ():
+            return results(builder, found.element(()))
+        return builder.materialised(found)
+    var = Var(FLOAT if found.__class__ is float else found.kind if found.__class__ is Sym else ir.INT)
+    builder.append(ir.Set(var, "copy", (raw(found),), None, None))
+    return Sym(builder, var)
+
+
+def dissolved(block: list[Stmt]) -> list[Stmt]:
+    """A block with its regions replaced by their statements."""
+    found: list[Stmt] = []
+    for s in block:
+        if s.__class__ is ir.Region:
+            found.extend(dissolved(s.body))
+        elif s.__class__ is ir.Loop:
+            found.append(s.replace(body=dissolved(s.body), test=None if s.test is None else dissolved(s.test)))
+        elif s.__class__ is ir.ReverseLoop:
+            found.append(ir.ReverseLoop(s.trips, s.position, s.index, s.start, s.step, s.restore, dissolved(s.body)))
+        elif s.__class__ is ir.If:
+            found.append(ir.If(s.condition, dissolved(s.then), dissolved(s.orelse), s.merges))
+        else:
+            found.append(s)
+    return found
+
+
+__all__ = ["computed", "dissolved"]
