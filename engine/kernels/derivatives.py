@@ -13,6 +13,7 @@ from .build import Builder, Sym
 from .construct import Built, Lowered
 from .directions import Directions, Sources, copied, count, defined, split, within
 from .ir import BOOL, FLOAT, INT, Array, Stmt, Unsupported, Var
+from .regions import dissolved
 from .simplify import simplify
 from .tangent import Tangent
 from .work import COMMAND_WORK
@@ -31,7 +32,7 @@ def jvp(lowered: Lowered, moved: Sequence[str]) -> Built:
     result = lowered.summed()
     kernel, noted = adjoint(lowered.kernel, result, list(lowered.targets.values()))
     if not noted:
-        kernel = ir.Kernel(lowered.kernel.parameters, lowered.kernel.body, [lowered.value])
+        kernel = ir.Kernel(lowered.kernel.parameters, dissolved(lowered.kernel.body), [lowered.value])
     seeds = parameters_for([lowered.targets[name] for name in moved])
     tangent = Tangent(kernel, seeds)
     body = tangent.run(kernel.body)
@@ -142,7 +143,7 @@ def forward_jacobian(lowered: Lowered, lanes: int | None = None) -> Built:
     kernel, noted = adjoint(lowered.kernel, result, list(lowered.targets.values()))
     flags = kernel.results[1 + len(lowered.targets) :]
     if not noted:
-        kernel = ir.Kernel(lowered.kernel.parameters, lowered.kernel.body, [])
+        kernel = ir.Kernel(lowered.kernel.parameters, dissolved(lowered.kernel.body), [])
     seeds = sources.seeds(lanes)
     tangent = Tangent(kernel, seeds, lanes)
     body = tangent.run(kernel.body)

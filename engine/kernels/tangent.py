@@ -274,6 +274,7 @@ STATEMENTS: dict[type, Any] = {
     ir.Load: Tangent.load,
     ir.Check: Tangent.as_it_is,
     ir.Alloc: Tangent.alloc,
+    ir.Constant: Tangent.as_it_is,
     ir.Store: Tangent.store,
     ir.OpenLog: Tangent.open_log,
     ir.Keep: Tangent.keep,
