@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from ..core.tensor import OPERATORS
 from ..ops.support import as_shape, axes_of
+from .array_loops import Loops
 from .array_rows import reshape_row, sum_row
 from .arrays import lazy, result, selection
 from .build import Lazy, Sym, pick
 from .ir import FLOAT, Unsupported
-from .array_loops import Loops
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
