@@ -215,17 +215,22 @@ class Evaluation:
         if STATE.weak_float.bits != 64 or STATE.kinks == "error" or self.limited:
             self.outcome.reason = "the kernel tier computes in float64, without limits and without --kinks error"
             return None
-        if engine == "auto" and program.kernels is None:
-            from .kernels.work import surely_small
+        may_compile = True
+        if engine == "auto":
+            from .kernels.work import LOAD_SECONDS, START_SECONDS, surely_seconds
 
-            if surely_small(self.core, self.point, repeats):
-                self.outcome.reason = "the tape is done before a kernel would be compiled"
-                return None
+            seconds = surely_seconds(self.core, self.point)
+            if seconds is not None:
+                if program.kernels is None and seconds * repeats < LOAD_SECONDS:
+                    self.outcome.reason = "the tape is done before a kernel would be loaded"
+                    return None
+                may_compile = seconds * repeats >= START_SECONDS
         from .kernels.ir import Unsupported
         from .kernels.runtime import Kernels
 
         if program.kernels is None:
-            program.kernels = Kernels(self.core)
+            program.kernels = Kernels(self.core, program.source)
+        program.kernels.may_compile = may_compile
         try:
             found = run(program.kernels, engine == "kernel")
         except Unsupported as why:

@@ -29,8 +29,9 @@ def read(name: str) -> bytes | None:
     """The file's bytes, or None where there is none that this user wrote."""
     try:
         with open(os.path.join(folder(), name), "rb", buffering=0) as file:
-            # Cached tables and machine code are trusted when loaded, so another user's file is not taken.
-            if hasattr(os, "getuid") and os.fstat(file.fileno()).st_uid != os.getuid():
+            # Tables and machine code are trusted when loaded, so a file that another user could write is not taken.
+            state = os.fstat(file.fileno())
+            if hasattr(os, "getuid") and (state.st_uid != os.getuid() or state.st_mode & 0o022):
                 return None
             return file.read()
     except (OSError, ValueError):
@@ -65,3 +66,32 @@ def remove(path: str) -> None:
         os.remove(path)
     except OSError:
         pass
+
+
+class File:
+    """A file of the folder: its `name` and `path`, its `size` in bytes, and when it was `modified` (seconds)."""
+
+    __slots__ = ("modified", "name", "path", "size")
+
+    def __init__(self, name: str, path: str, size: int, modified: float) -> None:
+        self.name = name
+        self.path = path
+        self.size = size
+        self.modified = modified
+
+
+def files() -> list[File]:
+    """The files in the folder, by name; none where it cannot be read."""
+    found: list[File] = []
+    try:
+        with os.scandir(folder()) as entries:
+            for entry in entries:
+                try:
+                    if entry.is_file(follow_symlinks=False):
+                        state = entry.stat(follow_symlinks=False)
+                        found.append(File(entry.name, entry.path, state.st_size, state.st_mtime))
+                except OSError:
+                    continue  # removed by another process in the meantime
+    except (OSError, ValueError):
+        pass
+    return sorted(found, key=lambda file: file.name)

@@ -18,6 +18,7 @@ from . import ir
 from .activity import active_set, surely_reached
 from .arrays import view
 from .build import Builder, Lazy, Sym, pick, raw
+from .built import Noted
 from .ir import BOOL, FLOAT, Array, Stack, Stmt, Unsupported, Var
 from .regions import dissolved
 from .tidy import changes, operands
@@ -61,17 +62,6 @@ def adjoint(kernel: ir.Kernel, result: Var, sources: list[Any], again: bool = Fa
         body.extend(ir.Store(notes, k, flag) for k, flag in enumerate(transform.flags))
         results.append(notes)
     return ir.Kernel(kernel.parameters, body, results), transform.noted
-
-
-class Noted:
-    """A singular point that a kernel watches. `certain` says that the tape would follow the value there too."""
-
-    __slots__ = ("certain", "message", "site")
-
-    def __init__(self, message: str, site: Any, certain: bool) -> None:
-        self.message = message
-        self.site = site
-        self.certain = certain
 
 
 class Adjoint:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from ..core.state import STATE
+from math import prod
+
 from ..core.tensor import Tensor
-from . import derivatives, ir
-from .construct import Built, Lowered
-from .directions import count
 from .ir import Unsupported
 from .runtime import Compiled, Kernels, arguments, connected, reshaped, run, specification
-from .simplify import simplify
 from .work import COMMAND_WORK
 
 TYPE_CHECKING = False
@@ -17,7 +14,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
+    from .built import Built
+    from .construct import Lowered
+
     Found = tuple[Any, Any, Compiled]
+
+
+def derivatives() -> Any:
+    """The module that makes these kernels: one that was kept does without."""
+    from . import derivatives
+
+    return derivatives
 
 
 class Derivatives:
@@ -34,9 +41,13 @@ class Derivatives:
         self, command: str, make: Callable[[Lowered], Built], given: list[Any], kind: Any = None
     ) -> Compiled | None:
         """The kernel of a command of some `kind` for the arguments `given`."""
-        key = (command, repr(sorted(self.spec.items())), tuple(self.sources), kind, STATE.kinks)
+        key = (command, sorted(self.spec.items()), tuple(self.sources), kind)
 
         def build() -> Built:
+            from . import ir
+            from .construct import Lowered
+            from .simplify import simplify
+
             lowered = Lowered(self.kernels.program, self.spec, self.sources)
             plain = simplify(ir.Kernel(lowered.kernel.parameters, list(lowered.kernel.body), [lowered.value]))
             built = make(lowered)
@@ -58,7 +69,7 @@ class Derivatives:
         """The value and its tangent."""
         moved = tuple(tangents)
         given = self.given + self.seeds(tangents)
-        compiled = self.prepared("jvp", lambda lowered: derivatives.jvp(lowered, moved), given, moved)
+        compiled = self.prepared("jvp", lambda lowered: derivatives().jvp(lowered, moved), given, moved)
         if compiled is None:
             return None
         built = compiled.built
@@ -75,7 +86,7 @@ class Derivatives:
     def vjp(self, cotangent: Any) -> Found | None:
         """The value and the cotangents of the sources."""
         given = [*self.given, as_seed(1.0 if cotangent is None else cotangent, self.result_shape())]
-        compiled = self.prepared("vjp", derivatives.vjp, given)
+        compiled = self.prepared("vjp", lambda lowered: derivatives().vjp(lowered), given)
         if compiled is None:
             return None
         built = compiled.built
@@ -86,7 +97,7 @@ class Derivatives:
         """The value, and gradients and products."""
         moved = tuple(vectors)
         given = self.given + self.seeds(vectors)
-        compiled = self.prepared("hvp", lambda lowered: derivatives.hvp(lowered, moved), given, moved)
+        compiled = self.prepared("hvp", lambda lowered: derivatives().hvp(lowered, moved), given, moved)
         if compiled is None:
             return None
         built = compiled.built
@@ -101,7 +112,7 @@ class Derivatives:
 
     def hessian(self) -> Found | None:
         """The value, and gradients and blocks by row and column."""
-        compiled = self.prepared("hessian", derivatives.hessian, self.given)
+        compiled = self.prepared("hessian", lambda lowered: derivatives().hessian(lowered), self.given)
         if compiled is None:
             return None
         built = compiled.built
@@ -110,7 +121,7 @@ class Derivatives:
         flat = dict(zip(names, found))
         parts = [flat.get(name) for name in self.sources]
         gradients = connected(built, self.sources, parts, self.spec, self.given)
-        sizes = [count(self.shape(name)) for name in names]
+        sizes = [prod(self.shape(name)) for name in names]
         starts = [sum(sizes[:k]) for k in range(len(sizes))]
         table = found[len(names)].reshape(sum(sizes), sum(sizes))
         doubtful(table, False)
@@ -126,12 +137,16 @@ class Derivatives:
     def jacobian(self, mode: str) -> Found | None:
         """The value, and blocks and the mode that was used."""
         spec_shape = self.result_shape()
-        size, inputs = count(spec_shape), sum(count(self.shape(name)) for name in self.sources)
+        size, inputs = prod(spec_shape), sum(prod(self.shape(name)) for name in self.sources)
         if mode == "auto":
             mode = "forward" if 2 * inputs < size else "reverse"
         if not spec_shape:
             raise Unsupported("the Jacobian of a number")
-        make = derivatives.forward_jacobian if mode == "forward" else derivatives.reverse_jacobian
+
+        def make(lowered: Lowered) -> Built:
+            built: Built = getattr(derivatives(), mode + "_jacobian")(lowered)
+            return built
+
         compiled = self.prepared("jacobian", make, self.given, mode)
         if compiled is None:
             return None
@@ -143,8 +158,8 @@ class Derivatives:
         for k, name in enumerate(names):
             shape = self.shape(name)
             if mode == "forward":
-                part = found[0].reshape(-1, size)[start : start + count(shape)].T
-                start += count(shape)
+                part = found[0].reshape(-1, size)[start : start + prod(shape)].T
+                start += prod(shape)
             else:
                 part = found[k]
             doubtful(part, not built.surely_connected(name, self.given))
@@ -153,15 +168,13 @@ class Derivatives:
 
     def result_shape(self) -> tuple[int, ...]:
         """The shape of the program's value."""
-        key = ("shape", repr(sorted(self.spec.items())), tuple(self.sources))
-        if key not in self.kernels.built:
-            make = lambda: Lowered(self.kernels.program, self.spec, self.sources).shape  # noqa: E731
-            self.kernels.built[key] = self.kernels.attempt(make)
-        found = self.kernels.built[key]
-        if found.__class__ is Unsupported:
-            raise found
-        shape: tuple[int, ...] = found
-        return shape
+
+        def make() -> tuple[int, ...]:
+            from .construct import Lowered
+
+            return Lowered(self.kernels.program, self.spec, self.sources).shape
+
+        return self.kernels.shape(("shape", sorted(self.spec.items()), tuple(self.sources)), make)
 
 
 def as_seed(given: Any, shape: tuple[int, ...]) -> Any:

@@ -10,8 +10,8 @@ from ..core.state import STATE
 from ..core.tensor import OPERATORS
 from ..ops.registry import ROWS
 from . import ir
-from .ir import BOOL, FLOAT, INT, Array, Unsupported, Var
-from .primitives import FOR_INTEGERS, LIMIT, LOGIC, TEXT, attributes_covered, kind_of_row
+from .ir import BOOL, FLOAT, INT, LIMIT, Array, Unsupported, Var
+from .primitives import FOR_INTEGERS, LOGIC, TEXT, attributes_covered, kind_of_row
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .emit import Emitted
+    from .emitted import Emitted
 
 NAMESPACE: dict[str, Any] = {}
 

@@ -6,8 +6,9 @@ from ..core.state import STATE
 from ..program.core import CoreProgram
 from . import ir
 from .activity import bounded_by_parameters, may_reach, surely_reached
-from .adjoint import Noted, adjoint, nested
+from .adjoint import adjoint, nested
 from .build import NUMBERS, Builder, Lazy, Sym, raw
+from .built import Built, Noted
 from .fuse import fuse
 from .ir import FLOAT, Unsupported, Var
 from .regions import dissolved
@@ -19,39 +20,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
-
-
-class Built:
-    """A kernel before emission.
-
-    `shape` is that of the program's value; `noted` are the singular points whose flags are the last result; `lost`
-    names the sources that the result does not depend on, with the reason and its place; `counted` the float
-    parameters that must be whole; `sure` the sources that every path connects to the result, `sure_if_running` those
-    that do if the parameters at the positions in `bounds` are at least as large as it says, so that their loops run.
-    """
-
-    __slots__ = (
-        "bounds", "counted", "estimate", "kernel", "lost", "noted", "passes", "shape", "sure", "sure_if_running"
-    )  # fmt: skip
-
-    def __init__(self, kernel: ir.Kernel, shape: tuple[int, ...]) -> None:
-        self.kernel = kernel
-        self.shape = shape
-        # The program that a tape would run, and how many gradients' work that would be.
-        self.estimate = kernel
-        self.passes = 1.0
-        self.noted: list[Noted] = []
-        self.lost: dict[str, tuple[str, Any]] = {}
-        self.counted: list[int] = []
-        self.sure: set[str] = set()
-        self.sure_if_running: set[str] = set()
-        self.bounds: list[tuple[int, int]] = []
-
-    def surely_connected(self, name: str, values: Sequence[Any]) -> bool:
-        """Whether the result depends on a source for these arguments of the kernel, whatever its derivative is."""
-        if name in self.sure:
-            return True
-        return name in self.sure_if_running and all(values[k] >= least for k, least in self.bounds)
 
 
 class Lowered:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from . import ir
 from .adjoint import adjoint
 from .build import Builder, Sym
-from .construct import Built, Lowered
+from .built import Built
+from .construct import Lowered
 from .directions import Directions, Sources, copied, count, defined, split, within
 from .ir import BOOL, FLOAT, INT, Array, Stmt, Unsupported, Var
 from .regions import dissolved

@@ -7,6 +7,7 @@ import math
 import re
 
 from . import ir
+from .emitted import Emitted
 from .ir import BOOL, FLOAT, INT, Array, Stack, Stmt, Var
 from .primitives import TEXT
 from .tidy import blocks_of, changes, mentions, operands
@@ -29,22 +30,6 @@ MEMORY = {FLOAT: "floats", INT: "ints", BOOL: "bools"}
 FEW = 32
 # The room of a log, or of heads whose number is not known, at first.
 ROOM = 1024
-
-
-class Emitted:
-    """A kernel in source form: `kernel(run, parameters ...)` returns the tuple of its results.
-
-    `parameters` holds the kind of each, in upper case for arrays; `results` the kind of each scalar, and for arrays
-    (memory slot, kind, size); `slots` is the number of memory slots.
-    """
-
-    __slots__ = ("parameters", "results", "slots", "text")
-
-    def __init__(self, text: str, parameters: str, results: list[Any], slots: int) -> None:
-        self.text = text
-        self.parameters = parameters
-        self.results = results
-        self.slots = slots
 
 
 def emit(kernel: ir.Kernel) -> Emitted:

@@ -11,8 +11,7 @@ from ..program import core as c
 from ..program.rewrite import rewrite
 from .arrays import array_of_list, constant_array, get
 from .build import NUMBERS, Builder, Lazy, Sym
-from .ir import INT, Unsupported
-from .primitives import LIMIT
+from .ir import INT, LIMIT, Unsupported
 from .values import (
     CONFLICT,
     PARENT,

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ..core.state import Site
 
 FLOAT, INT, BOOL = "f", "i", "b"
+# Integers stay where a float holds them exactly.
+LIMIT = 2**53
 
 
 class Unsupported(Exception):

@@ -22,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .emit import Emitted
+    from .emitted import Emitted
 
 STOP, LEFT, NEEDED, FIRST_SLOT = 0, 1, 2, 8
 SLOT_WORDS, CAPACITY = 2, 1
@@ -30,6 +30,8 @@ RESIZE = "adiff_resize"
 PLENTY = 1 << 62
 
 ELEMENTS = {FLOAT: "float64", INT: "int64", BOOL: "bool"}
+WIDTHS = {FLOAT: 8, INT: 8, BOOL: 1}
+FLAGS = 1024
 SCALARS = {FLOAT: ctypes.c_double, INT: ctypes.c_int64, BOOL: ctypes.c_bool}
 
 
@@ -46,6 +48,13 @@ class Code:
 def resize_address() -> int:
     """The address of a `realloc` that any thread may call."""
     return ctypes.cast(ctypes.pythonapi.PyMem_RawRealloc, ctypes.c_void_p).value or 0
+
+
+def processor() -> str:
+    """The processor of this machine, with what it can do."""
+    from llvmlite import binding
+
+    return f"{binding.get_host_cpu_name()} {binding.get_host_cpu_features().flatten()}"
 
 
 class Loader:
@@ -104,7 +113,8 @@ class Entry:
         self.words = FIRST_SLOT + SLOT_WORDS * self.slots
 
     def __call__(self, *values: Any) -> tuple[Any, ...]:
-        """The results for values of the parameters: scalars as Python numbers, arrays as flat NumPy arrays.
+        """The results for values of the parameters: scalars as Python numbers, arrays as flat NumPy arrays (short ones
+        of integers as arrays of ctypes).
 
         Raises Left where the kernel left, MemoryError where its memory did not suffice.
         """
@@ -131,13 +141,11 @@ class Entry:
         arrays: dict[int, Any] = {}
         for k, result in enumerate(self.results):
             if result.__class__ is not str:
-                import numpy as np
-
                 slot, kind, size = result
-                made = arrays[k] = np.empty(size, dtype=ELEMENTS[kind])
+                made = arrays[k] = array_of(kind, size)
                 place = FIRST_SLOT + SLOT_WORDS * slot
                 run[place] = address_of(made)
-                run[place + CAPACITY] = made.nbytes
+                run[place + CAPACITY] = size * WIDTHS[kind]
         return arrays
 
     def free(self, run: Any) -> None:
@@ -149,6 +157,17 @@ class Entry:
                 ctypes.pythonapi.PyMem_RawFree(ctypes.c_void_p(address))
 
 
+def array_of(kind: str, size: int) -> Any:
+    """A flat array for a result. The flags of singular points are not worth NumPy's import."""
+    if kind == INT and size <= FLAGS:
+        return (ctypes.c_int64 * size)()
+    import numpy as np
+
+    return np.empty(size, dtype=ELEMENTS[kind])
+
+
 def address_of(array: Any) -> int:
     """Where an array's elements are."""
+    if isinstance(array, ctypes.Array):
+        return ctypes.addressof(array)
     return array.__array_interface__["data"][0]  # type: ignore[no-any-return]

@@ -41,8 +41,6 @@ FOR_INTEGERS = frozenset("abs minimum maximum fmin fmax clip_between".split())
 LOGIC = frozenset("logical_and logical_or logical_xor logical_not".split())
 # What a static parameter may be that stands in a text.
 STATIC = (int, float, bool, type(None))
-# Integers stay where a float holds them exactly.
-LIMIT = 2**53
 
 
 def kind_of_row(name: str, joined: str) -> str:

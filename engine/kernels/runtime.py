@@ -6,17 +6,18 @@ from ...parser.errors import AdiffError
 from ..core.state import STATE
 from ..core.tensor import Tensor
 from ..program.core import CoreProgram
-from . import ir
-from .construct import Built, build
-from .ir import FLOAT, INT, Left, Unsupported
-from .primitives import LIMIT
-from .work import worthwhile
+from . import store
+from .built import from_plain, to_plain
+from .ir import FLOAT, INT, LIMIT, Left, Unsupported
+from .work import LOAD_SECONDS, outlined, worthwhile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
+    from ...parser.source import Source
+    from .built import Built
 
 # What a kernel raises where the answer, or the error in the user's words, is the tape's to give.
 LEAVING = (Left, ArithmeticError, IndexError, ValueError)
@@ -79,14 +80,30 @@ def arguments(program: CoreProgram, values: dict[str, Any], spec: dict[str, Any]
     return found
 
 
-def compile_kernel(built: Built) -> Compiled:
-    """Emit what `build` made, compile and load it."""
+def compile_kernel(built: Built, keep: Callable[[dict[str, Any]], object] | None = None) -> Compiled:
+    """Emit what `build` made, compile and load it; `keep` takes what `load_kernel` makes the same of."""
     from .compiler import compile_source
     from .emit import emit
-    from .machine import Entry
+    from .machine import Entry, processor
 
+    assert built.kernel is not None
     emitted = emit(built.kernel)
-    return Compiled(built, Entry(emitted, compile_source(emitted)), emitted.text)
+    code = compile_source(emitted)
+    compiled = Compiled(built, Entry(emitted, code), emitted.text)
+    if keep is not None:
+        keep({"emitted": emitted.to_plain(), "object": code.object, "symbol": code.symbol, "processor": processor()})
+    return compiled
+
+
+def load_kernel(built: Built, kept: dict[str, Any]) -> Compiled:
+    """A kernel that was compiled by another process. Raises Unsupported where its code is not for this one."""
+    from .emitted import Emitted
+    from .machine import Code, Entry, processor
+
+    if kept["processor"] != processor():
+        raise Unsupported("machine code for another processor")
+    emitted = Emitted(**kept["emitted"])
+    return Compiled(built, Entry(emitted, Code(kept["object"], kept["symbol"])), emitted.text)
 
 
 def run(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
@@ -116,6 +133,10 @@ def run(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
 
 def reshaped(x: Any, shape: tuple[int, ...]) -> Any:
     """A result as a plain value of a shape."""
+    if hasattr(x, "_length_"):
+        import numpy as np
+
+        x = np.array(x)
     if hasattr(x, "reshape") and x.ndim:
         return x.reshape(shape)
     return x if x.__class__ in (float, int, bool) else x.item()
@@ -124,12 +145,61 @@ def reshaped(x: Any, shape: tuple[int, ...]) -> Any:
 class Kernels:
     """The kernels of one program, by what they are specialised to; `evaluate` is what the engine calls."""
 
-    def __init__(self, program: CoreProgram) -> None:
+    def __init__(self, program: CoreProgram, source: Source) -> None:
         self.program = program
+        self.source = source
         # Tests want to see a fault of the compiler; users want their answer.
         self.strict = False
-        self.built: dict[Any, Any] = {}
-        self.compiled: dict[Any, Compiled] = {}
+        # Whether a kernel that is not there may be worth its compilation; if not, it is not looked into.
+        self.may_compile = True
+        self.built: dict[str, Any] = {}
+        self.kept: dict[str, dict[str, Any]] = {}
+        self.compiled: dict[str, Compiled] = {}
+
+    def key(self, parts: Any) -> str:
+        """Everything that a kernel depends on, on this machine."""
+        return store.key_of(self.source.text, STATE.kinks, parts)
+
+    def find(self, key: str) -> bool:
+        """Whether a kernel is here, or was kept by another process."""
+        if key not in self.built:
+            entry = store.load(key)
+            if entry is not None:
+                try:
+                    self.built[key] = from_plain(entry["built"], self.source)
+                    self.kept[key] = entry
+                except store.BROKEN:
+                    store.forget(key)
+        return key in self.compiled or key in self.kept
+
+    def ready(self, key: str, make: Callable[[], Built]) -> Compiled:
+        """The kernel, loaded or compiled. Raises Unsupported."""
+        if key in self.kept:
+            entry = self.kept.pop(key)
+            try:
+                self.compiled[key] = load_kernel(self.built[key], entry)
+            except (Unsupported, *store.BROKEN):
+                store.forget(key)
+                self.built[key] = self.attempt(make)
+        if key not in self.compiled:
+            built = self.built[key]
+            if built.__class__ is not Unsupported:
+                made = self.attempt(lambda: compile_kernel(built, lambda kept: self.keep(key, built, kept)))
+            else:
+                made = built
+            if made.__class__ is Unsupported:
+                self.built[key] = made
+                raise made
+            self.compiled[key] = made
+        return self.compiled[key]
+
+    def keep(self, key: str, built: Built, kept: dict[str, Any]) -> None:
+        """Keep a kernel for other processes, where that can be."""
+        outlined(built)
+        try:
+            store.save(key, {"built": to_plain(built, self.source), **kept})
+        except (Unsupported, ValueError):
+            pass  # what marshal does not take is made anew
 
     def evaluate(
         self, values: dict[str, Any], sources: Sequence[str] | None, always: bool
@@ -139,9 +209,15 @@ class Kernels:
         None where the tape is the sooner way (unless `always`). Raises Unsupported for programs outside this tier.
         """
         spec = specification(values, sources or ())
-        key = (repr(sorted(spec.items())), None if sources is None else tuple(sources), STATE.kinks)
         given = arguments(self.program, values, spec)
-        compiled = self.prepared(key, lambda: build(self.program, spec, sources), given, always)
+        key = ("value" if sources is None else "gradient", sorted(spec.items()), sources)
+
+        def make() -> Built:
+            from .construct import build
+
+            return build(self.program, spec, sources)
+
+        compiled = self.prepared(key, make, given, always)
         if compiled is None:
             return None
         built = compiled.built
@@ -151,24 +227,41 @@ class Kernels:
             STATE.notify("N0502", f"{name}: the gradient is None: {reason}", site)
         return reshaped(value, built.shape), gradients, compiled
 
-    def prepared(self, key: Any, make: Callable[[], Built], given: list[Any], always: bool) -> Compiled | None:
-        """The compiled kernel for a key; None where the tape is the sooner way (unless `always`)."""
-        if key not in self.built:
+    def prepared(self, parts: Any, make: Callable[[], Built], given: list[Any], always: bool) -> Compiled | None:
+        """The compiled kernel that `make` describes; None where the tape is the sooner way (unless `always`).
+
+        `parts` says what it depends on beside the program: command, inputs, sources.
+        """
+        key = self.key(parts)
+        if not self.find(key) and key not in self.built:
+            if not always and not self.may_compile:
+                return None
             self.built[key] = self.attempt(make)
         built = self.built[key]
         if built.__class__ is Unsupported:
             raise built
         if not always:
-            scalars = {p: v for p, v in zip(built.kernel.parameters, given) if p.__class__ is ir.Var}
-            if not worthwhile(built.kernel, scalars, key in self.compiled, built.estimate, built.passes):
+            seconds = 0.0 if key in self.compiled else LOAD_SECONDS if key in self.kept else None
+            if not worthwhile(built, given, seconds):
                 return None
-        if key not in self.compiled:
-            compiled = self.attempt(lambda: compile_kernel(built))
-            if compiled.__class__ is Unsupported:
-                self.built[key] = compiled
-                raise compiled
-            self.compiled[key] = compiled
-        return self.compiled[key]
+        return self.ready(key, make)
+
+    def shape(self, parts: Any, make: Callable[[], tuple[int, ...]]) -> tuple[int, ...]:
+        """The shape that `make` finds, or that was kept. Raises Unsupported."""
+        key = self.key(parts)
+        if key not in self.built:
+            entry = store.load(key)
+            if entry is not None:
+                self.built[key] = tuple(entry["shape"])
+            else:
+                self.built[key] = self.attempt(make)
+                if self.built[key].__class__ is tuple:
+                    store.save(key, {"shape": self.built[key]})
+        found = self.built[key]
+        if found.__class__ is Unsupported:
+            raise found
+        shape: tuple[int, ...] = found
+        return shape
 
     def attempt(self, make: Callable[[], Any]) -> Any:
         """What `make` makes, or the reason why it cannot; whatever fails here, the tape does not."""
@@ -208,13 +301,12 @@ def is_zero(g: Any) -> bool:
 
 
 __all__ = [
-    "Built",
     "Compiled",
     "Kernels",
     "Unsupported",
     "arguments",
-    "build",
     "compile_kernel",
+    "load_kernel",
     "run",
     "specification",
 ]

@@ -11,12 +11,15 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..program.core import CoreProgram
+    from .built import Built
 
 # Seconds, measured on one core: an operation of a scalar loop on the tape (recorded and swept), Numba's import with the
 # first compiled call, and the compilation of one statement of a kernel.
 TAPE_SECONDS = 1.0e-6
 START_SECONDS = 0.9
 STATEMENT_SECONDS = 4.0e-3
+# Loading a kernel that was kept: what reads machine code must be imported.
+LOAD_SECONDS = 0.04
 
 # What a command costs the tape, in gradients: passes forward and back, recorded or with tangents.
 COMMAND_WORK = {"jvp": 2.0, "vjp": 1.0, "hvp": 3.0}
@@ -35,51 +38,103 @@ ESTIMATES: dict[str, Any] = {
 ESTIMATES |= {"int_" + name: function for name, function in ESTIMATES.items()}
 
 
-def tape_operations(kernel: ir.Kernel, values: dict[Var, Any]) -> float | None:
+def parameter(k: int) -> str:
+    return f"parameter {k}"
+
+
+def outline(kernel: ir.Kernel) -> list[Any]:
+    """What the tape's work for a kernel's program is estimated from, in plain types.
+
+    A number is so many operations; ("set", variable, operation, operands) follows an integer; ("loop", index, start,
+    stop, step, items) repeats items; ("unknown",) is a loop whose end data decides; ("if", items, items) is a branch.
+    Variables are names; that of the parameter k is `parameter(k)`.
+    """
+    bounds: set[Any] = set()
+    body = kernel.body
+
+    def steering(block: list[Stmt]) -> None:
+        for s in block[::-1]:
+            for inner in blocks_inside(s):
+                steering(inner)
+            if s.__class__ is ir.Loop:
+                bounds.update((s.start, s.stop, s.step))
+            elif s.__class__ is ir.Set and s.var in bounds:
+                bounds.update(s.args)
+
+    names = {p: parameter(k) for k, p in enumerate(kernel.parameters)}
+
+    def plain(x: Any) -> Any:
+        return names.get(x, x.name) if x.__class__ is Var else x
+
+    def items(block: list[Stmt]) -> list[Any]:
+        found: list[Any] = []
+        cost = 0.0
+        for s in block:
+            if s.__class__ is ir.Loop and s.own:
+                if s.test is not None:
+                    found.append(("unknown",))
+                else:
+                    index = None if s.index is None else plain(s.index)
+                    found.append(("loop", index, plain(s.start), plain(s.stop), plain(s.step), items(s.body)))
+            elif s.__class__ is ir.Loop:
+                cost += 5.0  # one array operation: a few microseconds whatever its size
+            elif s.__class__ is ir.Store:
+                cost += 1.0 + s.array.size * COPIED_ELEMENT  # on a tape an element write copies its tensor
+            elif s.__class__ is ir.If:
+                found.append(("if", items(s.then), items(s.orelse)))
+            else:
+                cost += 1.0
+                if s.__class__ is ir.Set and s.op in ESTIMATES and s.var in bounds:
+                    found.append(("set", plain(s.var), s.op, [plain(a) for a in s.args]))
+        return [cost, *found] if cost else found
+
+    steering(body)
+    return items(body)
+
+
+def tape_operations(items: list[Any], values: dict[str, Any]) -> float | None:
     """Scalar operations that the tape tier would interpret one by one: those in the program's own loops.
 
-    None where a trip count depends on data. `values` gives the scalar parameters.
+    `items` is an outline. None where a trip count depends on data. `values` gives the numbers that are known.
     """
 
     def known(x: Any) -> int | None:
-        if x.__class__ is Var:
-            value = values.get(x)
-            return None if value is None or value != value or abs(value) > 1e15 else int(value)
-        return int(x) if x.__class__ is int else None
+        if x.__class__ is str:
+            x = values.get(x)
+        return int(x) if x.__class__ in (int, float) and abs(x) < 1e15 else None
 
-    def count(block: list[Stmt]) -> float | None:
-        total = 0.0
-        for s in block:
-            if s.__class__ is ir.Loop:
-                if not s.own:
-                    total += 5.0  # one array operation: a few microseconds whatever its size
-                    continue
-                start, stop, step = (known(x) for x in (s.start, s.stop, s.step))
-                if s.test is not None or start is None or stop is None or step is None:
+    total = 0.0
+    for item in items:
+        if item.__class__ is float:
+            total += item
+            continue
+        match item:
+            case ("set", variable, operation, operands):
+                numbers = [known(x) for x in operands]
+                if None not in numbers:
+                    values[variable] = ESTIMATES[operation](*numbers)
+            case ("loop", index, start, stop, step, body):
+                first, last, stride = known(start), known(stop), known(step)
+                if first is None or last is None or not stride:
                     return None
-                if s.index is not None:
-                    values[s.index] = (start + stop) / 2  # what it is on average
-                inner = count(s.body)
+                if index is not None:
+                    values[index] = (first + last) / 2  # what it is on average
+                inner = tape_operations(body, values)
                 if inner is None:
                     return None
-                total += len(range(start, stop, step)) * (inner + 1.0)
-            elif s.__class__ is ir.Set and s.op in ESTIMATES:
-                total += 1.0
-                operands = [known(a) for a in s.args]
-                if None not in operands:
-                    values[s.var] = ESTIMATES[s.op](*operands)
-            elif s.__class__ is ir.Store:
-                total += 1.0 + s.array.size * COPIED_ELEMENT  # on a tape an element write copies its tensor
-            elif s.__class__ is ir.If:
-                sides = [count(s.then), count(s.orelse)]
+                total += len(range(first, last, stride)) * (inner + 1.0)
+            case ("if", then, orelse):
+                sides = [tape_operations(then, values), tape_operations(orelse, values)]
                 if None in sides:
                     return None
                 total += max(side for side in sides if side is not None)
-            else:
-                total += 1.0
-        return total
+            case _:
+                return None
+    return total
 
-    return count(kernel.body)
+
+def blocks_inside(s: Stmt) -> list[list[Stmt]]:
+    return [getattr(s, name, None) or [] for name in ("test", "body", "then", "orelse")]
 
 
 def statements(block: list[Stmt]) -> int:
@@ -87,19 +142,15 @@ def statements(block: list[Stmt]) -> int:
     total = 0
     for s in block:
         total += 1
-        for name in ("test", "body", "then", "orelse"):
-            total += statements(getattr(s, name, None) or [])
+        total += sum(map(statements, blocks_inside(s)))
     return total
 
 
-def surely_small(core: CoreProgram, point: dict[str, Any], repeats: int = 1) -> bool:
-    """Whether the program itself says, before anything is loaded or compiled, that the tape is done sooner.
-
-    The tape would run it so many times.
-    """
+def surely_seconds(core: CoreProgram, point: dict[str, Any]) -> float | None:
+    """The most that the tape takes, where the program itself says so before anything is loaded or compiled."""
     inputs = {slot: name for name, slot in core.inputs.items()}
     operations = written_operations(core.body, inputs, point)
-    return operations is not None and operations * repeats * TAPE_SECONDS < START_SECONDS
+    return None if operations is None else operations * TAPE_SECONDS
 
 
 def written_operations(body: list[c.Stmt], inputs: dict[int, str], point: dict[str, Any]) -> float | None:
@@ -159,15 +210,23 @@ def has_loop(body: list[c.Stmt]) -> bool:
     )
 
 
-def worthwhile(
-    kernel: ir.Kernel, values: dict[Var, Any], compiled: bool, program: ir.Kernel | None = None, passes: float = 1.0
-) -> bool:
-    """Whether a kernel, compiled or yet to be, gives the answer sooner than the tape.
+def outlined(built: Built) -> list[Any]:
+    """The outline of the program that a tape would run in the place of a kernel."""
+    if built.outline is None:
+        assert built.estimate is not None
+        built.outline = outline(built.estimate)
+    return built.outline
 
-    The tape would run `program` (the kernel itself, if not given), with the work of so many gradients.
+
+def worthwhile(built: Built, given: list[Any], ready: float | None) -> bool:
+    """Whether a kernel gives the answer for some arguments sooner than the tape.
+
+    `ready` is the seconds until a kernel that is compiled can run, None for one that is not.
     """
-    operations = tape_operations(program or kernel, values)
+    operations = tape_operations(outlined(built), {parameter(k): x for k, x in enumerate(given)})
     if operations is None:
-        return compiled
-    cost = 0.0 if compiled else START_SECONDS + STATEMENT_SECONDS * 4 * statements(kernel.body)
-    return operations * passes * TAPE_SECONDS > cost
+        return ready is not None
+    if ready is None:
+        assert built.kernel is not None
+        ready = START_SECONDS + STATEMENT_SECONDS * 4 * statements(built.kernel.body)
+    return operations * built.passes * TAPE_SECONDS > ready

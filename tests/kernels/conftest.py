@@ -21,6 +21,12 @@ def fresh_state() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
+def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels are made here, and not found in a folder that another test, or a user, has filled."""
+    monkeypatch.setenv("ADIFF_CACHE_DIR", str(tmp_path / "cache"))
+
+
+@pytest.fixture(autouse=True)
 def legal_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every intermediate program of every test is checked, before and after each pass."""
     from interpreted import checked

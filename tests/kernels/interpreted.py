@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from adiff.engine.kernels import construct, emit, ir, runtime
+from adiff.engine.kernels import emit, ir, runtime
+from adiff.engine.kernels.built import Built
 from adiff.engine.kernels.primitives import helpers
 
 
@@ -82,7 +83,7 @@ def host_calls() -> dict[str, Any]:
 NAMESPACE: dict[str, Any] = {}
 
 
-def interpreted(built: construct.Built) -> runtime.Compiled:
+def interpreted(built: Built, keep: Any = None) -> runtime.Compiled:
     """What stands for `runtime.compile_kernel`."""
     if not NAMESPACE:
         NAMESPACE.update(helpers(identity))

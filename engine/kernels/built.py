@@ -1,0 +1,103 @@
+"""What is known of a kernel when it runs, beside its code; and that as plain data, for the folder of kept kernels."""
+
+from __future__ import annotations
+
+from ..core.state import Site
+from .ir import Unsupported
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from ...parser.source import Source
+    from . import ir
+
+
+class Noted:
+    """A singular point that a kernel watches. `certain` says that the tape would follow the value there too."""
+
+    __slots__ = ("certain", "message", "site")
+
+    def __init__(self, message: str, site: Any, certain: bool) -> None:
+        self.message = message
+        self.site = site
+        self.certain = certain
+
+
+class Built:
+    """A kernel before emission.
+
+    `shape` is that of the program's value; `noted` are the singular points whose flags are the last result; `lost`
+    names the sources that the result does not depend on, with the reason and its place; `counted` the float
+    parameters that must be whole; `sure` the sources that every path connects to the result, `sure_if_running` those
+    that do if the parameters at the positions in `bounds` are at least as large as it says, so that their loops run.
+    `estimate` is the program that a tape would run, with the work of `passes` gradients, and `outline` what that work
+    is estimated from. A kernel that was kept has no IR.
+    """
+
+    __slots__ = (
+        "bounds", "counted", "estimate", "kernel", "lost", "noted", "outline", "passes", "shape", "sure",
+        "sure_if_running",
+    )  # fmt: skip
+
+    def __init__(self, kernel: ir.Kernel | None, shape: tuple[int, ...]) -> None:
+        self.kernel = kernel
+        self.shape = shape
+        self.estimate = kernel
+        self.passes = 1.0
+        self.outline: list[Any] | None = None
+        self.noted: list[Noted] = []
+        self.lost: dict[str, tuple[str, Any]] = {}
+        self.counted: list[int] = []
+        self.sure: set[str] = set()
+        self.sure_if_running: set[str] = set()
+        self.bounds: list[tuple[int, int]] = []
+
+    def surely_connected(self, name: str, values: Sequence[Any]) -> bool:
+        """Whether the result depends on a source for these arguments of the kernel, whatever its derivative is."""
+        if name in self.sure:
+            return True
+        return name in self.sure_if_running and all(values[k] >= least for k, least in self.bounds)
+
+
+def to_plain(built: Built, source: Source) -> dict[str, Any]:
+    """All of it but the IR, in types that marshal keeps. Raises Unsupported for places outside the program's text."""
+    return {
+        "shape": built.shape,
+        "noted": [(n.message, site_to_plain(n.site, source), n.certain) for n in built.noted],
+        "lost": {name: (reason, site_to_plain(site, source)) for name, (reason, site) in built.lost.items()},
+        "counted": built.counted,
+        "sure": sorted(built.sure),
+        "sure_if_running": sorted(built.sure_if_running),
+        "bounds": built.bounds,
+        "passes": built.passes,
+        "outline": built.outline,
+    }
+
+
+def from_plain(plain: dict[str, Any], source: Source) -> Built:
+    """What `to_plain` was given, for the same program."""
+    built = Built(None, plain["shape"])
+    built.noted = [Noted(message, site_from_plain(site, source), certain) for message, site, certain in plain["noted"]]
+    built.lost = {name: (reason, site_from_plain(site, source)) for name, (reason, site) in plain["lost"].items()}
+    built.counted = plain["counted"]
+    built.sure = set(plain["sure"])
+    built.sure_if_running = set(plain["sure_if_running"])
+    built.bounds = plain["bounds"]
+    built.passes = plain["passes"]
+    built.outline = plain["outline"]
+    return built
+
+
+def site_to_plain(site: Site, source: Source) -> tuple[int, int] | None:
+    """A place as offsets in the program's text; None for nowhere."""
+    if site.source is None:
+        return None
+    if site.source is not source:
+        raise Unsupported("a place in another text")
+    return site.start, site.end
+
+
+def site_from_plain(place: tuple[int, int] | None, source: Source) -> Site:
+    return Site(None, None, 0, 0) if place is None else Site(None, source, *place)
