@@ -13,7 +13,17 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-MODULES = ("first_answer", "scalar_loop", "batch", "hessians", "kernels", "gradbench_suite")
+MODULES = (
+    "first_answer",
+    "scalar_loop",
+    "batch",
+    "hessians",
+    "kernels",
+    "choosing",
+    "cold_warm",
+    "growth",
+    "gradbench_suite",
+)
 
 
 def main(arguments: list[str]) -> int:

@@ -1,0 +1,92 @@
+"""Choosing a tier: whole processes with `--engine auto` beside the better of tape and kernel, from 10 to 10^9 operations.
+
+Cold is the first time that a program is seen: nothing of it is kept. Warm is every later time.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from harness import Row
+
+# How much longer than the better tier the choice may take.
+LIMIT = 1.3
+# Tape runs that would take longer than this are not waited for: the kernel is the better tier there.
+LONGEST_TAPE = 30.0
+TAPE_SECONDS = 4e-6
+
+LOOP = "y = x\nfor i in range(n):\n    y = y * 0.5 + a if y > 1.0 else y + x * 0.1\ny"
+PAIRS = (
+    "v = linspace(0, x, n)\ne = 0.0\nfor i in range(n):\n    for j in range(i):\n        d = v[i] - v[j]\n"
+    "        e += exp(-d * d) / (1 + d * d)\ne"
+)
+VECTOR = "v = linspace(0, x, n)\nsum(exp(-v**2) * sin(v) / (1 + v**2))"
+
+# Command, program, inputs, and about how many scalar operations the tape interprets one by one.
+WORKLOADS: list[tuple[str, str, str, dict[str, str], float]] = [
+    ("a formula", "grad", "exp(-x**2) * sin(x) / (1 + x**2)", {"x": "0.7"}, 8),
+    *((f"a loop of {n:,}", "grad", LOOP, {"x": "0.7", "a": "0.3", "n": str(n)}, 3.0 * n)
+      for n in (10, 1_000, 30_000, 100_000, 300_000, 1_000_000, 10_000_000)),
+    *((f"pairs of {n:,}", "grad", PAIRS, {"x": "1.5", "n": str(n)}, 4.0 * n * n) for n in (10, 100, 300, 1_000, 3_000)),
+    *((f"a vector of {n:,}", "grad", VECTOR, {"x": "1.5", "n": str(n)}, 20.0) for n in (1_000, 100_000, 3_000_000)),
+    ("the value of a loop of 300,000,000", "value", LOOP, {"x": "0.7", "a": "0.3", "n": "300000000"}, 9e8),
+]  # fmt: skip
+
+
+def command(verb: str, program: str, at: dict[str, str], engine: str) -> list[str]:
+    adiff = str(Path(sys.executable).parent / "adiff")
+    bound = [part for name, value in at.items() for part in ("--at", f"{name}={value}")]
+    sources = ["--wrt", "x"] if verb == "grad" else []
+    return [adiff, verb, program, *bound, *sources, "--engine", engine]
+
+
+def seconds(line: list[str], folder: str) -> float:
+    start = time.perf_counter()
+    subprocess.run(line, check=True, stdout=subprocess.DEVNULL, env={**os.environ, "ADIFF_CACHE_DIR": folder})
+    return time.perf_counter() - start
+
+
+def fresh(folder: str, name: str) -> str:
+    """A cache folder that holds the grammar's table and nothing else."""
+    place = str(Path(folder, name))
+    seconds(command("value", "1", {}, "tape"), place)
+    return place
+
+
+def median(times: list[float]) -> float:
+    return statistics.median(times)
+
+
+def rows() -> list[Row]:
+    found: list[Row] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for number, (name, verb, program, at, operations) in enumerate(WORKLOADS):
+            lines = {engine: command(verb, program, at, engine) for engine in ("tape", "kernel", "auto")}
+            repeats = 5 if operations < 1e6 else 3
+            kept = fresh(folder, f"{number}-kept")
+            seconds(lines["kernel"], kept)
+            tape, cold, warm, auto_cold, auto_warm = [], [], [], [], []
+            for turn in range(repeats):
+                if operations * TAPE_SECONDS < LONGEST_TAPE:
+                    tape.append(seconds(lines["tape"], kept))
+                warm.append(seconds(lines["kernel"], kept))
+                auto_warm.append(seconds(lines["auto"], kept))
+                if turn < 3:
+                    cold.append(seconds(lines["kernel"], fresh(folder, f"{number}-{turn}-kernel")))
+                    auto_cold.append(seconds(lines["auto"], fresh(folder, f"{number}-{turn}-auto")))
+            by_tape = median(tape) if tape else float("inf")
+            for when, kernel, auto in (
+                ("cold", median(cold), median(auto_cold)),
+                ("warm", median(warm), median(auto_warm)),
+            ):
+                better = "tape" if by_tape <= kernel else "kernel"
+                found.append(
+                    Row(f"{name}, {when}", f"the {better}", auto * 1e3, min(by_tape, kernel) * 1e3, "ms", LIMIT)
+                )
+    return found

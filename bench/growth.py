@@ -1,0 +1,102 @@
+"""Growth: time and memory against loop length, tensor size and program length. Twice as much may cost twice as much."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import adiff
+from harness import Row, best_of, python
+
+LOOP = """
+y = x
+for i in range(n):
+    y = y * 0.5 + a if y > 1.0 else y + x * 0.1
+y
+"""
+# How much more than in proportion a cost may grow over one step.
+SLACK = 1.3
+
+
+def straight(statements: int) -> str:
+    """A program of so many statements, all needed."""
+    lines = ["y0 = x"]
+    lines += [f"y{k + 1} = sin(y{k}) * 0.9 + x * {k % 7 + 1}.0" for k in range(statements)]
+    return "\n".join([*lines, f"y{statements}"])
+
+
+def step(name: str, cost: Callable[[int], float], small: int, large: int) -> Row:
+    """The growth of a cost from a small size to a large one, against growth in proportion."""
+    return Row(f"{name}, {small:,} to {large:,}", "in proportion", cost(large) / cost(small), large / small, "x", SLACK)
+
+
+def flat(name: str, cost: Callable[[int], float], small: int, large: int) -> Row:
+    """A cost that must not depend on the size."""
+    return Row(f"{name}, {small:,} to {large:,}", "no growth", cost(large) / cost(small), 1.0, "x", SLACK)
+
+
+def gradient(text: str, at: dict[str, Any], engine: str) -> Callable[[], object]:
+    program = adiff.program(text)
+    run = lambda: program.evaluate("grad", at, ["x"], engine=engine)  # noqa: E731
+    assert run().engine == engine
+    return run
+
+
+def first_kernel(text: str, at: dict[str, Any]) -> float:
+    """Seconds until a program that was never seen has its first gradient from a kernel."""
+    start = time.perf_counter()
+    found = adiff.program(text).evaluate("grad", at, ["x"], engine="kernel")
+    assert found.engine == "kernel", found.reason
+    return time.perf_counter() - start
+
+
+def peak(n: int, engine: str) -> float:
+    """The peak memory in bytes of a process that differentiates a loop of n iterations."""
+    import subprocess
+
+    code = (
+        f"import adiff, re; p = adiff.program({LOOP!r}); "
+        f"p.evaluate('grad', {{'x': 0.7, 'a': 0.3, 'n': {n}}}, ['x', 'a'], engine={engine!r}); "
+        "print(int(re.search('VmHWM:[^0-9]*([0-9]+)', open('/proc/self/status').read())[1]) * 1024)"
+    )
+    found = subprocess.run(python(code), check=True, capture_output=True, text=True, cwd=Path(__file__).parent)
+    return float(found.stdout)
+
+
+def rows() -> list[Row]:
+    import numpy as np
+
+    def loop(engine: str) -> Callable[[int], float]:
+        return lambda n: best_of(gradient(LOOP, {"x": 0.7, "a": 0.3, "n": n}, engine), 5)
+
+    def vector(engine: str) -> Callable[[int], float]:
+        text = "sum(exp(-x**2) * sin(x) / (1 + x**2))"
+        return lambda n: best_of(gradient(text, {"x": np.linspace(0.0, 2.0, n)}, engine), 7)
+
+    def program(engine: str) -> Callable[[int], float]:
+        return lambda n: best_of(lambda: adiff.program(straight(n)).evaluate("grad", {"x": 0.7}, engine=engine), 3)
+
+    first_kernel("x * 2.0", {"x": 1.0})  # Numba itself is loaded
+    found = [
+        step("time of a loop, tape", loop("tape"), 10_000, 40_000),
+        step("time of a loop, kernel", loop("kernel"), 4_000_000, 16_000_000),
+        step("time of a vector, tape", vector("tape"), 1_000_000, 4_000_000),
+        step("time of a vector, kernel", vector("kernel"), 1_000_000, 4_000_000),
+        step("time of a program from its text, tape", program("tape"), 250, 1_000),
+        step("time of a program never seen, kernel", lambda n: first_kernel(straight(n), {"x": 0.7}), 60, 240),
+        flat("first kernel of a loop", lambda n: first_kernel(LOOP, {"x": 0.7, "a": 0.3, "n": n}), 10, 100_000),
+        flat(
+            "first kernel of a vector",
+            lambda n: first_kernel("sum(exp(-x**2) * sin(x))", {"x": np.linspace(0.0, 2.0, n)}), 10, 100_000,
+        ),
+    ]  # fmt: skip
+    if sys.platform == "linux":
+        base = {engine: peak(10, engine) for engine in ("tape", "kernel")}
+        found.append(step("memory of a loop, tape", lambda n: peak(n, "tape") - base["tape"], 100_000, 400_000))
+        found.append(
+            step("memory of a loop, kernel", lambda n: peak(n, "kernel") - base["kernel"], 4_000_000, 16_000_000)
+        )
+    return found
