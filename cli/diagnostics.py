@@ -50,14 +50,18 @@ def error_document(error: AdiffError) -> dict[str, Any]:
 
 def report_error(error: AdiffError, environment: Environment, as_json: bool, colour: str) -> None:
     """Say on standard error what went wrong."""
+    environment.write_error(error_text(error, environment, as_json, colour))
+
+
+def error_text(error: AdiffError, environment: Environment, as_json: bool, colour: str) -> str:
+    """An error as standard error shows it."""
     if as_json:
         from .formats.json import dumps
 
-        environment.write_error(dumps({"error": error_document(error)}, ascii=True) + "\n")
-    else:
-        from ..parser.render import render
+        return dumps({"error": error_document(error)}, ascii=True) + "\n"
+    from ..parser.render import render
 
-        environment.write_error(render(error, **appearance(environment, colour)) + "\n")
+    return render(error, **appearance(environment, colour)) + "\n"
 
 
 def report_notices(result: Result, request: Request, environment: Environment) -> None:

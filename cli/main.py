@@ -9,7 +9,7 @@ from .. import __version__
 from ..parser.errors import AdiffError
 from .commands import answer
 from .decode import decode, text_given
-from .diagnostics import report_engine, report_error, report_notices
+from .diagnostics import error_text, report_engine, report_error, report_notices
 from .environment import Environment
 from .errors import from_exception
 from .formats import render, style_of
@@ -20,7 +20,9 @@ from .output import ClosedPipe, Output
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from contextlib import AbstractContextManager
 
+    from .formats import Style
     from .request import Request
 
 DONE, FAILED, INTERRUPTED = 0, 1, 130
@@ -50,6 +52,8 @@ def run(tokens: Sequence[str], environment: Environment) -> int:
         except ClosedPipe:
             return DONE
         except Exception as error:
+            if interrupted(error):
+                return INTERRUPTED
             if "--debug" in tokens and not isinstance(error, AdiffError):
                 import traceback
 
@@ -57,6 +61,17 @@ def run(tokens: Sequence[str], environment: Environment) -> int:
             return refuse(from_exception(error), tokens, environment)
     except KeyboardInterrupt:
         return INTERRUPTED
+
+
+def interrupted(error: BaseException | None) -> bool:
+    """Whether an error hides a Ctrl-C: NumPy, interrupted while it is imported, says that it cannot be."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        seen.add(id(error))
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def execute(tokens: Sequence[str], environment: Environment) -> int:
@@ -88,13 +103,29 @@ def respond(request: Request, environment: Environment, output: Output) -> int:
         from .commands import batch
 
         return DONE if batch.run(request, environment, output, style) else FAILED
-    result = answer(request, environment, output, style)
+    with deadline(request, environment, output, style):
+        result = answer(request, environment, output, style)
     if style.format not in ("json", "ndjson"):  # whose object holds the notices
         report_notices(result, request, environment)
     if request.flag("verbose"):
         report_engine(result, environment)
     output.write(render(request, result, style))
     return DONE if result.ok else FAILED
+
+
+def deadline(request: Request, environment: Environment, output: Output, style: Style) -> AbstractContextManager[None]:
+    """What ends a command whose `--timeout` is over."""
+    if "timeout" not in request.options:
+        from contextlib import nullcontext
+
+        return nullcontext()
+    from ..engine.core.limits import out_of_time
+    from .deadline import Deadline
+
+    seconds = float(request.options["timeout"])  # type: ignore[arg-type]
+    as_json = style.format in ("json", "ndjson")
+    message = error_text(out_of_time(seconds), environment, as_json, request.text("color", "auto"))
+    return Deadline(seconds, message, output)
 
 
 def refuse(error: AdiffError, tokens: Sequence[str], environment: Environment) -> int:

@@ -17,6 +17,7 @@ from .eager.values import UNSET
 from .outcome import Notice, Outcome
 from .plain import bind, to_plain, type_of
 from .program.lower import did_you_mean
+from .program.vocabulary import bare
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,7 +63,8 @@ class Evaluation:
             noun = "input" if len(unbound) == 1 else "inputs"
             raise AdiffError(
                 "E0801", f"{listing(repr(n) for n in unbound)} {'is' if len(unbound) == 1 else 'are'} not bound",
-                first_use(self.program, unbound[0]), f"bind the {noun}: {given}" + self.near_names(unbound, at),
+                first_use(self.program, unbound[0]),
+                unbound_hint(self.program, unbound[0]) or f"bind the {noun}: {given}" + self.near_names(unbound, at),
             )  # fmt: skip
         point: dict[str, Any] = {}
         for name, value in at.items():
@@ -168,6 +170,7 @@ class Evaluation:
 
     def run(self, command: str) -> Outcome:
         outcome = self.outcome
+        STATE.site = self.end_site()
         start = time.perf_counter()
         COMMANDS[command](self)
         total = time.perf_counter() - start
@@ -294,6 +297,26 @@ def all_finite(value: Any) -> bool:
 
         return bool(np.isfinite(value).all())
     return True
+
+
+# What JSON and other languages call Python's constants.
+CONSTANTS = {"true": "True", "false": "False", "null": "None", "none": "None", "nil": "None", "NULL": "None"}
+
+
+def unbound_hint(program: Program, name: str) -> str | None:
+    """What to write for a name that was hardly meant as an input; None for one that may have been."""
+    if name in CONSTANTS:
+        return f"write {CONSTANTS[name]}, as in Python"
+    span = first_use(program, name)
+    if span is not None and span.source.text[span.end : span.end + 1] == ".":
+        return (
+            f"bind the input: --at {name}=...; if it is meant as a module: NumPy's names stand under np, TensorFlow's "
+            "under tf, JAX's under jnp, Python's under math"
+        )
+    meaning = bare(name)
+    if meaning is not None and meaning.kind in ("row", "intrinsic"):
+        return f"'{name}' is a function, to be called: {name}(...); an input of that name is bound by --at {name}=..."
+    return None
 
 
 def first_use(program: Program, name: str) -> Span | None:

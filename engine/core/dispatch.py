@@ -449,8 +449,8 @@ def evaluate(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] 
             if attributes is None:
                 return op.array(np, *values)
             return op.array(np, *values, **attributes)
-        except MemoryError:
-            raise limits.out_of_memory(op) from None
+        except MemoryError as fault:
+            raise limits.out_of_memory(op, fault) from None
         except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, np.linalg.LinAlgError) as fault:
             raise array_fault(op, inputs, fault) from fault
 

@@ -70,10 +70,16 @@ def expect(op: Operation, values: list[Any]) -> None:
     allocate(count)
 
 
-def out_of_memory(op: Operation | None = None) -> AdiffError:
+def out_of_memory(op: Operation | None = None, fault: MemoryError | None = None) -> AdiffError:
     what = "the program" if op is None else op.name
     limit = f" (limit {size_text(LIMITS.max_memory)})" if LIMITS.max_memory else ""
-    return failure("E0602", f"{what} ran out of memory{limit}", "raise the limit: --max-memory SIZE")
+    wanted = getattr(fault, "_total_size", None)  # NumPy's says what it could not have
+    asked = f": it asked for {size_text(wanted)} at once" if wanted else ""
+    return failure("E0602", f"{what} ran out of memory{limit}{asked}", "raise the limit: --max-memory SIZE")
+
+
+def out_of_time(seconds: float) -> AdiffError:
+    return failure("E0603", f"the time limit of {seconds:g} s is over", "raise the limit: --timeout SECONDS")
 
 
 def nest(depth: int) -> int:
@@ -142,7 +148,7 @@ class enforced:
             return
 
         def expired(number: int, frame: Any) -> None:
-            raise failure("E0603", f"the time limit of {seconds:g} s is over", "raise the limit: --timeout SECONDS")
+            raise out_of_time(seconds)
 
         self.saved_handler = signal.signal(signal.SIGALRM, expired)
         # Again every second: a handler of errors on the way must not swallow the only one.

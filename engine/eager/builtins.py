@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+# So many items are taken at once: a hundredth of a second.
+PIECE = 1_000_000
+
 NUMBERS = (int, float, bool)
 SEQUENCES = (list, tuple)
 ORDERED = (str, tuple)
@@ -67,17 +70,33 @@ def whole(x: Any, what: str) -> int:
 
 
 def list_(x: Any = ()) -> list[Any]:
-    return bounded(x)
+    return collected(x)
 
 
-def bounded(x: Any) -> list[Any]:
+def count_of(x: range) -> int:
+    """How many numbers a range has, beyond what len() can say."""
+    return max(0, (x.stop - x.start + x.step - (1 if x.step > 0 else -1)) // x.step)
+
+
+def collected(x: Any) -> list[Any]:
+    """The items of `x` as a list, made in pieces: what limits and interrupts must be heard between them."""
     if x.__class__ is range:
-        limits.allocate(len(x), 36)
-    return list(iterate(x))
+        limits.allocate(count_of(x), 36)
+    if hasattr(x, "__len__") and len(x) <= PIECE:
+        return list(iterate(x))
+    from itertools import islice
+
+    items = iter(iterate(x))
+    found: list[Any] = []
+    while True:
+        before = len(found)
+        found.extend(islice(items, PIECE))
+        if len(found) - before < PIECE:
+            return found
 
 
 def tuple_(x: Any = ()) -> tuple[Any, ...]:
-    return tuple(bounded(x))
+    return tuple(collected(x))
 
 
 def dict_(x: Any = None, **named: Any) -> dict[Any, Any]:
@@ -110,7 +129,7 @@ def zip_(*xs: Any) -> Any:
 
 def settled(x: Any) -> Any:
     """The items of `x`. Iterators over iterators would nest without end, so an iterator is run through first."""
-    return iter(list(x)) if hasattr(x, "__next__") else iterate(x)
+    return iter(collected(x)) if hasattr(x, "__next__") else iterate(x)
 
 
 def enumerate_(x: Any, start: Any = 0) -> Any:
@@ -126,13 +145,13 @@ def filter_(f: Any, x: Any) -> list[Any]:
 
 
 def reversed_(x: Any) -> list[Any]:
-    return list(iterate(x))[::-1]
+    return collected(x)[::-1]
 
 
 def sorted_(x: Any, *, key: Any = None, reverse: Any = False) -> list[Any]:
     from functools import cmp_to_key
 
-    items = list(iterate(x))
+    items = collected(x)
     keys = items if key is None else [invoke(key, [item], {}) for item in items]
     less = NAMES["less"]
 
@@ -147,8 +166,10 @@ def sorted_(x: Any, *, key: Any = None, reverse: Any = False) -> list[Any]:
 
 def sum_(x: Any, start: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
     """Python's sum of a list (in order, exact on integers), its second argument the start; NumPy's of a tensor."""
+    if x.__class__ is range and start is None:
+        return count_of(x) * (x[0] + x[-1]) // 2 if x else 0
     if axis is None and is_items(x):
-        items = list(iterate(x))
+        items = collected(x)
         nested = items and items[0].__class__ in SEQUENCES and start.__class__ not in SEQUENCES
         if not nested:
             total = 0 if start is None else start
@@ -179,7 +200,7 @@ def extreme(name: str, row: str, reduction: str, sign: str) -> Callable[..., Any
             x = xs[0]
             if axis is not None or not is_items(x):
                 return NAMES[reduction].call((x,), {"axis": axis, "keepdims": keepdims})
-            items = list(iterate(x))
+            items = collected(x)
             if not items:
                 if default is not None:
                     return default
@@ -255,6 +276,8 @@ def int_(x: Any = 0) -> Any:
         try:
             return int(x)
         except ValueError:
+            if x.strip().lstrip("+-").isdecimal():
+                raise failure("E0401", f"int: a text of {len(x)} digits is too long: 4300 are read") from None
             raise failure("E0401", f"int: '{x[:40]}' is no integer") from None
     x = as_operand(x)
     if x.__class__ is Tensor:

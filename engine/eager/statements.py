@@ -213,6 +213,7 @@ def while_(compiler: Compiler, node: c.While) -> Run:
     site = node.site
 
     def run(f: list[Any]) -> Any:
+        STATE.site = site  # where a time limit is met by a loop that calls nothing
         counted = LIMITS.max_steps is not None
         while True:
             x = test(f)

@@ -339,11 +339,18 @@ class Lowering:
         if path[-1].startswith("__"):
             return self.forbidden(path[-1], node)
         spelled = self.source.text[node.start : node.end] if node.__class__ is s.Attribute else ".".join(path)
-        close = suggest(path[-1], vocabulary.function_names())
+        if path[0] == "matplotlib":
+            return self.error(
+                "E0204", f"'{spelled}' is not part of the language", node, "nothing here draws: leave this line out"
+            )
         prefix = spelled.rpartition(".")[0]
+        close = [f"{prefix}.{name}" for name in vocabulary.members_near(path)]
+        if not close:
+            # The way may be misspelt, and not its end: np.lingalg.inv.
+            close = [".".join([spelled.partition(".")[0], *way[1:]]) for way in vocabulary.ways_near(path)]
         return self.error(
             "E0204", f"'{spelled}' is not part of the language", node,
-            did_you_mean([f"{prefix}.{name}" if prefix else name for name in close]) or "`adiff ops` lists the functions",
+            did_you_mean(close) or "`adiff ops` lists the functions",
         )  # fmt: skip
 
     def place(self, node: s.Expression) -> c.Target | None:
@@ -645,6 +652,8 @@ class Lowering:
     def import_(self, node: s.Import) -> None:
         for alias in node.names:
             if alias.name in vocabulary.IGNORED_IMPORTS:
+                if alias.name.startswith("matplotlib"):  # for the words of the error where it is used
+                    self.modules[alias.asname or "matplotlib"] = ["matplotlib"]
                 continue
             if alias.name not in vocabulary.IMPORTABLE:
                 raise self.refused_import(alias.name, alias)

@@ -172,9 +172,36 @@ def dotted(parts: list[str]) -> Meaning | None:
         return Meaning("constant", VERSION)
     if len(path) > 1 and any(p not in SUBMODULES for p in path[:-1]):
         return None
+    if "random" in path[:-1]:
+        return None  # its names are rows of their own: tf.random.normal is no other normal
     if root == "numpy" and path[-1] in ("int", "float", "bool", "complex", "str"):
         return Meaning("dtype", SPELLINGS[path[-1]])
     return under_prefix(path[-1]) if path else None
+
+
+def members_near(parts: list[str]) -> list[str]:
+    """What the last part of a dotted name that means nothing may have been, under the prefix as it is."""
+    from ...parser.suggest import suggest
+
+    return suggest(parts[-1], [name for name in callable_names() if dotted([*parts[:-1], name]) is not None])
+
+
+def ways_near(parts: list[str]) -> list[list[str]]:
+    """What a dotted name whose end is known may have been, had its modules been spelt right."""
+    from ...parser.suggest import suggest
+
+    found = []
+    for i in range(1, len(parts) - 1):
+        for module in suggest(parts[i], SUBMODULES):
+            way = [*parts[:i], module, *parts[i + 1 :]]
+            if parts[-1] in callable_names() and dotted(way) is not None:
+                found.append(way)
+    return found
+
+
+def callable_names() -> set[str]:
+    """The names of functions as they are written after a module's name."""
+    return {name.rpartition(".")[2] for name in function_names()}
 
 
 def function_names() -> list[str]:

@@ -1,0 +1,49 @@
+"""What ends a command before its work is done: a time limit that nobody hears, and Ctrl-C in an awkward place."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from adiff.cli import main
+from adiff.cli.environment import Environment
+
+Completed = subprocess.CompletedProcess[str]
+# One call of LAPACK, ten seconds and more, in which the interpreter hears no signal.
+DEAF = "sum(abs(eigvals(reshape(sin(arange(2200.0**2)), (2200, 2200)))))"
+
+
+@pytest.mark.parametrize("form", ["plain", "json"])
+def test_one_long_operation_is_ended(adiff: Callable[..., Completed], folder: Path, form: str) -> None:
+    start = time.monotonic()
+    done = adiff("value", DEAF, "--timeout", "0.2", "--format", form, "-o", str(folder / "out.txt"))
+    assert time.monotonic() - start < 8
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "E0603" in done.stderr
+    assert "the time limit of 0.2 s is over" in done.stderr
+    if form == "json":
+        assert json.loads(done.stderr)["error"]["kind"] == "limit"
+    assert not [path for path in folder.iterdir() if path.name.startswith((".adiff", "out"))]
+
+
+def test_the_alarm_that_is_heard_has_a_place(adiff: Callable[..., Completed]) -> None:
+    done = adiff("value", "while True: pass", "--timeout", "0.2")
+    assert done.returncode == 1
+    assert "<expr>:1:" in done.stderr
+
+
+def test_an_interrupt_that_another_error_hides(monkeypatch: pytest.MonkeyPatch) -> None:
+    """NumPy, interrupted while it is imported, raises an ImportError of its own."""
+
+    def fail(*given: object) -> int:
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as cause:
+            raise ImportError("Error importing numpy") from cause
+
+    monkeypatch.setattr(main, "execute", fail)
+    assert main.run(["value", "1"], Environment(None, None, None, {})) == 130

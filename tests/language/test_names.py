@@ -1,0 +1,66 @@
+"""Names that mean nothing here, and what the error advises."""
+
+from __future__ import annotations
+
+import pytest
+from adiff import AdiffError, program
+from adiff.engine.core import limits
+from adiff.engine.program import vocabulary
+
+ADVICE = [
+    ("true and x", "E0801", "write True"),
+    ("x = null\nx", "E0801", "write None"),
+    ("max + 1", "E0801", "'max' is a function, to be called"),
+    ("torch.std([1.0])", "E0801", "NumPy's names stand under np"),
+    ("y + 1", "E0801", "bind the input: --at y=..."),
+    ("import matplotlib.pyplot as plt\nplt.plot([1, 2])", "E0204", "nothing here draws"),
+    ("np.lingalg.inv(eye(2))", "E0204", "did you mean 'np.linalg.inv'?"),
+    ("tf.maht.log(2)", "E0204", "did you mean 'tf.math.log'?"),
+    ("np.sine(2)", "E0204", "did you mean 'np.sin'?"),
+    ("tf.random.norm((2,))", "E0204", None),
+]
+
+
+@pytest.mark.parametrize(("text", "code", "advice"), ADVICE, ids=[text for text, _, _ in ADVICE])
+def test_advice(text: str, code: str, advice: str | None) -> None:
+    with pytest.raises(AdiffError) as caught:
+        program(text).value({"x": 1.0} if " x" in text else None)
+    assert caught.value.code == code
+    assert advice is None or advice in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    "path", ["np.lingalg.inv", "tf.math.loq", "tf.random.norm", "np.lingalg.int", "jnp.lingalg.nrm", "np.foo.bar"]
+)
+def test_only_names_that_exist_are_proposed(path: str) -> None:
+    parts = path.split(".")
+    for name in vocabulary.members_near(parts):
+        assert vocabulary.dotted([*parts[:-1], name]) is not None
+    for way in vocabulary.ways_near(parts):
+        assert vocabulary.dotted(way) is not None
+
+
+def test_sums_of_ranges_are_exact_and_quick() -> None:
+    for bounds in ("5, 0, -2", "0", "3, 30, 7", "-4, 5"):
+        assert program(f"sum(range({bounds}))").value() == sum(range(*map(int, bounds.split(","))))
+    assert program("sum(range(10**30))").value() == 10**30 * (10**30 - 1) // 2
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "words"),
+    [
+        ("int('9' * 5000)", "E0401", "a text of 5000 digits is too long"),
+        ("list(range(10**30))", "E0602", "of memory"),
+    ],
+)
+def test_sizes_are_named(text: str, code: str, words: str) -> None:
+    with pytest.raises(AdiffError) as caught:
+        program(text).value()
+    assert caught.value.code == code
+    assert words in caught.value.message
+
+
+def test_what_numpy_could_not_have_is_named() -> None:
+    fault = MemoryError()
+    fault._total_size = 2**43  # type: ignore[attr-defined]
+    assert "it asked for 8 TiB at once" in limits.out_of_memory(None, fault).message
