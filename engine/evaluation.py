@@ -228,17 +228,21 @@ class Evaluation:
                     self.outcome.reason = "the tape is done before a kernel would be loaded"
                     return None
                 may_compile = seconds * repeats >= START_SECONDS
-        from .kernels.ir import Unsupported
+        from .kernels.ir import Needed, Unsupported
         from .kernels.runtime import Kernels
 
         if program.kernels is None:
             program.kernels = Kernels(self.core, program.source)
         program.kernels.may_compile = may_compile
-        try:
-            found = run(program.kernels, engine == "kernel")
-        except Unsupported as why:
-            self.outcome.reason = f"no kernel for {why}"
-            return None
+        while True:
+            try:
+                found = run(program.kernels, engine == "kernel")
+            except Unsupported as why:
+                if why.__class__ is Needed and program.kernels.learn(why.names):
+                    continue
+                self.outcome.reason = f"no kernel for {why}"
+                return None
+            break
         if found is None:
             self.outcome.reason = "the tape is done before a kernel would be compiled"
             return None

@@ -155,7 +155,7 @@ def fit(c: Any, x: Any) -> Any:
     if shape_of(c) != shape:
         c = (
             OPERATORS["sum_to"](c, shape=shape)
-            if len(shape_of(c)) >= len(shape) and _size(c) >= _count(shape)
+            if len(shape_of(c)) >= len(shape) and (_size(c) >= _count(shape) or not _size(c))
             else (OPERATORS["broadcast_to"](c, shape=shape))
         )
     if is_complex(c) is not is_complex(x):

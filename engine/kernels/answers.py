@@ -5,8 +5,9 @@ from __future__ import annotations
 from math import prod
 
 from ..core.tensor import Tensor
+from .inputs import arguments, specification
 from .ir import Unsupported
-from .runtime import Compiled, Kernels, arguments, connected, reshaped, run, specification
+from .runtime import Compiled, Kernels, connected, reshaped, run
 from .work import COMMAND_WORK
 
 TYPE_CHECKING = False
@@ -32,7 +33,7 @@ class Derivatives:
 
     def __init__(self, kernels: Kernels, values: dict[str, Any], sources: Sequence[str], always: bool) -> None:
         self.kernels = kernels
-        self.spec = specification(values, sources)
+        self.spec = specification(values, sources, kernels.known)
         self.given = arguments(kernels.program, values, self.spec)
         self.sources = sources
         self.always = always

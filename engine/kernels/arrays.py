@@ -77,9 +77,12 @@ def constant_array(builder: Builder, value: Any) -> Lazy:
         raise Unsupported(f"an array of dtype {value.dtype}")
     if not value.ndim:
         return lazy(builder, value.item())
+    if not value.size:
+        nothing = {"f": 0.0, "i": 0, "b": False}[value.dtype.kind]
+        return view(builder, value.dtype.kind, value.shape, lambda index: nothing)
     if value.dtype.kind == "i":
         return known_integers(builder, value)
-    first = value.flat[0].item() if value.size else 0.0
+    first = value.flat[0].item()
     if (value == first).all() and (first != 0.0 or not np.signbit(value).any()):
         return view(builder, value.dtype.kind, value.shape, lambda index: first)
     return builder.constant(value.dtype.kind, value.shape, value.reshape(-1).tolist())

@@ -183,7 +183,13 @@ class Builder:
         self.counted: dict[Var, Site] = {}
         self.inputs: set[Var] = set()
         # What a scalar was computed from, to find the inputs that decide it.
-        self.made: dict[Var, tuple[Any, ...]] = {}
+        self.made: dict[Var, tuple[str, tuple[Any, ...]]] = {}
+        # Float inputs whose values are known.
+        self.values: dict[Var, int] = {}
+        # Floats that were computed from such inputs and bare integers alone.
+        self.whole: set[Var] = set()
+        # Integers of a dtype of their own, which do not mix with floats.
+        self.strong: set[Any] = set()
         self.size = 0
         # The arrays that are known, which stand before everything else; and what is told of a singular point that a
         # row's rule finds in a mask.
@@ -222,7 +228,9 @@ class Builder:
             return found
         var = Var(kind)
         self.append(ir.Set(var, op, tuple(raw(a) for a in args), STATE.site, attributes))
-        self.made[var] = args
+        self.made[var] = (op, args)
+        if kind == INT and self.strong and any(a.__class__ is Sym and a.var in self.strong for a in args):
+            self.strong.add(var)
         if kind == INT:
             interval = interval_of(op, [self.interval(a) for a in args])
             if interval is not None:
@@ -310,11 +318,22 @@ class Builder:
             if attributes and attributes.get("decimals", 0) < 0:
                 raise Unsupported(f"{name} of integers with these parameters has no kernel")
             return self.integers(name, tuple(self.to_int(x) for x in inputs))
+        if self.strong and any(x.__class__ is Sym and x.var in self.strong for x in inputs):
+            raise Unsupported(f"{name} of integers with a dtype of their own and floats")
         # Whole exponents stay integers: their derivatives are other formulas.
         keep = name == "power"
-        inputs = tuple(x if keep and i == 1 and kind_of(x) == INT else self.to_float(x) for i, x in enumerate(inputs))
-        simple = simplified(name, inputs)
-        return self.emit(name, inputs, FLOAT, attributes or None) if simple is None else simple
+        floats = tuple(x if keep and i == 1 and kind_of(x) == INT else self.to_float(x) for i, x in enumerate(inputs))
+        simple = simplified(name, floats)
+        if simple is not None:
+            return simple
+        found = self.emit(name, floats, FLOAT, attributes or None)
+        if self.values and all(self.is_whole(x) for x in inputs):
+            self.whole.add(found.var)
+            self.made[found.var] = (name, inputs)
+        return found
+
+    def is_whole(self, x: Any) -> bool:
+        return x.__class__ is int or (x.__class__ is Sym and (x.var in self.values or x.var in self.whole))
 
     def integers(self, name: str, inputs: tuple[Any, ...]) -> Any:
         """A row on integers: the exact result, or the tape's turn."""
@@ -488,6 +507,8 @@ class Builder:
         if found is not None and array.role != "carried":
             return found
         var = Var(array.kind, "x")
+        if array in self.strong:
+            self.strong.add(var)
         self.append(ir.Load(var, array, raw(place)))
         return self.remember(key, Sym(self, var))
 

@@ -10,7 +10,7 @@ from .adjoint import adjoint, nested
 from .build import NUMBERS, Builder, Lazy, Sym, raw
 from .built import Built, Noted
 from .fuse import fuse
-from .ir import FLOAT, Unsupported, Var
+from .ir import FLOAT, Array, Unsupported, Var
 from .regions import dissolved
 from .simplify import simplify
 from .specialise import specialise
@@ -77,7 +77,9 @@ class Lowered:
         running = bounded_by_parameters(self.kernel)
         found.bounds = [(positions[loop.stop], loop.start + 1) for loop in running]
         for name, target in self.targets.items():
-            if not may_reach(self.kernel, target, result):
+            if target.__class__ is Array and not target.size:
+                found.sure.add(name)  # no elements, and no loop in which they were read
+            elif not may_reach(self.kernel, target, result):
                 found.lost[name] = why_lost(self.builder, self.kernel, target)
             elif result in surely_reached(self.kernel, [target])[0]:
                 found.sure.add(name)
@@ -101,8 +103,9 @@ def build(program: CoreProgram, spec: dict[str, Any], sources: Sequence[str] | N
 
 def why_lost(builder: Builder, kernel: ir.Kernel, target: Any) -> tuple[str, Any]:
     """Why the gradient of a source is None, as the tape says it, and the place."""
-    if target in builder.counted and not uses(kernel.body, target):
-        reason = "the path from the source ends at range, where it counts as an integer, which carries no derivative"
+    if target in builder.counted and not uses(simplify(kernel).body, target):
+        place = "a place where it counts as an integer"
+        reason = f"the path from the source ends at {place}, which carries no derivative"
         return reason, builder.counted[target]
     raise Unsupported("an input that the result does not depend on")
 

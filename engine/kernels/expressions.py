@@ -99,8 +99,9 @@ class Expressions:
                 items, times = (x, y) if x.__class__ in (List, tuple) else (y, x)
                 if times.__class__ is int:
                     return self.repeated(items, times)
-                if times.__class__ is Sym and times.kind == INT:
-                    raise self.needed([times], "a list repeated a number of times that depends on data")
+                if times.__class__ is Sym and x.__class__ is not y.__class__:
+                    times = self.whole(times, "a list repeated a number of times that depends on data")
+                    return self.repeated(items, times)
             x, y = plain(x), plain(y)
         if x.__class__ in (Sym, Lazy) or y.__class__ in (Sym, Lazy):
             return self.builder.apply(op, (x, y), None)
@@ -253,7 +254,10 @@ class Expressions:
             return self.constant(op.call(args, keywords))
         inputs, attributes = op.bind(args, keywords)
         if any(map(symbolic, (attributes or {}).values())):
-            raise self.needed(list((attributes or {}).values()), f"{op.name} with a computed parameter")
+            why = f"{op.name} with a computed parameter"
+            attributes = {name: self.whole(value, why) for name, value in (attributes or {}).items()}
+            if not any(map(symbolic, inputs)):
+                return self.constant(op(*inputs, **attributes))
         return self.builder.apply(op, inputs, attributes)
 
     def constant(self, value: Any) -> Any:
@@ -261,9 +265,15 @@ class Expressions:
         if value.__class__ is Tensor:
             if value.dtype.name not in ("float64", "int64", "bool"):
                 raise Unsupported(f"the dtype {value.dtype.name}")
+            strong = value.dtype.name == "int64" and not value.dtype.weak
             if value.shape == ():
+                if strong:
+                    raise Unsupported("an integer with a dtype of its own")
                 return value.value
-            return constant_array(self.builder, value.value)
+            found = constant_array(self.builder, value.value)
+            if strong and found.stored is not None:
+                self.builder.strong.add(found.stored)
+            return found
         return value
 
     def arguments(self, node: c.Apply | c.Call | c.Method, frame: Frame) -> tuple[list[Any], dict[str, Any]]:
@@ -387,6 +397,7 @@ class Expressions:
         return self.item_of(value, index)
 
     def item_of(self, value: Any, index: Any) -> Any:
+        index = self.known_slices(index)
         if value.__class__ is Lazy:
             return get(self.builder, value, plain(index))
         if value.__class__ is List and value.items is None:
@@ -412,6 +423,17 @@ class Expressions:
                 raise Unsupported("an index that does not fit") from None
         raise Unsupported("an index of this kind")
 
+    def known_slices(self, index: Any) -> Any:
+        """An index whose slices have bounds that are known."""
+        if index.__class__ is slice:
+            return self.whole(index, "a slice whose bounds depend on data")
+        if index.__class__ is tuple:
+            return tuple(self.known_slices(part) if part.__class__ is slice else part for part in index)
+        return index
+
+    def whole(self, x: Any, why: str) -> Any:
+        raise NotImplementedError
+
     def place_in(self, container: List, index: Any) -> Any:
         raise NotImplementedError
 
@@ -423,8 +445,8 @@ class Expressions:
 
     def slice_of(self, node: c.SliceOf, frame: Frame) -> slice:
         parts = [None if p is None else self.expression(p, frame) for p in (node.lower, node.upper, node.step)]
-        if any(p is not None and p.__class__ is not int for p in parts):
-            raise self.needed([p for p in parts if p is not None], "a slice whose bounds depend on data")
+        if any(p is not None and p.__class__ not in (int, Sym) for p in parts):
+            raise Unsupported("a slice whose bounds are no integers")
         return slice(*parts)
 
     def make_list(self, node: c.MakeList, frame: Frame) -> List:

@@ -32,6 +32,14 @@ class Left(Exception):
     """A kernel left before its end."""
 
 
+class Needed(Unsupported):
+    """Something must be known that inputs decide: `names` are theirs."""
+
+    def __init__(self, message: str, names: frozenset[str]) -> None:
+        super().__init__(message)
+        self.names = names
+
+
 class Var:
     """A scalar variable."""
 

@@ -75,12 +75,13 @@ class Parts:
 class Grown:
     """The contents of a list that grows: an array with room for all it may hold, and its length."""
 
-    __slots__ = ("growth", "length", "rows")
+    __slots__ = ("fixed", "length", "rows")
 
-    def __init__(self, rows: Tensor, growth: int) -> None:
+    def __init__(self, rows: Tensor, fixed: int | None = None) -> None:
         self.rows = rows
+        # Where it only changes and does not grow, its length is known.
+        self.fixed = fixed
         self.length = Number(INT)
-        self.growth = growth
 
 
 class Same:
@@ -186,7 +187,9 @@ class Loops(Control):
         if why is None:
             return
         if not counter.known:
-            raise self.needed([counter.start, counter.stop], str(why))
+            start, stop = self.whole((counter.start, counter.stop), str(why))
+            self.counted(Range(start, stop, counter.step), frame, receive, run, changing, peeled)
+            return
         positions = counter.range()
         if len(positions) > MAX_UNROLL and (peeled or not why.peel):
             raise why
@@ -405,13 +408,17 @@ class Loops(Control):
         growth = room[1] - room[0]
         if growth < 0:
             raise Mismatch("a list that becomes shorter in a loop", peel=False)
+        lengths = [len(x) if x.__class__ is tuple else x.length for x in (old, new)]
+        fixed = lengths[0] if growth == 0 and lengths[0].__class__ is int and lengths[0] is lengths[1] else None
+        if fixed is not None:
+            length = 0
         if length is None:
             raise Mismatch("a list that grows in a loop of unknown length", peel=False)
         if new.__class__ is tuple and length <= MAX_UNROLL:
             raise Mismatch("a list that grows in a short loop", peel=False)
         builder = self.builder
         if old.__class__ is Rows and new.__class__ is Rows and old.array is new.array and old.array.volatile:
-            return Grown(Tensor(old.array), 0)
+            return Grown(Tensor(old.array))
         sample = (*(old if old.__class__ is tuple else ()), *(new if new.__class__ is tuple else ()))
         if any(x.__class__ not in (*SCALARS, Lazy) for x in sample):
             raise Mismatch("a list of lists that grows in a loop", peel=False)
@@ -430,7 +437,7 @@ class Loops(Control):
             assert array.stored is not None
             first = old.array if old.__class__ is Rows else lazy(builder, array_of_list(builder, list(old)))
             builder.fill(array.stored, first)
-        return Grown(Tensor(array), growth)
+        return Grown(Tensor(array), fixed)
 
     def at_head(self, spec: Any) -> Any:
         """What is carried, at the head of an iteration."""
@@ -441,7 +448,8 @@ class Loops(Control):
         if spec.__class__ is Same:
             return spec.value
         if spec.__class__ is Grown:
-            return Rows(spec.rows.carried, Sym(self.builder, spec.length.phi))
+            length = Sym(self.builder, spec.length.phi) if spec.fixed is None else spec.fixed
+            return Rows(spec.rows.carried, length)
         parts = [self.at_head(part) for part in spec.parts]
         if spec.cls is tuple:
             return tuple(parts)
@@ -466,6 +474,8 @@ class Loops(Control):
         if spec.__class__ is Grown:
             if new.__class__ is not Rows or new.array is not spec.rows.carried:
                 raise Mismatch("a list that grows and is replaced in a loop", peel=False)
+            if spec.fixed is not None and new.length is not spec.fixed:
+                return self.growing(old, new, None)
             return spec
         if new.__class__ is not spec.cls or (spec.cls is List and new.items is None):
             raise Mismatch("a variable that is a list in one iteration and something else in the next")
@@ -497,6 +507,9 @@ class Loops(Control):
             return spec.value
         if spec.__class__ is Grown:
             first = len(old) if old.__class__ is tuple else old.length
+            if spec.fixed is not None:
+                assert spec.rows.carried.stored is not None
+                return Rows(builder.stored(spec.rows.carried.stored), spec.fixed)
             carried.append((spec.length.phi, raw(first), raw(new.length)))
             last: Any = Sym(builder, spec.length.phi)
             steady = self.offsets.get(new.length.var) if new.length.__class__ is Sym else None

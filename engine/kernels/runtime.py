@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from ...parser.errors import AdiffError
 from ..core.state import STATE
-from ..core.tensor import Tensor
 from ..program.core import CoreProgram
 from . import store
 from .built import from_plain, to_plain
-from .ir import FLOAT, INT, LIMIT, Left, Unsupported
+from .inputs import arguments, specification
+from .ir import Left, Unsupported
 from .work import LOAD_SECONDS, outlined, worthwhile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
     from ...parser.source import Source
@@ -32,52 +32,6 @@ class Compiled:
         self.built = built
         self.run = run
         self.source = source
-
-
-def specification(values: dict[str, Any], sources: Sequence[str]) -> dict[str, Any]:
-    """What a kernel is specialised to: the kind or shape of every input, or its value where that is no number.
-
-    Raises Unsupported for inputs that kernels do not take.
-    """
-    found: dict[str, Any] = {}
-    for name, value in values.items():
-        cls = value.__class__
-        if cls is Tensor:
-            whole = value.dtype.kind == "i"
-            if value.dtype.name not in ("float64", "int64") or (
-                whole and (not value.dtype.weak or name not in sources)
-            ):
-                raise Unsupported(f"an input of dtype {value.dtype.name}")
-            found[name] = value.shape if value.shape else FLOAT
-        elif cls is float or (cls is int and name in sources):
-            found[name] = FLOAT
-        elif cls is int:
-            found[name] = INT
-        elif cls is bool or cls is str or value is None:
-            found[name] = [value]
-        else:
-            raise Unsupported("an input that is no number and no tensor")
-    return found
-
-
-def arguments(program: CoreProgram, values: dict[str, Any], spec: dict[str, Any]) -> list[Any]:
-    """The inputs in the order of the kernel's parameters, arrays flat."""
-    found: list[Any] = []
-    for name in [*program.inputs, *(n for n in program.optional if n in spec)]:
-        kind = spec[name]
-        value = values[name]
-        value = value.value if value.__class__ is Tensor else value
-        if kind.__class__ is tuple:
-            import numpy as np
-
-            found.append(np.ascontiguousarray(value, dtype=np.float64).reshape(-1))
-        elif kind == FLOAT:
-            found.append(float(value))
-        elif kind == INT:
-            if abs(value) > LIMIT:
-                raise Unsupported("an integer beyond 2**53")
-            found.append(int(value))
-    return found
 
 
 def compile_kernel(built: Built, keep: Callable[[dict[str, Any]], object] | None = None) -> Compiled:
@@ -155,6 +109,8 @@ class Kernels:
         self.built: dict[str, Any] = {}
         self.kept: dict[str, dict[str, Any]] = {}
         self.compiled: dict[str, Compiled] = {}
+        # The inputs whose values decide what is compiled (`ones(n)`).
+        self.known: set[str] = set()
 
     def key(self, parts: Any) -> str:
         """Everything that a kernel depends on, on this machine."""
@@ -183,11 +139,11 @@ class Kernels:
                 self.built[key] = self.attempt(make)
         if key not in self.compiled:
             built = self.built[key]
-            if built.__class__ is not Unsupported:
+            if not isinstance(built, Unsupported):
                 made = self.attempt(lambda: compile_kernel(built, lambda kept: self.keep(key, built, kept)))
             else:
                 made = built
-            if made.__class__ is Unsupported:
+            if isinstance(made, Unsupported):
                 self.built[key] = made
                 raise made
             self.compiled[key] = made
@@ -208,7 +164,7 @@ class Kernels:
 
         None where the tape is the sooner way (unless `always`). Raises Unsupported for programs outside this tier.
         """
-        spec = specification(values, sources or ())
+        spec = specification(values, sources or (), self.known)
         given = arguments(self.program, values, spec)
         key = ("value" if sources is None else "gradient", sorted(spec.items()), sources)
 
@@ -227,6 +183,13 @@ class Kernels:
             STATE.notify("N0502", f"{name}: the gradient is None: {reason}", site)
         return reshaped(value, built.shape), gradients, compiled
 
+    def learn(self, names: Iterable[str]) -> bool:
+        """Specialise to the values of these inputs from now on; False if that was so already."""
+        if self.known.issuperset(names):
+            return False
+        self.known.update(names)
+        return True
+
     def prepared(self, parts: Any, make: Callable[[], Built], given: list[Any], always: bool) -> Compiled | None:
         """The compiled kernel that `make` describes; None where the tape is the sooner way (unless `always`).
 
@@ -238,7 +201,7 @@ class Kernels:
                 return None
             self.built[key] = self.attempt(make)
         built = self.built[key]
-        if built.__class__ is Unsupported:
+        if isinstance(built, Unsupported):
             raise built
         if not always:
             seconds = 0.0 if key in self.compiled else LOAD_SECONDS if key in self.kept else None
@@ -258,7 +221,7 @@ class Kernels:
                 if self.built[key].__class__ is tuple:
                     store.save(key, {"shape": self.built[key]})
         found = self.built[key]
-        if found.__class__ is Unsupported:
+        if isinstance(found, Unsupported):
             raise found
         shape: tuple[int, ...] = found
         return shape

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from ..core.state import STATE
 from ..ops.registry import NAMES
 from ..program import core as c
 from .arrays import get, lazy
 from .build import NUMBERS, Lazy, Sym
-from .ir import Unsupported, Var
+from .ir import FLOAT, Needed, Unsupported, Var
 from .loops import Loops
-from .values import MAX_UNROLL, Each, Frame, List, Needed, Range, new_frame, plain, static_index, symbolic
+from .values import MAX_UNROLL, Each, Frame, List, Range, new_frame, plain, static_index, symbolic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +17,12 @@ if TYPE_CHECKING:
     from typing import Any
 
 MAX_REPEATED = 4096
+WHOLE_OPERATIONS: dict[str, Callable[..., Any]] = {
+    "to_int": lambda a: a, "copy": lambda a: a, "add": lambda a, b: a + b, "subtract": lambda a, b: a - b,
+    "multiply": lambda a, b: a * b, "floor_divide": lambda a, b: a // b, "mod": lambda a, b: a % b,
+    "minimum": min, "maximum": max, "abs": abs, "negative": lambda a: -a,
+}  # fmt: skip
+WHOLE_OPERATIONS |= {"int_" + name: function for name, function in WHOLE_OPERATIONS.items()}
 
 
 class Sequences(Loops):
@@ -34,10 +41,12 @@ class Sequences(Loops):
             if x.__class__ is Sym:
                 x = x.var
             if x.__class__ is Var:
+                if x in builder.values:
+                    continue
                 if x in builder.inputs:
                     names.add(x.name)
                 elif x in builder.made:
-                    pending.extend(builder.made[x])
+                    pending.extend(builder.made[x][1])
                 else:
                     return Unsupported(why)
             elif x.__class__ in (list, tuple):
@@ -49,6 +58,45 @@ class Sequences(Loops):
             elif symbolic(x):
                 return Unsupported(why)
         return Needed(why, frozenset(names)) if names else Unsupported(why)
+
+    def whole(self, x: Any, why: str) -> Any:
+        """`x` with the integers in it known. Raises Needed, or Unsupported, where they are not."""
+        cls = x.__class__
+        if cls is tuple or cls is list:
+            return cls(self.whole(part, why) for part in x)
+        if cls is slice:
+            return slice(self.whole(x.start, why), self.whole(x.stop, why), self.whole(x.step, why))
+        if cls is Sym:
+            value = self.value_of(x.var)
+            if value is None:
+                raise self.needed([x], why)
+            return value
+        if symbolic(x):
+            raise self.needed([x], why)
+        return x
+
+    def value_of(self, x: Any) -> int | None:
+        """The value of an integer that is computed from inputs that are known."""
+        builder = self.builder
+        if x.__class__ is Sym:
+            x = x.var
+        if x.__class__ in (int, bool):
+            return int(x)
+        if x in builder.values:
+            builder.counted.setdefault(x, STATE.site)
+            return builder.values[x]
+        if x.__class__ is not Var or x not in builder.made or (x.kind == FLOAT and x not in builder.whole):
+            return None
+        op, args = builder.made[x]
+        if op not in WHOLE_OPERATIONS:
+            return None
+        values = [self.value_of(a) for a in args]
+        if any(value is None for value in values):
+            return None
+        try:
+            return int(WHOLE_OPERATIONS[op](*values))
+        except (ZeroDivisionError, ValueError):
+            return None
 
     def each_of(self, value: Any) -> Each:
         cls = value.__class__

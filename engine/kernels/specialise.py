@@ -11,6 +11,7 @@ from ..program import core as c
 from . import ir
 from .arrays import get, lazy, view, wrapped
 from .build import Builder, Lazy, Sym, pick, raw
+from .inputs import Discrete, Known
 from .ir import BOOL, FLOAT, INT, Array, Unsupported, Var
 from .sequences import Sequences
 from .values import (
@@ -76,14 +77,19 @@ def specialise(program: c.CoreProgram, inputs: dict[str, Any]) -> Specialised:
 def parameter(builder: Builder, parameters: list[Any], name: str, spec: Any) -> Any:
     if spec.__class__ is list:
         return spec[0]
-    if spec.__class__ is str:
-        var = Var(spec, "p")
+    if spec.__class__ in (str, Known):
+        var = Var(str(spec), "p")
         var.name = name
         builder.inputs.add(var)
+        if spec.__class__ is Known:
+            builder.values[var] = spec.value
         parameters.append(var)
         return Sym(builder, var)
-    array = Array(FLOAT, spec, "p", "input")
+    discrete = spec.__class__ is Discrete
+    array = Array(spec.kind, spec.shape, "p", "input") if discrete else Array(FLOAT, spec, "p", "input")
     array.name = name
+    if discrete and spec.strong:
+        builder.strong.add(array)
     parameters.append(array)
     return builder.stored(array)
 
@@ -141,7 +147,8 @@ class Specialiser(Sequences):
         else:
             assert target.__class__ is c.StoreItem
             container = self.expression(target.container, frame)
-            self.put_item(container, self.expression(target.index, frame), value, target.back, frame)
+            index = self.known_slices(self.expression(target.index, frame))
+            self.put_item(container, index, value, target.back, frame)
 
     def put_item(self, container: Any, index: Any, value: Any, back: c.Target | None, frame: Frame) -> None:
         if container.__class__ is List:
@@ -197,7 +204,12 @@ class Specialiser(Sequences):
         builder = self.builder
         if index.__class__ is int and index < 0:
             index = self.longer(length, index)
+            builder.append(ir.Check(raw(index), 0, room))
         else:
+            if index.__class__ is Sym and builder.interval(index)[0] < 0:
+                negative = builder.emit("less", (index, 0), BOOL)
+                index = builder.emit("where_select", (negative, builder.integer("add", index, length), index), INT)
+                builder.append(ir.Check(raw(index), 0, room))
             builder.append(ir.Check(raw(builder.integer("subtract", self.longer(length, -1), index)), 0, room))
         return wrapped(builder, index, room) if index.__class__ is Sym else index
 
@@ -279,7 +291,8 @@ class Specialiser(Sequences):
             if new is not old:
                 self.put(target, new, frame)
         elif target.__class__ is c.StoreItem:
-            container, index = self.expression(target.container, frame), self.expression(target.index, frame)
+            container = self.expression(target.container, frame)
+            index = self.known_slices(self.expression(target.index, frame))
             old = self.item_of(container, index)
             new = self.augmented(node, old, self.expression(node.value, frame))
             if new is not old:

@@ -46,8 +46,7 @@ def range_(machine: Specialiser, start: Any, stop: Any = None, step: Any = 1) ->
         if x.__class__ is not int and x.__class__ is not Sym:
             raise Unsupported("a range of this kind")
         bounds.append(x)
-    if bounds[2].__class__ is not int:
-        raise machine.needed([bounds[2]], "a range with a computed step")
+    bounds[2] = machine.whole(bounds[2], "a range with a computed step")
     if bounds[2] == 0:
         raise Unsupported("a range whose step is 0")
     return Range(*bounds)

@@ -83,14 +83,6 @@ class Mismatch(Unsupported):
         self.peel = peel
 
 
-class Needed(Unsupported):
-    """Something must be known that inputs decide: `names` are theirs."""
-
-    def __init__(self, message: str, names: frozenset[str]) -> None:
-        super().__init__(message)
-        self.names = names
-
-
 class Chosen:
     """One of two functions, which one depending on data."""
 

@@ -78,7 +78,7 @@ def test_second_process_imports_no_numba_and_builds_nothing(folder: Path) -> Non
     loaded = set(second[5])
     assert not loaded & {"numba", "scipy", "numpy", "lark"}
     mine = {name.removeprefix("adiff.engine.kernels.") for name in loaded if name.startswith("adiff.engine.kernels.")}
-    assert mine == {"built", "emitted", "ir", "machine", "runtime", "store", "work"}
+    assert mine == {"built", "emitted", "inputs", "ir", "machine", "runtime", "store", "work"}
 
 
 def test_a_kernel_is_found_again(folder: Path, compiled: list[Any]) -> None:

@@ -1,0 +1,115 @@
+"""The inputs of a kernel: what it is specialised to, and the arguments that it is called with."""
+
+from __future__ import annotations
+
+from ..core.tensor import Tensor
+from ..program.core import CoreProgram
+from .ir import BOOL, FLOAT, INT, LIMIT, Unsupported
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+    from typing import Any
+
+KINDS = {"float64": FLOAT, "int64": INT, "bool": BOOL}
+DTYPES = {FLOAT: "float64", INT: "int64", BOOL: "bool"}
+
+
+class Discrete:
+    """The kind and shape of an array of integers or of booleans; `strong` integers do not mix with floats."""
+
+    __slots__ = ("kind", "shape", "strong")
+
+    def __init__(self, kind: str, shape: tuple[int, ...], strong: bool) -> None:
+        self.kind = kind
+        self.shape = shape
+        self.strong = strong
+
+    def __repr__(self) -> str:
+        return f"{self.kind}{self.shape}{self.strong}"
+
+
+class Known(str):
+    """The kind of a float input whose value is known as well, because the program counts with it."""
+
+    __slots__ = ("value",)
+    value: int
+
+    def __repr__(self) -> str:
+        return f"{self!s}={self.value}"
+
+
+def known(value: int) -> Known:
+    made = Known(FLOAT)
+    made.value = value
+    return made
+
+
+def specification(values: dict[str, Any], sources: Sequence[str], fixed: Collection[str] = ()) -> dict[str, Any]:
+    """What a kernel is specialised to: the kind or shape of every input, or its value where that is no number.
+
+    `fixed` are the inputs whose values must be known. Raises Unsupported for inputs that kernels do not take.
+    """
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        cls = value.__class__
+        if name in fixed:
+            found[name] = whole(name, value, name in sources)
+        elif cls is Tensor:
+            kind = KINDS.get(value.dtype.name)
+            if kind is None:
+                raise Unsupported(f"an input of dtype {value.dtype.name}")
+            weak = value.dtype.weak
+            if kind == INT and weak and name in sources:
+                kind = FLOAT
+            if kind == FLOAT:
+                found[name] = value.shape if value.shape else FLOAT
+            elif name in sources:
+                raise Unsupported(f"a derivative by an input of dtype {value.dtype.name}")
+            elif value.shape:
+                found[name] = Discrete(kind, value.shape, kind == INT and not weak)
+            elif weak or kind == BOOL:
+                found[name] = kind if kind == INT else [bool(value.value)]
+            else:
+                raise Unsupported(f"a scalar input of dtype {value.dtype.name}")
+        elif cls is float or (cls is int and name in sources):
+            found[name] = FLOAT
+        elif cls is int:
+            found[name] = INT
+        elif cls is bool or cls is str or value is None:
+            found[name] = [value]
+        else:
+            raise Unsupported("an input that is no number and no tensor")
+    return found
+
+
+def whole(name: str, value: Any, source: bool) -> Any:
+    """What stands for an input whose value must be known: a bare integer, differentiated or not."""
+    if value.__class__ is Tensor:
+        if value.shape or not value.dtype.weak or value.dtype.kind != "i":
+            raise Unsupported(f"'{name}', which must be a bare integer")
+        value = int(value.value)
+    if value.__class__ is not int or abs(value) > LIMIT:
+        raise Unsupported(f"'{name}', which must be a bare integer")
+    return known(value) if source else [value]
+
+
+def arguments(program: CoreProgram, values: dict[str, Any], spec: dict[str, Any]) -> list[Any]:
+    """The inputs in the order of the kernel's parameters, arrays flat."""
+    found: list[Any] = []
+    for name in [*program.inputs, *(n for n in program.optional if n in spec)]:
+        kind = spec[name]
+        value = values[name]
+        value = value.value if value.__class__ is Tensor else value
+        if isinstance(kind, tuple | Discrete):
+            import numpy as np
+
+            dtype = DTYPES[kind.kind if isinstance(kind, Discrete) else FLOAT]
+            found.append(np.ascontiguousarray(value, dtype=dtype).reshape(-1))
+        elif kind == FLOAT:
+            found.append(float(value))
+        elif kind == INT:
+            if abs(value) > LIMIT:
+                raise Unsupported("an integer beyond 2**53")
+            found.append(int(value))
+    return found
