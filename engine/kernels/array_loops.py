@@ -144,6 +144,25 @@ class Loops:
         block, _ = builder.nested(fill)
         builder.append(ir.If(builder.to_bool(condition).var, block, [], []))
 
+    def leave_if(self, condition: Any) -> None:
+        """Leave the kernel, for the tape to answer, if a condition holds."""
+        builder = self.builder
+        if condition.__class__ is Sym:
+            builder.append(ir.Check(builder.to_int(condition).var, 0, 1))
+        elif condition:
+            raise Unsupported("a step that the tape has to take")
+
+    def either(self, condition: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
+        """`then()` if a condition holds, else `orelse()`: floats, of which only the one that is needed is computed."""
+        builder = self.builder
+        if condition.__class__ is not Sym:
+            return then() if condition else orelse()
+        first, a = builder.nested(lambda: builder.to_float(then()))
+        second, b = builder.nested(lambda: builder.to_float(orelse()))
+        merged = Var(FLOAT, "m")
+        builder.append(ir.If(condition.var, first, second, [(merged, raw(a), raw(b))]))
+        return Sym(builder, merged)
+
     def choose(self, condition: Any, a: Any, b: Any) -> Any:
         """`a if condition else b`, both computed."""
         return self.builder.select(condition, a, b)

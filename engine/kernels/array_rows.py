@@ -74,20 +74,6 @@ def index_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, A
     return get(builder, lazy(builder, inputs[0]), attributes["index"])
 
 
-def prod_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
-    x = lazy(builder, inputs[0])
-    if (
-        x.kind != FLOAT
-        or len(x.shape) != 1
-        or attributes.get("keepdims")
-        or attributes.get("axis") not in (None, 0, -1)
-    ):
-        raise Unsupported("a product of this kind")
-    return builder.reduce(
-        x.shape[0], 1.0, lambda i, total: builder.scalar(OPERATORS["multiply"], (total, x.element((i,))))
-    )
-
-
 def reshape_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
     x = builder.settle(lazy(builder, inputs[0]))
     wanted = attributes["shape"]
@@ -124,35 +110,6 @@ def transpose_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[st
         return tuple(places)
 
     return remap(x, tuple(x.shape[a] for a in order), source)
-
-
-def matmul_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
-    a, b = (builder.settle(lazy(builder, x)) for x in inputs)
-    if (
-        FLOAT not in (a.kind, b.kind)
-        or not 1 <= len(a.shape) <= 2
-        or not 1 <= len(b.shape) <= 2
-        or a.shape[-1] != b.shape[0]
-    ):
-        raise Unsupported("a matrix product of these shapes")
-    rows, columns = a.shape[:-1], b.shape[1:]
-
-    def element(index: tuple[Any, ...]) -> Any:
-        left, right = index[: len(rows)], index[len(rows) :]
-        return builder.total(
-            (b.shape[0],),
-            lambda k: builder.scalar_or_static("multiply", a.element((*left, *k)), b.element((*k, *right))),
-        )
-
-    product = Lazy(builder, FLOAT, (*rows, *columns), lambda index: builder.to_float(element(index)))
-    return builder.settle(product) if product.shape else element(())
-
-
-def dot_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
-    a, b = (lazy(builder, x) for x in inputs)
-    if () in (a.shape, b.shape):
-        return builder.apply(OPERATORS["multiply"], (result(a), result(b)), None)
-    return matmul_row(builder, inputs, attributes)
 
 
 def stack_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
@@ -239,27 +196,15 @@ def concat_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, 
     return builder.stored(array)
 
 
-def outer_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
-    a, b = (builder.settle(lazy(builder, x)) for x in inputs)
-    if len(a.shape) != 1 or len(b.shape) != 1:
-        raise Unsupported("outer of these shapes")
-    column = get(builder, a, (slice(None), None))
-    return builder.apply(OPERATORS["multiply"], (column, b), None)
-
-
 ARRAY_ROWS: dict[str, Callable[[Builder, tuple[Any, ...], dict[str, Any]], Any]] = {
     "sum": sum_row,
     "mean": mean_row,
     "reduce_mean": reduce_mean_row,
-    "prod": prod_row,
     "index": index_row,
     "reshape": reshape_row,
     "transpose": transpose_row,
-    "matmul": matmul_row,
-    "dot": dot_row,
     "stack": stack_row,
     "concat": concat_row,
-    "outer": outer_row,
     "cast": cast_row,
     "where": where_row,
     "where_select": where_row,

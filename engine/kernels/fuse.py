@@ -243,6 +243,8 @@ def renamed(block: list[Stmt], names: dict[Any, Any]) -> list[Stmt]:
             )  # fmt: skip
         elif s.__class__ is ir.If:
             s = ir.If(new(s.condition), s.then, s.orelse, [(var, new(a), new(b)) for var, a, b in s.merges])
+        elif s.__class__ is ir.Region:
+            s = ir.Region(s.row, list(map(new, s.results)), tuple(map(new, s.operands)), s.attributes, s.body, s.site)
         else:
             fields = [new(getattr(s, name)) if name in ("index", "value") else getattr(s, name) for name in s.__slots__]
             s = s.__class__(*fields)
@@ -268,7 +270,7 @@ class Forwarding:
         elements: dict[tuple[Array, Any], Any] = {}
         kept: list[Stmt] = []
         for s in block:
-            s = renamed([s], self.names)[0] if s.__class__ is not ir.Loop and s.__class__ is not ir.If else s
+            s = s if isinstance(s, ir.Loop | ir.If | ir.Region) else renamed([s], self.names)[0]
             if s.__class__ is ir.Set and s.var.kind == ir.INT and s.op in ("add", "subtract", "multiply"):
                 key = (s.op, s.args)
                 if key in integers:
@@ -285,7 +287,7 @@ class Forwarding:
                 forget(elements, {s.array})
                 if s.array.kind != ir.FLOAT or s.value.__class__ in (Var, float):
                     elements[s.array, s.index] = s.value
-            elif s.__class__ is ir.Loop or s.__class__ is ir.If:
+            elif isinstance(s, ir.Loop | ir.If | ir.Region):
                 s = self.nested(s, integers)
                 forget(elements, set(Touched([s], {}, {}).stores))
             elif isinstance(s, ir.AddTo | ir.TakeBack | ir.Rewind):
@@ -294,6 +296,10 @@ class Forwarding:
         return kept
 
     def nested(self, s: Any, integers: dict[Any, Any]) -> Stmt:
+        if s.__class__ is ir.Region:
+            operands = tuple(map(self.new, s.operands))
+            body = self.block(s.body, integers)
+            return ir.Region(s.row, list(map(self.new, s.results)), operands, s.attributes, body, s.site)
         if s.__class__ is ir.If:
             condition = self.new(s.condition)
             then, orelse = self.block(s.then, integers), self.block(s.orelse, integers)

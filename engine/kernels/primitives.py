@@ -109,6 +109,14 @@ def _clip(x, low, high):
     return high if x > high or high != high else x
 
 
+@compiled
+def _binary_unit(x):
+    if not x < math.inf:
+        return 1.0
+    exponent = -int(math.frexp(x)[1])
+    return math.ldexp(1.0, max(-1000, min(exponent, 1000)))
+
+
 @inlined
 def _round(x, decimals):
     if decimals == 0:

@@ -48,6 +48,11 @@ def live(kernel: ir.Kernel, logs: bool) -> set[Any]:
                 need(s.array, ("log", s.array), getattr(s, "value", None), *control)
             elif s.__class__ is ir.Accumulate:
                 need(s.var, s.value, *control)
+            elif s.__class__ is ir.Region:
+                # A rule takes all operands and results, whatever the statements use.
+                for result in s.results:
+                    need(result, *s.operands, *s.results)
+                walk(s.body, control)
             elif s.__class__ is ir.Loop:
                 inner = [*control, s.trips]
                 steering = [x for x in (s.start, s.stop, s.step, s.condition, s.stop_when) if x.__class__ is Var]
@@ -114,6 +119,9 @@ def sweep(block: list[Stmt], needed: set[Any]) -> list[Stmt]:
             if body:
                 restore = [(phi, stack) for phi, stack in s.restore if phi in needed]
                 kept.append(ir.ReverseLoop(s.trips, s.position, s.index, s.start, s.step, restore, body))
+        elif s.__class__ is ir.Region:
+            if any(x in needed for x in s.results):
+                kept.append(ir.Region(s.row, s.results, s.operands, s.attributes, sweep(s.body, needed), s.site))
         elif s.__class__ is ir.If:
             then, orelse = sweep(s.then, needed), sweep(s.orelse, needed)
             merges = [entry for entry in s.merges if entry[0] in needed]

@@ -43,6 +43,8 @@ def operands(s: Stmt) -> Iterator[Any]:
             yield following
     elif s.__class__ is ir.ReverseLoop:
         yield from (s.trips, s.start, s.step)
+    elif s.__class__ is ir.Region:
+        yield from s.operands
     elif s.__class__ is ir.If:
         yield s.condition
         for _, a, b in s.merges:
@@ -99,6 +101,8 @@ def with_blocks(s: Stmt, change: Any) -> Stmt:
         return ir.ReverseLoop(s.trips, s.position, s.index, s.start, s.step, s.restore, change(s.body))
     if s.__class__ is ir.If:
         return ir.If(s.condition, change(s.then), change(s.orelse), s.merges)
+    if s.__class__ is ir.Region:
+        return ir.Region(s.row, s.results, s.operands, s.attributes, change(s.body), s.site)
     return s
 
 

@@ -6,8 +6,11 @@ the loops and stores that such functions are made of.
 
 from __future__ import annotations
 
+from .multiplying import Multiplying
 from .rearranging import Rearranging
+from .reducing import Reducing
+from .scanning import Scanning
 
 
-class Vocabulary(Rearranging):
+class Vocabulary(Rearranging, Reducing, Scanning, Multiplying):
     """All of it."""

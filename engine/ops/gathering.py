@@ -372,6 +372,7 @@ count_nonzero = no_tangent(
     array=lambda np, x, axis, keepdims: np.count_nonzero(
         x, axis=tuple(axis) if axis.__class__ is list else axis, keepdims=bool(keepdims)
     ),
+    kernel=lambda k, x, axis, keepdims: k.count_nonzero(x, axis, keepdims),
     dtype="int", accepts="bifcs", doc="How many elements are true or not zero.",
     example=("count_nonzero([0, 5, 7])", 2),
     reason="a count",

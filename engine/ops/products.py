@@ -75,7 +75,7 @@ def _matmul_back(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
 
 
 matmul: Operation = multilinear(
-    "matmul", "a, b", _matmul_back, array=_matmul, dtype="arithmetic",
+    "matmul", "a, b", _matmul_back, array=_matmul, dtype="arithmetic", kernel=lambda k, a, b: k.matmul(a, b),
     domain=cases(
         ((WIDE, TALL), {}), ((SQUARE, VECTOR[:3]), {}), ((VECTOR[:3], SQUARE), {}), ((VECTOR, VECTOR), {}),
         ((CUBE, BATCH), {}), ((CUBE, BATCH[0]), {}), ((BATCH[0], CUBE), {}),
@@ -148,6 +148,7 @@ def _contract_back(g: Any, y: Any, a: Any, b: Any, first: Any, second: Any, outp
 
 contract: Operation = multilinear(
     "contract", "a, b | first, second, output", _contract_back, array=_contract, dtype="arithmetic",
+    kernel=lambda k, a, b, first, second, output: k.contract(a, b, first, second, output),
     domain=cases(((WIDE, SQUARE), {"first": (0, 1), "second": (1, 2), "output": (2, 0)})),
     internal=True, doc="The sum of products of two tensors over the labels that the output does not have: what einsum is made of.",
     example=("contract([1, 2], [3, 4], [0], [0], [])", 11),

@@ -8,7 +8,7 @@ from ..core.dispatch import as_operand, operand_dtype, plain
 from ..core.errors import failure
 from ..core.operation import Operation, Singular, composite, linear, no_tangent, rule, zero
 from ..core.state import STATE
-from ..core.tensor import OPERATORS, Tensor
+from ..core.tensor import OPERATORS
 from .scans import cumprod, linear_recurrence, shifted
 from .structure import broadcast_to, reshape
 from .support import (
@@ -180,6 +180,7 @@ def _prod_vjp(g: Any, y: Any, x: Any, axis: Any, keepdims: Any) -> Any:
 reduce_prod = rule(
     "prod", "x | axis=None, keepdims=False", _prod_vjp,
     array=_prod, dtype="arithmetic", aliases="reduce_prod product", method=True,
+    kernel=lambda k, x, axis, keepdims: k.prod(x, axis, keepdims),
     domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), (([2.0, 0.0, 3.0],), {}), (([0.0, 0.0, 3.0],), {})),
     doc="The product of the elements; its derivative is exact at zeros too.", example=("prod([2, 3, 4])", 24),
 )  # fmt: skip
@@ -218,6 +219,7 @@ def _product_of_others_vjp(g: Any, y: Any, x: Any) -> Any:
 
 product_of_others = rule(
     "product_of_others", "x", _product_of_others_vjp,
+    kernel=lambda k, x: k.product_of_others(x),
     array=_product_of_others, dtype="first", domain=cases(((VECTOR,), {}), (([0.0, 2.0, 0.0, 3.0],), {})),
     internal=True, doc="For each element along axis 0 the product of all the others, without a division.",
     example=("product_of_others([2, 0, 5])", [0, 10, 0]),
@@ -233,7 +235,7 @@ def _share(np: Any, x: Any, y: Any, axes: tuple[int, ...]) -> Any:
 
 
 tie_weights = zero(
-    "tie_weights", "x, y | axes", array=_share, dtype="promote", accepts="f",
+    "tie_weights", "x, y | axes", kernel=lambda k, x, y, axes: k.tie_weights(x, y, axes), array=_share, dtype="promote", accepts="f",
     internal=True, doc="Where x equals its extremum y along axes: one over the number of such elements; else 0.",
     example=("tie_weights([1.0, 3.0, 3.0], 3.0, (0,))", [0.0, 0.5, 0.5]),
 )  # fmt: skip
@@ -258,7 +260,7 @@ def _extremum(name: str, word: str, aliases: str, example: int) -> Operation:
 
     row = rule(
         name, "x | axis=None, keepdims=False", vjp, array=array, dtype="first", accepts="bif", aliases=aliases,
-        method=True,
+        method=True, kernel=lambda k, x, axis, keepdims: k.extremum(name, x, axis, keepdims),
         domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), ((CUBE,), {"axis": (0, 2), "keepdims": True})),
         singular=[
             found_by_rule(
@@ -293,6 +295,19 @@ def to_unit(np: Any, x: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:
     return np.ldexp(x, -exponent), exponent
 
 
+def _binary_unit(np: Any, x: Any) -> Any:
+    exponent = np.where(np.isfinite(x), np.frexp(x)[1], 0)
+    return np.ldexp(1.0, np.clip(-exponent, -1000, 1000))
+
+
+binary_unit = zero(
+    "binary_unit", "x", array=_binary_unit, dtype="float", accepts="bif", kernel="_binary_unit({0})",
+    domain=cases(((POSITIVE,), {})),
+    internal=True, doc="A power of two by which x is near 1: the unit of sums of squares that would leave the floats.",
+    example=("binary_unit(1000.0)", 2.0**-10),
+)  # fmt: skip
+
+
 # --- moments --------------------------------------------------------------------------------------------------------
 
 
@@ -312,6 +327,7 @@ def deviation(x: Any, axes: tuple[int, ...]) -> Any:
 
 reduce_var = rule(
     "var", "x | axis=None, ddof=0, keepdims=False", _var_vjp,
+    kernel=lambda k, x, axis, ddof, keepdims: k.var(x, axis, ddof, keepdims),
     array=_var, dtype=real_of_float, aliases="reduce_variance variance", method=True,
     domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1, "ddof": 1}), ((CUBE,), {"axis": (0, 2), "keepdims": True})),
     doc="The variance: the mean of the squared deviations from the mean, over n - ddof.",
@@ -340,6 +356,7 @@ def _std_vjp(g: Any, y: Any, x: Any, axis: Any, ddof: Any, keepdims: Any) -> Any
 
 reduce_std = rule(
     "std", "x | axis=None, ddof=0, keepdims=False", _std_vjp,
+    kernel=lambda k, x, axis, ddof, keepdims: k.std(x, axis, ddof, keepdims),
     array=_std, dtype=real_of_float, aliases="reduce_std", method=True,
     domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1, "ddof": 1}), ((CUBE,), {"axis": (0, 2), "keepdims": True})),
     singular=[
@@ -371,7 +388,7 @@ def _euclidean_vjp(g: Any, y: Any, x: Any, axis: Any, keepdims: Any) -> Any:
     meet(euclidean_norm, origin & matters(g))
     safe = spread(OPERATORS["where"](mask_tensor(origin), 1.0, y), shape, axes, keepdims)
     direction = x / beside(safe, x)
-    if getattr(origin, "any", lambda: origin)():
+    if some(origin):
         # The choice at 0 is a constant: what the formula says there has no derivative either.
         at_origin = spread(mask_tensor(origin), shape, axes, keepdims)
         direction = OPERATORS["where"](at_origin, 0.0, direction)
@@ -380,6 +397,7 @@ def _euclidean_vjp(g: Any, y: Any, x: Any, axis: Any, keepdims: Any) -> Any:
 
 euclidean_norm = rule(
     "euclidean_norm", "x | axis=None, keepdims=False", _euclidean_vjp,
+    kernel=lambda k, x, axis, keepdims: k.euclidean_norm(x, axis, keepdims),
     array=_euclidean, dtype=real_of_float, aliases="reduce_euclidean_norm",
     domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), ((CUBE,), {"axis": (0, 2), "keepdims": True})),
     singular=[
@@ -420,6 +438,7 @@ def _power_norm_vjp(g: Any, y: Any, x: Any, p: float, axis: Any, keepdims: Any) 
 
 power_norm = rule(
     "power_norm", "x | p, axis=None, keepdims=False", _power_norm_vjp,
+    kernel=lambda k, x, p, axis, keepdims: k.power_norm(x, p, axis, keepdims),
     array=_power_norm, dtype=real_of_float,
     domain=cases(((VECTOR,), {"p": 3}), ((WIDE,), {"p": 2.5, "axis": 1}), ((POSITIVE,), {"p": -2})),
     singular=[
@@ -470,11 +489,9 @@ def softmax_weights(x: Any, y: Any, axes: tuple[int, ...], g: Any) -> Any:
     As a quotient it keeps the digits that x - y loses for large x. The shift by the largest element cancels out of it,
     so it is a constant of the derivatives.
     """
-    import numpy as np
-
-    top = np.max(plain(x), axis=axes, keepdims=True)
-    bottom, above = top == -math.inf, top == math.inf
-    shift = Tensor(np.where(np.isfinite(top), top, 0.0), x.dtype)
+    top = OPERATORS["max"](OPERATORS["stop_gradient"](x), axis=axes, keepdims=True)
+    bottom, above = plain(top) == -math.inf, plain(top) == math.inf
+    shift = OPERATORS["where"](OPERATORS["isfinite"](top), top, 0.0)
     terms = OPERATORS["exp"](x - shift)
     total = reduce_sum(terms, axis=axes, keepdims=True)
     if some(bottom):
@@ -488,6 +505,7 @@ def softmax_weights(x: Any, y: Any, axes: tuple[int, ...], g: Any) -> Any:
 
 reduce_logsumexp = rule(
     "logsumexp", "x | axis=None, keepdims=False", _logsumexp_vjp,
+    kernel=lambda k, x, axis, keepdims: k.logsumexp(x, axis, keepdims),
     array=_logsumexp, dtype="float", accepts="bif", aliases="reduce_logsumexp log_sum_exp",
     domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), ((CUBE,), {"axis": (0, 2), "keepdims": True})),
     singular=[
@@ -507,6 +525,7 @@ def _truth(name: str, doc: str, example: bool) -> Operation:
         array=lambda np, x, axis, keepdims: getattr(np, name)(
             x, axis=axes_of(name, axis, np.ndim(x)), keepdims=bool(keepdims)
         ),
+        kernel=lambda k, x, axis, keepdims: k.truth(name, x, axis, keepdims),
         dtype="bool", aliases=f"reduce_{name}", method=True, doc=doc, example=(f"{name}([True, False])", example),
         reason="a truth value",
     )  # fmt: skip

@@ -95,6 +95,7 @@ def _linear_recurrence_vjp(g: Any, y: Any, a: Any, b: Any, reverse: bool) -> tup
 
 linear_recurrence: Operation = rule(
     "linear_recurrence", "a, b | reverse=False", _linear_recurrence_vjp,
+    kernel=lambda k, a, b, reverse: k.linear_recurrence(a, b, reverse),
     array=_linear_recurrence, dtype="promote", accepts="ifc",
     domain=cases(((VECTOR, POSITIVE), {}), ((WIDE, WIDE), {"reverse": True})),
     internal=True, doc="Along axis 0: s[0] = b[0], s[k] = a[k]*s[k-1] + b[k]; from the other end if reverse.",
@@ -120,6 +121,7 @@ def _cumsum(np: Any, x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
 cumsum_along: Operation = linear(
     "cumsum_along", "x | axis, exclusive, reverse",
     lambda g, y, x, axis, exclusive, reverse: cumsum_along(g, axis=axis, exclusive=exclusive, reverse=not reverse),
+    kernel=lambda k, x, axis, exclusive, reverse: k.cumsum(x, axis, exclusive, reverse),
     array=_cumsum, dtype="arithmetic",
     domain=cases(
         ((WIDE,), {"axis": 1, "exclusive": True, "reverse": False}),
@@ -166,6 +168,7 @@ def _exclusive_product(lines: Any) -> Any:
 
 cumprod_along = rule(
     "cumprod_along", "x | axis", _cumprod_vjp,
+    kernel=lambda k, x, axis: k.cumulative("multiply", x, axis),
     array=lambda np, x, axis: np.cumprod(x, axis=axis), dtype="arithmetic",
     domain=cases(((VECTOR,), {"axis": 0}), ((WIDE,), {"axis": 1}), (([2.0, 0.0, 3.0, 0.0],), {"axis": 0})),
     internal=True, doc="The running product along an axis counted from the front: what cumprod is made of.",
@@ -218,6 +221,7 @@ def _running_extremum(name: str, ufunc: str, word: str, example: list[int]) -> t
 
     along = rule(
         f"{name}_along", "x | axis", vjp, internal=True,
+        kernel=lambda k, x, axis: k.cumulative(ufunc, x, axis),
         array=lambda np, x, axis: getattr(np, ufunc).accumulate(x, axis=axis), dtype="first", accepts="bif",
         domain=cases(((VECTOR,), {"axis": 0}), ((WIDE,), {"axis": 1})),
         singular=[
@@ -266,6 +270,7 @@ def _cumlogsumexp_vjp(g: Any, y: Any, x: Any, axis: int) -> Any:
 
 cumlogsumexp_along = rule(
     "cumlogsumexp_along", "x | axis", _cumlogsumexp_vjp,
+    kernel=lambda k, x, axis: k.cumulative("logaddexp", x, axis),
     array=lambda np, x, axis: np.logaddexp.accumulate(x, axis=axis), dtype="float", accepts="bif",
     domain=cases(((VECTOR,), {"axis": 0}), ((SQUARE,), {"axis": 1})),
     internal=True, doc="The running log-sum-exp along an axis counted from the front: what cumlogsumexp is made of.",

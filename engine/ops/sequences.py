@@ -30,6 +30,7 @@ def _vectors(np: Any, name: str, a: Any, b: Any) -> tuple[Any, Any]:
 convolve_full: Operation = multilinear(
     "convolve_full", "a, b",
     lambda g, y, a, b: (correlate_valid(g, conjugate(b)), correlate_valid(g, conjugate(a))),
+    kernel=lambda k, a, b: k.convolve(a, b),
     array=lambda np, a, b: np.convolve(*_vectors(np, "convolve", a, b)), accepts="ifc",
     domain=cases(((VECTOR, [0.5, -1.0]), {})), internal=True, doc="Every overlap of two vectors: sum_j a[k-j] b[j].",
     example=("convolve_full([1, 2], [1, 1])", [1, 3, 2]),
@@ -37,6 +38,7 @@ convolve_full: Operation = multilinear(
 correlate_valid: Operation = multilinear(
     "correlate_valid", "a, b",
     lambda g, y, a, b: (convolve_full(g, conjugate(b)), correlate_valid(conjugate(a), g)),
+    kernel=lambda k, a, b: k.correlate(a, b),
     array=lambda np, a, b: np.convolve(a, b[::-1], "valid"), accepts="ifc",
     domain=cases(((VECTOR, [0.5, -1.0]), {})),
     internal=True, doc="The complete overlaps of a with a vector b that is no longer: sum_j a[k+j] b[j], without conjugation.",
