@@ -111,10 +111,16 @@ def _clip(x, low, high):
 
 @compiled
 def _binary_unit(x):
-    if not x < math.inf:
+    if not 0.0 < abs(x) < math.inf:
         return 1.0
-    exponent = -int(math.frexp(x)[1])
-    return math.ldexp(1.0, max(-1000, min(exponent, 1000)))
+    exponent = math.floor(math.log2(abs(x))) + 1.0
+    half = math.floor(0.5 * exponent)
+    part = abs(x) * math.pow(2.0, -half) * math.pow(2.0, half - exponent)
+    if part >= 1.0:
+        exponent += 1.0
+    elif part < 0.5:
+        exponent -= 1.0
+    return math.pow(2.0, max(-1000.0, min(-exponent, 1000.0)))
 
 
 @inlined
