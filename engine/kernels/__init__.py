@@ -8,6 +8,7 @@ fuse                                         loops over one range as one, withou
 adjoint                                      the reverse sweep, by source transformation
 tangent                                      forward mode, of adjoints too
 derivatives, directions, answers             the kernels of hessian, jacobian, jvp, vjp and hvp, and what they give
+gather                                       loops of the reverse sweep forwards, their sums in variables
 simplify, tidy                               dead code; accumulators, copies and branches as one would write them
 emit, primitives                             Python source; the text of each row
 construct                                    the passes, one after the other

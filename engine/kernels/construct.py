@@ -10,6 +10,7 @@ from .adjoint import adjoint, nested
 from .build import NUMBERS, Builder, Lazy, Sym, raw
 from .built import Built, Noted
 from .fuse import fuse
+from .gather import gather
 from .ir import FLOAT, Array, Unsupported, Var
 from .regions import dissolved
 from .simplify import simplify
@@ -70,7 +71,7 @@ class Lowered:
     def built(self, kernel: ir.Kernel, noted: list[Noted], result: Any = None) -> Built:
         """A finished kernel of this program, with what is known of the sources' connection to a result."""
         kernel = ir.Kernel(kernel.parameters, dissolved(kernel.body), kernel.results)
-        found = Built(tidy(simplify(kernel)), self.shape)
+        found = Built(gather(tidy(simplify(kernel))), self.shape)
         found.noted = noted
         positions = {p: k for k, p in enumerate(self.kernel.parameters)}
         found.counted = [positions[var] for var in self.builder.counted]

@@ -43,6 +43,7 @@ def legal_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(derivatives, "simplify", checked(derivatives.simplify))
     monkeypatch.setattr(directions, "simplify", checked(directions.simplify))
     monkeypatch.setattr(construct, "fuse", checked(construct.fuse))
+    monkeypatch.setattr(construct, "gather", checked(construct.gather))
 
 
 def adjoint_of_legal(transform: Any) -> Any:
