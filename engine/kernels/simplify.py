@@ -77,10 +77,6 @@ def live(kernel: ir.Kernel, logs: bool) -> set[Any]:
                 for phi, stack in s.restore:
                     need(phi, stack)
                 walk(s.body, inner)
-            elif s.__class__ is ir.Region:
-                for result in s.results:
-                    need(result, *s.operands, *control)
-                walk(s.body, control)
             elif s.__class__ is ir.If:
                 inner = [*control, s.condition]
                 walk(s.then, inner)
