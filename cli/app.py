@@ -60,6 +60,11 @@ def explain(error: Exception, tokens: Sequence[str]) -> AdiffError:
     message: str = error.format_message()  # type: ignore[attr-defined]
     if "extra argument" in message and EXPRESSION in command.arguments:
         see = f"an expression with spaces needs quotes, as in {command.examples[0]}"
+        words = message.rpartition("(")[2].rstrip(").").split()
+        if words and command.option("at") is not None:
+            bindings = [word for word in words if word.partition("=")[0].isidentifier() and "=" in word]
+            if bindings and words[0] in (*bindings, "-at"):
+                see = f"inputs are bound by --at {','.join(bindings)}"
     return errors.usage(f"adiff {command.name}: {message[:1].lower()}{message[1:].rstrip('.')}", see)
 
 

@@ -40,6 +40,8 @@ def bind(
                     raise errors.bad_binding(f"{option}: {name!r} is bound twice")
                 direct[name] = value_of(f"{option} {name}", value, limits)
     for name, given in objects.items():
+        if given is None:
+            raise errors.bad_binding(f"{option}: {name!r} is null", "give it a value, or leave it out")
         direct[name] = value_of(f"{option} {name}", given, limits) if isinstance(given, str) else from_json(given)
     return {**{name: value for name, value in from_files.items() if name in read}, **direct}
 

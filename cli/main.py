@@ -79,6 +79,8 @@ def execute(tokens: Sequence[str], environment: Environment) -> int:
     if list(tokens) == ["--version"]:  # asked often, by scripts, and Typer takes longer than the rest together
         Output(environment, None).write(f"adiff {__version__}\n")
         return DONE
+    if tokens[:1] == ["help"] and len(tokens) <= 2:
+        tokens = [*tokens[1:], "--help"]
     request = None if COMPLETION in environment.variables else decode(tokens)
     if request is None:
         from .app import interpret
@@ -87,7 +89,8 @@ def execute(tokens: Sequence[str], environment: Environment) -> int:
         if isinstance(understood, int):
             return understood
         request = understood
-    output = Output(environment, request.text("output") if "output" in request.options else None)
+    path = request.text("output") if "output" in request.options else "-"
+    output = Output(environment, None if path == "-" else path)
     try:
         code = respond(request, environment, output)
         output.commit()

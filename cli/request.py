@@ -123,6 +123,8 @@ def from_object(line: Mapping[str, object]) -> Request:
     name = line.get("command")
     if not isinstance(name, str) or name not in NAMES:
         hint = nearest(name, NAMES) if isinstance(name, str) else f"for example: {JSON_LINE}"
+        if name is None:
+            raise errors.usage('the object has no "command"', hint)
         raise errors.usage(f"no such command: {name!r}", hint)
     command = NAMES[name]
     positionals: list[str] = []

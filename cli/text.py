@@ -24,7 +24,11 @@ def program_text(request: Request, environment: Environment) -> tuple[str, str]:
         return expression, "<expr>"
     if path == "-":
         return input_text(environment), STANDARD_INPUT
-    return read_text(path), path
+    text = read_text(path)
+    if text.lstrip()[:1] == "{" and '"nbformat"' in text:
+        hint = f"its cells as a program: jupyter nbconvert --to script {path}"
+        raise errors.unusable(path, "is a Jupyter notebook, and no program", hint)
+    return text, path
 
 
 def input_text(environment: Environment) -> str:

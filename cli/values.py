@@ -8,6 +8,9 @@ UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "kb": 10**3, "mb
          "kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40, "b": 1}  # fmt: skip
 
 
+LEAST_MEMORY = 2**20
+
+
 def convert(option: Option, text: str) -> object:
     """The value that `text` means for `option`."""
     if option.kind == "text":
@@ -17,6 +20,8 @@ def convert(option: Option, text: str) -> object:
     if option.kind == "names":
         return names(text)
     if option.kind == "count":
+        if option.key == "max_steps" and count(text) == 0:
+            raise ValueError("no program takes 0 steps")
         return count(text)
     if option.kind == "digits":
         digits = count(text)
@@ -24,7 +29,10 @@ def convert(option: Option, text: str) -> object:
             raise ValueError(f"{text!r} is not a number of digits from 1 to 17")
         return digits
     if option.kind == "size":
-        return size(text)
+        bytes_ = size(text)
+        if option.key == "max_memory" and bytes_ < LEAST_MEMORY:
+            raise ValueError(f"{text!r} is less than any program needs; write at least 1M")
+        return bytes_
     return seconds(text)
 
 
@@ -54,7 +62,7 @@ def count(text: str) -> int:
     except ValueError:
         number = -1.0
     if not 0 <= number <= 1e18 or number != int(number):
-        raise ValueError(f"{text!r} is not a whole number")
+        raise ValueError(f"{text!r} is not a whole number, 0 or more")
     return int(number)
 
 

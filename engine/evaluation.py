@@ -140,6 +140,12 @@ class Evaluation:
         return Site(None, self.program.source, start, end)
 
     def sources(self) -> list[Any]:
+        for name in self.names:
+            if self.point[name].__class__ is list:
+                raise failure(
+                    "E0302", f"'{name}' is bound to a list whose rows differ in length, which has no derivative as a whole",
+                    "bind the rows under names of their own, or make them equally long", self.end_site(),
+                )  # fmt: skip
         return [self.point[name] for name in self.names]
 
     def function(self, inputs: list[Any]) -> Any:
@@ -172,6 +178,10 @@ class Evaluation:
         outcome = self.outcome
         STATE.site = self.end_site()
         start = time.perf_counter()
+        if not self.names and command not in ("value", "run", "check"):
+            STATE.notify(
+                "N0802", "the program reads no input, so there is nothing to differentiate by", self.end_site()
+            )
         COMMANDS[command](self)
         total = time.perf_counter() - start
         outcome.timings["forward"] = self.forward_seconds

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from .syntax import Expression, Module
 
 
+PROMPT = "'>>>' and 'In [1]:' are a console's prompts: leave them out of what is pasted"
+
+
 def parse(source: Source) -> Module:
     """The program's tree; raises AdiffError (E01xx) where the text is none."""
     automaton = table()
@@ -31,7 +34,8 @@ def parse(source: Source) -> Module:
             check_depth(tree)
     except Mistake as mistake:
         span = Span(source, mistake.start, mistake.end)
-        raise AdiffError(mistake.code, mistake.message, span, mistake.hint, mistake.notes) from None
+        hint = PROMPT if any(line.lstrip().startswith((">>> ", "In [")) for line in source.text.split("\n")) else None
+        raise AdiffError(mistake.code, mistake.message, span, hint or mistake.hint, mistake.notes) from None
     return tree
 
 

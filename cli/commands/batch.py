@@ -52,7 +52,8 @@ def run(request: Request, environment: Environment, output: Output, style: Style
     records.finish()
     progress.clear()
     if not request.flag("quiet"):
-        environment.write_error(f"{answered + failed} lines: {answered} answered, {failed} failed\n")
+        noun = "line" if answered + failed == 1 else "lines"
+        environment.write_error(f"{answered + failed} {noun}: {answered} answered, {failed} failed\n")
     return not failed
 
 

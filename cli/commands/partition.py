@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from ... import program
+from ...parser.errors import AdiffError
+from ...parser.source import Source, Span
 from .. import errors
 from ..bindings import plain_value, value_of
 from ..formats.numbers import is_array
@@ -80,7 +82,19 @@ def stitch(request: Request) -> Result:
 def evaluate(request: Request, command: str, text: str, at: dict[str, Any], wrt: list[str] | None = None) -> Any:
     """Evaluate a program that this command writes itself."""
     given: dict[str, Any] = {key: request.options[key] for key in LIMITS if key in request.options}
-    return program(text, f"<{request.command}>").evaluate(command, at=at, wrt=wrt, **given)
+    try:
+        return program(text, f"<{request.command}>").evaluate(command, at=at, wrt=wrt, **given)
+    except AdiffError as error:
+        raise placed(request, error) from None
+
+
+def placed(request: Request, error: AdiffError) -> AdiffError:
+    """The error with its place in the argument at fault: the program is none that the user wrote."""
+    about = next((name for name in request.arguments if error.message.startswith(name)), None)
+    if error.span is not None and error.span.source.name == f"<{request.command}>":
+        text = request.arguments.get(about or "", "")
+        error.span = Span(Source(text, (about or "").upper()), 0, len(text)) if about else None
+    return error
 
 
 def listed(request: Request, name: str) -> list[Any]:

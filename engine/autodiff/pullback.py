@@ -69,7 +69,7 @@ def singular_partial(op: Operation, spot: Singular, p: Any, inputs: tuple[Any, .
             raise failure("E0501", f"{spot.message}", "drop --kinks error to take the documented choice")
         if STATE.tally is not None:
             STATE.tally(singular_notice(spot, choice), mask, inputs, g)
-        STATE.notify("N0501", singular_notice(spot, choice))
+        STATE.notify("N0501", singular_notice(spot, choice, inputs))
     if choice is None:
         return p
     if callable(choice):
@@ -90,8 +90,10 @@ def singular_partial(op: Operation, spot: Singular, p: Any, inputs: tuple[Any, .
     return OPERATORS["where"](tensor_of_mask(mask), choice, p)
 
 
-def singular_notice(spot: Singular, choice: Any) -> str:
+def singular_notice(spot: Singular, choice: Any, inputs: tuple[Any, ...] = ()) -> str:
     """What a user is told who hit a singular point."""
+    if any(is_complex(x) for x in inputs) and spot.subgradients == "[-1, 1]":
+        return singular_notice(spot, choice).replace("[-1, 1]", "the unit disc")
     if choice is None or not spot.subgradients:
         return spot.message
     if not callable(choice) and plain(choice) != plain(choice):

@@ -485,10 +485,13 @@ def array_fault(op: Operation, inputs: tuple[Any, ...], fault: Exception) -> Exc
     if "matmul" in text or "not aligned" in text:
         joined = " and ".join(shape_text(s) for s in shapes)
         return failure("E0302", f"{op.name}: shapes {joined} do not fit", "the inner dimensions must be equal")
+    by = STATE.site.op
+    # A rule or a composite may have applied what fails: the user wrote the other name.
+    name = op.name if by is None or by is op else f"{by.name} (by {op.name})"
     if "Singular matrix" in text:
-        return failure("E0404", f"{op.name}: the matrix is singular", "lstsq and pinv take singular matrices")
+        return failure("E0404", f"{name}: the matrix is singular", "lstsq and pinv take singular matrices")
     if "positive definite" in text:
-        return failure("E0404", f"{op.name}: the matrix is not positive definite")
+        return failure("E0404", f"{name}: the matrix is not positive definite")
     text = text.split("\n")[0]
     return failure("E0302", f"{op.name}: {text}")
 

@@ -166,7 +166,7 @@ class GradientTape(Context):
                             f"a target of shape {shape_text(shape(t))}",
                         )
         results, log = self.differentiate(targets, cotangents, leaves, consume)
-        self.explain(sources, leaves, results, targets, log)
+        self.explain(sources, leaves, results, targets, log, zero)
         filled = [zeros_for(leaf) if g is None and zero else g for leaf, g in zip(leaves, results)]
         return rebuild(sources, filled)
 
@@ -192,13 +192,19 @@ class GradientTape(Context):
         return [None if g is None else as_result(g, leaf) for g, leaf in zip(results, leaves)], log
 
     def explain(
-        self, sources: Any, leaves: Sequence[Any], results: Sequence[Any], targets: Sequence[Any], log: list[Any] | None
-    ) -> None:
+        self, sources: Any, leaves: Sequence[Any], results: Sequence[Any], targets: Sequence[Any], log: list[Any] | None,
+        zero: bool = False,
+    ) -> None:  # fmt: skip
         """Say of every unconnected source why it is so, pointing at the place where the path broke."""
         for place, leaf, g in zip(paths(sources), leaves, results):
             if g is None:
                 reason, where = unconnected_reason_of(self.tape, log, leaf, self.tensors_of(leaf), targets)
-                STATE.notify("N0502", f"the gradient{f' of sources{place}' if place else ''} is None: {reason}", where)
+                if not self.entered:
+                    reason, where = "the tape never recorded; compute the target inside 'with tape:'", None
+                given = "zero, as unconnected_gradients asks" if zero else "None"
+                STATE.notify(
+                    "N0502", f"the gradient{f' of sources{place}' if place else ''} is {given}: {reason}", where
+                )
 
     def tensors_of(self, leaf: Any) -> list[Tensor]:
         if leaf.__class__ is Variable:
@@ -232,7 +238,7 @@ class GradientTape(Context):
             else:
                 stacked = OPERATORS["stack"](filled)
                 results.append(OPERATORS["reshape"](stacked, shape=shape(target) + shape(leaf)))
-        self.explain(sources, leaves, results, [target], self.tape.log)
+        self.explain(sources, leaves, results, [target], self.tape.log, zero)
         blocks = [zeros_of(shape(target) + shape(x)) if r is None and zero else r for x, r in zip(leaves, results)]
         return rebuild(sources, blocks)
 
@@ -255,7 +261,7 @@ class GradientTape(Context):
         for i in range(count(rest)):
             columns += self.differentiate([target], [one_hot_batch(target, i)], [leaf], False)[0]
         if all(g is None for g in columns):
-            self.explain(leaf, [leaf], [None], [target], self.tape.log)
+            self.explain(leaf, [leaf], [None], [target], self.tape.log, zero)
             return zeros_of((batch, *rest, *ss[1:])) if zero else None
         filled = [zeros_for(leaf) if g is None else g for g in columns]
         stacked = OPERATORS["stack"](filled, axis=1)  # batch, targets, sources...

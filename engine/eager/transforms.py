@@ -282,6 +282,10 @@ def custom_gradient(f: Any) -> Derived:
                     "E0509", f"the gradient function returned {len(flat)} cotangent{'s' if len(flat) != 1 else ''} "
                     f"for {len(operands)} argument{'s' if len(operands) != 1 else ''}",
                 )  # fmt: skip
+            if any(c is None for c in flat):
+                STATE.notify(
+                    "N0502", "the gradient function of a custom_gradient returns None: no derivative passes to that argument",
+                )  # fmt: skip
             return tuple(None if c is None else as_operand(c) for c in flat)
 
         row = Operation(getattr(f, "name", "custom_gradient"), "x", "rule", vjp=vjp_rule)
@@ -431,16 +435,22 @@ def fori_loop(lower: Any, upper: Any, body_fun: Any, init_val: Any) -> Any:
 
 
 def scan(
-    f: Any, init: Any = None, xs: Any = None, length: Any = None, elems: Any = None, initializer: Any = None
-) -> Any:
-    """JAX's scan: `carry, y = f(carry, x)` over the rows of xs; TensorFlow's: `a = fn(a, x)`, all values stacked."""
+    f: Any, init: Any = None, xs: Any = None, length: Any = None, reverse: Any = False, elems: Any = None,
+    initializer: Any = None, unroll: Any = 1,
+) -> Any:  # fmt: skip
+    """JAX's scan: `carry, y = f(carry, x)` over the rows of xs; TensorFlow's: `a = fn(a, x)`, all values stacked.
+
+    `reverse` goes from the last row to the first; the results stand in the order of the rows.
+    """
     from ..kinds.access import iterate
 
     if elems is not None or initializer is not None:
-        return scan_values(f, elems if elems is not None else init, initializer)
+        return scan_values(f, elems if elems is not None else init, initializer, static(reverse))
     if xs is None and length is None:
-        return scan_values(f, init, None)
+        return scan_values(f, init, None, static(reverse))
     items = [None] * static(length) if xs is None else rows_of(xs)
+    if static(reverse):
+        items = items[::-1]
     carry = init
     ys: list[Any] = []
     for x in items:
@@ -450,11 +460,13 @@ def scan(
             raise failure("E0508", "the function of scan returns (carry, output)")
         carry, y = parts
         ys.append(y)
-    return carry, stack_structures(ys)
+    return carry, stack_structures(ys[::-1] if static(reverse) else ys)
 
 
-def scan_values(f: Any, elems: Any, initializer: Any) -> Any:
+def scan_values(f: Any, elems: Any, initializer: Any, reverse: bool) -> Any:
     items = rows_of(elems)
+    if reverse:
+        items = items[::-1]
     if initializer is None:
         value, items = items[0], items[1:]
         found = [value]
@@ -463,7 +475,7 @@ def scan_values(f: Any, elems: Any, initializer: Any) -> Any:
     for x in items:
         value = invoke(f, [value, x], {})
         found.append(value)
-    return stack_structures(found)
+    return stack_structures(found[::-1] if reverse else found)
 
 
 def rows_of(xs: Any) -> list[Any]:
@@ -494,23 +506,50 @@ def map_fn(
     return stack_structures([call(fn, [x], {}) for x in rows_of(elems)])
 
 
+def is_axes(x: Any) -> bool:
+    """Whether a second argument of vmap says along which axes, and is nothing to map over."""
+    if x.__class__ is dict:
+        return all(is_axes(part) for part in x.values())
+    if x.__class__ in (tuple, list):
+        return (x.__class__ is tuple or None in x) and all(part is None or is_axes(part) for part in x)
+    return x is None or x.__class__ is int
+
+
+def axes_of_leaves(structure: Any, axes: Any) -> list[Any]:
+    """The axis of each leaf of `structure`; an axis stands for all leaves under its place, as in JAX."""
+    if axes is None or axes.__class__ is int:
+        return [axes] * len(flatten(structure))
+    parts = list(structure.values()) if structure.__class__ is dict else structure
+    if axes.__class__ is dict and structure.__class__ is dict and set(axes) == set(structure):
+        under = [axes[key] for key in structure]
+    elif axes.__class__ in (tuple, list) and structure.__class__ in (tuple, list) and len(axes) == len(structure):
+        under = list(axes)
+    else:
+        raise failure("E0508", "in_axes does not have the structure of the arguments", "write an axis for each, or one")
+    return [axis for part, each in zip(parts, under) for axis in axes_of_leaves(part, each)]
+
+
 def vectorized_map(fn: Any, elems: Any = None, in_axes: Any = 0, out_axes: Any = 0) -> Any:
-    """TensorFlow's `vectorized_map(fn, elems)`, and JAX's `vmap(fn)(xs...)`."""
-    if elems is not None and elems.__class__ is not int:
+    """TensorFlow's `vectorized_map(fn, elems)`, and JAX's `vmap(fn, in_axes, out_axes)(xs...)`."""
+    if elems is not None and not is_axes(elems):
         return map_fn(fn, elems)
+    if elems is not None:
+        in_axes, out_axes = elems, in_axes if in_axes != 0 else out_axes
 
     def run(args: list[Any], keywords: dict[str, Any]) -> Any:
-        axes = static(in_axes)
-        each = [axes] * len(args) if axes.__class__ is int else list(axes)
-        mapped = []
-        for x, axis in zip(args, each):
-            if axis not in (0, None):
-                x = OPERATORS["moveaxis"](x, axis, 0)
-            mapped.append(None if axis is None else rows_of(x))
-        length = next((len(m) for m in mapped if m is not None), 0)
+        leaves = [as_operand(leaf) for leaf in flatten(args)]
+        axes = axes_of_leaves(args, static(in_axes))
+        mapped = [
+            None if axis is None else rows_of(x if axis == 0 else OPERATORS["moveaxis"](x, axis, 0))
+            for x, axis in zip(leaves, axes)
+        ]
+        lengths = {len(m) for m in mapped if m is not None}
+        if len(lengths) != 1:
+            sizes = ", ".join(str(n) for n in sorted(lengths)) or "none"
+            raise failure("E0302", f"vmap maps over axes of one size, and these have {sizes}")
         results = []
-        for i in range(length):
-            values = [x if m is None else m[i] for x, m in zip(args, mapped)]
+        for i in range(lengths.pop()):
+            values = rebuild(args, [x if m is None else m[i] for x, m in zip(leaves, mapped)])
             results.append(invoke(fn, values, keywords))
         stacked = stack_structures(results)
         out = static(out_axes)

@@ -165,6 +165,8 @@ def each(machine: Specialiser, items: Each, frame: Frame, visit: Callable[[Any],
 
 
 def vectorized_map(machine: Specialiser, fn: Any, elems: Any = None, in_axes: Any = 0, out_axes: Any = 0) -> Any:
+    if elems.__class__ is tuple:
+        raise Unsupported("axes as the second argument of vmap")
     if elems is not None and elems.__class__ is not int:
         return map_fn(machine, fn, elems)
 
@@ -205,9 +207,11 @@ def rest_of(machine: Specialiser, items: Each) -> Each:
 
 
 def scan(
-    machine: Specialiser, f: Any, init: Any = None, xs: Any = None, length: Any = None, elems: Any = None,
-    initializer: Any = None,
+    machine: Specialiser, f: Any, init: Any = None, xs: Any = None, length: Any = None, reverse: Any = False,
+    elems: Any = None, initializer: Any = None, unroll: Any = 1,
 ) -> Any:  # fmt: skip
+    if reverse is not False:
+        raise Unsupported("a scan from the end")
     if elems is not None or initializer is not None or (xs is None and length is None):
         rows = rows_of(machine, elems if elems is not None else init)
         return scan_values(machine, f, rows, initializer)

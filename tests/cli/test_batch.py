@@ -194,3 +194,13 @@ def test_output_to_a_file(adiff: Callable[..., Completed], folder: Path) -> None
 def test_an_empty_batch(adiff: Callable[..., Completed]) -> None:
     done = adiff("batch", "-")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "0 lines: 0 answered, 0 failed\n")
+
+
+def test_objects_that_ask_for_nothing(adiff: Callable[..., Completed]) -> None:
+    lines = '{"expr": "x**2"}\n{"command": "grad", "expr": "x**2", "at": {"x": null}}\n'
+    done = adiff("batch", "-", stdin=lines)
+    first, second = (json.loads(line)["error"] for line in done.stdout.splitlines())
+    assert first["message"] == 'the object has no "command"'
+    assert second["message"] == "--at: 'x' is null"
+    assert done.stderr == "2 lines: 0 answered, 2 failed\n"
+    assert adiff("batch", "-", stdin="value 1\n").stderr == "1 line: 1 answered, 0 failed\n"

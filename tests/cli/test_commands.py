@@ -278,3 +278,28 @@ def test_an_expression_that_is_the_name_of_a_file(adiff: Callable[..., Completed
     done = adiff("grad", "rosenbrock.adiff", "--at", "x=1")
     assert done.returncode in (2, 3)
     assert "-f rosenbrock.adiff" in done.stderr
+
+
+def test_output_to_standard_output(adiff: Callable[..., Completed], folder: Path) -> None:
+    assert adiff("grad", "x**2", "--at", "x=2", "-o", "-").stdout == "4.0\n"
+    assert not (folder / "-").exists()
+
+
+def test_a_notebook_is_no_program(adiff: Callable[..., Completed], folder: Path) -> None:
+    (folder / "a.ipynb").write_text('{"cells": [], "metadata": {}, "nbformat": 4}')
+    done = adiff("run", "a.ipynb")
+    assert done.returncode == 4
+    assert "is a Jupyter notebook" in done.stderr
+    assert "jupyter nbconvert --to script a.ipynb" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["grad", "jacobian", "hessian", "tape"])
+def test_nothing_to_differentiate_by(adiff: Callable[..., Completed], command: str) -> None:
+    done = adiff(command, "2 + 2")
+    assert done.returncode == 0
+    assert "notice[N0802]: the program reads no input" in done.stderr
+
+
+def test_help_as_a_command(adiff: Callable[..., Completed]) -> None:
+    assert adiff("help", "grad").stdout == adiff("grad", "--help").stdout
+    assert adiff("help").stdout == adiff("--help").stdout

@@ -103,3 +103,58 @@ def test_cmath_log_to_a_base(run: Runner) -> None:
     import cmath
 
     assert run("cmath.log(-8, 2)") == pytest.approx(cmath.log(-8, 2), rel=1e-15)
+
+
+def test_a_custom_rule_that_gives_none(run: Runner) -> None:
+    assert run("f = custom_gradient(lambda x: (x*2, lambda g: None))\ngrad(f)(2.0)") == 0.0
+    assert "returns None" in run.notices("N0502")[0][0]
+
+
+# --- vmap and scan --------------------------------------------------------------------------------------------------
+
+MAPS = [
+    ("vmap(lambda x, y: x*y, (None, 0))(2.0, array([1.0, 2.0]))", [2.0, 4.0]),
+    ("vmap(lambda x, y: x*y, (0, None))(array([1.0, 2.0]), 3.0)", [3.0, 6.0]),
+    ("vmap(sum, 1)(array([[1.0, 2.0], [3.0, 4.0]]))", [4.0, 6.0]),
+    ("vmap(lambda x: x*array([1.0, 10.0]), 0, 1)(array([1.0, 2.0]))", [[1.0, 2.0], [10.0, 20.0]]),
+    ("vmap(lambda d: d['a']*d['b'], in_axes=({'a': None, 'b': 0},))({'a': 2.0, 'b': array([1.0, 2.0])})", [2.0, 4.0]),
+    ("vmap(lambda p, x: p[0]*x + p[1], in_axes=(None, 0))((2.0, 1.0), array([1.0, 2.0]))", [3.0, 5.0]),
+    ("vmap(grad(lambda p, x: p['w']*x**2), (None, 0))({'w': 3.0}, array([1.0, 2.0]))", {"w": [1.0, 4.0]}),
+    ("scan(lambda c, x: (c + x, c), 0.0, array([1.0, 2.0, 3.0]), reverse=True)", (6.0, [5.0, 3.0, 0.0])),
+    ("scan(lambda a, x: a + x, array([1.0, 2.0, 3.0]), reverse=True)", [6.0, 5.0, 3.0]),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), MAPS, ids=[text for text, _ in MAPS])
+def test_maps(run: Runner, text: str, expected: object) -> None:
+    assert run(text) == expected
+
+
+def test_maps_that_do_not_fit(run: Runner) -> None:
+    assert run.refused("vmap(lambda x, y: x*y)(ones(2), ones(3))").code == "E0302"
+    assert run.refused("vmap(lambda x, y: x*y, (0, 0, 0))(ones(2), ones(2))").code == "E0508"
+
+
+# --- tapes ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_tape_that_never_recorded(run: Runner) -> None:
+    run("t = GradientTape()\nx = Variable(2.0)\ny = x**2\nt.gradient(y, x)")
+    assert "the tape never recorded; compute the target inside 'with tape:'" in run.notices("N0502")[0][0]
+
+
+def test_zeros_are_called_zeros(run: Runner) -> None:
+    text = "x = Variable(2.0)\nz = Variable(1.0)\nwith GradientTape() as t:\n    y = x**2\n"
+    assert run(text + "t.gradient(y, z, unconnected_gradients='zero')") == 0.0
+    assert run.notices("N0502")[0][0].startswith("the gradient is zero, as unconnected_gradients asks: ")
+
+
+def test_who_is_named_where_a_matrix_is_singular(run: Runner) -> None:
+    error = run.refused("slogdet(x)[1]", {"x": [[1.0, 1.0], [1.0, 1.0]]}, "grad")
+    assert error.message == "slogdet (by inv): the matrix is singular"
+    assert run.refused("inv([[1.0, 1.0], [1.0, 1.0]])").message == "inv: the matrix is singular"
+
+
+def test_the_kink_of_a_complex_abs(run: Runner) -> None:
+    run("abs(x)", {"x": 0j}, "grad")
+    assert run.notices("N0501")[0][0].endswith("0 chosen from the unit disc")
