@@ -22,6 +22,7 @@ from .built import Noted
 from .ir import BOOL, FLOAT, Array, Stack, Stmt, Unsupported, Var
 from .regions import dissolved
 from .tidy import changes, operands
+from .watch import Watch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,37 +32,23 @@ if TYPE_CHECKING:
     from ..core.operation import Singular
 
 
-def adjoint(kernel: ir.Kernel, result: Var, sources: list[Any], again: bool = False) -> tuple[ir.Kernel, list[Noted]]:
+def adjoint(
+    kernel: ir.Kernel, result: Var, sources: list[Any], again: bool = False, watch: Watch | None = None
+) -> tuple[ir.Kernel, list[Noted]]:
     """A kernel that gives `result` and the cotangents of `sources` (scalar variables or input arrays), seeded with 1.
 
     With it come the singular points it watches; their flags are the kernel's last result, an array that is there only
-    if there are any. `again` says that the kernel is to be differentiated in its turn.
+    if there are any. `again` says that the kernel is to be differentiated in its turn; `watch` holds what the program
+    itself watches.
     """
+    watch = watch or Watch()
     transform = Adjoint(active_set(kernel, result, sources), surely_reached(kernel, sources)[1], again)
-    forward = transform.keep_heads(kernel.body, True)
-
-    def clear() -> None:
-        transform.clear_scalars([s for s in sources if s.__class__ is Var])
-        for s in sources:
-            if s.__class__ is Array:
-                transform.array_of(s)
-        transform.clear_block(forward)
-
-    def seed() -> None:
-        if result in transform.active:
-            transform.builder.append(ir.Accumulate(transform.bars[result], 1.0))
-
-    body = dissolved(transform.there_and_back(forward, clear, seed))
+    body = transform.sweep(kernel.body, result, sources)
     results: list[Any] = [result]
     for s in sources:
         results.append(transform.bars[s] if s.__class__ is Var else transform.arrays[s])
-    if transform.noted:
-        notes = Array(ir.INT, (len(transform.noted),), "notes")
-        body[:0] = [ir.Set(flag, "copy", (0,), None, None) for flag in transform.flags]
-        body.append(ir.Alloc(notes, False))
-        body.extend(ir.Store(notes, k, flag) for k, flag in enumerate(transform.flags))
-        results.append(notes)
-    return ir.Kernel(kernel.parameters, body, results), transform.noted
+    whole = watch.given(ir.Kernel(kernel.parameters, body, results), transform.noted, transform.flags)
+    return whole, watch.noted
 
 
 class Adjoint:
@@ -82,6 +69,23 @@ class Adjoint:
         self.noted: list[Noted] = []
         # Heads of the loops being streamed: their cotangents are what the loop's results have.
         self.unchanged: set[Any] = set()
+
+    def sweep(self, block: list[Stmt], result: Var, sources: list[Any]) -> list[Stmt]:
+        """A block and the sweep back from `result`, which leaves the cotangents of sources in `bars` and `arrays`."""
+        forward = self.keep_heads(block, True)
+
+        def clear() -> None:
+            self.clear_scalars([s for s in sources if s.__class__ is Var])
+            for s in sources:
+                if s.__class__ is Array:
+                    self.array_of(s)
+            self.clear_block(forward)
+
+        def seed() -> None:
+            if result in self.active:
+                self.builder.append(ir.Accumulate(self.bars[result], 1.0))
+
+        return dissolved(self.there_and_back(forward, clear, seed))
 
     def is_active(self, x: Any) -> bool:
         return x.__class__ in (Var, Array) and self.origin.get(x, x) in self.active
@@ -267,6 +271,8 @@ class Adjoint:
                     self.reverse_loop(s)
                 else:
                     there[k : k + 1] = fused
+            elif isinstance(s, ir.Accumulate | ir.ReverseLoop | ir.TakeBack | ir.Rewind):
+                raise Unsupported("the reverse sweep of a reverse sweep")
         return there
 
     # --- loops that only sum ----------------------------------------------------------------------------------------

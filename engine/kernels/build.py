@@ -12,6 +12,7 @@ from ..ops.registry import ROWS
 from . import ir
 from .ir import BOOL, FLOAT, INT, LIMIT, Array, Unsupported, Var
 from .primitives import FOR_INTEGERS, LOGIC, TEXT, attributes_covered, kind_of_row
+from .watch import Watch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -191,6 +192,8 @@ class Builder:
         # Integers of a dtype of their own, which do not mix with floats.
         self.strong: set[Any] = set()
         self.size = 0
+        # The singular points of derivatives inside the program.
+        self.watch = Watch()
         # The arrays that are known, which stand before everything else; and what is told of a singular point that a
         # row's rule finds in a mask.
         self.constants: dict[Any, Array] = {}

@@ -51,6 +51,7 @@ class Lowered:
             self.element = lambda index: result
         else:
             raise Unsupported("a result that is no number and no tensor")
+        builder.watch.begun(made.kernel.body)
         self.kernel = ir.Kernel(made.kernel.parameters, made.kernel.body, [self.value])
         self.targets: dict[str, Any] = {}
         for name in sources:
@@ -92,12 +93,13 @@ class Lowered:
 def build(program: CoreProgram, spec: dict[str, Any], sources: Sequence[str] | None) -> Built:
     """The kernel of the value (sources None) or of value and gradient."""
     lowered = Lowered(program, spec, sources or ())
+    watch = lowered.builder.watch
     if sources is None:
-        return lowered.built(fuse(lowered.kernel), [])
+        return lowered.built(fuse(watch.given(lowered.kernel)), watch.noted)
     result = lowered.summed()
-    short = fuse(ir.Kernel(lowered.kernel.parameters, lowered.kernel.body, [lowered.value, result]))
-    value, total = short.results
-    differentiated, noted = adjoint(short, total, list(lowered.targets.values()))
+    short = fuse(ir.Kernel(lowered.kernel.parameters, lowered.kernel.body, [lowered.value, result, *watch.results]))
+    value, total = short.results[:2]
+    differentiated, noted = adjoint(short, total, list(lowered.targets.values()), watch=watch)
     differentiated.results[0] = value
     return lowered.built(differentiated, noted, result)
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 from . import ir
 from .adjoint import adjoint
 from .build import Builder, Sym
-from .built import Built
+from .built import Built, Noted
 from .construct import Lowered
 from .directions import Directions, Sources, copied, count, defined, split, within
 from .ir import BOOL, FLOAT, INT, Array, Stmt, Unsupported, Var
-from .regions import dissolved
+from .regions import dissolved, ruled
 from .simplify import simplify
 from .tangent import Tangent
 from .work import COMMAND_WORK
@@ -31,7 +31,7 @@ LANES = 4
 def jvp(lowered: Lowered, moved: Sequence[str]) -> Built:
     """Value, tangent, flags; the tangents of the sources `moved` are further parameters."""
     result = lowered.summed()
-    kernel, noted = adjoint(lowered.kernel, result, list(lowered.targets.values()))
+    kernel, noted = adjoint(lowered.kernel, result, list(lowered.targets.values()), watch=lowered.builder.watch)
     if not noted:
         kernel = ir.Kernel(lowered.kernel.parameters, dissolved(lowered.kernel.body), [lowered.value])
     seeds = parameters_for([lowered.targets[name] for name in moved])
@@ -41,7 +41,12 @@ def jvp(lowered: Lowered, moved: Sequence[str]) -> Built:
     flags = kernel.results[-1:] if noted else []
     results = [lowered.value, *([] if found is None else [found]), *flags]
     extra = [x if x.__class__ is Array else x[0] for x in seeds.values()]
-    return lowered.built(ir.Kernel(kernel.parameters + extra, body, results), noted, result)
+    return lowered.built(ir.Kernel(kernel.parameters + extra, body, results), told_by_tape(lowered, noted), result)
+
+
+def told_by_tape(lowered: Lowered, noted: list[Noted]) -> list[Noted]:
+    """The singular points of a kernel in forward mode: beside rows with rules of their own, the tape's to decide."""
+    return [Noted(n.message, n.site, False) for n in noted] if ruled(lowered.kernel.body) else noted
 
 
 def parameters_for(sources: Sequence[Any]) -> dict[Any, Any]:
@@ -64,7 +69,7 @@ def vjp(lowered: Lowered) -> Built:
     result = lowered.summed(
         (lambda index: builder.load(given, builder.flat(index, shape))) if shape else lambda index: Sym(builder, given)
     )
-    kernel, noted = adjoint(lowered.kernel, result, list(lowered.targets.values()))
+    kernel, noted = adjoint(lowered.kernel, result, list(lowered.targets.values()), watch=lowered.builder.watch)
     kernel.results[0] = lowered.value
     return lowered.built(kernel, noted, result)
 
@@ -72,7 +77,7 @@ def vjp(lowered: Lowered) -> Built:
 def hvp(lowered: Lowered, moved: Sequence[str]) -> Built:
     """Value, gradients, products, flags; the vectors of the sources `moved` are further parameters."""
     result = scalar_result(lowered)
-    kernel, noted = adjoint(lowered.kernel, result, list(lowered.targets.values()), True)
+    kernel, noted = adjoint(lowered.kernel, result, list(lowered.targets.values()), True, lowered.builder.watch)
     kernel.results[0] = lowered.value
     seeds = parameters_for([lowered.targets[name] for name in moved])
     tangent = Tangent(kernel, seeds)
@@ -103,7 +108,7 @@ def hessian(lowered: Lowered, lanes: int | None = None) -> Built:
     sources = Sources(lowered, result)
     total = sources.total
     lanes = min(LANES, total) if lanes is None else lanes
-    kernel, noted = adjoint(lowered.kernel, result, sources.targets, True)
+    kernel, noted = adjoint(lowered.kernel, result, sources.targets, True, lowered.builder.watch)
     kernel.results[0] = lowered.value
     flags = kernel.results[1 + len(sources.targets) :]
     seeds = sources.seeds(lanes)
@@ -141,7 +146,7 @@ def forward_jacobian(lowered: Lowered, lanes: int | None = None) -> Built:
     sources = Sources(lowered, result)
     total = sources.total
     lanes = min(LANES, total) if lanes is None else lanes
-    kernel, noted = adjoint(lowered.kernel, result, list(lowered.targets.values()))
+    kernel, noted = adjoint(lowered.kernel, result, list(lowered.targets.values()), watch=lowered.builder.watch)
     flags = kernel.results[1 + len(lowered.targets) :]
     if not noted:
         kernel = ir.Kernel(lowered.kernel.parameters, dissolved(lowered.kernel.body), [])
@@ -163,7 +168,8 @@ def forward_jacobian(lowered: Lowered, lanes: int | None = None) -> Built:
             within(builder, direction, lane, lanes, total, column)
 
     made = Directions(lowered, sources, seeds, lanes, [lowered.value], flags)
-    built = lowered.built(made.kernel(kernel.parameters, body, [table], collect, [moved]), noted, result)
+    outer = made.kernel(kernel.parameters, body, [table], collect, [moved])
+    built = lowered.built(outer, told_by_tape(lowered, noted), result)
     built.passes = COMMAND_WORK["jvp"] * total
     return built
 
@@ -180,7 +186,11 @@ def reverse_jacobian(lowered: Lowered) -> Built:
     result = lowered.summed(lambda index: builder.load(weights, builder.flat(index, shape)))
     sources = Sources(lowered, result)
     kernel, noted = adjoint(
-        ir.Kernel([*plain.parameters, weights], plain.body, [lowered.value]), result, sources.targets
+        ir.Kernel([*plain.parameters, weights], plain.body, [lowered.value]),
+        result,
+        sources.targets,
+        False,
+        lowered.builder.watch,
     )
     kernel.results[0] = lowered.value
     inner = simplify(kernel)

@@ -309,6 +309,10 @@ class Expressions:
 
             run = INTRINSICS.get(callee.name)
             if run is None:
+                from .nested import OPERATORS as DERIVATIVES
+
+                run = DERIVATIVES.get(callee.name)
+            if run is None:
                 raise Unsupported(f"'{callee.name}'")
             return run(self, *args, **keywords)
         if callee.__class__ is DType and len(args) == 1 and callee.name == "float64":

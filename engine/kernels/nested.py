@@ -8,14 +8,16 @@ swept for in reverse, which an outer tangent goes through and an outer adjoint d
 
 from __future__ import annotations
 
+from ..core.operation import Operation
 from . import ir
 from .activity import active_set, surely_reached
-from .adjoint import Adjoint
+from .adjoint import Adjoint, fresh
 from .build import NUMBERS, Builder, Lazy, Sym, raw
-from .ir import FLOAT, INT, Array, Unsupported, Var
+from .ir import BOOL, FLOAT, INT, Array, Unsupported, Var
+from .regions import dissolved, ruled
 from .specialise import Specialiser
 from .tangent import Tangent
-from .values import Closure, Derived
+from .values import Chosen, Closure, List, Made
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +46,11 @@ class Leaves:
                 continue
             if x.__class__ is Lazy and not x.shape:
                 x = x.element(())
-            if x.__class__ is bool or x.__class__ not in (*NUMBERS, Sym) or (x.__class__ is Sym and x.kind not in (FLOAT, INT)):
+            if (
+                x.__class__ is bool
+                or x.__class__ not in (*NUMBERS, Sym)
+                or (x.__class__ is Sym and x.kind not in (FLOAT, INT))
+            ):
                 raise Unsupported("a derivative by an argument of this kind")
             var = Var(FLOAT, "p")
             builder.append(ir.Set(var, "copy", (raw(builder.to_float(x)),), None, None))
@@ -61,7 +67,14 @@ class Leaves:
         return found
 
 
+def settled(builder: Builder, x: Any) -> Any:
+    """A result with its arrays in memory, where they were computed."""
+    return rebuild(x, [builder.settle(leaf) for leaf in flatten(x)])
+
+
 def flatten(x: Any) -> list[Any]:
+    if x.__class__ is List and x.items is not None:
+        x = x.items
     if x.__class__ in (list, tuple):
         return [leaf for item in x for leaf in flatten(item)]
     if x.__class__ is dict:
@@ -71,6 +84,8 @@ def flatten(x: Any) -> list[Any]:
 
 def rebuild(structure: Any, leaves: list[Any]) -> Any:
     """The structure with its leaves replaced in order; `leaves` is used up."""
+    if structure.__class__ is List:
+        return List([rebuild(item, leaves) for item in structure.items or ()])
     if structure.__class__ in (list, tuple):
         return structure.__class__([rebuild(item, leaves) for item in structure])
     if structure.__class__ is dict:
@@ -81,8 +96,10 @@ def rebuild(structure: Any, leaves: list[Any]) -> Any:
 class Call:
     """A call of a function that is differentiated by some of its arguments."""
 
-    def __init__(self, machine: Specialiser, f: Any, args: Sequence[Any], keywords: dict[str, Any], argnums: Any) -> None:
-        if f.__class__ not in (Closure, Derived):
+    def __init__(
+        self, machine: Specialiser, f: Any, args: Sequence[Any], keywords: dict[str, Any], argnums: Any
+    ) -> None:
+        if f.__class__ not in (Closure, Chosen, Made, Operation):
             raise Unsupported("a derivative of what is no function of the program's")
         self.machine = machine
         self.builder = machine.builder
@@ -96,26 +113,22 @@ class Call:
         given = list(args)
         for n, x in zip(numbers, self.leaves.rebuilt(self.leaves.symbols)):
             given[n] = x
-        self.block, self.result = self.builder.nested(
-            lambda: self.builder.settle(machine.invoke(f, given, keywords))
-        )
+        self.block, self.result = self.builder.nested(lambda: self.builder.settle(machine.invoke(f, given, keywords)))
 
     def scalar(self, has_aux: bool = False) -> Any:
         """The result as a number or a symbol; what is none is the tape's to explain."""
         y = self.result
         if has_aux:
-            if y.__class__ not in (tuple, list) or len(y) != 2:
+            pair = sequence(y)
+            if len(pair) != 2:
                 raise Unsupported("a function that does not return a value and something more")
-            y, self.auxiliary = y
+            y, self.auxiliary = pair
         if y.__class__ is Lazy and not y.shape:
             extra, y = self.builder.nested(lambda: y.element(()))
             self.block.extend(extra)
         if y.__class__ not in (Sym, *NUMBERS):
             raise Unsupported("the gradient of what is no number")
         return y
-
-    def kernel(self, result: Any) -> ir.Kernel:
-        return ir.Kernel(list(self.leaves.sources), self.block, [result])
 
     def splice(self, block: list[ir.Stmt]) -> None:
         """Put statements where the call stands."""
@@ -147,8 +160,9 @@ class Call:
 
     def pushed(self, result: Any, seeds: dict[Any, Any], lanes: int) -> Tangent:
         """The block with tangents, put in its place."""
-        tangent = Tangent(self.kernel(result), seeds, lanes, True, self.builder.watch)
-        self.splice(tangent.run(self.block))
+        body = dissolved(self.block)
+        tangent = Tangent(ir.Kernel(list(self.leaves.sources), body, [result]), seeds, lanes, True, self.builder.watch)
+        self.splice(tangent.run(body))
         return tangent
 
     def slopes(self, y: Any, tangents: list[Any]) -> list[Any]:
@@ -176,16 +190,22 @@ class Call:
         if y.__class__ is not Sym or y.kind != FLOAT:
             self.splice(self.block)
             return [self.zeros(x) for x in self.leaves.sources]
-        if self.leaves.total <= FEW:
+        if self.leaves.total <= FEW and not ruled(self.block):
             tangent = self.pushed(y.var, self.basis(), self.leaves.total)
             return self.slopes(y, tangent.of(y.var))
         return self.swept(y)
 
     def swept(self, y: Sym) -> list[Any]:
         """The gradient by a reverse sweep."""
-        builder, sources, kernel = self.builder, self.leaves.sources, self.kernel(y.var)
-        transform = Adjoint(active_set(kernel, y.var, sources), surely_reached(kernel, sources)[1], True, builder.watch)
-        self.splice(transform.sweep(self.block, y.var, sources))
+        builder, sources = self.builder, self.leaves.sources
+        kernel = ir.Kernel(list(sources), self.block, [y.var])
+        transform = Adjoint(active_set(kernel, y.var, sources), surely_reached(kernel, sources)[1], True)
+        body = transform.sweep(self.block, y.var, sources)
+        self.splice([ir.Set(flag, "copy", (0,), None, None) for flag in transform.flags])
+        self.splice(body)
+        for noted, flag in zip(transform.noted, transform.flags):
+            hit = fresh(builder, "not_equal", (flag, 0), BOOL)
+            builder.append(ir.If(hit.var, [builder.watch.flag(noted)], [], []))
         found: list[Any] = []
         for x in sources:
             if x.__class__ is Array:
@@ -211,33 +231,33 @@ def symbol(builder: Builder, x: Any) -> Any:
 # --- the operators ----------------------------------------------------------------------------------------------------
 
 
-def value_and_grad(machine: Specialiser, f: Any, argnums: Any = 0, has_aux: Any = False) -> Derived:
+def value_and_grad(machine: Specialiser, f: Any, argnums: Any = 0, has_aux: Any = False) -> Made:
     def run(args: list[Any], keywords: dict[str, Any]) -> Any:
         call = Call(machine, f, args, keywords, argnums)
         y = call.scalar(has_aux is True)
         g = call.structured(call.gradients(y))
         return ((y, call.auxiliary), g) if has_aux is True else (y, g)
 
-    return Derived("value_and_grad", run)
+    return Made(run, (f,))
 
 
-def grad(machine: Specialiser, f: Any, argnums: Any = 0, has_aux: Any = False) -> Derived:
+def grad(machine: Specialiser, f: Any, argnums: Any = 0, has_aux: Any = False) -> Made:
     both = value_and_grad(machine, f, argnums, has_aux)
 
     def run(args: list[Any], keywords: dict[str, Any]) -> Any:
         y, g = both.run(args, keywords)
         return (g, y[1]) if has_aux is True else g
 
-    return Derived("grad", run)
+    return Made(run, (f,))
 
 
-def jacobian(machine: Specialiser, f: Any, argnums: Any = 0) -> Derived:
+def jacobian(machine: Specialiser, f: Any, argnums: Any = 0) -> Made:
     def run(args: list[Any], keywords: dict[str, Any]) -> Any:
         call = Call(machine, f, args, keywords, argnums)
         y, lanes = call.result, call.leaves.total
         if y.__class__ is not Lazy or not y.shape or y.kind != FLOAT or y.stored is None:
             return call.structured(call.gradients(call.scalar()))
-        if lanes > FEW:
+        if lanes > FEW or ruled(call.block):
             raise Unsupported("a Jacobian by more inputs than are followed together")
         builder = call.builder
         tangent = call.pushed(y.stored, call.basis(), lanes)
@@ -253,7 +273,7 @@ def jacobian(machine: Specialiser, f: Any, argnums: Any = 0) -> Derived:
             first += size
         return call.structured(blocks)
 
-    return Derived("jacobian", run)
+    return Made(run, (f,))
 
 
 def copy_lane(
@@ -269,16 +289,18 @@ def copy_lane(
     builder.count(rows, one)
 
 
-def hessian(machine: Specialiser, f: Any, argnums: Any = 0) -> Derived:
+def hessian(machine: Specialiser, f: Any, argnums: Any = 0) -> Made:
     def run(args: list[Any], keywords: dict[str, Any]) -> Any:
         return jacobian(machine, grad(machine, f, argnums), argnums).run(args, keywords)
 
     if argnums.__class__ is not int:
         raise Unsupported("a Hessian by several arguments")
-    return Derived("hessian", run)
+    return Made(run, (f,))
 
 
 def sequence(x: Any) -> list[Any]:
+    if x.__class__ is List and x.items is not None:
+        return list(x.items)
     return list(x) if x.__class__ in (list, tuple) else [x]
 
 
@@ -295,11 +317,13 @@ def jvp(machine: Specialiser, f: Any, primals: Any, tangents: Any) -> Any:
         seeds[x] = seed_array(builder, x, t) if x.__class__ is Array else [seed_number(builder, t)]
     y = call.result
     result = y.stored if y.__class__ is Lazy else raw(y)
-    if y.__class__ is tuple or y.__class__ is list or (y.__class__ is Lazy and y.kind != FLOAT):
+    if y.__class__ not in (Sym, Lazy, *NUMBERS) or (y.__class__ is Lazy and y.kind != FLOAT):
         raise Unsupported("the tangent of a result of this kind")
     if result.__class__ not in (Var, Array) or result.kind != FLOAT:
         call.splice(call.block)
         return y, 0.0
+    if ruled(call.block):
+        raise Unsupported("the tangent of a row with a rule of its own")
     tangent = call.pushed(result, seeds, 1)
     if result.__class__ is Var:
         return y, symbol(builder, tangent.of(result)[0])
@@ -336,25 +360,21 @@ def hvp(machine: Specialiser, f: Any, primals: Any, vectors: Any) -> Any:
             raise Unsupported("a Hessian product by several arguments")
         return found[0]
 
-    _, product = jvp(machine, Derived("grad", packed), args, directions)
+    _, product = jvp(machine, Made(packed, (f,)), args, directions)
     return product if single else (product,)
 
 
 def vjp(machine: Specialiser, f: Any, *primals: Any) -> Any:
     """(f(*primals), a function from a cotangent of the result to those of the primals)."""
-    y = machine.invoke(f, list(primals), {})
-    if y.__class__ is Lazy or y.__class__ not in (Sym, *NUMBERS):
-        raise Unsupported("vjp of a result that is no number")
-    gradient = grad(machine, f, tuple(range(len(primals))))
+    y, found = value_and_grad(machine, f, tuple(range(len(primals)))).run(list(primals), {})
 
     def pull(cotangents: list[Any], keywords: dict[str, Any]) -> Any:
-        found = gradient.run(list(primals), {})
         if not cotangents:
             return found
         c = seed_number(machine.builder, cotangents[0])
         return rebuild(found, [scaled(machine, c, g) for g in flatten(found)])
 
-    return y, Derived("vjp", pull)
+    return y, Made(pull, (f,))
 
 
 def scaled(machine: Specialiser, c: Any, g: Any) -> Any:

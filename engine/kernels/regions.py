@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..core.state import STATE
+from ..ops.registry import ROWS
 from . import ir
 from .build import NUMBERS, Builder, Lazy, Sym, raw
 from .ir import FLOAT, Stmt, Var
@@ -99,4 +100,13 @@ def dissolved(block: list[Stmt]) -> list[Stmt]:
     return found
 
 
-__all__ = ["computed", "dissolved"]
+def ruled(block: list[Stmt]) -> bool:
+    """Whether some row in a block has a derivative that its statements need not have: a rule of its own."""
+    return any(
+        (s.__class__ is ir.Region and ROWS[s.row].derivative == "rule")
+        or any(ruled(getattr(s, name, None) or []) for name in ("test", "body", "then", "orelse"))
+        for s in block
+    )
+
+
+__all__ = ["computed", "dissolved", "ruled"]

@@ -18,7 +18,9 @@ from . import ir
 from .activity import dependencies, reach
 from .adjoint import chosen, fresh
 from .build import Builder, Sym, raw
+from .built import Noted
 from .ir import FLOAT, INT, Array, Stack, Stmt, Unsupported, Var
+from .watch import Watch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,16 +56,23 @@ class Tangent:
 
     `seeds` gives the tangents of sources: `lanes` operands for a scalar, one array of shape (*shape, lanes) for an
     array (of the array's own shape for one lane). `again` says that the result is to be differentiated once more, which
-    a value chosen at a singular point must allow for.
+    a value chosen at a singular point must allow for. With `watch`, the singular points that are met are noted, as ones
+    that only the tape can tell about: it is the sweep back that knows which of them take part.
     """
 
-    def __init__(self, kernel: ir.Kernel, seeds: dict[Any, Any], lanes: int = 1, again: bool = False) -> None:
+    def __init__(
+        self, kernel: ir.Kernel, seeds: dict[Any, Any], lanes: int = 1, again: bool = False, watch: Watch | None = None
+    ) -> None:
         self.lanes = lanes
         self.again = again
+        self.watch = watch
+        self.followed = reach(dependencies(kernel), seeds) if watch is not None else set()
         self.varied = varied_set(kernel, seeds)
         self.changing = changing(kernel.body)
         self.builder = Builder()
         self.dots: dict[Any, Any] = dict(seeds)
+        # The lengths of the tangents' logs, beside those of the arrays' logs.
+        self.marks: dict[Any, Any] = {}
 
     def run(self, block: list[Stmt]) -> list[Stmt]:
         """The statements with their tangents."""
@@ -120,6 +129,8 @@ class Tangent:
             # The formulas of the partials find what the program computes anyway.
             symbols = tuple(Sym(builder, a) if a.__class__ is Var else a for a in s.args)
             builder.remember(builder.key(s.op, symbols, s.attributes), Sym(builder, s.var))
+        if self.watch is not None:
+            self.doubt(s, self.watch)
         if self.has(s.var):
             if not shared:
                 builder.memos.append({})
@@ -133,6 +144,23 @@ class Tangent:
             finally:
                 if not shared:
                     builder.memos.pop()
+
+    def doubt(self, s: ir.Set, watch: Watch) -> None:
+        """Note the singular points of a row whose inputs are followed."""
+        row = ROWS.get(s.op)
+        if row is None or not row.singular or row.derivative not in ("partials", "zero"):
+            return
+        builder = self.builder
+        symbols = tuple(Sym(builder, a) if a.__class__ is Var else a for a in s.args)
+        builder.memos.append({})
+        for spot in row.singular:
+            if s.args[spot.input] in self.followed:
+                mask = spot.where(*symbols)
+                if mask is True:
+                    builder.append(watch.flag(Noted(spot.message, s.site, False)))
+                elif mask.__class__ is Sym:
+                    builder.append(ir.If(mask.var, [watch.flag(Noted(spot.message, s.site, False))], [], []))
+        builder.memos.pop()
 
     def tangents(self, s: ir.Set) -> list[Any]:
         """The tangents of a row's result."""
@@ -230,6 +258,12 @@ class Tangent:
             # The log of the tangents has as many entries for each of the array's.
             self.builder.append(ir.Rewind(self.dots[s.array], self.place(s.value, 0)))
 
+    def mark(self, s: ir.Mark) -> None:
+        self.builder.append(s)
+        if self.has(s.array):
+            self.marks[s.var] = Var(INT)
+            self.builder.append(ir.Mark(self.marks[s.var], self.dots[s.array]))
+
     def as_it_is(self, s: Stmt) -> None:
         self.builder.append(s)
 
@@ -248,6 +282,8 @@ class Tangent:
             carried.append((phi, initial, following))
             if self.has(phi):
                 carried.extend(zip(self.dots[phi], self.of(initial), self.of(following)))
+            elif following in self.marks:
+                carried.append((Var(INT, "l"), self.marks[initial], self.marks[following]))
         self.builder.append(s.replace(body=body, carried=carried, stacks=stacks))
 
     def reverse_loop(self, s: ir.ReverseLoop) -> None:
@@ -278,7 +314,7 @@ STATEMENTS: dict[type, Any] = {
     ir.Store: Tangent.store,
     ir.OpenLog: Tangent.open_log,
     ir.Keep: Tangent.keep,
-    ir.Mark: Tangent.as_it_is,
+    ir.Mark: Tangent.mark,
     ir.TakeBack: Tangent.take_back,
     ir.Rewind: Tangent.rewind,
     ir.AddTo: Tangent.add_to,
