@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 MAX_INLINE = 40
+# Calls of a function of functions inside itself: a minimum of minima.
+MAX_INNER = 4
 MAX_CALLS = 5_000
 # Lists are written out up to this length.
 MAX_ITEMS = 256
@@ -321,10 +323,13 @@ class Expressions:
 
     def inline(self, function: Closure, args: list[Any], keywords: dict[str, Any]) -> Any:
         code = function.code
-        for running, depth in self.active:
-            # Recursion that data decides never ends here; what is decided now may.
-            if running is code and (depth != self.dynamic or len(self.active) >= MAX_INLINE):
-                raise Unsupported(f"the recursion of {code.name}")
+        running = [depth for active, depth in self.active if active is code]
+        # Recursion that data decides never ends here; what is decided now may, as may a function of functions.
+        decided = all(depth == self.dynamic for depth in running) or (
+            len(running) < MAX_INNER and any(a.__class__ is Closure for a in (*args, *keywords.values()))
+        )
+        if not decided or (running and len(self.active) >= MAX_INLINE):
+            raise Unsupported(f"the recursion of {code.name}")
         if len(self.active) >= MAX_INLINE:
             raise Unsupported("calls nested this deeply")
         if len(args) > len(code.parameters) or any(k not in code.parameters for k in keywords):

@@ -47,9 +47,9 @@ def legal_programs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def adjoint_of_legal(transform: Any) -> Any:
-    def checked_adjoint(kernel: ir.Kernel, *others: Any) -> Any:
+    def checked_adjoint(kernel: ir.Kernel, *others: Any, **options: Any) -> Any:
         ir.check(kernel)
-        return transform(kernel, *others)
+        return transform(kernel, *others, **options)
 
     return checked_adjoint
 

@@ -1,0 +1,106 @@
+"""Derivative operators inside programs: kernels against the tape, and against closed forms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import adiff
+import numpy as np
+import pytest
+from agreement import agree
+
+POINT: dict[str, Any] = {"x": 0.7, "y": -1.3, "v": np.array([0.3, -1.1, 0.9, 2.0])}
+TOLERANCE = 1e-12
+
+PROGRAMS = {
+    "scalar": "grad(lambda u: u**3*x)(y)",
+    "newton": ("f = lambda t: t**3 - x\nt = 1.5\nfor i in range(6):\n    t = t - f(t) / grad(f)(t)\nt"),
+    "value_and_grad": (
+        "def f(a, b):\n    return a*b**2\ny2, g = value_and_grad(f, argnums=(0,1))(x, y)\ny2 + g[0]*g[1]"
+    ),
+    "array": ("f = lambda u: sum(u**2*x) + u[0]*y\nsum(grad(f)(v)**2)"),
+    "descent": (
+        "f = lambda u: sum((u - x)**2) + u[0]*u[1]\nw = v*1.0\nfor i in range(4):\n    w = w - 0.1*grad(f)(w)\nsum(w*w)"
+    ),
+    "loop inside": (
+        "def f(u):\n    s = u\n    for i in range(3):\n        s = s*s*0.5 + y\n    return s\ngrad(f)(x) * x"
+    ),
+    "branch": ("def f(u):\n    if u > 0.2:\n        return u**3\n    return sin(u)\ngrad(f)(x) + grad(f)(y)*x"),
+    "jvp": ("y0, t = jvp(lambda u, w: u*u*w, (x, y), (1.0, x))\ny0 * t"),
+    "jvp array": ("y0, t = jvp(lambda u: u*u*x, (v,), (v,))\nsum(y0 * t)"),
+    "second": "grad(grad(lambda u: u**4*y))(x)",
+    "third": "grad(grad(grad(lambda u: exp(u*y))))(x)",
+    "hessian": ("H = hessian(lambda u: u[0]**2*u[1] + sin(u[2]*u[3])*x)(v)\nsum(H*H)"),
+    "jacobian": ("J = jacobian(lambda u: stack([u[0]*u[1], u[2]**2*x]))(v)\nsum(J*J)"),
+    "hvp": "sum(hvp(lambda u: sum(u**3)*y, v, v))*x",
+    "vjp": ("y0, pull = vjp(lambda u, w: u*u*w, x, y)\na, b = pull(2.0)\na*b + y0"),
+    "kink2": "grad(lambda u: abs(u)*y)(x)",
+    "kwargs": ("def f(u, s=2.0):\n    return u**s\ngrad(f)(abs(x), s=3.0) * y"),
+    "tuple arg": ("f = lambda p: p[0]*p[1]**2\na, b = grad(f)((x, y))\na + 2*b"),
+    "nested loops with grads": (
+        "def inner(u):\n"
+        "    t = 0.5\n"
+        "    for k in range(3):\n"
+        "        t = t - 0.1*grad(lambda s: (s - u)**2*s)(t)\n"
+        "    return t\n"
+        "def outer(u):\n"
+        "    return inner(u)**2 + u\n"
+        "w = x\n"
+        "for i in range(3):\n"
+        "    w = w - 0.1*grad(outer)(w)\n"
+        "w*y"
+    ),
+    "while": ("f = lambda t: t**2 - abs(x) - 1\nt = 3.0\nwhile abs(f(t)) > 1e-8:\n    t = t - f(t)/grad(f)(t)\nt"),
+    "captured": ("def f(u):\n    return grad(lambda s: s*s*u)(u)\ngrad(f)(x)*y"),
+    "aux": ("g, aux = grad(lambda u: (u*u, u*3), has_aux=True)(x)\ng*aux"),
+    "const": "grad(lambda u: 3.0)(x) + x",
+    "grad of row": "grad(sin)(x)*y",
+}
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_program(name: str) -> None:
+    """Value, gradient and Hessian of a program with derivatives inside, by both tiers."""
+    text = PROGRAMS[name]
+    at = {x: POINT[x] for x in adiff.program(text).inputs}
+    for command in ("value", "grad", "hessian"):
+        assert agree(text, at, None, command, TOLERANCE) == "", command
+
+
+@pytest.mark.usefixtures("interpret")
+def test_many_inputs_are_swept_for() -> None:
+    """More inputs than are followed forward: a sweep back, which an outer tangent goes through."""
+    text = "f = lambda u: sum(u**3)\nsum(grad(f)(concat([v, v, v])) * x)"
+    at = {"x": POINT["x"], "v": POINT["v"]}
+    assert agree(text, at, None, "value") == ""
+    assert agree(text, at, None, "grad") != ""  # the sweep back of a sweep back is the tape's
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("text", ["grad(lambda u: abs(u))(x - x)", "grad(lambda u: floor(u) * u)(x - x)"])
+def test_kinks_are_the_tape_s(text: str) -> None:
+    """What a sweep inside the program meets at a singular point, only the tape tells."""
+    for command in ("value", "grad"):
+        assert "singular point" in agree(text, {"x": 0.7}, None, command)
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [("grad(lambda u: u * v)(x)", "E0507"), ("grad(3.0)(x)", "E0304"), ("grad(lambda: 1.0)()", "E0508")],
+)
+def test_mistakes(text: str, code: str) -> None:
+    at = {x: POINT[x] for x in adiff.program(text).inputs}
+    with pytest.raises(adiff.AdiffError) as error:
+        adiff.program(text).evaluate("value", at, engine="kernel")
+    assert error.value.code == code
+
+
+def test_compiled_newton_of_a_closed_form() -> None:
+    """Newton's iteration for the cube root by gradients inside a loop: d cbrt(x)/dx = 1 / (3 cbrt(x)**2)."""
+    text = PROGRAMS["newton"].replace("range(6)", "range(9)")
+    outcome = adiff.program(text).evaluate("grad", {"x": 5.0}, engine="kernel")
+    assert outcome.engine == "kernel", outcome.reason
+    assert abs(outcome.value - 5 ** (1 / 3)) < 1e-15
+    assert abs(outcome.gradients["x"] - 1 / (3 * 5 ** (2 / 3))) < 1e-15
