@@ -225,8 +225,9 @@ class Evaluation:
         if engine == "auto" and not program.has_loops and repeats < MANY:
             self.outcome.reason = "no loop that would repay a compiler"
             return None
-        if STATE.weak_float.bits != 64 or STATE.kinks == "error" or self.limited:
-            self.outcome.reason = "the kernel tier computes in float64, without limits and without --kinks error"
+        unfit = self.unfit_for_kernels()
+        if unfit:
+            self.outcome.reason = unfit
             return None
         may_compile = True
         if engine == "auto":
@@ -262,9 +263,15 @@ class Evaluation:
         self.outcome.emitted = compiled.source
         return value, derivatives
 
-    @property
-    def limited(self) -> bool:
-        return any(self.options.get(name) is not None for name in ("max_steps", "timeout"))
+    def unfit_for_kernels(self) -> str:
+        """Why this evaluation is none for the kernel tier, whatever its program; "" if it may be."""
+        if STATE.weak_float.bits != 64:
+            return "kernels compute in float64"
+        if STATE.kinks == "error":
+            return "the tape stops at the singular points that --kinks error forbids"
+        if self.options.get("max_steps") is not None:
+            return "the tape counts the steps that --max-steps limits"
+        return ""
 
     def explain_non_finite(self, command: str) -> None:
         """Where the first NaN or infinity came from, if the results hold one: the program is run again, traced."""

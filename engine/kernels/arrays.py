@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..core.state import STATE
 from . import ir
 from .build import NUMBERS, Builder, Lazy, Sym, broadcast, join, kind_of, pick, raw
 from .ir import BOOL, FLOAT, INT, Array, Unsupported
@@ -90,7 +91,7 @@ def constant_array(builder: Builder, value: Any) -> Lazy:
 
 def get(builder: Builder, x: Lazy, index: Any) -> Any:
     """x[index] by NumPy's rules, for integers, symbols, slices, newaxis, the ellipsis and arrays of integers."""
-    shape, source = selection(builder, x.shape, index)
+    shape, source = selection(builder, x.shape, index, x.stored is not None and x.stored.role == "list")
     if x.stored is None and not getattr(x.element, "view", False) and not fixed(index):
         x = builder.settle(x)  # an element may be asked for again and again
     return result(remap(x, shape, source))
@@ -103,9 +104,12 @@ def fixed(index: Any) -> bool:
 
 
 def selection(
-    builder: Builder, shape: tuple[int, ...], index: Any
+    builder: Builder, shape: tuple[int, ...], index: Any, listed: bool = False
 ) -> tuple[tuple[int, ...], Callable[[tuple[Any, ...]], tuple[Any, ...]]]:
-    """The shape of what an index selects, and for an index into that the place in the indexed array."""
+    """The shape of what an index selects, and for an index into that the place in the indexed array.
+
+    `listed` says that the array stands for a list, whose errors are others.
+    """
     items = expanded(builder, shape, list(index) if index.__class__ is tuple else [index])
     arrays = [item for item in items if item.__class__ is Lazy]
     together = broadcast([a.shape for a in arrays], "an index") if arrays else ()
@@ -136,7 +140,7 @@ def selection(
         elif item.__class__ is Lazy:
             maps.append(checked_places(builder, item, n))
         elif item.__class__ is Sym and item.kind == INT:
-            maps.append(wrapped(builder, item, n))
+            maps.append(wrapped(builder, item, n, None if listed else ("index_on_axis", axis - 1, n)))
         else:
             raise Unsupported("an index of this kind")
 
@@ -234,14 +238,17 @@ def checked_places(builder: Builder, places: Lazy, n: int) -> Lazy:
     return checked
 
 
-def wrapped(builder: Builder, i: Sym, n: int) -> Sym:
-    """An index within bounds, counted from the front; what is not known now is checked when the kernel runs."""
+def wrapped(builder: Builder, i: Sym, n: int, failure: tuple[Any, ...] | None = None) -> Sym:
+    """An index within bounds, counted from the front; what is not known now is checked when the kernel runs.
+
+    `failure` says what an index out of bounds is (ir.Check).
+    """
     low, high = builder.interval(i)
     if low >= 0 and high < n:
         return i
     start = 0 if low >= 0 else -n
     if low < start or high >= n:
-        builder.append(ir.Check(i.var, start, n))
+        builder.append(ir.Check(i.var, start, n, STATE.site, failure))
     within = ir.Var(INT)
     builder.ranges[within] = (start, max(n - 1, 0))
     builder.append(ir.Set(within, "copy", (i.var,), None, None))

@@ -90,9 +90,9 @@ def from_plain(plain: dict[str, Any], source: Source) -> Built:
     return built
 
 
-def site_to_plain(site: Site, source: Source) -> tuple[int, int] | None:
+def site_to_plain(site: Site | None, source: Source) -> tuple[int, int] | None:
     """A place as offsets in the program's text; None for nowhere."""
-    if site.source is None:
+    if site is None or site.source is None:
         return None
     if site.source is not source:
         raise Unsupported("a place in another text")

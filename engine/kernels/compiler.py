@@ -9,13 +9,31 @@ floats(run, k, n), ints(run, k, n), bools(run, k, n)   memory slot k of the run 
                                                        content when it grows
 few_floats(n), few_ints(n), few_bools(n)               a short array of a fixed length on the machine's stack
 clear(a, n)                                            n zeros
-poll(run)                                              leaves the kernel if the run is to stop
+poll(run, k)                                           leaves the kernel at the place k if the run is to stop
+fail(run, k, i)                                        leaves the kernel at the place k: the number i is not as it should
 """
 
 from __future__ import annotations
 
+from _thread import allocate_lock
+
 from .ir import BOOL, FLOAT, INT
-from .machine import CAPACITY, FIRST_SLOT, LEFT, NEEDED, RESIZE, SLOT_WORDS, STOP, Code, resize_address
+from .machine import (
+    CAPACITY,
+    FAILED,
+    FIRST_SLOT,
+    LEFT,
+    NEEDED,
+    NO_MEMORY,
+    RESIZE,
+    SLOT_WORDS,
+    STOP,
+    STOPPED,
+    WHERE,
+    WHY,
+    Code,
+    resize_address,
+)
 from .primitives import helpers
 
 TYPE_CHECKING = False
@@ -25,32 +43,46 @@ if TYPE_CHECKING:
     from .emitted import Emitted
 
 NAMESPACE: dict[str, Any] = {}
+LOCK = allocate_lock()
 
 
 def compile_source(emitted: Emitted) -> Code:
-    """The machine code of emitted source, for this machine."""
+    """The machine code of emitted source, for this machine.
+
+    It is made in a thread where signals would interrupt it: half an import of Numba cannot be taken up again.
+    """
+    from .threads import interruptible
+
+    code: Code = interruptible(lambda: compiled_by_numba(emitted))
+    return code
+
+
+def namespace() -> dict[str, Any]:
+    """What emitted source finds around it."""
     from llvmlite import binding
+    from numba import njit
+
+    with LOCK:
+        if not NAMESPACE:
+            binding.add_symbol(RESIZE, resize_address())
+            NAMESPACE.update({**helpers(njit), **host_calls()})
+    return dict(NAMESPACE)
+
+
+def compiled_by_numba(emitted: Emitted) -> Code:
     from numba.core.compiler import Flags, compile_extra
     from numba.core.registry import cpu_target
 
-    if not NAMESPACE:
-        from numba import njit
-
-        NAMESPACE.update(helpers(njit))
-        NAMESPACE.update(host_calls())
-        binding.add_symbol(RESIZE, resize_address())
-    namespace = dict(NAMESPACE)
+    names = namespace()
     # The source is ours throughout: names are generated, and nothing of the program's text is in it.
-    exec(compile(emitted.text, "<kernel>", "exec"), namespace)
+    exec(compile(emitted.text, "<kernel>", "exec"), names)
     flags = Flags()
     flags.error_model = "numpy"
     flags.nrt = False
     flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
-    kinds = namespace["_KINDS"]
+    kinds = names["_KINDS"]
     types = (kinds["run"], *(kinds[letter] for letter in emitted.parameters))
-    made = compile_extra(
-        cpu_target.typing_context, cpu_target.target_context, namespace["kernel"], types, None, flags, {}
-    )
+    made = compile_extra(cpu_target.typing_context, cpu_target.target_context, names["kernel"], types, None, flags, {})
     return Code(made.library._get_compiled_object(), made.fndesc.llvm_func_name)
 
 
@@ -110,6 +142,12 @@ def host_calls() -> dict[str, Any]:
     def field(builder: Any, run: Any, place: Any) -> Any:
         return builder.gep(run, [place if hasattr(place, "type") else word(place)], inbounds=True)
 
+    def leave(context: Any, builder: Any, run: Any, why: int, where: Any, number: Any) -> None:
+        """Say why, and return; the exception is one of Numba's making, and nobody looks at it."""
+        for place, value in ((WHY, word(why)), (WHERE, where), (NEEDED, number)):
+            builder.store(value, field(builder, run, place))
+        context.call_conv.return_user_exc(builder, ArithmeticError)
+
     def with_room(context: Any, builder: Any, run: Any, slot: Any, needed: Any) -> Any:
         """The address of a slot of at least `needed` bytes; out of memory leaves the kernel."""
         at = builder.add(builder.mul(slot, word(SLOT_WORDS)), word(FIRST_SLOT))
@@ -118,9 +156,8 @@ def host_calls() -> dict[str, Any]:
         with builder.if_then(builder.icmp_signed(">", needed, had), likely=False):
             left = field(builder, run, LEFT)
             rest = builder.sub(builder.load(left), builder.sub(needed, had))
-            builder.store(needed, field(builder, run, NEEDED))
             with builder.if_then(builder.icmp_signed("<", rest, word(0)), likely=False):
-                context.call_conv.return_user_exc(builder, MemoryError)
+                leave(context, builder, run, NO_MEMORY, slot, needed)
             resize = cgutils.get_or_insert_function(
                 builder.module, ir.FunctionType(pointer, [pointer, word]), RESIZE
             )  # fmt: skip
@@ -128,7 +165,7 @@ def host_calls() -> dict[str, Any]:
                 builder.call(resize, [builder.inttoptr(builder.load(address), pointer), needed]), word
             )
             with builder.if_then(builder.icmp_signed("==", new, word(0)), likely=False):
-                context.call_conv.return_user_exc(builder, MemoryError)
+                leave(context, builder, run, NO_MEMORY, slot, needed)
             builder.store(rest, left)
             builder.store(new, address)
             builder.store(needed, capacity)
@@ -170,18 +207,28 @@ def host_calls() -> dict[str, Any]:
         return signature(types.none, memory, types.int64), generate
 
     @intrinsic  # type: ignore[untyped-decorator]
-    def poll(typing_context: Any, run: Any) -> Any:
+    def poll(typing_context: Any, run: Any, place: Any) -> Any:
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             # An atomic load is made anew in every iteration, and costs what any other does.
             stop = builder.load_atomic(field(builder, args[0], STOP), "monotonic", 8)
             with builder.if_then(builder.icmp_signed("!=", stop, word(0)), likely=False):
-                context.call_conv.return_user_exc(builder, KeyboardInterrupt)
+                leave(context, builder, args[0], STOPPED, args[1], word(0))
             return context.get_dummy_value()
 
-        return signature(types.none, record), generate
+        return signature(types.none, record, types.int64), generate
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def fail(typing_context: Any, run: Any, place: Any, number: Any) -> Any:
+        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            leave(context, builder, args[0], FAILED, args[1], args[2])
+            # What follows is never reached, but must be somewhere.
+            builder.position_at_end(builder.append_basic_block("after"))
+            return context.get_dummy_value()
+
+        return signature(types.none, record, types.int64, types.int64), generate
 
     numbers = {FLOAT: types.float64, INT: types.int64, BOOL: types.boolean}
-    found: dict[str, Any] = {"clear": clear, "poll": poll}
+    found: dict[str, Any] = {"clear": clear, "poll": poll, "fail": fail}
     for kind, stem in ((FLOAT, "floats"), (INT, "ints"), (BOOL, "bools")):
         found[stem] = slot_of(numbers[kind])
         found["few_" + stem] = short_array_of(numbers[kind])

@@ -9,6 +9,7 @@ import re
 from . import ir
 from .emitted import Emitted
 from .ir import BOOL, FLOAT, INT, Array, Stack, Stmt, Var
+from .polls import asking
 from .primitives import TEXT
 from .tidy import blocks_of, changes, mentions, operands
 
@@ -17,10 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from ..core.state import Site
+
 # Longer expressions get a name.
 LONGEST = 50
 STEMS = frozenset("v x l m n b c d r i k t h a ab da s ra w notes p".split())
-RESERVED = frozenset("math np range max min len float int abs kernel run clear poll".split()) | frozenset(
+RESERVED = frozenset("math np range max min len float int abs kernel run clear poll fail".split()) | frozenset(
     keyword.kwlist
 )
 CALL = re.compile(r"[\w.]+\((\{\d\}(, )?)*\)")
@@ -45,6 +48,9 @@ def emit(kernel: ir.Kernel) -> Emitted:
         "".join(p.kind.upper() if p.__class__ is Array else p.kind for p in kernel.parameters),
         [(printer.slots[r], r.kind, r.size) if r.__class__ is Array else scalar_kind(r) for r in kernel.results],
         len(printer.slots),
+        printer.heaviest,
+        printer.slot_sites,
+        printer.sites,
     )
 
 
@@ -127,6 +133,7 @@ class Printer:
         self.lines: list[str] = []
         self.known: list[str] = []  # the arrays that are constants, before the function
         self.trips = used_positions(kernel)
+        self.asking, self.heaviest = asking(kernel)
         self.once = read_once(kernel)
         self.waiting: dict[Var, Waiting] = {}
         self.names: dict[Any, str] = {}
@@ -134,6 +141,9 @@ class Printer:
         self.results = {r for r in kernel.results if r.__class__ is Array}
         # The memory slots of arrays, heads and logs.
         self.slots: dict[Any, int] = {}
+        self.slot_sites: list[Site | None] = []
+        self.anywhere = first_site(kernel.body)
+        self.sites: list[tuple[Site | None, tuple[Any, ...] | None]] = []
         for p in kernel.parameters:
             # An input keeps its own name where it can.
             if p.name.isascii() and p.name.isidentifier() and p.name not in self.taken and p.name[0] != "_":
@@ -224,12 +234,16 @@ class Printer:
             self.line(level, f"{self.name(s.var)} = {bare(code)}")
 
     def check(self, s: ir.Check, level: int) -> None:
-        self.line(level, f"if not {s.low} <= {self.text(s.index)} < {s.size}:")
-        self.line(level + 1, "raise IndexError")
+        index = self.text(s.index)
+        self.line(level, f"if not {s.low} <= {index} < {s.size}:")
+        self.line(level + 1, f"fail(run, {self.place(s.site, s.failure)}, {bare(index)})")
 
-    def room(self, owner: Any, kind: str, count: Any) -> str:
-        """Memory for `count` elements: what belongs to one `owner` is one slot."""
-        slot = self.slots.setdefault(owner, len(self.slots))
+    def room(self, owner: Any, kind: str, count: Any, site: Site | None = None) -> str:
+        """Memory for `count` elements: what belongs to one `owner` is one slot. `site` is where it may run out."""
+        if owner not in self.slots:
+            self.slots[owner] = len(self.slots)
+            self.slot_sites.append(site)
+        slot = self.slots[owner]
         return f"{MEMORY[kind]}(run, {slot}, {count})"
 
     def alloc(self, s: ir.Alloc, level: int) -> None:
@@ -257,8 +271,8 @@ class Printer:
 
     def make_log(self, array: Array, level: int) -> None:
         name = self.name(array)
-        self.line(level, f"{name}_at = {self.room(('at', array), INT, name + '_room')}")
-        self.line(level, f"{name}_was = {self.room(('was', array), array.kind, name + '_room')}")
+        self.line(level, f"{name}_at = {self.room(('at', array), INT, name + '_room', self.anywhere)}")
+        self.line(level, f"{name}_was = {self.room(('was', array), array.kind, name + '_room', self.anywhere)}")
 
     def keep(self, s: ir.Keep, level: int) -> None:
         name, index = self.name(s.array), bare(self.text(s.index))
@@ -307,9 +321,10 @@ class Printer:
         elif s.stacks and not straight:
             self.line(level, f"{room} = len({bounds})")
         for stack in s.stacks.values():
-            self.line(level, f"{self.name(stack)} = {self.room(stack, stack.kind, room)}")
+            self.line(level, f"{self.name(stack)} = {self.room(stack, stack.kind, room, first_site(s.body))}")
         self.line(level, "while True:" if s.index is None else f"for {self.name(s.index)} in {bounds}:")
         first = len(self.lines)
+        self.ask(s, level + 1)
         if s.test is not None:
             self.block(s.test, level + 1, [s.condition])
             if s.condition is not True:
@@ -320,7 +335,7 @@ class Printer:
             self.line(level + 1, f"if {trips} == {room}:")
             self.line(level + 2, f"{room} *= 2")
             for stack in s.stacks.values():
-                self.line(level + 2, f"{self.name(stack)} = {self.room(stack, stack.kind, room)}")
+                self.line(level + 2, f"{self.name(stack)} = {self.room(stack, stack.kind, room, first_site(s.body))}")
         for phi, stack in s.stacks.items():
             self.line(level + 1, f"{self.name(stack)}[{place}] = {self.name(phi)}")
         if counted and not straight:
@@ -331,6 +346,17 @@ class Printer:
             self.line(level + 2, "break")
         if len(self.lines) == first:
             self.line(level + 1, "pass")
+
+    def ask(self, s: ir.Loop | ir.ReverseLoop, level: int) -> None:
+        """Leave here if the run is to stop."""
+        if s in self.asking:
+            self.line(level, f"poll(run, {self.place(first_site(s.body), None)})")
+
+    def place(self, site: Site | None, failure: tuple[Any, ...] | None) -> int:
+        """The number of a place in the program, with what an error there says."""
+        if (site, failure) not in self.sites:
+            self.sites.append((site, failure))
+        return self.sites.index((site, failure))
 
     def turn(self, s: ir.Loop, level: int) -> None:
         """The body of a loop, and what it hands on."""
@@ -347,6 +373,7 @@ class Printer:
     def reverse_loop(self, s: ir.ReverseLoop, level: int) -> None:
         k = self.name(s.position)
         self.line(level, f"for {k} in range({self.name(s.trips)} - 1, -1, -1):")
+        self.ask(s, level + 1)
         if s.index is not None:
             place = k
             if s.step != 1:
@@ -379,6 +406,19 @@ class Printer:
             self.line(level, f"{self.name(var)} = {bare(self.text(value))}")
         if len(self.lines) == first:
             self.line(level, "pass")
+
+
+def first_site(block: list[Stmt]) -> Site | None:
+    """A place in the program that a block computes something for."""
+    for s in block:
+        site: Site | None = getattr(s, "site", None)
+        if site is not None and site.source is not None:
+            return site
+        for inner in blocks_of(s):
+            site = first_site(inner)
+            if site is not None:
+                return site
+    return None
 
 
 def bare(code: str) -> str:

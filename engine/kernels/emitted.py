@@ -2,26 +2,58 @@
 
 from __future__ import annotations
 
+from .built import site_from_plain, site_to_plain
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
+
+    from ...parser.source import Source
+    from ..core.state import Site
 
 
 class Emitted:
     """A kernel in source form: `kernel(run, parameters ...)` returns the tuple of its results.
 
     `parameters` holds the kind of each, in upper case for arrays; `results` the kind of each scalar, and for arrays
-    (memory slot, kind, size); `slots` is the number of memory slots.
+    (memory slot, kind, size); `slots` is the number of memory slots. `heaviest` says how many statements one iteration
+    may take of the loops that ask whether to go on: 0 where none does, infinity where one is long for certain.
+    `slot_sites` gives the place in the program of every slot whose size a loop decides, None for the others; `sites`
+    the places that the source refers to by number, with what an error there says.
     """
 
-    __slots__ = ("parameters", "results", "slots", "text")
+    __slots__ = ("heaviest", "parameters", "results", "sites", "slot_sites", "slots", "text")
 
-    def __init__(self, text: str, parameters: str, results: list[Any], slots: int) -> None:
+    def __init__(
+        self,
+        text: str,
+        parameters: str,
+        results: list[Any],
+        slots: int,
+        heaviest: float = 0.0,
+        slot_sites: Sequence[Site | None] = (),
+        sites: Sequence[tuple[Site | None, tuple[Any, ...] | None]] = (),
+    ) -> None:
         self.text = text
         self.parameters = parameters
         self.results = results
         self.slots = slots
+        self.heaviest = heaviest
+        self.slot_sites = slot_sites
+        self.sites = sites
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_plain(self, source: Source) -> dict[str, Any]:
         """All of it, in types that marshal keeps."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        plain = {name: getattr(self, name) for name in self.__slots__}
+        plain["slot_sites"] = [site_to_plain(site, source) for site in self.slot_sites]
+        plain["sites"] = [(site_to_plain(site, source), failure) for site, failure in self.sites]
+        return plain
+
+
+def emitted_from_plain(plain: dict[str, Any], source: Source) -> Emitted:
+    """What `to_plain` was given, for the same program."""
+    emitted = Emitted(**plain)
+    emitted.slot_sites = [site_from_plain(site, source) for site in plain["slot_sites"]]
+    emitted.sites = [(site_from_plain(site, source), failure) for site, failure in plain["sites"]]
+    return emitted

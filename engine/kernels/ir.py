@@ -29,7 +29,21 @@ class Unsupported(Exception):
 
 
 class Left(Exception):
-    """A kernel left before its end."""
+    """A kernel left before its end: `why`, `where` and a `number`, as machine.py lists them."""
+
+    def __init__(self, why: int = 0, where: int = 0, number: int = 0) -> None:
+        super().__init__(why, where, number)
+        self.why = why
+        self.where = where
+        self.number = number
+
+
+class Stopped(BaseException):
+    """A kernel was left at the place `where` because of a signal; its exception is the cause."""
+
+    def __init__(self, where: int) -> None:
+        super().__init__(where)
+        self.where = where
 
 
 class Needed(Unsupported):
@@ -126,12 +140,20 @@ class Load(Stmt):
 
 
 class Check(Stmt):
-    """Leave the kernel with an IndexError unless `low <= index < size`; the tape then words the error."""
+    """Leave the kernel unless `low <= index < size`. What the error is, at the place `site`, is said by `failure`, the
+    name of a function of failures.py and its arguments before the index; where that is None, the tape says it."""
 
-    __slots__ = ("index", "low", "size")
+    __slots__ = ("index", "low", "size", "site", "failure")
     index: Any
     low: int
     size: int
+    site: Site | None
+    failure: tuple[Any, ...] | None
+
+    def __init__(
+        self, index: Any, low: int, size: int, site: Site | None = None, failure: tuple[Any, ...] | None = None
+    ) -> None:
+        super().__init__(index, low, size, site, failure)
 
 
 class Alloc(Stmt):

@@ -5,7 +5,9 @@ the record that it shares with its host, in words of 8 bytes:
 
 STOP       not 0: leave soon
 LEFT       bytes of memory that it may still take
-NEEDED     bytes of the request for memory that came last
+WHY        why it left: 0, NO_MEMORY, STOPPED or FAILED
+WHERE      which slot, loop or check left it
+NEEDED     bytes of memory that the slot was to have, or the number that the check was about
 then, for each memory slot, SLOT_WORDS words: the address and, CAPACITY words on, the size in bytes
 
 The host gives the slots of results memory of its own before the call; the kernel makes the others (RESIZE), and the
@@ -16,7 +18,7 @@ from __future__ import annotations
 
 import ctypes
 
-from .ir import BOOL, FLOAT, INT, Left, Unsupported
+from .ir import BOOL, FLOAT, INT, Left, Stopped, Unsupported
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +26,8 @@ if TYPE_CHECKING:
 
     from .emitted import Emitted
 
-STOP, LEFT, NEEDED, FIRST_SLOT = 0, 1, 2, 8
+STOP, LEFT, WHY, WHERE, NEEDED, FIRST_SLOT = 0, 1, 2, 3, 4, 8
+NO_MEMORY, STOPPED, FAILED = 1, 2, 3
 SLOT_WORDS, CAPACITY = 2, 1
 RESIZE = "adiff_resize"
 PLENTY = 1 << 62
@@ -112,26 +115,44 @@ class Entry:
         self.structure: Any = type("Results", (ctypes.Structure,), {"_fields_": fields})
         self.words = FIRST_SLOT + SLOT_WORDS * self.slots
 
-    def __call__(self, *values: Any) -> tuple[Any, ...]:
+    def __call__(self, *values: Any, memory: int | None = None, patient: bool = True) -> tuple[Any, ...]:
         """The results for values of the parameters: scalars as Python numbers, arrays as flat NumPy arrays (short ones
         of integers as arrays of ctypes).
 
-        Raises Left where the kernel left, MemoryError where its memory did not suffice.
+        `memory` limits the bytes that the kernel takes beside them. Where the caller is not `patient`, signals are
+        answered, and stop the kernel. Raises Left where the kernel left, and Stopped.
         """
         run = (ctypes.c_int64 * self.words)()
-        run[LEFT] = PLENTY
+        run[LEFT] = PLENTY if memory is None else memory
         given = [address_of(v) if letter.isupper() else v for letter, v in zip(self.parameters, values)]
         arrays = self.provide(run)
         results = self.structure()
         exception = ctypes.c_void_p()
-        try:
-            status = self.function(
-                ctypes.addressof(results), ctypes.addressof(exception), ctypes.addressof(run), *given
-            )
-        finally:
-            self.free(run)
+
+        def call() -> int:
+            try:
+                return self.function(  # type: ignore[no-any-return]
+                    ctypes.addressof(results), ctypes.addressof(exception), ctypes.addressof(run), *given
+                )
+            finally:
+                self.free(run)
+                del kept[:]
+
+        # A kernel that has been told to stop may run for a moment longer: what it reads and writes is kept until then.
+        kept: list[Any] = [values, arrays]
+        if patient:
+            status = call()
+        else:
+            from .threads import interruptible
+
+            try:
+                status = interruptible(call, lambda: run.__setitem__(STOP, 1))
+            except BaseException as cause:
+                if run[STOP] and run[WHY] == STOPPED:
+                    raise Stopped(run[WHERE]) from cause
+                raise
         if status:
-            raise Left
+            raise Left(run[WHY], run[WHERE], run[NEEDED])
         return tuple(
             arrays[k] if k in arrays else getattr(results, f"r{k}") for k in range(len(self.results))
         )  # fmt: skip

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from ...parser.errors import AdiffError
+from ..core.limits import LIMITS
 from ..core.state import STATE
 from ..program.core import CoreProgram
 from . import store
 from .built import from_plain, to_plain
 from .inputs import arguments, specification
-from .ir import Left, Unsupported
-from .work import LOAD_SECONDS, outlined, worthwhile
+from .ir import Left, Stopped, Unsupported
+from .work import LOAD_SECONDS, outlined, surely_quick, worthwhile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,46 +19,50 @@ if TYPE_CHECKING:
 
     from ...parser.source import Source
     from .built import Built
-
-# What a kernel raises where the answer, or the error in the user's words, is the tape's to give.
-LEAVING = (Left, ArithmeticError, IndexError, ValueError)
+    from .emitted import Emitted
+    from .machine import Code
 
 
 class Compiled:
-    """A kernel ready to run; `source` is what was compiled."""
+    """A kernel ready to run: what is known of it, what is called, and what was compiled."""
 
-    __slots__ = ("built", "run", "source")
+    __slots__ = ("built", "emitted", "entry")
 
-    def __init__(self, built: Built, run: Callable[..., Any], source: str) -> None:
+    def __init__(self, built: Built, entry: Callable[..., tuple[Any, ...]], emitted: Emitted) -> None:
         self.built = built
-        self.run = run
-        self.source = source
+        self.entry = entry
+        self.emitted = emitted
+
+    @property
+    def source(self) -> str:
+        """The source of the kernel."""
+        return self.emitted.text
 
 
-def compile_kernel(built: Built, keep: Callable[[dict[str, Any]], object] | None = None) -> Compiled:
-    """Emit what `build` made, compile and load it; `keep` takes what `load_kernel` makes the same of."""
+def compile_kernel(built: Built, keep: Callable[[Emitted, Code], object] | None = None) -> Compiled:
+    """Emit what `build` made, compile and load it; `keep` is given what was made."""
     from .compiler import compile_source
     from .emit import emit
-    from .machine import Entry, processor
+    from .machine import Entry
 
     assert built.kernel is not None
     emitted = emit(built.kernel)
     code = compile_source(emitted)
-    compiled = Compiled(built, Entry(emitted, code), emitted.text)
+    compiled = Compiled(built, Entry(emitted, code), emitted)
     if keep is not None:
-        keep({"emitted": emitted.to_plain(), "object": code.object, "symbol": code.symbol, "processor": processor()})
+        keep(emitted, code)
     return compiled
 
 
-def load_kernel(built: Built, kept: dict[str, Any]) -> Compiled:
+def load_kernel(built: Built, kept: dict[str, Any], source: Source) -> Compiled:
     """A kernel that was compiled by another process. Raises Unsupported where its code is not for this one."""
-    from .emitted import Emitted
+    from .emitted import emitted_from_plain
     from .machine import Code, Entry, processor
 
     if kept["processor"] != processor():
         raise Unsupported("machine code for another processor")
-    emitted = Emitted(**kept["emitted"])
-    return Compiled(built, Entry(emitted, Code(kept["object"], kept["symbol"])), emitted.text)
+    emitted = emitted_from_plain(kept["emitted"], source)
+    return Compiled(built, Entry(emitted, Code(kept["object"], kept["symbol"])), emitted)
 
 
 def run(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
@@ -69,10 +74,7 @@ def run(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
     for position in built.counted:
         if not values[position].is_integer():
             raise Unsupported("a range of a broken number")
-    try:
-        results: tuple[Any, ...] = compiled.run(*values)
-    except LEAVING:
-        raise Unsupported("an operation that fails, or leaves the integers that a float holds") from None
+    results = called(compiled, values)
     if built.noted:
         hit = [noted for flag, noted in zip(results[-1], built.noted) if flag]
         results = results[:-1]
@@ -83,6 +85,23 @@ def run(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
         for noted in hit:
             STATE.notify("N0501", noted.message, noted.site)
     return results
+
+
+def called(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
+    """The results of a kernel as it gives them. Raises Unsupported, or the error for which it left."""
+    emitted = compiled.emitted
+    # What takes but a moment is not worth a thread, which is what signals need.
+    patient = surely_quick(compiled.built, values, emitted.heaviest)
+    try:
+        return compiled.entry(*values, memory=LIMITS.max_memory, patient=patient)
+    except Left as left:
+        from .failures import error_of
+
+        raise error_of(left, emitted) from None
+    except Stopped as stopped:
+        from .failures import interruption
+
+        raise interruption(stopped, emitted) from None
 
 
 def reshaped(x: Any, shape: tuple[int, ...]) -> Any:
@@ -109,8 +128,8 @@ class Kernels:
         self.built: dict[str, Any] = {}
         self.kept: dict[str, dict[str, Any]] = {}
         self.compiled: dict[str, Compiled] = {}
-        # The inputs whose values decide what is compiled (`ones(n)`).
-        self.known: set[str] = set()
+        # The inputs whose values decide what is compiled (`ones(n)`): found by trying, so kept like kernels.
+        self.known: set[str] = set((store.load(self.key("known")) or {}).get("names", ()))
 
     def key(self, parts: Any) -> str:
         """Everything that a kernel depends on, on this machine."""
@@ -133,14 +152,14 @@ class Kernels:
         if key in self.kept:
             entry = self.kept.pop(key)
             try:
-                self.compiled[key] = load_kernel(self.built[key], entry)
+                self.compiled[key] = load_kernel(self.built[key], entry, self.source)
             except (Unsupported, *store.BROKEN):
                 store.forget(key)
                 self.built[key] = self.attempt(make)
         if key not in self.compiled:
             built = self.built[key]
             if not isinstance(built, Unsupported):
-                made = self.attempt(lambda: compile_kernel(built, lambda kept: self.keep(key, built, kept)))
+                made = self.attempt(lambda: compile_kernel(built, lambda *made: self.keep(key, built, *made)))
             else:
                 made = built
             if isinstance(made, Unsupported):
@@ -149,11 +168,22 @@ class Kernels:
             self.compiled[key] = made
         return self.compiled[key]
 
-    def keep(self, key: str, built: Built, kept: dict[str, Any]) -> None:
+    def keep(self, key: str, built: Built, emitted: Emitted, code: Code) -> None:
         """Keep a kernel for other processes, where that can be."""
+        from .machine import processor
+
         outlined(built)
         try:
-            store.save(key, {"built": to_plain(built, self.source), **kept})
+            store.save(
+                key,
+                {
+                    "built": to_plain(built, self.source),
+                    "emitted": emitted.to_plain(self.source),
+                    "object": code.object,
+                    "symbol": code.symbol,
+                    "processor": processor(),
+                },
+            )
         except (Unsupported, ValueError):
             pass  # what marshal does not take is made anew
 
@@ -188,6 +218,7 @@ class Kernels:
         if self.known.issuperset(names):
             return False
         self.known.update(names)
+        store.save(self.key("known"), {"names": sorted(self.known)})
         return True
 
     def prepared(self, parts: Any, make: Callable[[], Built], given: list[Any], always: bool) -> Compiled | None:
@@ -233,7 +264,9 @@ class Kernels:
             return make()
         except Unsupported as why:
             return why
-        except AdiffError:
+        except AdiffError as error:
+            if error.code == "E0603":
+                raise
             return Unsupported("a part of the program that is an error, if it is reached")
         except Exception as fault:
             if self.strict:

@@ -6,6 +6,7 @@ IR. Loops stay loops, branches that depend on data become `If` with merged value
 
 from __future__ import annotations
 
+from ..core.state import STATE
 from ..core.tensor import OPERATORS
 from ..program import core as c
 from . import ir
@@ -148,6 +149,7 @@ class Specialiser(Sequences):
             assert target.__class__ is c.StoreItem
             container = self.expression(target.container, frame)
             index = self.known_slices(self.expression(target.index, frame))
+            STATE.site = target.site
             self.put_item(container, index, value, target.back, frame)
 
     def put_item(self, container: Any, index: Any, value: Any, back: c.Target | None, frame: Frame) -> None:

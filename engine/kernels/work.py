@@ -21,6 +21,9 @@ STATEMENT_SECONDS = 4.0e-3
 # Loading a kernel that was kept: what reads machine code must be imported.
 LOAD_SECONDS = 0.04
 
+# Statements that a kernel is through with before anyone could want to stop it.
+QUICK_STATEMENTS = 3.0e6
+
 # What a command costs the tape, in gradients: passes forward and back, recorded or with tangents.
 COMMAND_WORK = {"jvp": 2.0, "vjp": 1.0, "hvp": 3.0}
 
@@ -216,6 +219,14 @@ def outlined(built: Built) -> list[Any]:
         assert built.estimate is not None
         built.outline = outline(built.estimate)
     return built.outline
+
+
+def surely_quick(built: Built, given: list[Any], heaviest: float) -> bool:
+    """Whether a kernel that takes at most `heaviest` statements between two questions is done in milliseconds."""
+    if heaviest == 0.0:
+        return True
+    operations = tape_operations(outlined(built), {parameter(k): x for k, x in enumerate(given)})
+    return operations is not None and operations * built.passes * heaviest < QUICK_STATEMENTS
 
 
 def worthwhile(built: Built, given: list[Any], ready: float | None) -> bool:

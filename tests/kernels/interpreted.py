@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from adiff.engine.kernels import emit, ir, runtime
+from adiff.engine.kernels import emit, ir, machine, runtime
 from adiff.engine.kernels.built import Built
 from adiff.engine.kernels.primitives import helpers
 
@@ -71,9 +71,13 @@ def clear(memory: Any, count: int) -> None:
     memory[:count] = 0
 
 
+def fail(run: Run, place: int, number: int) -> None:
+    raise ir.Left(machine.FAILED, place, int(number))
+
+
 def host_calls() -> dict[str, Any]:
     """What compiler.py gives to kernels that are compiled."""
-    found: dict[str, Any] = {"clear": clear, "poll": lambda run: None}
+    found: dict[str, Any] = {"clear": clear, "poll": lambda run, place: None, "fail": fail}
     for stem, dtype in (("floats", "float64"), ("ints", "int64"), ("bools", "bool")):
         found[stem] = lambda run, slot, count, dtype=dtype: run.room(dtype, slot, count)
         found["few_" + stem] = lambda count, dtype=dtype: np.full(count, 99, dtype=dtype)
@@ -94,12 +98,15 @@ def interpreted(built: Built, keep: Any = None) -> runtime.Compiled:
     exec(compile(tree, "<kernel>", "exec"), NAMESPACE)
     function = NAMESPACE["kernel"]
 
-    def run(*values: Any) -> Any:
-        with np.errstate(all="ignore"):
-            results = function(Run(), *[np.float64(v) if isinstance(v, float) else v for v in values])
+    def entry(*values: Any, **options: Any) -> Any:
+        try:
+            with np.errstate(all="ignore"):
+                results = function(Run(), *[np.float64(v) if isinstance(v, float) else v for v in values])
+        except (ArithmeticError, IndexError, ValueError):
+            raise ir.Left from None
         return tuple(r.item() if isinstance(r, np.generic) else r for r in results)
 
-    return runtime.Compiled(built, run, emitted.text)
+    return runtime.Compiled(built, entry, emitted)
 
 
 def checked(pass_: Callable[[ir.Kernel], ir.Kernel]) -> Callable[[ir.Kernel], ir.Kernel]:

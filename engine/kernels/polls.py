@@ -1,0 +1,56 @@
+"""Which loops of a kernel ask, at each iteration, whether the run is to stop: so few that it costs nothing, and so many
+that a kernel leaves within a second when it is told to."""
+
+from __future__ import annotations
+
+import math
+
+from . import ir
+from .ir import Stmt, Var
+from .tidy import blocks_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+# Statements that may pass between two questions: a few tenths of a second of the slowest.
+PATIENCE = 1e7
+
+
+def asking(kernel: ir.Kernel) -> tuple[set[Stmt], float]:
+    """The loops that ask: those whose iterations nobody can count now, and those that would take long without.
+
+    With them comes the most statements that one iteration of theirs may take: 0 where no loop asks, infinity where one
+    is long for certain.
+    """
+    counts: dict[Var, int] = {}
+    found: set[Stmt] = set()
+    heaviest = 0.0
+
+    def trips(s: Any) -> int | None:
+        """The iterations of a loop where they are known now."""
+        if s.__class__ is ir.ReverseLoop:
+            return counts.get(s.trips)
+        if s.test is not None or any(x.__class__ is not int for x in (s.start, s.stop, s.step)):
+            return None
+        counts[s.trips] = len(range(s.start, s.stop, s.step))
+        return counts[s.trips]
+
+    def work(block: list[Stmt]) -> float:
+        """Statements that may pass between two questions in a block."""
+        nonlocal heaviest
+        total = 0.0
+        for s in block:
+            inner = sum(work(inside) for inside in blocks_of(s))
+            if isinstance(s, ir.Loop | ir.ReverseLoop):
+                number = trips(s)
+                if number is None or number * (inner + 1.0) > PATIENCE:
+                    found.add(s)
+                    heaviest = max(heaviest, inner + 1.0 if number is None else math.inf)
+                else:
+                    inner = number * (inner + 1.0)
+            total += 1.0 + inner
+        return total
+
+    work(kernel.body)
+    return found, heaviest

@@ -1,0 +1,179 @@
+"""Kernels that end before their end: errors in the words of the tape, limits, and signals."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from typing import Any
+
+import adiff
+import pytest
+from adiff import AdiffError
+from adiff.engine.autodiff import drivers
+from adiff.engine.kernels import compiler, emit, ir, polls
+from agreement import outcome
+
+BRANCHING = """
+y = x
+for i in range(n):
+    if y > 1.0:
+        y = y * 0.5 + a
+    else:
+        y = y + x * 0.1
+y
+"""
+POINT = {"x": 0.7, "a": 0.3, "n": 10}
+
+READ = "s = 0.0\nfor i in range(n):\n    s = s + v[i] * v[i]\ns"
+OUT_OF_RANGE = [
+    (READ, {"v": [1.0, 2.0, 3.0], "n": 5}),
+    ("s = 0.0\nfor i in range(n):\n    s = s + v[1, i] * v[0, 0]\ns", {"v": [[1.0, 2.0, 3.0]] * 2, "n": 5}),
+    ("s = x\nfor i in range(n):\n    s = s + v[i - 4]\ns", {"v": [1.0, 2.0, 3.0], "n": 5, "x": 2.0}),
+    ("w = v * 1.0\nfor i in range(n):\n    w[i] = 2.0 * x\nsum(w)", {"v": [1.0, 2.0, 3.0], "n": 5, "x": 2.0}),
+]
+
+
+def refused(text: str, at: dict[str, Any], **options: Any) -> AdiffError:
+    with pytest.raises(AdiffError) as caught:
+        adiff.program(text).evaluate(options.pop("command", "grad"), at, engine="kernel", **options)
+    return caught.value
+
+
+@pytest.mark.parametrize(("text", "at"), OUT_OF_RANGE)
+def test_an_index_out_of_range_is_said_without_the_tape(
+    text: str, at: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tape = outcome(adiff.program(text), at, "tape", "grad", None)
+    assert isinstance(tape, AdiffError)
+
+    def never(*arguments: Any) -> None:
+        raise AssertionError("the tape ran")
+
+    monkeypatch.setattr(drivers, "recorded", never)
+    kernel = refused(text, at)
+    assert (kernel.code, kernel.message, kernel.hint) == (tape.code, tape.message, tape.hint)
+    assert kernel.span is not None
+    assert tape.span is not None
+    assert (kernel.span.start, kernel.span.end) == (tape.span.start, tape.span.end)
+
+
+def test_an_index_of_a_list_is_said_by_the_tape() -> None:
+    text = "w = [x, 2 * x]\ns = 0.0\nfor i in range(n):\n    s = s + w[i]\ns"
+    error = refused(text, {"x": 2.0, "n": 5})
+    assert error.message == "index 2 is out of range for a list of length 2"
+
+
+def test_heads_count_against_the_memory_limit() -> None:
+    error = refused(BRANCHING, {**POINT, "n": 10**8}, max_memory=10**8)
+    assert error.code == "E0602"
+    assert error.message == "the program ran out of memory (limit 95.4 MiB)"
+    assert error.span is not None
+    assert BRANCHING[error.span.start : error.span.end] in BRANCHING.split(":", 1)[1]
+    # What fits goes on, in the process that was refused before.
+    found = adiff.program(BRANCHING).evaluate("grad", {**POINT, "n": 10**6}, engine="kernel", max_memory=10**8)
+    assert found.engine == "kernel"
+
+
+def test_heads_of_a_loop_that_data_ends_count_too() -> None:
+    text = "y = x\nwhile y < n:\n    y = y * (1 + x * 1e-9)\ny"
+    error = refused(text, {"x": 1.0, "n": 1e6}, wrt=["x"], max_memory=2 * 10**8)
+    assert error.code == "E0602"
+    assert error.span is not None
+
+
+def test_a_time_limit_stops_a_kernel() -> None:
+    found = adiff.program(BRANCHING).evaluate("value", POINT, engine="kernel", timeout=60)
+    assert found.engine == "kernel"
+    start = time.perf_counter()
+    error = refused(BRANCHING, {**POINT, "n": 10**11}, command="value", timeout=0.2)
+    assert time.perf_counter() - start < 1.2
+    assert (error.code, error.message) == ("E0603", "the time limit of 0.2 s is over")
+    assert error.span is not None
+    assert error.span.start > BRANCHING.index(":")
+
+
+def test_a_time_limit_does_not_wait_for_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = BRANCHING.replace("0.1", "0.125")
+    original = compiler.compiled_by_numba
+    finished = threading.Event()
+
+    def slow(emitted: Any) -> Any:
+        time.sleep(3.0)
+        finished.set()
+        return original(emitted)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(compiler, "compiled_by_numba", slow)
+        start = time.perf_counter()
+        error = refused(text, POINT, timeout=0.3)
+        assert error.code == "E0603"
+        assert time.perf_counter() - start < 2.0
+        assert not finished.is_set()
+    # The compiler that goes on, unheard, is not in the way of the next kernel.
+    assert adiff.program(text).evaluate("grad", POINT, engine="kernel").engine == "kernel"
+    assert finished.wait(10.0)
+
+
+def test_another_thread_runs_kernels_too() -> None:
+    found: list[Any] = []
+    run = lambda: found.append(adiff.program(BRANCHING).evaluate("grad", {**POINT, "n": 10**6}, engine="kernel"))  # noqa: E731
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    assert found[0].engine == "kernel"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_ctrl_c_ends_a_command_within_a_second() -> None:
+    adiff.program(BRANCHING).evaluate("value", POINT, engine="kernel")  # kept, so that the command need not compile it
+    expression = "value", BRANCHING, "--at", "x=0.7,a=0.3,n=100000000000", "--engine", "kernel"
+    script = "import sys; from adiff.cli.main import main; print('started', file=sys.stderr, flush=True); main()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", script, *expression], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stderr is not None
+    assert process.stderr.readline() == "started\n"
+    time.sleep(1.5)  # in the kernel, or on a slow machine still on the way to it: either way it ends
+    start = time.perf_counter()
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=30)
+    assert time.perf_counter() - start < 1.0
+    assert process.returncode == 130
+    assert output == ""
+
+
+def kernel_of(text: str, at: dict[str, Any]) -> ir.Kernel:
+    """The kernel of a program's gradient."""
+    from adiff.engine.kernels.construct import build
+    from adiff.engine.kernels.runtime import specification
+    from adiff.engine.plain import bind
+
+    values = {name: bind(value, name) for name, value in at.items()}
+    kernel = build(adiff.program(text).core, specification(values, list(at)), list(at)).kernel
+    assert kernel is not None
+    return kernel
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "asked"),
+    [
+        # A loop whose end is an input asks, forward and back.
+        (BRANCHING, POINT, 2),
+        # What is done in a moment does not, and neither does what an array operation became.
+        ("y = x\nfor i in range(100):\n    y = sin(y)\ny", {"x": 1.0}, 0),
+        ("sum(sin(v) * v)", {"v": [0.5] * 1000}, 0),
+        # Inner loops of a known, small number of iterations leave it to the outer one.
+        ("y = x\nfor i in range(n):\n    for j in range(4):\n        y = sin(y)\ny", {"x": 1.0, "n": 3.0}, 2),
+        # A long loop asks, however well its number of iterations is known.
+        ("y = x\nfor i in range(100000000):\n    y = sin(y)\ny", {"x": 1.0}, 2),
+        ("y = x\nwhile y < 100:\n    y = y * 1.5\ny", {"x": 1.0}, 2),
+    ],
+)
+def test_loops_that_ask_whether_to_go_on(text: str, at: dict[str, Any], asked: int) -> None:
+    kernel = kernel_of(text, at)
+    assert emit.emit(kernel).text.count("poll(run") == asked
+    assert (polls.asking(kernel)[1] > 0) == (asked > 0)
