@@ -14,7 +14,22 @@ from .build import NUMBERS, Lazy, Sym, join, kind_of, raw
 from .expressions import Expressions
 from .heap import ITEMS, Heap, Rows
 from .ir import BOOL, FLOAT, INT, Array, Unsupported, Var
-from .values import CONFLICT, FLAGS, FUNCTIONS, RESULT, UNSET, VALUE, Chosen, Frame, List, Unset, equal
+from .values import (
+    CONFLICT,
+    FLAGS,
+    FUNCTIONS,
+    GONE,
+    RESULT,
+    RETURN,
+    SUSPEND,
+    UNSET,
+    VALUE,
+    Chosen,
+    Frame,
+    List,
+    Unset,
+    equal,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,7 +87,7 @@ class Control(Expressions):
     def stopped(self, frame: Frame) -> Any:
         """Whether a break, continue or return has been reached: a bool, or a symbol."""
         flags = [frame[name] for name in FLAGS if frame[name] is not False]
-        if any(flag is True for flag in flags):
+        if frame.get(GONE) is True or any(flag is True for flag in flags):
             return True
         result: Any = False
         for flag in flags:
@@ -99,6 +114,8 @@ class Control(Expressions):
     def branch(self, condition: Sym, frame: Frame, then: Side, orelse: Side, guards: list[str] | None = None) -> None:
         """Run both sides from the same frame, and merge what they assigned. `guards` are false where `orelse` runs."""
         builder = self.builder
+        # Where the function has returned, nothing reads its variables any more.
+        gone = [guards is not None and all(name in (RETURN, SUSPEND) for name in guards), False]
         heap = Heap([*self.frames, frame])
         sides: list[dict[int, Contents]] = []
         blocks: list[list[ir.Stmt]] = []
@@ -106,6 +123,7 @@ class Control(Expressions):
         for run in (then, orelse):
             block, _ = builder.nested(lambda run=run: self.side(frame, run))  # type: ignore[misc]
             sides.append(heap.changes())
+            gone[len(blocks)] |= any(frame.get(name) is True for name in (RETURN, SUSPEND, GONE))
             blocks.append(block)
             heap.restore()
         self.dynamic -= 1
@@ -120,11 +138,15 @@ class Control(Expressions):
                 if guards is not None and x is frame and slot in guards and right is False:
                     # Nothing was reached on the side where the flags were false, so the flag is what it was.
                     merged = before[slot]
+                elif any(gone) and x is frame and slot not in FLAGS and slot != VALUE:
+                    merged = merging.remaining(left, right, gone)
                 elif slot == ITEMS and x.__class__ is List:
                     merged = merging.items(left, right)
                 else:
                     merged = merging.merge(left, right, x.__class__ is Frame and slot == VALUE)
                 heap.put((key, slot), merged)
+        if all(gone):
+            frame[GONE] = True
         builder.append(ir.If(condition.var, blocks[0], blocks[1], merging.merges))
 
     def side(self, frame: Frame, run: Side) -> None:
@@ -212,6 +234,13 @@ class Merging:
         if a.__class__ is str and a == b:
             return a
         return CONFLICT
+
+    def remaining(self, a: Any, b: Any, gone: list[bool]) -> Any:
+        """The value of a variable that is read only where the side that is not gone was taken."""
+        found = self.merge(a, b, True)
+        if found is not CONFLICT:
+            return found
+        return self.merge(UNSET, b, True) if gone[0] else self.merge(a, UNSET, True)
 
     def scalar(self, a: Any, b: Any) -> Any:
         builder = self.builder

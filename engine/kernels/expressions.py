@@ -16,6 +16,7 @@ from .values import (
     CONFLICT,
     PARENT,
     RETURN,
+    SUSPEND,
     UNSET,
     VALUE,
     Chosen,
@@ -25,6 +26,7 @@ from .values import (
     List,
     Made,
     Range,
+    Recursive,
     Unset,
     new_frame,
     plain,
@@ -37,10 +39,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from .recursion import Recursion
+
 MAX_INLINE = 40
 # Calls of a function of functions inside itself: a minimum of minima.
 MAX_INNER = 4
-MAX_CALLS = 5_000
+# A recursion of more calls runs as a loop.
+MAX_CALLS = 300
+MANY_CALLS = 5_000
 # Lists are written out up to this length.
 MAX_ITEMS = 256
 SMALL_INTEGERS = frozenset(("+", "-", "*", "/", "//", "%", "**"))
@@ -54,6 +60,10 @@ class Expressions:
     active: list[tuple[c.FunctionCode, int]]
     calls: int
     frames: list[Frame]
+    # The functions that run as loops over stacks of frames, the one that does so now, and whether it may stop here.
+    recursive: set[c.FunctionCode]
+    recursion: Recursion | None
+    may_stop: bool
 
     def expression(self, node: c.Expr, frame: Frame) -> Any:
         handler = EXPRESSIONS.get(node.__class__)
@@ -291,6 +301,7 @@ class Expressions:
         callee = self.expression(node.function, frame)
         args, keywords = self.arguments(node, frame)
         STATE.site = node.site
+        self.may_stop = self.recursion is not None and callee.__class__ is Closure and self.recursion.may_stop_at(node)
         return self.invoke(callee, args, keywords)
 
     def invoke(self, callee: Any, args: list[Any], keywords: dict[str, Any]) -> Any:
@@ -323,18 +334,57 @@ class Expressions:
 
     def inline(self, function: Closure, args: list[Any], keywords: dict[str, Any]) -> Any:
         code = function.code
+        may_stop, self.may_stop = self.may_stop, False
+        values = self.bound(function, args, keywords)
+        recursion = self.recursion
+        if code in self.recursive:
+            if recursion is None or recursion.function.code is not code:
+                return self.recurse(function, values)
+            if not may_stop or recursion.function.frame is not function.frame:
+                raise Unsupported(f"the recursion of {code.name}, at a place where it cannot stop")
+            return recursion.call(values)
         running = [depth for active, depth in self.active if active is code]
         # Recursion that data decides never ends here; what is decided now may, as may a function of functions.
         decided = all(depth == self.dynamic for depth in running) or (
-            len(running) < MAX_INNER and any(a.__class__ is Closure for a in (*args, *keywords.values()))
+            len(running) < MAX_INNER and any(value.__class__ is Closure for value in values)
         )
-        if not decided or (running and len(self.active) >= MAX_INLINE):
-            raise Unsupported(f"the recursion of {code.name}")
+        if not decided or (running and (len(self.active) >= MAX_INLINE or self.calls > MAX_CALLS)):
+            raise Recursive(code)
         if len(self.active) >= MAX_INLINE:
             raise Unsupported("calls nested this deeply")
+        inner = new_frame(function.frame)
+        for i, value in enumerate(values):
+            inner[2 + i] = value
+        self.calls += 1
+        if self.calls > MANY_CALLS:
+            raise Unsupported("a program with this many calls")
+        caller = self.frames[-1]
+        self.active.append((code, self.dynamic))
+        self.frames.append(inner)
+        try:
+            self.block(code.body if recursion is None else recursion.body_of(code), inner)
+        finally:
+            self.active.pop()
+            self.frames.pop()
+        stopped = inner[SUSPEND]
+        if stopped is not False:
+            if not may_stop:
+                raise Unsupported("a recursion at a place where it cannot stop")
+            caller[SUSPEND] = stopped
+            if inner[RETURN] is False:
+                return UNSET
+        if inner[RETURN] is False:
+            return None
+        if (inner[RETURN] is not True and stopped is False) or inner[VALUE].__class__ is Unset:
+            raise Unsupported("a function that returns values of different kinds, or nothing on some path")
+        return inner[VALUE]
+
+    def bound(self, function: Closure, args: list[Any], keywords: dict[str, Any]) -> list[Any]:
+        """The values of a function's parameters."""
+        code = function.code
         if len(args) > len(code.parameters) or any(k not in code.parameters for k in keywords):
             raise Unsupported("a call that does not fit")
-        inner = new_frame(function.frame)
+        values: list[Any] = []
         for i, name in enumerate(code.parameters):
             if i < len(args):
                 if name in keywords:
@@ -346,22 +396,11 @@ class Expressions:
                 value = function.defaults[i]
                 if value is UNSET:
                     raise Unsupported("a call that does not fit")
-            inner[2 + i] = self.builder.settle(value)
-        self.calls += 1
-        if self.calls > MAX_CALLS:
-            raise Unsupported("a program with this many calls")
-        self.active.append((code, self.dynamic))
-        self.frames.append(inner)
-        try:
-            self.block(code.body, inner)
-        finally:
-            self.active.pop()
-            self.frames.pop()
-        if inner[RETURN] is False:
-            return None
-        if inner[RETURN] is not True or inner[VALUE] is UNSET or inner[VALUE] is CONFLICT:
-            raise Unsupported("a function that returns values of different kinds, or nothing on some path")
-        return inner[VALUE]
+            values.append(self.builder.settle(value))
+        return values
+
+    def recurse(self, function: Closure, args: list[Any]) -> Any:
+        raise NotImplementedError
 
     def method(self, node: c.Method, frame: Frame) -> Any:
         value = self.expression(node.value, frame)

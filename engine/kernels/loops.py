@@ -20,6 +20,7 @@ from .values import (
     PARENT,
     RESULT,
     RETURN,
+    SUSPEND,
     UNSET,
     VALUE,
     Each,
@@ -129,7 +130,7 @@ class Loops(Control):
         )
 
     def go_through(
-        self, items: Any, frame: Frame, receive: Callable[[Any], None], run: Callable[[], None], changing: set[int],
+        self, items: Any, frame: Frame, receive: Callable[[Any], None], run: Callable[[], None], changing: set[Any],
         orelse: list[c.Stmt] | None = None,
     ) -> None:  # fmt: skip
         """Run a body for every item: `receive` takes the item."""
@@ -180,7 +181,7 @@ class Loops(Control):
             rest()
 
     def counted(
-        self, counter: Range, frame: Frame, receive: Callable[[Any], None], run: Callable[[], None], changing: set[int],
+        self, counter: Range, frame: Frame, receive: Callable[[Any], None], run: Callable[[], None], changing: set[Any],
         peeled: bool = False,
     ) -> None:  # fmt: skip
         why = self.tried(lambda: self.loop(Header(counter, receive, None), frame, run, changing))
@@ -210,7 +211,7 @@ class Loops(Control):
         self.leave(frame, node.orelse)
 
     def repeat(
-        self, test: Callable[[], Any], frame: Frame, run: Callable[[], None], changing: set[int], peeled: bool = False
+        self, test: Callable[[], Any], frame: Frame, run: Callable[[], None], changing: set[Any], peeled: bool = False
     ) -> None:
         """Run a body while a condition holds."""
         why = self.tried(lambda: self.loop(Header(None, None, test), frame, run, changing))
@@ -240,7 +241,7 @@ class Loops(Control):
 
     # --- a loop -----------------------------------------------------------------------------------------------------
 
-    def loop(self, header: Header, frame: Frame, run: Callable[[], None], changing: set[int]) -> None:
+    def loop(self, header: Header, frame: Frame, run: Callable[[], None], changing: set[Any]) -> None:
         builder = self.builder
         heap = Heap(self.frames)
         plan: dict[Place, Any] = {}
@@ -274,8 +275,9 @@ class Loops(Control):
             fresh_variables(spec)
             heap.put(place, self.at_head(spec))
         frame[BREAK] = frame[CONTINUE] = False
-        if (id(frame), RETURN) in plan:
-            frame[RETURN] = False  # an iteration begins only where nothing has returned
+        for flag in (RETURN, SUSPEND):
+            if (id(frame), flag) in plan:
+                frame[flag] = False  # an iteration begins only where nothing has returned
         at_head = Heap(heap.objects.values())
         index = None if counter is None else self.counter_variable(counter)
         self.dynamic += 1
@@ -292,7 +294,7 @@ class Loops(Control):
         block, _ = builder.nested(iteration)
         self.dynamic -= 1
         stop_when: Any = None
-        for flag in (BREAK, RETURN):
+        for flag in (BREAK, RETURN, SUSPEND):
             value = frame[flag]
             if value is not False and value is not heap.before[id(frame)][flag]:
                 stop_when = value if stop_when is None else self.either(block, stop_when, value)

@@ -24,8 +24,10 @@ from .values import (
     RETURN,
     UNSET,
     VALUE,
+    Closure,
     Frame,
     List,
+    Recursive,
     new_frame,
     plain,
     static_index,
@@ -35,6 +37,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
+
+    from .recursion import Recursion
 
 
 class Specialised:
@@ -51,6 +55,16 @@ class Specialised:
 
 def specialise(program: c.CoreProgram, inputs: dict[str, Any]) -> Specialised:
     """The IR of a program; `inputs` gives per name a kind ("f", "i"), a shape (floats), or a known value in a list."""
+    recursive: set[c.FunctionCode] = set()
+    while True:
+        try:
+            return attempted(program, inputs, recursive)
+        except Recursive as found:
+            recursive.add(found.code)
+
+
+def attempted(program: c.CoreProgram, inputs: dict[str, Any], recursive: set[c.FunctionCode]) -> Specialised:
+    """The IR of a program of which some functions are known to be recursive. Raises Recursive for another one."""
     builder = Builder()
     parameters: list[Any] = []
     symbols: dict[str, Any] = {}
@@ -62,7 +76,7 @@ def specialise(program: c.CoreProgram, inputs: dict[str, Any]) -> Specialised:
             frame[slot] = symbols[name] = parameter(builder, parameters, name, inputs[name])
         else:
             frame[slot] = node.value if node.__class__ is c.Literal else node
-    machine = Specialiser(builder)
+    machine = Specialiser(builder, recursive)
     machine.frames.append(frame)
     machine.block(program.body, frame)
     if frame[RETURN] is True:
@@ -98,8 +112,11 @@ def parameter(builder: Builder, parameters: list[Any], name: str, spec: Any) -> 
 class Specialiser(Sequences):
     """Runs the core program on symbols."""
 
-    def __init__(self, builder: Builder) -> None:
+    def __init__(self, builder: Builder, recursive: set[c.FunctionCode]) -> None:
         self.builder = builder
+        self.recursive = recursive
+        self.recursion: Recursion | None = None
+        self.may_stop = False
         self.frames: list[Frame] = []  # of the functions that are running
         self.offsets = {}
         self.active: list[tuple[c.FunctionCode, int]] = []  # the functions being inlined, and `dynamic` there
@@ -111,6 +128,15 @@ class Specialiser(Sequences):
         if handler is None:
             raise Unsupported(f"the statement '{node.__class__.__name__}'")
         handler(self, node, frame)
+
+    def recurse(self, function: Closure, args: list[Any]) -> Any:
+        from .recursion import Recursion
+
+        outer, self.recursion = self.recursion, Recursion(self, function, args)
+        try:
+            return self.recursion.run()
+        finally:
+            self.recursion = outer
 
     def evaluate(self, node: c.Evaluate, frame: Frame) -> None:
         value = self.expression(node.value, frame)

@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 MAX_UNROLL = 64
 # The entries of a frame beside its variables: control flags, the value returned, the enclosing frame, the result.
 BREAK, CONTINUE, RETURN, VALUE, PARENT, RESULT = "$break", "$continue", "$return", "$value", "$parent", "$result"
-FLAGS = (BREAK, CONTINUE, RETURN)
+# A recursive call whose result is not there yet has stopped the function.
+SUSPEND = "$suspend"
+# Every path has returned or stopped.
+GONE = "$gone"
+FLAGS = (BREAK, CONTINUE, RETURN, SUSPEND)
 
 
 class Unset:
@@ -36,7 +40,8 @@ class Frame(dict):  # type: ignore[type-arg]
 
 def new_frame(parent: Frame | None) -> Frame:
     """A frame in which nothing has happened."""
-    return Frame({PARENT: parent, RESULT: UNSET, BREAK: False, CONTINUE: False, RETURN: False, VALUE: UNSET})
+    flags = dict.fromkeys(FLAGS, False)
+    return Frame({PARENT: parent, RESULT: UNSET, VALUE: UNSET, **flags})
 
 
 class List:
@@ -81,6 +86,13 @@ class Mismatch(Unsupported):
     def __init__(self, message: str, peel: bool = True) -> None:
         super().__init__(message)
         self.peel = peel
+
+
+class Recursive(Exception):
+    """A function calls itself as data decides: it must run as a loop over a stack of frames."""
+
+    def __init__(self, code: c.FunctionCode) -> None:
+        self.code = code
 
 
 class Chosen:
