@@ -85,7 +85,8 @@ class Adjoint:
             if result in self.active:
                 self.builder.append(ir.Accumulate(self.bars[result], 1.0))
 
-        return dissolved(self.there_and_back(forward, clear, seed))
+        body = dissolved(self.there_and_back(forward, clear, seed))
+        return [*self.builder.root, *body]  # at the root are the arrays that are constants
 
     def is_active(self, x: Any) -> bool:
         return x.__class__ in (Var, Array) and self.origin.get(x, x) in self.active

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..core.tensor import OPERATORS
 from . import ir
 from .arrays import known_integers, lazy, remap
 from .build import Builder, Lazy, Sym, broadcast, kind_of, pick, raw
@@ -67,9 +68,9 @@ class Loops:
         """An array of zeros to be added to, or to be filled in some places."""
         return self._memory(shape, kind, True, "local")
 
-    def changing(self, shape: tuple[int, ...], kind: str = FLOAT) -> Lazy:
+    def changing(self, shape: tuple[int, ...], kind: str = FLOAT, zero: bool = False) -> Lazy:
         """An array whose elements may be stored more than once: the last one counts."""
-        return self._memory(shape, kind, False, "updated")
+        return self._memory(shape, kind, zero, "updated")
 
     def _memory(self, shape: tuple[int, ...], kind: str, zero: bool, role: str) -> Lazy:
         array = Array(kind, shape, role=role)
@@ -115,15 +116,21 @@ class Loops:
         """`visit` for 0, ..., n - 1."""
         self.each((n,), lambda index: visit(index[0]))
 
-    def fold(self, n: int, starts: tuple[Any, ...], step: Callable[..., tuple[Any, ...]]) -> tuple[Any, ...]:
-        """What `state = step(i, *state)` for i = 0, ..., n - 1 makes of `starts`."""
+    def fold(
+        self, n: Any, starts: tuple[Any, ...], step: Callable[..., tuple[Any, ...]], limit: int = 0,
+        within: tuple[int, int] | None = None,
+    ) -> tuple[Any, ...]:  # fmt: skip
+        """What `state = step(i, *state)` for i = 0, ..., n - 1 makes of `starts`.
+
+        n may be a symbol, below `limit`; `within` bounds the integers among the states.
+        """
         builder = self.builder
-        if n == 0:
-            return starts
-        if n == 1:
-            return step(0, *starts)
-        index = builder.counter(n)
+        if n.__class__ is int and n < 2:
+            return step(0, *starts) if n == 1 else starts
+        index = builder.counter(n if n.__class__ is int else limit)
         phis = [Var(kind_of(start), "s") for start in starts]
+        if within is not None:
+            builder.ranges.update({phi: within for phi in phis if phi.kind == INT})
 
         def body() -> list[Any]:
             found = step(Sym(builder, index), *(Sym(builder, phi) for phi in phis))
@@ -131,8 +138,26 @@ class Loops:
 
         block, following = builder.nested(body)
         carried = [(phi, raw(start), raw(x)) for phi, start, x in zip(phis, starts, following)]
-        builder.append(ir.Loop(index, 0, n, 1, None, None, carried, block, None, {}, Var(INT, "t"), False))
+        builder.append(ir.Loop(index, 0, raw(n), 1, None, None, carried, block, None, {}, Var(INT, "t"), False))
         return tuple(Sym(builder, phi) for phi in phis)
+
+    def span(self, n: Any, limit: int, visit: Callable[[Any], None]) -> None:
+        """`visit` for 0, ..., n - 1, where n may be a symbol of at most `limit`."""
+        if n.__class__ is int:
+            self.count(n, visit)
+        else:
+
+            def step(i: Any) -> tuple[Any, ...]:
+                visit(i)
+                return ()
+
+            self.fold(n, (), step, limit=limit)
+
+    def bound(self, i: Any, high: int) -> Any:
+        """An index that is known to be between 0 and `high`."""
+        if i.__class__ is Sym:
+            self.builder.ranges[i.var] = (0, high)
+        return i
 
     def when(self, condition: Any, fill: Callable[[], None]) -> None:
         """Statements for the case that a condition holds."""
@@ -151,6 +176,13 @@ class Loops:
             builder.append(ir.Check(builder.to_int(condition).var, 0, 1))
         elif condition:
             raise Unsupported("a step that the tape has to take")
+
+    def leave_unless(self, condition: Any) -> None:
+        """Leave the kernel unless a condition holds, everywhere if it is an array."""
+        if condition.__class__ is Lazy:
+            self.each(condition.shape, lambda index: self.leave_if(OPERATORS["logical_not"](condition.element(index))))
+        else:
+            self.leave_if(OPERATORS["logical_not"](condition))
 
     def either(self, condition: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
         """`then()` if a condition holds, else `orelse()`: floats, of which only the one that is needed is computed."""

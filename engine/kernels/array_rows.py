@@ -6,7 +6,7 @@ from ..core.tensor import OPERATORS
 from . import ir
 from .arrays import array_of_list, get, lazy, remap, result, view
 from .build import NUMBERS, Builder, Lazy, Sym, broadcast, join, kind_of, pick, raw
-from .ir import FLOAT, INT, Array, Unsupported
+from .ir import BOOL, FLOAT, INT, Array, Unsupported
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -139,11 +139,10 @@ def cast_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, An
 def where_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
     if len(inputs) != 3 or inputs[1] is None or inputs[2] is None:
         raise Unsupported("where with a condition alone")
-    shapes = [x.shape if x.__class__ is Lazy else () for x in inputs]
-    if not any(shapes):
-        return builder.select(*[x if x.__class__ is Sym else result(lazy(builder, x)) for x in inputs])
-    shape = broadcast(shapes, "where")
     parts = [lazy(builder, x) for x in inputs]
+    shape = broadcast([x.shape for x in parts], "where")
+    if not shape:
+        return builder.select(*[result(x) for x in parts])
 
     def element(index: tuple[Any, ...]) -> Any:
         condition, a, b = (pick(p, index, shape) for p in parts)
@@ -175,20 +174,29 @@ def filled_like(value: float) -> Any:
 
 def concat_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
     parts = [lazy(builder, x) for x in inputs]
+    if attributes.get("axis", 0) is None:
+        parts = [lazy(builder, reshape_row(builder, (x,), {"shape": -1})) for x in parts]
+        attributes = {"axis": 0}
     rank = len(parts[0].shape)
     axis = axes_of(attributes.get("axis", 0), rank)[0] if rank else 0
+    kind = join([p.kind for p in parts])
     rest = [(*p.shape[:axis], *p.shape[axis + 1 :]) for p in parts]
-    if not rank or any(len(p.shape) != rank or p.kind != FLOAT for p in parts) or len(set(rest)) != 1:
+    if (
+        not rank
+        or any(len(p.shape) != rank or (p.kind != kind and BOOL in (p.kind, kind)) for p in parts)
+        or len(set(rest)) != 1
+    ):
         raise Unsupported("concat of these")
     shape = (*parts[0].shape[:axis], sum(p.shape[axis] for p in parts), *parts[0].shape[axis + 1 :])
-    array = Array(FLOAT, shape)
+    array = Array(kind, shape)
     builder.append(ir.Alloc(array, False))
     start = 0
     for part in parts:
 
         def store(index: tuple[Any, ...], part: Lazy = part, start: int = start) -> None:
             place = (*index[:axis], builder.integer("add", index[axis], start), *index[axis + 1 :])
-            value = builder.to_float(part.element(index))
+            value = part.element(index)
+            value = builder.to_float(value) if kind == FLOAT else value
             builder.append(ir.Store(array, raw(builder.flat(place, shape)), raw(value)))
 
         builder.each(part.shape, store)

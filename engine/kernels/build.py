@@ -501,6 +501,8 @@ class Builder:
 
     def stored(self, array: Array) -> Lazy:
         """A lazy array that loads from memory."""
+        if array.role == "unsigned" and self.meets is None:
+            return Lazy(self, array.kind, array.shape, unsigned, array)
         return Lazy(self, array.kind, array.shape, lambda index: self.load(array, self.flat(index, array.shape)), array)
 
     def load(self, array: Array, place: Any) -> Sym:
@@ -602,6 +604,11 @@ class Builder:
         carried = [(phi, raw(self.to_float(start)), raw(following))]
         self.append(ir.Loop(index, 0, n, 1, None, None, carried, body, None, {}, Var(INT, "t"), False))
         return Sym(self, phi)
+
+
+def unsigned(index: tuple[Any, ...]) -> Any:
+    """What a program gets that asks for the elements of eigenvectors or singular vectors."""
+    raise Unsupported("vectors whose signs the tape's library decides")
 
 
 def raw(x: Any) -> Any:

@@ -72,7 +72,8 @@ class Var:
 class Array:
     """A flat array of a static shape. `role` is "input", "local", "list" for a list of the program's, or
     "updated" for one whose elements are stored more than once, "carried" for one that a loop changes in place, and that
-    the reverse sweep brings back to what it was from a log of the elements that were overwritten."""
+    the reverse sweep brings back to what it was from a log of the elements that were overwritten; "constant" for one that
+    is known; "unsigned" for vectors that only the rules of derivatives may read."""
 
     __slots__ = ("kind", "name", "role", "shape")
 

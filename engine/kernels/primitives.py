@@ -123,6 +123,12 @@ def _binary_unit(x):
     return math.pow(2.0, max(-1000.0, min(-exponent, 1000.0)))
 
 
+@compiled
+def _rotation_tangent(a, d, b):
+    theta = (d - a) / (2.0 * b)
+    return 1.0 / (theta + math.copysign(math.hypot(theta, 1.0), theta))
+
+
 @inlined
 def _round(x, decimals):
     if decimals == 0:

@@ -6,7 +6,7 @@ from ..core.tensor import OPERATORS
 from ..ops.support import as_shape, axes_of
 from .array_loops import Loops
 from .array_rows import reshape_row, sum_row
-from .arrays import lazy, result, selection
+from .arrays import checked_places, lazy, result, selection
 from .build import Lazy, Sym, pick
 from .ir import FLOAT, Unsupported
 
@@ -62,7 +62,8 @@ class Rearranging(Loops):
 
     def take_rows(self, x: Any, indices: Any, axis: int) -> Any:
         """The slices of x at indices along an axis."""
-        x, places = lazy(self.builder, x), self.integers(indices)
+        x = lazy(self.builder, x)
+        places = checked_places(self.builder, self.integers(indices), x.shape[axis])
         shape = (*x.shape[:axis], *places.shape, *x.shape[axis + 1 :])
         end = axis + places.ndim
         return result(
@@ -71,7 +72,7 @@ class Rearranging(Loops):
 
     def put_rows(self, x: Any, indices: Any, axis: int, size: int) -> Any:
         """Slices added up at their places among zeros."""
-        x, places = lazy(self.builder, x), self.integers(indices)
+        x, places = lazy(self.builder, x), checked_places(self.builder, self.integers(indices), size)
         end = axis + places.ndim
         out = self.zeros((*x.shape[:axis], size, *x.shape[end:]), x.kind)
         self.each(

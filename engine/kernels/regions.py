@@ -31,11 +31,15 @@ def computed(k: Vocabulary, op: Operation, inputs: tuple[Any, ...], attributes: 
     operands = tuple(in_memory(builder, x) for x in operands)
     body, found = builder.nested(lambda: results(builder, kernel(k, *operands, **attributes)))
     several = found.__class__ is tuple
+    if several:
+        found = tuple(builder.stored(x.stored) if x.__class__ is Lazy else x for x in found)  # type: ignore[arg-type]
     parts = found if several else (found,)
     made = {x.stored for x in parts if x.__class__ is Lazy}
     for s in [s for s in body if s.__class__ is ir.Alloc and s.array in made]:
         body.remove(s)
         builder.append(s)
+    if op.dtype == "int" or "output_type" in attributes:
+        builder.strong.update(map(held, parts))
     builder.append(ir.Region(op.name, list(map(held, parts)), tuple(map(held, operands)), attributes, body, STATE.site))
     return found
 
@@ -77,7 +81,8 @@ def results(builder: Builder, found: Any) -> Any:
     if found.__class__ is Lazy:
         if found.shape == ():
             return results(builder, found.element(()))
-        return builder.materialised(found)
+        made = any(s.__class__ is ir.Alloc and s.array is found.stored for s in builder.block)
+        return found if made else builder.materialised(found)
     var = Var(FLOAT if found.__class__ is float else found.kind if found.__class__ is Sym else ir.INT)
     builder.append(ir.Set(var, "copy", (raw(found),), None, None))
     return Sym(builder, var)

@@ -6,11 +6,11 @@ the loops and stores that such functions are made of.
 
 from __future__ import annotations
 
-from .multiplying import Multiplying
 from .rearranging import Rearranging
 from .reducing import Reducing
 from .scanning import Scanning
+from .solving import Solving
 
 
-class Vocabulary(Rearranging, Reducing, Scanning, Multiplying):
+class Vocabulary(Rearranging, Reducing, Scanning, Solving):
     """All of it."""

@@ -13,7 +13,7 @@ from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
 from .reductions import reduce_sum
 from .structure import as_dtype, broadcast_to, cast_to
-from .support import as_shape, axis_of, cases, count, floating, shape_of, to_front
+from .support import as_shape, axis_of, cases, count, floating, is_symbol, leave_unless, shape_of, to_front
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -170,7 +170,9 @@ logspace = composite(
 def _geomspace(start: Any, stop: Any, num: Any = 50, endpoint: Any = True) -> Any:
     start, stop = floating(start), floating(stop)
     first, last = plain(start), plain(stop)
-    if getattr(first * last, "min", lambda: first * last)() <= 0:
+    if is_symbol(first * last):
+        leave_unless(first * last > 0.0)
+    elif getattr(first * last, "min", lambda: first * last)() <= 0:
         raise failure("E0401", "geomspace: start and stop must be of one sign, and not 0")
     points = _linspace_function(0.0, 1.0, num, endpoint)
     return start * OPERATORS["power"](OPERATORS["divide"](stop, start), points)

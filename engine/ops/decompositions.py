@@ -39,6 +39,8 @@ from .support import (
     floating,
     found_by_rule,
     is_complex,
+    is_symbol,
+    leave_unless,
     mask_tensor,
     meet,
     shape_of,
@@ -131,6 +133,7 @@ def _triangular_solve_vjp(g: Any, y: Any, a: Any, b: Any, lower: bool, adjoint: 
 
 triangular_solve_row = rule(
     "triangular_system", "a, b | lower, adjoint", _triangular_solve_vjp, array=_triangular_solve, dtype="float",
+    kernel=lambda k, a, b, lower, adjoint: k.triangular_system(a, b, lower, adjoint),
     domain=cases(((SQUARE, SQUARE), {"lower": True, "adjoint": False}),
                  ((BATCH, TALL[:2]), {"lower": False, "adjoint": True})),
     internal=True, doc="The solution of a triangular system; b is a matrix. What triangular_solve is made of.",
@@ -184,7 +187,7 @@ def _cholesky_vjp(g: Any, y: Any, x: Any) -> Any:
 
 
 cholesky_row = rule(
-    "cholesky", "x", _cholesky_vjp, array=_cholesky, dtype="float",
+    "cholesky", "x", _cholesky_vjp, array=_cholesky, dtype="float", kernel=lambda k, x: k.cholesky(x),
     domain=cases(((DEFINITE,), {}), (([[[2.0, 0.3], [0.3, 1.1]], [[1.4, -0.2], [-0.2, 0.9]]],), {})),
     doc="The lower triangular L with L L^H = x, of the Hermitian part of x; so the gradient is Hermitian.",
     example=("cholesky([[4.0, 2.0], [2.0, 2.0]])", [[2.0, 0.0], [1.0, 1.0]]),
@@ -212,7 +215,7 @@ def _qr_vjp(g: Any, y: Any, x: Any) -> Any:
 
 
 qr_row = rule(
-    "qr_tall", "x", _qr_vjp, array=lambda np, x: tuple(np.linalg.qr(x)), dtype="float",
+    "qr_tall", "x", _qr_vjp, kernel=lambda k, x: k.qr(x), array=lambda np, x: tuple(np.linalg.qr(x)), dtype="float",
     domain=cases(((TALL,), {}), ((SQUARE,), {})), internal=True, doc="The reduced QR factorisation of a matrix that is not wide.",
     example=("qr_tall([[2.0], [0.0]])", ([[1.0], [0.0]], [[2.0]])),
 )  # fmt: skip
@@ -267,6 +270,15 @@ def inverse_differences(np: Any, w: Any, power: int = 1) -> tuple[Any, Any]:
     return close & ~np.eye(side, dtype=bool), ~close
 
 
+def _apart(values: Any) -> Any:
+    """Where sorted values do not coincide with their neighbours: a kernel, which hands out no vectors, needs no more."""
+    side = shape_of(values)[-1]
+    ahead, behind = (Ellipsis, slice(1, None)), (Ellipsis, slice(0, side - 1))
+    size = OPERATORS["max"](OPERATORS["abs"](values), axis=-1, keepdims=True)
+    gap = OPERATORS["abs"](index(values, index=ahead) - index(values, index=behind))
+    return gap > size * (32.0 * side * 2.0**-52)
+
+
 def safe_inverse(d: Any, usable: Any) -> Any:
     """1/d where a mask holds, and 0 elsewhere."""
     mask = mask_tensor(usable)
@@ -303,6 +315,19 @@ def _tells_apart(np: Any, g: Any, close: Any) -> bool:
 COINCIDE = "are not differentiable where values coincide"
 
 
+def _rotation_tangent(np: Any, a: Any, d: Any, b: Any) -> Any:
+    theta = (d - a) / (2.0 * b)
+    return 1.0 / (theta + np.copysign(np.hypot(theta, 1.0), theta))
+
+
+rotation_tangent = missing(
+    "rotation_tangent", "a, d, b", "the row that rotates has a rule of its own", array=_rotation_tangent, dtype="float",
+    accepts="bif", kernel="_rotation_tangent({0}, {1}, {2})", internal=True,
+    doc="The tangent of the angle by which a rotation makes the matrix [[a, b], [b, d]] diagonal: Jacobi's method.",
+    example=("rotation_tangent(1.0, 1.0, 2.0)", 1.0),
+)  # fmt: skip
+
+
 # --- eigenvalues ----------------------------------------------------------------------------------------------------
 
 
@@ -321,6 +346,9 @@ def _eigh_vjp(g: Any, y: Any, x: Any) -> Any:
 
     w, v = y
     gw, gv = g
+    if is_symbol(w):
+        leave_unless(_apart(w))
+        return matmul(columns_by(v, gw), adjoint(v))
     k = matmul(adjoint(v), gv)
     turning = k - adjoint(k)
     close, apart = inverse_differences(np, w)
@@ -336,7 +364,7 @@ def _eigh_vjp(g: Any, y: Any, x: Any) -> Any:
 
 
 eigh_row = rule(
-    "eigh", "x", _eigh_vjp, array=_eigh, dtype=_eigh_dtype, aliases="self_adjoint_eig",
+    "eigh", "x", _eigh_vjp, kernel=lambda k, x: k.eigh(x), array=_eigh, dtype=_eigh_dtype, aliases="self_adjoint_eig",
     domain=cases(((DEFINITE,), {}), (([[[2.0, 0.3], [0.3, 1.1]], [[1.4, -0.2], [-0.2, 0.9]]],), {})),
     singular=[
         found_by_rule("eigenvectors " + COINCIDE, "the undefined terms are left out"),
@@ -410,6 +438,9 @@ def _svd_vjp(g: Any, y: Any, x: Any) -> Any:
 
     u, s, vh = y
     gu, gs, gvh = g
+    if is_symbol(s):
+        leave_unless(_apart(s))
+        return matmul(columns_by(u, gs), vh)
     rows, columns = shape_of(x)[-2:]
     values = np.asarray(plain(s))
     largest = np.max(values, axis=-1, initial=0.0)[..., None]
@@ -445,7 +476,8 @@ def _svd_vjp(g: Any, y: Any, x: Any) -> Any:
 
 
 svd_row = rule(
-    "svd_thin", "x", _svd_vjp, array=lambda np, x: tuple(np.linalg.svd(x, full_matrices=False)), dtype=_svd_dtype,
+    "svd_thin", "x", _svd_vjp, kernel=lambda k, x: k.svd(x),
+    array=lambda np, x: tuple(np.linalg.svd(x, full_matrices=False)), dtype=_svd_dtype,
     domain=cases(((TALL,), {}), ((WIDE,), {}), ((SQUARE,), {})),
     singular=[
         found_by_rule("singular vectors " + COINCIDE, "the undefined terms are left out"),

@@ -34,6 +34,8 @@ from .support import (
     float_of,
     floating,
     is_complex,
+    is_symbol,
+    leave_unless,
     shape_of,
 )
 
@@ -75,6 +77,10 @@ def _det_vjp(g: Any, y: Any, x: Any) -> Any:
     side = shape_of(x)[-1]
     if side <= 3:
         cofactors = conjugate(_small_cofactor(x))
+    elif is_symbol(x):
+        inverse = inv(x)
+        leave_unless(_size(x) * _size(inverse) < 1e5)
+        cofactors = outermost(y) * adjoint(inverse)
     elif _well_conditioned(plain(x)):
         cofactors = outermost(conjugate(y)) * adjoint(inv(x))
     else:
@@ -92,6 +98,11 @@ def _small_cofactor(x: Any) -> Any:
         return stack([stack([d, -c], axis=-1), stack([-b, a], axis=-1)], axis=-2)
     rows = [index(x, index=(Ellipsis, i, slice(None))) for i in range(3)]
     return stack([cross(rows[(i + 1) % 3], rows[(i + 2) % 3]) for i in range(3)], axis=-2)
+
+
+def _size(x: Any) -> Any:
+    """The largest sum of absolute values over a row, for each matrix."""
+    return reduce_max(reduce_sum(OPERATORS["abs"](x), axis=-1), axis=-1)
 
 
 def _well_conditioned(x: Any) -> bool:
@@ -176,7 +187,7 @@ cofactor: Operation = rule(
     example=("cofactor([[1.0, 2.0], [2.0, 4.0]])", [[4.0, -2.0], [-2.0, 1.0]]),
 )  # fmt: skip
 det: Operation = rule(
-    "det", "x", _det_vjp, array=_det, dtype="float", aliases="matrix_determinant",
+    "det", "x", _det_vjp, kernel=lambda k, x: k.det(x), array=_det, dtype="float", aliases="matrix_determinant",
     domain=cases(((SQUARE,), {}), ((BATCH,), {}), ((LARGE,), {}), (([[1.0, 2.0], [2.0, 4.0]],), {})),
     doc="The determinant; its first and second derivatives are exact at singular matrices too.",
     example=("det([[1.0, 2.0], [3.0, 4.0]])", -2.0),
@@ -204,7 +215,8 @@ def _slogdet_vjp(g: Any, y: Any, x: Any) -> Any:
 
 
 slogdet = rule(
-    "slogdet", "x", _slogdet_vjp, array=_slogdet, dtype=_slogdet_dtype, domain=cases(((SQUARE,), {}), ((BATCH,), {})),
+    "slogdet", "x", _slogdet_vjp, kernel=lambda k, x: k.slogdet(x),
+    array=_slogdet, dtype=_slogdet_dtype, domain=cases(((SQUARE,), {}), ((BATCH,), {})),
     doc="The sign of the determinant and the logarithm of its absolute value.",
     example=("slogdet([[2.0, 0.0], [0.0, -1.0]])", (-1.0, math.log(2))),
 )  # fmt: skip
@@ -229,7 +241,7 @@ def _inv_vjp(g: Any, y: Any, x: Any) -> Any:
 
 
 inv: Operation = rule(
-    "inv", "x", _inv_vjp, array=_inv, dtype="float", aliases="matrix_inverse inverse",
+    "inv", "x", _inv_vjp, kernel=lambda k, x: k.inv(x), array=_inv, dtype="float", aliases="matrix_inverse inverse",
     domain=cases(((SQUARE,), {}), ((BATCH,), {})), doc="The inverse matrix.",
     example=("inv([[2.0, 0.0], [0.0, 4.0]])", [[0.5, 0.0], [0.0, 0.25]]),
 )  # fmt: skip
@@ -255,7 +267,7 @@ def _solve_vjp(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
 
 
 solve: Operation = rule(
-    "solve", "a, b", _solve_vjp, array=_solve, dtype="float", aliases="matrix_solve",
+    "solve", "a, b", _solve_vjp, kernel=lambda k, a, b: k.solve(a, b), array=_solve, dtype="float", aliases="matrix_solve",
     domain=cases(((SQUARE, VECTOR[:3]), {}), ((SQUARE, SQUARE), {}), ((BATCH, TALL[:2]), {}),
                  ((BATCH, VECTOR[:2]), {})),
     doc="The solution x of a x = b; b is a vector or a matrix of columns.",
@@ -295,7 +307,8 @@ def _least_squares_vjp(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
 
     def to_a() -> Any:
         rows, columns = shape_of(a)[-2:]
-        rank = np.min(np.linalg.matrix_rank(plain(a)))
+        # A kernel is left where the rank is not full.
+        rank = min(rows, columns) if is_symbol(a) else np.min(np.linalg.matrix_rank(plain(a)))
         total = -matmul(to_b, adjoint(y))
         if rank < rows:  # the residual
             total = total + matmul(b - matmul(a, y), adjoint(least_squares(a, to_b)))
@@ -308,7 +321,7 @@ def _least_squares_vjp(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
 
 
 least_squares: Operation = rule(
-    "least_squares", "a, b", _least_squares_vjp, array=_least_squares, dtype="float",
+    "least_squares", "a, b", _least_squares_vjp, array=_least_squares, kernel=lambda k, a, b: k.least_squares(a, b), dtype="float",
     domain=cases(((TALL, SQUARE), {}), ((WIDE, TALL[:2]), {}), ((SQUARE, SQUARE), {})),
     internal=True, doc="The x of least norm that minimises |a x - b|, for a matrix b: what lstsq and pinv are made of.",
     example=("least_squares([[1.0], [1.0]], [[1.0], [3.0]])", [[2.0]]),
@@ -326,7 +339,8 @@ def _lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, ...]:
     a, b = floating(a), floating(b)
     rows, columns = matrix("lstsq", shape_of(a))
     x = _solution(a, b)
-    rank = matrix_rank(a)
+    # A kernel is left where the rank is not full.
+    rank = min(rows, columns) if is_symbol(a) else matrix_rank(a)
     misfit = OPERATORS["abs"](matmul(a, x) - b)
     squares = reduce_sum(misfit * misfit, axis=0, keepdims=len(shape_of(b)) == 1)
     if plain(rank) < columns or rows <= columns:
@@ -600,7 +614,8 @@ condition_number = composite(
     example=("condition_number([[2.0, 0.0], [0.0, 1.0]])", 2.0),
 )  # fmt: skip
 matrix_rank = no_tangent(
-    "matrix_rank", "x | tol=None", array=lambda np, x, tol: np.linalg.matrix_rank(x, tol), dtype="int", accepts="bifc",
+    "matrix_rank", "x | tol=None", kernel=lambda k, x, tol: k.matrix_rank(x, tol),
+    array=lambda np, x, tol: np.linalg.matrix_rank(x, tol), dtype="int", accepts="bifc",
     doc="The number of singular values above rounding.", example=("matrix_rank([[1.0, 2.0], [2.0, 4.0]])", 1),
     reason="a count",
 )  # fmt: skip

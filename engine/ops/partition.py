@@ -351,14 +351,12 @@ def _extremum(name: str, largest: bool) -> Operation:
         return out
 
     def vjp(g: Any, y: Any, x: Any, ids: Any, total: int, empty: float | None) -> Any:
-        import numpy as np
-
-        ids = np.asarray(ids)
-        tied = (np.asarray(plain(x)) == np.asarray(plain(y))[ids]).astype("float64")
-        ties = np.zeros(shape_of(y))
-        np.add.at(ties, ids, tied)
-        meet(row, (ties > 1) & matters(g))
-        return take_rows(g, indices=ids, axis=0) * weak(tied / np.maximum(ties, 1)[ids])
+        x, y = OPERATORS["stop_gradient"](x), OPERATORS["stop_gradient"](y)
+        tied = OPERATORS["equal"](x, take_rows(y, indices=ids, axis=0))
+        ties = put_rows(OPERATORS["where"](tied, 1.0, 0.0), indices=ids, axis=0, size=total)
+        meet(row, (plain(ties) > 1) & matters(g))
+        shared = take_rows(g, indices=ids, axis=0) / take_rows(ties, indices=ids, axis=0)
+        return OPERATORS["where"](tied, shared, 0.0)
 
     word = "largest" if largest else "smallest"
     row = rule(

@@ -11,10 +11,9 @@ import math
 
 from ..core.dispatch import as_operand, plain
 from ..core.errors import failure
-from ..core.operation import Operation, composite, linear, rule
+from ..core.operation import Operation, composite, linear, rule, zero
 from ..core.tensor import OPERATORS
 from .shapes import concat, flip
-from .sorting import weak
 from .structure import index, reshape
 from .support import (
     POSITIVE,
@@ -203,21 +202,37 @@ tf_cumprod = composite(
 # --- running extrema ------------------------------------------------------------------------------------------------
 
 
+def _running_ties(np: Any, x: Any, y: Any, axis: int) -> Any:
+    values, tops = np.moveaxis(x, axis, 0), np.moveaxis(y, axis, 0)
+    ties = np.ones(values.shape)
+    for k in range(1, len(ties)):
+        ties[k] = np.where(tops[k] == tops[k - 1], ties[k - 1] + (values[k] == tops[k]), 1)
+    return np.moveaxis(ties, 0, axis)
+
+
+running_ties = zero(
+    "running_ties", "x, y | axis", array=_running_ties, dtype="float", accepts="bif",
+    kernel=lambda k, x, y, axis: k.running_ties(x, y, axis), internal=True,
+    doc="How many elements so far equal the running extremum y of x.",
+    example=("running_ties([1.0, 1.0, 2.0], [1.0, 1.0, 2.0], 0)", [1.0, 2.0, 1.0]),
+)  # fmt: skip
+
+
 def _running_extremum(name: str, ufunc: str, word: str, example: list[int]) -> tuple[Operation, Operation]:
     def vjp(g: Any, y: Any, x: Any, axis: int) -> Any:
-        import numpy as np
-
         # Within a run of one extremum, the places that equal it so far share each cotangent equally.
-        values, tops = np.moveaxis(plain(x), axis, 0), np.moveaxis(plain(y), axis, 0)
-        tied = values == tops
-        same_run = np.zeros(values.shape)
-        same_run[:-1] = tops[1:] == tops[:-1]
-        ties = np.ones(values.shape)
-        for k in range(1, len(ties)):
-            ties[k] = np.where(tops[k] == tops[k - 1], ties[k - 1] + tied[k], 1)
-        meet(along, np.moveaxis(ties, 0, axis) * matters(g) > 1)
-        shared = linear_recurrence(weak(same_run), to_front(g, (axis,)) / weak(ties), reverse=True)
-        return from_front(shared * weak(tied.astype("float64")), (axis,), shape_of(x))
+        where, equal = OPERATORS["where"], OPERATORS["equal"]
+        values, tops = (
+            to_front(OPERATORS["stop_gradient"](x), (axis,)),
+            to_front(OPERATORS["stop_gradient"](y), (axis,)),
+        )
+        goes_on = where(equal(index(tops, index=slice(1, None)), index(tops, index=slice(0, -1))), 1.0, 0.0)
+        same_run = concat([goes_on, index(tops, index=slice(0, 1)) * 0.0])
+        lines = to_front(g, (axis,))
+        ties = running_ties(values, tops, axis=0)
+        meet(along, plain(ties) * matters(lines) > 1)
+        shared = linear_recurrence(same_run, lines / ties, reverse=True)
+        return from_front(where(equal(values, tops), shared, 0.0), (axis,), shape_of(x))
 
     along = rule(
         f"{name}_along", "x | axis", vjp, internal=True,

@@ -10,7 +10,19 @@ from .gathering import take_rows
 from .reductions import mean, reduce_sum
 from .shapes import flip
 from .structure import index, stack
-from .support import SQUARE, VECTOR, WIDE, axis_of, cases, conjugate, floating, mask_tensor, shape_of
+from .support import (
+    SQUARE,
+    VECTOR,
+    WIDE,
+    axis_of,
+    cases,
+    conjugate,
+    floating,
+    is_symbol,
+    leave_unless,
+    mask_tensor,
+    shape_of,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,10 +96,32 @@ correlate = composite(
 # --- interpolation --------------------------------------------------------------------------------------------------
 
 
+def _interp_symbols(x: Any, xp: Any, fp: Any, left: Any, right: Any) -> Any:
+    """The same in rows alone; a kernel is left where the points do not increase, and the tape words the error."""
+    if len(shape_of(xp)) != 1 or shape_of(xp) != shape_of(fp):
+        raise failure("E0302", "interp needs two vectors of one length")
+    first, last, size = index(fp, index=0), index(fp, index=-1), shape_of(xp)[0]
+    where, fixed = OPERATORS["where"], OPERATORS["stop_gradient"]
+    if size == 1:
+        inside = first + 0.0 * x
+    else:
+        steps = index(xp, index=slice(1, None)) - index(xp, index=slice(0, -1))
+        leave_unless(steps > 0.0)
+        found = OPERATORS["searchsorted"](fixed(xp), fixed(x), side="right") - 1
+        low = OPERATORS["minimum"](OPERATORS["maximum"](found, 0), size - 2)
+        x0, x1 = index(xp, index=low), index(xp, index=low + 1)
+        y0, y1 = index(fp, index=low), index(fp, index=low + 1)
+        inside = y0 + (y1 - y0) * ((x - x0) / (x1 - x0))
+    below, above = OPERATORS["less"](x, index(xp, index=0)), OPERATORS["greater"](x, index(xp, index=-1))
+    return where(below, first if left is None else left, where(above, last if right is None else right, inside))
+
+
 def _interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Any:
     import numpy as np
 
     x, xp, fp = floating(x), floating(xp), floating(fp)
+    if any(is_symbol(part) for part in (x, xp, fp)):
+        return _interp_symbols(x, xp, fp, left, right)
     knots = np.asarray(plain(xp))
     if knots.ndim != 1 or shape_of(fp) != knots.shape or not knots.size:
         raise failure(

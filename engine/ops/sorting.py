@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 
 from ..core.dispatch import as_operand, common_dtype, plain
+from ..core.dtypes import WEAK_INT
 from ..core.errors import failure
-from ..core.operation import composite, no_tangent, rule, static
+from ..core.operation import composite, linear, no_tangent, rule, static
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
 from .gathering import take_rows
@@ -26,6 +27,7 @@ from .support import (
     count,
     floating,
     found_by_rule,
+    is_symbol,
     kept,
     mask_tensor,
     meet,
@@ -68,6 +70,12 @@ def _shared_among_ties(g: Any, y: Any, axis: int) -> Any:
     """The cotangent of a sorted tensor with its average over each run of equal elements."""
     import numpy as np
 
+    if is_symbol(y):
+        if STATE.kinks not in ("adiff", "error"):
+            return g
+        shared = share_ties(y, g, axis=axis)
+        meet(sort_along, OPERATORS["not_equal"](g, shared))
+        return shared
     values = np.moveaxis(plain(y), axis, -1)
     starts = np.ones(values.shape, dtype=bool)
     starts[..., 1:] = values[..., 1:] != values[..., :-1]
@@ -88,9 +96,40 @@ def weak(values: Any) -> Tensor:
     return Tensor(values, WEAK_FLOAT)
 
 
+def _order_dtype(op: Operation, dtypes: list[DType], attributes: Any) -> tuple[DType, DType]:
+    return dtypes[0], WEAK_INT
+
+
+def _share_ties(np: Any, y: Any, g: Any, axis: int) -> Any:
+    values, shared = np.moveaxis(y, axis, -1), np.array(np.moveaxis(g, axis, -1))
+    starts = np.ones(values.shape, dtype=bool)
+    starts[..., 1:] = values[..., 1:] != values[..., :-1]
+    runs = (np.cumsum(starts) - 1).reshape(starts.shape)
+    means = np.bincount(runs.ravel(), shared.ravel()) / np.bincount(runs.ravel())
+    return np.moveaxis(means[runs].astype(g.dtype), -1, axis)
+
+
+share_ties: Operation = linear(
+    "share_ties", "y, g | axis", lambda c, z, y, g, axis: (None, share_ties(y, c, axis=axis)), skip=1,
+    array=_share_ties, kernel=lambda k, y, g, axis: k.share_ties(y, g, axis), dtype="promote", accepts="f",
+    internal=True, doc="g with its mean over each run of equal elements of a sorted y.",
+    example=("share_ties([1.0, 2.0, 2.0], [0.5, 1.0, 3.0], 0)", [0.5, 2.0, 2.0]),
+)  # fmt: skip
+argsort_along = no_tangent(
+    "argsort_along", "x | axis, descending", array=lambda np, x, axis, descending: order_of(np, x, axis, descending),
+    kernel=lambda k, x, axis, descending: k.argsort(x, axis, descending), dtype=_order_dtype, accepts="bifs", internal=True,
+    doc="The stable order of the elements along an axis counted from the front: what argsort is made of.",
+    example=("argsort_along([3, 1, 2], 0, False)", [1, 2, 0]), reason="an index",
+)  # fmt: skip
+
+
 def _sort_vjp(g: Any, y: Any, x: Any, axis: int, descending: bool) -> Any:
     import numpy as np
 
+    if is_symbol(x):
+        places: list[Any] = list(np.ix_(*[np.arange(size) for size in x.shape]))
+        places[axis] = argsort_along(x, axis=axis, descending=descending)
+        return index_scatter(_shared_among_ties(g, y, axis), shape=x.shape, index=tuple(places))
     order = order_of(np, plain(x), axis, descending)
     grid: list[Any] = list(np.ix_(*[np.arange(size) for size in order.shape]))
     grid[axis] = np.argsort(order, axis=axis, kind="stable")
@@ -99,7 +138,7 @@ def _sort_vjp(g: Any, y: Any, x: Any, axis: int, descending: bool) -> Any:
 
 sort_along = rule(
     "sort_along", "x | axis, descending", _sort_vjp,
-    array=_sort, dtype="first", accepts="bifs",
+    array=_sort, dtype="first", accepts="bifs", kernel=lambda k, x, axis, descending: k.sort(x, axis, descending),
     singular=[
         found_by_rule("sort is not differentiable where elements are equal", "their cotangents are shared equally")
     ],
@@ -126,10 +165,8 @@ def _sort_row(
 def _argsort(
     x: Any, axis: Any = -1, direction: Any = "ASCENDING", kind: Any = None, descending: Any = False, stable: Any = True
 ) -> Any:
-    import numpy as np
-
     x, axis = _ordered(x, axis, "argsort")
-    return whole_tensor(order_of(np, plain(x), axis, descends(direction, descending)))
+    return argsort_along(x, axis=axis, descending=descends(direction, descending))
 
 
 sort = composite(
@@ -196,7 +233,7 @@ def _quantile(x: Any, q: Any, axis: Any = None, keepdims: Any = False, name: str
     weight = place - low
     lower = index(lines, index=low)
     value = lower + (index(lines, index=high) - lower) * weight if weight else lower
-    last = plain(index(lines, index=size - 1))
+    last = plain(OPERATORS["stop_gradient"](index(lines, index=size - 1)))
     if some(last != last):  # nan sorts last
         value = OPERATORS["where"](mask_tensor(last != last), math.nan, value)
     return _finish(value, shape, axes, keepdims)
@@ -245,6 +282,7 @@ def _searchsorted(np: Any, a: Any, v: Any, side: Any, right: Any) -> Any:
 
 searchsorted = no_tangent(
     "searchsorted", "a, v | side='left', right=False", array=_searchsorted, dtype="int", accepts="bifs",
+    kernel=lambda k, a, v, side, right: k.searchsorted(a, v, bool(right) or side == "right"),
     doc="Where the elements of v belong in the sorted vector a; a batch of both row by row.",
     example=("searchsorted([1, 3, 5], 4)", 2), reason="an index",
 )  # fmt: skip

@@ -114,6 +114,12 @@ def is_symbol(x: Any) -> bool:
     return hasattr(x, "as_symbol")
 
 
+def leave_unless(condition: Any) -> None:
+    """Leave a kernel, for the tape to answer, unless a condition on symbols holds everywhere."""
+    if hasattr(condition, "builder"):
+        condition.builder.arrays.leave_unless(condition)
+
+
 def conjugate(x: Any) -> Any:
     """The complex conjugate; a real operand as it is."""
     return OPERATORS["conj"](x) if is_complex(x) else x
@@ -171,6 +177,8 @@ def integers(name: str, what: str, x: Any) -> Any:
 
     Raises AdiffError E0301 that names the dtype and the cast.
     """
+    if is_symbol(x) and x.dtype.kind == "i":
+        return x
     values = ndarray(x)
     if values.size == 0:
         return values.astype("int64")
