@@ -28,7 +28,8 @@ def rows(count: int) -> list[str]:
     found = [
         name for name in TEXT if name in ROWS and len([p for p in ROWS[name].parameters if p.kind == "input"]) == count
     ]
-    return [name for name in found if name not in ALONE and name not in ("where_select", "strong_multiply")]
+    left_out = (*ALONE, "where_select", "strong_multiply")
+    return [name for name in found if name not in left_out and ROWS[name].derivative != "missing"]
 
 
 @cache
