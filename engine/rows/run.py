@@ -39,8 +39,9 @@ def rows(
     start = time.perf_counter()
     try:
         with limits.enforced(options.get("max_steps"), options.get("max_memory"), options.get("timeout")):
-            outcome.reason = "the tape tier runs every program"
-            ByColumns(program, request, results).run(np.arange(request.count))
+            tape = ByColumns(program, request, results)
+            if not by_kernel(program, request, results, tape, outcome):
+                tape.run(np.arange(request.count))
             outcome.timings["rows"] = time.perf_counter() - start
             return results.into(outcome)
     except MemoryError:
@@ -49,6 +50,37 @@ def rows(
         STATE.running = False
         STATE.tally = None
         RECORDERS.clear()
+
+
+def by_kernel(program: Any, request: Request, results: Results, tape: ByColumns, outcome: RowsOutcome) -> bool:
+    """Evaluate the rows by a compiled loop, if that is asked for, or the sooner way, and can be."""
+    engine = request.options["engine"]
+    if engine == "tape":
+        outcome.reason = "asked for"
+        return False
+    if request.options.get("kinks") == "error" or any(
+        request.options.get(k) is not None for k in ("max_steps", "timeout")
+    ):
+        outcome.reason = "the kernel tier computes in float64, without limits and without --kinks error"
+        return False
+    if not request.numeric or not request.columns or not request.count:
+        outcome.reason = "no rows of numbers"
+        return False
+    if engine == "auto":
+        outcome.reason = "the tape is done before a kernel would be compiled"
+        return False
+    from ..kernels.ir import Unsupported
+    from .by_kernel import ByKernel
+
+    try:
+        done = ByKernel(program, request, results, tape).evaluate(outcome, None)
+    except Unsupported as why:
+        outcome.reason = f"no kernel for {why}"
+        return False
+    if done:
+        outcome.engine = "kernel"
+        outcome.reason = "asked for" if engine == "kernel" else "enough work to repay the compiler"
+    return done
 
 
 __all__ = ["rows"]
