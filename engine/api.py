@@ -88,6 +88,7 @@ class Program:
         self.parse_seconds = time.perf_counter() - start
         self._compiled: dict[tuple[bool, bool, bool], Any] = {}
         self.kernels: Kernels | None = None
+        self.table_seconds = 0.0  # what the tape has spent on tables
 
     @property
     def inputs(self) -> tuple[str, ...]:

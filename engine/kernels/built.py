@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from ...parser.source import Source
     from . import ir
+    from .emitted import Emitted
 
 
 class Noted:
@@ -33,11 +34,12 @@ class Built:
     parameters that must be whole; `sure` the sources that every path connects to the result, `sure_if_running` those
     that do if the parameters at the positions in `bounds` are at least as large as it says, so that their loops run.
     `estimate` is the program that a tape would run, with the work of `passes` gradients, and `outline` what that work
-    is estimated from. A kernel that was kept has no IR.
+    is estimated from. A kernel that was kept has no IR. Of a loop over the rows of a table, `emitted` is the
+    source, and `columns` what it writes: kind and elements of each.
     """
 
     __slots__ = (
-        "bounds", "counted", "estimate", "kernel", "lost", "noted", "outline", "passes", "shape", "sure",
+        "bounds", "columns", "counted", "emitted", "estimate", "kernel", "lost", "noted", "outline", "passes", "shape", "sure",
         "sure_if_running",
     )  # fmt: skip
 
@@ -53,6 +55,8 @@ class Built:
         self.sure: set[str] = set()
         self.sure_if_running: set[str] = set()
         self.bounds: list[tuple[int, int]] = []
+        self.emitted: Emitted | None = None
+        self.columns: list[tuple[str, int]] = []
 
     def surely_connected(self, name: str, values: Sequence[Any]) -> bool:
         """Whether the result depends on a source for these arguments of the kernel, whatever its derivative is."""
@@ -71,6 +75,7 @@ def to_plain(built: Built, source: Source) -> dict[str, Any]:
         "sure": sorted(built.sure),
         "sure_if_running": sorted(built.sure_if_running),
         "bounds": built.bounds,
+        "columns": built.columns,
         "passes": built.passes,
         "outline": built.outline,
     }
@@ -85,6 +90,7 @@ def from_plain(plain: dict[str, Any], source: Source) -> Built:
     built.sure = set(plain["sure"])
     built.sure_if_running = set(plain["sure_if_running"])
     built.bounds = plain["bounds"]
+    built.columns = plain["columns"]
     built.passes = plain["passes"]
     built.outline = plain["outline"]
     return built

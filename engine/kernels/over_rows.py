@@ -1,31 +1,31 @@
 """A kernel in a loop over the rows of a table: columns are read and written where they are.
 
 The emitted function is `kernel(run, first, last, at, columns and constants ..., results ..., doubt)`. It goes from row
-`first` to before `last`, keeps in `at[0]` the row that it is at, and marks in `doubt` the rows at singular points. Nothing
-else is shared between rows, so that any number of threads may run it, each on rows of its own.
+`first` to before `last`, keeps in `at[0]` the row that it is at, and marks in `doubt` the rows at singular points, and those
+with results that are not finite. Nothing else is shared between rows, so that any number of threads may run it, each on
+rows of its own.
 """
 
 from __future__ import annotations
 
-from .construct import Built
-from .emit import MEMORY, Emitted, Printer, scalar_kind
-from .ir import BOOL, INT, Array, Left
+from .built import Built
+from .emit import FEW, MEMORY, Printer, scalar_kind
+from .emitted import Emitted
+from .ir import BOOL, FLOAT, INT, Array
+from .plain_products import plain_products
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
-
-# Rows that a thread takes at a time: long enough to hide what a call costs, short enough to end together.
-BLOCK = 16_384
+    pass
 
 
-def loop_over_rows(built: Built, varying: set[str]) -> tuple[Emitted, list[tuple[str, int]]]:
-    """The source of the loop, and for each column of results its kind and the number of its elements in a row.
+def loop_over_rows(built: Built, varying: set[str]) -> Built:
+    """The same kernel as a loop over rows; `varying` names the inputs that are columns.
 
-    `varying` names the inputs that are columns.
+    The first result is the value, the others are derivatives.
     """
-    kernel = built.kernel
+    assert built.kernel is not None
+    kernel = plain_products(built.kernel)
     flags = kernel.results[-1] if built.noted else None
     results = kernel.results[:-1] if built.noted else kernel.results
     printer = Printer(kernel)
@@ -44,7 +44,7 @@ def loop_over_rows(built: Built, varying: set[str]) -> tuple[Emitted, list[tuple
         names.append(column)
         kinds += p.kind.upper()
         if p.__class__ is Array:
-            small = f"few_{MEMORY[p.kind]}({p.size})" if p.size <= 32 else printer.room(p, p.kind, p.size)
+            small = f"few_{MEMORY[p.kind]}({p.size})" if p.size <= FEW else printer.room(p, p.kind, p.size)
             k = fresh(printer, "k")
             head += [
                 f"{own} = {small}",
@@ -59,26 +59,43 @@ def loop_over_rows(built: Built, varying: set[str]) -> tuple[Emitted, list[tuple
         printer.line(2, text)
     printer.block(kernel.body, 2, results)
     columns: list[tuple[str, int]] = []
+    checked: list[str] = []
     for number, result in enumerate(results):
         column = fresh(printer, "result" if number == 0 else "slope")
         names.append(column)
+        positive = " + 0.0" if number else ""  # a derivative of -0.0 is 0.0 to everybody
         if result.__class__ is Array:
             columns.append((result.kind, result.size))
             k = fresh(printer, "k")
             printer.line(2, f"for {k} in range({result.size}):")
-            printer.line(3, f"{column}[{row} * {result.size} + {k}] = {printer.text(result)}[{k}]")
+            name = fresh(printer, "out")
+            total = fresh(printer, "total")
+            printer.line(3, f"{name} = {printer.text(result)}[{k}]{positive}")
+            printer.line(3, f"{column}[{row} * {result.size} + {k}] = {name}")
+            if result.kind == FLOAT:
+                printer.lines.insert(-3, f"        {total} = 0.0")
+                printer.line(3, f"{total} += {name}")
+                checked.append(total)
         else:
             columns.append((scalar_kind(result), 1))
-            printer.line(2, f"{column}[{row}] = {printer.text(result)}")
+            name = fresh(printer, "out")
+            printer.line(2, f"{name} = {printer.text(result)}{positive}")
+            printer.line(2, f"{column}[{row}] = {name}")
+            if columns[-1][0] == FLOAT:
+                checked.append(name)
         kinds += columns[-1][0].upper()
     names.append(doubt)
     kinds += BOOL.upper()
+    # Infinity and nan are not finite in a sum either.
+    doubts = [f"abs({' + '.join(checked)}) < math.inf"] if checked else []
     if flags is not None:
-        hit = " or ".join(f"{printer.text(flags)}[{k}] != 0" for k in range(flags.size))
-        printer.line(2, f"{doubt}[{row}] = {hit}")
+        doubts += [f"{printer.text(flags)}[{k}] == 0" for k in range(flags.size)]
+    printer.line(2, f"{doubt}[{row}] = not ({' and '.join(doubts) or 'True'})")
     body = "".join(line + "\n" for line in printer.lines)
     text = f"def kernel({', '.join(names)}):\n{body}    return (0,)\n"
-    return Emitted(text, kinds, [INT], len(printer.slots)), columns
+    built.emitted = Emitted(text, kinds, [INT], len(printer.slots))
+    built.columns = columns
+    return built
 
 
 def fresh(printer: Printer, stem: str) -> str:
@@ -91,53 +108,4 @@ def fresh(printer: Printer, stem: str) -> str:
     return name
 
 
-def compiled_loop(emitted: Emitted) -> Callable[..., Any]:
-    """The machine code of a loop over rows."""
-    from .compiler import compile_source
-    from .machine import Entry
-
-    return Entry(emitted, compile_source(emitted))
-
-
-def run_over_rows(entry: Callable[..., Any], count: int, given: Sequence[Any], results: Sequence[Any]) -> Any:
-    """Run a loop over `count` rows on every core; the rows to be evaluated by someone else, as a mask.
-
-    `given` and `results` hold the loop's columns and constants, arrays flat.
-    """
-    import os
-
-    import numpy as np
-
-    doubt = np.zeros(count, bool)
-
-    def part(first: int) -> None:
-        last = min(first + BLOCK, count)
-        at = np.zeros(1, np.int64)
-        while first < last:
-            try:
-                entry(first, last, at, *given, *results, doubt)
-                return
-            except Left:
-                # The row failed, or left what a kernel can answer for; the rows after it have not had their turn.
-                doubt[at[0]] = True
-                first = int(at[0]) + 1
-
-    starts = range(0, count, BLOCK)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if cores == 1 or len(starts) < 2:
-        for first in starts:
-            part(first)
-        return doubt
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(min(cores, len(starts))) as pool:
-        try:
-            for _ in pool.map(part, starts):
-                pass
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
-    return doubt
-
-
-__all__ = ["compiled_loop", "loop_over_rows", "run_over_rows"]
+__all__ = ["loop_over_rows"]

@@ -46,7 +46,7 @@ def compile_kernel(built: Built, keep: Callable[[Emitted, Code], object] | None 
     from .machine import Entry
 
     assert built.kernel is not None
-    emitted = emit(built.kernel)
+    emitted = built.emitted or emit(built.kernel)
     code = compile_source(emitted)
     compiled = Compiled(built, Entry(emitted, code), emitted)
     if keep is not None:

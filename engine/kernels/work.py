@@ -24,6 +24,9 @@ LOAD_SECONDS = 0.04
 # Statements that a kernel is through with before anyone could want to stop it.
 QUICK_STATEMENTS = 3.0e6
 
+# The share of the tape's time on whole columns that a compiled loop over the same rows takes.
+LOOP_SHARE = 0.2
+
 # What a command costs the tape, in gradients: passes forward and back, recorded or with tangents.
 COMMAND_WORK = {"jvp": 2.0, "vjp": 1.0, "hvp": 3.0}
 
@@ -229,6 +232,21 @@ def surely_quick(built: Built, given: list[Any], heaviest: float) -> bool:
     return operations is not None and operations * built.passes * heaviest < QUICK_STATEMENTS
 
 
+def compile_seconds(built: Built) -> float:
+    """How long a kernel takes to compile, Numba's start included."""
+    assert built.kernel is not None
+    return START_SECONDS + STATEMENT_SECONDS * 4 * statements(built.kernel.body)
+
+
+def loop_worthwhile(left: float, spent: float, ready: float) -> bool:
+    """Whether a loop over rows, ready in so many seconds, is the sooner way for rows that take the tape `left` seconds.
+
+    `spent` are the seconds that the tape has spent on the program's tables before: whoever has spent on it what a
+    compilation takes will not wait much longer than need be if it is compiled now.
+    """
+    return left * (1.0 - LOOP_SHARE) > ready or (left > LOAD_SECONDS and left + spent > 2.0 * ready)
+
+
 def worthwhile(built: Built, given: list[Any], ready: float | None) -> bool:
     """Whether a kernel gives the answer for some arguments sooner than the tape.
 
@@ -238,6 +256,5 @@ def worthwhile(built: Built, given: list[Any], ready: float | None) -> bool:
     if operations is None:
         return ready is not None
     if ready is None:
-        assert built.kernel is not None
-        ready = START_SECONDS + STATEMENT_SECONDS * 4 * statements(built.kernel.body)
+        ready = compile_seconds(built)
     return operations * built.passes * TAPE_SECONDS > ready

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 SQRT_HALF = math.sqrt(0.5)
 SQRT_TWO_PI = math.sqrt(2.0 * math.pi)
+FOUR_OVER_PI = 4.0 / math.pi
 LOG_SQRT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 EULER_GAMMA = 0.57721566490153286061
 
@@ -26,11 +27,11 @@ BERNOULLI = (
 
 
 def gaussian(x: float, scale: float = 1.0) -> float:
-    """exp(-scale*x**2) for scale 1 or 1/2: x is split so that the square loses nothing in the exponent."""
+    """exp(-scale*x**2) for scale 1 or 1/2, corrected for what rounding takes from the square in the exponent."""
     if abs(x) > 64.0:
         return 0.0
-    high = int(x * 16.0) / 16.0
-    return math.exp(-scale * high * high) * math.exp(-scale * (x - high) * (x + high))
+    square = x * x
+    return math.exp(-scale * square) * (1.0 - scale * _square_rest(x, square))
 
 
 def normal_density(x: float) -> float:
@@ -48,26 +49,21 @@ def _erfc_corrected(x: float) -> float:
     if x > 40.0:
         return 0.0
     z = x * SQRT_HALF
-    # At t = x/sqrt(2), erfc(t) = erfc(z) - (t - z) 2/sqrt(pi) exp(-z**2) with t - z = -(z**2 - x**2/2)/(2z).
-    return math.erfc(z) + gaussian(z) * _square_error(z, x) / (math.sqrt(math.pi) * z)
+    # At t = x/sqrt(2), erfc(t) = erfc(z) - (t - z) 2/sqrt(pi) exp(-z**2) with t - z = -(z**2 - x**2/2)/(2z); and
+    # exp(-z**2)/(sqrt(pi) z erfc(z)) is nearly (1 + sqrt(1 + 4/(pi z**2)))/2, the bound of DLMF 7.8.2.
+    zz, xx = z * z, x * x
+    error = (zz - 0.5 * xx) + (_square_rest(z, zz) - 0.5 * _square_rest(x, xx))
+    return math.erfc(z) * (1.0 + error * (0.5 + 0.5 * math.sqrt(1.0 + FOUR_OVER_PI / zz)))
 
 
-def _square_error(z: float, x: float) -> float:
-    """z*z - x*x/2 to full precision, for z close to x/sqrt(2): Dekker's products, as Python 3.11 has no fma."""
-    zz, z_low = _two_product(z, z)
-    xx, x_low = _two_product(x, x)
-    return (zz - 0.5 * xx) + (z_low - 0.5 * x_low)
-
-
-def _two_product(a: float, b: float) -> tuple[float, float]:
-    """a*b as a rounded product and its rounding error: Dekker, A floating-point technique (1971)."""
-    product = a * b
-    a_high, a_low = _split(a)
-    b_high, b_low = _split(b)
-    return product, ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
+def _square_rest(x: float, square: float) -> float:
+    """x*x - square, exactly, for the rounded square: Dekker's product, as Python 3.11 has no fma (kernels do)."""
+    high, low = _split(x)
+    return ((high * high - square) + 2.0 * high * low) + low * low
 
 
 def _split(a: float) -> tuple[float, float]:
+    """Two halves of the digits: Dekker, A floating-point technique (1971)."""
     high = 134217729.0 * a
     high -= high - a
     return high, a - high

@@ -87,7 +87,7 @@ class Gathered:
         if len(shapes) > 1 or any(values.dtype == object for _, values in pieces):
             found = np.full(self.count, None, object)
             for index, values in pieces:
-                for i, value in zip(index.tolist(), values):
+                for i, value in zip(list(index), values):
                     found[i] = value.tolist() if hasattr(value, "tolist") else value
             return found
         if len(pieces) == 1 and filled == self.count:
@@ -105,7 +105,7 @@ class Gathered:
             found[span_of_rows(index)] = values
         for index, values in self.pieces:
             if values is None:  # rows on whose path the input does not occur
-                found[index] = 0.0
+                found[span_of_rows(index)] = 0.0
         return found
 
 

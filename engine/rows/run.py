@@ -7,7 +7,7 @@ import time
 from ...parser.errors import AdiffError
 from ..core import limits
 from ..core.state import RECORDERS, STATE
-from .by_columns import ByColumns, Results
+from .by_columns import CHUNK, ByColumns, Results
 from .outcome import RowsOutcome
 from .request import Request
 
@@ -28,8 +28,6 @@ def rows(
     """What `Program.rows` gives; its caller holds the lock."""
     if STATE.running:
         raise AdiffError("E0811", "an evaluation cannot start inside another")
-    import numpy as np
-
     outcome = RowsOutcome()
     outcome.timings["parse"] = program.parse_seconds
     STATE.reset()
@@ -39,9 +37,7 @@ def rows(
     start = time.perf_counter()
     try:
         with limits.enforced(options.get("max_steps"), options.get("max_memory"), options.get("timeout")):
-            tape = ByColumns(program, request, results)
-            if not by_kernel(program, request, results, tape, outcome):
-                tape.run(np.arange(request.count))
+            Run(program, request, results, outcome).run()
             outcome.timings["rows"] = time.perf_counter() - start
             return results.into(outcome)
     except MemoryError:
@@ -52,35 +48,118 @@ def rows(
         RECORDERS.clear()
 
 
-def by_kernel(program: Any, request: Request, results: Results, tape: ByColumns, outcome: RowsOutcome) -> bool:
-    """Evaluate the rows by a compiled loop, if that is asked for, or the sooner way, and can be."""
-    engine = request.options["engine"]
-    if engine == "tape":
-        outcome.reason = "asked for"
-        return False
-    if request.options.get("kinks") == "error" or any(
-        request.options.get(k) is not None for k in ("max_steps", "timeout")
-    ):
-        outcome.reason = "the kernel tier computes in float64, without limits and without --kinks error"
-        return False
-    if not request.numeric or not request.columns or not request.count:
-        outcome.reason = "no rows of numbers"
-        return False
-    if engine == "auto":
-        outcome.reason = "the tape is done before a kernel would be compiled"
-        return False
-    from ..kernels.ir import Unsupported
-    from .by_kernel import ByKernel
+# Rows that the tape evaluates before it is measured, and then: a few rows say what the others take at least, since what
+# an operation costs beside its elements weighs so much more there, and a chunk says what they take.
+WARMING, FEW = 64, 1_024
+FEW_DEARER = 10.0
 
-    try:
-        done = ByKernel(program, request, results, tape).evaluate(outcome, None)
-    except Unsupported as why:
-        outcome.reason = f"no kernel for {why}"
-        return False
-    if done:
-        outcome.engine = "kernel"
-        outcome.reason = "asked for" if engine == "kernel" else "enough work to repay the compiler"
-    return done
+
+class Run:
+    """Evaluates a request: by the tape, by a compiled loop, or first by the one and then by the other."""
+
+    def __init__(self, program: Any, request: Request, results: Results, outcome: RowsOutcome) -> None:
+        self.program = program
+        self.request = request
+        self.results = results
+        self.outcome = outcome
+        self.tape = ByColumns(program, request, results)
+        self.loop: Any = None
+
+    def run(self) -> None:
+        engine, count = self.request.options["engine"], self.request.count
+        self.outcome.reason = self.why_no_kernel(engine)
+        if not self.outcome.reason:
+            if engine == "kernel":
+                if self.by_kernel(0, "asked for"):
+                    return
+            else:
+                self.measured()
+                return
+        self.by_tape(0, count)
+
+    def why_no_kernel(self, engine: str) -> str:
+        request = self.request
+        if engine == "tape":
+            return "asked for"
+        if request.options.get("kinks") == "error" or any(
+            request.options.get(name) is not None for name in ("max_steps", "timeout")
+        ):
+            return "the kernel tier computes without limits and without --kinks error"
+        if not request.numeric or not request.columns or not request.count:
+            return "no rows of numbers"
+        return ""
+
+    def by_tape(self, start: int, stop: int) -> float:
+        """Evaluate rows on the tape; the seconds that it took."""
+        import numpy as np
+
+        begin = time.perf_counter()
+        self.tape.run(np.arange(start, stop))
+        taken = time.perf_counter() - begin
+        self.program.table_seconds += taken
+        return taken
+
+    def by_kernel(self, start: int, reason: str) -> bool:
+        """Evaluate the rows from `start` on in a compiled loop, if there is one."""
+        from ..kernels.ir import Unsupported
+        from .by_kernel import ByKernel
+
+        try:
+            if self.loop is None:
+                self.loop = ByKernel(self.program, self.request, self.results, self.tape)
+            self.loop.run(start, self.outcome)
+        except Unsupported as why:
+            self.outcome.reason = f"no kernel for {why}"
+            return False
+        self.outcome.engine = "kernel"
+        self.outcome.reason = reason
+        return True
+
+    def measured(self) -> None:
+        """Begin on the tape, and go on in a compiled loop if the rows that are left repay it."""
+        count = self.request.count
+        self.outcome.reason = "the tape is done before a kernel would be compiled"
+        done, size, seconds, rows = 0, WARMING, 0.0, 0
+        possible = True
+        while done < count:
+            stop = min(done + size, count)
+            taken = self.by_tape(done, stop)
+            left = taken / size * (count - stop)
+            if size == FEW:
+                left /= FEW_DEARER
+            elif size == CHUNK:
+                seconds, rows = seconds + taken, rows + stop - done
+                left = seconds / rows * (count - stop)
+            done = stop
+            if possible and size != WARMING and done < count:
+                choice = self.repaid(left)
+                if choice and self.by_kernel(done, "enough work to repay the compiler"):
+                    return
+                possible = choice is False
+            size = FEW if size == WARMING else CHUNK
+
+    def repaid(self, left: float) -> bool | None:
+        """Whether a loop is the sooner way for what takes the tape `left` seconds; None if there can be none."""
+        from ..kernels.work import LOAD_SECONDS, START_SECONDS, loop_worthwhile
+
+        spent = self.program.table_seconds
+        if left < LOAD_SECONDS:
+            return False
+        from ..kernels.ir import Unsupported
+        from .by_kernel import ByKernel
+
+        try:
+            if self.loop is None:
+                self.loop = ByKernel(self.program, self.request, self.results, self.tape)
+            ready = self.loop.seconds_if_kept()
+            if ready is None:
+                if left + spent < START_SECONDS:
+                    return False
+                ready = self.loop.seconds_to_compile()
+        except Unsupported as why:
+            self.outcome.reason = f"no kernel for {why}"
+            return None
+        return loop_worthwhile(left, spent, ready)
 
 
 __all__ = ["rows"]
