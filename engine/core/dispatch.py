@@ -438,7 +438,7 @@ def evaluate(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] 
         # Python scalars beside an array take the array's dtype by themselves; alone they must be told.
         alone = scalars or computed.kind == "c"
         values = values[: op.skip] + [
-            (v.astype(name) if v.dtype.name != name else v)
+            (v.astype(name) if name_of(v.dtype) != name else v)
             if v.__class__ is np.ndarray
             else (np.asarray(integer_fit(v, name), dtype=name) if alone or v.__class__ is int else v)
             for v in values[op.skip :]
@@ -520,9 +520,20 @@ def wrap(value: Any, dtype: DType) -> Any:
             return bool(array)
         if native is not None:
             return Tensor(native(array.item()), dtype)
-    if array.dtype.name != dtype.name:
+    if name_of(array.dtype) != dtype.name:
         array = array.astype(dtype.name)
     return Tensor(array, dtype)
+
+
+NAMES: dict[Any, str] = {}
+
+
+def name_of(dtype: Any) -> str:
+    """The name of a NumPy dtype, which NumPy spells out anew every time it is asked."""
+    found = NAMES.get(dtype)
+    if found is None:
+        found = NAMES[dtype] = dtype.name
+    return found
 
 
 def tensor(value: Any, dtype: DType | None = None) -> Tensor:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 # Rows that are evaluated together: enough to hide what an operation costs beside its elements, few enough for the
 # caches to hold the columns between two operations.
-CHUNK = 16_384
+CHUNK = 32_768
 # A group that fails is halved until its failing rows stand alone, or it is so small.
 FEW = 32
 # Rows with nan or infinity whose origin is looked for.
@@ -385,7 +385,9 @@ class ByColumns:
             return None
         g = as_operand(g)
         values = g.value if g.__class__ is Tensor else self.here(g).value
-        values = values[self.table.active.places_in(self.table.all)] + 0.0  # a derivative of -0.0 is 0.0 to everybody
+        active, everything = self.table.active, self.table.all
+        values = values if active is everything else values[active.places_in(everything)]
+        values = values + 0.0  # a derivative of -0.0 is 0.0 to everybody
         return values.astype(x.dtype.name) if x.dtype.kind in "fc" and values.dtype.name != x.dtype.name else values
 
     def keep(self, y: Any, gradients: dict[str, Any] | None, blocks: dict[tuple[str, str], Any]) -> None:

@@ -105,9 +105,9 @@ class ByKernel:
         return 0.0 if self.key in self.kernels.compiled else LOAD_SECONDS
 
     def seconds_to_compile(self) -> float:
-        from ..kernels.work import compile_seconds
+        from ..kernels.work import loop_seconds
 
-        return compile_seconds(self.described())
+        return loop_seconds(self.described())
 
     def described(self) -> Built:
         kernels = self.kernels

@@ -1,0 +1,168 @@
+"""`Program.rows` in a compiled loop: what it gives is what `evaluate` gives row by row on the tape.
+
+Most loops run as the Python that they are, without Numba; a few are compiled.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import adiff
+import numpy as np
+import pytest
+from adiff.engine.kernels import runtime, store
+from adiff.engine.rows import run
+from generated import program
+from interpreted import interpreted
+from one_by_one import same_as_rows
+from test_columns import FAILING, TOGETHER, VECTOR, columns_for
+
+BLACK_SCHOLES = """
+d1 = (log(S / K) + (r + v**2 / 2) * T) / (v * sqrt(T))
+d2 = d1 - v * sqrt(T)
+S * ndtr(d1) - K * exp(-r * T) * ndtr(d2)
+"""
+
+
+@pytest.fixture
+def interpret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runtime, "compile_kernel", interpreted)
+    monkeypatch.setattr(store, "load", lambda key: None)
+    attempt = runtime.Kernels.attempt
+
+    def strict(self: runtime.Kernels, make: Any) -> Any:
+        self.strict = True
+        return attempt(self, make)
+
+    monkeypatch.setattr(runtime.Kernels, "attempt", strict)
+
+
+def options(n: int, seed: int = 0) -> dict[str, Any]:
+    draw = np.random.default_rng(seed)
+    low, high = [50, 50, 0.1, 0.0, 0.1], [150, 150, 2.0, 0.1, 0.5]
+    return {name: draw.uniform(a, b, n) for name, a, b in zip("SKTrv", low, high)}
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("order", [0, 1, 2])
+@pytest.mark.parametrize("name", TOGETHER)
+def test_loop(name: str, order: int) -> None:
+    text = TOGETHER[name]
+    columns = columns_for(text)
+    wrt = [c for c in columns if c != "n"] if "range" in text or "power" in text or "n %" in text else None
+    if order == 2 and name in ("vector result", "list result", "no dependence"):
+        return
+    same_as_rows(text, columns, order, wrt=wrt, engine="kernel")
+
+
+@pytest.mark.usefixtures("interpret")
+def test_most_programs_have_a_loop() -> None:
+    engines = {name: adiff.program(text).rows(columns_for(text), engine="kernel") for name, text in TOGETHER.items()}
+    left = {name: found.reason for name, found in engines.items() if found.engine == "tape"}
+    assert len(left) <= len(TOGETHER) // 4, left
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("start", [200, 240])
+def test_generated(start: int) -> None:
+    loops = 0
+    for seed in range(start, start + 40):
+        text = program(seed)
+        draw = np.random.default_rng(seed)
+        columns: dict[str, Any] = {
+            "x": np.round(draw.uniform(-2, 2, 6), 2), "y": np.round(draw.uniform(-2, 2, 6), 2), "n": draw.integers(0, 6, 6),
+        }  # fmt: skip
+        columns["x"][seed % 6] = 0.0
+        inputs = adiff.program(text).inputs
+        columns = {name: c for name, c in columns.items() if name in inputs}
+        found = same_as_rows(
+            text, columns, 2 if seed % 8 == 0 else 1, wrt=[name for name in columns if name != "n"],
+            at={"v": VECTOR} if "v" in inputs else {}, engine="kernel",
+        )  # fmt: skip
+        loops += found.engine == "kernel"
+    assert loops >= 30
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(("text", "columns", "failing"), FAILING)
+def test_bad_rows(text: str, columns: dict[str, Any], failing: dict[int, str]) -> None:
+    found = same_as_rows(text, columns, wrt=["x"], engine="kernel")
+    assert {row: error.code for row, error in found.errors.items()} == failing
+
+
+@pytest.mark.usefixtures("interpret")
+def test_flags_and_vectors() -> None:
+    flags = same_as_rows("x * 2 if flag else x", {"x": [1.0, -2.0], "flag": [True, False]}, wrt=["x"], engine="kernel")
+    assert flags.engine == "kernel"
+    v = np.array([[0.5, -1.0, 2.0], [1.0, 0.0, 3.0]])
+    vectors = same_as_rows("sum(v**2) * x + v[0]", {"v": v, "x": [2.0, -1.0]}, engine="kernel")
+    assert vectors.engine == "kernel"
+    assert vectors.gradients["v"].shape == (2, 3)
+    result = same_as_rows("stack([x * y, x + y])", {"x": [1.0, 2.0], "y": [3.0, 4.0]}, engine="kernel")
+    assert result.engine == "kernel"
+    assert result.value.shape == (2, 2)
+
+
+@pytest.mark.usefixtures("interpret")
+def test_constants_that_are_sources() -> None:
+    found = adiff.program("a * x**2 + b").rows({"x": [1.0, 2.0]}, ["a", "x"], at={"a": 3.0, "b": 1.0}, engine="kernel")
+    assert found.engine == "kernel"
+    assert found.gradients["a"].tolist() == [1.0, 4.0]
+
+
+def test_compiled() -> None:
+    """Machine code, on threads, with rows that it leaves to the tape."""
+    n = 5_000
+    columns = options(n)
+    columns["T"][[7, 4_000]] = 0.0
+    columns["K"][4_999] = -1.0
+    program = adiff.program(BLACK_SCHOLES)
+    loop = program.rows(columns, engine="kernel")
+    tape = program.rows(columns, engine="tape")
+    assert loop.engine == "kernel"
+    assert "for row in range(first, last):" in loop.emitted
+    assert np.allclose(loop.value, tape.value, rtol=1e-12, atol=1e-12, equal_nan=True)
+    for name in columns:
+        assert np.allclose(loop.gradients[name], tape.gradients[name], rtol=1e-11, atol=1e-11, equal_nan=True)
+    assert sorted(map(repr, loop.notices)) == sorted(map(repr, tape.notices))
+    assert not np.isfinite(loop.value[4_999])
+
+
+def test_compiled_with_memory_and_errors() -> None:
+    """Stored heads of loops in every thread's own memory; rows that fail in the middle of a block."""
+    text = "s = x\nfor i in range(n):\n    s = sin(s) * y + xs[i]\ns"
+    n = np.arange(3_000) % 7
+    columns = {"x": np.linspace(-2, 2, 3_000), "y": np.linspace(1, 2, 3_000), "n": n}
+    program = adiff.program(text)
+    at = {"xs": VECTOR}
+    loop = program.rows(columns, ["x", "y"], engine="kernel", at=at)
+    tape = program.rows(columns, ["x", "y"], engine="tape", at=at)
+    assert loop.engine == "kernel"
+    assert set(loop.errors) == set(tape.errors) == set(np.flatnonzero(n > 4).tolist())
+    assert np.allclose(loop.value, tape.value, rtol=1e-13, equal_nan=True)
+    assert np.allclose(loop.gradients["y"], tape.gradients["y"], rtol=1e-11, atol=1e-13, equal_nan=True)
+
+
+def test_choosing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few rows stay on the tape; a loop that is there takes over after what the tape is measured by."""
+    program = adiff.program("x**2 * exp(y)")
+    few = program.rows({"x": [1.0, 2.0], "y": [0.5, 1.0]})
+    assert few.engine == "tape"
+    n = 5_000
+    columns = {"x": np.linspace(0, 1, n), "y": np.linspace(1, 2, n)}
+    assert program.rows(columns).engine == "tape"
+    monkeypatch.setattr(run.Run, "repaid", lambda self, left: True)
+    many = program.rows(columns)
+    assert many.engine == "kernel"
+    assert np.allclose(many.gradients["x"], 2 * columns["x"] * np.exp(columns["y"]), rtol=1e-14)
+    assert np.allclose(many.value, columns["x"] ** 2 * np.exp(columns["y"]), rtol=1e-14)
+
+
+def test_worthwhile() -> None:
+    from adiff.engine.kernels.work import loop_worthwhile
+
+    assert loop_worthwhile(left=10.0, spent=0.0, ready=2.0)
+    assert not loop_worthwhile(left=1.0, spent=0.0, ready=2.0)
+    assert loop_worthwhile(left=1.0, spent=4.0, ready=2.0)
+    assert not loop_worthwhile(left=0.001, spent=4.0, ready=2.0)
+    assert loop_worthwhile(left=0.1, spent=0.0, ready=0.04)
