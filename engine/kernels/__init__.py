@@ -11,6 +11,7 @@ derivatives, directions, answers             the kernels of hessian, jacobian, j
 gather                                       loops of the reverse sweep forwards, their sums in variables
 simplify, tidy                               dead code; accumulators, copies and branches as one would write them
 emit, primitives                             Python source; the text of each row
+over_rows, plain_products                    a kernel in a loop over the rows of a table
 construct                                    the passes, one after the other
 runtime, work                                kernels by program and inputs; whether one repays its compilation
 compiler, machine                            source to object code, by Numba; object code loaded and called, without it

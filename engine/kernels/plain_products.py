@@ -35,7 +35,7 @@ def sets(block: list[Stmt]) -> list[ir.Set]:
     found: list[ir.Set] = []
     for s in block:
         if s.__class__ is ir.Set:
-            found.append(s)  # type: ignore[arg-type]
+            found.append(s)
         for inner in blocks_of(s):
             found += sets(inner)
     return found
@@ -47,7 +47,7 @@ def rewritten(block: list[Stmt], known: dict[Var, ir.Set], shared: dict[tuple[Va
     found: list[Stmt] = []
     for s in block:
         if s.__class__ is ir.Set and s.op == "strong_multiply":
-            found += product(s, known, shared)  # type: ignore[arg-type]
+            found += product(s, known, shared)
             continue
         if s.__class__ is ir.Accumulate and s.var.kind == INT:
             s = ir.Accumulate(s.var, mask_of(s.value, known))

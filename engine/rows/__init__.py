@@ -2,7 +2,7 @@
 
 request     what is asked: columns, constants, sources
 by_columns  the tape tier: whole columns, rows divided by branch; what does not go together, row by row
-by_kernel   the kernel tier: a loop over rows, on every core
+by_kernel   the kernel tier: a loop over rows, on every core (workers)
 outcome     what came of it, row by row and as columns
-run         which of the two, and in what pieces
+run         which of the two, by what the first rows took
 """

@@ -114,7 +114,7 @@ class ByKernel:
         if not kernels.find(self.key) and self.key not in kernels.built:
             kernels.built[self.key] = kernels.attempt(self.make)
         built = kernels.built[self.key]
-        if built.__class__ is Unsupported:
+        if isinstance(built, Unsupported):
             raise built
         found: Built = built
         return found

@@ -57,8 +57,12 @@ def test_loop(name: str, order: int) -> None:
 
 @pytest.mark.usefixtures("interpret")
 def test_most_programs_have_a_loop() -> None:
-    engines = {name: adiff.program(text).rows(columns_for(text), engine="kernel") for name, text in TOGETHER.items()}
-    left = {name: found.reason for name, found in engines.items() if found.engine == "tape"}
+    left = {}
+    for name, text in TOGETHER.items():
+        columns = columns_for(text)
+        found = adiff.program(text).rows(columns, [c for c in columns if c != "n"], engine="kernel")
+        if found.engine == "tape":
+            left[name] = found.reason
     assert len(left) <= len(TOGETHER) // 4, left
 
 
