@@ -22,6 +22,7 @@ from .ir import BOOL, FLOAT, INT, Left, Stopped, Unsupported
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from .emitted import Emitted
@@ -115,15 +116,24 @@ class Entry:
         self.structure: Any = type("Results", (ctypes.Structure,), {"_fields_": fields})
         self.words = FIRST_SLOT + SLOT_WORDS * self.slots
 
-    def __call__(self, *values: Any, memory: int | None = None, patient: bool = True) -> tuple[Any, ...]:
+    def __call__(
+        self,
+        *values: Any,
+        memory: int | None = None,
+        patient: bool = True,
+        started: Callable[[Any], object] | None = None,
+    ) -> tuple[Any, ...]:
         """The results for values of the parameters: scalars as Python numbers, arrays as flat NumPy arrays (short ones
         of integers as arrays of ctypes).
 
         `memory` limits the bytes that the kernel takes beside them. Where the caller is not `patient`, signals are
-        answered, and stop the kernel. Raises Left where the kernel left, and Stopped.
+        answered, and stop the kernel; `started` is given the record, for callers that stop it themselves. Raises Left
+        where the kernel left, and Stopped.
         """
         run = (ctypes.c_int64 * self.words)()
         run[LEFT] = PLENTY if memory is None else memory
+        if started is not None:
+            started(run)
         given = [address_of(v) if letter.isupper() else v for letter, v in zip(self.parameters, values)]
         arrays = self.provide(run)
         results = self.structure()

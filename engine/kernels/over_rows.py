@@ -93,7 +93,10 @@ def loop_over_rows(built: Built, varying: set[str]) -> Built:
     printer.line(2, f"{doubt}[{row}] = not ({' and '.join(doubts) or 'True'})")
     body = "".join(line + "\n" for line in printer.lines)
     text = f"def kernel({', '.join(names)}):\n{body}    return (0,)\n"
-    built.emitted = Emitted(text, kinds, [INT], len(printer.slots))
+    text = "".join(line + "\n" for line in printer.known) + text
+    built.emitted = Emitted(
+        text, kinds, [INT], len(printer.slots), printer.heaviest, printer.slot_sites, printer.sites
+    )  # fmt: skip
     built.columns = columns
     return built
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from ..core.tensor import Tensor
 from ..kernels.built import Built
-from ..kernels.ir import BOOL, FLOAT, INT, LIMIT, Unsupported
+from ..kernels.ir import BOOL, FLOAT, INT, LIMIT, Needed, Unsupported
 from ..kernels.runtime import Kernels, arguments, specification
 from .outcome import RowsOutcome
 from .request import Request
-from .workers import run_over_rows
+from .workers import Workers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,10 +42,13 @@ class ByKernel:
         self.values: dict[str, Any] = {}
         self.varying: set[str] = set()
         self.bind()
+        self.identify()
+
+    def identify(self) -> None:
         # The order in which the loop takes its inputs.
         names = [*self.core.inputs, *(name for name in self.core.optional if name in self.spec)]
         self.names = [name for name in names if self.spec[name].__class__ is not list]
-        parts = ("rows", sorted(self.spec.items()), sorted(self.varying), request.names, request.order)
+        parts = ("rows", sorted(self.spec.items()), sorted(self.varying), self.request.names, self.request.order)
         self.key = self.kernels.key(parts)
 
     def bind(self) -> None:
@@ -60,7 +63,7 @@ class ByKernel:
                 value = constants.pop(name)
                 array = np.asarray(value.value if value.__class__ is Tensor else value)
                 columns[name] = np.broadcast_to(array, (request.count, *array.shape))
-        self.spec = specification(constants, ())
+        self.spec = specification(constants, (), self.kernels.known)
         self.values = dict(constants)
         self.varying = set(columns)
         for name, column in columns.items():
@@ -114,6 +117,11 @@ class ByKernel:
         if not kernels.find(self.key) and self.key not in kernels.built:
             kernels.built[self.key] = kernels.attempt(self.make)
         built = kernels.built[self.key]
+        if isinstance(built, Needed) and self.varying.isdisjoint(built.names) and kernels.learn(built.names):
+            # Constants whose values decide what is compiled: `ones(n)`.
+            self.bind()
+            self.identify()
+            return self.described()
         if isinstance(built, Unsupported):
             raise built
         found: Built = built
@@ -132,7 +140,7 @@ class ByKernel:
         count = request.count - start
         doubt, given = self.arguments(built, start)
         columns = [np.empty(count * size, ELEMENTS[kind]) for kind, size in built.columns]
-        doubt |= run_over_rows(loop.run, count, given, columns)
+        doubt |= Workers(loop.entry, count, given, columns).run()
         names = [name for name in request.names if request.order < 2 or name not in built.lost]
         slopes = columns[1:]
         self.connection(built, names, slopes, doubt)

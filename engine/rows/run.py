@@ -81,10 +81,8 @@ class Run:
         request = self.request
         if engine == "tape":
             return "asked for"
-        if request.options.get("kinks") == "error" or any(
-            request.options.get(name) is not None for name in ("max_steps", "timeout")
-        ):
-            return "the kernel tier computes without limits and without --kinks error"
+        if request.options.get("kinks") == "error" or request.options.get("max_steps") is not None:
+            return "the kernel tier counts no steps, and goes on at singular points"
         if not request.numeric or not request.columns or not request.count:
             return "no rows of numbers"
         return ""

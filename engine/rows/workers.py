@@ -2,56 +2,102 @@
 
 from __future__ import annotations
 
-from ..kernels.runtime import LEAVING
+import time
+
+from ..kernels.ir import Left
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-# Rows that a thread takes at a time: enough to hide what a call costs, few enough for all to end together.
-BLOCKS_PER_WORKER = 8
-SMALLEST_BLOCK, LARGEST_BLOCK = 2_048, 65_536
+# Rows that a thread takes at a time: enough to hide what a call costs, and no more than it does in a moment, so that all
+# end together, and soon if they are told to.
+SMALLEST_BLOCK, LARGEST_BLOCK = 64, 65_536
+FIRST_BLOCK = 4_096
+QUICK, SLOW = 0.005, 0.05  # seconds
 
 
-def run_over_rows(entry: Callable[..., Any], count: int, given: Sequence[Any], results: Sequence[Any]) -> Any:
-    """Run a loop over `count` rows on every core; the rows to be evaluated by someone else, as a mask.
+class Workers:
+    """A loop over `count` rows, taken in blocks; `doubt` marks the rows to be evaluated by someone else.
 
     `given` and `results` hold the loop's columns and constants, arrays flat.
     """
-    import numpy as np
 
-    doubt = np.zeros(count, bool)
-    block = min(max(count // (BLOCKS_PER_WORKER * cores()), SMALLEST_BLOCK), LARGEST_BLOCK)
+    def __init__(self, entry: Callable[..., Any], count: int, given: Sequence[Any], results: Sequence[Any]) -> None:
+        import numpy as np
 
-    def part(first: int) -> None:
-        last = min(first + block, count)
-        at = np.zeros(1, np.int64)
-        while first < last:
+        self.entry = entry
+        self.count = count
+        self.arrays = (*given, *results)
+        self.doubt = np.zeros(count, bool)
+        self.following = 0
+        self.stopped = False
+        self.records: dict[int, Any] = {}
+
+    def run(self) -> Any:
+        """Run it on every core. What a signal raises in the meantime stops all."""
+        from _thread import allocate_lock
+        from concurrent.futures import ThreadPoolExecutor
+
+        self.lock = allocate_lock()
+        workers = min(cores(), -(-self.count // FIRST_BLOCK))
+        # In threads of their own even where there is one: signals are answered by the main thread alone.
+        with ThreadPoolExecutor(workers) as pool:
             try:
-                entry(first, last, at, *given, *results, doubt)
+                for work in [pool.submit(self.work, number) for number in range(workers)]:
+                    work.result()
+            except BaseException:
+                self.stop()
+                raise
+        return self.doubt
+
+    def stop(self) -> None:
+        """Let every worker leave, from inside the loops of a row too."""
+        from ..kernels.machine import STOP
+
+        self.stopped = True
+        for record in list(self.records.values()):
+            record[STOP] = 1
+
+    def work(self, number: int) -> None:
+        """Take blocks until there is none."""
+        import numpy as np
+
+        at = np.zeros(1, np.int64)
+        size = FIRST_BLOCK
+        while not self.stopped:
+            with self.lock:
+                first = self.following
+                last = self.following = min(first + size, self.count)
+            if first == last:
                 return
-            except LEAVING:
+            start = time.perf_counter()
+            self.block(number, first, last, at)
+            taken = time.perf_counter() - start
+            if taken < QUICK:
+                size = min(2 * size, LARGEST_BLOCK)
+            elif taken > SLOW:
+                size = max(size // 2, SMALLEST_BLOCK)
+
+    def block(self, number: int, first: int, last: int, at: Any) -> None:
+        while first < last and not self.stopped:
+            try:
+                self.entry(
+                    first, last, at, *self.arrays, self.doubt, started=lambda record: self.started(number, record)
+                )
+                return
+            except Left:
                 # The row failed, or left what a kernel can answer for; the rows after it have not had their turn.
-                doubt[at[0]] = True
+                self.doubt[at[0]] = True
                 first = int(at[0]) + 1
 
-    starts = range(0, count, block)
-    workers = min(cores(), len(starts))
-    if workers < 2:
-        for first in starts:
-            part(first)
-        return doubt
-    from concurrent.futures import ThreadPoolExecutor
+    def started(self, number: int, record: Any) -> None:
+        from ..kernels.machine import STOP
 
-    with ThreadPoolExecutor(workers) as pool:
-        try:
-            for _ in pool.map(part, starts):
-                pass
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
-    return doubt
+        self.records[number] = record
+        if self.stopped:
+            record[STOP] = 1
 
 
 def cores() -> int:
@@ -61,4 +107,4 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-__all__ = ["run_over_rows"]
+__all__ = ["Workers"]

@@ -10,6 +10,7 @@ from typing import Any
 import adiff
 import numpy as np
 import pytest
+from adiff import AdiffError
 from adiff.engine.kernels import runtime, store
 from adiff.engine.rows import run
 from generated import program
@@ -145,6 +146,24 @@ def test_compiled_with_memory_and_errors() -> None:
     assert set(loop.errors) == set(tape.errors) == set(np.flatnonzero(n > 4).tolist())
     assert np.allclose(loop.value, tape.value, rtol=1e-13, equal_nan=True)
     assert np.allclose(loop.gradients["y"], tape.gradients["y"], rtol=1e-11, atol=1e-13, equal_nan=True)
+
+
+@pytest.mark.usefixtures("interpret")
+def test_constants_that_decide_shapes() -> None:
+    found = adiff.program("sum(ones(k)) * x").rows({"x": [1.0, 2.0]}, at={"k": 3}, engine="kernel")
+    assert found.engine == "kernel"
+    assert found.value.tolist() == [3.0, 6.0]
+
+
+def test_time_limit() -> None:
+    """A row whose loop does not end is stopped where it is, on every thread."""
+    program = adiff.program("s = x\nwhile s > 0:\n    s = s + 1.0\n    if s > 1e6:\n        s = 1.0\ns")
+    x = np.full(9_000, -1.0)
+    assert program.rows({"x": x}, engine="kernel").engine == "kernel"
+    x[[10, 8_000]] = 1.0
+    with pytest.raises(AdiffError) as caught:
+        program.rows({"x": x}, engine="kernel", timeout=0.5)
+    assert caught.value.code == "E0603"
 
 
 def test_choosing(monkeypatch: pytest.MonkeyPatch) -> None:
