@@ -35,6 +35,8 @@ FAMILIES = {
     "creation": "Making tensors",
     "gathering": "Gathering and scattering",
     "sequences": "Sequences and signals",
+    "samples": "Samples and fits",
+    "losses": "Losses and clipping",
     "products": "Products of tensors",
     "decompositions": "Matrix decompositions",
     "linalg": "Linear algebra",

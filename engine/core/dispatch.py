@@ -177,6 +177,9 @@ def as_operand(x: Any, op: Operation | None = None) -> Any:
         return x
     if cls is list or cls is tuple:
         return tensor_of_list(x)
+    if cls is range:
+        limits.allocate(len(x), 36)
+        return tensor_of_list(list(x))
     read = getattr(x, "read_value", None)
     if read is not None:
         return read()

@@ -7,7 +7,7 @@ from ..core.dtypes import raw_dtype
 from ..core.errors import failure
 from ..core.operation import static
 from ..core.tensor import OPERATORS, Tensor
-from ..kinds.access import constant_of
+from ..kinds.access import constant_of, get_item, set_item, static_index
 from ..ops.registry import METHODS
 from .values import Bound, Builtin, Function
 
@@ -81,12 +81,75 @@ def size_of(value: Any) -> int:
     return total
 
 
+class At:
+    """JAX's `x.at`: `x.at[i].set(v)` is a copy of x that is changed there."""
+
+    __slots__ = ("value",)
+    description = "the .at of a tensor"
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def get_item(self, index: Any) -> Places:
+        return Places(self.value, index)
+
+
+class Places:
+    """`x.at[i]`."""
+
+    __slots__ = ("index", "value")
+    description = "places of a tensor"
+
+    def __init__(self, value: Any, index: Any) -> None:
+        self.value = value
+        self.index = index
+
+    def method_get(self) -> Any:
+        return get_item(self.value, self.index)
+
+    def method_set(self, values: Any) -> Any:
+        return set_item(self.value, self.index, values)
+
+    def method_add(self, values: Any) -> Any:
+        """Places that are named twice receive both, as in JAX."""
+        x = as_operand(self.value)
+        there = get_item(x, self.index)
+        spread = OPERATORS["broadcast_to"](as_operand(values), shape=shape_of(there))
+        scattered = OPERATORS["index_scatter"](spread, shape=shape_of(x), index=static_index(self.index))
+        return OPERATORS["add"](x, scattered)
+
+    def method_subtract(self, values: Any) -> Any:
+        return self.method_add(OPERATORS["negative"](as_operand(values)))
+
+    def changed(self, row: str, values: Any) -> Any:
+        return set_item(self.value, self.index, OPERATORS[row](self.method_get(), as_operand(values)))
+
+    def method_multiply(self, values: Any) -> Any:
+        return self.changed("multiply", values)
+
+    def method_mul(self, values: Any) -> Any:
+        return self.changed("multiply", values)
+
+    def method_divide(self, values: Any) -> Any:
+        return self.changed("divide", values)
+
+    def method_power(self, values: Any) -> Any:
+        return self.changed("power", values)
+
+    def method_min(self, values: Any) -> Any:
+        return self.changed("minimum", values)
+
+    def method_max(self, values: Any) -> Any:
+        return self.changed("maximum", values)
+
+
 TENSOR_ATTRIBUTES: dict[str, Callable[[Any], Any]] = {
     "shape": shape_of,
     "dtype": dtype_of,
     "ndim": lambda x: len(shape_of(x)),
     "size": size_of,
     "T": lambda x: OPERATORS["transpose"](x) if len(shape_of(x)) > 1 else x,
+    "at": At,
     "mT": lambda x: OPERATORS["matrix_transpose"](x),
     "real": lambda x: OPERATORS["real"](x),
     "imag": lambda x: OPERATORS["imag"](x),
@@ -95,8 +158,6 @@ TENSOR_ATTRIBUTES: dict[str, Callable[[Any], Any]] = {
 
 def item(x: Any, *index: Any) -> Any:
     if index:
-        from ..kinds.access import get_item
-
         x = get_item(x, index if len(index) > 1 else index[0])
     if size_of(x) != 1:
         raise failure("E0304", f"item() needs one element, and this tensor has {size_of(x)}")

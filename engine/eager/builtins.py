@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..core import limits
 from ..core.dispatch import as_operand, counted, describe, path_ends
+from ..core.dtypes import REAL_PART
 from ..core.errors import failure
 from ..core.operation import static
 from ..core.state import STATE
@@ -11,6 +12,7 @@ from ..core.tensor import OPERATORS, Tensor
 from ..kinds.access import iterate
 from ..kinds.variable import Variable
 from ..ops.registry import NAMES
+from ..ops.structure import as_dtype
 from .operators import binary, compare, truth
 from .tapes import GradientTape
 from .text import representation, text
@@ -410,13 +412,37 @@ def assert_allclose(actual: Any, desired: Any, rtol: Any = 1e-7, atol: Any = 0.0
         )
 
 
+class FloatInfo:
+    """np.finfo: the limits of a float dtype."""
+
+    __slots__ = ("attributes",)
+    description = "a finfo"
+
+    def __init__(self, dtype: Any) -> None:
+        import numpy as np
+
+        found = np.finfo(REAL_PART.get(dtype, dtype).name)
+        values = {
+            name: float(getattr(found, name)) for name in ("eps", "epsneg", "max", "min", "tiny", "smallest_normal")
+        }
+        values["bits"] = int(found.bits)
+        self.attributes = {name: lambda info, value=value: value for name, value in values.items()}
+
+
+def finfo_(dtype: Any) -> FloatInfo:
+    found = as_dtype(dtype)
+    if found.kind not in "fc":
+        raise failure("E0306", f"finfo is for dtypes of floats, and {found.name} is none")
+    return FloatInfo(found)
+
+
 FUNCTIONS: dict[str, Any] = {
     "len": len_, "range": range_, "zip": zip_, "enumerate": enumerate_, "list": list_, "tuple": tuple_, "dict": dict_,
     "set": set_, "int": int_, "float": float_, "bool": bool_, "complex": complex_, "str": str_, "abs": abs_,
     "min": extreme("min", "minimum", "reduce_min", "<"), "max": extreme("max", "maximum", "reduce_max", ">"),
     "sum": sum_, "round": round_, "sorted": sorted_, "reversed": reversed_, "any": any_, "all": all_, "map": map_,
     "filter": filter_, "print": print_, "pow": pow_, "divmod": divmod_, "isinstance": isinstance_, "type": type_,
-    "repr": representation, "GradientTape": gradient_tape, "Variable": variable, "no_op": no_op, "device": scope,
+    "repr": representation, "finfo": finfo_, "GradientTape": gradient_tape, "Variable": variable, "no_op": no_op, "device": scope,
     "math.floor": whole_part("floor"), "math.ceil": whole_part("ceil"), "math.trunc": whole_part("trunc"),
     "name_scope": scope, "assert_equal": assert_equal, "assert_allclose": assert_allclose,
     **TRANSFORMS,

@@ -254,6 +254,32 @@ def hvp(f: Any, primals: Any, vectors: Any) -> Any:
     return found[0] if single else found
 
 
+def linearize(f: Any, *primals: Any) -> Any:
+    """(f(*primals), the function from tangents of the primals to the tangent of the result)."""
+    callable_of(f, "linearize")
+    given = list(primals)
+    value = invoke(f, given, {})
+
+    def push(tangents: list[Any], keywords: dict[str, Any]) -> Any:
+        return jvp(f, tuple(given), tuple(tangents))[1]
+
+    return value, Derived("linearize", push)
+
+
+def partial(f: Any, *args: Any, **keywords: Any) -> Derived:
+    """`functools.partial`: f with its first arguments given."""
+    callable_of(f, "partial")
+    return Derived("partial", lambda rest, named: invoke(f, [*args, *rest], {**keywords, **named}))
+
+
+def tree_map(f: Any, tree: Any, *rest: Any) -> Any:
+    """`f` of every leaf, and of the leaves in the same places of other structures."""
+    columns = [flatten(tree), *(flatten(other) for other in rest)]
+    if len({len(column) for column in columns}) > 1:
+        raise failure("E0508", "tree_map needs structures of one form")
+    return rebuild(tree, [invoke(f, list(leaves), {}) for leaves in zip(*columns)])
+
+
 def custom_gradient(f: Any) -> Derived:
     """A function with a derivative of its own: `f` returns (value, function from cotangent to cotangents).
 
@@ -591,6 +617,7 @@ def function(f: Any = None, **options: Any) -> Any:
 TRANSFORMS: dict[str, Any] = {
     "grad": grad, "value_and_grad": value_and_grad, "jacobian": jacobian_in("auto"), "jacfwd": jacobian_in("forward"),
     "jacrev": jacobian_in("reverse"), "hessian": hessian, "jvp": jvp, "vjp": vjp, "hvp": hvp,
+    "linearize": linearize, "partial": partial, "tree_map": tree_map,
     "custom_gradient": custom_gradient, "checkpoint": checkpoint, "cond": cond, "while_loop": while_loop,
     "fori_loop": fori_loop, "scan": scan, "map_fn": map_fn, "vectorized_map": vectorized_map, "foldl": foldl,
     "foldr": foldr, "switch_case": switch_case, "function": function,

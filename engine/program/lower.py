@@ -332,6 +332,8 @@ class Lowering:
                 # math.log(x, base)
                 logs: list[c.Expr] = [c.Apply(row, [arg], [], self.site(node, row)) for arg in args]
                 return c.Operator("/", NAMES["divide"], *logs, self.site(node, NAMES["divide"]))
+            if row.name == "hypot" and len(args) > 2 and not keywords:
+                row = NAMES["hypot_of"]
             return c.Apply(row, args, keywords, self.site(node, row))
         return c.Call(function, args, keywords, self.site(node))
 

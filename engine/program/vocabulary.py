@@ -31,6 +31,7 @@ INTRINSICS = frozenset(
     len range zip enumerate list tuple dict set int float bool complex str abs min max sum round sorted reversed any all
     map filter print pow divmod isinstance type repr
     grad value_and_grad jacobian jacfwd jacrev hessian jvp vjp hvp custom_gradient checkpoint
+    linearize tree_map partial finfo
     cond while_loop fori_loop scan map_fn vectorized_map foldl foldr switch_case
     GradientTape Variable function no_op device name_scope
     assert_equal assert_allclose math.floor math.ceil math.trunc
@@ -50,6 +51,8 @@ INTRINSIC_ALIASES = {
     "print_": "print",
     "Print": "print",
     "vectorize": "vectorized_map",
+    "map_structure": "tree_map",
+    "tree_multimap": "tree_map",
 }
 
 # What gives an integer in Python's math module, and a float in the others' vocabularies.
@@ -66,6 +69,8 @@ MODULES = {
     "numpy": "numpy",
     "jnp": "jax.numpy",
     "jax": "jax",
+    "lax": "jax.lax",
+    "functools": "functools",
     "math": "math",
     "cmath": "cmath",
     "scipy": "scipy",
@@ -75,7 +80,7 @@ IMPORTABLE = frozenset(
     """
     tensorflow numpy jax jax.numpy math cmath scipy scipy.special scipy.linalg numpy.linalg jax.nn jax.scipy
     jax.scipy.special jax.numpy.linalg tensorflow.math tensorflow.linalg adiff jax.lax jax.scipy.linalg numpy.random
-    tensorflow.experimental.numpy tensorflow.random
+    tensorflow.experimental.numpy tensorflow.random functools jax.tree_util
     """.split()
 )
 # Imports that pasted cells carry and that mean nothing here.
@@ -83,7 +88,7 @@ IGNORED_IMPORTS = frozenset({"__future__", "typing", "matplotlib", "matplotlib.p
 SUBMODULES = frozenset(
     """
     math linalg nn numpy lax special scipy experimental random errstate keras compat v1 v2 raw_ops autodiff nest
-    debugging config sets sparse ragged strings queue data image signal bitwise dtypes testing io train
+    tree tree_util debugging config sets sparse ragged strings queue data image signal bitwise dtypes testing io train
     """.split()
 )
 
@@ -162,6 +167,8 @@ def dotted(parts: list[str]) -> Meaning | None:
         return Meaning("row", of_complex(path[0]))
     if root == "math" and len(path) == 1 and parts[-1] in WHOLE:
         return Meaning("intrinsic", "math." + path[0])
+    if path[-2:] == ["tree", "map"]:
+        return Meaning("intrinsic", "tree_map")
     if path[-1:] == ["cond"] and "linalg" not in path and root != "numpy":
         return Meaning("intrinsic", "cond")  # control flow; the condition number is linalg.cond
     if path[:1] == ["UnconnectedGradients"] and path[1:] in (["NONE"], ["ZERO"]):
