@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .kernels.runtime import Kernels
+    from .repeated import Repeated
     from .rows.outcome import RowsOutcome
 
 # Closures call one another as deeply as the text nests. Such calls take no C stack (Python 3.11 on), so the limit is
@@ -190,6 +191,19 @@ class Program:
             )
         with LOCK, deep_recursion():
             return rows(self, columns, at, wrt, order, {**options, "engine": engine})
+
+    def repeated(
+        self, command: str, at: Mapping[str, Any], wrt: Sequence[str] | None = None, **options: Any
+    ) -> Repeated:
+        """A function that evaluates one command at points like `at`, for those who do so thousands of times.
+
+        It takes such a point and gives an Outcome. Where a kernel answers, a call costs microseconds beside the kernel's
+        own time, and the outcome has the value and the derivatives alone; everything else is as with `evaluate`.
+        Commands `value`, `grad` and `hvp` gain from it. Options: those of `evaluate`.
+        """
+        from .repeated import Repeated
+
+        return Repeated(self, command, at, wrt, options)
 
     # --- the one door -----------------------------------------------------------------------------------------------
 

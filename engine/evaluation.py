@@ -261,6 +261,7 @@ class Evaluation:
         self.outcome.engine = "kernel"
         self.outcome.reason = "asked for" if engine == "kernel" else "enough work to repay the compiler"
         self.outcome.emitted = compiled.source
+        self.outcome.kernel = compiled
         return value, derivatives
 
     def unfit_for_kernels(self) -> str:

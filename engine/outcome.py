@@ -27,8 +27,8 @@ class Outcome:
     """What one evaluation gave; attributes that the command does not give are None."""
 
     __slots__ = (
-        "check", "cotangents", "derivatives", "emitted", "engine", "gradients", "hessian", "jacobian", "mode", "notices", "product",
-        "reason", "tangent", "tape", "timings", "types", "value",
+        "check", "cotangents", "derivatives", "emitted", "engine", "gradients", "hessian", "jacobian", "kernel", "mode",
+        "notices", "product", "reason", "tangent", "tape", "timings", "types", "value",
     )  # fmt: skip
 
     value: Any
@@ -44,6 +44,7 @@ class Outcome:
     types: dict[str, tuple[str, tuple[int, ...]]]
     notices: list[Notice]
     emitted: str | None
+    kernel: Any
     engine: str
     mode: str | None
     reason: str

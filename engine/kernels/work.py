@@ -247,6 +247,11 @@ def loop_worthwhile(left: float, spent: float, ready: float) -> bool:
     return left * (1.0 - LOOP_SHARE) > ready or (left > LOAD_SECONDS and left + spent > 2.0 * ready)
 
 
+def surely_ends(built: Built, given: list[Any]) -> bool:
+    """Whether the arguments' shapes and integers alone say how much there is to do."""
+    return tape_operations(outlined(built), {parameter(k): x for k, x in enumerate(given)}) is not None
+
+
 def worthwhile(built: Built, given: list[Any], ready: float | None) -> bool:
     """Whether a kernel gives the answer for some arguments sooner than the tape.
 

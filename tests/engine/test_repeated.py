@@ -1,0 +1,101 @@
+"""`Program.repeated`: whatever the point, the answer is that of an evaluation as a whole."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import adiff
+import numpy as np
+import pytest
+
+PROGRAM = """
+total = 0.0
+for i in range(n):
+    for v in x:
+        total += abs(v) ** a / (i + 2)
+total
+"""
+X = np.array([0.5, -1.5, 2.0])
+
+POINTS: dict[str, dict[str, Any]] = {
+    "the same": {"x": X, "a": 2.5, "n": 3},
+    "other numbers": {"x": -X, "a": 1.5, "n": 7},
+    "a strided array": {"x": np.repeat(X, 2)[::2], "a": 2.0, "n": 2},
+    "another order of bytes": {"x": X.astype(">f8"), "a": 2.0, "n": 2},
+    "another shape": {"x": np.append(X, 3.0), "a": 2.5, "n": 3},
+    "a list": {"x": [0.5, 1.0, 2.0], "a": 2.5, "n": 3},
+    "bare integers": {"x": [1, 2, 3], "a": 2.0, "n": 3},
+    "a whole number": {"x": X, "a": 2, "n": 3},
+    "a loop that does not run": {"x": X, "a": 2.5, "n": 0},
+    "a singular point": {"x": np.array([0.0, 1.0, 2.0]), "a": 2.5, "n": 3},
+    "an overflow": {"x": np.array([1e200, 1.0, 2.0]), "a": 2.5, "n": 3},
+    "large and finite": {"x": np.array([1e100, 1.0, 2.0]), "a": 2.5, "n": 3},
+    "a name too many": {"x": X, "a": 2.5, "n": 3, "spare": 1.0},
+}
+
+
+@pytest.fixture(scope="module")
+def run() -> Any:
+    program = adiff.program(PROGRAM)
+    made = program.repeated("grad", POINTS["the same"], ["x", "a"], engine="kernel")
+    assert made.first.engine == "kernel"
+    assert made.inputs is not None
+    return made
+
+
+def described(outcome: Any) -> Any:
+    return [(n.code, n.message) for n in outcome.notices]
+
+
+@pytest.mark.parametrize("name", POINTS)
+def test_answers_are_those_of_an_evaluation(run: Any, name: str) -> None:
+    point = POINTS[name]
+    expected = run.program.evaluate("grad", point, ["x", "a"], engine="kernel")
+    for _ in range(2):
+        found = run(point)
+        np.testing.assert_array_equal(found.value, expected.value)
+        assert described(found) == described(expected)
+        for source in ("x", "a"):
+            g, h = found.gradients[source], expected.gradients[source]
+            if h is None:
+                assert g is None
+            else:
+                np.testing.assert_array_equal(g, h)
+                assert np.shape(g) == np.shape(h)
+
+
+def test_points_alike_do_not_pass_through_an_evaluation(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: Any, **options: Any) -> Any:
+        raise AssertionError("an evaluation as a whole")
+
+    monkeypatch.setattr(run.program, "evaluate", refuse)
+    for name in ("the same", "other numbers", "a strided array", "a whole number"):
+        assert run(POINTS[name]).engine == "kernel"
+    with pytest.raises(AssertionError):
+        run(POINTS["a list"])
+
+
+def test_what_was_asked_for_stays_in_force() -> None:
+    """A fixed input is part of the kernel; errors are those of an evaluation."""
+    program = adiff.program("y = 0.0\nfor v in x:\n    y += v**2 if square else v\ny")
+    run = program.repeated("grad", {"x": X, "square": True}, ["x"], engine="kernel")
+    np.testing.assert_array_equal(run({"x": X, "square": True}).gradients["x"], 2 * X)
+    np.testing.assert_array_equal(run({"x": X, "square": False}).gradients["x"], np.ones(3))
+    with pytest.raises(adiff.AdiffError, match="square"):
+        run({"x": X})
+
+
+def test_products_with_the_hessian() -> None:
+    program = adiff.program("y = 0.0\nfor v in x:\n    y += v**3 * b\ny")
+    vector = np.array([1.0, 0.0, 2.0])
+    run = program.repeated("hvp", {"x": X, "b": 0.5}, ["x"], engine="kernel", vector={"x": vector})
+    assert run.inputs is not None
+    found = run({"x": 2 * X, "b": 0.25})
+    np.testing.assert_allclose(found.product["x"], 6 * 2 * X * 0.25 * vector, rtol=1e-15)
+    np.testing.assert_allclose(found.gradients["x"], 3 * (2 * X) ** 2 * 0.25, rtol=1e-15)
+
+
+def test_the_tape_answers_too() -> None:
+    program = adiff.program("x**2 * y")
+    run = program.repeated("grad", {"x": 3.0, "y": 2.0})
+    assert run({"x": 2.0, "y": 5.0}).gradients == {"x": 20.0, "y": 4.0}
