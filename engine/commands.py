@@ -179,6 +179,7 @@ def sparse_hessian(evaluation: Evaluation) -> None:
     warn_sources(evaluation, tensors)
     outcome = evaluation.outcome
     outcome.gradients = {n: shaped(g, x) for n, g, x in zip(evaluation.names, gradients, tensors)}
+    outcome.reason = "the pattern of a sparse Hessian is read off the tape"
     outcome.mode = f"sparse, {plural(found.colours, 'product')} for {found.rows.size} entries on and above the diagonal"
     parts: dict[str, slice] = {}
     start = 0
