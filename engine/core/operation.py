@@ -394,6 +394,8 @@ def static(value: Any) -> Any:
         return tuple(static(item) for item in value)
     if hasattr(value, "read_value"):
         return static(value.read_value())
+    if hasattr(value, "as_static"):
+        return value.as_static()
     return value
 
 

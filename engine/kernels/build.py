@@ -55,6 +55,10 @@ class Sym:
     def as_symbol(self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
         return self.builder.apply(op, inputs, attributes)
 
+    def as_static(self) -> Any:
+        """The value as a parameter that must be known. Raises Needed or Unsupported where it is not."""
+        return self.builder.known_value(self, "a parameter that depends on data")
+
     def __bool__(self) -> bool:
         raise Unsupported("a condition that is decided while compiling depends on the data")
 
@@ -183,6 +187,8 @@ class Builder:
         # Float inputs that the program counts with (`range(n)`), and where: they must be whole numbers.
         self.counted: dict[Var, Site] = {}
         self.inputs: set[Var] = set()
+        # How the specialiser finds the value of a symbol that must be known.
+        self.known_value: Callable[[Any, str], Any] = unknown
         # What a scalar was computed from, to find the inputs that decide it.
         self.made: dict[Var, tuple[str, tuple[Any, ...]]] = {}
         # Float inputs whose values are known.
@@ -299,10 +305,10 @@ class Builder:
         """A primitive on scalars of which at least one is a symbol."""
         name = op.name
         if name not in TEXT:
-            raise Unsupported(f"{name} has no kernel")
+            raise Unsupported(name)
         if attributes:
             if not attributes_covered(name, attributes):
-                raise Unsupported(f"{name} with these parameters has no kernel")
+                raise Unsupported(f"{name} with these parameters")
         if name == "where_select":
             return self.select(*inputs)
         if name in LOGIC:
@@ -319,7 +325,7 @@ class Builder:
             return self.emit(name, inputs, BOOL)
         if kind == INT:
             if attributes and attributes.get("decimals", 0) < 0:
-                raise Unsupported(f"{name} of integers with these parameters has no kernel")
+                raise Unsupported(f"{name} of integers with these parameters")
             return self.integers(name, tuple(self.to_int(x) for x in inputs))
         if self.strong and any(x.__class__ is Sym and x.var in self.strong for x in inputs):
             raise Unsupported(f"{name} of integers with a dtype of their own and floats")
@@ -357,7 +363,7 @@ class Builder:
                 raise Unsupported("an operation on integers that fails")
             return self.emit("int_" + name, inputs, INT)
         if name not in FOR_INTEGERS:
-            raise Unsupported(f"{name} of integers has no kernel")
+            raise Unsupported(f"{name} of integers")
         return self.emit(name, inputs, INT)
 
     def select(self, condition: Any, a: Any, b: Any) -> Any:
@@ -410,7 +416,7 @@ class Builder:
         if any(x.__class__ is Sym for x in inputs):
             return self.scalar(op, inputs, attributes)
         if attributes:
-            raise Unsupported(f"{op.name} has no kernel")
+            raise Unsupported(op.name)
         return op(*inputs)
 
     def operand(self, x: Any) -> Any:
@@ -430,7 +436,7 @@ class Builder:
     def elementwise(self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None = None) -> Lazy:
         shape = broadcast([x.shape if x.__class__ is Lazy else () for x in inputs], op.name)
         if op.name not in TEXT:
-            raise Unsupported(f"{op.name} has no kernel")
+            raise Unsupported(op.name)
         site = STATE.site
 
         def element(index: tuple[Any, ...]) -> Any:
@@ -609,6 +615,10 @@ class Builder:
 def unsigned(index: tuple[Any, ...]) -> Any:
     """What a program gets that asks for the elements of eigenvectors or singular vectors."""
     raise Unsupported("vectors whose signs the tape's library decides")
+
+
+def unknown(x: Any, why: str) -> Any:
+    raise Unsupported(why)
 
 
 def raw(x: Any) -> Any:

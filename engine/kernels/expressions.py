@@ -268,8 +268,8 @@ class Expressions:
         if any(map(symbolic, (attributes or {}).values())):
             why = f"{op.name} with a computed parameter"
             attributes = {name: self.whole(value, why) for name, value in (attributes or {}).items()}
-            if not any(map(symbolic, inputs)):
-                return self.constant(op(*inputs, **attributes))
+        if not any(map(symbolic, inputs)):
+            return self.constant(op(*inputs, **(attributes or {})))
         return self.builder.apply(op, inputs, attributes)
 
     def constant(self, value: Any) -> Any:

@@ -117,6 +117,7 @@ class Specialiser(Sequences):
         self.recursive = recursive
         self.recursion: Recursion | None = None
         self.may_stop = False
+        builder.known_value = self.whole
         self.frames: list[Frame] = []  # of the functions that are running
         self.offsets = {}
         self.active: list[tuple[c.FunctionCode, int]] = []  # the functions being inlined, and `dynamic` there

@@ -12,6 +12,7 @@ from agreement import agree
 FLOATS = np.array([0.3, -1.1, 0.9, 2.0])
 CASES: list[tuple[str, dict[str, Any]]] = [
     ("sum(ones(n + 1) * x)", {"n": 3, "x": 1.5}),
+    ("v = linspace(0, x, n)\nsum(v**2)", {"n": 5, "x": 1.5}),
     ("sum(v[:n] * x)", {"n": 3, "x": 1.5, "v": FLOATS}),
     ("sum(v[n // 2:n] * x) * n", {"n": 3, "x": 1.5, "v": FLOATS}),
     ("w = zeros((n, 2)) + x\nsum(w * w)", {"n": 3, "x": 1.5}),
