@@ -84,6 +84,8 @@ def report_engine(result: Result, environment: Environment) -> None:
     if result.engine is not None:
         because = f" ({result.reason})" if result.reason else ""
         environment.write_error(f"engine: {result.engine}{because}\n")
+    if result.engine == "kernel":
+        environment.write_error("kernel: 'adiff tape --emit' shows its source, 'adiff cache' what is kept\n")
     if result.mode is not None:
         environment.write_error(f"mode: {result.mode}\n")
     if result.timings:

@@ -6,7 +6,7 @@ COMPLETION = "_ADIFF_COMPLETE"  # the variable by which a shell's completion scr
 FORMATS = ("table", "plain", "json", "ndjson", "csv", "tsv")
 EVALUATIONS = "value grad jacobian hessian jvp vjp hvp derivative tape check"
 COMPUTATIONS = EVALUATIONS + " run partition stitch batch"
-EVERYWHERE = COMPUTATIONS + " ops"
+EVERYWHERE = COMPUTATIONS + " ops cache"
 
 
 class Option:
@@ -115,6 +115,10 @@ OPTIONS = (
         "--graph", None, "choice", "LANGUAGE", "tape", OUTPUT, "Write the tape as a graph instead of rows.",
         choices=("dot", "mermaid"),
     ),
+    Option(
+        "--emit", None, "flag", "", "tape", OUTPUT, "Write the source of the compiled kernel for value and gradient instead.",
+    ),
+    Option("--clear", None, "flag", "", "cache", COMPUTING, "Remove what is kept."),
     Option("--fail-fast", None, "flag", "", "batch", COMPUTING, "Stop at the first line that fails."),
     Option(
         "--dtype", None, "choice", "DTYPE", COMPUTATIONS, COMPUTING, "Type of bare numbers (default float64).",
@@ -205,7 +209,11 @@ COMMANDS: dict[str, Command] = {
         Command(
             "tape", "Understand", (EXPRESSION,),
             "The recorded tape: operation, inputs, value, local partials and adjoint of every step.",
-            ('adiff tape "sin(x) * y" --at x=1,y=2', 'adiff tape "sin(x) * y" --at x=1,y=2 --graph mermaid'),
+            (
+                'adiff tape "sin(x) * y" --at x=1,y=2',
+                'adiff tape "sin(x) * y" --at x=1,y=2 --graph mermaid',
+                'adiff tape "sin(x) * y" --at x=1,y=2 --emit',
+            ),
         ),
         Command(
             "check", "Understand", (EXPRESSION,),
@@ -245,6 +253,11 @@ COMMANDS: dict[str, Command] = {
             "ops", "Understand", (Argument("name", "NAME", "One operation in detail.", False),),
             "The operations: signature, dtypes, derivative, singular points, example.",
             ("adiff ops", "adiff ops sin", "adiff ops --json"),
+        ),
+        Command(
+            "cache", "Understand", (),
+            "What is kept between runs so that they start sooner: compiled kernels and the grammar's table.",
+            ("adiff cache", "adiff cache --json", "adiff cache --clear"),
         ),
     )
 }  # fmt: skip

@@ -169,6 +169,10 @@ def fill_derivatives(result: Result, outcome: Any) -> None:
 def fill_tape(result: Result, outcome: Any) -> None:
     from .diagnostics import span_document
 
+    if outcome.tape is None:
+        result.document = {"kernel": outcome.emitted}
+        result.columns = [("kernel", outcome.emitted)]
+        return
     result.document = {
         "value": outcome.value,
         "tape": [

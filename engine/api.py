@@ -51,7 +51,19 @@ CHOICES = {
     "engine": ("auto", "tape", "kernel"),
 }
 OPTIONS = frozenset(
-    (*CHOICES, "tangent", "cotangent", "vector", "order", "max_steps", "max_memory", "timeout", "write", "sparse")
+    (
+        *CHOICES,
+        "tangent",
+        "cotangent",
+        "vector",
+        "order",
+        "max_steps",
+        "max_memory",
+        "timeout",
+        "write",
+        "sparse",
+        "emit",
+    )
 )
 
 ROWS_OPTIONS = frozenset(("kinks", "max_steps", "max_memory", "timeout"))

@@ -6,7 +6,7 @@ from ..parser.errors import AdiffError
 from . import compiled_commands
 from .autodiff import drivers, taylor
 from .core.dispatch import as_operand, shape_text, tensor
-from .core.errors import plural
+from .core.errors import failure, plural
 from .core.state import STATE
 from .core.tensor import OPERATORS, Tensor
 from .eager.values import UNSET
@@ -300,7 +300,31 @@ def scalar_function(evaluation: Evaluation, inputs: list[Any]) -> Any:
     return y
 
 
+def emitted_kernel(evaluation: Evaluation) -> str:
+    """The source of the kernel of value and gradient. Raises AdiffError E0409 where there is none."""
+    from .kernels.ir import Needed, Unsupported
+    from .kernels.runtime import Kernels
+
+    sources = [name for name in evaluation.names if drivers.source(evaluation.point[name]).dtype.differentiable]
+    kernels = Kernels(evaluation.core, evaluation.program.source)
+    while True:
+        try:
+            return kernels.source_text(evaluation.point, sources or None)
+        except Unsupported as why:
+            if why.__class__ is Needed and kernels.learn(why.names):
+                continue
+            raise failure(
+                "E0409",
+                f"this program is not compiled: {why}",
+                "the tape runs it: adiff grad",
+                site=evaluation.end_site(),
+            ) from None
+
+
 def tape(evaluation: Evaluation) -> None:
+    if evaluation.options.get("emit"):
+        evaluation.outcome.emitted = emitted_kernel(evaluation)
+        return
     from .tape_rows import tape_rows
 
     tape, tensors, y = drivers.recorded(evaluation.function, evaluation.sources())

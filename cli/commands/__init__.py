@@ -25,6 +25,10 @@ def answer(request: Request, environment: Environment, output: Output, style: St
         from . import ops
 
         return ops.answer(request)
+    if request.command == "cache":
+        from . import cache
+
+        return cache.answer(request)
     from . import evaluate
 
     return evaluate.answer(request, environment)

@@ -41,6 +41,8 @@ def render(request: Request, result: Result, style: Style) -> str:
         from . import graph
 
         return graph.render(result.subject.outcome.tape, request.text("graph"))
+    if "emit" in request.options and style.format in ("plain", "table"):
+        return str(result.document["kernel"])
     if style.format == "plain":
         from . import plain
 

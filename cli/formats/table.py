@@ -276,6 +276,11 @@ def draw_stitch(drawing: Drawing, result: Result) -> None:
     draw_stitch(drawing, result.subject)
 
 
+def draw_listing(drawing: Drawing, result: Result) -> None:
+    """Names and what is said of them."""
+    drawing.canvas.listing(result.lines)
+
+
 def draw_operations(drawing: Drawing, result: Result) -> None:
     """The operations by family, or one of them in detail."""
     if result.lines:
@@ -304,4 +309,5 @@ DRAW = {
     "partition": draw_partition,
     "stitch": draw_stitch,
     "ops": draw_operations,
+    "cache": draw_listing,
 }

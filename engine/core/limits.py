@@ -99,6 +99,22 @@ def size_text(size: int) -> str:
     return f"{amount:.3g} EiB"
 
 
+IN_FORCE: list[enforced] = []  # the limits of memory that hold
+
+
+class memory_of_adiff:
+    """A context for work of adiff's own, such as a compiler's, that is no part of what a program may take."""
+
+    def __enter__(self) -> None:
+        for limit in IN_FORCE:
+            limit.lift_memory()
+
+    def __exit__(self, *exception: object) -> None:
+        for limit in IN_FORCE:
+            if limit.max_memory is not None:
+                limit.limit_memory(limit.max_memory)
+
+
 class enforced:
     """A context in which steps, memory (bytes) and time (seconds) are limited; None means no limit."""
 
@@ -116,6 +132,8 @@ class enforced:
         LIMITS.max_memory = self.max_memory
         if self.max_memory is not None:
             self.limit_memory(self.max_memory)
+            if self.saved_memory is not None:
+                IN_FORCE.append(self)
         if self.timeout is not None:
             self.set_alarm(self.timeout)
 
@@ -137,8 +155,15 @@ class enforced:
         wanted = used + size + (64 << 20)
         if hard != resource.RLIM_INFINITY:
             wanted = min(wanted, hard)
-        self.saved_memory = (soft, hard)
+        if self.saved_memory is None:
+            self.saved_memory = (soft, hard)
         resource.setrlimit(resource.RLIMIT_DATA, (wanted, hard))
+
+    def lift_memory(self) -> None:
+        """The data segment's limit as it was before."""
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_DATA, self.saved_memory)
 
     def set_alarm(self, seconds: float) -> None:
         import signal
@@ -162,8 +187,7 @@ class enforced:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, self.saved_handler)
         if self.saved_memory is not None:
-            import resource
-
-            resource.setrlimit(resource.RLIMIT_DATA, self.saved_memory)
+            IN_FORCE.remove(self)
+            self.lift_memory()
         LIMITS.max_steps = None
         LIMITS.max_memory = None

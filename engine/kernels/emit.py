@@ -40,17 +40,42 @@ def emit(kernel: ir.Kernel) -> Emitted:
     printer = Printer(kernel)
     printer.block(kernel.body, 1, kernel.results)
     parameters = ", ".join(["run", *map(printer.text, kernel.parameters)])
-    results = ", ".join(map(printer.text, kernel.results))
+    results = ", ".join(bare(printer.text(r)) for r in kernel.results)
+    if len(kernel.results) == 1:
+        results = f"({results},)"
     body = "".join(line + "\n" for line in printer.lines)
     known = "".join(line + "\n" for line in printer.known)
     return Emitted(
-        f"{known}def kernel({parameters}):\n{body}    return ({results},)\n",
+        f"{known}def kernel({parameters}):\n{body}    return {results}\n",
         "".join(p.kind.upper() if p.__class__ is Array else p.kind for p in kernel.parameters),
         [(printer.slots[r], r.kind, r.size) if r.__class__ is Array else scalar_kind(r) for r in kernel.results],
         len(printer.slots),
         printer.heaviest,
         printer.slot_sites,
         printer.sites,
+    )
+
+
+LEGEND = {
+    "run": "what the kernel shares with its caller",
+    "floats": "(run, k, n): memory number k, with room for n numbers",
+    "ints": "(run, k, n): the same for integers",
+    "bools": "(run, k, n): the same for truth values",
+    "few_floats": "(n): a short array",
+    "few_ints": "(n): a short array of integers",
+    "few_bools": "(n): a short array of truth values",
+    "clear": "(a, n): n zeros",
+    "poll": "(run, k): Ctrl-C or a time limit ends the kernel here",
+    "fail": "(run, k, i): an error ends the kernel here",
+    "_strong": "(g, p): g * p, and 0 where g is 0",
+}
+
+
+def legend(text: str) -> str:
+    """Comments that say what a kernel's source calls beside arithmetic."""
+    words = set(re.findall(r"[A-Za-z_]\w*", text))
+    return "".join(
+        f"# {name}{'' if said[0] == '(' else ': '}{said}\n" for name, said in LEGEND.items() if name in words
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...parser.errors import AdiffError
-from ..core.limits import LIMITS
+from ..core.limits import LIMITS, memory_of_adiff
 from ..core.state import STATE
 from ..program.core import CoreProgram
 from . import store
@@ -149,6 +149,12 @@ class Kernels:
 
     def ready(self, key: str, make: Callable[[], Built]) -> Compiled:
         """The kernel, loaded or compiled. Raises Unsupported."""
+        if key in self.compiled:
+            return self.compiled[key]
+        with memory_of_adiff():
+            return self.made_ready(key, make)
+
+    def made_ready(self, key: str, make: Callable[[], Built]) -> Compiled:
         if key in self.kept:
             entry = self.kept.pop(key)
             try:
@@ -212,6 +218,19 @@ class Kernels:
         for name, (reason, site) in built.lost.items():
             STATE.notify("N0502", f"{name}: the gradient is None: {reason}", site)
         return reshaped(value, built.shape), gradients, compiled
+
+    def source_text(self, values: dict[str, Any], sources: Sequence[str] | None) -> str:
+        """The source of the kernel of the value, or of value and gradient, with what it calls. Raises Unsupported."""
+        from .construct import build
+        from .emit import emit, legend
+
+        spec = specification(values, sources or (), self.known)
+        arguments(self.program, values, spec)
+        built = self.attempt(lambda: build(self.program, spec, sources))
+        if isinstance(built, Unsupported):
+            raise built
+        text = emit(built.kernel).text
+        return legend(text) + text
 
     def learn(self, names: Iterable[str]) -> bool:
         """Specialise to the values of these inputs from now on; False if that was so already."""

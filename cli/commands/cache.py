@@ -1,0 +1,54 @@
+"""`cache`: what adiff keeps on disk between runs, and its removal."""
+
+from __future__ import annotations
+
+from ...parser import cache
+from ..errors import unwritable
+from ..result import Result
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..request import Request
+
+# What the files are that adiff keeps, by the beginnings of their names. Others in the folder are not ours.
+KINDS = {"kernel-": "kernels", "grammar-": "grammar"}
+
+
+def answer(request: Request) -> Result:
+    """The folder with the number and size of its files by kind, once they are removed where that is asked for."""
+    clear = request.flag("clear")
+    found = {kind: [0, 0] for kind in KINDS.values()}
+    for file in cache.files():
+        kind = next((kind for prefix, kind in KINDS.items() if file.name.startswith(prefix)), None)
+        if kind is not None:
+            if clear:
+                cache.remove(file.path)
+            found[kind][0] += 1
+            found[kind][1] += file.size
+    if clear:
+        left = [file.name for file in cache.files() if file.name.startswith(tuple(KINDS))]
+        if left:
+            raise unwritable(cache.folder(), f"{left[0]} cannot be removed")
+    return listing(cache.folder(), found, clear)
+
+
+def listing(folder: str, found: dict[str, list[int]], cleared: bool) -> Result:
+    """The result for files by kind: how many there are (or were), and their bytes."""
+    files = {kind: {"files": count, "bytes": size} for kind, (count, size) in found.items()}
+    result = Result({"folder": folder, "removed" if cleared else "kept": files})
+    result.columns = [("folder", folder)]
+    for kind, (count, size) in found.items():
+        result.columns += [(f"{kind}.files", count), (f"{kind}.bytes", size)]
+    said = [
+        f"{count} {'file' if count == 1 else 'files'}, {size_text(size)}{', removed' if cleared and count else ''}"
+        for count, size in found.values()
+    ]
+    result.lines = [("folder", folder), *zip(found, said)]
+    return result
+
+
+def size_text(size: int) -> str:
+    """A number of bytes for people."""
+    from ...engine.core.limits import size_text
+
+    return size_text(size)

@@ -1,0 +1,72 @@
+"""`adiff cache` shows, sizes and clears what is kept, and `adiff tape --emit` shows what is compiled."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Answer = Callable[..., str]
+Completed = subprocess.CompletedProcess[str]
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    """A folder with files of ours and of others."""
+    folder = tmp_path / "kept"
+    folder.mkdir()
+    for name, size in (("kernel-1", 100), ("kernel-2.17.ab", 50), ("grammar-x", 3000), ("letters.txt", 7)):
+        (folder / name).write_bytes(bytes(size))
+    return folder
+
+
+def test_shows_and_sizes(answer: Answer, kept: Path) -> None:
+    shown = answer("cache", ADIFF_CACHE_DIR=str(kept))
+    assert shown.splitlines() == [f"folder\t{kept}", "kernels\t2 files, 150 B", "grammar\t1 file, 2.93 KiB"]
+    found = json.loads(answer("cache", "--json", ADIFF_CACHE_DIR=str(kept)))
+    assert found["folder"] == str(kept)
+    assert found["kept"] == {"kernels": {"files": 2, "bytes": 150}, "grammar": {"files": 1, "bytes": 3000}}
+    assert len(list(kept.iterdir())) == 4
+
+
+def test_clears_what_is_ours_and_nothing_else(answer: Answer, kept: Path) -> None:
+    shown = answer("cache", "--clear", ADIFF_CACHE_DIR=str(kept))
+    assert shown.splitlines()[1:] == ["kernels\t2 files, 150 B, removed", "grammar\t1 file, 2.93 KiB, removed"]
+    assert [path.name for path in kept.iterdir()] == ["letters.txt"]
+    assert "kernels\t0 files, 0 B" in answer("cache", ADIFF_CACHE_DIR=str(kept))
+
+
+def test_a_folder_that_is_not_there_is_empty(answer: Answer, tmp_path: Path) -> None:
+    assert "0 files" in answer("cache", ADIFF_CACHE_DIR=str(tmp_path / "none"))
+    assert "0 files" in answer("cache", "--clear", ADIFF_CACHE_DIR=str(tmp_path / "none"))
+
+
+@pytest.mark.skipif(os.name != "posix" or os.getuid() == 0, reason="root removes what it likes")
+def test_what_cannot_be_removed_is_an_error(adiff: Callable[..., Completed], kept: Path) -> None:
+    kept.chmod(0o500)
+    done = adiff("cache", "--clear", ADIFF_CACHE_DIR=str(kept))
+    kept.chmod(0o700)
+    assert done.returncode == 4
+    assert "E0713" in done.stderr
+    assert done.stdout == ""
+
+
+def test_emit_shows_the_kernel_and_runs_nothing(answer: Answer) -> None:
+    program = "y = x\nfor i in range(n):\n    y = y * 0.5 + a\ny"
+    shown = answer("tape", program, "--at", "x=1,a=2,n=10", "--wrt", "x,a", "--emit")
+    assert "def kernel(run, x, a, n):" in shown or "def kernel(run, x, n, a):" in shown
+    assert "for i1 in range(n):" in shown
+    assert "# poll(run, k): " in shown
+    compile(shown, "<kernel>", "exec")
+    found = json.loads(answer("tape", program, "--at", "x=1,a=2,n=10", "--wrt", "x,a", "--emit", "--json"))
+    assert found["kernel"] == shown
+
+
+def test_emit_says_why_there_is_no_kernel(adiff: Callable[..., Completed]) -> None:
+    done = adiff("tape", "svd(x)", "--at", "x=[[1,2],[3,4]]", "--emit")
+    assert done.returncode == 1
+    assert "error[E0409]: this program is not compiled: " in done.stderr
