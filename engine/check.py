@@ -14,7 +14,7 @@ from .core.dispatch import as_operand, plain
 from .core.dtypes import WEAK_COMPLEX
 from .core.errors import failure
 from .core.state import RECORDERS, STATE
-from .core.tensor import OPERATORS, Tensor
+from .core.tensor import OPERATORS, Tensor, is_complex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,10 +87,6 @@ def relative_error(a: Any, b: Any, uncertainty: float) -> float:
 
 def finite(z: Any) -> bool:
     return z - z == 0  # type: ignore[no-any-return]
-
-
-def is_complex(x: Any) -> bool:
-    return x.__class__ is complex or (x.__class__ is Tensor and x.dtype.kind == "c")
 
 
 def size(x: Any) -> int:

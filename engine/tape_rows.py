@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ..parser.source import Span
-from .autodiff.pullback import partial, pullback, shape_of, zeros_like
+from .autodiff.pullback import partial, pullback, zeros_like
 from .autodiff.tape import Tape, seed_for
 from .core.dispatch import follows, plain
 from .core.errors import span_of
 from .core.state import STATE
-from .core.tensor import Tensor
+from .core.tensor import Tensor, shape_of
 from .plain import to_plain
 
 TYPE_CHECKING = False

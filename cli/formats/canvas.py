@@ -50,16 +50,27 @@ class Canvas:
         """One line of (text, style) parts; it wraps between words where it must."""
         self.console.print(Text.assemble(*parts), overflow="fold")
 
-    def table(self, header: Sequence[str], written: Callable[[int], Rows]) -> None:
+    def fits(self, header: Sequence[str], rows: Rows) -> bool:
+        """Whether a table is narrow enough to be drawn as it is."""
+        return natural_width(header, rows) <= self.width
+
+    def table(
+        self, header: Sequence[str], written: Callable[[int], Rows], turned: Callable[[int], Rows] | None = None
+    ) -> None:
         """A table whose first column holds labels, or one block a row where the table is too wide.
 
-        `written` gives the rows with no cell wider than so many columns, if that can be.
+        `written` gives the rows with no cell wider than so many columns, if that can be; `turned` gives them for blocks,
+        where the cells of a row stand under each other.
         """
-        rows = written(max(2 * self.width // 5, 24))
-        if natural_width(header, rows) <= self.width:
-            self.grid(header, rows)
-        else:
-            self.blocks(header, written(self.width - max(map(len, header)) - 6))
+        narrow = max(2 * self.width // 5, 24)
+        turned_rows = (turned or written)(self.width - max(map(len, header)) - 6)
+        for columns in (self.width, narrow):
+            rows = written(columns)
+            # What is cut to fit here and whole when turned is turned.
+            if natural_width(header, rows) <= self.width and cut(rows, self.ascii) <= cut(turned_rows, self.ascii):
+                self.grid(header, rows)
+                return
+        self.blocks(header, turned_rows)
 
     def grid(self, header: Sequence[str], rows: Rows) -> None:
         """The table as it is."""
@@ -93,6 +104,12 @@ class Canvas:
             cells = zip(header[1:], row[1:], strict=True)
             self.listing([(title, cell if "\n" in cell else cell.strip()) for title, cell in cells if cell])
         self.console.print()
+
+
+def cut(rows: Rows, ascii: bool) -> bool:
+    """Whether a tensor among the cells is shown in part."""
+    mark = ("..." if ascii else "…") + " "
+    return any(mark in cell and " more" in cell for row in rows for cell in row)
 
 
 def natural_width(header: Sequence[str], rows: Rows) -> int:

@@ -20,13 +20,14 @@ SLICES = 3  # of a tensor of rank 3 or more
 class Marks:
     """The characters that a non-UTF-8 terminal gets in another form."""
 
-    __slots__ = ("arrow", "ellipsis", "missing", "times")
+    __slots__ = ("arrow", "ellipsis", "missing", "rounded", "times")
 
     def __init__(self, ascii: bool) -> None:
         self.arrow = "->" if ascii else "→"
         self.ellipsis = "..." if ascii else "…"
         self.times = "x" if ascii else "×"
         self.missing = "-" if ascii else "–"
+        self.rounded = False  # whether an entry was written with fewer digits than it has
 
 
 def shape_of(value: Any) -> tuple[int, ...]:
@@ -54,9 +55,9 @@ def cell_text(value: Any, precision: int | None, width: int, marks: Marks) -> st
     content = value.tolist() if is_array(value) else value
     digits = precision or TENSOR_DIGITS
     if len(shape) == 1:
-        return row_text([entry_text(item, digits, single) for item in content], width, marks)
+        return row_text([entry_text(item, digits, single, marks) for item in content], width, marks)
     if len(shape) == 2:
-        rows = [[entry_text(item, digits, single) for item in row] for row in content[:ROWS]]
+        rows = [[entry_text(item, digits, single, marks) for item in row] for row in content[:ROWS]]
         return matrix_text(rows, len(content), width, marks)
     slices = [cell_text(item, precision, width - 2, marks) for item in value[:SLICES]]
     if len(content) > SLICES:
@@ -64,12 +65,16 @@ def cell_text(value: Any, precision: int | None, width: int, marks: Marks) -> st
     return "\n\n".join(slices)
 
 
-def entry_text(value: Any, digits: int, single: bool) -> str:
+def entry_text(value: Any, digits: int, single: bool, marks: Marks) -> str:
     """One entry: its shortest text, or `digits` significant digits where that is shorter."""
     if isinstance(value, list | tuple | str | dict) or is_array(value):
         return value_text(value, digits, inside=True)
     exact = scalar_text(value, None, single)
-    return exact if len(exact) <= digits + 1 else scalar_text(value, digits, single)
+    if len(exact) <= digits + 1:
+        return exact
+    rounded = scalar_text(value, digits, single)
+    marks.rounded = marks.rounded or (value.__class__ is float and float(rounded) != value)
+    return rounded
 
 
 def row_text(entries: Sequence[str], width: int, marks: Marks) -> str:

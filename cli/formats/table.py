@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .canvas import BAD, GOOD, HEADING, Canvas
-from .layout import Marks, aligned, cell_text, count_of, labels, shape_of
+from .canvas import BAD, FAINT, GOOD, HEADING, Canvas
+from .layout import TENSOR_DIGITS, Marks, aligned, cell_text, count_of, labels, shape_of
 from .numbers import entries, scalar_text
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .canvas import Rows
 
 MOST_LABELS = 12  # entries along a side of a matrix whose rows and columns are labelled one by one
+FEWER_DIGITS = (TENSOR_DIGITS, 6, 4)  # of the entries of a matrix that would not fit with all of them
 TRACE_DIGITS = 6  # of the numbers in a tape or a check, which stand many to a line; --precision gives more
 MOST_STEPS = 200  # of a tape; the other formats have them all
 MOST_ENTRIES = 40  # of a sparse Hessian; the other formats have them all
@@ -43,6 +44,7 @@ class Drawing:
             and len(repr(value)) > self.digits + 3
         ):
             precision = self.digits
+            self.marks.rounded = True
         return cell_text(value, precision, width or self.canvas.width, self.marks)
 
     def column(self, values: Iterable[Any], width: int) -> list[str]:
@@ -70,6 +72,8 @@ def render(command: str, result: Result, style: Style) -> str:
     """The drawing of a command's result."""
     drawing = Drawing(style)
     DRAW.get(command, draw_rows)(drawing, result)
+    if drawing.marks.rounded and drawing.precision is None and command not in ("tape", "check"):
+        drawing.canvas.line(("some numbers are rounded; --precision 17 shows all digits", FAINT))
     return drawing.canvas.text()
 
 
@@ -199,7 +203,16 @@ def matrix(drawing: Drawing, rows: Sequence[str], columns: Sequence[str], cells:
         texts = [drawing.column((row[column] for row in cells), width) for column in range(len(columns))]
         return [(label, *(column[index] for column in texts)) for index, label in enumerate(rows)]
 
-    drawing.canvas.table(("", *columns), written)
+    header = ("", *columns)
+    whole = drawing.digits
+    for digits in (whole, *FEWER_DIGITS):
+        drawing.digits = digits
+        if drawing.canvas.fits(header, written(0)):
+            break
+    else:
+        drawing.digits = whole
+    drawing.canvas.table(header, written)
+    drawing.digits = whole
 
 
 def draw_derivatives(drawing: Drawing, result: Result) -> None:
@@ -218,9 +231,11 @@ def draw_tape(drawing: Drawing, result: Result) -> None:
     drawing.digits = TRACE_DIGITS
     tape = result.subject.outcome.tape
     first, left = tape[:MOST_STEPS], len(tape[MOST_STEPS:])
-    snippet = max(12, min(32, drawing.canvas.width - 68))
 
     def written(width: int) -> Rows:
+        return steps(width, max(12, min(32, drawing.canvas.width - 68)))
+
+    def steps(width: int, snippet: int) -> Rows:
         rows = []
         for row in first:
             partials = ", ".join(drawing.cell(partial, width) for partial in row.partials or ())
@@ -230,7 +245,8 @@ def draw_tape(drawing: Drawing, result: Result) -> None:
             rows.append((str(row.name), row.operation, inputs, *cells, short(source, drawing.marks, snippet)))
         return rows if left == 0 else [*rows, (drawing.marks.ellipsis, f"{left} more steps", "", "", "", "", "")]
 
-    drawing.canvas.table(("step", "operation", "inputs", "value", "partials", "adjoint", "source"), written)
+    header = ("step", "operation", "inputs", "value", "partials", "adjoint", "source")
+    drawing.canvas.table(header, written, lambda width: steps(width, width))
 
 
 def short(text: str, marks: Marks, most: int = 32) -> str:

@@ -11,6 +11,9 @@ from ..core.dtypes import WEAK_COUNT, WEAK_FLOAT
 from ..core.errors import failure
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor
+from ..core.tensor import count as count
+from ..core.tensor import is_complex as is_complex
+from ..core.tensor import shape_of as shape_of
 from .forward import Forward, tangent_of
 from .tape import Tape, gradient, seed_for
 
@@ -20,17 +23,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     Function = Callable[[list[Any]], Any]
-
-
-def shape_of(x: Any) -> tuple[int, ...]:
-    return x.shape if x.__class__ is Tensor else ()
-
-
-def count(shape: tuple[int, ...]) -> int:
-    total = 1
-    for size in shape:
-        total *= size
-    return total
 
 
 def source(x: Any) -> Tensor:
@@ -159,10 +151,6 @@ def jvp(f: Function, xs: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, A
     if tangent is not None and y.dtype.kind in "f" and is_complex(tangent):
         tangent = OPERATORS["real"](tangent)
     return y, tangent
-
-
-def is_complex(x: Any) -> bool:
-    return x.__class__ is complex or (x.__class__ is Tensor and x.dtype.kind == "c")
 
 
 def reverse_product(f: Function, xs: Sequence[Any], tangents: Sequence[Any]) -> Any:

@@ -14,7 +14,7 @@ from ..core.dispatch import apply, follows, plain, tensor
 from ..core.dtypes import FLOAT64
 from ..core.errors import failure
 from ..core.state import RECORDERS, STATE
-from ..core.tensor import OPERATORS, Tensor
+from ..core.tensor import OPERATORS, Tensor, is_complex, shape_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,14 +24,6 @@ if TYPE_CHECKING:
 
 
 FUNCTION = type(lambda: None)
-
-
-def is_complex(x: Any) -> bool:
-    return x.__class__ is complex or (x.__class__ is Tensor and x.dtype.kind == "c")
-
-
-def shape_of(x: Any) -> tuple[int, ...]:
-    return x.shape if x.__class__ is Tensor else ()
 
 
 def zeros_like(x: Any) -> Any:

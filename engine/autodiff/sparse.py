@@ -8,9 +8,9 @@ import numpy as np
 
 from ..core.dispatch import plain
 from ..core.dtypes import FLOAT64
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, count, shape_of
 from .colouring import recovered, star_colouring
-from .drivers import count, gradient_on_tape, shape_of, strip, without_notices
+from .drivers import gradient_on_tape, strip, without_notices
 from .sparsity import hessian_pattern
 from .tape import Tape, gradient
 

@@ -14,8 +14,8 @@ from __future__ import annotations
 from ..core.dispatch import ARITHMETIC_FAULTS, add_mark, apply, follows, plain, site_for, tensor
 from ..core.errors import failure
 from ..core.state import RECORDERS, STATE
-from ..core.tensor import OPERATORS, Tensor, Token
-from .pullback import pullback, shape_of, singular_partial, zeros_like
+from ..core.tensor import OPERATORS, Tensor, Token, shape_of
+from .pullback import pullback, singular_partial, zeros_like
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,9 +11,31 @@ from .dtypes import DType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
 SCALARS = (float, int, complex, bool)
+
+
+def shape_of(x: Any) -> tuple[int, ...]:
+    """The shape of an operand; () for a number."""
+    return x.shape if x.__class__ is Tensor else getattr(x, "shape", ())
+
+
+def count(shape: Sequence[int]) -> int:
+    """The number of elements of a shape."""
+    total = 1
+    for size in shape:
+        total *= size
+    return total
+
+
+def is_complex(x: Any) -> bool:
+    """Whether a value inside a rule, or an array inside a mask of singular points, is complex."""
+    if x.__class__ is complex:
+        return True
+    dtype = getattr(x, "dtype", None)
+    return dtype is not None and dtype.kind == "c"
 
 
 class Token:

@@ -6,7 +6,7 @@ from ..core.dispatch import as_operand, describe, path_ends
 from ..core.dtypes import raw_dtype
 from ..core.errors import failure
 from ..core.operation import static
-from ..core.tensor import OPERATORS, Tensor
+from ..core.tensor import OPERATORS, Tensor, count, shape_of
 from ..kinds.access import constant_of, get_item, set_item, static_index
 from ..ops.registry import METHODS
 from .values import Bound, Builtin, Function
@@ -70,15 +70,8 @@ def dtype_of(value: Any) -> Any:
     return None if raw is None else raw.strong
 
 
-def shape_of(value: Any) -> tuple[int, ...]:
-    return value.shape if value.__class__ is Tensor else ()
-
-
 def size_of(value: Any) -> int:
-    total = 1
-    for size in shape_of(value):
-        total *= size
-    return total
+    return count(shape_of(value))
 
 
 class At:

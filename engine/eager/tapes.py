@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from ..autodiff.drivers import basis, zeros
 from ..autodiff.tape import Tape, gradient, seed_for, unconnected_reason
 from ..core.dispatch import as_operand, describe, follows, shape_text, tensor
-from ..core.dtypes import WEAK_COUNT, WEAK_FLOAT
+from ..core.dtypes import WEAK_COUNT
 from ..core.errors import failure
 from ..core.state import RECORDERS, STATE
-from ..core.tensor import OPERATORS, Tensor
+from ..core.tensor import OPERATORS, Tensor, count
 from ..kinds.variable import Variable
 from .structure import flatten, paths, rebuild
 from .values import Context
@@ -225,7 +226,7 @@ class GradientTape(Context):
         size = count(shape(target))
         rows: list[list[Any]] = []
         for i in range(size):
-            rows.append(self.differentiate([target], [one_hot(target, i)], leaves, False)[0])
+            rows.append(self.differentiate([target], [basis(target, i)], leaves, False)[0])
         results: list[Any] = []
         for k, leaf in enumerate(leaves):
             column = [row[k] for row in rows]
@@ -239,7 +240,7 @@ class GradientTape(Context):
                 stacked = OPERATORS["stack"](filled)
                 results.append(OPERATORS["reshape"](stacked, shape=shape(target) + shape(leaf)))
         self.explain(sources, leaves, results, [target], self.tape.log, zero)
-        blocks = [zeros_of(shape(target) + shape(x)) if r is None and zero else r for x, r in zip(leaves, results)]
+        blocks = [zeros(shape(target) + shape(x)) if r is None and zero else r for x, r in zip(leaves, results)]
         return rebuild(sources, blocks)
 
     def method_batch_jacobian(
@@ -262,7 +263,7 @@ class GradientTape(Context):
             columns += self.differentiate([target], [one_hot_batch(target, i)], [leaf], False)[0]
         if all(g is None for g in columns):
             self.explain(leaf, [leaf], [None], [target], self.tape.log, zero)
-            return zeros_of((batch, *rest, *ss[1:])) if zero else None
+            return zeros((batch, *rest, *ss[1:])) if zero else None
         filled = [zeros_for(leaf) if g is None else g for g in columns]
         stacked = OPERATORS["stack"](filled, axis=1)  # batch, targets, sources...
         return OPERATORS["reshape"](stacked, shape=(batch, *rest, *ss[1:]))
@@ -319,13 +320,6 @@ def shape(x: Any) -> tuple[int, ...]:
     return tuple(found)
 
 
-def count(dims: tuple[int, ...]) -> int:
-    total = 1
-    for size in dims:
-        total *= size
-    return total
-
-
 def wants_zero(unconnected: Any) -> bool:
     name = str(getattr(unconnected, "value", unconnected)).lower().rsplit(".", 1)[-1]
     if name not in ("none", "zero"):
@@ -346,23 +340,6 @@ def zeros_for(leaf: Any) -> Any:
     if leaf.__class__ is Tensor:
         return as_result(0.0, leaf) if leaf.shape == () else OPERATORS["zeros_like"](Tensor(leaf.value, leaf.dtype))
     return 0.0
-
-
-def zeros_of(dims: tuple[int, ...]) -> Any:
-    import numpy as np
-
-    return Tensor(np.zeros(dims), WEAK_FLOAT) if dims else 0.0
-
-
-def one_hot(target: Any, i: int) -> Any:
-    """The cotangent that picks element `i` of the target, in flat order."""
-    if shape(target) == ():
-        return 1.0
-    import numpy as np
-
-    array = np.zeros(shape(target), dtype=target.dtype.name)
-    array.reshape(-1)[i] = 1
-    return Tensor(array, target.dtype)
 
 
 def one_hot_batch(target: Any, i: int) -> Any:

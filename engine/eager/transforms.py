@@ -8,7 +8,7 @@ from ..core.dispatch import as_operand, describe, follows, shape_text, tensor
 from ..core.errors import failure, plural
 from ..core.operation import Operation, static
 from ..core.state import RECORDERS, STATE, Site
-from ..core.tensor import OPERATORS, Tensor
+from ..core.tensor import OPERATORS, Tensor, shape_of
 from .structure import flatten, rebuild
 from .values import Builtin, Function
 
@@ -128,7 +128,7 @@ def filled(found: Any, shape: tuple[int, ...], *leaves: Any) -> Any:
 
 
 def gradients_of(found: list[Any], leaves: list[Any]) -> list[Any]:
-    return [filled(g, drivers.shape_of(as_operand(x)), x) for g, x in zip(found, leaves)]
+    return [filled(g, shape_of(as_operand(x)), x) for g, x in zip(found, leaves)]
 
 
 def value_and_grad(f: Any, argnums: Any = 0, has_aux: Any = False) -> Derived:
@@ -174,10 +174,10 @@ def jacobian_in(mode: str) -> Callable[..., Derived]:
                 return flatten(structure)
 
             ys, rows, _ = drivers.jacobians(parts, call.leaves, mode)
-            shapes = [drivers.shape_of(as_operand(x)) for x in call.leaves]
+            shapes = [shape_of(as_operand(x)) for x in call.leaves]
             found = []
             for y, row in zip(ys, rows):
-                blocks = [filled(b, drivers.shape_of(y) + s, x) for b, s, x in zip(row, shapes, call.leaves)]
+                blocks = [filled(b, shape_of(y) + s, x) for b, s, x in zip(row, shapes, call.leaves)]
                 found.append(call.result(blocks))
             return rebuild(structure, found)
 
@@ -193,7 +193,7 @@ def hessian(f: Any, argnums: Any = 0) -> Derived:
         call = Arguments(f, args, keywords, argnums)
         call.require_tangents("hessian")
         _, _, blocks = drivers.hessian(call.scalar("hessian"), call.leaves)
-        shapes = [drivers.shape_of(as_operand(x)) for x in call.leaves]
+        shapes = [shape_of(as_operand(x)) for x in call.leaves]
         rows = []
         for i, row in enumerate(blocks):
             rows.append(call.result([
@@ -219,7 +219,7 @@ def jvp(f: Any, primals: Any, tangents: Any) -> Any:
     if len(seeds) != len(call.leaves):
         raise failure("E0508", "jvp needs tangents of the same structure as the primals")
     y, tangent = drivers.jvp(call.function, call.leaves, seeds)
-    return y, (drivers.zeros(drivers.shape_of(y)) if tangent is None else tangent)
+    return y, (drivers.zeros(shape_of(y)) if tangent is None else tangent)
 
 
 def vjp(f: Any, *primals: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..core.dispatch import as_operand, describe, path_ends, shape_text
+from ..core.dispatch import as_operand, path_ends, shape_text
 from ..core.errors import failure
 from ..core.state import RECORDERS
 from ..core.tensor import OPERATORS, Tensor
@@ -229,7 +229,3 @@ def _points(variable: Variable, indices: Any) -> Any:
 def assignment_breaks(value: Any) -> None:
     """Tell the tapes that follow `value` that its path ends in an assignment."""
     path_ends((value,), "the assignment to a Variable")
-
-
-def describe_variable(v: Variable) -> str:
-    return describe(v)

@@ -136,9 +136,34 @@ mish = composite(
     "mish", "x", lambda x: x * tanh(softplus(x)), domain=[(-3, 3)], doc="x*tanh(softplus(x)).",
     example=("mish(0.0)", 0.0),
 )  # fmt: skip
-tanh_shrink = composite(
-    "tanh_shrink", "x", lambda x: x - tanh(x), domain=[(-3, 3)], doc="x - tanh(x).", example=("tanh_shrink(0.0)", 0.0)
-)
+# x cosh(x) - sinh(x) is the sum of 2k/(2k + 1)! x**(2k + 1), k = 1, 2, ...: no term cancels another, as x and tanh(x) do.
+SHRINK = [2 * k / math.factorial(2 * k + 1) for k in range(1, 10)]
+
+
+def _shrink_series(x: Any) -> Any:
+    total = 0.0
+    for coefficient in reversed(SHRINK):
+        total = total * (x * x) + coefficient
+    return total * x * x * x
+
+
+def _tanh_shrink(np: Any, x: Any) -> Any:
+    x = np.asarray(x)
+    if x.dtype.kind == "c":
+        return x - np.tanh(x)
+    near = np.abs(x) < 1.0
+    small = np.where(near, x, 0.0)
+    return np.where(near, _shrink_series(small) / np.cosh(small), x - np.tanh(x))
+
+
+tanh_shrink = elementwise(
+    "tanh_shrink", "x", [lambda y, x: tanh(x) * tanh(x)], dtype="float",
+    scalar=lambda x: _shrink_series(x) / math.cosh(x) if abs(x) < 1.0 else x - math.tanh(x), array=_tanh_shrink,
+    kernel="(" + "((" * 8 + repr(SHRINK[-1])
+    + "".join(f")*({{0}}*{{0}}) + {coefficient!r})" for coefficient in reversed(SHRINK[:-1]))
+    + "*{0}*{0}*{0}/math.cosh({0}) if abs({0}) < 1.0 else {0} - math.tanh({0}))",
+    domain=[(-3, 3)], doc="x - tanh(x), without cancellation near 0.", example=("tanh_shrink(0.0)", 0.0),
+)  # fmt: skip
 
 
 def _squareplus(x: Any, b: Any = 4.0) -> Any:

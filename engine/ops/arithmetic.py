@@ -9,6 +9,7 @@ from ..core import limits
 from ..core.errors import failure
 from ..core.operation import Operation, Singular, composite, elementwise, linear, no_tangent, zero
 from ..core.tensor import OPERATORS
+from ..core.tensor import is_complex as is_complex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,14 +25,6 @@ def choose(condition: Any, a: Any, b: Any) -> Any:
     if condition.__class__ is bool:
         return a if condition else b
     return where_select(condition, a, b)
-
-
-def is_complex(x: Any) -> bool:
-    """Whether a value inside a rule, or an array inside a mask of singular points, is complex."""
-    if x.__class__ is complex:
-        return True
-    dtype = getattr(x, "dtype", None)
-    return dtype is not None and dtype.kind == "c"
 
 
 def below(x: Any, bound: float) -> Any:

@@ -11,6 +11,9 @@ from ..core.errors import failure, plural
 from ..core.operation import Singular
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
+from ..core.tensor import count as count
+from ..core.tensor import is_complex as is_complex
+from ..core.tensor import shape_of as shape_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,19 +23,6 @@ if TYPE_CHECKING:
     from ..core.operation import Operation
 
 # --- shapes and axes ------------------------------------------------------------------------------------------------
-
-
-def shape_of(x: Any) -> tuple[int, ...]:
-    """The shape of an operand; () for a number."""
-    return x.shape if x.__class__ is Tensor else getattr(x, "shape", ())
-
-
-def count(shape: Sequence[int]) -> int:
-    """The number of elements of a shape."""
-    total = 1
-    for size in shape:
-        total *= size
-    return total
 
 
 def as_shape(shape: Any) -> tuple[int, ...]:
@@ -123,10 +113,6 @@ def leave_unless(condition: Any) -> None:
 def conjugate(x: Any) -> Any:
     """The complex conjugate; a real operand as it is."""
     return OPERATORS["conj"](x) if is_complex(x) else x
-
-
-def is_complex(x: Any) -> bool:
-    return x.__class__ is complex or (x.__class__ is Tensor and x.dtype.kind == "c")
 
 
 def beside(real: Any, x: Any) -> Any:

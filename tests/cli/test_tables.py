@@ -255,3 +255,31 @@ def test_progress_shows_after_a_second_and_leaves_nothing_behind(terminal: Termi
     assert shown.endswith("\r\x1b[K200 lines: 200 answered, 0 failed\n")
     (folder / "quick.txt").write_text("value 1\n" * 20)
     assert terminal("batch", "quick.txt", "-o", "out.txt") == "20 lines: 20 answered, 0 failed\n"
+
+
+FIVE = ("hessian", "sum(x)**3 * x[0] + exp(sum(x**2)/10)", "--at", "x=[0.1,0.2,0.3,0.4,0.5]")
+
+
+def test_a_matrix_too_wide_has_fewer_digits(terminal: Terminal) -> None:
+    shown = bare(terminal(*FIVE, columns=80))
+    assert re.search(r"x\[4\] +7\.6521131 +0\.90422616 +0\.90633924 +0\.90845232 +1\.1218735$", shown, re.MULTILINE)
+    assert "some numbers are rounded; --precision 17 shows all digits" in shown
+    assert "7.652113081229351" in bare(terminal(*FIVE, columns=160))
+
+
+def test_what_is_whole_is_not_called_rounded(terminal: Terminal) -> None:
+    assert "rounded" not in bare(terminal("grad", "sum(x**2)", "--at", "x=[1.5,2]"))
+    assert "rounded" not in bare(terminal("grad", "sum(exp(x))", "--at", "x=[1.5,2]", "--precision", "4"))
+
+
+def test_a_matrix_that_would_be_cut_is_turned(terminal: Terminal) -> None:
+    shown = bare(
+        terminal("grad", "sum(sin(x)*exp(x))", "--at", "x=[[0.1,0.2],[1.3,-1.42345678912],[2.5,-13.1]]", columns=60)
+    )
+    assert "more" not in shown
+    assert "7.2054529e-07]" in shown
+
+
+def test_a_turned_tape_has_its_sources_whole(terminal: Terminal) -> None:
+    shown = bare(terminal("tape", "log(x*y) + sin(x)*exp(y)", "--at", "x=2,y=3", columns=60))
+    assert re.search(r"source +log\(x\*y\) \+ sin\(x\)\*exp\(y\)$", shown, re.MULTILINE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import mpmath as mp
 import numpy as np
 import pytest
 from adiff import AdiffError, program
@@ -106,3 +107,13 @@ def test_clipping_by_norm() -> None:
     assert value("tf.clip_by_norm(x, 1.0)", x=[3.0, 4.0]) == pytest.approx(np.array([0.6, 0.8]), rel=1e-15)
     assert value("clip_by_norm(x, 10.0)", x=[3.0, 4.0]).tolist() == [3.0, 4.0]
     assert gradient("sum(clip_by_norm(x, 1.0))", x=[0.0, 0.0]).tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("x", [1e-300, 1e-8, -1e-5, 1e-3, 0.1, 0.5, -0.99, 1.0, 3.0])
+def test_tanh_shrink_near_zero(x: float) -> None:
+    with mp.workdps(40):
+        expected = float(mp.mpf(x) - mp.tanh(mp.mpf(x)))
+        slope = float(mp.tanh(mp.mpf(x)) ** 2)
+    assert value("tanh_shrink(x)", x=x) == pytest.approx(expected, rel=4e-16, abs=0)
+    assert value("tanh_shrink(x)", x=[x])[0] == pytest.approx(expected, rel=4e-16, abs=0)
+    assert gradient("tanh_shrink(x)", x=x) == pytest.approx(slope, rel=4e-16, abs=0)
