@@ -19,6 +19,8 @@ MODULES = (
     "batch",
     "hessians",
     "kernels",
+    "adjoints",
+    "checkpoint",
     "choosing",
     "cold_warm",
     "growth",

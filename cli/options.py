@@ -133,6 +133,10 @@ OPTIONS = (
         "--max-memory", None, "size", "SIZE", COMPUTATIONS, LIMITS,
         "Most memory to use, as in 500M or 2GiB (default: most of what is free).",
     ),
+    Option(
+        "--checkpoint", None, "size", "SIZE", "grad jacobian hessian vjp hvp check batch", LIMITS,
+        "Most memory for the states of a long loop, as in 500M: what does not fit is computed again.",
+    ),
     Option("--timeout", None, "seconds", "SECONDS", COMPUTATIONS, LIMITS, "Stop with an error after SECONDS."),
     Option(
         "--format", None, "choice", "FORMAT", EVERYWHERE, OUTPUT,

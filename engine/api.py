@@ -60,6 +60,7 @@ OPTIONS = frozenset(
         "max_steps",
         "max_memory",
         "timeout",
+        "checkpoint",
         "write",
         "sparse",
         "emit",
@@ -82,6 +83,11 @@ def check_options(command: str, at: Any, wrt: Any, options: Mapping[str, Any]) -
             raise AdiffError("E0811", f"no such option: {name}", None, f"the options are {', '.join(sorted(OPTIONS))}")
         if value is not None and name in CHOICES and value not in CHOICES[name]:
             raise AdiffError("E0812", f"{name} cannot be {value!r}", None, f"it is one of {', '.join(CHOICES[name])}")
+    kept = options.get("checkpoint")
+    if kept is not None and (kept.__class__ is not int or kept < 1):
+        raise AdiffError(
+            "E0812", f"checkpoint cannot be {kept!r}", None, "it is a number of bytes: checkpoint=500_000_000"
+        )
     order = options.get("order")
     if order is not None and (order.__class__ is not int or order < 0):
         raise AdiffError("E0812", f"order cannot be {order!r}", None, "it is a whole number: order=2")
@@ -224,7 +230,8 @@ class Program:
     ) -> Outcome:
         """Everything the command line asks for; `command` is one of COMMANDS.
 
-        Options: dtype, kinks, mode, tangent, cotangent, vector, order, max_steps, max_memory, timeout, engine, write.
+        Options: dtype, kinks, mode, tangent, cotangent, vector, order, max_steps, max_memory, timeout, checkpoint (the bytes that
+        a long loop may keep for its reverse sweep), engine, write.
         """
         check_options(command, at, wrt, options)
         with LOCK:
@@ -241,6 +248,8 @@ class Program:
         STATE.running = True
         STATE.write = options.get("write")
         STATE.kinks = options.get("kinks") or "adiff"
+        # A pattern is read off all the records.
+        STATE.checkpoint = None if options.get("sparse") else options.get("checkpoint")
         if options.get("dtype") == "float32":
             STATE.default_float = FLOAT32
             STATE.weak_float = WEAK_FLOAT32
@@ -272,7 +281,7 @@ class Program:
     def compiled(self, scalars: bool, fast: bool, stable: bool = True) -> Any:
         key = (scalars, fast, stable)
         if key not in self._compiled:
-            self._compiled[key] = Compiler(INTRINSICS, scalars, fast, stable).block(self.core.body)
+            self._compiled[key] = Compiler(INTRINSICS, scalars, fast, stable).program(self.core.body)
         return self._compiled[key]
 
 

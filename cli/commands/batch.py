@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 LONGEST_LINE = 64 * 2**20  # bytes
 COLLECT_AFTER = 20_000  # objects; a line leaves few behind, and looking for them often is a tenth of its time
 # What a line takes from the options of the batch itself, where it does not say otherwise.
-INHERITED = ("dtype", "kinks", "engine", "max_steps", "max_memory", "timeout")
+INHERITED = ("dtype", "kinks", "engine", "max_steps", "max_memory", "timeout", "checkpoint")
 
 
 def run(request: Request, environment: Environment, output: Output, style: Style) -> bool:

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from ..core.state import Site
 
 
+# Under this name a record holds a function of the cotangents that sweeps what the tape has not kept.
+REPLAY = "replay"
+
+
 class Break:
     """A place where the path of a followed tensor ended: an operation without a tangent, an assignment, ..."""
 
@@ -126,6 +130,9 @@ def sweep(tape: Tape, adjoints: dict[Any, Any], sources: Iterable[Tensor], consu
             a = pop()
             site = pop()
             if out.__class__ is tuple:
+                if b is not None and REPLAY in b:
+                    b[REPLAY](adjoints)
+                    continue
                 parts = [adjoint_pop(part, None) for part in out]
                 parts = [part.tensor() if part.__class__ in COLLECTING else part for part in parts]
                 if all(part is None for part in parts):

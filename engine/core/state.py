@@ -46,6 +46,7 @@ class State:
 
     __slots__ = (
         "ambiguous",
+        "checkpoint",
         "default_float",
         "depth",
         "kinks",
@@ -76,6 +77,8 @@ class State:
         self.notices: list[Notice] = []
         self.seen: set[tuple[Any, ...]] = set()
         self.kinks = "adiff"
+        # The bytes that a long loop may keep for its reverse sweep; None means what it takes.
+        self.checkpoint: int | None = None
         self.default_float: DType = FLOAT64
         self.weak_float: DType = WEAK_FLOAT
         # Python's floats are float64; with --dtype float32 even a literal must compute in float32.

@@ -29,6 +29,13 @@ class Compiler:
         self.scalars = scalars
         self.fast = fast
         self.stable = stable
+        # The program's own loops, outside of others: those that may be long.
+        self.outermost: frozenset[int] = frozenset()
+
+    def program(self, body: list[c.Stmt]) -> Run:
+        """The statements of the program itself."""
+        self.outermost = frozenset(id(node) for node in body if isinstance(node, c.For | c.While))
+        return self.block(body)
 
     def expression(self, node: c.Expr) -> Run:
         return EXPRESSIONS[node.__class__](self, node)

@@ -185,10 +185,17 @@ def for_(compiler: Compiler, node: c.For) -> Run:
     orelse = compiler.block(node.orelse) if node.orelse else None
     put = compiler.target(node.target)
     site = node.site
+    outermost = id(node) in compiler.outermost
 
     def run(f: list[Any]) -> Any:
         items = iterable(f)
         STATE.site = site
+        if outermost and STATE.checkpoint is not None:
+            from .long_loops import run_for
+
+            ended = run_for(f, node, items, put, body)
+            if ended is not None:
+                return None if orelse is None or ended is BREAK else orelse(f)
         counted = LIMITS.max_steps is not None
         for item in iterate(items):
             if counted:
@@ -211,8 +218,15 @@ def while_(compiler: Compiler, node: c.While) -> Run:
     body = compiler.block(node.body)
     orelse = compiler.block(node.orelse) if node.orelse else None
     site = node.site
+    outermost = id(node) in compiler.outermost
 
     def run(f: list[Any]) -> Any:
+        if outermost and STATE.checkpoint is not None:
+            from .long_loops import run_while
+
+            ended = run_while(f, node, test, body)
+            if ended is not None:
+                return None if orelse is None or ended is BREAK else orelse(f)
         STATE.site = site  # where a time limit is met by a loop that calls nothing
         counted = LIMITS.max_steps is not None
         while True:

@@ -6,6 +6,7 @@ specialise (expressions, control, static)   the core program run on symbols; bui
 activity                                     what needs a cotangent, and what a tape would follow
 fuse                                         loops over one range as one, without the arrays between them
 adjoint                                      the reverse sweep, by source transformation
+checkpoint                                   long loops in bounded memory
 tangent                                      forward mode, of adjoints too
 derivatives, directions, answers             the kernels of hessian, jacobian, jvp, vjp and hvp, and what they give
 gather                                       loops of the reverse sweep forwards, their sums in variables

@@ -19,6 +19,7 @@ from .activity import active_set, surely_reached
 from .arrays import view
 from .build import Builder, Lazy, Sym, pick, raw
 from .built import Noted
+from .checkpoint import Checkpointed
 from .ir import BOOL, FLOAT, Array, Stack, Stmt, Unsupported, Var
 from .regions import dissolved
 from .tidy import changes, operands
@@ -69,6 +70,9 @@ class Adjoint:
         self.noted: list[Noted] = []
         # Heads of the loops being streamed: their cotangents are what the loop's results have.
         self.unchanged: set[Any] = set()
+        # How deep in loops and branches, and what the heads of the loops outside of any may take, in bytes.
+        self.depth = 0
+        self.budget = STATE.checkpoint
 
     def sweep(self, block: list[Stmt], result: Var, sources: list[Any]) -> list[Stmt]:
         """A block and the sweep back from `result`, which leaves the cotangents of sources in `bars` and `arrays`."""
@@ -267,11 +271,13 @@ class Adjoint:
             elif s.__class__ is ir.If:
                 self.reverse_if(s)
             elif s.__class__ is ir.Loop:
+                self.depth += 1
                 fused = self.streamed(s, there[k + 1 :]) if stream else None
                 if fused is None:
-                    self.reverse_loop(s)
-                else:
+                    fused = self.reverse_loop(s)
+                if fused is not None:
                     there[k : k + 1] = fused
+                self.depth -= 1
             elif isinstance(s, ir.Accumulate | ir.ReverseLoop | ir.TakeBack | ir.Rewind):
                 raise Unsupported("the reverse sweep of a reverse sweep")
         return there
@@ -508,6 +514,7 @@ class Adjoint:
 
     def reverse_if(self, s: ir.If) -> None:
         builder = self.builder
+        self.depth += 1
 
         def side(block: list[Stmt], values: list[tuple[Var, Any]]) -> list[Stmt]:
             def fill() -> None:
@@ -523,14 +530,16 @@ class Adjoint:
         orelse = side(s.orelse, [(v, b) for v, _, b in s.merges])
         if then or orelse:
             builder.append(ir.If(s.condition, then, orelse, []))
+        self.depth -= 1
 
-    def reverse_loop(self, s: ir.Loop) -> None:
+    def reverse_loop(self, s: ir.Loop) -> list[Stmt] | None:
+        """Emit the adjoint of a loop; what stands for the loop in the forward sweep, if not the loop itself."""
         builder = self.builder
         carried = s.carried
         moving = [phi for phi, _, _ in carried if self.is_active(phi)]
         touched = [x for x in touched_arrays(s.body) if self.is_active(x)]
         if not moving and not touched and not any(self.is_active(x) for x in read_from_outside(s.body)):
-            return
+            return None
         names: dict[Any, Any] = {}
         restored: list[tuple[Var, Stack]] = []
         for phi, _, _ in carried:
@@ -573,10 +582,18 @@ class Adjoint:
             builder.block.extend(self.there_and_back(body, lambda: self.clear_block(body), seed, foreign))
 
         block, _ = builder.nested(fill)
-        builder.append(ir.ReverseLoop(s.trips, position, index, s.start, s.step, restored, block))
+        reverse = ir.ReverseLoop(s.trips, position, index, s.start, s.step, restored, block)
+        forward = None
+        if self.budget is not None and self.depth == 1 and s.own:
+            checkpointed = Checkpointed(s, self.budget, marks(s), self.renamed)
+            builder.block.extend(checkpointed.backward(reverse))
+            forward = checkpointed.forward()
+        else:
+            builder.append(reverse)
         for phi, initial, _ in carried:
             if phi in moving:
                 self.give(initial, Sym(builder, self.bars[phi]))
+        return forward
 
 
 def nested(s: Stmt) -> list[list[Stmt]]:

@@ -97,13 +97,12 @@ def number(x: Any) -> str:
 
 
 def used_positions(kernel: ir.Kernel) -> set[Any]:
-    """The loops' counters that are read anywhere."""
+    """Everything that is read anywhere, the loops' counters among it."""
     found: set[Any] = set()
 
     def walk(block: list[Stmt]) -> None:
         for s in block:
-            if s.__class__ is ir.ReverseLoop:
-                found.add(s.trips)
+            found.update(operands(s))
             for inner in blocks_of(s):
                 walk(inner)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 
+from ..autodiff.revolve import revolve
 from ..ops import special_scalar
 from ..ops.registry import ROWS
 from .ir import BOOL, FLOAT, INT
@@ -31,6 +32,7 @@ OWN = {
     "int_mod": "({0} % _divisor({1}))",
     "int_sign": "(({0} > 0) - ({0} < 0))",
     "int_power": "_int_power({0}, {1})",
+    "revolve": "revolve({0}, {1})",
     "copy": "{0}",
     "zero": "0.0",
 }
@@ -361,7 +363,8 @@ def helpers(compiler: Any) -> dict[str, Any]:
     namespace: dict[str, Any] = {
         name: value for name, value in vars(special_scalar).items() if value.__class__ in (float, tuple)
     }
-    own = "\n\n".join("@compiled\n" + inspect.getsource(function) for function in borrowed().values())
+    sources = [*borrowed().values(), revolve]
+    own = "\n\n".join("@compiled\n" + inspect.getsource(function) for function in sources)
     text = PRELUDE.replace("from numba import njit\n", "") + own
     namespace["njit"] = compiler
     # The source is ours throughout: nothing of any program's text is in it.

@@ -133,7 +133,7 @@ class Kernels:
 
     def key(self, parts: Any) -> str:
         """Everything that a kernel depends on, on this machine."""
-        return store.key_of(self.source.text, STATE.kinks, parts)
+        return store.key_of(self.source.text, STATE.kinks, (parts, STATE.checkpoint))
 
     def find(self, key: str) -> bool:
         """Whether a kernel is here, or was kept by another process."""

@@ -118,7 +118,9 @@ def sweep(block: list[Stmt], needed: set[Any]) -> list[Stmt]:
             body = sweep(s.body, needed)
             if body:
                 restore = [(phi, stack) for phi, stack in s.restore if phi in needed]
-                kept.append(ir.ReverseLoop(s.trips, s.position, s.index, s.start, s.step, restore, body))
+                # Where an index that nobody reads would start is of no interest.
+                index, start, step = (s.index, s.start, s.step) if s.index in needed else (None, 0, 1)
+                kept.append(ir.ReverseLoop(s.trips, s.position, index, start, step, restore, body))
         elif s.__class__ is ir.Region:
             if any(x in needed for x in s.results):
                 kept.append(ir.Region(s.row, s.results, s.operands, s.attributes, sweep(s.body, needed), s.site))

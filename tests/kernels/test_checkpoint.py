@@ -1,0 +1,123 @@
+"""Loops in bounded memory: the schedule, the same derivatives as without, and the memory that they take."""
+
+from __future__ import annotations
+
+import functools
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import adiff
+import numpy as np
+import pytest
+from adiff.engine.autodiff.revolve import revolve
+from agreement import close
+
+CASES = [case.strip() for case in (Path(__file__).parent / "programs.txt").read_text().split("\n---\n")]
+LOOPS = [case for case in CASES if "for " in case or "while " in case]
+POINT: dict[str, Any] = {"x": 0.7, "y": -1.3, "n": 5, "v": np.array([0.3, -1.1, 0.9, 2.0])}
+
+
+@functools.cache
+def fewest(steps: int, slots: int) -> int:
+    """The fewest iterations to be run again to reverse `steps` of them with `slots` states, by trying every split."""
+    if steps == 1:
+        return 0
+    if slots == 1:
+        return steps * (steps - 1) // 2
+    return min(k + fewest(steps - k, slots - 1) + fewest(k, slots) for k in range(1, steps))
+
+
+@functools.cache
+def scheduled(steps: int, slots: int) -> int:
+    if steps == 1:
+        return 0
+    if slots == 1:
+        assert revolve(steps - 1, 0) == steps - 1
+        return steps * (steps - 1) // 2
+    k = revolve(steps - 1, slots - 1)
+    return k + scheduled(steps - k, slots - 1) + scheduled(k, slots)
+
+
+def test_schedule_is_optimal() -> None:
+    for slots in range(1, 9):
+        for steps in range(1, 100):
+            assert scheduled(steps, slots) == fewest(steps, slots), (steps, slots)
+
+
+def test_schedule_by_the_formula() -> None:
+    """Griewank and Walther: r * steps - binomial(s + r, s + 1), where binomial(s + r, s) first reaches steps."""
+    from math import comb
+
+    for slots, steps in ((3, 10), (3, 56), (5, 200), (10, 250)):
+        repeats = next(r for r in range(100) if comb(slots + r, slots) >= steps)
+        assert scheduled(steps, slots) == repeats * steps - comb(slots + repeats, slots + 1)
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("budget", [1, 150, 700])
+def test_same_derivatives(budget: int) -> None:
+    for case in LOOPS:
+        program = adiff.program(case.split("\n", 1)[1])
+        at = {name: POINT[name] for name in program.inputs}
+        wrt = [name for name in at if name != "n"]
+        try:
+            plain = program.evaluate("grad", at, wrt, engine="kernel")
+        except adiff.AdiffError:
+            continue
+        if plain.engine != "kernel":
+            continue
+        bounded = program.evaluate("grad", at, wrt, engine="kernel", checkpoint=budget)
+        assert bounded.engine == "kernel", (case, bounded.reason)
+        assert close(plain.value, bounded.value, 0.0), case
+        assert plain.gradients is not None
+        assert bounded.gradients is not None
+        for name in wrt:
+            assert close(plain.gradients[name], bounded.gradients[name], 1e-13), (case, name)
+
+
+LONG = """
+y = x
+z = a
+for i in range(n):
+    y = sin(y) + 0.1 * z
+    z = z * 0.999 + 0.001 * y
+y
+"""
+MEMORY = """
+import resource, sys
+import adiff
+checkpoint = int(sys.argv[1]) or None
+program = adiff.program(sys.argv[2])
+at = {"x": 0.7, "a": 0.3, "n": 20}
+program.evaluate("grad", at, ["x", "a"], engine=sys.argv[3], checkpoint=checkpoint)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+outcome = program.evaluate("grad", {**at, "n": int(sys.argv[4])}, ["x", "a"], engine=sys.argv[3], checkpoint=checkpoint)
+assert outcome.engine == sys.argv[3], outcome.reason
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, *outcome.gradients.values())
+"""
+
+
+def taken(budget: int, engine: str, n: int) -> tuple[int, list[float]]:
+    """How many KiB a long loop adds to a process, and its gradient."""
+    pytest.importorskip("resource")
+    found = subprocess.run(
+        [sys.executable, "-c", MEMORY, str(budget), LONG, engine, str(n)], capture_output=True, text=True, check=True
+    ).stdout.split()
+    return int(found[0]), list(map(float, found[1:]))
+
+
+def test_memory() -> None:
+    """Eight bytes for each of two million heads, or what the budget says."""
+    unbounded, expected = taken(0, "kernel", 2_000_000)
+    bounded, found = taken(4_000_000, "kernel", 2_000_000)
+    assert unbounded > 14_000
+    assert bounded < 6_000
+    assert found == expected
+
+
+def test_budget_is_checked() -> None:
+    for wrong in (0, -1, "500M"):
+        with pytest.raises(adiff.AdiffError, match="checkpoint cannot be"):
+            adiff.program("x").evaluate("grad", {"x": 1.0}, checkpoint=wrong)
