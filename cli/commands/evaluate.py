@@ -19,7 +19,19 @@ if TYPE_CHECKING:
     from ..result import Result
 
 # Options that the engine takes by the same name.
-ENGINE_OPTIONS = ("dtype", "kinks", "mode", "order", "sparse", "max_steps", "max_memory", "timeout", "checkpoint", "engine", "emit")
+ENGINE_OPTIONS = (
+    "dtype",
+    "kinks",
+    "mode",
+    "order",
+    "sparse",
+    "max_steps",
+    "max_memory",
+    "timeout",
+    "checkpoint",
+    "engine",
+    "emit",
+)
 
 
 def answer(request: Request, environment: Environment) -> Result:
