@@ -72,8 +72,9 @@ def kernel_gradients(evaluation: Evaluation) -> bool:
     if found is None:
         return False
     value, gradients = found
-    if hasattr(value, "shape") and value.shape:
-        shape = shape_text(value.shape)
+    shape = value.shape if hasattr(value, "shape") else evaluation.stacked or ()
+    if shape:
+        shape = shape_text(shape)
         STATE.notify(
             "N0503", f"the result has shape {shape}: its elements are summed for the gradient", evaluation.end_site()
         )

@@ -48,6 +48,7 @@ class Evaluation:
         self.point = self.bind_all(at)
         self.names = self.choose_sources(wrt)
         self.structured: Any = None
+        self.stacked: tuple[int, ...] | None = None  # what a list that a kernel gave is as a tensor
         start = time.perf_counter()
         # A tape shows the program as it is written, without the rewrites that keep digits.
         self.body = program.compiled(STATE.weak_float.bits == 64, True, options.get("command") != "tape")
@@ -262,6 +263,10 @@ class Evaluation:
         self.outcome.reason = "asked for" if engine == "kernel" else "enough work to repay the compiler"
         self.outcome.emitted = compiled.source
         self.outcome.kernel = compiled
+        if compiled.built.structure is not None:
+            from .kernels.structures import stacked_shape
+
+            self.stacked = stacked_shape(compiled.built.structure)
         return value, derivatives
 
     def unfit_for_kernels(self) -> str:

@@ -39,13 +39,15 @@ class Built:
     """
 
     __slots__ = (
-        "bounds", "columns", "counted", "emitted", "estimate", "kernel", "lost", "noted", "outline", "passes", "shape", "sure",
-        "sure_if_running",
+        "bounds", "columns", "counted", "emitted", "estimate", "kernel", "lost", "noted", "outline", "passes", "shape",
+        "structure", "sure", "sure_if_running",
     )  # fmt: skip
 
     def __init__(self, kernel: ir.Kernel | None, shape: tuple[int, ...]) -> None:
         self.kernel = kernel
         self.shape = shape
+        # How a result that is a list, a tuple or a dict is put together (structures.py).
+        self.structure: Any = None
         self.estimate = kernel
         self.passes = 1.0
         self.outline: list[Any] | None = None
@@ -69,6 +71,7 @@ def to_plain(built: Built, source: Source) -> dict[str, Any]:
     """All of it but the IR, in types that marshal keeps. Raises Unsupported for places outside the program's text."""
     return {
         "shape": built.shape,
+        "structure": built.structure,
         "noted": [(n.message, site_to_plain(n.site, source), n.certain) for n in built.noted],
         "lost": {name: (reason, site_to_plain(site, source)) for name, (reason, site) in built.lost.items()},
         "counted": built.counted,
@@ -84,6 +87,7 @@ def to_plain(built: Built, source: Source) -> dict[str, Any]:
 def from_plain(plain: dict[str, Any], source: Source) -> Built:
     """What `to_plain` was given, for the same program."""
     built = Built(None, plain["shape"])
+    built.structure = plain["structure"]
     built.noted = [Noted(message, site_from_plain(site, source), certain) for message, site, certain in plain["noted"]]
     built.lost = {name: (reason, site_from_plain(site, source)) for name, (reason, site) in plain["lost"].items()}
     built.counted = plain["counted"]

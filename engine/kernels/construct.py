@@ -15,7 +15,9 @@ from .ir import FLOAT, Array, Unsupported, Var
 from .regions import dissolved
 from .simplify import simplify
 from .specialise import specialise
+from .structures import Packed
 from .tidy import tidy
+from .values import List
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,9 +31,11 @@ class Lowered:
     `value` is the kernel's result and `element` gives its elements; `targets` are the sources as variables and arrays.
     """
 
-    __slots__ = ("builder", "element", "kernel", "shape", "targets", "value")
+    __slots__ = ("builder", "element", "kernel", "packed", "shape", "targets", "value")
 
-    def __init__(self, program: CoreProgram, spec: dict[str, Any], sources: Sequence[str]) -> None:
+    def __init__(
+        self, program: CoreProgram, spec: dict[str, Any], sources: Sequence[str], structured: bool = False
+    ) -> None:
         notices = len(STATE.notices)
         made = specialise(program, spec)
         if len(STATE.notices) > notices:
@@ -39,6 +43,7 @@ class Lowered:
         builder, result = made.builder, made.result
         self.builder = builder
         self.shape: tuple[int, ...] = ()
+        self.packed: Packed | None = None
         if result.__class__ is Lazy:
             settled = builder.settle(result)
             if settled.stored is None or settled.stored.role in ("input", "carried"):
@@ -49,6 +54,11 @@ class Lowered:
         elif result.__class__ is Sym or result.__class__ in NUMBERS:
             self.value = raw(result)
             self.element = lambda index: result
+        elif structured and result.__class__ in (List, tuple, dict):
+            self.packed = Packed(builder, result)
+            self.value = self.packed.stored()
+            self.shape = self.value.shape
+            self.element = builder.stored(self.value).element
         else:
             raise Unsupported("a result that is no number and no tensor")
         builder.watch.begun(made.kernel.body)
@@ -63,7 +73,10 @@ class Lowered:
         element = self.element
         if weight is not None:
             element = lambda index: self.builder.scalar_or_static("multiply", self.element(index), weight(index))  # noqa: E731
-        total = self.builder.total(self.shape, element) if self.shape else element(())
+        if self.packed is not None:
+            total = self.packed.summed()
+        else:
+            total = self.builder.total(self.shape, element) if self.shape else element(())
         if total.__class__ is not Sym or total.kind != FLOAT:
             raise Unsupported("a result that depends on no input")
         found: Var = total.var
@@ -73,6 +86,7 @@ class Lowered:
         """A finished kernel of this program, with what is known of the sources' connection to a result."""
         kernel = ir.Kernel(kernel.parameters, dissolved(kernel.body), kernel.results)
         found = Built(gather(tidy(simplify(kernel))), self.shape)
+        found.structure = None if self.packed is None else self.packed.structure
         found.noted = noted
         positions = {p: k for k, p in enumerate(self.kernel.parameters)}
         found.counted = [positions[var] for var in self.builder.counted]
@@ -92,7 +106,7 @@ class Lowered:
 
 def build(program: CoreProgram, spec: dict[str, Any], sources: Sequence[str] | None) -> Built:
     """The kernel of the value (sources None) or of value and gradient."""
-    lowered = Lowered(program, spec, sources or ())
+    lowered = Lowered(program, spec, sources or (), True)
     watch = lowered.builder.watch
     if sources is None:
         return lowered.built(fuse(watch.given(lowered.kernel)), watch.noted)

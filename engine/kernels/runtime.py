@@ -217,6 +217,10 @@ class Kernels:
         gradients = connected(built, sources or (), found, spec, given)
         for name, (reason, site) in built.lost.items():
             STATE.notify("N0502", f"{name}: the gradient is None: {reason}", site)
+        if built.structure is not None:
+            from .structures import unpacked
+
+            return unpacked(value, built.structure), gradients, compiled
         return reshaped(value, built.shape), gradients, compiled
 
     def source_text(self, values: dict[str, Any], sources: Sequence[str] | None) -> str:

@@ -45,6 +45,10 @@ def close(a: Any, b: Any, tolerance: float, least: float = 0.0) -> bool:
     """Equal up to the tolerance, relative to an element, to the largest of an array, or to a size of at `least`."""
     if a is None or b is None:
         return a is b
+    if isinstance(a, (list, tuple)):
+        return type(a) is type(b) and len(a) == len(b) and all(close(x, y, tolerance) for x, y in zip(a, b))
+    if isinstance(a, dict):
+        return type(b) is dict and a.keys() == b.keys() and all(close(a[k], b[k], tolerance) for k in a)
     if isinstance(a, (str, bool)) or isinstance(b, (str, bool)):
         return type(a) is type(b) and a == b
     a, b = np.asarray(a), np.asarray(b)

@@ -214,5 +214,194 @@ class Writer:
         return "\n".join(self.lines)
 
 
-def program(seed: int) -> str:
-    return Writer(seed).program()
+class Structured(Writer):
+    """Programs with lists, dicts, tuples, closures that assign outwards, recursion and loops over anything as well."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self.lists: list[str] = []  # of at least three numbers
+        self.dicts: list[str] = []  # of numbers, with the keys "a" and "b"
+        self.pairs: list[str] = []  # of a number and an array
+        self.rows: list[str] = []  # lists of two arrays
+        self.setters: list[str] = []  # functions that change what is outside them
+        self.recursions: list[str] = []
+        self.inside_function = False
+
+    def kept(self) -> tuple[list[str], ...]:
+        return tuple(list(names) for names in (self.lists, self.dicts, self.pairs, self.rows))
+
+    def block(self, level: int, depth: int, inside: str) -> None:
+        before = self.kept()
+        super().block(level, depth, inside)
+        if level:
+            self.lists, self.dicts, self.pairs, self.rows = before
+
+    def number(self, depth: int = 3) -> str:
+        pick = self.random.random()
+        if depth == 0 or pick > 0.3:
+            return super().number(depth)
+        a = super().number(depth - 1)
+        choices = [f"({a} and {super().number(0)})", f"({a} or {super().number(0)})"]
+        if self.lists:
+            name = self.random.choice(self.lists)
+            choices += [f"{name}[{self.random.randint(0, 2)}]", f"{name}[({self.integer()}) % 3]", f"{name}[-1]"]
+            choices += [f"sum({name})", f"len({name})", f"max({name})", f"sum([e * {a} for e in {name}])"]
+        if self.dicts:
+            choices += [f'{self.random.choice(self.dicts)}["{self.random.choice("ab")}"]'] * 3
+        if self.pairs:
+            name = self.random.choice(self.pairs)
+            choices += [f"{name}[0]", f"{name}[1][({self.integer()}) % 4]"]
+        if self.rows:
+            choices += [f"{self.random.choice(self.rows)}[{self.random.randint(0, 1)}][({self.integer()}) % 4]"] * 2
+        if self.recursions and not self.inside_function:
+            name = self.random.choice(self.recursions)
+            choices += [f"{name}({a}, {self.random.choice((str(self.random.randint(0, 4)), 'n'))})"] * 2
+        choices.append(f"sum([{a} * e for e in {self.random.choice(self.arrays)}])")
+        return self.random.choice(choices)
+
+    def small(self) -> str:
+        return self.bounded(self.number(2))
+
+    def structure(self, level: int, inside: str) -> None:
+        """A list, a dict, a pair or a list of arrays: made, or changed."""
+        pick = self.random.random()
+        fresh = not inside or self.random.random() < 0.15
+        if pick < 0.4:
+            if fresh or not self.lists:
+                name = self.fresh("c")
+                self.line(level, f"{name} = [{self.small()}, {self.small()}, {self.small()}]")
+                self.lists.append(name)
+                return
+            name = self.random.choice(self.lists)
+            place = self.random.choice((str(self.random.randint(0, 2)), f"({self.integer()}) % 3"))
+            self.line(level, self.random.choice((
+                f"{name}[{place}] = {self.small()}", f"{name}[{place}] += {self.small()}",
+                f"{name}.append({self.small()})", f"{name} = [e * 0.5 for e in {name}]",
+                f"{name}[0], {name}[1] = {name}[1], {self.small()}", f"{name} = [{self.small()}, {name}[0], {name}[1]]",
+            )))  # fmt: skip
+        elif pick < 0.6:
+            if fresh or not self.dicts:
+                name = self.fresh("d")
+                self.line(level, f'{name} = {{"a": {self.small()}, "b": {self.small()}}}')
+                self.dicts.append(name)
+                return
+            operator = self.random.choice(("=", "+=", "*="))
+            self.line(level, f'{self.random.choice(self.dicts)}["{self.random.choice("ab")}"] {operator} {self.small()}')
+        elif pick < 0.8:
+            if fresh or not self.pairs:
+                name = self.fresh("t")
+                self.line(level, f"{name} = ({self.small()}, {self.array()})")
+                self.pairs.append(name)
+                return
+            name = self.random.choice(self.pairs)
+            self.line(level, f"{name} = ({self.small()}, {name}[1] * 0.5 + {name}[0])")
+        else:
+            if fresh or not self.rows:
+                name = self.fresh("r")
+                self.line(level, f"{name} = [{self.array()}, {self.random.choice(self.arrays)}]")
+                self.rows.append(name)
+                return
+            name, k = self.random.choice(self.rows), self.random.randint(0, 1)
+            self.line(level, self.random.choice((
+                f"{name}[{k}] = {name}[{1 - k}] * 0.5 + {self.small()}",
+                f"{name}[{k}][({self.integer()}) % 4] = {self.small()}",
+                f"{name}[{k}][1:] = {name}[{1 - k}][:-1] * 0.5",
+            )))  # fmt: skip
+
+    def statement(self, level: int, depth: int, inside: str) -> None:
+        pick = self.random.random()
+        if pick < 0.3:
+            self.structure(level, inside)
+        elif pick < 0.36 and self.setters and not self.inside_function:
+            self.line(level, f"{self.random.choice(self.setters)}({self.number(1)})")
+        elif pick < 0.5 and depth:
+            self.walk(level, depth, inside)
+        else:
+            super().statement(level, depth, inside)
+
+    def walk(self, level: int, depth: int, inside: str) -> None:
+        """A loop over something else than a range, perhaps with an `else`."""
+        item, array = self.fresh("e"), self.random.choice(self.arrays)
+        choices = [(f"{item} in {array}", [item]), (f"{item} in [{self.number(1)}, x, {self.number(1)}]", [item])]
+        other = self.fresh("e")
+        choices.append((f"{item}, {other} in zip({array}, {self.random.choice(self.arrays)})", [item, other]))
+        choices.append((f"{item} in reversed({array})", [item]))
+        choices.append((f"{other}, {item} in enumerate({array})", [item]))
+        if self.lists:
+            choices.append((f"{item} in {self.random.choice(self.lists)}[:3]", [item]))
+        header, names = self.random.choice(choices)
+        name = self.fresh("s")
+        self.line(level, f"{name} = {self.random.choice(('0', 'x', self.number(1)))}")
+        self.line(level, f"for {header}:")
+        before = list(self.floats)
+        self.floats += [name, *names]
+        self.loops.append(name)
+        self.block(level + 1, depth - 1, (inside + " loop").strip())
+        if self.random.random() < 0.4:
+            self.line(level + 1, f"if {self.condition()}:")
+            self.line(level + 2, self.leave("loop" if "function" not in inside else inside + " loop"))
+        self.line(level + 1, f"{name} = {name} * 0.5 + {self.bounded(self.number())}")
+        self.loops.pop()
+        self.floats = [*before, name]
+        if self.random.random() < 0.3:
+            self.line(level, "else:")
+            self.line(level + 1, f"{name} = {name} + {self.small()}")
+
+    def function(self) -> None:
+        before = self.kept()
+        self.lists, self.dicts, self.pairs, self.rows = [], [], [], []
+        self.inside_function = True
+        super().function()
+        self.inside_function = False
+        self.lists, self.dicts, self.pairs, self.rows = before
+
+    def setter(self) -> None:
+        """A function that assigns a variable of the program, or changes a list of it."""
+        name, total, items = self.fresh("f"), self.fresh("g"), self.fresh("c")
+        self.line(0, f"{total} = {self.small()}")
+        self.line(0, f"{items} = [{self.small()}, 0.5, 0.25]")
+        self.line(0, f"def {name}(p):")
+        self.line(1, f"global {total}")
+        self.line(1, f"if p > {self.random.uniform(-1, 1):.1f}:")
+        self.line(2, f"{total} = {total} * 0.5 + tanh(p)")
+        self.line(1, f"{items}[{self.random.randint(0, 2)}] += tanh(p * {total})")
+        self.floats.append(total)
+        self.lists.append(items)
+        self.setters.append(name)
+
+    def recursion(self) -> None:
+        name = self.fresh("h")
+        self.line(0, f"def {name}(p, k):")
+        self.line(1, f"if k <= 0 or p > {self.random.uniform(2, 5):.1f}:")
+        self.line(2, f"return {self.random.choice(('p', 'tanh(p)', 'p * x', '1'))}")
+        first = f"{name}({self.random.choice(('p * 0.5', 'p + x', 'tanh(p)', 'p'))}, k - 1)"
+        second = f"{name}(p * 0.3, k - {self.random.randint(1, 3)})"
+        kind = self.random.randint(0, 3)
+        if kind == 0:
+            self.line(1, f"return {first}")
+        elif kind == 1:
+            self.line(1, f"return 0.5 * {first} + p")
+        elif kind == 2:
+            self.line(1, f"return tanh({first}) - 0.3 * {second} * y")
+        else:
+            self.line(1, f"r = {first} if p < 1 else {second}")
+            self.line(1, "for i in range(2):")
+            self.line(2, f"if r > i:\n            r = r * 0.5 + {second}")
+            self.line(1, "return tanh(r)")
+        self.recursions.append(name)
+
+    def program(self) -> str:
+        if self.random.random() < 0.4:
+            self.recursion()
+        if self.random.random() < 0.5:
+            self.setter()
+        for _ in range(self.random.randint(1, 3)):
+            self.structure(0, "")
+        text = super().program()
+        ends = [f"sum({name})" for name in self.lists[-2:]] + [f'{name}["a"]' for name in self.dicts[-1:]]
+        ends += [f"{name}[0] * sum({name}[1])" for name in self.pairs[-1:]] + [f"sum({n}[0])" for n in self.rows[-1:]]
+        return " + ".join([text, *ends])
+
+
+def program(seed: int, structured: bool = False) -> str:
+    return (Structured if structured else Writer)(seed).program()

@@ -1,0 +1,132 @@
+"""Results that are lists, tuples and dicts: their numbers side by side in one array, and how they are put together again.
+
+The structure is plain data: ("list", parts), ("tuple", parts), ("dict", keys, parts), ("number", place),
+("array", place, shape), ("rows", place, count, shape) for a list that is an array, ("known", value).
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from .ir import Unsupported
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .build import Builder
+
+    Structure = tuple[Any, ...]
+
+
+class Packed:
+    """The leaves of a structure with the place of each in the array that holds them all."""
+
+    def __init__(self, builder: Builder, value: Any) -> None:
+        self.builder = builder
+        self.leaves: list[Any] = []
+        self.size = 0
+        self.structure = self.walk(value)
+
+    def walk(self, x: Any) -> Structure:
+        from .build import Lazy, Sym
+        from .ir import FLOAT
+        from .values import List
+
+        if x.__class__ is List and x.items is not None:
+            return "list", [self.walk(item) for item in x.items]
+        if x.__class__ is tuple:
+            return "tuple", [self.walk(item) for item in x]
+        if x.__class__ is dict:
+            if any(key.__class__ not in (str, int, float, bool) for key in x):
+                raise Unsupported("a result with keys of this kind")
+            return "dict", list(x), [self.walk(item) for item in x.values()]
+        if x.__class__ is List and x.length.__class__ is int and x.array.kind == FLOAT:
+            from .values import first_rows
+
+            array = x.array if x.length == x.array.shape[0] else first_rows(x.array, x.length)
+            return "rows", self.place(array, prod(array.shape)), x.length, array.shape[1:]
+        if x.__class__ is Lazy and x.kind == FLOAT:
+            return "array", self.place(x, prod(x.shape)), x.shape
+        if x.__class__ is Sym and x.kind == FLOAT:
+            return "number", self.place(x, 1)
+        if x.__class__ in (float, int, bool):
+            self.leaves.append((x, None))
+            return "known", x
+        raise Unsupported("a result that holds integers or what is no number")
+
+    def place(self, x: Any, size: int) -> int:
+        start = self.size
+        self.leaves.append((x, start))
+        self.size += size
+        return start
+
+    def stored(self) -> Any:
+        """The array of the leaves."""
+        from . import ir
+        from .arrays import lazy
+        from .build import raw
+
+        builder = self.builder
+        array = ir.Array(ir.FLOAT, (self.size,))
+        builder.append(ir.Alloc(array, False))
+        for leaf, start in self.leaves:
+            if start is None:
+                continue
+            x = lazy(builder, leaf)
+
+            def store(index: tuple[Any, ...], x: Any = x, start: int = start) -> None:
+                place = builder.integer("add", builder.flat(index, x.shape), start)
+                builder.append(ir.Store(array, raw(place), raw(x.element(index))))
+
+            builder.each(x.shape, store)
+        return array
+
+    def summed(self) -> Any:
+        """The sum of all leaves."""
+        from .arrays import lazy
+
+        builder = self.builder
+        total: Any = 0.0
+        for leaf, _ in self.leaves:
+            x = lazy(builder, leaf)
+            total = builder.scalar_or_static("add", total, builder.total(x.shape, x.element) if x.shape else leaf)
+        return total
+
+
+def unpacked(value: Any, structure: Structure) -> Any:
+    """The structure with its numbers from the array of its leaves."""
+    from ..core.dtypes import FLOAT64
+    from ..core.tensor import Tensor
+
+    def part(start: int, shape: tuple[int, ...]) -> Any:
+        return Tensor(value[start : start + prod(shape)].reshape(shape).copy(), FLOAT64)
+
+    kind = structure[0]
+    if kind == "list":
+        return [unpacked(value, item) for item in structure[1]]
+    if kind == "tuple":
+        return tuple(unpacked(value, item) for item in structure[1])
+    if kind == "dict":
+        return {key: unpacked(value, item) for key, item in zip(structure[1], structure[2])}
+    if kind == "number":
+        return value[structure[1]].item()
+    if kind == "array":
+        return part(structure[1], tuple(structure[2]))
+    if kind == "rows":
+        start, count, shape = structure[1], structure[2], tuple(structure[3])
+        if not shape:
+            return value[start : start + count].tolist()
+        return [part(start + k * prod(shape), shape) for k in range(count)]
+    return structure[1]
+
+
+def stacked_shape(structure: Structure) -> tuple[int, ...] | None:
+    """The shape that a list or tuple has as one tensor; None where its leaves are summed on their own."""
+    if structure[0] == "rows":
+        return (structure[2], *structure[3])
+    if structure[0] not in ("list", "tuple") or not structure[1]:
+        return None
+    shapes = {tuple(item[2]) if item[0] == "array" else () for item in structure[1]}
+    flat = all(item[0] in ("array", "number", "known") for item in structure[1])
+    return (len(structure[1]), *shapes.pop()) if flat and len(shapes) == 1 else None
