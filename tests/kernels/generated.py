@@ -286,7 +286,9 @@ class Structured(Writer):
                 self.dicts.append(name)
                 return
             operator = self.random.choice(("=", "+=", "*="))
-            self.line(level, f'{self.random.choice(self.dicts)}["{self.random.choice("ab")}"] {operator} {self.small()}')
+            self.line(
+                level, f'{self.random.choice(self.dicts)}["{self.random.choice("ab")}"] {operator} {self.small()}'
+            )
         elif pick < 0.8:
             if fresh or not self.pairs:
                 name = self.fresh("t")
