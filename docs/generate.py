@@ -37,6 +37,7 @@ FAMILIES = {
     "sequences": "Sequences and signals",
     "samples": "Samples and fits",
     "losses": "Losses and clipping",
+    "random": "Random numbers",
     "products": "Products of tensors",
     "decompositions": "Matrix decompositions",
     "linalg": "Linear algebra",

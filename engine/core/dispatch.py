@@ -29,6 +29,7 @@ from .dtypes import (
 from .errors import failure
 from .state import RECORDERS, STATE
 from .tensor import OPERATORS, Tensor
+from .wrapping import BOUNDS, tell_wrapped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -383,6 +384,8 @@ def apply(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | N
         if not dtype.weak:
             raise failure("E0401", f"{op.name} of integer tensors has no integer result", "write cast(x, float64)")
         dtype = STATE.weak_float
+    if dtype.__class__ is DType and dtype.kind == "i" and op.name in BOUNDS and value.__class__ is not int:
+        tell_wrapped(op, [x.value if x.__class__ is Tensor else x for x in inputs], attributes, value, dtype)
     if STATE.trace is not None:
         STATE.trace(op, inputs, value)
     if value.__class__ is tuple:

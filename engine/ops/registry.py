@@ -15,6 +15,7 @@ from . import (
     losses,
     partition,
     products,
+    random,
     reductions,
     rounding,
     row_sets,
@@ -56,6 +57,7 @@ FAMILIES: tuple[tuple[str, ModuleType], ...] = (
     ("sequences", sequences),
     ("samples", samples),
     ("losses", losses),
+    ("random", random),
     ("partition", partition),
     ("row sets", row_sets),
 )

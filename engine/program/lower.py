@@ -345,6 +345,11 @@ class Lowering:
             return self.error(
                 "E0204", f"'{spelled}' is not part of the language", node, "nothing here draws: leave this line out"
             )
+        if "random" in path[:-1]:
+            return self.error(
+                "E0204", f"'{spelled}' is not part of the language", node,
+                "random numbers have a seed here: random.normal(shape, seed=1), random.uniform, random.shuffle",
+            )  # fmt: skip
         prefix = spelled.rpartition(".")[0]
         close = [f"{prefix}.{name}" for name in vocabulary.members_near(path)]
         if not close:

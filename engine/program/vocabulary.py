@@ -71,6 +71,7 @@ MODULES = {
     "jax": "jax",
     "lax": "jax.lax",
     "functools": "functools",
+    "random": "random",
     "math": "math",
     "cmath": "cmath",
     "scipy": "scipy",
@@ -158,6 +159,8 @@ def dotted(parts: list[str]) -> Meaning | None:
     """The meaning of `tf.math.log` and its like; None where the module has no such name here."""
     path = [p for p in parts[1:] if p not in ("compat", "v1", "v2", "experimental")]
     root = MODULES.get(parts[0], parts[0])
+    if path[:1] == ["random"] and root in ("numpy", "jax", "jax.numpy", "scipy"):
+        return None  # theirs take other arguments, and draw from a state or a key
     short = {"tensorflow": "tf", "numpy": "np", "jax.numpy": "jnp"}.get(root, root)
     for full in (".".join([short, *path]), ".".join(path)):
         row = NAMES.get(full)

@@ -1,0 +1,80 @@
+"""Random numbers that are the same whenever a program runs: every draw has a seed."""
+
+from __future__ import annotations
+
+from ..core.errors import failure
+from ..core.operation import composite, no_tangent, static
+from .creation import _checked_shape, _made_dtype
+from .structure import as_dtype, index
+from .support import POSITIVE, cases, floating, shape_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def _generator(np: Any, name: str, seed: Any) -> Any:
+    parts = list(seed) if seed.__class__ in (list, tuple) else [seed]
+    if seed is None:
+        raise failure("E0305", f"{name} needs a seed: a program gives the same result whenever it runs", "write seed=1")
+    if not all(part.__class__ is int and part >= 0 for part in parts):
+        raise failure("E0401", f"{name}: a seed is a whole number, 0 or more, or a list of such")
+    return np.random.Generator(np.random.PCG64(parts))
+
+
+def _draws(np: Any, name: str, kind: str, shape: Any, seed: Any, dtype: Any) -> Any:
+    return getattr(_generator(np, name, seed), kind)(_checked_shape(shape)).astype(as_dtype(dtype or "float64").name)
+
+
+standard_normal = no_tangent(
+    "standard_normal", "| shape, seed, dtype=None",
+    array=lambda np, shape, seed, dtype: _draws(np, "random.normal", "standard_normal", shape, seed, dtype),
+    dtype=_made_dtype, internal=True, reason="a constant", doc="Draws from the normal distribution.",
+    example=("standard_normal((0,), 1)", []),
+)  # fmt: skip
+standard_uniform = no_tangent(
+    "standard_uniform", "| shape, seed, dtype=None",
+    array=lambda np, shape, seed, dtype: _draws(np, "random.uniform", "random", shape, seed, dtype),
+    dtype=_made_dtype, internal=True, reason="a constant", doc="Draws from 0 to 1.",
+    example=("standard_uniform((0,), 1)", []),
+)  # fmt: skip
+
+
+def _normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = None, seed: Any = None) -> Any:
+    draws = standard_normal(shape=static(shape), seed=static(seed), dtype=dtype)
+    return floating(mean) + floating(stddev) * draws
+
+
+random_normal = composite(
+    "random.normal", "shape, mean=0.0, stddev=1.0 | dtype=None, seed=None", _normal, aliases="random.stateless_normal",
+    doc="Draws from the normal distribution, the same for the same seed; mean and stddev carry their derivatives.",
+    example=("random.normal((0,), seed=1)", []),
+)  # fmt: skip
+
+
+def _uniform(shape: Any, minval: Any = 0.0, maxval: Any = 1.0, dtype: Any = None, seed: Any = None) -> Any:
+    draws = standard_uniform(shape=static(shape), seed=static(seed), dtype=dtype)
+    low = floating(minval)
+    return low + (floating(1.0 if maxval is None else maxval) - low) * draws
+
+
+random_uniform = composite(
+    "random.uniform", "shape, minval=0.0, maxval=1.0 | dtype=None, seed=None", _uniform,
+    aliases="random.stateless_uniform",
+    doc="Draws from minval to maxval, the same for the same seed; both carry their derivatives.",
+    example=("random.uniform((0,), seed=1)", []),
+)  # fmt: skip
+
+
+def _shuffle(value: Any, seed: Any = None) -> Any:
+    import numpy as np
+
+    shape = shape_of(value) if hasattr(value, "shape") else (len(value),)
+    order = _generator(np, "random.shuffle", static(seed)).permutation(shape[0] if shape else 0)
+    return index(value, index=order)
+
+
+random_shuffle = composite(
+    "random.shuffle", "value | seed=None", _shuffle, domain=cases(((POSITIVE,), {"seed": 3})),
+    doc="The rows of a tensor in an order that the seed decides.", example=("random.shuffle([7], seed=1)", [7]),
+)  # fmt: skip
