@@ -19,6 +19,9 @@ from .plain import bind, to_plain, type_of
 from .program.lower import did_you_mean
 from .program.vocabulary import bare
 
+# Seconds that nobody minds for knowing where a nan began.
+MOMENT = 1.0
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -279,6 +282,11 @@ class Evaluation:
             return "the tape counts the steps that --max-steps limits"
         return ""
 
+    def tape_is_quick(self) -> bool:
+        """Whether the tape would have done in a moment what a kernel did."""
+        kernels = self.program.kernels
+        return kernels is not None and kernels.tape_seconds is not None and kernels.tape_seconds < MOMENT
+
     def explain_non_finite(self, command: str) -> None:
         """Where the first NaN or infinity came from, if the results hold one: the program is run again, traced."""
         if command in ("tape", "check") or STATE.kinks == "error":
@@ -295,7 +303,7 @@ class Evaluation:
         )
         if all_finite(outcome.value) and all(all_finite(part) for part in derived):
             return
-        if outcome.engine == "kernel":
+        if outcome.engine == "kernel" and not self.tape_is_quick():
             STATE.notify(
                 "N0603", "the result holds nan or inf; --engine tape finds where the first one arises", self.end_site()
             )

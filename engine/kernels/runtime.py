@@ -10,7 +10,7 @@ from . import store
 from .built import from_plain, to_plain
 from .inputs import arguments, specification
 from .ir import Left, Stopped, Unsupported
-from .work import LOAD_SECONDS, outlined, surely_quick, worthwhile
+from .work import LOAD_SECONDS, outlined, surely_quick, tape_seconds, worthwhile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -125,6 +125,8 @@ class Kernels:
         self.strict = False
         # Whether a kernel that is not there may be worth its compilation; if not, it is not looked into.
         self.may_compile = True
+        # The seconds that the tape would take for what was evaluated last; None where nobody knows.
+        self.tape_seconds: float | None = None
         self.built: dict[str, Any] = {}
         self.kept: dict[str, dict[str, Any]] = {}
         self.compiled: dict[str, Compiled] = {}
@@ -257,6 +259,7 @@ class Kernels:
         built = self.built[key]
         if isinstance(built, Unsupported):
             raise built
+        self.tape_seconds = tape_seconds(built, given)
         if not always:
             seconds = 0.0 if key in self.compiled else LOAD_SECONDS if key in self.kept else None
             if not worthwhile(built, given, seconds):

@@ -252,15 +252,21 @@ def surely_ends(built: Built, given: list[Any]) -> bool:
     return tape_operations(outlined(built), {parameter(k): x for k, x in enumerate(given)}) is not None
 
 
+def tape_seconds(built: Built, given: list[Any]) -> float | None:
+    """How long the tape would take for some arguments of a kernel, as far as it can be estimated."""
+    operations = tape_operations(outlined(built), {parameter(k): x for k, x in enumerate(given)})
+    return None if operations is None else operations * built.passes * TAPE_SECONDS
+
+
 def worthwhile(built: Built, given: list[Any], ready: float | None) -> bool:
     """Whether a kernel gives the answer for some arguments sooner than the tape.
 
     `ready` is the seconds until a kernel that is compiled can run, None for one that is not.
     """
-    operations = tape_operations(outlined(built), {parameter(k): x for k, x in enumerate(given)})
-    if operations is None:
+    seconds = tape_seconds(built, given)
+    if seconds is None:
         return ready is not None
     if ready is None:
         assert built.kernel is not None
         ready = START_SECONDS + STATEMENT_SECONDS * 4 * statements(built.kernel.body)
-    return operations * built.passes * TAPE_SECONDS > ready
+    return seconds > ready

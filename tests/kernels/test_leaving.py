@@ -177,3 +177,17 @@ def test_loops_that_ask_whether_to_go_on(text: str, at: dict[str, Any], asked: i
     kernel = kernel_of(text, at)
     assert emit.emit(kernel).text.count("poll(run") == asked
     assert (polls.asking(kernel)[1] > 0) == (asked > 0)
+
+
+def test_where_a_nan_began_is_said_as_on_the_tape() -> None:
+    text = "y = x\nfor i in range(n):\n    y = y + log(x - 1)\ny"
+    notices = {}
+    for engine in ("tape", "kernel"):
+        found = adiff.program(text).evaluate("grad", {"x": 1.0, "n": 100}, ["x"], engine=engine)
+        assert found.engine == engine
+        notices[engine] = [(n.code, n.message, n.span and n.span.start) for n in found.notices]
+    assert [code for code, _, _ in notices["tape"]] == ["N0501", "N0601"]
+    assert notices["kernel"] == notices["tape"]
+    # The tape is not asked to repeat what would take it seconds.
+    found = adiff.program(text).evaluate("grad", {"x": 1.0, "n": 10**6}, ["x"], engine="kernel")
+    assert [n.code for n in found.notices] == ["N0501", "N0603"]
