@@ -2,7 +2,10 @@
 
 core program --specialise--> IR --fuse, adjoint--> IR --simplify, tidy--> IR --emit--> Python source --Numba--> code
 
-specialise (expressions, control, static)   the core program run on symbols; build, arrays, array_rows, composites
+specialise (expressions, static, functional) the core program run on symbols; build, arrays, array_rows, composites
+control, loops, heap                         branches and loops: what they change, merged and carried
+sequences, recursion, hoist                  lists and what can be gone through; recursion as a loop over frames
+inputs, structures                           what a kernel is specialised to; results that are lists, tuples and dicts
 activity                                     what needs a cotangent, and what a tape would follow
 fuse                                         loops over one range as one, without the arrays between them
 adjoint                                      the reverse sweep, by source transformation

@@ -9,9 +9,10 @@ from ..core.tensor import OPERATORS, Tensor
 from ..ops.registry import METHODS, NAMES
 from ..program import core as c
 from ..program.rewrite import rewrite
-from .arrays import array_of_list, constant_array, get
+from . import ir
+from .arrays import array_of_list, constant_array, get, view
 from .build import NUMBERS, Builder, Lazy, Sym
-from .ir import INT, LIMIT, Unsupported
+from .ir import INT, LIMIT, Unsupported, Var
 from .values import (
     CONFLICT,
     PARENT,
@@ -422,9 +423,9 @@ class Expressions:
 
     def attribute(self, node: c.Attribute, frame: Frame) -> Any:
         value = self.expression(node.value, frame)
-        if value.__class__ is not Lazy:
+        if value.__class__ is not Lazy and (value.__class__ is not Sym or node.name == "T"):
             raise Unsupported(f"the attribute '{node.name}'")
-        shape = value.shape
+        shape = value.shape if value.__class__ is Lazy else ()
         if node.name == "shape":
             return shape
         if node.name == "ndim":
@@ -445,7 +446,7 @@ class Expressions:
         return self.item_of(value, index)
 
     def item_of(self, value: Any, index: Any) -> Any:
-        index = self.known_slices(index)
+        index = self.known_slices(index, value)
         if value.__class__ is Lazy:
             return get(self.builder, value, plain(index))
         if value.__class__ is List and value.items is None:
@@ -471,13 +472,56 @@ class Expressions:
                 raise Unsupported("an index that does not fit") from None
         raise Unsupported("an index of this kind")
 
-    def known_slices(self, index: Any) -> Any:
-        """An index whose slices have bounds that are known."""
+    def known_slices(self, index: Any, value: Any) -> Any:
+        """An index into `value` whose slices have bounds that are known, or at least a length that is."""
         if index.__class__ is slice:
+            if value.__class__ is Lazy and index.step is None and Sym in (index.start.__class__, index.stop.__class__):
+                found = self.window(index.start, index.stop, value.shape[0] if value.shape else 0)
+                if found is not None:
+                    return found
             return self.whole(index, "a slice whose bounds depend on data")
         if index.__class__ is tuple:
-            return tuple(self.known_slices(part) if part.__class__ is slice else part for part in index)
+            return tuple(self.known_slices(part, None) if part.__class__ is slice else part for part in index)
         return index
+
+    def window(self, start: Any, stop: Any, n: int) -> Lazy | None:
+        """The places of `start:stop` along an axis of length `n`, where the length is known; None where it is not.
+
+        Bounds outside the axis mean something else (a slice is cut, a negative bound counts from the end): the tape.
+        """
+        builder = self.builder
+        (base, low), (other, high) = self.shifted(start), self.shifted(stop)
+        if base is None or base is not other or not 0 <= high - low <= n:
+            return None
+        length = high - low
+        builder.append(ir.Check(start.var, 0, n - length + 1))
+        first = Sym(builder, Var(INT))
+        builder.ranges[first.var] = (0, n - length)
+        builder.append(ir.Set(first.var, "copy", (start.var,), None, None))
+        found = view(builder, INT, (length,), lambda index: builder.integer("add", first, index[0]))
+        found.interval = (0, n - 1)
+        return found
+
+    def shifted(self, x: Any) -> tuple[Var | None, int]:
+        """An integer as a variable and what is added to it."""
+        if x.__class__ is not Sym or x.kind != INT:
+            return None, 0
+        base, more = x.var, 0
+        while base in self.builder.made:
+            op, args = self.builder.made[base]
+            if len(args) != 2:
+                break
+            a, b = args
+            if op in ("add", "int_add") and a.__class__ is int and b.__class__ is Sym:
+                a, b = b, a
+            if (
+                op not in ("add", "int_add", "subtract", "int_subtract")
+                or a.__class__ is not Sym
+                or b.__class__ is not int
+            ):
+                break
+            base, more = a.var, more + (b if op.endswith("add") else -b)
+        return base, more
 
     def whole(self, x: Any, why: str) -> Any:
         raise NotImplementedError

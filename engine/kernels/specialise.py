@@ -175,7 +175,7 @@ class Specialiser(Sequences):
         else:
             assert target.__class__ is c.StoreItem
             container = self.expression(target.container, frame)
-            index = self.known_slices(self.expression(target.index, frame))
+            index = self.known_slices(self.expression(target.index, frame), container)
             STATE.site = target.site
             self.put_item(container, index, value, target.back, frame)
 
@@ -321,7 +321,7 @@ class Specialiser(Sequences):
                 self.put(target, new, frame)
         elif target.__class__ is c.StoreItem:
             container = self.expression(target.container, frame)
-            index = self.known_slices(self.expression(target.index, frame))
+            index = self.known_slices(self.expression(target.index, frame), container)
             old = self.item_of(container, index)
             new = self.augmented(node, old, self.expression(node.value, frame))
             if new is not old:
@@ -340,6 +340,15 @@ class Specialiser(Sequences):
         for item in self.items(value):
             self.grow(old, item)
         return old
+
+    def delete(self, node: c.Delete, frame: Frame) -> None:
+        for target in node.targets:
+            if target.__class__ is not c.Store or target.depth:
+                raise Unsupported("deleting what is no variable")
+            old = frame.get(target.slot, UNSET)
+            if old is UNSET or (old.__class__ is Lazy and old.volatile):
+                raise Unsupported("deleting a variable in a loop, or one that is not there")
+            frame[target.slot] = UNSET
 
     def break_(self, node: c.Break, frame: Frame) -> None:
         frame[BREAK] = True
@@ -383,4 +392,5 @@ STATEMENTS: dict[type, Callable[[Specialiser, Any, Frame], None]] = {
     c.Return: Specialiser.return_,
     c.Define: Specialiser.define,
     c.Assert: Specialiser.assertion,
+    c.Delete: Specialiser.delete,
 }

@@ -6,6 +6,7 @@ Most kernels run as Python (`interpret`), which needs no compiler; a few of each
 from __future__ import annotations
 
 import json
+import os
 import random
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,9 @@ from generated import program
 ROOT = Path(__file__).parents[2]
 FEYNMAN = json.loads((ROOT / "tests/data/feynman.json").read_text())["cases"]
 SAMPLES = sorted((ROOT / "samples").glob("*.adiff"))
+LONG = bool(os.environ.get("ADIFF_LONG_TESTS"))
 GENERATED = 250
+STRUCTURED = 2_000 if LONG else 50
 # Where a kernel must be what answered; the rest are errors of the program, or doubts that are the tape's to settle.
 SHARE = 0.8
 
@@ -33,8 +36,8 @@ def point(seed: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def check(seed: int) -> str:
-    text = program(seed)
+def check(seed: int, structured: bool = False) -> str:
+    text = program(seed, structured)
     at = point(seed)
     inputs = adiff.program(text).inputs
     return agree(text, {name: at[name] for name in inputs}, [name for name in inputs if name != "n"])
@@ -46,6 +49,14 @@ def test_generated(start: int) -> None:
     reasons = [check(seed) for seed in range(start, start + 50)]
     taken = reasons.count("")
     assert taken >= SHARE * len(reasons), reasons
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("start", range(0, STRUCTURED, 50))
+def test_generated_with_structures(start: int) -> None:
+    """Lists, dicts, tuples, closures that assign outwards, recursion, loops over anything."""
+    reasons = [check(seed, True) for seed in range(start, start + 50)]
+    assert reasons.count("") >= SHARE * len(reasons), reasons
 
 
 @pytest.mark.usefixtures("interpret")
