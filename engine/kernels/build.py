@@ -322,7 +322,7 @@ class Builder:
                 inputs = tuple(self.to_int(x) for x in inputs)
             elif name.startswith("is") or name == "signbit":
                 inputs = tuple(self.to_float(x) for x in inputs)
-            return self.emit(name, inputs, BOOL)
+            return self.emit(name, inputs, BOOL, attributes or None)
         if kind == INT:
             if attributes and attributes.get("decimals", 0) < 0:
                 raise Unsupported(f"{name} of integers with these parameters")
@@ -441,10 +441,13 @@ class Builder:
 
         def element(index: tuple[Any, ...]) -> Any:
             values = tuple(pick(x, index, shape) if x.__class__ is Lazy else x for x in inputs)
-            STATE.site = site
+            asking, STATE.site = STATE.site, site
             if any(v.__class__ is Sym for v in values):
-                return self.scalar(op, values, attributes)
-            return op(*values, **(attributes or {}))
+                found = self.scalar(op, values, attributes)
+            else:
+                found = op(*values, **(attributes or {}))
+            STATE.site = asking
+            return found
 
         kinds = [x.kind if x.__class__ is Lazy else kind_of(x) for x in inputs]
         joined = join(kinds[op.skip :])

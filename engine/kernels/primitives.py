@@ -333,6 +333,61 @@ def _gamma(x):
 
 
 @compiled
+def _logaddexp2(a, b):
+    if a == b:
+        return a + 1.0
+    if a != a or b != b:
+        return a + b
+    return (b if b > a else a) + math.log1p(math.exp2(-abs(a - b))) * 1.4426950408889634
+
+
+@compiled
+def _nan_to_num(x, nan, posinf, neginf):
+    if x != x:
+        return float(nan)
+    if x == math.inf:
+        return 1.7976931348623157e308 if posinf is None else float(posinf)
+    if x == -math.inf:
+        return -1.7976931348623157e308 if neginf is None else float(neginf)
+    return x
+
+
+@compiled
+def _isclose(a, b, rtol, atol, equal_nan):
+    if a == b:
+        return True
+    if equal_nan and a != a and b != b:
+        return True
+    return abs(b) < math.inf and abs(a - b) <= atol + rtol * abs(b)
+
+
+@compiled
+def _is_close_symmetric(a, b, rel_tol, abs_tol):
+    if a == b:
+        return True
+    if not (abs(a) < math.inf and abs(b) < math.inf):
+        return False
+    return abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol)
+
+
+@compiled
+def _entr(x):
+    if x > 0.0:
+        return -x * math.log(x)
+    return 0.0 if x == 0.0 else (x if x != x else -math.inf)
+
+
+@compiled
+def _rel_entr(x, y):
+    if x != x or y != y:
+        return math.nan
+    if x > 0.0 and y > 0.0:
+        ratio = x / y
+        return x * (math.log(ratio) if 1e-300 < ratio < math.inf else math.log(x) - math.log(y))
+    return 0.0 if x == 0.0 and y >= 0.0 else math.inf
+
+
+@compiled
 def _int_power(a, b):
     if b < 0:
         raise OverflowError
@@ -365,7 +420,8 @@ def helpers(compiler: Any) -> dict[str, Any]:
     }
     sources = [*borrowed().values(), revolve]
     own = "\n\n".join("@compiled\n" + inspect.getsource(function) for function in sources)
-    text = PRELUDE.replace("from numba import njit\n", "") + own
+    # The gamma function of C is none that a kernel could load: `_gamma` stands for it.
+    text = PRELUDE.replace("from numba import njit\n", "") + own.replace("math.gamma(", "_gamma(")
     namespace["njit"] = compiler
     # The source is ours throughout: nothing of any program's text is in it.
     exec(compile(text, "<kernel helpers>", "exec"), namespace)

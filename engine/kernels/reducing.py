@@ -170,30 +170,29 @@ class Reducing(Loops):
 
     def var(self, x: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
         """The mean of the squared deviations from the mean, over n - ddof."""
-        return self.reduced("var", x, axis, keepdims, lambda inner, at: self.variance(inner, at, ddof)[0])
+        return self.reduced("var", x, axis, keepdims, lambda inner, at: self.variance(inner, at, ddof))
 
-    def variance(self, inner: tuple[int, ...], at: At, ddof: Any) -> tuple[Any, Any]:
-        """The variance of a line, and its mean."""
+    def variance(self, inner: tuple[int, ...], at: At, ddof: Any) -> Any:
+        """The variance of a line."""
         n = count(inner)
         mean = self.sum_over(inner, at) / float(n)
         squares = self.sum_over(inner, lambda index: OPERATORS["square"](at(index) - mean))
-        return OPERATORS["divide"](squares, float(max(n - ddof, 0))), mean
+        return OPERATORS["divide"](squares, float(max(n - ddof, 0)))
 
     def std(self, x: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
         """The root of the variance; of numbers whose squares leave the floats, that of scaled ones."""
 
         def finish(inner: tuple[int, ...], at: At) -> Any:
-            plain = OPERATORS["sqrt"](self.variance(inner, at, ddof)[0])
-            unit = self.unit_if(~((plain >= 1e-150) & (plain < INFINITY)), inner, at)
-            scaled = self.variance(inner, lambda index: at(index) * unit, ddof)[0]
-            return OPERATORS["divide"](OPERATORS["sqrt"](scaled), unit)
+            plain = OPERATORS["sqrt"](self.variance(inner, at, ddof))
+
+            def scaled() -> Any:
+                unit = OPERATORS["binary_unit"](self.greatest(inner, lambda index: abs(at(index))))
+                found = self.variance(inner, lambda index: at(index) * unit, ddof)
+                return OPERATORS["divide"](OPERATORS["sqrt"](found), unit)
+
+            return self.either((plain >= 1e-150) & (plain < INFINITY), lambda: plain, scaled)
 
         return self.reduced("std", x, axis, keepdims, finish)
-
-    def unit_if(self, needed: Any, inner: tuple[int, ...], at: At) -> Any:
-        """A power of two that brings the largest of numbers near 1, where that is needed; else 1."""
-        largest = self.greatest(inner, lambda index: abs(at(index)))
-        return self.choose(needed, OPERATORS["binary_unit"](largest), 1.0)
 
     def euclidean_norm(self, x: Any, axis: Any, keepdims: Any) -> Any:
         """The root of the sum of squares, scaled where a square would leave the floats."""

@@ -290,6 +290,7 @@ logaddexp = elementwise(
 )  # fmt: skip
 logaddexp2 = elementwise(
     "logaddexp2", "a, b", [lambda y, a, b: sigmoid((a - b) * LN2), lambda y, a, b: sigmoid((b - a) * LN2)],
+    kernel="_logaddexp2({0}, {1})",
     scalar=_logaddexp2_scalar, array=lambda np, a, b: np.logaddexp2(a, b), dtype="float", accepts="bif",
     domain=[(-5, 5), (-5, 5)], singular=_logaddexp_singular(),
     doc="log2(2**a + 2**b), without overflow.", example=("logaddexp2(3, 3)", 4.0),
@@ -513,11 +514,12 @@ def _sinc_slope(y: Any, x: Any) -> Any:
 
 sinc_derivative = elementwise(
     "sinc_derivative", "x | order=1", [lambda y, x, order: sinc_derivative(x, order=order + 1)],
+    kernel="sinc_derivative({0}, {order})",
     scalar=_sinc_derivative_scalar, array=_sinc_derivative, dtype="float", accepts="bif", domain=[(-3, 3)],
     internal=True, doc="The derivative of sinc of a given order, by series near 0.", example=("sinc_derivative(0)", 0.0),
 )  # fmt: skip
 sinc = elementwise(
     "sinc", "x", [_sinc_slope],
-    scalar=_sinc_scalar, array=_sinc, dtype="float", domain=[(-3, 3)],
+    kernel="sinc({0})", scalar=_sinc_scalar, array=_sinc, dtype="float", domain=[(-3, 3)],
     doc="sin(pi*x)/(pi*x), and 1 at 0 (NumPy's normalised sinc).", example=("sinc(0)", 1.0),
 )  # fmt: skip

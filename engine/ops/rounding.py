@@ -335,6 +335,7 @@ ldexp = elementwise(
     "ldexp", "x, n", [lambda y, x, n: exp2(n), lambda y, x, n: y * LN2],
     scalar=lambda x, n: math.ldexp(x, n) if n.__class__ is int else x * math.exp2(n),
     array=lambda np, x, n: x * np.exp2(n), dtype="float", accepts="bif", domain=[(-3, 3), (-3, 3)],
+    kernel="({0} * math.exp2({1}))",
     doc="x*2**n.", example=("ldexp(3, 2)", 12.0),
 )  # fmt: skip
 
@@ -383,7 +384,9 @@ signbit = _test(
     "bif",
 )
 isreal = no_tangent(
-    "isreal", "x", array=lambda np, x: np.isreal(x), dtype="bool", doc="Whether the imaginary part of x is 0.",
+    "isreal", "x", array=lambda np, x: np.isreal(x),
+    kernel="({0} == {0} or {0} != {0})",
+    dtype="bool", doc="Whether the imaginary part of x is 0.",
     example=("isreal(1 + 0j)", True), reason="a test", domain=[(-1, 1)],
 )  # fmt: skip
 
@@ -394,12 +397,14 @@ def _isclose(np: Any, a: Any, b: Any, rtol: float, atol: float, equal_nan: bool)
 
 isclose = no_tangent(
     "isclose", "a, b | rtol=1e-5, atol=1e-8, equal_nan=False", array=_isclose, dtype="bool", aliases="is_close",
+    kernel="_isclose({0}, {1}, {rtol}, {atol}, {equal_nan})",
     doc="Whether |a - b| <= atol + rtol*|b|, element by element.", example=("isclose(1.0, 1.0 + 1e-9)", True),
     reason="a test", domain=[(-1, 1), (-1, 1)],
 )  # fmt: skip
 allclose = no_tangent(
     "allclose", "a, b | rtol=1e-5, atol=1e-8, equal_nan=False",
     array=lambda np, a, b, **how: bool(_isclose(np, a, b, **how).all()), dtype="bool",
+    kernel=lambda k, a, b, **how: OPERATORS["all"](isclose(a, b, **how), axis=None, keepdims=False),
     doc="Whether all elements are close: |a - b| <= atol + rtol*|b|.",
     example=("allclose([1.0, 2.0], [1.0, 2.0])", True),
     reason="a test", domain=[(-1, 1), (-1, 1)],
@@ -413,6 +418,7 @@ def _math_isclose(np: Any, a: Any, b: Any, rel_tol: float, abs_tol: float) -> An
 
 is_close_symmetric = no_tangent(
     "is_close_symmetric", "a, b | rel_tol=1e-9, abs_tol=0.0", array=_math_isclose, dtype="bool", aliases="math.isclose",
+    kernel="_is_close_symmetric({0}, {1}, {rel_tol}, {abs_tol})",
     internal=True, doc="Python's math.isclose: whether |a - b| <= max(rel_tol*max(|a|, |b|), abs_tol).",
     example=("is_close_symmetric(1.0, 1.0 + 1e-8)", False), reason="a test", domain=[(-1, 1), (-1, 1)],
 )  # fmt: skip
@@ -441,5 +447,6 @@ def _finite_slope(y: Any, x: Any, nan: float, posinf: Any, neginf: Any) -> Any:
 nan_to_num = elementwise(
     "nan_to_num", "x | nan=0.0, posinf=None, neginf=None", [_finite_slope],
     array=_nan_to_num, dtype="arithmetic", accepts="bif", domain=[(-1, 1)],
+    kernel="_nan_to_num({0}, {nan}, {posinf}, {neginf})",
     doc="x with nan, inf and -inf replaced by numbers; the derivative is 0 there.", example=("nan_to_num(nan)", 0.0),
 )  # fmt: skip

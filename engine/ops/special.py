@@ -85,12 +85,12 @@ erfc = elementwise(
 )  # fmt: skip
 erfcx_derivative = elementwise(
     "erfcx_derivative", "x | order=1", [lambda y, x, order: erfcx_derivative(x, order=order + 1)],
-    array=_own("erfcx_derivative"), dtype="float", accepts="bif", domain=[(-2, 5)],
+    kernel="erfcx_derivative({0}, {order})", array=_own("erfcx_derivative"), dtype="float", accepts="bif", domain=[(-2, 5)],
     internal=True, doc="The derivative of erfcx of a given order.", example=("erfcx_derivative(0)", -TWO_OVER_SQRT_PI),
 )  # fmt: skip
 erfcx = elementwise(
     "erfcx", "x", [lambda y, x: erfcx_derivative(x, order=1)],
-    array=_scipy("erfcx"), dtype="float", accepts="bif", domain=[(-2, 5)],
+    kernel="erfcx({0})", array=_scipy("erfcx"), dtype="float", accepts="bif", domain=[(-2, 5)],
     doc="exp(x**2)*erfc(x), without underflow for large x.", example=("erfcx(0)", 1.0),
 )  # fmt: skip
 
@@ -101,13 +101,13 @@ def _inside(bound: float) -> Any:
 
 erfinv = elementwise(
     "erfinv", "x", [lambda y, x: (1.0 / TWO_OVER_SQRT_PI) * exp(square(y))],
-    array=_scipy("erfinv"), dtype="float", accepts="bif", domain=[(-0.95, 0.95)],
+    kernel="erfinv({0})", array=_scipy("erfinv"), dtype="float", accepts="bif", domain=[(-0.95, 0.95)],
     singular=[Singular(_inside(1.0), "erfinv has an infinite derivative at 1 and -1", **everywhere(INF))],
     doc="The inverse of erf.", example=("erfinv(0)", 0.0),
 )  # fmt: skip
 erfcinv = elementwise(
     "erfcinv", "x", [lambda y, x: (-1.0 / TWO_OVER_SQRT_PI) * exp(square(y))],
-    array=_scipy("erfcinv"), dtype="float", accepts="bif", domain=[(0.05, 1.95)],
+    kernel="erfcinv({0})", array=_scipy("erfcinv"), dtype="float", accepts="bif", domain=[(0.05, 1.95)],
     singular=[
         Singular(lambda x: (x == 0) | (x == 2), "erfcinv has an infinite derivative at 0 and 2", **everywhere(-INF))
     ],
@@ -131,24 +131,24 @@ def _log_ndtr_slope(y: Any, x: Any) -> Any:
 
 log_ndtr = elementwise(
     "log_ndtr", "x", [_log_ndtr_slope],
-    array=_scipy("log_ndtr"), dtype="float", accepts="bif", domain=[(-5, 5)],
+    kernel="log_ndtr({0})", array=_scipy("log_ndtr"), dtype="float", accepts="bif", domain=[(-5, 5)],
     doc="log(ndtr(x)), without underflow in the lower tail.", example=("log_ndtr(0)", -math.log(2)),
 )  # fmt: skip
 ndtri = elementwise(
     "ndtri", "p", [lambda y, p: math.sqrt(2 * math.pi) * exp(0.5 * square(y))],
-    array=_scipy("ndtri"), dtype="float", accepts="bif", domain=[(0.05, 0.95)],
+    kernel="ndtri({0})", array=_scipy("ndtri"), dtype="float", accepts="bif", domain=[(0.05, 0.95)],
     singular=[Singular(lambda p: (p == 0) | (p == 1), "ndtri has an infinite derivative at 0 and 1",
     **everywhere(INF))],
     doc="The inverse of ndtr: the quantile of the normal distribution.", example=("ndtri(0.5)", 0.0),
 )  # fmt: skip
 dawsn_derivative = elementwise(
     "dawsn_derivative", "x | order=1", [lambda y, x, order: dawsn_derivative(x, order=order + 1)],
-    array=_own("dawsn_derivative"), dtype="float", accepts="bif", domain=[(-3, 3)],
+    kernel="dawsn_derivative({0}, {order})", array=_own("dawsn_derivative"), dtype="float", accepts="bif", domain=[(-3, 3)],
     internal=True, doc="The derivative of dawsn of a given order.", example=("dawsn_derivative(0)", 1.0),
 )  # fmt: skip
 dawsn = elementwise(
     "dawsn", "x", [lambda y, x: dawsn_derivative(x, order=1)],
-    array=_scipy("dawsn"), dtype="float", accepts="bif", aliases="dawson", domain=[(-3, 3)],
+    kernel="dawsn({0})", array=_scipy("dawsn"), dtype="float", accepts="bif", aliases="dawson", domain=[(-3, 3)],
     doc="Dawson's integral exp(-x**2) times the integral of exp(t**2) from 0 to x; DLMF 7.2.5.",
     example=("dawsn(0)", 0.0),
 )  # fmt: skip
@@ -176,6 +176,7 @@ digamma = elementwise(
 polygamma = elementwise(
     "polygamma", "n, x", [None, lambda y, n, x: polygamma(n + 1, x)],
     scalar=special_scalar.polygamma, array=_own("polygamma"), dtype="float", accepts="bif",
+    kernel="positive_polygamma({0}, {1})",
     domain=[None, (0.2, 6)],
     singular=[Singular(lambda n, x: _at_nonpositive_integers(x), "polygamma has a pole here", adiff=NAN, input=1)],
     doc="The n-th derivative of digamma; DLMF 5.15.", example=("polygamma(1, 1)", math.pi**2 / 6),
@@ -188,6 +189,7 @@ polygamma_difference = elementwise(
     ],
     scalar=lambda x, h,
     order: special_scalar.digamma_difference(x, h) if order == 0 and x > 0.0 and x + h > 0.0 else _to_array(),
+    kernel="positive_polygamma_difference({0}, {1}, {order})",
     array=_own("polygamma_difference"), dtype="float", accepts="bif", domain=[(0.2, 6), (0.1, 3)],
     internal=True, doc="polygamma(order, x + h) - polygamma(order, x), without cancellation for small h or large x.",
     example=("polygamma_difference(1.0, 1.0)", 1.0),
@@ -227,7 +229,7 @@ def _factorial(np: Any, x: Any) -> Any:
 
 factorial = elementwise(
     "factorial", "x", [lambda y, x: y * digamma(x + 1.0)],
-    scalar=_factorial_scalar, array=_factorial, dtype="arithmetic", accepts="bif", domain=[(0.2, 6)],
+    kernel="_gamma({0} + 1.0)", scalar=_factorial_scalar, array=_factorial, dtype="arithmetic", accepts="bif", domain=[(0.2, 6)],
     singular=_at_poles("factorial", lambda x: _at_nonpositive_integers(x + 1), NAN),
     doc="n! for integers; gamma(x + 1) for floats.", example=("factorial(5)", 120),
 )  # fmt: skip
@@ -257,6 +259,7 @@ comb = elementwise(
         lambda y, n, k: y * polygamma_difference(n - k + 1.0, k, order=0),
         lambda y, n, k: y * polygamma_difference(k + 1.0, n - 2 * k, order=0),
     ],
+    kernel="binomial({0}, {1})",
     scalar=_comb_scalar, array=_comb, dtype="arithmetic", accepts="bif", aliases="binom", domain=[(5, 8), (1, 4)],
     doc="The number of ways to choose k of n: n!/(k!*(n - k)!).", example=("comb(5, 2)", 10),
 )  # fmt: skip
@@ -272,11 +275,12 @@ def _beta_slope(a: Any, b: Any) -> Any:
 
 beta = elementwise(
     "beta", "a, b", [lambda y, a, b: y * _beta_slope(a, b), lambda y, a, b: y * _beta_slope(b, a)],
-    scalar=special_scalar.beta, array=_own("beta"), dtype="float", accepts="bif", domain=[(0.3, 4), (0.3, 4)],
+    kernel="beta({0}, {1})", scalar=special_scalar.beta, array=_own("beta"), dtype="float", accepts="bif", domain=[(0.3, 4), (0.3, 4)],
     doc="The beta function gamma(a)*gamma(b)/gamma(a + b).", example=("beta(2, 3)", 1 / 12),
 )  # fmt: skip
 betaln = elementwise(
     "betaln", "a, b", [lambda y, a, b: _beta_slope(a, b), lambda y, a, b: _beta_slope(b, a)],
+    kernel="betaln({0}, {1})",
     scalar=special_scalar.betaln, array=_own("betaln"), dtype="float", accepts="bif", domain=[(0.3, 4), (0.3, 4)],
     doc="log(abs(beta(a, b))).", example=("betaln(2, 3)", -math.log(12)),
 )  # fmt: skip
@@ -433,7 +437,7 @@ def _entropy_scalar(x: float) -> float:
 
 entr = elementwise(
     "entr", "x", [lambda y, x: -1.0 - log(x)],
-    scalar=_entropy_scalar, array=_scipy("entr"), dtype="float", accepts="bif", domain=[(0.1, 3)],
+    kernel="_entr({0})", scalar=_entropy_scalar, array=_scipy("entr"), dtype="float", accepts="bif", domain=[(0.1, 3)],
     singular=[
         Singular(lambda x: x == 0, "entr has an infinite derivative at 0", **everywhere(INF)),
         Singular(lambda x: x < 0, "entr is -inf below 0", **everywhere(NAN), subgradients="no value"),
@@ -442,13 +446,13 @@ entr = elementwise(
 )  # fmt: skip
 rel_entr = elementwise(
     "rel_entr", "x, y", [lambda z, x, y: 1.0 + log(divide(x, y)), lambda z, x, y: -divide(x, y)],
-    array=_scipy("rel_entr"), dtype="float", accepts="bif", domain=[(0.1, 3), (0.1, 3)],
+    kernel="_rel_entr({0}, {1})", array=_scipy("rel_entr"), dtype="float", accepts="bif", domain=[(0.1, 3), (0.1, 3)],
     singular=[Singular(lambda x, y: x == 0, "rel_entr has an infinite derivative at x = 0", **everywhere(-INF))],
     doc="x*log(x/y), 0 for x = 0: the terms of the relative entropy.", example=("rel_entr(1, 1)", 0.0),
 )  # fmt: skip
 kl_div = elementwise(
     "kl_div", "x, y", [lambda z, x, y: log(divide(x, y)), lambda z, x, y: divide(y - x, y)],
-    array=_own("kl_div"), dtype="float", accepts="bif", domain=[(0.1, 3), (0.1, 3)],
+    kernel="kl_divergence({0}, {1})", array=_own("kl_div"), dtype="float", accepts="bif", domain=[(0.1, 3), (0.1, 3)],
     singular=[Singular(lambda x, y: x == 0, "kl_div has an infinite derivative at x = 0", **everywhere(-INF))],
     doc="x*log(x/y) - x + y, y for x = 0.", example=("kl_div(1, 1)", 0.0),
 )  # fmt: skip
@@ -458,11 +462,13 @@ kl_div = elementwise(
 
 expi = elementwise(
     "expi", "x", [lambda y, x: divide(exp(x), x)],
+    kernel="expi({0})",
     array=_scipy("expi"), dtype="float", accepts="bif", domain=[(0.2, 4)], singular=_at_poles("expi", lambda x: x == 0),
     doc="The exponential integral Ei(x); DLMF 6.2.5.", example=("expi(-inf)", 0.0), aliases="expint",
 )  # fmt: skip
 exp1 = elementwise(
     "exp1", "x", [lambda y, x: -divide(exp(-x), x)],
+    kernel="exp1({0})",
     array=_scipy("exp1"), dtype="float", accepts="bif", domain=[(0.2, 4)], singular=_at_poles("exp1", lambda x: x == 0),
     doc="The exponential integral E1(x); DLMF 6.2.1.", example=("exp1(inf)", 0.0),
 )  # fmt: skip
@@ -488,12 +494,12 @@ def _fresnel_slope(name: str) -> Callable[..., Any]:
 
 fresnel_sin = elementwise(
     "fresnel_sin", "x", [_fresnel_slope("sin")],
-    array=_fresnel(0), dtype="float", accepts="bif", domain=[(-2, 2)],
+    kernel="fresnel_sin({0})", array=_fresnel(0), dtype="float", accepts="bif", domain=[(-2, 2)],
     doc="Fresnel's integral of sin(pi*t**2/2) from 0 to x; DLMF 7.2.8.", example=("fresnel_sin(0)", 0.0),
 )  # fmt: skip
 fresnel_cos = elementwise(
     "fresnel_cos", "x", [_fresnel_slope("cos")],
-    array=_fresnel(1), dtype="float", accepts="bif", domain=[(-2, 2)],
+    kernel="fresnel_cos({0})", array=_fresnel(1), dtype="float", accepts="bif", domain=[(-2, 2)],
     doc="Fresnel's integral of cos(pi*t**2/2) from 0 to x; DLMF 7.2.7.", example=("fresnel_cos(0)", 0.0),
 )  # fmt: skip
 

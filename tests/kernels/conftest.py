@@ -10,7 +10,7 @@ from adiff.engine.core.state import STATE
 from adiff.engine.kernels import construct, derivatives, directions, ir, runtime
 
 # pytest's importlib mode adds no path: the helpers beside the tests are found from here.
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "ops")]
 
 
 @pytest.fixture(autouse=True)

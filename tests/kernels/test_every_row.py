@@ -1,0 +1,104 @@
+"""Every numeric row of the table, because it is a row: value, gradient and Hessian by a kernel, as the tape gives them.
+
+The kernels run as Python (`interpret`); what machine code makes of the texts is tested in test_rows.py, and of array rows
+here for a few programs that hold many of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from adiff.engine.core.operation import Operation
+from adiff.engine.ops.registry import ROWS
+from agreement import agree
+from row_programs import programs
+
+# What no kernel computes, and why: the words are those of `-v`.
+SHAPE = "a step that needs the values of an array while compiling"
+SIGNS = "vectors whose signs the tape's library decides"
+NONE = "has no kernel"
+COMPLEX = "an error"  # the sample is real, and the sum of complex results is an error of the program
+LEFT_TO_TAPE = {
+    **dict.fromkeys(["nonzero", "argwhere", "flatnonzero", "unique", "tf.unique", "tf.unique_with_counts"], SHAPE),
+    "arange": "a condition that is decided while compiling depends on the data",
+    **dict.fromkeys(["eigh", "svd", "tf.linalg.svd"], SIGNS),
+    **dict.fromkeys(["complex", "eig", "eigvals"], COMPLEX),
+    **dict.fromkeys(["expm", "logm", "sqrtm", "nextafter"], NONE),
+    **dict.fromkeys("jv yv iv kv j0 j1 y0 y1 i0 i1 k0 k1 i0e i1e k0e k1e".split(), NONE),
+    **dict.fromkeys(["gammainc", "gammaincc", "betainc", "zeta"], NONE),
+    "full_like": "an input that the result does not depend on",
+}
+# Rows whose results are complex for every sample, or whose inputs no program can write.
+NOT_IN_PROGRAMS = {"index", "index_update", "index_add", "conj"}
+JACOBI = ("norm", "eigvalsh", "svdvals", "lstsq", "condition_number", "matrix_rank")
+# Jacobi's rotations are not differentiated a second time, nor is a difference of polygammas that cancels.
+FIRST_ORDER = {**dict.fromkeys(JACOBI, "the derivative of rotation_tangent"), "comb": "an operation that fails"}
+NUMERIC = [row for row in ROWS.values() if not row.internal and set(row.accepts) != {"s"}]
+NUMERIC = [row for row in NUMERIC if row.name not in NOT_IN_PROGRAMS]
+EVERY_ROW = pytest.mark.parametrize("row", NUMERIC, ids=lambda row: row.name)
+
+
+def reasons(row: Operation, command: str, tolerance: float, count: int | None = None) -> list[str]:
+    """Why no kernel answered, for each program of a row: the two tiers agree on all of them."""
+    found = []
+    for number, program in enumerate(programs(row)):
+        if number != count:
+            found.append(agree(program.text, program.at, program.wrt, command, tolerance))
+    return found
+
+
+@pytest.mark.usefixtures("interpret")
+@EVERY_ROW
+def test_gradient(row: Operation) -> None:
+    found = reasons(row, "grad", 1e-13)
+    if row.name in LEFT_TO_TAPE:
+        assert any(LEFT_TO_TAPE[row.name] in reason for reason in found)
+    else:
+        assert found == [""] * len(found)
+
+
+@pytest.mark.usefixtures("interpret")
+@EVERY_ROW
+def test_hessian(row: Operation) -> None:
+    found = reasons(row, "hessian", 1e-11)
+    known = FIRST_ORDER.get(row.name, "")
+    assert row.name in LEFT_TO_TAPE or all(reason == "" or (known and known in reason) for reason in found)
+
+
+SQUARE = np.array([[1.9, 0.4, -0.3], [0.2, 1.4, 0.6], [-0.5, 0.1, 2.2]])
+VECTOR = np.array([0.7, -1.3, 2.1, 0.4])
+TIES = np.array([1.0, -2.0, 1.0, 0.5, -2.0])
+COMPILED: list[tuple[str, dict[str, Any]]] = [
+    ("sum(sort(x) * w) + median(x) + x[argmax(x)] + norm(x) + logsumexp(x)", {"x": VECTOR, "w": np.arange(4.0)}),
+    ("log(det(x)) + sum(inv(x)) + sum(solve(x, y) ** 2) + sum(svdvals(x))", {"x": SQUARE, "y": VECTOR[:3]}),
+    ("sum(einsum('ij,kj->ik', x, x) * x) + sum(softmax(x @ x) * x) + max(x)", {"x": SQUARE}),
+]
+
+
+@pytest.mark.parametrize(("text", "at"), COMPILED)
+def test_machine_code(text: str, at: dict[str, Any]) -> None:
+    assert agree(text, at) == ""
+
+
+AT_TIES = [
+    "max(x)", "min(x)", "sum(sort(x) * arange(5) * 1.0)", "sum(cummax(x) * x)", "sum(cummin(x) * x)", "median(x)",
+    "sum(unsorted_segment_max(x, [0, 0, 0, 1, 1], 2) ** 2)", "norm(x - x)", "std(x * 0.0)", "logsumexp(x)",
+    "logsumexp([-inf * x[0] ** 2, -inf * x[2] ** 2])", "prod(x - 1.0)", "prod(x * 0.0 + x)", "max(x, 0)", "sum(maximum(x, x[0]))",
+]  # fmt: skip
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("text", AT_TIES)
+def test_ties_and_zeros(text: str) -> None:
+    """The choices of the policy, and their notices, are those of the tape."""
+    assert agree(text, {"x": TIES}) == ""
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+@pytest.mark.parametrize("text", ["norm(x)", "std(x)", "norm(x, 3)", "max(abs(x))", "prod(x)", "logsumexp(x)"])
+def test_extreme_elements(text: str, scale: float) -> None:
+    """Squares and products that leave the floats."""
+    agree(text, {"x": VECTOR * scale})
