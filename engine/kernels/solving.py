@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ..core.tensor import OPERATORS
 from .build import Lazy, broadcast
-from .ir import Unsupported
+from .ir import INT, Unsupported
 from .multiplying import Multiplying
 from .sorting import Sorting
 
@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 # Sweeps of Jacobi's method: it converges quadratically, and 6 to 10 are what any matrix takes.
 SWEEPS = 16
 EPSILON = 2.220446049250313e-16
+# The coefficients of Pade's approximant to exp of degree 13.
+PADE = (
+    64764752532480000.0, 32382376266240000.0, 7771770303897600.0, 1187353796428800.0, 129060195264000.0, 10559470521600.0,
+    670442572800.0, 33522128640.0, 1323241920.0, 40840800.0, 960960.0, 16380.0, 182.0, 1.0,
+)  # fmt: skip
 
 
 class Solving(Sorting, Multiplying):
@@ -266,6 +271,39 @@ class Solving(Sorting, Multiplying):
             return sign * OPERATORS["sign"](pivot), total + OPERATORS["log"](abs(pivot))
 
         return tuple(self.pivots(x, (0.0,), step, 2))
+
+    # --- functions of matrices --------------------------------------------------------------------------------------
+
+    def expm(self, x: Any) -> Any:
+        """The exponential of a matrix: scaled to a norm of 4.25, Pade's approximant of degree 13, and squared again.
+
+        N. Higham, "The scaling and squaring method for the matrix exponential revisited" (2005).
+        """
+        x = self.square(x)
+        n, builder = x.shape[-1], self.builder
+        norm = OPERATORS["max"](OPERATORS["sum"](OPERATORS["abs"](x), axis=-2))
+        self.leave_unless(OPERATORS["isfinite"](norm))
+        halvings = OPERATORS["maximum"](OPERATORS["ceil"](OPERATORS["log2"](norm / 4.25)), 0.0)
+        times = builder.emit("to_int", (halvings,), INT)
+        a = self.settled(x * OPERATORS["exp2"](-halvings))
+        unit = self.tensor((n, n), lambda at: self.choose(OPERATORS["equal"](*at), 1.0, 0.0))
+        a2 = self.matmul(a, a)
+        a4 = self.matmul(a2, a2)
+        a6 = self.matmul(a4, a2)
+        powers = (unit, a2, a4, a6)
+
+        def even(start: int) -> Any:
+            """The terms of every other degree from `start` on, the three highest with a factor a6 taken out."""
+            low = [PADE[2 * i + start] * power for i, power in enumerate(powers)]
+            high = [PADE[2 * i + start] * power for i, power in enumerate(powers[1:], start=4)]
+            product = self.matmul(a6, self.settled(high[0] + high[1] + high[2]))
+            return self.settled(product + (low[0] + low[1] + low[2] + low[3]))
+
+        u, v = self.matmul(a, even(1)), even(0)
+        out = self.changing(x.shape)
+        self.copy_into(out, self.solve(self.settled(v - u), self.settled(v + u)))
+        self.span(times, 1100, lambda _: self.copy_into(out, self.matmul(out, out)))
+        return out
 
     # --- QR ---------------------------------------------------------------------------------------------------------
 

@@ -100,6 +100,9 @@ def _interp_symbols(x: Any, xp: Any, fp: Any, left: Any, right: Any) -> Any:
     """The same in rows alone; a kernel is left where the points do not increase, and the tape words the error."""
     if len(shape_of(xp)) != 1 or shape_of(xp) != shape_of(fp):
         raise failure("E0302", "interp needs two vectors of one length")
+    if not shape_of(x):
+        x = OPERATORS["reshape"](x, shape=(1,))
+        return index(_interp_symbols(x, xp, fp, left, right), index=0)
     first, last, size = index(fp, index=0), index(fp, index=-1), shape_of(xp)[0]
     where, fixed = OPERATORS["where"], OPERATORS["stop_gradient"]
     if size == 1:

@@ -410,6 +410,7 @@ zeta_derivative = elementwise(
         lambda y, s, q, order: zeta_derivative(s, q, order=order + 1),
         lambda y, s, q, order: -(s * _zeta_of_order(s + 1.0, q, order) + order * _zeta_of_order(s + 1.0, q, order - 1)),
     ],
+    kernel="zeta_derivative({0}, {1}, {order})",
     array=_own("zeta_derivative"), dtype="float", accepts="bif", domain=[(1.5, 6), (0.5, 4)],
     internal=True, doc="The derivative of the Hurwitz zeta function by its exponent, of a given order.",
     example=("zeta_derivative(2.0, 1.0)", -0.9375482543158438),
@@ -422,7 +423,7 @@ def _zeta_of_order(s: Any, q: Any, order: int) -> Any:
 
 zeta = elementwise(
     "zeta", "s, q=1.0", [lambda y, s, q: zeta_derivative(s, q, order=1), lambda y, s, q: -(s * zeta(s + 1.0, q))],
-    array=_scipy("zeta"), dtype="float", accepts="bif", domain=[(1.5, 6), (0.5, 4)],
+    kernel="zeta({0}, {1})", array=_scipy("zeta"), dtype="float", accepts="bif", domain=[(1.5, 6), (0.5, 4)],
     singular=[Singular(lambda s, q: s == 1, "zeta has a pole at 1")],
     doc="The Hurwitz zeta function, the sum of (q + k)**-s; Riemann's for q = 1.", example=("zeta(2)", math.pi**2 / 6),
 )  # fmt: skip

@@ -321,9 +321,16 @@ def positive_polygamma_difference(x: float, h: float, order: int) -> float:
 def erfcx(x: float) -> float:
     """exp(x**2)*erfc(x): by its definition, the square's rounding error taken along, and by the continued fraction."""
     if x < 2.0:
-        square, low = _two_product(x, x)
-        return math.exp(square) * (1.0 + low) * math.erfc(x) if x > -26.7 else math.inf
+        return math.exp(x * x) * (1.0 + square_error(x)) * math.erfc(x) if x > -26.7 else math.inf
     return repeated_integral_ratio(x, 0) * 1.1283791670955126
+
+
+def square_error(x: float) -> float:
+    """What the rounding of x*x takes away: Dekker, A floating-point technique for extending the precision (1971)."""
+    high = 134217729.0 * x
+    high -= high - x
+    low = x - high
+    return ((high * high - x * x) + 2.0 * high * low) + low * low
 
 
 def repeated_integral_ratio(x: float, order: int) -> float:
@@ -564,3 +571,40 @@ def sinc_derivative(x: float, order: int) -> float:
         wave = sine if n % 2 == 0 else cosine
         value = ((wave if n % 4 < 2 else -wave) - n * value) / t
     return scale * value
+
+
+# --- zeta -----------------------------------------------------------------------------------------------------------
+
+
+def zeta(s: float, q: float) -> float:
+    """The Hurwitz zeta function for s > 1 and q > 0: twelve terms and the Euler-Maclaurin formula, DLMF 25.11.5."""
+    return _zeta_sum(s, q, 0)
+
+
+def zeta_derivative(s: float, q: float, order: int) -> float:
+    """The first derivative of zeta by its exponent, term by term."""
+    if order != 1:
+        raise ValueError("left to the array evaluation")
+    return _zeta_sum(s, q, 1)
+
+
+def _zeta_sum(s: float, q: float, order: int) -> float:
+    if not (1.0 < s < 1e3 and 1e-3 < q < 1e15):
+        raise ValueError("left to SciPy")
+    total = 0.0
+    for k in range(12):
+        term = math.pow(q + k, -s)
+        total += -term * math.log(q + k) if order else term
+    a = q + 12.0
+    log = math.log(a) if order else 0.0
+    head, half = math.pow(a, 1.0 - s) / (s - 1.0), 0.5 * math.pow(a, -s)
+    total += -head * (log + 1.0 / (s - 1.0)) - half * log if order else head + half
+    factor = s * math.pow(a, -s - 1.0) / 2.0  # s (s + 1) ... (s + 2j - 2) a**(-s - 2j + 1) / (2j)!
+    slope = 1.0 / s
+    for j in range(1, 11):
+        term = BERNOULLI[j - 1] * factor
+        total += term * (slope - log) if order else term
+        first, second = s + 2.0 * j - 1.0, s + 2.0 * j
+        factor *= first * second / (a * a * (2.0 * j + 1.0) * (2.0 * j + 2.0))
+        slope += 1.0 / first + 1.0 / second
+    return total

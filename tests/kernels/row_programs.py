@@ -81,7 +81,7 @@ def of_example(row: Operation) -> RowProgram:
     first = number(call.args[0]) if call.args and set(row.accepts) != {"b", "i"} else None
     if (
         first is not None
-        and row.family not in ("creation", "partition")
+        and row.family not in ("creation", "partition", "losses")
         and not NAMES[row.name].parameters[0].name.startswith("shape")
     ):
         call.args[0] = ast.Name(found.input(first), ast.Load())
