@@ -21,6 +21,7 @@ MODULES = (
     "kernels",
     "adjoints",
     "checkpoint",
+    "rows",
     "choosing",
     "cold_warm",
     "growth",

@@ -69,11 +69,11 @@ class Run:
         engine, count = self.request.options["engine"], self.request.count
         self.outcome.reason = self.why_no_kernel(engine)
         if not self.outcome.reason:
-            if engine == "kernel":
-                if self.by_kernel(0, "asked for"):
-                    return
-            else:
-                self.measured()
+            if engine == "auto":
+                if not (self.at_hand() and self.by_kernel(0, "its loop is compiled")):
+                    self.measured()
+                return
+            if self.by_kernel(0, "asked for"):
                 return
         self.by_tape(0, count)
 
@@ -86,6 +86,24 @@ class Run:
         if not request.numeric or not request.columns or not request.count:
             return "no rows of numbers"
         return ""
+
+    def at_hand(self) -> bool:
+        """Whether the loop is there and needs nothing but to be called."""
+        if self.program.kernels is None:
+            return False
+        from ..kernels.ir import Unsupported
+
+        try:
+            return bool(self.described().seconds_if_kept() == 0.0)
+        except Unsupported:
+            return False
+
+    def described(self) -> Any:
+        from .by_kernel import ByKernel
+
+        if self.loop is None:
+            self.loop = ByKernel(self.program, self.request, self.results, self.tape)
+        return self.loop
 
     def by_tape(self, start: int, stop: int) -> float:
         """Evaluate rows on the tape; the seconds that it took."""
@@ -100,12 +118,9 @@ class Run:
     def by_kernel(self, start: int, reason: str) -> bool:
         """Evaluate the rows from `start` on in a compiled loop, if there is one."""
         from ..kernels.ir import Unsupported
-        from .by_kernel import ByKernel
 
         try:
-            if self.loop is None:
-                self.loop = ByKernel(self.program, self.request, self.results, self.tape)
-            self.loop.run(start, self.outcome)
+            self.described().run(start, self.outcome)
         except Unsupported as why:
             self.outcome.reason = f"no kernel for {why}"
             return False
@@ -144,12 +159,9 @@ class Run:
         if left < LOAD_SECONDS:
             return False
         from ..kernels.ir import Unsupported
-        from .by_kernel import ByKernel
 
         try:
-            if self.loop is None:
-                self.loop = ByKernel(self.program, self.request, self.results, self.tape)
-            ready = self.loop.seconds_if_kept()
+            ready = self.described().seconds_if_kept()
             if ready is None:
                 if left + spent < START_SECONDS:
                     return False

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 # Rows that a thread takes at a time: enough to hide what a call costs, and no more than it does in a moment, so that all
 # end together, and soon if they are told to.
-SMALLEST_BLOCK, LARGEST_BLOCK = 64, 65_536
+SMALLEST_BLOCK, LARGEST_BLOCK = 64, 32_768
 FIRST_BLOCK = 4_096
-QUICK, SLOW = 0.005, 0.05  # seconds
+QUICK, SLOW = 0.001, 0.05  # seconds
 
 
 class Workers:
