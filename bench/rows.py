@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 PROGRAM = (ROOT / "samples" / "black_scholes.adiff").read_text(encoding="utf-8")
 NAMES = ("S", "K", "T", "r", "v")
 ROWS = 1_000_000
-REPEATS = 9
+REPEATS = 15
 # What a loop of ours may cost beside the hand-written one.
 TIMES_BY_HAND = 1.3
 # How far `engine="auto"` may be from the better tier.
