@@ -135,6 +135,7 @@ class ByColumns:
             return
         for start in range(0, len(index), CHUNK):
             self.together(index[start : start + CHUNK])
+        self.table.reset(index[:0])  # nothing of the last chunk is kept
 
     def together(self, index: Any) -> None:
         """Rows at once, and then those that did not go along."""
@@ -440,7 +441,13 @@ class ByColumns:
         self.results.unexplained += len(numbers) - len(looked_into)
         dropped = self.table.dropped
         for row in looked_into:
-            for notice in self.evaluate(int(row)).notices:
+            try:
+                alone = self.evaluate(int(row))
+            except AdiffError as error:
+                if error.code in FINAL:
+                    raise
+                continue  # a limit that this row alone reaches; its results stand
+            for notice in alone.notices:
                 if notice.code in ("N0601", "N0602"):
                     self.results.notices.add(notice.code, notice.message, notice.span, 1)
         self.table.dropped = dropped

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...parser.errors import AdiffError
 from ..core.dtypes import BOOL, FLOAT32, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, DType
 from ..core.errors import listing
+from ..core.state import STATE
 from ..plain import bind
 
 TYPE_CHECKING = False
@@ -49,6 +50,8 @@ class Request:
                 raise AdiffError("E0812", f"'{name}' is both a column and a constant", None, "leave one of them out")
             if name in known:
                 self.constants[name] = value
+            else:
+                STATE.notify("N0801", f"'{name}' is bound, and the program has no input of that name")
         unbound = [name for name in core.inputs if name not in self.columns and name not in self.constants]
         if unbound:
             verb = "is" if len(unbound) == 1 else "are"

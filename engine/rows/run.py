@@ -34,6 +34,8 @@ def rows(
     STATE.kinks = options.get("kinks") or "adiff"
     request = Request(program.core, columns, at, wrt, order, options)
     results = Results(request)
+    for notice in STATE.notices:
+        results.notices.add(notice.code, notice.message, None, request.count)
     start = time.perf_counter()
     try:
         with limits.enforced(options.get("max_steps"), options.get("max_memory"), options.get("timeout")):

@@ -201,7 +201,8 @@ def test_many_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_constants_and_sources() -> None:
     program = adiff.program("a * x**2 + sum(w)")
-    found = program.rows({"x": [1.0, 2.0], "other": ["p", "q"]}, at={"a": 3.0, "w": VECTOR})
+    found = program.rows({"x": [1.0, 2.0], "other": ["p", "q"]}, at={"a": 3.0, "w": VECTOR, "spare": 1})
+    assert [(n.code, n.rows) for n in found.notices] == [("N0801", 2)]
     assert list(found.gradients) == ["x"]
     assert found.gradients["x"].tolist() == [6.0, 12.0]
     found = program.rows({"x": [1.0, 2.0]}, ["a", "w"], at={"a": 3.0, "w": VECTOR})
