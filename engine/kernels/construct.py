@@ -115,7 +115,10 @@ def build(program: CoreProgram, spec: dict[str, Any], sources: Sequence[str] | N
     value, total = short.results[:2]
     differentiated, noted = adjoint(short, total, list(lowered.targets.values()), watch=watch)
     differentiated.results[0] = value
-    return lowered.built(differentiated, noted, result)
+    found = lowered.built(differentiated, noted, result)
+    # The work is the program's, however its adjoint goes about it.
+    found.estimate = simplify(ir.Kernel(short.parameters, short.body, [value, total]))
+    return found
 
 
 def why_lost(builder: Builder, kernel: ir.Kernel, target: Any) -> tuple[str, Any]:

@@ -121,3 +121,10 @@ def test_budget_is_checked() -> None:
     for wrong in (0, -1, "500M"):
         with pytest.raises(adiff.AdiffError, match="checkpoint cannot be"):
             adiff.program("x").evaluate("grad", {"x": 1.0}, checkpoint=wrong)
+
+
+def test_a_budget_does_not_change_what_a_program_is_worth() -> None:
+    loop = "y = x\nfor i in range(n):\n    y = y * 0.5 + a if y > 1.0 else y + x * 0.1\ny"
+    point = {"x": 0.7, "a": 0.3, "n": 2_000_000}
+    found = adiff.program(loop).evaluate("grad", point, ["x", "a"], checkpoint=1_000_000)
+    assert found.engine == "kernel", found.reason
