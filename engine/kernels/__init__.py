@@ -19,6 +19,8 @@ over_rows, plain_products                    a kernel in a loop over the rows of
 construct                                    the passes, one after the other
 runtime, work                                kernels by program and inputs; whether one repays its compilation
 compiler, machine                            source to object code, by Numba; object code loaded and called, without it
+built, emitted, store                        what is known of a kernel beside its code; kernels kept between runs
+polls, threads, failures                     kernels that signals, limits and errors end
 
 What this tier does not take, or cannot answer as the tape would, is `Unsupported`, with the reason: the tape runs it.
 """
