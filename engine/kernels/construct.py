@@ -85,7 +85,7 @@ class Lowered:
     def built(self, kernel: ir.Kernel, noted: list[Noted], result: Any = None) -> Built:
         """A finished kernel of this program, with what is known of the sources' connection to a result."""
         kernel = ir.Kernel(kernel.parameters, dissolved(kernel.body), kernel.results)
-        found = Built(gather(tidy(simplify(kernel))), self.shape)
+        found = Built(simplify(gather(tidy(simplify(kernel)))), self.shape)
         found.structure = None if self.packed is None else self.packed.structure
         found.noted = noted
         positions = {p: k for k, p in enumerate(self.kernel.parameters)}

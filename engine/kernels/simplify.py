@@ -12,11 +12,39 @@ if TYPE_CHECKING:
 
 def simplify(kernel: ir.Kernel, logs: bool = False) -> ir.Kernel:
     """The kernel without dead code; with `logs`, those of overwritten elements stay for an adjoint to come."""
-    needed = live(kernel, logs)
-    return ir.Kernel(kernel.parameters, sweep(kernel.body, needed), kernel.results)
+    undone = after_undoing(kernel.body)
+    needed = live(kernel, logs, undone)
+    body = sweep(kernel.body, needed, undone)
+    return ir.Kernel(kernel.parameters, body if logs else without_reruns(body), kernel.results)
 
 
-def live(kernel: ir.Kernel, logs: bool) -> set[Any]:
+def after_undoing(block: list[Stmt]) -> set[int]:
+    """The statements (by id) that find an array as it was before: from the first on that takes back a store in it.
+
+    Where nothing reads the array from there on, nothing need be taken back.
+    """
+    arrays: set[Array] = set()
+    found: set[int] = set()
+
+    def walk(block: list[Stmt]) -> None:
+        for s in block:
+            if isinstance(s, ir.TakeBack | ir.Rewind):
+                arrays.add(s.array)
+            if getattr(s, "array", None) in arrays:
+                found.add(id(s))
+            for name in ("test", "body", "then", "orelse"):
+                walk(getattr(s, name, None) or [])
+
+    walk(block)
+    return found
+
+
+def content(s: Any, undone: set[int]) -> Any:
+    """What stands for the content of an array that a statement reads or writes."""
+    return ("undone", s.array) if id(s) in undone else s.array
+
+
+def live(kernel: ir.Kernel, logs: bool, undone: set[int]) -> set[Any]:
     """Everything that a result depends on, control included."""
     edges: dict[Any, list[Any]] = {}
     roots: list[Any] = list(kernel.results)
@@ -30,13 +58,13 @@ def live(kernel: ir.Kernel, logs: bool) -> set[Any]:
             if s.__class__ is ir.Set:
                 need(s.var, *s.args, *control)
             elif s.__class__ is ir.Load:
-                need(s.var, s.array, s.index, *control)
+                need(s.var, content(s, undone), s.index, *control)
             elif s.__class__ is ir.Check:
                 roots.extend(x for x in (s.index, *control) if x.__class__ is Var)
             elif s.__class__ is ir.Alloc:
                 need(s.array, *control)
             elif isinstance(s, ir.Store | ir.AddTo):
-                need(s.array, s.index, s.value, *control)
+                need(content(s, undone), s.index, s.value, *control)
             elif s.__class__ is ir.Keep:
                 need(("log", s.array), s.index, *control)
                 if logs:
@@ -45,7 +73,7 @@ def live(kernel: ir.Kernel, logs: bool) -> set[Any]:
                 need(s.var, ("log", s.array))
                 marked[s.var] = s.array
             elif isinstance(s, ir.TakeBack | ir.Rewind):
-                need(s.array, ("log", s.array), getattr(s, "value", None), *control)
+                need(("undone", s.array), s.array, ("log", s.array), getattr(s, "value", None), *control)
             elif s.__class__ is ir.Accumulate:
                 need(s.var, s.value, *control)
             elif s.__class__ is ir.Region:
@@ -86,7 +114,7 @@ def live(kernel: ir.Kernel, logs: bool) -> set[Any]:
 
     walk(kernel.body, [])
     found: set[Any] = set()
-    pending = roots
+    pending = roots + [("undone", r) for r in roots if r.__class__ is Array]
     while pending:
         x = pending.pop()
         if x.__class__ in (Var, Array, Stack, tuple) and x not in found:
@@ -95,7 +123,7 @@ def live(kernel: ir.Kernel, logs: bool) -> set[Any]:
     return found
 
 
-def sweep(block: list[Stmt], needed: set[Any]) -> list[Stmt]:
+def sweep(block: list[Stmt], needed: set[Any], undone: set[int]) -> list[Stmt]:
     kept: list[Stmt] = []
     for s in block:
         if isinstance(s, ir.OpenLog | ir.Keep):
@@ -105,17 +133,17 @@ def sweep(block: list[Stmt], needed: set[Any]) -> list[Stmt]:
             if s.var in needed:
                 kept.append(s)
         elif isinstance(s, ir.Alloc | ir.Constant | ir.Store | ir.AddTo | ir.TakeBack | ir.Rewind):
-            if s.array in needed:
+            if content(s, undone) in needed:
                 kept.append(s)
         elif s.__class__ is ir.Loop:
-            body = sweep(s.body, needed)
+            body = sweep(s.body, needed, undone)
             carried = [entry for entry in s.carried if entry[0] in needed]
             if body or carried or s.trips in needed:
                 stacks = {phi: stack for phi, stack in s.stacks.items() if stack in needed}
-                test = None if s.test is None else sweep(s.test, needed)
+                test = None if s.test is None else sweep(s.test, needed, undone)
                 kept.append(s.replace(carried=carried, body=body, stacks=stacks, test=test))
         elif s.__class__ is ir.ReverseLoop:
-            body = sweep(s.body, needed)
+            body = sweep(s.body, needed, undone)
             if body:
                 restore = [(phi, stack) for phi, stack in s.restore if phi in needed]
                 # Where an index that nobody reads would start is of no interest.
@@ -123,12 +151,79 @@ def sweep(block: list[Stmt], needed: set[Any]) -> list[Stmt]:
                 kept.append(ir.ReverseLoop(s.trips, s.position, index, start, step, restore, body))
         elif s.__class__ is ir.Region:
             if any(x in needed for x in s.results):
-                kept.append(ir.Region(s.row, s.results, s.operands, s.attributes, sweep(s.body, needed), s.site))
+                kept.append(
+                    ir.Region(s.row, s.results, s.operands, s.attributes, sweep(s.body, needed, undone), s.site)
+                )
         elif s.__class__ is ir.If:
-            then, orelse = sweep(s.then, needed), sweep(s.orelse, needed)
+            then, orelse = sweep(s.then, needed, undone), sweep(s.orelse, needed, undone)
             merges = [entry for entry in s.merges if entry[0] in needed]
             if then or orelse or merges:
                 kept.append(ir.If(s.condition, then, orelse, merges))
         else:
             kept.append(s)
     return kept
+
+
+# --- stores that are taken back ---------------------------------------------------------------------------------------
+
+
+def without_reruns(block: list[Stmt]) -> list[Stmt]:
+    """A reverse loop's body without the stores of its forward part that it takes back before anything reads them."""
+    found: list[Stmt] = []
+    for s in block:
+        if s.__class__ is ir.ReverseLoop:
+            body = without_reruns(s.body)
+            for array in {x.array for x in flat(body) if x.__class__ is ir.Keep}:
+                if unread(body, array):
+                    body = without_stores(body, array)
+            s = ir.ReverseLoop(s.trips, s.position, s.index, s.start, s.step, s.restore, body)
+        elif s.__class__ is ir.Loop:
+            s = s.replace(body=without_reruns(s.body))
+        elif s.__class__ is ir.If:
+            s = ir.If(s.condition, without_reruns(s.then), without_reruns(s.orelse), s.merges)
+        found.append(s)
+    return found
+
+
+def flat(block: list[Stmt]) -> list[Any]:
+    """All statements, those inside others after them."""
+    found: list[Any] = []
+    for s in block:
+        found.append(s)
+        for name in ("test", "body", "then", "orelse"):
+            found.extend(flat(getattr(s, name, None) or []))
+    return found
+
+
+def unread(body: list[Stmt], array: Array) -> bool:
+    """Whether a body stores in an array, and takes that back, with nothing between that reads the array."""
+    parts = [[x for x in flat([s]) if getattr(x, "array", None) is array] for s in body]
+    if any(x.__class__ in (ir.Alloc, ir.OpenLog, ir.Region) for part in parts for x in part):
+        return False
+    stores = [k for k, part in enumerate(parts) if any(x.__class__ in (ir.Store, ir.AddTo, ir.Keep) for x in part)]
+    undos = [k for k, part in enumerate(parts) if any(x.__class__ is ir.TakeBack for x in part)]
+    if not stores or not undos or stores[-1] >= undos[0]:
+        return False
+    for k in range(stores[0], undos[-1] + 1):
+        for x in parts[k]:
+            if x.__class__ in (ir.Rewind, ir.Mark) or (x.__class__ is ir.Load and (k < undos[0] or k in undos)):
+                return False
+    return all(any(x.__class__ is ir.Keep for x in parts[k]) for k in stores)
+
+
+def without_stores(block: list[Stmt], array: Array) -> list[Stmt]:
+    """A block that neither stores in an array nor takes back."""
+    found: list[Stmt] = []
+    for s in block:
+        if isinstance(s, ir.Store | ir.Keep | ir.TakeBack) and s.array is array:
+            continue
+        if s.__class__ is ir.Loop:
+            s = s.replace(body=without_stores(s.body, array))
+        elif s.__class__ is ir.ReverseLoop:
+            s = ir.ReverseLoop(
+                s.trips, s.position, s.index, s.start, s.step, s.restore, without_stores(s.body, array)
+            )  # fmt: skip
+        elif s.__class__ is ir.If:
+            s = ir.If(s.condition, without_stores(s.then, array), without_stores(s.orelse, array), s.merges)
+        found.append(s)
+    return found

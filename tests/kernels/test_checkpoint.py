@@ -109,10 +109,11 @@ def taken(budget: int, engine: str, n: int) -> tuple[int, list[float]]:
 
 
 def test_memory() -> None:
-    """Eight bytes for each of two million heads, or what the budget says."""
-    unbounded, expected = taken(0, "kernel", 2_000_000)
-    bounded, found = taken(4_000_000, "kernel", 2_000_000)
-    assert unbounded > 14_000
+    """Eight bytes for each of twenty million heads, or what the budget says."""
+    unbounded, expected = taken(0, "kernel", 20_000_000)
+    bounded, found = taken(4_000_000, "kernel", 20_000_000)
+    # What compiling took once, the loop may take again unseen.
+    assert unbounded > 90_000
     assert bounded < 6_000
     assert found == expected
 

@@ -1,0 +1,71 @@
+"""What emitted adjoints must look like: what one would not write by hand is not in them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import adiff
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.usefixtures("interpret")
+V = np.array([0.3, -1.1, 0.9, 2.0])
+
+
+def emitted(text: str, **at: Any) -> str:
+    wrt = [name for name in at if name != "n"]
+    outcome = adiff.program(text).evaluate("grad", at, wrt, engine="kernel")
+    assert outcome.engine == "kernel", outcome.reason
+    tape = adiff.program(text).evaluate("grad", at, wrt, engine="tape")
+    for name in wrt:
+        assert np.allclose(outcome.gradients[name], tape.gradients[name], rtol=1e-13), name
+    return str(outcome.emitted)
+
+
+def test_a_loop_that_sums_has_its_adjoint_in_it() -> None:
+    text = "e = 0.0\nfor i in range(len(v)):\n    for j in range(i):\n        e += exp(v[i] * v[j])\n0.5 * e"
+    found = emitted(text, v=V)
+    assert found.count("math.exp") == 1
+    assert "-1, -1" not in found  # nothing runs backwards
+
+
+def test_a_loop_that_multiplies_has_a_reverse_sweep() -> None:
+    assert "-1, -1" in emitted("e = 1.0\nfor x in v:\n    e = e * sin(x)\ne", v=V)
+
+
+def test_what_comes_later_decides_about_a_sum() -> None:
+    """The cotangent of the sum is known when the loop is over."""
+    assert emitted("s = 0.0\nfor x in v:\n    s += sin(x)\ns * s", v=V).count("math.sin") == 1
+
+
+def test_element_wise_steps_are_one_loop() -> None:
+    found = emitted("a = sin(v)\nb = a * v + 1\nsum(b * b / (2 + v * v) * a)", v=V)
+    assert found.count("for ") == 1
+    assert found.count("floats(") == 1  # the gradient
+
+
+def test_neighbours_are_not_one_loop() -> None:
+    """What an element takes from its neighbour must have been computed before."""
+    assert emitted("a = sin(v)\nsum(a[1:] * a[:-1])", v=V).count("for ") >= 2
+
+
+def test_nothing_is_logged_that_no_adjoint_reads() -> None:
+    filled = "w = v * 1.0\nfor i in range(1, 4):\n    w[i] = 0.9 * w[i - 1] + v[i] * v[i]\nsum(w * w)"
+    assert "_was" not in emitted(filled, v=V)
+    squared = "w = v * 1.0\nfor i in range(1, 4):\n    w[i] = w[i - 1] * w[i]\nsum(w)"
+    assert "_was" in emitted(squared, v=V)
+
+
+def test_states_that_are_replaced_are_not_stored_again() -> None:
+    found = emitted("y = v\nfor i in range(n):\n    y = y + 0.1 * sin(y)\nsum(y)", v=V, n=3)
+    assert found.count("math.sin") == 1
+
+
+def test_sums_into_one_element_are_collected() -> None:
+    found = emitted("s = 0.0\nfor i in range(4):\n    for j in range(4):\n        s += v[i] * v[j] * v[j]\ns", v=V)
+    assert "if b" in found
+
+
+def test_flags_of_singular_points_are_sums() -> None:
+    found = emitted("sum(abs(v))", v=V)
+    assert "n1 += " in found
