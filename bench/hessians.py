@@ -1,4 +1,4 @@
-"""Hessians on the tape tier: chained Rosenbrock in n variables, dense and sparse."""
+"""Hessians: chained Rosenbrock in n variables, dense by both tiers and sparse; a small network by a kernel."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ import adiff
 from harness import Row, available, best_of
 
 PROGRAM = "sum(100*(x[1:] - x[:-1]**2)**2 + (1 - x[:-1])**2)"
+NETWORK = """
+W = reshape(w[:64], (8, 8))
+h = tanh(X @ W + w[64:72])
+sum((h @ w[72:80] - t)**2) / 32
+"""
 SIZE = 100
 MANY = 100_000
 
@@ -28,7 +33,60 @@ def rows() -> list[Row]:
         theirs = best_of(lambda: torch.autograd.functional.hessian(function, start), 3)
         found.append(Row(f"dense Hessian, n={SIZE}", "torch", hessian * 1e3, theirs * 1e3, "ms"))
     found.append(sparse())
+    found.extend(compiled())
     return found
+
+
+def compiled() -> list[Row]:
+    """Dense Hessians by compiled kernels against jax.hessian, jitted, its results waited for."""
+    import numpy as np
+
+    draw = np.random.default_rng(0)
+    network = {"w": 0.3 * draw.normal(size=80), "X": draw.normal(size=(32, 8)), "t": draw.normal(size=32)}
+    cases = [
+        (f"dense Hessian by a kernel, n={SIZE}", PROGRAM, {"x": np.linspace(-1.2, 1.0, SIZE)}, "x"),
+        ("dense Hessian by a kernel, network, n=80", NETWORK, network, "w"),
+    ]
+    found: list[Row] = []
+    for number, (name, text, point, source) in enumerate(cases):
+        program = adiff.program(text)
+        outcome = program.evaluate("hessian", point, [source], engine="kernel")
+        assert outcome.engine == "kernel", outcome.reason
+
+        def ours(program: adiff.Program = program, point: dict[str, object] = point, source: str = source) -> object:
+            return program.evaluate("hessian", point, [source], engine="kernel")
+
+        def gradient(program: adiff.Program = program, point: dict[str, object] = point, source: str = source) -> object:
+            return program.evaluate("grad", point, [source], engine="kernel")
+
+        seconds, size = best_of(ours, 30), len(point[source])
+        found.append(Row(name, f"{size} gradients", seconds * 1e3, size * best_of(gradient, 30) * 1e3, "ms", 1.0))
+        if available("jax"):
+            theirs, matrix = by_jax(number, point)
+            assert np.allclose(matrix, outcome.hessian[source][source], rtol=1e-10, atol=1e-9)
+            found.append(Row(name, "jax", seconds * 1e3, theirs * 1e3, "ms"))
+    return found
+
+
+def by_jax(number: int, point: dict[str, object]) -> tuple[float, object]:
+    """Seconds that jax.hessian takes for one of the cases, and the Hessian."""
+    import jax
+    import jax.numpy as jnp
+
+    jax.config.update("jax_enable_x64", True)
+
+    def rosenbrock(x: jax.Array) -> jax.Array:
+        return jnp.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
+
+    def network(w: jax.Array) -> jax.Array:
+        h = jnp.tanh(data["X"] @ w[:64].reshape(8, 8) + w[64:72])
+        return jnp.sum((h @ w[72:80] - data["t"]) ** 2) / 32
+
+    data = {name: jnp.asarray(x) for name, x in point.items()}
+    hessian = jax.jit(jax.hessian(network if number else rosenbrock))
+    at = data["w" if number else "x"]
+    matrix = hessian(at).block_until_ready()
+    return best_of(lambda: hessian(at).block_until_ready(), 30), matrix
 
 
 def sparse() -> Row:

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from .kernels.answers import Derivatives, Found
 
 
-def by_kernel(evaluation: Evaluation, derive: Callable[[Derivatives], Found | None], repeats: int = 1) -> Any:
-    """What `derive` finds, less the kernel, or None; the work is that of so many gradients."""
+def by_kernel(
+    evaluation: Evaluation, derive: Callable[[Derivatives], Found | None], command: str, directions: int = 0
+) -> Any:
+    """What `derive` finds, less the kernel, or None, for a command and so many directions of it."""
     if not evaluation.names or not all(drivers.source(x).dtype.differentiable for x in evaluation.sources()):
         return None
 
@@ -24,7 +26,10 @@ def by_kernel(evaluation: Evaluation, derive: Callable[[Derivatives], Found | No
 
         return derive(Derivatives(kernels, evaluation.point, evaluation.names, always))
 
-    return evaluation.by_kernel(run, repeats)
+    from .kernels.work import COMMAND_WORK
+
+    work = COMMAND_WORK.get(command, 0.0) + directions * COMMAND_WORK["direction"]
+    return evaluation.by_kernel(run, work)
 
 
 def elements(evaluation: Evaluation) -> int:
@@ -46,8 +51,7 @@ def given(evaluation: Evaluation, directions: list[Any]) -> dict[str, Any]:
 
 
 def jacobian(evaluation: Evaluation, mode: str) -> bool:
-    repeats = elements(evaluation)
-    found = by_kernel(evaluation, lambda derivatives: derivatives.jacobian(mode), repeats)
+    found = by_kernel(evaluation, lambda derivatives: derivatives.jacobian(mode), "jacobian", elements(evaluation))
     if found is None:
         return False
     value, (blocks, evaluation.outcome.mode) = found
@@ -57,7 +61,7 @@ def jacobian(evaluation: Evaluation, mode: str) -> bool:
 
 
 def hessian(evaluation: Evaluation) -> bool:
-    found = by_kernel(evaluation, lambda derivatives: derivatives.hessian(), elements(evaluation))
+    found = by_kernel(evaluation, lambda derivatives: derivatives.hessian(), "hessian", elements(evaluation))
     if found is None:
         return False
     value, (gradients, blocks) = found
@@ -69,7 +73,7 @@ def hessian(evaluation: Evaluation) -> bool:
 
 def jvp(evaluation: Evaluation, tangents: list[Any]) -> bool:
     directions = given(evaluation, tangents)
-    found = by_kernel(evaluation, lambda derivatives: derivatives.jvp(directions))
+    found = by_kernel(evaluation, lambda derivatives: derivatives.jvp(directions), "jvp")
     if found is None:
         return False
     value, tangent = found
@@ -79,7 +83,7 @@ def jvp(evaluation: Evaluation, tangents: list[Any]) -> bool:
 
 
 def vjp(evaluation: Evaluation, cotangent: Any) -> bool:
-    found = by_kernel(evaluation, lambda derivatives: derivatives.vjp(cotangent))
+    found = by_kernel(evaluation, lambda derivatives: derivatives.vjp(cotangent), "vjp")
     if found is None:
         return False
     value, cotangents = found
@@ -90,7 +94,7 @@ def vjp(evaluation: Evaluation, cotangent: Any) -> bool:
 
 def hvp(evaluation: Evaluation, vectors: list[Any]) -> bool:
     directions = given(evaluation, vectors)
-    found = by_kernel(evaluation, lambda derivatives: derivatives.hvp(directions))
+    found = by_kernel(evaluation, lambda derivatives: derivatives.hvp(directions), "hvp")
     if found is None:
         return False
     value, (gradients, products) = found

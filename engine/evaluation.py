@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .api import Program
     from .kernels.runtime import Compiled, Kernels
 
-# Without a loop of its own, a program that a derivative runs less often than this is the tape's.
+# Without a loop of its own, a program whose derivative is the work of fewer gradients than this is the tape's.
 MANY = 64
 
 
@@ -216,10 +216,10 @@ class Evaluation:
         )
         return found
 
-    def by_kernel(self, run: Callable[[Kernels, bool], tuple[Any, Any, Compiled] | None], repeats: int = 1) -> Any:
+    def by_kernel(self, run: Callable[[Kernels, bool], tuple[Any, Any, Compiled] | None], repeats: float = 1) -> Any:
         """The value and the derivatives that `run` finds with kernels, or None where the tape is to run.
 
-        `repeats` is how many times the tape would run the program.
+        `repeats` is the tape's work, in gradients.
         """
         engine = self.options.get("engine") or "auto"
         program = self.program
@@ -235,9 +235,9 @@ class Evaluation:
             return None
         may_compile = True
         if engine == "auto":
-            from .kernels.work import LOAD_SECONDS, START_SECONDS, surely_seconds
+            from .kernels.work import LOAD_SECONDS, START_SECONDS, array_seconds, surely_seconds
 
-            seconds = surely_seconds(self.core, self.point)
+            seconds = surely_seconds(self.core, self.point) if program.has_loops else array_seconds(self.core)
             if seconds is not None:
                 if program.kernels is None and seconds * repeats < LOAD_SECONDS:
                     self.outcome.reason = "the tape is done before a kernel would be loaded"

@@ -8,7 +8,7 @@ from ..core.tensor import Tensor
 from .inputs import arguments, specification
 from .ir import Unsupported
 from .runtime import Compiled, Kernels, connected, reshaped, run
-from .work import COMMAND_WORK
+from .work import ARRAY_SECONDS, COMMAND_WORK, TAPE_SECONDS, outline
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,8 +52,9 @@ class Derivatives:
             lowered = Lowered(self.kernels.program, self.spec, self.sources)
             plain = simplify(ir.Kernel(lowered.kernel.parameters, list(lowered.kernel.body), [lowered.value]))
             built = make(lowered)
-            built.estimate = plain
-            built.passes *= COMMAND_WORK.get(command, 1.0)
+            built.outline = outline(plain, ARRAY_SECONDS / TAPE_SECONDS)
+            if command in ("jvp", "vjp", "hvp"):
+                built.passes = COMMAND_WORK[command]
             return built
 
         return self.kernels.prepared(key, build, given, self.always)

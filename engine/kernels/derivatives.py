@@ -17,15 +17,17 @@ from .ir import BOOL, FLOAT, INT, Array, Stmt, Unsupported, Var
 from .regions import dissolved, ruled
 from .simplify import simplify
 from .tangent import Tangent
-from .work import COMMAND_WORK
+from .work import COMMAND_WORK, statements
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-# Directions that one pass of a Hessian's or Jacobian's loop follows together.
+# Directions that one pass of a Hessian's or Jacobian's loop follows together, at most; a program of more statements
+# than these would be long in compiling for half as many, or for several at all.
 LANES = 4
+SHORT, LONG = 60, 200
 
 
 def jvp(lowered: Lowered, moved: Sequence[str]) -> Built:
@@ -42,6 +44,12 @@ def jvp(lowered: Lowered, moved: Sequence[str]) -> Built:
     results = [lowered.value, *([] if found is None else [found]), *flags]
     extra = [x if x.__class__ is Array else x[0] for x in seeds.values()]
     return lowered.built(ir.Kernel(kernel.parameters + extra, body, results), told_by_tape(lowered, noted), result)
+
+
+def lanes_for(lowered: Lowered, total: int) -> int:
+    """How many directions a pass follows."""
+    size = statements(lowered.kernel.body)
+    return min(LANES if size < SHORT else max(LANES // 2, 1) if size < LONG else 1, total)
 
 
 def told_by_tape(lowered: Lowered, noted: list[Noted]) -> list[Noted]:
@@ -107,7 +115,7 @@ def hessian(lowered: Lowered, lanes: int | None = None) -> Built:
     result = scalar_result(lowered)
     sources = Sources(lowered, result)
     total = sources.total
-    lanes = min(LANES, total) if lanes is None else lanes
+    lanes = lanes_for(lowered, total) if lanes is None else lanes
     kernel, noted = adjoint(lowered.kernel, result, sources.targets, True, lowered.builder.watch)
     kernel.results[0] = lowered.value
     flags = kernel.results[1 + len(sources.targets) :]
@@ -133,7 +141,7 @@ def hessian(lowered: Lowered, lanes: int | None = None) -> Built:
     made = Directions(lowered, sources, seeds, lanes, [lowered.value, *bars], flags)
     outer = made.kernel(kernel.parameters, body, [table], collect, products)
     built = lowered.built(outer, noted, result)
-    built.passes = COMMAND_WORK["hvp"] * total
+    built.passes = COMMAND_WORK["hessian"] + COMMAND_WORK["direction"] * total
     return built
 
 
@@ -145,7 +153,7 @@ def forward_jacobian(lowered: Lowered, lanes: int | None = None) -> Built:
     result = lowered.summed()
     sources = Sources(lowered, result)
     total = sources.total
-    lanes = min(LANES, total) if lanes is None else lanes
+    lanes = lanes_for(lowered, total) if lanes is None else lanes
     kernel, noted = adjoint(lowered.kernel, result, list(lowered.targets.values()), watch=lowered.builder.watch)
     flags = kernel.results[1 + len(lowered.targets) :]
     if not noted:

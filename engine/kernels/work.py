@@ -27,8 +27,12 @@ QUICK_STATEMENTS = 3.0e6
 # The share of the tape's time on whole columns that a compiled loop over the same rows takes.
 LOOP_SHARE = 0.2
 
-# What a command costs the tape, in gradients: passes forward and back, recorded or with tangents.
-COMMAND_WORK = {"jvp": 2.0, "vjp": 1.0, "hvp": 3.0}
+# An operation on tensors on the tape, recorded and swept.
+ARRAY_SECONDS = 1.2e-5
+
+# What a command costs the tape for each operation of the program, in those: passes forward and back, recorded or with
+# tangents. A Hessian takes "hessian", and "direction" for each of its rows.
+COMMAND_WORK = {"jvp": 12.0, "vjp": 1.5, "hvp": 40.0, "hessian": 15.0, "direction": 9.0}
 
 # Operations that an element of a tensor costs which an element write on the tape copies, forward and back.
 COPIED_ELEMENT = 3.0e-3
@@ -48,12 +52,13 @@ def parameter(k: int) -> str:
     return f"parameter {k}"
 
 
-def outline(kernel: ir.Kernel) -> list[Any]:
+def outline(kernel: ir.Kernel, array: float | None = None) -> list[Any]:
     """What the tape's work for a kernel's program is estimated from, in plain types.
 
     A number is so many operations; ("set", variable, operation, operands) follows an integer; ("loop", index, start,
     stop, step, items) repeats items; ("unknown",) is a loop whose end data decides; ("if", items, items) is a branch.
-    Variables are names; that of the parameter k is `parameter(k)`.
+    Variables are names; that of the parameter k is `parameter(k)`. Loops that array operations became count for so many
+    operations each, or for `array` times what they compute of an element.
     """
     bounds: set[Any] = set()
     body = kernel.body
@@ -83,7 +88,8 @@ def outline(kernel: ir.Kernel) -> list[Any]:
                     index = None if s.index is None else plain(s.index)
                     found.append(("loop", index, plain(s.start), plain(s.stop), plain(s.step), items(s.body)))
             elif s.__class__ is ir.Loop:
-                cost += 5.0  # one array operation: a few microseconds whatever its size
+                # One array operation: a few microseconds whatever its size.
+                cost += 5.0 if array is None else array * max(1, computations(s.body))
             elif s.__class__ is ir.Store:
                 cost += 1.0 + s.array.size * COPIED_ELEMENT  # on a tape an element write copies its tensor
             elif s.__class__ is ir.If:
@@ -96,6 +102,12 @@ def outline(kernel: ir.Kernel) -> list[Any]:
 
     steering(body)
     return items(body)
+
+
+def computations(block: list[Stmt]) -> int:
+    """How many floats a block computes, each of its loops once."""
+    own = sum(s.__class__ is ir.Set and s.var.kind == ir.FLOAT for s in block)
+    return own + sum(computations(inner) for s in block for inner in blocks_inside(s))
 
 
 def tape_operations(items: list[Any], values: dict[str, Any]) -> float | None:
@@ -157,6 +169,20 @@ def surely_seconds(core: CoreProgram, point: dict[str, Any]) -> float | None:
     inputs = {slot: name for name, slot in core.inputs.items()}
     operations = written_operations(core.body, inputs, point)
     return None if operations is None else operations * TAPE_SECONDS
+
+
+def array_seconds(core: CoreProgram) -> float:
+    """What the tape takes for the gradient of a program of operations on tensors, without loops."""
+    total = 0
+    pending: list[Any] = [core.body]
+    while pending:
+        item = pending.pop()
+        if item.__class__ is list or item.__class__ is tuple:
+            pending.extend(item)
+        elif isinstance(item, c.Node):
+            total += isinstance(item, c.Operator | c.Apply | c.Call | c.Method | c.Item | c.Prefix)
+            pending.extend(getattr(item, name) for name in item.__slots__ if name != "site")
+    return total * ARRAY_SECONDS
 
 
 def written_operations(body: list[c.Stmt], inputs: dict[int, str], point: dict[str, Any]) -> float | None:
