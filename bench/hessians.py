@@ -56,7 +56,9 @@ def compiled() -> list[Row]:
         def ours(program: adiff.Program = program, point: dict[str, object] = point, source: str = source) -> object:
             return program.evaluate("hessian", point, [source], engine="kernel")
 
-        def gradient(program: adiff.Program = program, point: dict[str, object] = point, source: str = source) -> object:
+        def gradient(
+            program: adiff.Program = program, point: dict[str, object] = point, source: str = source
+        ) -> object:
             return program.evaluate("grad", point, [source], engine="kernel")
 
         seconds, size = best_of(ours, 30), len(point[source])
