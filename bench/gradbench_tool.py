@@ -184,12 +184,14 @@ class Bundle(Module):
 
     def point(self, data: Any) -> Point:
         """One row of every input for each observation."""
-        camera = data["camera"][data["cameras"]]
-        return {
-            "rotation": camera[:, 0:3], "centre": camera[:, 3:6], "focal": camera[:, 6], "principal": camera[:, 7:9],
-            "radial": camera[:, 9:11], "point": data["points"][data["seen"]], "weight": data["weight"],
-            "feature": data["feature"],
-        }  # fmt: skip
+        camera = data["camera"]
+        parts, start = {}, 0
+        for name, width in list(BLOCK.items())[:5]:
+            part = np.ascontiguousarray(camera[:, start : start + width])[data["cameras"]]
+            parts[name] = part if width > 1 else part[:, 0]
+            start += width
+        points = data["points"][data["seen"]]
+        return {**parts, "point": points, "weight": data["weight"], "feature": data["feature"]}
 
     def objective(self, data: Any) -> Answer:
         errors = self.engine.value(self.program, self.point(data))
@@ -219,15 +221,15 @@ class Bundle(Module):
             for name, width in BLOCK.items():
                 blocks[:, row, start : start + width] = found[name].reshape(p, width)
                 start += width
-        rows = np.empty(3 * p + 1, dtype=np.int64)
+        rows = np.empty(3 * p + 1, dtype=np.int32)
         rows[: 2 * p + 1] = 15 * np.arange(2 * p + 1)
         rows[2 * p + 1 :] = 30 * p + 1 + np.arange(p)
-        columns = np.empty(31 * p, dtype=np.int64)
+        columns = np.empty(31 * p, dtype=np.int32)
         places = columns[: 30 * p].reshape(p, 2, 15)
-        places[:, :, :11] = (11 * data["cameras"])[:, np.newaxis, np.newaxis] + np.arange(11)
-        places[:, :, 11:14] = (11 * n + 3 * data["seen"])[:, np.newaxis, np.newaxis] + np.arange(3)
-        places[:, :, 14] = (11 * n + 3 * m + np.arange(p))[:, np.newaxis]
-        columns[30 * p :] = 11 * n + 3 * m + np.arange(p)
+        camera, point, weight = 11 * data["cameras"], 11 * n + 3 * data["seen"], 11 * n + 3 * m + np.arange(p)
+        for k in range(15):
+            places[:, :, k] = (camera + k if k < 11 else point + (k - 11) if k < 14 else weight)[:, np.newaxis]
+        columns[30 * p :] = weight
         return {"rows": rows, "cols": columns, "vals": values}
 
     @staticmethod
@@ -264,7 +266,7 @@ class Hand(Module):
         return np.stack(columns, axis=1)
 
     def direction(self, point: Point, name: str, tangent: Any) -> Any:
-        return self.engine.evaluate("jvp", self.program, point, tangent={name: tangent}).tangent.reshape(-1)
+        return self.engine.evaluate("jvp", self.program, point, name, tangent={name: tangent}).tangent.reshape(-1)
 
 
 class Nested(Module):
