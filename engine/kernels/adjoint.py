@@ -20,6 +20,7 @@ from .arrays import view
 from .build import Builder, Lazy, Sym, pick, raw
 from .built import Noted
 from .checkpoint import Checkpointed
+from .dear import from_memory
 from .ir import BOOL, FLOAT, Array, Stack, Stmt, Unsupported, Var
 from .regions import dissolved
 from .tidy import changes, operands
@@ -31,19 +32,26 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..core.operation import Singular
+    from .dear import Kept
 
 
 def adjoint(
-    kernel: ir.Kernel, result: Var, sources: list[Any], again: bool = False, watch: Watch | None = None
+    kernel: ir.Kernel,
+    result: Var,
+    sources: list[Any],
+    again: bool = False,
+    watch: Watch | None = None,
+    kept: Kept | None = None,
 ) -> tuple[ir.Kernel, list[Noted]]:
     """A kernel that gives `result` and the cotangents of `sources` (scalar variables or input arrays), seeded with 1.
 
     With it come the singular points it watches; their flags are the kernel's last result, an array that is there only
     if there are any. `again` says that the kernel is to be differentiated in its turn; `watch` holds what the program
-    itself watches.
+    itself watches, and `kept` the values that its loops have stored.
     """
     watch = watch or Watch()
     transform = Adjoint(active_set(kernel, result, sources), surely_reached(kernel, sources)[1], again)
+    transform.kept = dict(kept or {})
     body = transform.sweep(kernel.body, result, sources)
     results: list[Any] = [result]
     for s in sources:
@@ -68,6 +76,8 @@ class Adjoint:
         # what a loop can collect in without a branch.
         self.flags: list[Var] = []
         self.noted: list[Noted] = []
+        # Values that need not be computed again, here and in repeated bodies.
+        self.kept: Kept = {}
         # Heads of the loops being streamed: their cotangents are what the loop's results have.
         self.unchanged: set[Any] = set()
         # How deep in loops and branches, and what the heads of the loops outside of any may take, in bytes.
@@ -131,6 +141,9 @@ class Adjoint:
             if s.__class__ is ir.Set:
                 args = tuple(new(a) for a in s.args)
                 copied.append(ir.Set(define(s.var), s.op, args, s.site, s.attributes))
+                if s.var in self.kept:
+                    array, place = self.kept[s.var]
+                    self.kept[names[s.var]] = (array, new(place))
             elif s.__class__ is ir.Load:
                 array, index = new(s.array), new(s.index)
                 copied.append(ir.Load(define(s.var), array, index))
@@ -240,7 +253,7 @@ class Adjoint:
 
         backward, streamed = builder.nested(back)
         changed = any(a is not b for a, b in zip(forward, streamed))
-        there = without_stores(streamed, set(foreign))
+        there = without_stores(from_memory(streamed, self.kept, set(foreign)), set(foreign))
         # An adjoint that follows its iteration needs the cotangents before the reverse sweep begins.
         return cleared + there + backward if changed else there + cleared + backward
 
@@ -292,7 +305,9 @@ class Adjoint:
         """
         moving = [phi for phi, _, _ in s.carried if self.is_active(phi)]
         made = arrays_made(s.body)
-        outside = [x for x in touched_arrays(s.body) if x not in made]
+        # What is kept for the reverse sweep is written once, whoever reads it.
+        kept = {array for array, _ in self.kept.values()}
+        outside = [x for x in touched_arrays(s.body) if x not in made and x not in kept]
         if not moving or any(x in stored_arrays(s.body) for x in outside):
             return None
         changed_later = stored_arrays(later)

@@ -9,6 +9,7 @@ from .activity import bounded_by_parameters, may_reach, surely_reached
 from .adjoint import adjoint, nested
 from .build import NUMBERS, Builder, Lazy, Sym, raw
 from .built import Built, Noted
+from .dear import keeping
 from .fuse import fuse
 from .gather import gather
 from .ir import FLOAT, Array, Unsupported, Var
@@ -113,7 +114,9 @@ def build(program: CoreProgram, spec: dict[str, Any], sources: Sequence[str] | N
     result = lowered.summed()
     short = fuse(ir.Kernel(lowered.kernel.parameters, lowered.kernel.body, [lowered.value, result, *watch.results]))
     value, total = short.results[:2]
-    differentiated, noted = adjoint(short, total, list(lowered.targets.values()), watch=watch)
+    # Where memory is bounded, everything is computed again.
+    short, kept = keeping(short) if STATE.checkpoint is None else (short, {})
+    differentiated, noted = adjoint(short, total, list(lowered.targets.values()), watch=watch, kept=kept)
     differentiated.results[0] = value
     found = lowered.built(differentiated, noted, result)
     # The work is the program's, however its adjoint goes about it.
