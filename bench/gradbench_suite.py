@@ -84,7 +84,7 @@ def tool_command(tool: str, engine: str) -> list[str]:
     return [peer, str(HERE / "gradbench_peer.py"), str(tools / "tools" / tool / "run.py")]
 
 
-def session(name: str, tool: str, sizes: Sequence[str], seconds: float, engine: str = "auto") -> list[Answer]:
+def session(name: str, tool: str, sizes: Sequence[str], seconds: float, engine: str = "kernel") -> list[Answer]:
     """Let an eval question a tool; its answers, none if the tool does not know the module."""
     suite = copy_of_suite()
     environment = {**os.environ, **ONE_THREAD, "PYTHONPATH": str(suite / "python" / "gradbench")}
@@ -168,7 +168,7 @@ def rows() -> list[Row]:
     """For `bench/run.py`: nothing without a copy of the suite."""
     if "GRADBENCH" not in os.environ:
         return []
-    return [row for name in SIZES for row in measure(name, False, 0.2, "auto")[0]]
+    return [row for name in SIZES for row in measure(name, False, 0.2, "kernel")[0]]
 
 
 def main() -> int:
@@ -176,7 +176,7 @@ def main() -> int:
     parser.add_argument("evals", nargs="*", metavar="EVAL", help=", ".join(SIZES))
     parser.add_argument("--full", action="store_true", help="the suite's own sizes")
     parser.add_argument("--seconds", type=float, default=0.2, help="the least time of a measurement")
-    parser.add_argument("--engine", choices=("auto", "tape", "kernel"), default="auto")
+    parser.add_argument("--engine", choices=("auto", "tape", "kernel"), default="kernel")
     parser.add_argument("--valid-only", action="store_true", help="no peers: only whether adiff's answers are valid")
     parser.add_argument("--json", type=Path, metavar="FILE")
     given = parser.parse_args()

@@ -8,6 +8,7 @@ sequences, recursion, hoist                  lists and what can be gone through;
 inputs, structures                           what a kernel is specialised to; results that are lists, tuples and dicts
 activity                                     what needs a cotangent, and what a tape would follow
 fuse                                         loops over one range as one, without the arrays between them
+dear                                         what the reverse sweep had better load than compute again
 adjoint                                      the reverse sweep, by source transformation
 checkpoint                                   long loops in bounded memory
 tangent                                      forward mode, of adjoints too
