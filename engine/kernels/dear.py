@@ -31,6 +31,7 @@ def keeping(kernel: ir.Kernel) -> tuple[ir.Kernel, Kept]:
         for s in block:
             before: list[Stmt] = []
             if s.__class__ is ir.Loop and s.test is None and counts_from_zero(s):
+                assert s.index is not None
                 s = s.replace(body=walk(s.body, [*nest, (s.index, s.stop)], arrays if nest else before))
             elif s.__class__ is ir.If:
                 then, orelse = (walk(side, nest, arrays if nest else before) for side in (s.then, s.orelse))
