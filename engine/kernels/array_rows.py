@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..core.tensor import OPERATORS
+from ..ops.registry import ROWS
 from . import ir
 from .arrays import array_of_list, get, lazy, remap, result, view
 from .build import NUMBERS, Builder, Lazy, Sym, broadcast, join, kind_of, pick, raw
@@ -204,6 +205,16 @@ def concat_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, 
     return builder.stored(array)
 
 
+def stop_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
+    """A statement of its own, which no derivative of any order passes."""
+    x = inputs[0] if inputs[0].__class__ in (Sym, Lazy) or inputs[0].__class__ in NUMBERS else builder.operand(inputs[0])
+    if x.__class__ is Lazy and x.kind == FLOAT:
+        return builder.elementwise(ROWS["stop_gradient"], (x,))
+    if x.__class__ is Sym and x.kind == FLOAT:
+        return builder.emit("stop_gradient", (x,), FLOAT)
+    return x
+
+
 ARRAY_ROWS: dict[str, Callable[[Builder, tuple[Any, ...], dict[str, Any]], Any]] = {
     "sum": sum_row,
     "mean": mean_row,
@@ -221,4 +232,5 @@ ARRAY_ROWS: dict[str, Callable[[Builder, tuple[Any, ...], dict[str, Any]], Any]]
     "identity": identity_row,
     "constant": identity_row,
     "positive": identity_row,
+    "stop_gradient": stop_row,
 }
