@@ -36,6 +36,8 @@ ENGINE_OPTIONS = (
 
 def answer(request: Request, environment: Environment) -> Result:
     """Evaluate the request's program."""
+    if "emit" in request.options and "graph" in request.options:
+        raise AdiffError("E0812", "--emit and --graph ask for two things at once", None, "give one of them")
     text, name = program_text(request, environment)
     try:
         parsed = program(text, name)

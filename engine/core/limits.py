@@ -75,7 +75,8 @@ def out_of_memory(op: Operation | None = None, fault: MemoryError | None = None)
     limit = f" (limit {size_text(LIMITS.max_memory)})" if LIMITS.max_memory else ""
     wanted = getattr(fault, "_total_size", None)  # NumPy's says what it could not have
     asked = f": it asked for {size_text(wanted)} at once" if wanted else ""
-    return failure("E0602", f"{what} ran out of memory{limit}{asked}", "raise the limit: --max-memory SIZE")
+    advice = "raise the limit: --max-memory SIZE; for a derivative of a long loop, --checkpoint SIZE takes less"
+    return failure("E0602", f"{what} ran out of memory{limit}{asked}", advice)
 
 
 def out_of_time(seconds: float) -> AdiffError:

@@ -207,7 +207,11 @@ def concat_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, 
 
 def stop_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
     """A statement of its own, which no derivative of any order passes."""
-    x = inputs[0] if inputs[0].__class__ in (Sym, Lazy) or inputs[0].__class__ in NUMBERS else builder.operand(inputs[0])
+    x = (
+        inputs[0]
+        if inputs[0].__class__ in (Sym, Lazy) or inputs[0].__class__ in NUMBERS
+        else builder.operand(inputs[0])
+    )
     if x.__class__ is Lazy and x.kind == FLOAT:
         return builder.elementwise(ROWS["stop_gradient"], (x,))
     if x.__class__ is Sym and x.kind == FLOAT:

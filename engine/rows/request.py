@@ -78,6 +78,7 @@ class Request:
             self.names = list(dict.fromkeys(wrt)) if order else []
         # The columns in the order in which the program reads them.
         self.names.sort(key=known.index)
+        widened(self.columns)
         self.numeric = all(values.dtype.name in WEAK_OF for values in self.columns.values())
 
     def point(self, row: int) -> dict[str, Any]:
@@ -114,6 +115,15 @@ def column(name: str, values: Any) -> Any:
     if array.dtype.kind == "c":
         return array.astype(np.complex128, copy=False)
     return array
+
+
+def widened(columns: dict[str, Any]) -> None:
+    """Columns of float32 beside wider ones become as wide, which loses nothing; alone they stay as they are."""
+    names = {values.dtype.name for values in columns.values()}
+    if "float32" in names and not names.isdisjoint(("float64", "complex128")):
+        for name, values in columns.items():
+            if values.dtype.name == "float32":
+                columns[name] = values.astype("float64")
 
 
 __all__ = ["WEAK_OF", "Request"]

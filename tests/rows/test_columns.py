@@ -216,6 +216,8 @@ def test_dtypes() -> None:
     assert adiff.program("n * 2").rows({"n": N}, order=0).value.dtype == np.int64
     single = adiff.program("x**2").rows({"x": np.array([1.5, 2.5], np.float32)})
     assert single.value.dtype == single.gradients["x"].dtype == np.float32
+    mixed = adiff.program("x*y").rows({"x": np.float32([0.5, 2.0]), "y": np.array([0.3, 1e300])})
+    assert mixed.value.tolist() == [0.15, 2e300]
     integers = adiff.program("n**2").rows({"n": [1, 2, 3]})
     assert integers.gradients["n"].tolist() == [2.0, 4.0, 6.0]
 
