@@ -43,10 +43,20 @@ class Repeated:
         self.names = list(at) if wrt is None else list(dict.fromkeys(wrt))
         self.inputs: list[tuple[str, str, Any]] | None = None
         self.seeds: list[Any] = []
-        self.compiled: Any = self.first.kernel
+        self.compiled: Any = None
+        # Seconds that the tape has spent on calls, until a kernel is tried: None once it has been.
+        self.spent: float | None = 0.0 if options.get("engine") in (None, "auto") else None
         # Whether the kernel is done in a moment, by the integers that bound its loops.
         self.quick: dict[tuple[int, ...], bool] = {}
         self.spec: dict[str, Any] = {}
+        self.adopt(self.first, at)
+
+    def adopt(self, outcome: Outcome, at: Mapping[str, Any]) -> None:
+        """Use the kernel that gave an outcome from now on, if one did."""
+        self.first = outcome
+        self.compiled = outcome.kernel
+        if self.compiled is not None:
+            self.spent = None
         if self.covered():
             self.plan(at)
 
@@ -127,7 +137,27 @@ class Repeated:
         """The outcome at a point; of a call that was cut short it has the value, the derivatives and the engine."""
         given = self.arguments(at)
         found = None if given is None else self.by_kernel(given)
-        return found or self.program.evaluate(self.command, at, self.wrt, **self.options)
+        return found or self.in_full(at)
+
+    def in_full(self, at: Mapping[str, Any]) -> Outcome:
+        """The evaluation as a whole. What the tape has spent what a compiler takes is compiled: more calls will come."""
+        if self.spent is None:
+            return self.program.evaluate(self.command, at, self.wrt, **self.options)
+        from .kernels.work import START_SECONDS
+
+        if self.spent > START_SECONDS:
+            self.spent = None
+            outcome = self.program.evaluate(self.command, at, self.wrt, **{**self.options, "engine": "kernel"})
+            if outcome.engine == "kernel":
+                outcome.reason = "called often enough to repay the compiler"
+                self.adopt(outcome, at)
+            return outcome
+        start = time.perf_counter()
+        outcome = self.program.evaluate(self.command, at, self.wrt, **self.options)
+        self.spent += time.perf_counter() - start
+        if outcome.kernel is not None:
+            self.adopt(outcome, at)
+        return outcome
 
     def by_kernel(self, given: list[Any]) -> Outcome | None:
         """The kernel's answer, or None where it must be looked at more closely."""

@@ -99,3 +99,17 @@ def test_the_tape_answers_too() -> None:
     program = adiff.program("x**2 * y")
     run = program.repeated("grad", {"x": 3.0, "y": 2.0})
     assert run({"x": 2.0, "y": 5.0}).gradients == {"x": 20.0, "y": 4.0}
+
+
+def test_many_calls_repay_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    from adiff.engine.kernels import work
+
+    at = {"x": 0.5, "n": 7}
+    ask = adiff.program("y = x\nfor i in range(n):\n    y = y * x + 0.1\ny").repeated("grad", at, ["x"])
+    assert ask.first.engine == "tape"
+    expected = ask(at)
+    monkeypatch.setattr(work, "START_SECONDS", 0.0)
+    found = [ask(at) for _ in range(3)]
+    assert expected.engine == "tape"
+    assert [outcome.engine for outcome in found] == ["kernel"] * 3
+    assert all(outcome.gradients == pytest.approx(expected.gradients, rel=1e-14) for outcome in found)
