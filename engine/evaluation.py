@@ -212,21 +212,23 @@ class Evaluation:
     def kernel(self, sources: list[str] | None) -> tuple[Any, list[Any]] | None:
         """The value and the gradients of `sources` from the kernel tier, or None where the tape is to run."""
         found: tuple[Any, list[Any]] | None = self.by_kernel(
-            lambda kernels, always: kernels.evaluate(self.point, sources, always)
+            lambda kernels, always: kernels.evaluate(self.point, sources, always), None if sources is None else 1
         )
         return found
 
-    def by_kernel(self, run: Callable[[Kernels, bool], tuple[Any, Any, Compiled] | None], repeats: float = 1) -> Any:
+    def by_kernel(
+        self, run: Callable[[Kernels, bool], tuple[Any, Any, Compiled] | None], repeats: float | None = 1
+    ) -> Any:
         """The value and the derivatives that `run` finds with kernels, or None where the tape is to run.
 
-        `repeats` is the tape's work, in gradients.
+        `repeats` is the tape's work, in gradients; None is the value alone.
         """
         engine = self.options.get("engine") or "auto"
         program = self.program
         if engine == "tape":
             self.outcome.reason = "asked for"
             return None
-        if engine == "auto" and not program.has_loops and repeats < MANY:
+        if engine == "auto" and not program.has_loops and (repeats or 0) < MANY:
             self.outcome.reason = "no loop that would repay a compiler"
             return None
         unfit = self.unfit_for_kernels()
@@ -235,14 +237,15 @@ class Evaluation:
             return None
         may_compile = True
         if engine == "auto":
-            from .kernels.work import LOAD_SECONDS, START_SECONDS, array_seconds, surely_seconds
+            from .kernels.work import COMMAND_WORK, LOAD_SECONDS, START_SECONDS, array_seconds, surely_seconds
 
             seconds = surely_seconds(self.core, self.point) if program.has_loops else array_seconds(self.core)
             if seconds is not None:
-                if program.kernels is None and seconds * repeats < LOAD_SECONDS:
+                seconds *= COMMAND_WORK["value"] if repeats is None else repeats
+                if program.kernels is None and seconds < LOAD_SECONDS:
                     self.outcome.reason = "the tape is done before a kernel would be loaded"
                     return None
-                may_compile = seconds * repeats >= START_SECONDS
+                may_compile = seconds >= START_SECONDS
         from .kernels.ir import Needed, Unsupported
         from .kernels.runtime import Kernels
 

@@ -19,6 +19,7 @@ from .specialise import specialise
 from .structures import Packed
 from .tidy import tidy
 from .values import List
+from .work import COMMAND_WORK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -110,7 +111,9 @@ def build(program: CoreProgram, spec: dict[str, Any], sources: Sequence[str] | N
     lowered = Lowered(program, spec, sources or (), True)
     watch = lowered.builder.watch
     if sources is None:
-        return lowered.built(fuse(watch.given(lowered.kernel)), watch.noted)
+        valued = lowered.built(fuse(watch.given(lowered.kernel)), watch.noted)
+        valued.passes = COMMAND_WORK["value"]
+        return valued
     result = lowered.summed()
     short = fuse(ir.Kernel(lowered.kernel.parameters, lowered.kernel.body, [lowered.value, result, *watch.results]))
     value, total = short.results[:2]

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 # Seconds, measured on one core: an operation of a scalar loop on the tape (recorded and swept), Numba's import with the
 # first compiled call, and the compilation of one statement of a kernel.
 TAPE_SECONDS = 1.0e-6
-START_SECONDS = 0.9
-STATEMENT_SECONDS = 4.0e-3
+START_SECONDS = 0.6
+STATEMENT_SECONDS = 3.0e-3
 # Loading a kernel that was kept: what reads machine code must be imported.
 LOAD_SECONDS = 0.04
 
@@ -32,7 +32,7 @@ ARRAY_SECONDS = 1.2e-5
 
 # What a command costs the tape for each operation of the program, in those: passes forward and back, recorded or with
 # tangents. A Hessian takes "hessian", and "direction" for each of its rows.
-COMMAND_WORK = {"jvp": 12.0, "vjp": 1.5, "hvp": 40.0, "hessian": 15.0, "direction": 9.0}
+COMMAND_WORK = {"value": 0.25, "jvp": 12.0, "vjp": 1.5, "hvp": 40.0, "hessian": 15.0, "direction": 9.0}
 
 # Operations that an element of a tensor costs which an element write on the tape copies, forward and back.
 COPIED_ELEMENT = 3.0e-3
@@ -259,7 +259,7 @@ def surely_quick(built: Built, given: list[Any], heaviest: float) -> bool:
 
 
 def loop_seconds(built: Built) -> float:
-    """How long a loop over rows takes to compile: mostly straight code, which is a quarter of other code's work."""
+    """How long a loop over rows takes to compile."""
     assert built.kernel is not None
     return START_SECONDS + STATEMENT_SECONDS * statements(built.kernel.body)
 
@@ -294,5 +294,5 @@ def worthwhile(built: Built, given: list[Any], ready: float | None) -> bool:
         return ready is not None
     if ready is None:
         assert built.kernel is not None
-        ready = START_SECONDS + STATEMENT_SECONDS * 4 * statements(built.kernel.body)
+        ready = START_SECONDS + STATEMENT_SECONDS * statements(built.kernel.body)
     return seconds > ready
