@@ -13,8 +13,32 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# Statements that may pass between two questions: a few tenths of a second of the slowest.
-PATIENCE = 1e7
+# What may pass between two questions, in statements like an addition: a few tenths of a second.
+PATIENCE = 2e8
+# How many of those an operation takes. What is not named is taken for a slow function.
+CHEAP = frozenset(
+    "add subtract multiply negative abs square minimum maximum fmin fmax less less_equal greater greater_equal equal "
+    "not_equal logical_and logical_or logical_xor logical_not where_select strong_multiply copy zero to_float "
+    "int_of_bool isnan isinf isfinite signum relu stop_gradient".split()
+)
+MODERATE = {
+    "divide": 6.0,
+    "reciprocal": 6.0,
+    "sqrt": 6.0,
+    "exp": 15.0,
+    "log": 15.0,
+    "sin": 20.0,
+    "cos": 20.0,
+    "tanh": 25.0,
+}
+SLOW = 100.0
+
+
+def weight(s: Stmt) -> float:
+    """What a statement takes, the blocks inside it apart."""
+    if s.__class__ is not ir.Set or s.op in CHEAP:
+        return 1.0
+    return MODERATE.get(s.op, SLOW)
 
 
 def asking(kernel: ir.Kernel) -> tuple[set[Stmt], float]:
@@ -37,7 +61,7 @@ def asking(kernel: ir.Kernel) -> tuple[set[Stmt], float]:
         return counts[s.trips]
 
     def work(block: list[Stmt]) -> float:
-        """Statements that may pass between two questions in a block."""
+        """What may pass between two questions in a block."""
         nonlocal heaviest
         total = 0.0
         for s in block:
@@ -49,7 +73,7 @@ def asking(kernel: ir.Kernel) -> tuple[set[Stmt], float]:
                     heaviest = max(heaviest, inner + 1.0 if number is None else math.inf)
                 else:
                     inner = number * (inner + 1.0)
-            total += 1.0 + inner
+            total += weight(s) + inner
         return total
 
     work(kernel.body)
