@@ -128,12 +128,21 @@ def test_another_thread_runs_kernels_too() -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def hears_ctrl_c() -> None:
+    """As in a terminal: what runs in the background may have been told to ignore it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_ctrl_c_ends_a_command_within_a_second() -> None:
     adiff.program(BRANCHING).evaluate("value", POINT, engine="kernel")  # kept, so that the command need not compile it
     expression = "value", BRANCHING, "--at", "x=0.7,a=0.3,n=100000000000", "--engine", "kernel"
     script = "import sys; from adiff.cli.main import main; print('started', file=sys.stderr, flush=True); main()"
     process = subprocess.Popen(
-        [sys.executable, "-c", script, *expression], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", script, *expression],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=hears_ctrl_c,
     )
     assert process.stderr is not None
     assert process.stderr.readline() == "started\n"
