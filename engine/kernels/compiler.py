@@ -16,6 +16,7 @@ fail(run, k, i)                                        leaves the kernel at the 
 from __future__ import annotations
 
 from _thread import allocate_lock
+from contextlib import contextmanager
 
 from .ir import BOOL, FLOAT, INT
 from .machine import (
@@ -38,12 +39,14 @@ from .primitives import helpers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from .emitted import Emitted
 
 NAMESPACE: dict[str, Any] = {}
 LOCK = allocate_lock()
+OPTION = allocate_lock()
 
 
 def compile_source(emitted: Emitted) -> Code:
@@ -71,6 +74,22 @@ def namespace() -> dict[str, Any]:
     return dict(NAMESPACE)
 
 
+@contextmanager
+def sums_in_order() -> Iterator[None]:
+    """LLVM vectorises loops that sum, and adds in the order that the source says, which it does not by itself.
+
+    The option is the whole process's: what others compile is to be as it would be without us.
+    """
+    from llvmlite import binding
+
+    with OPTION:
+        binding.set_option("adiff", "--force-ordered-reductions=true")
+        try:
+            yield
+        finally:
+            binding.set_option("adiff", "--force-ordered-reductions=false")
+
+
 def compiled_by_numba(emitted: Emitted) -> Code:
     from numba.core.compiler import Flags, compile_extra
     from numba.core.registry import cpu_target
@@ -84,8 +103,10 @@ def compiled_by_numba(emitted: Emitted) -> Code:
     flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
     kinds = names["_KINDS"]
     types = (kinds["run"], *(kinds[letter] for letter in emitted.parameters))
-    made = compile_extra(cpu_target.typing_context, cpu_target.target_context, names["kernel"], types, None, flags, {})
-    return Code(made.library._get_compiled_object(), made.fndesc.llvm_func_name)
+    context = cpu_target.target_context
+    with sums_in_order():
+        made = compile_extra(cpu_target.typing_context, context, names["kernel"], types, None, flags, {})
+        return Code(made.library._get_compiled_object(), made.fndesc.llvm_func_name)
 
 
 def square_rest() -> Any:

@@ -6,12 +6,15 @@ from __future__ import annotations
 import math
 
 from . import ir
+from .fuse import affine, span, sum_of
 from .ir import Stmt, Var
 from .tidy import blocks_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from .fuse import Affine
 
 # What may pass between two questions, in statements like an addition: a few tenths of a second.
 PATIENCE = 2e8
@@ -38,6 +41,8 @@ def weight(s: Stmt) -> float:
     """What a statement takes, the blocks inside it apart."""
     if s.__class__ is not ir.Set or s.op in CHEAP:
         return 1.0
+    if s.op == "power" and s.args[1] == 2:
+        return 1.0  # a square
     return MODERATE.get(s.op, SLOW)
 
 
@@ -48,26 +53,47 @@ def asking(kernel: ir.Kernel) -> tuple[set[Stmt], float]:
     is long for certain.
     """
     counts: dict[Var, int] = {}
+    places: dict[Var, Affine] = {}
+    ranges: dict[Var, tuple[int, int]] = {}
     found: set[Stmt] = set()
     heaviest = 0.0
 
+    def bounds(x: Any) -> tuple[int, int] | None:
+        """The least and the greatest value of a bound of a loop."""
+        return span(affine(x, places), ranges)
+
     def trips(s: Any) -> int | None:
-        """The iterations of a loop where they are known now."""
+        """The most iterations of a loop, where they are known now."""
         if s.__class__ is ir.ReverseLoop:
-            return counts.get(s.trips)
-        if s.test is not None or any(x.__class__ is not int for x in (s.start, s.stop, s.step)):
+            number = counts.get(s.trips)
+            if number:
+                ranges[s.position] = (0, number - 1)
+            if number and s.index is not None and s.step.__class__ is int:
+                reached = affine(s.start, places)
+                places[s.index] = {**reached, s.position: s.step}
+            return number
+        start, stop = bounds(s.start), bounds(s.stop)
+        if s.test is not None or start is None or stop is None or s.step.__class__ is not int or not s.step:
             return None
-        counts[s.trips] = len(range(s.start, s.stop, s.step))
-        return counts[s.trips]
+        ends = (start[0], stop[1]) if s.step > 0 else (start[1], stop[0])
+        number = len(range(*ends, s.step))
+        if number:
+            ranges[s.index] = (ends[0], ends[1] - 1) if s.step > 0 else (ends[1] + 1, ends[0])
+            counts[s.trips] = number
+        return number
 
     def work(block: list[Stmt]) -> float:
         """What may pass between two questions in a block."""
         nonlocal heaviest
         total = 0.0
         for s in block:
+            if s.__class__ is ir.Set:
+                place = sum_of(s, places)
+                if place is not None:
+                    places[s.var] = place
+            number = trips(s) if isinstance(s, ir.Loop | ir.ReverseLoop) else None
             inner = sum(work(inside) for inside in blocks_of(s))
             if isinstance(s, ir.Loop | ir.ReverseLoop):
-                number = trips(s)
                 if number is None or number * (inner + 1.0) > PATIENCE:
                     found.add(s)
                     heaviest = max(heaviest, inner + 1.0 if number is None else math.inf)

@@ -177,6 +177,10 @@ def kernel_of(text: str, at: dict[str, Any]) -> ir.Kernel:
         ("sum(sin(v) * v)", {"v": [0.5] * 1000}, 0),
         # Inner loops of a known, small number of iterations leave it to the outer one.
         ("y = x\nfor i in range(n):\n    for j in range(4):\n        y = sin(y)\ny", {"x": 1.0, "n": 3.0}, 2),
+        # Their number may depend on where the outer loop is.
+        ("s = 0.0\nfor i in range(9):\n    for j in range(i + 1):\n        s += x * sin(s)\ns", {"x": 1.0}, 0),
+        ("s = 0.0\nfor i in range(9, 2, -2):\n    for j in range(i, 2 * i):\n        s += sin(x)\ns", {"x": 1.0}, 0),
+        ("s = 0.0\nfor i in range(100000):\n    for j in range(i):\n        s += sin(x)\ns", {"x": 1.0}, 1),
         # A long loop asks, however well its number of iterations is known.
         ("y = x\nfor i in range(100000000):\n    y = sin(y)\ny", {"x": 1.0}, 2),
         ("y = x\nwhile y < 100:\n    y = y * 1.5\ny", {"x": 1.0}, 2),
