@@ -29,6 +29,7 @@ from .dtypes import (
 from .errors import failure
 from .state import RECORDERS, STATE
 from .tensor import OPERATORS, Tensor
+from .wording import integer_division_by_zero
 from .wrapping import BOUNDS, tell_wrapped
 
 TYPE_CHECKING = False
@@ -429,7 +430,7 @@ def evaluate(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] 
                 result = scalar(*values) if attributes is None else scalar(*values, **attributes)
             except ZeroDivisionError:
                 if computed.kind in "bi":
-                    raise failure("E0402", "integer division by zero", "divide floats for inf: write 1.0 / 0") from None
+                    raise integer_division_by_zero() from None
             except ARITHMETIC_FAULTS:
                 pass
             else:

@@ -9,6 +9,7 @@ from ..core.errors import failure
 from ..core.operation import static
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
+from ..core.wording import no_integer_value
 from ..kinds.access import iterate
 from ..kinds.variable import Variable
 from ..ops.registry import NAMES
@@ -292,7 +293,7 @@ def int_(x: Any = 0) -> Any:
     try:
         return int(value)
     except (ValueError, OverflowError):
-        raise failure("E0401", f"int: {value} has no integer value") from None
+        raise no_integer_value(value) from None
 
 
 def whole_part(name: str) -> Callable[[Any], Any]:

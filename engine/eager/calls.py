@@ -8,6 +8,7 @@ from ..core.errors import failure
 from ..core.limits import LIMITS
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
+from ..core.wording import calls_itself
 from ..kinds.access import iterate
 from ..program import core as c
 from ..program.rewrite import rewrite
@@ -213,9 +214,7 @@ def call_function(function: Function, args: list[Any], keywords: dict[str, Any] 
                 frame[2 + i] = default
     state = STATE
     if state.depth >= limits.MAX_CALL_DEPTH:
-        raise failure(
-            "E0605", f"{code.name} calls itself more than {limits.MAX_CALL_DEPTH} deep", "does the recursion end?"
-        )
+        raise calls_itself(code.name)
     if LIMITS.max_steps is not None:
         limits.step()
     state.depth += 1

@@ -11,6 +11,7 @@ from ..core.errors import failure
 from ..core.limits import LIMITS
 from ..core.state import STATE
 from ..core.tensor import OPERATORS
+from ..core.wording import assertion_failed
 from ..kinds.access import delete_item, get_item, iterate, set_item
 from ..program import core as c
 from .calls import invoke
@@ -319,7 +320,7 @@ def assert_(compiler: Compiler, node: c.Assert) -> Run:
         if not truth(x):
             from .text import text
 
-            raise failure("E0406", "assertion failed" + ("" if message is None else f": {text(message(f))}"), site=site)
+            raise assertion_failed(None if message is None else text(message(f)), site)
 
     return run
 

@@ -173,7 +173,7 @@ class Loops:
         """Leave the kernel, for the tape to answer, if a condition holds."""
         builder = self.builder
         if condition.__class__ is Sym:
-            builder.append(ir.Check(builder.to_int(condition).var, 0, 1))
+            builder.append(ir.Check(builder.to_bool(condition).var, 0, 1))
         elif condition:
             raise Unsupported("a step that the tape has to take")
 

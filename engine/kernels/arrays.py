@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ..core.state import STATE
+from ..core.tensor import OPERATORS
 from . import ir
 from .build import NUMBERS, Builder, Lazy, Sym, broadcast, join, kind_of, pick, raw
-from .ir import BOOL, FLOAT, INT, Array, Unsupported
+from .ir import BOOL, FLOAT, INT, Array, Unsupported, Var
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,9 +90,13 @@ def constant_array(builder: Builder, value: Any) -> Lazy:
     return builder.constant(value.dtype.kind, value.shape, value.reshape(-1).tolist())
 
 
-def get(builder: Builder, x: Lazy, index: Any) -> Any:
-    """x[index] by NumPy's rules, for integers, symbols, slices, newaxis, the ellipsis and arrays of integers."""
-    shape, source = selection(builder, x.shape, index, x.stored is not None and x.stored.role == "list")
+def get(builder: Builder, x: Lazy, index: Any, failure: tuple[Any, ...] | None = None) -> Any:
+    """x[index] by NumPy's rules, for integers, symbols, slices, newaxis, the ellipsis and arrays of integers.
+
+    `failure` says what an index out of bounds is, where x is no tensor.
+    """
+    listed = x.stored is not None and x.stored.role == "list"
+    shape, source = selection(builder, x.shape, index, listed or failure is not None, failure)
     if x.stored is None and not getattr(x.element, "view", False) and not fixed(index):
         x = builder.settle(x)  # an element may be asked for again and again
     return result(remap(x, shape, source))
@@ -104,7 +109,7 @@ def fixed(index: Any) -> bool:
 
 
 def selection(
-    builder: Builder, shape: tuple[int, ...], index: Any, listed: bool = False
+    builder: Builder, shape: tuple[int, ...], index: Any, listed: bool = False, failure: tuple[Any, ...] | None = None
 ) -> tuple[tuple[int, ...], Callable[[tuple[Any, ...]], tuple[Any, ...]]]:
     """The shape of what an index selects, and for an index into that the place in the indexed array.
 
@@ -138,9 +143,9 @@ def selection(
                 raise Unsupported("an index out of range")
             maps.append(item % n)
         elif item.__class__ is Lazy:
-            maps.append(checked_places(builder, item, n))
+            maps.append(checked_places(builder, item, n, ("index_on_axis", axis - 1, n)))
         elif item.__class__ is Sym and item.kind == INT:
-            maps.append(wrapped(builder, item, n, None if listed else ("index_on_axis", axis - 1, n)))
+            maps.append(wrapped(builder, item, n, failure if listed else ("index_on_axis", axis - 1, n)))
         else:
             raise Unsupported("an index of this kind")
 
@@ -216,19 +221,24 @@ def known_integers(builder: Builder, values: Any) -> Lazy:
     return builder.constant(INT, values.shape, values.reshape(-1).tolist())
 
 
-def checked_places(builder: Builder, places: Lazy, n: int) -> Lazy:
-    """An array of indices, each within bounds and counted from the front."""
+def checked_places(builder: Builder, places: Lazy, n: int, failure: tuple[Any, ...] | None = None) -> Lazy:
+    """An array of indices, each within bounds and counted from the front. `failure` is as for `wrapped`."""
     if places.interval is not None:
         low, high = places.interval
         if low >= 0 and high < n:
             return places
         if low < -n or high >= n:
             raise Unsupported("an index out of range")
+    if failure is not None and places.shape:
+        places = builder.settle(places)
+        passed = check_extremes(builder, places, n, failure)
+    else:
+        passed = None
 
     def element(index: tuple[Any, ...]) -> Any:
         i = places.element(index)
         if i.__class__ is Sym:
-            return wrapped(builder, i, n)
+            return wrapped(builder, i, n) if passed is None else from_front(builder, i, n, passed)
         if not -n <= i < n:
             raise Unsupported("an index out of range")
         return i % n
@@ -249,9 +259,35 @@ def wrapped(builder: Builder, i: Sym, n: int, failure: tuple[Any, ...] | None = 
     start = 0 if low >= 0 else -n
     if low < start or high >= n:
         builder.append(ir.Check(i.var, start, n, STATE.site, failure))
-    within = ir.Var(INT)
+    return from_front(builder, i, n)
+
+
+def check_extremes(builder: Builder, places: Lazy, n: int, failure: tuple[Any, ...]) -> Var:
+    """Check an array of indices by its least and its largest one: the tape names the one of these that is wrong.
+
+    The result is a zero that is known where the check has been passed. What must not be read before adds it.
+    """
+    least, largest = OPERATORS["minimum"], OPERATORS["maximum"]
+
+    def step(index: tuple[Any, ...], low: Any, high: Any) -> tuple[Any, ...]:
+        i = places.element(index)
+        return least(low, i), largest(high, i)
+
+    low, high = builder.arrays.fold_over(places.shape, (n - 1, -n), step)
+    builder.append(ir.Check(raw(low), -n, n, STATE.site, failure))
+    builder.append(ir.Check(raw(high), -n, n, STATE.site, failure))
+    passed = Var(INT)
+    builder.append(ir.Set(passed, "copy", (0,), None, None))
+    return passed
+
+
+def from_front(builder: Builder, i: Sym, n: int, passed: Var | None = None) -> Sym:
+    """An index that is known to be within bounds, counted from the front. `passed` is what `check_extremes` gives."""
+    start = 0 if builder.interval(i)[0] >= 0 else -n
+    within = Var(INT)
     builder.ranges[within] = (start, max(n - 1, 0))
-    builder.append(ir.Set(within, "copy", (i.var,), None, None))
+    found = ("copy", (i.var,)) if passed is None else ("add", (i.var, passed))
+    builder.append(ir.Set(within, *found, None, None))
     if start == 0:
         return Sym(builder, within)
     i = Sym(builder, within)

@@ -198,6 +198,7 @@ class Builder:
         # Integers of a dtype of their own, which do not mix with floats.
         self.strong: set[Any] = set()
         self.size = 0
+        self.in_array = False  # whether an element of an array is being computed
         # The singular points of derivatives inside the program.
         self.watch = Watch()
         # The arrays that are known, which stand before everything else; and what is told of a singular point that a
@@ -361,10 +362,21 @@ class Builder:
         if name in ("floor_divide", "mod", "power"):
             if inputs[1].__class__ is int and (inputs[1] < 0 if name == "power" else inputs[1] == 0):
                 raise Unsupported("an operation on integers that fails")
+            if name != "power":
+                self.refuse_zero(inputs[1])
             return self.emit("int_" + name, inputs, INT)
         if name not in FOR_INTEGERS:
             raise Unsupported(f"{name} of integers")
         return self.emit(name, inputs, INT)
+
+    def refuse_zero(self, divisor: Any) -> None:
+        """Leave the kernel where integers are divided by zero."""
+        low, high = self.interval(divisor)
+        if low <= 0 <= high:
+            zero = self.emit("equal", (divisor, 0), BOOL)
+            # Of whole arrays of integers NumPy divides by zero in its own way.
+            failure = None if self.in_array else ("integer_division_by_zero",)
+            self.append(ir.Check(zero.var, 0, 1, STATE.site, failure))
 
     def select(self, condition: Any, a: Any, b: Any) -> Any:
         """`a if condition else b`, both computed."""
@@ -443,7 +455,9 @@ class Builder:
             values = tuple(pick(x, index, shape) if x.__class__ is Lazy else x for x in inputs)
             asking, STATE.site = STATE.site, site
             if any(v.__class__ is Sym for v in values):
+                outer, self.in_array = self.in_array, True
                 found = self.scalar(op, values, attributes)
+                self.in_array = outer
             else:
                 found = op(*values, **(attributes or {}))
             STATE.site = asking

@@ -8,6 +8,7 @@ import re
 
 from . import ir
 from .emitted import Emitted
+from .failures import BESIDE, FAR
 from .ir import BOOL, FLOAT, INT, Array, Stack, Stmt, Var
 from .polls import asking
 from .primitives import TEXT
@@ -259,8 +260,16 @@ class Printer:
 
     def check(self, s: ir.Check, level: int) -> None:
         index = self.text(s.index)
-        self.line(level, f"if not {s.low} <= {index} < {s.size}:")
-        self.line(level + 1, f"fail(run, {self.place(s.site, s.failure)}, {bare(index)})")
+        number = bare(index)
+        if scalar_kind(s.index) == BOOL:
+            self.line(level, f"if not {index}:" if s.low else f"if {bare(index)}:")
+            # Of a float, whether it is above or below 0, or neither.
+            number = "0" if s.value is None else bare(TEXT["int_sign"].format(self.text(s.value)))
+        else:
+            self.line(level, f"if not {s.low} <= {index} < {s.size}:")
+            if s.value is not None:
+                number = f"max({-FAR}, min({number}, {FAR})) * {BESIDE} + {bare(self.text(s.value))}"
+        self.line(level + 1, f"fail(run, {self.place(s.site, s.failure)}, {number})")
 
     def room(self, owner: Any, kind: str, count: Any, site: Site | None = None) -> str:
         """Memory for `count` elements: what belongs to one `owner` is one slot. `site` is where it may run out."""

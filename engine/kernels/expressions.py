@@ -459,7 +459,10 @@ class Expressions:
             items = self.items(value)
             if index.kind != INT or any(item.__class__ not in (*NUMBERS, Sym, Lazy) for item in items):
                 raise self.needed([index], "a list indexed by data")
-            return get(self.builder, array_of_list(self.builder, list(items), "list"), index)
+            what = "a list" if value.__class__ is List else "a tuple"
+            return get(
+                self.builder, array_of_list(self.builder, list(items), "list"), index, ("index_in", what, len(items))
+            )
         if value.__class__ is List:
             value = value.items
         if value.__class__ in (list, tuple, dict, Range, str):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..core.errors import failure, span_of
+from ..core import wording
+from ..core.errors import span_of
 from ..core.limits import out_of_memory
 from ..core.state import STATE
 from .ir import Left, Stopped, Unsupported
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
 
     from ...parser.errors import AdiffError
     from .emitted import Emitted
+
+# A kernel that leaves gives one number. Of two, the first is brought within FAR and multiplied by BESIDE.
+FAR = 1 << 30
+BESIDE = 1 << 32
 
 
 def error_of(left: Left, emitted: Emitted) -> Exception:
@@ -31,8 +36,10 @@ def error_of(left: Left, emitted: Emitted) -> Exception:
         if said is not None and site is not None:
             STATE.site = site
             name, *facts = said
-            error: AdiffError = FAILURES[name](*facts, left.number)
-            return error
+            error = FAILURES[name](*facts, left.number)
+            if error is not None:
+                return error
+        return Unsupported("a step that the tape has to take")
     return Unsupported("an operation that fails, or leaves the integers that a float holds")
 
 
@@ -46,12 +53,37 @@ def interruption(stopped: Stopped, emitted: Emitted) -> BaseException:
     return cause
 
 
-def index_on_axis(axis: int, size: int, index: int) -> AdiffError:
-    """An index of a tensor that is out of range (ops/structure.py says the same of arrays)."""
-    return failure(
-        "E0405", f"index {index} is out of range for axis {axis} of size {size}",
-        f"valid indices are {-size} to {size - 1}" if size else "the axis is empty",
-    )  # fmt: skip
+def index_from_front(number: int) -> AdiffError | None:
+    """An index of a list whose length changes, where it is negative even after the length has been added to it."""
+    index, length = divmod(number, BESIDE)
+    return wording.index_in("a list", length, index - length) if index > -FAR else None
 
 
-FAILURES: dict[str, Callable[..., Any]] = {"index_on_axis": index_on_axis}
+def index_from_end(number: int) -> AdiffError | None:
+    """The same for an index that is too large, given as what is left of the list after it."""
+    rest, length = divmod(number, BESIDE)
+    return wording.index_in("a list", length, length - 1 - rest) if rest > -FAR else None
+
+
+def index_before_front(index: int, place: int) -> AdiffError:
+    """The same for an index that the program states, given as the place that it is from the front."""
+    return wording.index_in("a list", place - index, index)
+
+
+def no_integer_value(sign: int) -> AdiffError:
+    """The integer of a float that is not finite."""
+    return wording.no_integer_value({0: float("nan"), 1: float("inf"), -1: float("-inf")}[sign])
+
+
+# By name, from what the compiler knows and the number with which the kernel left.
+FAILURES: dict[str, Callable[..., AdiffError | None]] = {
+    "index_on_axis": wording.index_on_axis,
+    "index_in": wording.index_in,
+    "index_from_front": index_from_front,
+    "index_from_end": index_from_end,
+    "index_before_front": index_before_front,
+    "integer_division_by_zero": lambda number: wording.integer_division_by_zero(),
+    "no_integer_value": no_integer_value,
+    "assertion_failed": lambda message, number: wording.assertion_failed(message),
+    "calls_itself": lambda name, number: wording.calls_itself(name),
+}

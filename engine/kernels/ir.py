@@ -141,20 +141,26 @@ class Load(Stmt):
 
 
 class Check(Stmt):
-    """Leave the kernel unless `low <= index < size`. What the error is, at the place `site`, is said by `failure`, the
-    name of a function of failures.py and its arguments before the index; where that is None, the tape says it."""
+    """Leave the kernel unless `low <= index < size`, false counting as 0 and true as 1.
 
-    __slots__ = ("index", "low", "size", "site", "failure")
+    What the error is, at the place `site`, is said by `failure`, the name of a function of failures.py and its arguments
+    before the number that the kernel gives: the index or, where there is a `value`, what `Printer.check` makes of both.
+    Where `failure` is None, the tape says it.
+    """
+
+    __slots__ = ("index", "low", "size", "site", "failure", "value")
     index: Any
     low: int
     size: int
     site: Site | None
     failure: tuple[Any, ...] | None
+    value: Any
 
     def __init__(
-        self, index: Any, low: int, size: int, site: Site | None = None, failure: tuple[Any, ...] | None = None
-    ) -> None:
-        super().__init__(index, low, size, site, failure)
+        self, index: Any, low: int, size: int, site: Site | None = None, failure: tuple[Any, ...] | None = None,
+        value: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(index, low, size, site, failure, value)
 
 
 class Alloc(Stmt):
@@ -393,7 +399,7 @@ class Checker:
         self.define(s.var)
 
     def check(self, s: Check) -> None:
-        self.use(s.index)
+        self.use(s.index, s.value)
 
     def alloc(self, s: Alloc) -> None:
         self.define(s.array)

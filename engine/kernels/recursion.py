@@ -11,6 +11,7 @@ recursion too.
 
 from __future__ import annotations
 
+from ..core.state import STATE
 from ..ops.registry import NAMES
 from ..program import core as c
 from . import ir
@@ -72,6 +73,7 @@ class Recursion:
         self.function = function
         self.hoisted: dict[int, Hoisted] = {}
         self.first = args
+        self.outer = len(machine.active)
         # What each parameter is: None as long as all calls pass the same.
         self.kept: list[list[Kind] | None] = [None] * len(args)
         self.structures: list[Any] = list(args)
@@ -199,7 +201,14 @@ class Recursion:
         place = builder.integer("add", builder.integer("multiply", self.depth, self.width), number)
         leaves = [self.top(frame["results", k], place) for k in range(len(self.kinds))]
 
+        site = STATE.site
+        # The tape counts all calls: those around the first one, and those between one and the next.
+        between = len(machine.active) - self.outer - 1
+        deepest = (MAX_DEPTH - self.outer) // (1 + between) - 1
+
         def stop() -> None:
+            failure = None if between else ("calls_itself", self.function.code.name)
+            builder.append(ir.Check(raw(self.depth), 0, deepest, site, failure))
             caller[SUSPEND] = True
             for i, kinds in enumerate(self.kept):
                 if kinds is not None:
@@ -296,10 +305,9 @@ class Recursion:
         stopped = inner[SUSPEND]
         ends = self.ends(inner[RETURN], stopped)
         if ends is not True:
-            self.builder.append(ir.Check(raw(self.builder.to_int(ends)), 1, 2))
+            self.builder.append(ir.Check(raw(ends), 1, 2))
 
         def push() -> None:
-            self.builder.append(ir.Check(raw(depth), 0, MAX_DEPTH - 1))
             above = self.builder.integer("add", depth, 1)
             for i, kinds in enumerate(self.kept):
                 for k, _ in enumerate(kinds or ()):

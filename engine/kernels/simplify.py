@@ -60,7 +60,7 @@ def live(kernel: ir.Kernel, logs: bool, undone: set[int]) -> set[Any]:
             elif s.__class__ is ir.Load:
                 need(s.var, content(s, undone), s.index, *control)
             elif s.__class__ is ir.Check:
-                roots.extend(x for x in (s.index, *control) if x.__class__ is Var)
+                roots.extend(x for x in (s.index, s.value, *control) if x.__class__ is Var)
             elif s.__class__ is ir.Alloc:
                 need(s.array, *control)
             elif isinstance(s, ir.Store | ir.AddTo):

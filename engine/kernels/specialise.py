@@ -228,18 +228,20 @@ class Specialiser(Sequences):
                 if not -length <= index < length:
                     raise Unsupported("an index that does not fit")
                 return index % length
-            return wrapped(self.builder, index, length)  # type: ignore[arg-type]
+            return wrapped(self.builder, index, length, ("index_in", "a list", length))  # type: ignore[arg-type]
         room = container.array.shape[0]
-        builder = self.builder
+        builder, site = self.builder, STATE.site
         if index.__class__ is int and index < 0:
+            failure: tuple[Any, ...] = ("index_before_front", index)
             index = self.longer(length, index)
-            builder.append(ir.Check(raw(index), 0, room))
+            builder.append(ir.Check(raw(index), 0, room, site, failure))
         else:
             if index.__class__ is Sym and builder.interval(index)[0] < 0:
                 negative = builder.emit("less", (index, 0), BOOL)
                 index = builder.emit("where_select", (negative, builder.integer("add", index, length), index), INT)
-                builder.append(ir.Check(raw(index), 0, room))
-            builder.append(ir.Check(raw(builder.integer("subtract", self.longer(length, -1), index)), 0, room))
+                builder.append(ir.Check(raw(index), 0, room, site, ("index_from_front",), raw(length)))
+            rest = builder.integer("subtract", self.longer(length, -1), index)
+            builder.append(ir.Check(raw(rest), 0, room, site, ("index_from_end",), raw(length)))
         return wrapped(builder, index, room) if index.__class__ is Sym else index
 
     def grow(self, container: List, value: Any) -> None:
@@ -371,8 +373,11 @@ class Specialiser(Sequences):
         if holds is False:
             raise Unsupported("an assertion that fails")
         if holds is not True:
-            # Where it fails, the tape says so in the user's words.
-            self.builder.append(ir.Check(raw(self.builder.to_int(holds)), 1, 2))
+            # Words that are to be computed are the tape's to say.
+            failure = ("assertion_failed", None) if node.message is None else None
+            if node.message.__class__ is c.Literal and node.message.value.__class__ is str:
+                failure = ("assertion_failed", node.message.value)
+            self.builder.append(ir.Check(raw(holds), 1, 2, node.site, failure))
 
 
 def coordinates(builder: Builder, shape: tuple[int, ...]) -> Lazy:

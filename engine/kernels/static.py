@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..core.state import STATE
 from ..ops.registry import NAMES
+from . import ir
 from .build import NUMBERS, Lazy, Sym
 from .functional import FUNCTIONALS
 from .ir import FLOAT, INT, Unsupported
@@ -190,10 +191,17 @@ def float_(machine: Specialiser, x: Any = 0.0) -> Any:
 
 def int_(machine: Specialiser, x: Any = 0) -> Any:
     if x.__class__ is Sym:
-        return machine.builder.emit("to_int", (x,), INT) if x.kind == FLOAT else machine.builder.to_int(x)
+        return whole_number(machine, x) if x.kind == FLOAT else machine.builder.to_int(x)
     if x.__class__ in (int, bool) or (x.__class__ is float and x - x == 0.0):
         return int(x)
     raise Unsupported("int of this")
+
+
+def whole_number(machine: Specialiser, x: Sym) -> Any:
+    """The integer of a float, which nan and infinity have not."""
+    finite = machine.builder.apply(NAMES["isfinite"], (x,), None)
+    machine.builder.append(ir.Check(finite.var, 1, 2, STATE.site, ("no_integer_value",), x.var))
+    return machine.builder.emit("to_int", (x,), INT)
 
 
 def whole_part(name: str) -> Callable[..., Any]:

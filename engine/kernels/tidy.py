@@ -244,6 +244,8 @@ def shorter(op: str, args: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
         op = "multiply"
     if op == "multiply" and args[0].__class__ is float and args[0] == 1.0:
         return "copy", args[1:]
+    if op == "add" and args[1].__class__ is int and args[1] == 0 and getattr(args[0], "kind", None) == ir.INT:
+        return "copy", args[:1]
     if op == "not_equal" and all(a.__class__ is float for a in args):
         return "copy", (args[0] != args[1],)
     if op == "logical_and":

@@ -9,6 +9,7 @@ from ..core.dtypes import WEAK_COUNT
 from ..core.errors import failure, plural
 from ..core.limits import nest
 from ..core.tensor import OPERATORS, SCALARS, Tensor
+from ..core.wording import index_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,9 +75,7 @@ def get_item(value: Any, index: Any) -> Any:
             try:
                 return value[key]
             except IndexError:
-                raise failure(
-                    "E0405", f"index {key} is out of range for {describe(value)} of length {len(value)}"
-                ) from None
+                raise index_in(describe(value), len(value), key) from None
         if key.__class__ is slice:
             try:
                 return value[key]
@@ -136,7 +135,7 @@ def set_item(container: Any, index: Any, value: Any) -> Any:
                 "E0405", "a list takes an integer or a slice as its index", "array(xs) makes a tensor of a list"
             )
         if not -len(container) <= key < len(container):
-            raise failure("E0405", f"index {key} is out of range for a list of length {len(container)}")
+            raise index_in("a list", len(container), key)
         container[key] = value
         return container
     if cls is dict:

@@ -9,6 +9,7 @@ from ..core.errors import failure, plural
 from ..core.operation import Operation, composite, linear, no_tangent
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
+from ..core.wording import index_on_axis
 from .support import BATCH, CUBE, SQUARE, VECTOR, WIDE, as_shape, axis_of, cases, count, mask_tensor, shape_of
 
 TYPE_CHECKING = False
@@ -64,10 +65,7 @@ def index_failure(shape: tuple[int, ...], index: Any, fault: Exception) -> Excep
         if values is not None and values.size:
             low, high = int(values.min()), int(values.max())
             if low < -size or high >= size:
-                return failure(
-                    "E0405", f"index {low if low < -size else high} is out of range for axis {axis} of size {size}",
-                    f"valid indices are {-size} to {size - 1}" if size else "the axis is empty",
-                )  # fmt: skip
+                return index_on_axis(axis, size, low if low < -size else high)
         axis += 1
     return failure("E0405", str(fault).replace("IndexError: ", ""))
 

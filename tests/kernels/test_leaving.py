@@ -13,6 +13,7 @@ from typing import Any
 import adiff
 import pytest
 from adiff import AdiffError
+from adiff.engine import evaluation
 from adiff.engine.autodiff import drivers
 from adiff.engine.kernels import compiler, emit, ir, polls
 from agreement import outcome
@@ -43,16 +44,16 @@ def refused(text: str, at: dict[str, Any], **options: Any) -> AdiffError:
     return caught.value
 
 
+def never(*arguments: Any) -> None:
+    raise AssertionError("the tape ran")
+
+
 @pytest.mark.parametrize(("text", "at"), OUT_OF_RANGE)
 def test_an_index_out_of_range_is_said_without_the_tape(
     text: str, at: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tape = outcome(adiff.program(text), at, "tape", "grad", None)
     assert isinstance(tape, AdiffError)
-
-    def never(*arguments: Any) -> None:
-        raise AssertionError("the tape ran")
-
     monkeypatch.setattr(drivers, "recorded", never)
     kernel = refused(text, at)
     assert (kernel.code, kernel.message, kernel.hint) == (tape.code, tape.message, tape.hint)
@@ -61,10 +62,73 @@ def test_an_index_out_of_range_is_said_without_the_tape(
     assert (kernel.span.start, kernel.span.end) == (tape.span.start, tape.span.end)
 
 
-def test_an_index_of_a_list_is_said_by_the_tape() -> None:
-    text = "w = [x, 2 * x]\ns = 0.0\nfor i in range(n):\n    s = s + w[i]\ns"
-    error = refused(text, {"x": 2.0, "n": 5})
-    assert error.message == "index 2 is out of range for a list of length 2"
+LONG = 10**6  # iterations of which the tape would take seconds
+
+# What fails in a loop of `k` iterations for each step of `i // k`: the same error for every k.
+FAILING = {
+    "a list": ("w = [x, 2 * x]\ns = 0.0\nfor i in range(n):\n    s = s + w[i // k]\ns", {}),
+    "a list from its end": ("w = [x, 2 * x]\ns = 0.0\nfor i in range(n):\n    s = s + w[-1 - i // k]\ns", {}),
+    "a list's item replaced": ("w = [x, 2 * x]\nfor i in range(n):\n    w[i // k] = x * i\nw[0]", {}),
+    "a tuple": ("w = (x, 2 * x)\ns = 0.0\nfor i in range(n):\n    s = s + w[i // k]\ns", {}),
+    "a list that grew": (
+        "w = [x]\nfor i in range(300):\n    if i % 100 == 7:\n        w.append(x * i)\n"
+        "s = 0.0\nfor i in range(n):\n    s = s + w[i // k]\ns",
+        {},
+    ),
+    "a list that grew, from its end": (
+        "w = [x]\nfor i in range(300):\n    if i % 100 == 7:\n        w.append(x * i)\n"
+        "s = 0.0\nfor i in range(n):\n    s = s + w[1 - i // k]\ns",
+        {},
+    ),
+    "a list that is too short": (
+        "w = []\nfor i in range(300):\n    if x > i:\n        w.append(x * i)\ns = x\nfor i in range(n):\n    s = s * 0.5\ns + w[-3]",
+        {},
+    ),
+    "a tensor": ("s = 0.0\nfor i in range(n):\n    s = s + v[i // k]\ns", {"v": [1.0, 2.0, 3.0]}),
+    "an array of indices": ("s = 0.0\nfor i in range(n):\n    s = s + sum(v[[3 - i // k, i // k]])\ns", {"v": [1.0] * 4}),
+    "an array of indices, its least": (
+        "s = x\nfor i in range(n):\n    s = s + sum(v[p - i // k])\ns", {"v": [1.0] * 4, "p": [1, -2, 0]},
+    ),
+    "elements replaced": ("w = v * x\nfor i in range(n):\n    w[[i // k, 0]] = v[:2]\nsum(w)", {"v": [1.0, 2.0, 3.0]}),
+    "an assertion": ("s = x\nfor i in range(n):\n    s = s * 0.5\n    assert i // k < 3\ns", {}),
+    "an assertion with words": ("s = x\nfor i in range(n):\n    s = s * 0.5\n    assert i // k < 3, 'too many'\ns", {}),
+    "a division by zero": ("s = x\nfor i in range(n):\n    s = s + 7 // (3 - i // k)\ns", {}),
+    "a remainder by zero": ("s = x\nfor i in range(n):\n    s = s + 7 % (3 - i // k)\ns", {}),
+    "a division that nothing uses": ("s = x\nfor i in range(n):\n    j = 7 // (3 - i // k)\n    s = s * 0.5\ns", {}),
+    "integers by zero": ("s = x\nfor i in range(n):\n    s = s + p[0] // (p[1] - i // k)\ns", {"p": [3, 2]}),
+    "the integer of infinity": ("s = x\nfor i in range(n):\n    j = int(1.0 / (1 - i // k))\n    s = s * 0.5\ns", {}),
+    "the integer of nan": ("s = x\nfor i in range(n):\n    s = s + int(x * 0.0 / (1 - i // k))\ns", {}),
+    "the integer below minus infinity": (
+        "import math\ns = x\nfor i in range(n):\n    s = s + math.floor(-1.0 / (1 - i // k))\ns", {},
+    ),
+    "a recursion": ("def f(j, y):\n    if j <= 0:\n        return y\n    return f(j - 1, y * 0.5)\nf(n, x)", {}),
+    "a recursion in a function": (
+        "def f(j, y):\n    return y if j <= 0 else f(j - 1, y * 0.5)\ndef g(y):\n    return f(n, y)\ng(x)", {},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FAILING)
+def test_an_error_in_a_long_loop_is_said_without_the_tape(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    text, more = FAILING[name]
+    wrt = [source for source in ("x", "v") if source in adiff.program(text).core.inputs]
+    found = {}
+    for engine, k in (("tape", 3), ("kernel", LONG)):
+        program = adiff.program(text)
+        at = {
+            name: value for name, value in {"x": 2.0, "n": 8 * k, "k": k, **more}.items() if name in program.core.inputs
+        }
+        if name.startswith("a recursion"):
+            at["n"] = 7000
+        with monkeypatch.context() as patch:
+            if engine == "kernel":
+                patch.setattr(evaluation.Evaluation, "execute", never)
+            with pytest.raises(AdiffError) as caught:
+                program.evaluate("grad", at, wrt, engine=engine)
+        error = caught.value
+        assert error.span is not None
+        found[engine] = (error.code, error.message, error.hint, error.span.start, error.span.end)
+    assert found["kernel"] == found["tape"]
 
 
 def test_heads_count_against_the_memory_limit() -> None:

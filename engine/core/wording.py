@@ -1,0 +1,41 @@
+"""Errors that more than one part of the engine finds, in the words that they all use."""
+
+from __future__ import annotations
+
+from . import limits
+from .errors import failure
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ...parser.errors import AdiffError
+    from .state import Site
+
+
+def index_on_axis(axis: int, size: int, index: int) -> AdiffError:
+    """An index of a tensor that is out of range."""
+    return failure(
+        "E0405", f"index {index} is out of range for axis {axis} of size {size}",
+        f"valid indices are {-size} to {size - 1}" if size else "the axis is empty",
+    )  # fmt: skip
+
+
+def index_in(what: str, length: int, index: int) -> AdiffError:
+    """An index of a list, a tuple or a string that is out of range."""
+    return failure("E0405", f"index {index} is out of range for {what} of length {length}")
+
+
+def integer_division_by_zero() -> AdiffError:
+    return failure("E0402", "integer division by zero", "divide floats for inf: write 1.0 / 0")
+
+
+def no_integer_value(value: float) -> AdiffError:
+    return failure("E0401", f"int: {value} has no integer value")
+
+
+def assertion_failed(message: str | None, site: Site | None = None) -> AdiffError:
+    return failure("E0406", "assertion failed" + ("" if message is None else f": {message}"), site=site)
+
+
+def calls_itself(name: str) -> AdiffError:
+    """A call that is one too many inside others."""
+    return failure("E0605", f"{name} calls itself more than {limits.MAX_CALL_DEPTH} deep", "does the recursion end?")
