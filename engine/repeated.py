@@ -169,6 +169,8 @@ class Repeated:
             results = self.called(given)
         except (Left, Stopped):
             return None
+        if built.whole and results[1]:
+            return None
         if built.noted:
             if any(results[-1]):
                 return None

@@ -56,6 +56,7 @@ class State:
         "recorders",
         "running",
         "seen",
+        "singular",
         "site",
         "tally",
         "trace",
@@ -76,6 +77,8 @@ class State:
         self.site: Site = NOWHERE
         self.notices: list[Notice] = []
         self.seen: set[tuple[Any, ...]] = set()
+        # The singular points that have been told, by place, with what decides which one that is.
+        self.singular: dict[tuple[int, int], tuple[tuple[int, str], Notice]] = {}
         self.kinks = "adiff"
         # The bytes that a long loop may keep for its reverse sweep; None means what it takes.
         self.checkpoint: int | None = None
@@ -99,15 +102,32 @@ class State:
         self.transposing = False
 
     def notify(self, code: str, message: str, site: Site | None = None) -> None:
-        """Report once per place and message; a singular point once per place.
-
-        The derivative of a derivative meets the same point again, in operations that the user never wrote.
-        """
+        """Report once per place and message; a singular point once per place."""
         site = self.site if site is None else site
-        key = (code, "" if code == "N0501" else message, site.start, site.end)
+        if code == "N0501":
+            self.notify_singular(message, site)
+            return
+        key = (code, message, site.start, site.end)
         if key not in self.seen:
             self.seen.add(key)
             self.notices.append(Notice(code, message, site))
+
+    def notify_singular(self, message: str, site: Site) -> None:
+        """Report a singular point once per place.
+
+        The derivative of a derivative meets it again, in operations that the user never wrote: what was met while more
+        recorders were active counts. Of several kinds, met in whatever order, the first in the alphabet is told.
+        """
+        rank = -len(self.recorders), message
+        place = site.start, site.end
+        known = self.singular.get(place)
+        if known is None:
+            notice = Notice("N0501", message, site)
+            self.notices.append(notice)
+            self.singular[place] = rank, notice
+        elif rank < known[0]:
+            known[1].message = message
+            self.singular[place] = rank, known[1]
 
 
 STATE = State()

@@ -5,7 +5,8 @@ core program --specialise--> IR --fuse, adjoint--> IR --simplify, tidy--> IR --e
 specialise (expressions, static, functional) the core program run on symbols; build, arrays, array_rows, composites
 control, loops, heap                         branches and loops: what they change, merged and carried
 sequences, recursion, hoist                  lists and what can be gone through; recursion as a loop over frames
-inputs, structures                           what a kernel is specialised to; results that are lists, tuples and dicts
+inputs, structures, whole                    what a kernel is specialised to; results that are lists, tuples and dicts, or
+                                             integers on some paths
 activity                                     what needs a cotangent, and what a tape would follow
 fuse                                         loops over one range as one, without the arrays between them
 dear                                         what the reverse sweep had better load than compute again

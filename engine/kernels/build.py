@@ -195,6 +195,8 @@ class Builder:
         self.values: dict[Var, int] = {}
         # Floats that were computed from such inputs and bare integers alone.
         self.whole: set[Var] = set()
+        # Floats that are integers on some paths of the program, and what they come from (whole.py).
+        self.widened: dict[Var, tuple[Any, ...]] = {}
         # Integers of a dtype of their own, which do not mix with floats.
         self.strong: set[Any] = set()
         self.size = 0

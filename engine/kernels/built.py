@@ -35,12 +35,13 @@ class Built:
     that do if the parameters at the positions in `bounds` are at least as large as it says, so that their loops run.
     `estimate` is the program that a tape would run, with the work of `passes` gradients, and `outline` what that work
     is estimated from. A kernel that was kept has no IR. Of a loop over the rows of a table, `emitted` is the
-    source, and `columns` what it writes: kind and elements of each.
+    source, and `columns` what it writes: kind and elements of each. `whole` says that the second result tells whether
+    the first, a float, is an integer of the program.
     """
 
     __slots__ = (
         "bounds", "columns", "counted", "emitted", "estimate", "kernel", "lost", "noted", "outline", "passes", "shape",
-        "structure", "sure", "sure_if_running",
+        "structure", "sure", "sure_if_running", "whole",
     )  # fmt: skip
 
     def __init__(self, kernel: ir.Kernel | None, shape: tuple[int, ...]) -> None:
@@ -59,6 +60,7 @@ class Built:
         self.bounds: list[tuple[int, int]] = []
         self.emitted: Emitted | None = None
         self.columns: list[tuple[str, int]] = []
+        self.whole = False
 
     def surely_connected(self, name: str, values: Sequence[Any]) -> bool:
         """Whether the result depends on a source for these arguments of the kernel, whatever its derivative is."""
@@ -81,6 +83,7 @@ def to_plain(built: Built, source: Source) -> dict[str, Any]:
         "columns": built.columns,
         "passes": built.passes,
         "outline": built.outline,
+        "whole": built.whole,
     }
 
 
@@ -97,6 +100,7 @@ def from_plain(plain: dict[str, Any], source: Source) -> Built:
     built.columns = plain["columns"]
     built.passes = plain["passes"]
     built.outline = plain["outline"]
+    built.whole = plain["whole"]
     return built
 
 

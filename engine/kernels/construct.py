@@ -19,6 +19,7 @@ from .specialise import specialise
 from .structures import Packed
 from .tidy import tidy
 from .values import List
+from .whole import whole
 from .work import COMMAND_WORK
 
 TYPE_CHECKING = False
@@ -106,12 +107,23 @@ class Lowered:
         return found
 
 
-def build(program: CoreProgram, spec: dict[str, Any], sources: Sequence[str] | None) -> Built:
-    """The kernel of the value (sources None) or of value and gradient."""
+def build(program: CoreProgram, spec: dict[str, Any], sources: Sequence[str] | None, typed: bool = False) -> Built:
+    """The kernel of the value (sources None) or of value and gradient.
+
+    Where the value is asked for alone, and `typed`, a second result may say that it is an integer (`Built.whole`).
+    """
     lowered = Lowered(program, spec, sources or (), True)
     watch = lowered.builder.watch
     if sources is None:
+        flag = (
+            whole(lowered.builder, lowered.element(()))
+            if typed and lowered.packed is None and not lowered.shape
+            else False
+        )
+        if flag.__class__ is Sym:
+            lowered.kernel.results.append(raw(flag))
         valued = lowered.built(fuse(watch.given(lowered.kernel)), watch.noted)
+        valued.whole = flag.__class__ is Sym
         valued.passes = COMMAND_WORK["value"]
         return valued
     result = lowered.summed()

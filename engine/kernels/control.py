@@ -30,6 +30,7 @@ from .values import (
     Unset,
     equal,
 )
+from .whole import note_branch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -254,9 +255,10 @@ class Merging:
             return self.condition
         if a is False and b is True:
             return builder.emit("logical_not", (self.condition,), BOOL)
-        if kind == FLOAT:
-            a, b = self.machine.within(self.blocks[0], a), self.machine.within(self.blocks[1], b)
         var = Var(kind, "m")
+        if kind == FLOAT:
+            note_branch(builder, var, a, b)
+            a, b = self.machine.within(self.blocks[0], a), self.machine.within(self.blocks[1], b)
         if kind == INT:
             (low, high), (lower, higher) = builder.interval(a), builder.interval(b)
             builder.ranges[var] = (min(low, lower), max(high, higher))

@@ -12,7 +12,6 @@ from .machine import FAILED, NO_MEMORY
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from ...parser.errors import AdiffError
     from .emitted import Emitted

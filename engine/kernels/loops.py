@@ -31,6 +31,7 @@ from .values import (
     Unset,
     equal,
 )
+from .whole import note_loop
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -497,6 +498,7 @@ class Loops(Control):
         if spec.__class__ is Number:
             initial: Any = ZEROS[spec.kind] if old is UNSET else old
             if spec.kind == FLOAT:
+                note_loop(builder, spec.phi, initial, new)
                 initial, new = builder.to_float(initial), self.within(block, new)
             carried.append((spec.phi, raw(initial), raw(new)))
             return Sym(builder, spec.phi)

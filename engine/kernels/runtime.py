@@ -75,6 +75,9 @@ def run(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
         if not values[position].is_integer():
             raise Unsupported("a range of a broken number")
     results = called(compiled, values)
+    if built.whole:
+        value, is_whole, *rest = results
+        results = (int(value) if is_whole else value, *rest)
     if built.noted:
         hit = [noted for flag, noted in zip(results[-1], built.noted) if flag]
         results = results[:-1]
@@ -209,7 +212,7 @@ class Kernels:
         def make() -> Built:
             from .construct import build
 
-            return build(self.program, spec, sources)
+            return build(self.program, spec, sources, True)
 
         compiled = self.prepared(key, make, given, always)
         if compiled is None:

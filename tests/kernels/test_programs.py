@@ -49,6 +49,21 @@ def test_program(case: str) -> None:
 
 
 @pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("command", ["grad", "hessian"])
+@pytest.mark.parametrize(
+    ("term", "x"), [("relu6(x - 6 * i)", 6.0), ("relu6(x + 6 * i)", 0.0), ("log(x - i)", 2.0), ("log(x + i)", -2.0)]
+)
+def test_of_several_kinks_at_one_place_both_tiers_tell_the_same(term: str, x: float, command: str) -> None:
+    text = f"s = 0.0\nfor i in range(4):\n    s = s + {term}\ns"
+    agree(text, {"x": x}, command=command)
+    told = [n.message for n in adiff.program(text).evaluate(command, {"x": x}).notices if n.code == "N0501"]
+    assert len(told) == 1
+    # Whatever order the iterations come in.
+    turned = adiff.program(text.replace("range(4)", "range(3, -1, -1)")).evaluate(command, {"x": x})
+    assert [n.message for n in turned.notices if n.code == "N0501"] == told
+
+
+@pytest.mark.usefixtures("interpret")
 @pytest.mark.parametrize("policy", ["adiff", "tensorflow", "jax", "torch"])
 def test_kinks_by_every_policy(policy: str) -> None:
     for case in CASES:

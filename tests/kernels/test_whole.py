@@ -1,0 +1,41 @@
+"""Values that are integers on some paths of a program and floats on others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import adiff
+import pytest
+
+ADDED = "k = 0\nfor i in range(n):\n    k = k + x\nk"
+CASES: list[tuple[str, dict[str, Any]]] = [
+    (ADDED, {"x": 2.5, "n": 0}),
+    (ADDED, {"x": 2.0, "n": 3}),
+    (ADDED.replace("k = 0", "k = 0.0"), {"x": 2.0, "n": 0}),
+    ("k = 1\ny = x\nwhile y > 3:\n    k = k * y\n    y = y - 1\nk", {"x": 2.0}),
+    ("k = 0\nfor i in range(n):\n    k += i\nk", {"n": 0}),
+    ("k = 7\nif x > 3:\n    k = 0.5\nk", {"x": 2.0}),
+    ("k = 7\nif x > 3:\n    k = 0.5\nk", {"x": 4.0}),
+    ("k = 7\nif x > 3:\n    k = 1.0\nfor i in range(n):\n    k = k + x\nk", {"x": 2.0, "n": 0}),
+    ("k = 7\nif x > 3:\n    k = 1.0\nfor i in range(n):\n    k = k + x\nk", {"x": 4.0, "n": 0}),
+    ("k = 7\nfor i in range(m):\n    k = k + 1\nfor i in range(n):\n    k = k + x\nk", {"x": 2.0, "n": 0, "m": 3}),
+    ("k = 7\nfor i in range(m):\n    k = k + x\nfor i in range(n):\n    k = k * x\nk", {"x": 2.0, "n": 0, "m": 1}),
+    ("k = 7\nfor i in range(m):\n    k = k + x\nfor i in range(n):\n    k = k * x\nk", {"x": 2.0, "n": 0, "m": 0}),
+]
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(("text", "at"), CASES)
+def test_the_value_is_of_the_type_that_the_tape_gives(text: str, at: dict[str, Any]) -> None:
+    found = {}
+    for engine in ("tape", "kernel"):
+        outcome = adiff.program(text).evaluate("value", at, engine=engine)
+        assert outcome.engine == engine
+        found[engine] = (repr(outcome.value), outcome.types["value"])
+    assert found["kernel"] == found["tape"]
+
+
+def test_a_repeated_value_is_of_that_type_too() -> None:
+    program = adiff.program(ADDED)
+    value = program.repeated("value", {"x": 2.0, "n": 3}, engine="kernel")
+    assert [repr(value({"x": 2.0, "n": n}).value) for n in (0, 1, 0, 2)] == ["0", "2.0", "0", "4.0"]
