@@ -374,7 +374,7 @@ class Specialiser(Sequences):
             raise Unsupported("an assertion that fails")
         if holds is not True:
             # Words that are to be computed are the tape's to say.
-            failure = ("assertion_failed", None) if node.message is None else None
+            failure: tuple[Any, ...] | None = ("assertion_failed", None) if node.message is None else None
             if node.message.__class__ is c.Literal and node.message.value.__class__ is str:
                 failure = ("assertion_failed", node.message.value)
             self.builder.append(ir.Check(raw(holds), 1, 2, node.site, failure))
