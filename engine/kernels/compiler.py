@@ -18,6 +18,7 @@ from __future__ import annotations
 from _thread import allocate_lock
 from contextlib import contextmanager
 
+from .externals import EXTERNALS, address, call
 from .ir import BOOL, FLOAT, INT
 from .machine import (
     CAPACITY,
@@ -70,7 +71,7 @@ def namespace() -> dict[str, Any]:
             binding.add_symbol(RESIZE, resize_address())
             found = helpers(njit)
             found["_square_rest"] = square_rest()  # the helpers call it by this name
-            NAMESPACE.update({**found, **host_calls()})
+            NAMESPACE.update({**found, **host_calls(), **{name: external(name) for name in EXTERNALS}})
     return dict(NAMESPACE)
 
 
@@ -106,7 +107,27 @@ def compiled_by_numba(emitted: Emitted) -> Code:
     context = cpu_target.target_context
     with sums_in_order():
         made = compile_extra(cpu_target.typing_context, context, names["kernel"], types, None, flags, {})
-        return Code(made.library._get_compiled_object(), made.fndesc.llvm_func_name)
+        declared = [f.name for f in made.library._final_module.functions if f.is_declaration and f.name in EXTERNALS]
+        return Code(made.library._get_compiled_object(), made.fndesc.llvm_func_name, declared)
+
+
+def external(name: str) -> Any:
+    """A function of the table of externals, for emitted source."""
+    from llvmlite import binding
+    from numba import types
+    from numba.extending import intrinsic
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        binding.add_symbol(name, address(name))  # Numba loads what it compiles
+        return call(builder, name, args)
+
+    def called(typing_context: Any, *operands: Any) -> Any:
+        return types.float64(*[types.float64] * len(operands)), generate
+
+    parameters = ", ".join("xyz"[: EXTERNALS[name].arguments])
+    own: dict[str, Any] = {"called": called}
+    exec(f"def {name}(context, {parameters}): return called(context, {parameters})", own)
+    return intrinsic(own[name])
 
 
 def square_rest() -> Any:

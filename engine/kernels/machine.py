@@ -22,7 +22,7 @@ from .ir import BOOL, FLOAT, INT, Left, Stopped, Unsupported
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from .emitted import Emitted
@@ -40,13 +40,14 @@ SCALARS = {FLOAT: ctypes.c_double, INT: ctypes.c_int64, BOOL: ctypes.c_bool}
 
 
 class Code:
-    """Object code and the name of its function."""
+    """Object code, the name of its function, and what it calls of other libraries (externals.py)."""
 
-    __slots__ = ("object", "symbol")
+    __slots__ = ("externals", "object", "symbol")
 
-    def __init__(self, code: bytes, symbol: str) -> None:
+    def __init__(self, code: bytes, symbol: str, externals: Sequence[str] = ()) -> None:
         self.object = code
         self.symbol = symbol
+        self.externals = externals
 
 
 def resize_address() -> int:
@@ -87,6 +88,10 @@ class Loader:
             .import_symbol(RESIZE, resize_address())
             .export_symbol(code.symbol)
         )
+        for name in code.externals:
+            from .externals import address
+
+            library.import_symbol(name, address(name))
         try:
             kept = library.link(self.jit, f"kernel{self.libraries}")
         except RuntimeError as fault:

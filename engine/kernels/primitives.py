@@ -2,7 +2,7 @@
 
 A row's text stands in the row (`kernel=`): `{0}`, `{1}`, ... for the operands and `{alpha}` for a static parameter; the
 kind of the result follows from the row's dtype rule. The helpers that texts call (`_sigmoid`, ...) are defined in PRELUDE
-or taken from ops/special_scalar.py; they are compiled into the kernel. The text gives what the row gives, for
+or taken from ops/special_*.py; they are compiled into the kernel. The text gives what the row gives, for
 infinities, nan and signed zeros too.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from ..autodiff.revolve import revolve
-from ..ops import special_scalar
+from ..ops import special_integrals, special_parameters, special_scalar
 from ..ops.registry import ROWS
 from .ir import BOOL, FLOAT, INT
 
@@ -398,13 +398,16 @@ def _int_power(a, b):
 """
 
 
+BORROWED = {**vars(special_parameters), **vars(special_integrals), **vars(special_scalar)}
+
+
 def borrowed() -> dict[str, Callable[..., Any]]:
-    """The functions of ops/special_scalar.py that texts call, and those that they call: compiled from their source."""
+    """The functions of ops/special_*.py that texts call, and those that they call: compiled from their source."""
     found: dict[str, Callable[..., Any]] = {}
     pending = sorted({name for text in TEXT.values() for name in re.findall(r"\w+", text)})
     while pending:
         name = pending.pop()
-        function = vars(special_scalar).get(name)
+        function = BORROWED.get(name)
         if name not in found and callable(function):
             found[name] = function
             pending.extend(function.__code__.co_names)
@@ -415,9 +418,7 @@ def helpers(compiler: Any) -> dict[str, Any]:
     """The namespace that emitted kernels run in; `compiler` stands for Numba's njit (tests run kernels without it)."""
     import inspect
 
-    namespace: dict[str, Any] = {
-        name: value for name, value in vars(special_scalar).items() if value.__class__ in (float, tuple)
-    }
+    namespace: dict[str, Any] = {name: value for name, value in BORROWED.items() if value.__class__ in (float, tuple)}
     sources = [*borrowed().values(), revolve]
     own = "\n\n".join("@compiled\n" + inspect.getsource(function) for function in sources)
     # The gamma function of C is none that a kernel could load: `_gamma` stands for it.

@@ -62,7 +62,7 @@ def load_kernel(built: Built, kept: dict[str, Any], source: Source) -> Compiled:
     if kept["processor"] != processor():
         raise Unsupported("machine code for another processor")
     emitted = emitted_from_plain(kept["emitted"], source)
-    return Compiled(built, Entry(emitted, Code(kept["object"], kept["symbol"])), emitted)
+    return Compiled(built, Entry(emitted, Code(kept["object"], kept["symbol"], kept["externals"])), emitted)
 
 
 def run(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
@@ -192,6 +192,7 @@ class Kernels:
                     "emitted": emitted.to_plain(self.source),
                     "object": code.object,
                     "symbol": code.symbol,
+                    "externals": list(code.externals),
                     "processor": processor(),
                 },
             )

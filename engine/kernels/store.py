@@ -39,8 +39,8 @@ ENVIRONMENT: list[str] = []
 
 
 def environment() -> str:
-    """What machine code depends on beside its program: this Python, Numba, adiff's own sources and the processor."""
-    versions = [own_version(name) for name in ("numba", "llvmlite", "numpy")]
+    """What machine code depends on beside its program: this Python, the libraries, adiff's own sources and the processor."""
+    versions = [own_version(name) for name in ("numba", "llvmlite", "numpy", "scipy")]
     return repr((sys.hexversion, sys.platform, versions, sources(), processor()))
 
 

@@ -85,7 +85,8 @@ erfc = elementwise(
 )  # fmt: skip
 erfcx_derivative = elementwise(
     "erfcx_derivative", "x | order=1", [lambda y, x, order: erfcx_derivative(x, order=order + 1)],
-    kernel="erfcx_derivative({0}, {order})", array=_own("erfcx_derivative"), dtype="float", accepts="bif", domain=[(-2, 5)],
+    kernel="erfcx_derivative({0}, {order})",
+    array=_own("erfcx_derivative"), dtype="float", accepts="bif", domain=[(-2, 5)],
     internal=True, doc="The derivative of erfcx of a given order.", example=("erfcx_derivative(0)", -TWO_OVER_SQRT_PI),
 )  # fmt: skip
 erfcx = elementwise(
@@ -143,7 +144,8 @@ ndtri = elementwise(
 )  # fmt: skip
 dawsn_derivative = elementwise(
     "dawsn_derivative", "x | order=1", [lambda y, x, order: dawsn_derivative(x, order=order + 1)],
-    kernel="dawsn_derivative({0}, {order})", array=_own("dawsn_derivative"), dtype="float", accepts="bif", domain=[(-3, 3)],
+    kernel="dawsn_derivative({0}, {order})",
+    array=_own("dawsn_derivative"), dtype="float", accepts="bif", domain=[(-3, 3)],
     internal=True, doc="The derivative of dawsn of a given order.", example=("dawsn_derivative(0)", 1.0),
 )  # fmt: skip
 dawsn = elementwise(
@@ -294,6 +296,7 @@ gamma_density = elementwise(
         lambda y, a, x: y * (log(x) - digamma(a)),
         lambda y, a, x: y * (divide(a - 1.0, x) - 1.0),
     ],
+    kernel="gamma_density({0}, {1})",
     array=_own("gamma_density"), dtype="float", accepts="bif", domain=[(0.3, 6), (0.2, 8)],
     internal=True, doc="x**(a - 1)*exp(-x)/gamma(a), the density of the gamma distribution.", example=("gamma_density(1.0, 0.0)", 1.0),
 )  # fmt: skip
@@ -325,16 +328,19 @@ gammainc_derivative = elementwise(
         lambda y, a, x, order: gammainc_derivative(a, x, order=order + 1),
         lambda y, a, x, order: gamma_density(a, x) * _gamma_bell(a, x, order),
     ],
+    kernel="gammainc_derivative({0}, {1}, {order})",
     array=_own("gammainc_derivative"), dtype="float", accepts="bif", domain=[(0.3, 6), (0.2, 8)],
     internal=True, doc="The derivative of gammainc by a, of a given order.", example=("gammainc_derivative(2.5, 0.0)", 0.0),
 )  # fmt: skip
 gammainc = elementwise(
     "gammainc", "a, x", [lambda y, a, x: gammainc_derivative(a, x, order=1), lambda y, a, x: gamma_density(a, x)],
+    kernel="scipy_gammainc({0}, {1})",
     array=_scipy("gammainc"), dtype="float", accepts="bif", aliases="igamma", domain=[(0.3, 6), (0.2, 8)],
     doc="The regularised lower incomplete gamma function P(a, x); DLMF 8.2.4.", example=("gammainc(1, 0)", 0.0),
 )  # fmt: skip
 gammaincc = elementwise(
     "gammaincc", "a, x", [lambda y, a, x: -gammainc_derivative(a, x, order=1), lambda y, a, x: -gamma_density(a, x)],
+    kernel="scipy_gammaincc({0}, {1})",
     array=_scipy("gammaincc"), dtype="float", accepts="bif", aliases="igammac", domain=[(0.3, 6), (0.2, 8)],
     doc="The regularised upper incomplete gamma function Q(a, x) = 1 - P(a, x).", example=("gammaincc(1, 0)", 1.0),
 )  # fmt: skip
@@ -349,6 +355,7 @@ beta_density = elementwise(
         lambda y, a, b, x: y * (log1p(-x) + polygamma_difference(b, a, order=0)),
         lambda y, a, b, x: y * (divide(a - 1.0, x) - divide(b - 1.0, 1.0 - x)),
     ],
+    kernel="beta_density({0}, {1}, {2})",
     array=_own("beta_density"), dtype="float", accepts="bif", domain=[(0.3, 4), (0.3, 4), (0.1, 0.9)],
     internal=True, doc="x**(a - 1)*(1 - x)**(b - 1)/beta(a, b), the density of the beta distribution.",
     example=("beta_density(1.0, 1.0, 0.5)", 1.0),
@@ -387,6 +394,7 @@ betainc_derivative = elementwise(
         lambda y, a, b, x, order_a, order_b: _beta_again(order_a, order_b + 1, a, b, x),
         lambda y, a, b, x, order_a, order_b: beta_density(a, b, x) * _beta_bell(a, b, x, order_a, order_b),
     ],
+    kernel="betainc_derivative({0}, {1}, {2}, {order_a}, {order_b})",
     array=_own("betainc_derivative"), dtype="float", accepts="bif", domain=[(0.3, 4), (0.3, 4), (0.1, 0.9)],
     internal=True, doc="The derivative of betainc by a and b, of given orders.", example=("betainc_derivative(2.0, 3.0, 1.0)", 0.0),
 )  # fmt: skip
@@ -397,6 +405,7 @@ betainc = elementwise(
         lambda y, a, b, x: _beta_again(0, 1, a, b, x),
         lambda y, a, b, x: beta_density(a, b, x),
     ],
+    kernel="scipy_betainc({0}, {1}, {2})",
     array=_scipy("betainc"), dtype="float", accepts="bif", domain=[(0.3, 4), (0.3, 4), (0.1, 0.9)],
     doc="The regularised incomplete beta function I_x(a, b); DLMF 8.17.2.", example=("betainc(1, 1, 0.25)", 0.25),
 )  # fmt: skip
@@ -531,6 +540,7 @@ def _bessel_family(
 
     row = elementwise(
         name, "n, x", [_by_order(name), slope], array=_scipy(name), dtype="float", accepts="bif",
+        kernel=f"scipy_{name}({{0}}, {{1}})",
         aliases=aliases, domain=[None, domain], doc=f"{title} of order n; DLMF {dlmf}.", example=_BESSEL_EXAMPLES[name],
     )  # fmt: skip
     return row
@@ -553,6 +563,7 @@ def _bessel(name: str, slope: Any, doc: str, example: tuple[str, float], positiv
     singular = [Singular(lambda x: x == 0, f"{name} has a pole at 0", **everywhere(-INF))] if positive else []
     return elementwise(
         name, "x", [slope], array=_scipy(name), dtype="float", accepts="bif", aliases=f"bessel_{name}",
+        kernel=f"scipy_{name}({{0}})",
         domain=[(0.5, 5) if positive else (-5, 5)], singular=singular, doc=doc, example=example,
     )  # fmt: skip
 
@@ -592,6 +603,7 @@ k1 = _bessel(
 scaled_bessel_derivative = elementwise(
     "scaled_bessel_derivative", "x | n, order",
     [lambda y, x, n, order: scaled_bessel_derivative(x, n=n, order=order + 1)],
+    kernel="scaled_bessel_derivative({0}, {n}, {order})",
     array=_own("scaled_bessel_derivative"), dtype="float", accepts="bif",
     domain=cases((([0.5, 2.0, 5.0],), {"n": 1, "order": 1}), (([0.5, 2.0, 5.0],), {"n": 0, "order": 1})),
     internal=True, doc="The derivative of exp(-abs(x))*iv(n, x) for n = 0 or 1, of a given order.",
@@ -599,6 +611,7 @@ scaled_bessel_derivative = elementwise(
 )  # fmt: skip
 i0e = elementwise(
     "i0e", "x", [lambda y, x: scaled_bessel_derivative(x, n=0, order=1)],
+    kernel="scipy_i0e({0})",
     array=_scipy("i0e"), dtype="float", accepts="bif", aliases="bessel_i0e", domain=[(0.5, 5)],
     singular=[
         Singular(lambda x: x == 0, "i0e is not differentiable at 0", **everywhere(0.0), subgradients="[-1, 1]")
@@ -607,6 +620,7 @@ i0e = elementwise(
 )  # fmt: skip
 i1e = elementwise(
     "i1e", "x", [lambda y, x: scaled_bessel_derivative(x, n=1, order=1)],
+    kernel="scipy_i1e({0})",
     array=_scipy("i1e"), dtype="float", accepts="bif", aliases="bessel_i1e", domain=[(0.5, 5)],
     doc="exp(-abs(x))*i1(x), without overflow.", example=("i1e(0)", 0.0),
 )  # fmt: skip
@@ -615,7 +629,7 @@ i1e = elementwise(
 def _scaled_k(name: str, slope: Any, order: int) -> Operation:
     return elementwise(
         name, "x", [slope], array=_scipy(name), dtype="float", accepts="bif", aliases=f"bessel_{name}",
-        domain=[(0.5, 5)],
+        kernel=f"scipy_{name}({{0}})", domain=[(0.5, 5)],
         doc=f"exp(x)*k{order}(x), without underflow.", example=(f"{name}(inf)", 0.0),
     )  # fmt: skip
 

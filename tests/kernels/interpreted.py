@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 from adiff.engine.kernels import emit, ir, machine, runtime
 from adiff.engine.kernels.built import Built
+from adiff.engine.kernels.externals import EXTERNALS
 from adiff.engine.kernels.primitives import helpers
+from scipy import special
 
 
 class Ieee:
@@ -78,6 +80,7 @@ def fail(run: Run, place: int, number: int) -> None:
 def host_calls() -> dict[str, Any]:
     """What compiler.py gives to kernels that are compiled."""
     found: dict[str, Any] = {"clear": clear, "poll": lambda run, place: None, "fail": fail}
+    found.update({name: getattr(special, external.name) for name, external in EXTERNALS.items()})
     for stem, dtype in (("floats", "float64"), ("ints", "int64"), ("bools", "bool")):
         found[stem] = lambda run, slot, count, dtype=dtype: run.room(dtype, slot, count)
         found["few_" + stem] = lambda count, dtype=dtype: np.full(count, 99, dtype=dtype)

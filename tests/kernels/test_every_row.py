@@ -26,8 +26,6 @@ LEFT_TO_TAPE = {
     **dict.fromkeys(["eigh", "svd", "tf.linalg.svd"], SIGNS),
     **dict.fromkeys(["complex", "eig", "eigvals"], COMPLEX),
     **dict.fromkeys(["logm", "sqrtm", "nextafter", "fsum"], NONE),
-    **dict.fromkeys("jv yv iv kv j0 j1 y0 y1 i0 i1 k0 k1 i0e i1e k0e k1e".split(), NONE),
-    **dict.fromkeys(["gammainc", "gammaincc", "betainc"], NONE),
     "full_like": "an input that the result does not depend on",
 }
 # Rows whose results are complex for every sample, or whose inputs no program can write.

@@ -14,7 +14,7 @@ from typing import Any
 
 import adiff
 import pytest
-from adiff.engine.kernels import machine, runtime, store
+from adiff.engine.kernels import externals, machine, runtime, store
 from adiff.engine.kernels.ir import Unsupported
 
 # A kink at x = 0, a count that is an input, and one that the result loses: everything that is kept beside code.
@@ -246,3 +246,15 @@ def test_code_that_calls_what_is_not_here_is_refused() -> None:
     target = binding.Target.from_default_triple().create_target_machine(jit=True)
     with pytest.raises(Unsupported):
         machine.Loader().load(machine.Code(target.emit_object(module), "f"))
+
+
+def test_functions_of_libraries(folder: Path, compiled: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kept kernel that calls SciPy finds it again; where the installed one has no such function, the tape answers."""
+    text, point = "jv(1.5, x) * gammainc(2.0, x)", {"x": 2.0}
+    first, second = (adiff.program(text).evaluate("grad", point, engine="kernel") for _ in range(2))
+    assert (first.engine, second.engine, len(compiled)) == ("kernel", "kernel", 1)
+    assert first.gradients == second.gradients
+    monkeypatch.setitem(externals.EXTERNALS, "scipy_jv", externals.External(externals.SPECIAL, "no_such_function", 2))
+    lost = adiff.program(text).evaluate("grad", point, engine="kernel")
+    assert lost.engine == "tape"
+    assert lost.gradients["x"] == pytest.approx(first.gradients["x"], rel=1e-13)
