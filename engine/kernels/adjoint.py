@@ -163,7 +163,7 @@ class Adjoint:
             elif s.__class__ is ir.Region:
                 operands = tuple(map(new, s.operands))
                 body = self.renamed(s.body, names)
-                copied.append(ir.Region(s.row, list(map(new, s.results)), operands, s.attributes, body, s.site))
+                copied.append(s.replace(results=list(map(new, s.results)), operands=operands, body=body))
             elif s.__class__ is ir.Loop:
                 start, stop, step = new(s.start), new(s.stop), new(s.step)
                 initials = [new(initial) for _, initial, _ in s.carried]
@@ -450,6 +450,9 @@ class Adjoint:
             g = tuple(self.collected(x) for x in s.results)
             y = tuple(symbol_of(builder, x) for x in s.results)
             inputs = tuple(symbol_of(builder, x) for x in s.operands)
+            if s.pairs is not None:
+                self.reverse_complex(s, g, y, inputs)
+                return
             rule = row.vjp if row.derivative == "rule" else row.transpose
             if row.derivative == "zero":
                 return
@@ -463,6 +466,38 @@ class Adjoint:
         finally:
             builder.memos.pop()
             self.region = outer
+
+    def reverse_complex(self, s: ir.Region, g: tuple[Any, ...], y: tuple[Any, ...], inputs: tuple[Any, ...]) -> None:
+        """The row's own rule on complex numbers, given back part by part."""
+        from .complex_rows import paired, pulled_back
+        from .pairs import pair_of
+
+        assert s.pairs is not None
+        builder, row = self.builder, ROWS[s.row]
+        (cotangent,), (result,) = paired(g, s.pairs[:1], builder), paired(y, s.pairs[:1], builder)
+        operands = tuple(paired(inputs, s.pairs[1:], builder))
+        if row.derivative == "rule":
+            assert row.vjp is not None
+            found = row.vjp(cotangent, result, *operands, **s.attributes)
+            cotangents = list(found) if found.__class__ is tuple else [found]
+        else:
+            cotangents = []
+            for k, formula in enumerate(row.partials):
+                if formula is None or not any(map(self.is_active, s.operands[2 * k : 2 * k + 2])):
+                    cotangents.append(None)
+                    continue
+                p = formula(result, *operands, **s.attributes) if callable(formula) else formula
+                for spot in row.singular:
+                    if spot.input == k:
+                        mask = spot.where(*operands)
+                        self.note(spot, mask, cotangent, s, list(s.operands[2 * k : 2 * k + 2]), operands)
+                        p = chosen(builder, spot, mask, p, operands, self.again)
+                cotangents.append(pulled_back(builder, cotangent, p))
+        for k, c in enumerate(cotangents):
+            if c is not None:
+                parts = pair_of(builder, c)
+                self.give(s.operands[2 * k], parts.re)
+                self.give(s.operands[2 * k + 1], parts.im)
 
     def collected(self, x: Any) -> Any:
         """The cotangent of a region's result, which nothing adds to any more."""
@@ -509,15 +544,17 @@ class Adjoint:
         else:
             mark(mask)
 
-    def note(self, spot: Singular, mask: Any, g: Sym, s: ir.Set, inputs: list[Any]) -> None:
+    def note(
+        self, spot: Singular, mask: Any, g: Any, s: Any, inputs: list[Any], operands: tuple[Any, ...] = ()
+    ) -> None:
         """A flag that is set where a singular point is met by a cotangent that is not zero."""
         builder = self.builder
         if mask is False or mask is NotImplemented:
             return
         certain = any(self.origin.get(x, x) in self.certain for x in inputs)
-        self.noted.append(Noted(singular_notice(spot, spot.choice(STATE.kinks)), s.site, certain))
+        self.noted.append(Noted(singular_notice(spot, spot.choice(STATE.kinks), operands), s.site, certain))
         self.flags.append(Var(ir.INT, "n"))
-        met = fresh(builder, "not_equal", (g, 0.0), BOOL)
+        met = fresh(builder, "not_equal", (g, 0.0), BOOL) if g.__class__ is Sym else ROWS["not_equal"](g, 0.0)
         hit = met if mask is True else fresh(builder, "logical_and", (mask, met), BOOL)
         builder.append(ir.Accumulate(self.flags[-1], hit.var))
 

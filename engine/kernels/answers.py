@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from ..core.tensor import Tensor
-from .inputs import arguments, specification
+from .inputs import Complex, arguments, specification
 from .ir import Unsupported
 from .runtime import Compiled, Kernels, connected, reshaped, run
 from .work import ARRAY_SECONDS, COMMAND_WORK, TAPE_SECONDS, outline
@@ -33,7 +33,10 @@ class Derivatives:
 
     def __init__(self, kernels: Kernels, values: dict[str, Any], sources: Sequence[str], always: bool) -> None:
         self.kernels = kernels
+        self.values = values
         self.spec = specification(values, sources, kernels.known)
+        if any(self.spec[name].__class__ is Complex for name in sources):
+            raise Unsupported("derivatives of this kind by complex inputs")
         self.given = arguments(kernels.program, values, self.spec)
         self.sources = sources
         self.always = always
@@ -57,7 +60,10 @@ class Derivatives:
                 built.passes = COMMAND_WORK[command]
             return built
 
-        return self.kernels.prepared(key, build, given, self.always)
+        compiled = self.kernels.prepared(key, build, given, self.always)
+        if compiled is not None:
+            compiled.built.settle_dtypes(self.values)
+        return compiled
 
     def shape(self, name: str) -> tuple[int, ...]:
         kind = self.spec[name]

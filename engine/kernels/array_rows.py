@@ -129,6 +129,7 @@ def cast_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, An
     target = as_dtype(attributes["dtype"])
     x = inputs[0]
     if target.name == "float64":
+        builder.made_strong[0] = True
         if x.__class__ is Lazy:
             return Lazy(builder, FLOAT, x.shape, lambda index: builder.to_float(x.element(index)))
         return builder.to_float(x)
@@ -165,6 +166,7 @@ def filled_like(value: float) -> Any:
         if attributes.get("dtype") is not None:
             raise Unsupported("a constant with a dtype")
         if x.__class__ is Lazy:
+            builder.made_strong[0] = True  # for all that is known of x
             return view(builder, FLOAT, x.shape, lambda index: value)
         if kind_of(x) != FLOAT:
             raise Unsupported("a constant like an integer")

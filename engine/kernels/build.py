@@ -127,7 +127,7 @@ def _operator(name: str, swapped: bool = False) -> Any:
     return method
 
 
-def _give_operators(cls: type) -> None:
+def give_operators(cls: type) -> None:
     """Python's operators on symbols and lazy arrays apply the rows of the table."""
     both = {
         "add": "add",
@@ -154,8 +154,8 @@ def _give_operators(cls: type) -> None:
         setattr(cls, f"__r{name}__", _operator(row, swapped=True))
 
 
-_give_operators(Sym)
-_give_operators(Lazy)
+give_operators(Sym)
+give_operators(Lazy)
 
 
 def kind_of(x: Any) -> str:
@@ -201,6 +201,10 @@ class Builder:
         self.strong: set[Any] = set()
         self.size = 0
         self.in_array = False  # whether an element of an array is being computed
+        # Where real and complex numbers meet: the symbols of either side (pairs.py).
+        self.meetings: list[tuple[set[Any], set[Any]]] = []
+        # Whether the program makes a real, or a complex, number of a dtype of its own.
+        self.made_strong = [False, False]
         # The singular points of derivatives inside the program.
         self.watch = Watch()
         # The arrays that are known, which stand before everything else; and what is told of a singular point that a
@@ -413,8 +417,13 @@ class Builder:
         """A row applied to symbols and arrays."""
         from .array_rows import ARRAY_ROWS
         from .composites import COMPOSITES
+        from .pairs import has_complex
         from .regions import computed
 
+        if op.name == "complex" or any(map(has_complex, inputs)) or makes_complex(op, attributes):
+            from .complex_rows import apply_complex
+
+            return apply_complex(self, op, inputs, attributes or {})
         for x in {id(x): x for x in inputs if x.__class__ is Lazy}.values():
             self.use(x)
         special = ARRAY_ROWS.get(op.name) or COMPOSITES.get(op.name)
@@ -471,9 +480,11 @@ class Builder:
 
     def settle(self, x: Any) -> Any:
         """An array with its elements in memory, so that using it twice computes it once."""
-        if x.__class__ is Lazy and x.volatile:
+        if x.__class__ is not Lazy:
+            return x.settled() if hasattr(x, "settled") else x
+        if x.volatile:
             return self.materialised(x)
-        if x.__class__ is not Lazy or x.stored is not None or getattr(x.element, "view", False):
+        if x.stored is not None or getattr(x.element, "view", False):
             return x
         return self.materialised(x)
 
@@ -629,6 +640,15 @@ class Builder:
         carried = [(phi, raw(self.to_float(start)), raw(following))]
         self.append(ir.Loop(index, 0, n, 1, None, None, carried, body, None, {}, Var(INT, "t"), False))
         return Sym(self, phi)
+
+
+def makes_complex(op: Operation, attributes: dict[str, Any] | None) -> bool:
+    """Whether a row of real operands gives complex numbers: a cast to them."""
+    if op.name != "cast":
+        return False
+    from ..ops.structure import as_dtype
+
+    return bool(as_dtype((attributes or {})["dtype"]).kind == "c")
 
 
 def unsigned(index: tuple[Any, ...]) -> Any:

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from .emitted import Emitted
 
 
+# Among the inputs of a meeting: what has a dtype of its own whatever the inputs are.
+ANY = "*"
+
+
 class Noted:
     """A singular point that a kernel watches. `certain` says that the tape would follow the value there too."""
 
@@ -36,12 +40,13 @@ class Built:
     `estimate` is the program that a tape would run, with the work of `passes` gradients, and `outline` what that work
     is estimated from. A kernel that was kept has no IR. Of a loop over the rows of a table, `emitted` is the
     source, and `columns` what it writes: kind and elements of each. `whole` says that the second result tells whether
-    the first, a float, is an integer of the program.
+    the first, a float, is an integer of the program. `meetings` names the inputs from which real numbers come that meet
+    complex ones, and those from which the complex ones come.
     """
 
     __slots__ = (
-        "bounds", "columns", "counted", "emitted", "estimate", "kernel", "lost", "noted", "outline", "passes", "shape",
-        "structure", "sure", "sure_if_running", "whole",
+        "bounds", "columns", "counted", "emitted", "estimate", "kernel", "lost", "meetings", "noted", "outline", "passes",
+        "shape", "structure", "sure", "sure_if_running", "whole",
     )  # fmt: skip
 
     def __init__(self, kernel: ir.Kernel | None, shape: tuple[int, ...]) -> None:
@@ -61,12 +66,25 @@ class Built:
         self.emitted: Emitted | None = None
         self.columns: list[tuple[str, int]] = []
         self.whole = False
+        self.meetings: list[tuple[list[str], list[str]]] = []
+
+    def settle_dtypes(self, values: dict[str, Any]) -> None:
+        """Raises Unsupported where real and complex numbers meet that may both have dtypes of their own: an error."""
+        for sides in self.meetings:
+            if all(any(name == ANY or has_dtype(values[name]) for name in side) for side in sides):
+                raise Unsupported("complex numbers beside real ones, each of a dtype of its own")
 
     def surely_connected(self, name: str, values: Sequence[Any]) -> bool:
         """Whether the result depends on a source for these arguments of the kernel, whatever its derivative is."""
         if name in self.sure:
             return True
         return name in self.sure_if_running and all(values[k] >= least for k, least in self.bounds)
+
+
+def has_dtype(x: Any) -> bool:
+    """Whether a value is of a dtype of its own: no bare number or list."""
+    dtype = getattr(x, "dtype", None)
+    return dtype is not None and not dtype.weak
 
 
 def to_plain(built: Built, source: Source) -> dict[str, Any]:
@@ -81,6 +99,7 @@ def to_plain(built: Built, source: Source) -> dict[str, Any]:
         "sure_if_running": sorted(built.sure_if_running),
         "bounds": built.bounds,
         "columns": built.columns,
+        "meetings": built.meetings,
         "passes": built.passes,
         "outline": built.outline,
         "whole": built.whole,
@@ -98,6 +117,7 @@ def from_plain(plain: dict[str, Any], source: Source) -> Built:
     built.sure_if_running = set(plain["sure_if_running"])
     built.bounds = plain["bounds"]
     built.columns = plain["columns"]
+    built.meetings = plain["meetings"]
     built.passes = plain["passes"]
     built.outline = plain["outline"]
     built.whole = plain["whole"]

@@ -5,14 +5,15 @@ from __future__ import annotations
 from ..core.state import STATE
 from ..program.core import CoreProgram
 from . import ir
-from .activity import bounded_by_parameters, may_reach, surely_reached
+from .activity import bounded_by_parameters, dependencies, may_reach, reach, surely_reached
 from .adjoint import adjoint, nested
 from .build import NUMBERS, Builder, Lazy, Sym, raw
-from .built import Built, Noted
+from .built import ANY, Built, Noted
 from .dear import keeping
 from .fuse import fuse
 from .gather import gather
 from .ir import FLOAT, Array, Unsupported, Var
+from .pairs import Pair
 from .regions import dissolved
 from .simplify import simplify
 from .specialise import specialise
@@ -34,7 +35,7 @@ class Lowered:
     `value` is the kernel's result and `element` gives its elements; `targets` are the sources as variables and arrays.
     """
 
-    __slots__ = ("builder", "element", "kernel", "packed", "shape", "targets", "value")
+    __slots__ = ("builder", "element", "kernel", "meetings", "packed", "shape", "targets", "value")
 
     def __init__(
         self, program: CoreProgram, spec: dict[str, Any], sources: Sequence[str], structured: bool = False
@@ -57,7 +58,7 @@ class Lowered:
         elif result.__class__ is Sym or result.__class__ in NUMBERS:
             self.value = raw(result)
             self.element = lambda index: result
-        elif structured and result.__class__ in (List, tuple, dict):
+        elif structured and result.__class__ in (List, tuple, dict, Pair):
             self.packed = Packed(builder, result)
             self.value = self.packed.stored()
             self.shape = self.value.shape
@@ -66,10 +67,15 @@ class Lowered:
             raise Unsupported("a result that is no number and no tensor")
         builder.watch.begun(made.kernel.body)
         self.kernel = ir.Kernel(made.kernel.parameters, made.kernel.body, [self.value])
+        self.meetings = meetings(builder, self.kernel, made.inputs)
         self.targets: dict[str, Any] = {}
         for name in sources:
             symbol = made.inputs[name]
-            self.targets[name] = symbol.var if symbol.__class__ is Sym else symbol.stored
+            parts = (
+                {name: symbol} if symbol.__class__ is not Pair else {name + ".re": symbol.re, name + ".im": symbol.im}
+            )
+            for part, x in parts.items():
+                self.targets[part] = x.var if x.__class__ is Sym else x.stored
 
     def summed(self, weight: Callable[[tuple[Any, ...]], Any] | None = None) -> Var:
         """The variable that is differentiated: the (weighted) sum of the value's elements."""
@@ -95,16 +101,44 @@ class Lowered:
         found.counted = [positions[var] for var in self.builder.counted]
         running = bounded_by_parameters(self.kernel)
         found.bounds = [(positions[loop.stop], loop.start + 1) for loop in running]
-        for name, target in self.targets.items():
-            if target.__class__ is Array and not target.size:
+        found.meetings = self.meetings
+        sources: dict[str, list[Any]] = {}
+        for part, target in self.targets.items():
+            sources.setdefault(part.partition(".")[0], []).append(target)
+        for name, targets in sources.items():
+            reaching = [target for target in targets if may_reach(self.kernel, target, result)]
+            if targets[0].__class__ is Array and not targets[0].size:
                 found.sure.add(name)  # no elements, and no loop in which they were read
-            elif not may_reach(self.kernel, target, result):
-                found.lost[name] = why_lost(self.builder, self.kernel, target)
-            elif result in surely_reached(self.kernel, [target])[0]:
+            elif not reaching:
+                found.lost[name] = why_lost(self.builder, self.kernel, targets[0])
+            elif result in surely_reached(self.kernel, reaching)[0]:
                 found.sure.add(name)
-            elif running and result in surely_reached(self.kernel, [target], running)[0]:
+            elif running and result in surely_reached(self.kernel, reaching, running)[0]:
                 found.sure_if_running.add(name)
         return found
+
+
+def meetings(builder: Builder, kernel: ir.Kernel, inputs: dict[str, Any]) -> list[tuple[list[str], list[str]]]:
+    """Where real and complex numbers meet: the inputs that either side comes from. Raises Unsupported where both sides
+    may have dtypes of their own whatever the inputs are."""
+    if not builder.meetings:
+        return []
+    if all(builder.made_strong):
+        raise Unsupported("complex numbers beside real ones, each of a dtype of its own")
+    edges = dependencies(kernel)
+    reached: dict[str, set[Any]] = {}
+    for name, symbol in inputs.items():
+        parts = (symbol.re, symbol.im) if symbol.__class__ is Pair else (symbol,)
+        starts: list[Any] = [getattr(x, "var", None) or getattr(x, "stored", None) for x in parts]
+        reached[name] = reach(edges, starts)
+    found: list[tuple[list[str], list[str]]] = []
+    for met in builder.meetings:
+        sides = tuple([name for name in reached if side & reached[name]] for side in met)
+        # ANY stands for what the program itself makes of a dtype of its own.
+        sides = tuple([*side, ANY] if strong else side for side, strong in zip(sides, builder.made_strong))
+        if all(sides) and sides not in found:
+            found.append(sides)  # type: ignore[arg-type]
+    return found
 
 
 def build(program: CoreProgram, spec: dict[str, Any], sources: Sequence[str] | None, typed: bool = False) -> Built:

@@ -14,6 +14,7 @@ from .build import NUMBERS, Lazy, Sym, join, kind_of, raw
 from .expressions import Expressions
 from .heap import ITEMS, Heap, Rows
 from .ir import BOOL, FLOAT, INT, Array, Unsupported, Var
+from .pairs import Pair, pair_of
 from .values import (
     CONFLICT,
     FLAGS,
@@ -210,12 +211,19 @@ class Merging:
                 a, b = (empty, b) if a is UNSET else (a, empty)
             elif given.__class__ is Lazy:
                 return self.array(given.kind, given.shape, a, b)
+            elif given.__class__ in (Pair, complex):
+                nothing = Pair(self.builder, UNSET, UNSET)
+                a, b = (nothing, b) if a is UNSET else (a, nothing)
             elif given.__class__ is List and given.items is not None:
                 empty = (UNSET,) * len(given.items)
                 a, b = (List(list(empty)), b) if a is UNSET else (a, List(list(empty)))
             else:
                 return CONFLICT
         scalar = (*NUMBERS, Sym)
+        if a.__class__ in (Pair, complex) and b.__class__ in (Pair, complex):
+            a, b = pair_of(self.builder, a), pair_of(self.builder, b)
+            re, im = self.merge(a.re, b.re, guarded), self.merge(a.im, b.im, guarded)
+            return CONFLICT if re.__class__ is Unset or im.__class__ is Unset else Pair(self.builder, re, im)
         if a.__class__ in scalar and b.__class__ in scalar:
             return self.scalar(a, b)
         if a.__class__ is tuple and b.__class__ is tuple and len(a) == len(b):

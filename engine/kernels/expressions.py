@@ -13,6 +13,7 @@ from . import ir
 from .arrays import array_of_list, constant_array, get, view
 from .build import NUMBERS, Builder, Lazy, Sym
 from .ir import INT, LIMIT, Unsupported, Var
+from .pairs import Pair, by_parts
 from .values import (
     CONFLICT,
     PARENT,
@@ -50,6 +51,7 @@ MAX_CALLS = 300
 MANY_CALLS = 5_000
 # Lists are written out up to this length.
 MAX_ITEMS = 256
+SYMBOLS = (Sym, Lazy, Pair)
 SMALL_INTEGERS = frozenset(("+", "-", "*", "/", "//", "%", "**"))
 
 
@@ -116,7 +118,7 @@ class Expressions:
                     times = self.whole(times, "a list repeated a number of times that depends on data")
                     return self.repeated(items, times)
             x, y = plain(x), plain(y)
-        if x.__class__ in (Sym, Lazy) or y.__class__ in (Sym, Lazy):
+        if x.__class__ in SYMBOLS or y.__class__ in SYMBOLS:
             return self.builder.apply(op, (x, y), None)
         if x.__class__ in (int, bool) and y.__class__ in (int, bool):
             if symbol not in SMALL_INTEGERS or abs(x) > LIMIT or abs(y) > LIMIT or (symbol == "**" and not 0 <= y < 64):
@@ -134,8 +136,10 @@ class Expressions:
         x = self.expression(node.operand, frame)
         STATE.site = node.site
         x = plain(x)
-        if x.__class__ in (Sym, Lazy) or symbolic(x):
+        if x.__class__ in SYMBOLS or symbolic(x):
             return self.builder.apply(node.op, (x,), None)
+        if x.__class__ is complex:
+            return node.op(x)
         if x.__class__ not in NUMBERS:
             raise Unsupported(f"'{node.symbol}' on a value that is no number")
         return node.op.scalar(x) if x.__class__ in (int, bool) else node.op(x)  # type: ignore[misc]
@@ -148,10 +152,10 @@ class Expressions:
             STATE.site = node.site
             if symbol not in ("is", "is not", "in", "not in") and Lazy in (x.__class__, y.__class__):
                 x, y = plain(x), plain(y)
-            if x.__class__ in (Sym, Lazy) or y.__class__ in (Sym, Lazy):
+            if x.__class__ in SYMBOLS or y.__class__ in SYMBOLS:
                 if symbol in ("is", "is not", "==", "!=") and (x is None or y is None):
                     link: Any = symbol in ("is not", "!=")
-                elif op is None or any(v.__class__ not in (Sym, Lazy, *NUMBERS) for v in (x, y)):
+                elif op is None or any(v.__class__ not in (*SYMBOLS, *NUMBERS, complex) for v in (x, y)):
                     raise Unsupported(f"'{symbol}' on these values")
                 else:
                     link = self.builder.apply(op, (x, y), None)
@@ -279,6 +283,7 @@ class Expressions:
             if value.dtype.name not in ("float64", "int64", "bool"):
                 raise Unsupported(f"the dtype {value.dtype.name}")
             strong = value.dtype.name == "int64" and not value.dtype.weak
+            self.builder.made_strong[0] |= not value.dtype.weak
             if value.shape == ():
                 if strong:
                     raise Unsupported("an integer with a dtype of its own")
@@ -417,15 +422,17 @@ class Expressions:
         if node.name in ("numpy", "read_value") and not args:
             return value
         row = METHODS.get(node.name)
-        if row is None or value.__class__ not in (Sym, Lazy):
+        if row is None or value.__class__ not in SYMBOLS:
             raise Unsupported(f"the method '{node.name}'")
         return self.apply_row(row, [value, *args], keywords)
 
     def attribute(self, node: c.Attribute, frame: Frame) -> Any:
         value = self.expression(node.value, frame)
-        if value.__class__ is not Lazy and (value.__class__ is not Sym or node.name == "T"):
+        if value.__class__ not in (Lazy, Pair) and (value.__class__ is not Sym or node.name == "T"):
             raise Unsupported(f"the attribute '{node.name}'")
-        shape = value.shape if value.__class__ is Lazy else ()
+        if node.name in ("real", "imag"):
+            return self.builder.apply(OPERATORS[node.name], (value,), None)
+        shape = value.shape
         if node.name == "shape":
             return shape
         if node.name == "ndim":
@@ -447,6 +454,8 @@ class Expressions:
 
     def item_of(self, value: Any, index: Any) -> Any:
         index = self.known_slices(index, value)
+        if value.__class__ is Pair and value.shape:
+            return by_parts(value.settled(), lambda part: get(self.builder, part, plain(index)))
         if value.__class__ is Lazy:
             return get(self.builder, value, plain(index))
         if value.__class__ is List and value.items is None:

@@ -244,7 +244,7 @@ def renamed(block: list[Stmt], names: dict[Any, Any]) -> list[Stmt]:
         elif s.__class__ is ir.If:
             s = ir.If(new(s.condition), s.then, s.orelse, [(var, new(a), new(b)) for var, a, b in s.merges])
         elif s.__class__ is ir.Region:
-            s = ir.Region(s.row, list(map(new, s.results)), tuple(map(new, s.operands)), s.attributes, s.body, s.site)
+            s = s.replace(results=list(map(new, s.results)), operands=tuple(map(new, s.operands)))
         else:
             fields = [new(getattr(s, name)) if name in ("index", "value") else getattr(s, name) for name in s.__slots__]
             s = s.__class__(*fields)
@@ -299,7 +299,7 @@ class Forwarding:
         if s.__class__ is ir.Region:
             operands = tuple(map(self.new, s.operands))
             body = self.block(s.body, integers)
-            return ir.Region(s.row, list(map(self.new, s.results)), operands, s.attributes, body, s.site)
+            return s.replace(results=list(map(self.new, s.results)), operands=operands, body=body)
         if s.__class__ is ir.If:
             condition = self.new(s.condition)
             then, orelse = self.block(s.then, integers), self.block(s.orelse, integers)

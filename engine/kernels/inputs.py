@@ -29,6 +29,18 @@ class Discrete:
         return f"{self.kind}{self.shape}{self.strong}"
 
 
+class Complex:
+    """The shape of a complex input: two parameters hold its real and imaginary parts."""
+
+    __slots__ = ("shape",)
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.shape = shape
+
+    def __repr__(self) -> str:
+        return f"complex{self.shape}"
+
+
 class Known(str):
     """The kind of a float input whose value is known as well, because the program counts with it."""
 
@@ -55,6 +67,8 @@ def specification(values: dict[str, Any], sources: Sequence[str], fixed: Collect
         cls = value.__class__
         if name in fixed:
             found[name] = whole(name, value, name in sources)
+        elif cls is complex or (cls is Tensor and value.dtype.name == "complex128"):
+            found[name] = Complex(() if cls is complex else value.shape)
         elif cls is Tensor:
             kind = KINDS.get(value.dtype.name)
             if kind is None:
@@ -101,7 +115,13 @@ def arguments(program: CoreProgram, values: dict[str, Any], spec: dict[str, Any]
         kind = spec[name]
         value = values[name]
         value = value.value if value.__class__ is Tensor else value
-        if isinstance(kind, tuple | Discrete):
+        if kind.__class__ is Complex and not kind.shape:
+            found.extend((complex(value).real, complex(value).imag))
+        elif kind.__class__ is Complex:
+            import numpy as np
+
+            found.extend(np.array(part, dtype="float64").reshape(-1) for part in (value.real, value.imag))
+        elif isinstance(kind, tuple | Discrete):
             import numpy as np
 
             dtype = DTYPES[kind.kind if isinstance(kind, Discrete) else FLOAT]

@@ -312,16 +312,34 @@ class Region(Stmt):
     """`results = row(operands)`, as `body` computes it: the adjoint takes the row's rule, not that of the statements.
 
     Results are variables that the body sets, or arrays that were allocated before it. What else the body defines is not
-    known after it. Operands are variables, arrays or numbers, in the order of the row's inputs.
+    known after it. Operands are variables, arrays or numbers, in the order of the row's inputs. Of a row on complex numbers
+    `pairs` says of the result and of each input whether it is two in a row, the real and the imaginary part.
     """
 
-    __slots__ = ("row", "results", "operands", "attributes", "body", "site")
+    __slots__ = ("row", "results", "operands", "attributes", "body", "site", "pairs")
     row: str
     results: list[Any]
     operands: tuple[Any, ...]
     attributes: dict[str, Any]
     body: list[Stmt]
     site: Site | None
+    pairs: tuple[bool, ...] | None
+
+    def __init__(
+        self,
+        row: str,
+        results: list[Any],
+        operands: tuple[Any, ...],
+        attributes: dict[str, Any],
+        body: list[Stmt],
+        site: Site | None,
+        pairs: tuple[bool, ...] | None = None,
+    ) -> None:
+        super().__init__(row, results, operands, attributes, body, site, pairs)
+
+    def replace(self, **changes: Any) -> Region:
+        """A copy with some fields changed."""
+        return Region(*(changes.get(name, getattr(self, name)) for name in self.__slots__))
 
 
 class Kernel:

@@ -13,6 +13,7 @@ from .build import NUMBERS, Lazy, Sym, join, kind_of, raw
 from .control import ZEROS, Control
 from .heap import ITEMS, Heap, Rows, same
 from .ir import BOOL, FLOAT, INT, Array, Unsupported, Var
+from .pairs import Pair, pair_of
 from .values import (
     BREAK,
     CONTINUE,
@@ -38,11 +39,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from .build import Builder
+
     Place = tuple[int, Any]
     Carried = list[tuple[Var, Any, Any]]
 
 MAX_ATTEMPTS = 12
 SCALARS = (*NUMBERS, Sym)
+COMPLEX = (Pair, complex)
 
 
 class Number:
@@ -106,6 +110,14 @@ class Header:
         self.counter = counter
         self.head = head
         self.test = test
+
+
+def parts_of(builder: Builder, x: Any) -> Any:
+    """The items of a tuple or a list, the parts of a complex number."""
+    if x.__class__ in COMPLEX:
+        pair = pair_of(builder, x)
+        return pair.re, pair.im
+    return x if x.__class__ is tuple else x.items
 
 
 class Loops(Control):
@@ -380,6 +392,10 @@ class Loops(Control):
         """How a loop carries what is `old` before it and `new` after an iteration."""
         if same(old, new):
             return Same(new)
+        if new.__class__ in COMPLEX and (old.__class__ in COMPLEX or (old is UNSET and dummy)):
+            before = (UNSET, UNSET) if old is UNSET else parts_of(self.builder, old)
+            pairs = zip(before, parts_of(self.builder, new))
+            return Parts(Pair, [self.specified(a, b, dummy) for a, b in pairs])
         if old is UNSET and dummy:
             if new.__class__ is tuple:
                 return Parts(tuple, [self.specified(UNSET, part, True) for part in new])
@@ -454,8 +470,14 @@ class Loops(Control):
             length = Sym(self.builder, spec.length.phi) if spec.fixed is None else spec.fixed
             return Rows(spec.rows.carried, length)
         parts = [self.at_head(part) for part in spec.parts]
-        if spec.cls is tuple:
+        return self.put_together(spec.cls, parts)
+
+    def put_together(self, cls: type, parts: list[Any]) -> Any:
+        """A tuple, a list or a complex number from its parts."""
+        if cls is tuple:
             return tuple(parts)
+        if cls is Pair:
+            return Pair(self.builder, *parts)
         made = List(parts)
         made.frozen = True
         return made
@@ -480,12 +502,14 @@ class Loops(Control):
             if spec.fixed is not None and new.length is not spec.fixed:
                 return self.growing(old, new, None)
             return spec
+        if spec.cls is Pair and new.__class__ is complex:
+            new = pair_of(self.builder, new)
         if new.__class__ is not spec.cls or (spec.cls is List and new.items is None):
             raise Mismatch("a variable that is a list in one iteration and something else in the next")
-        items = new if spec.cls is tuple else new.items
+        items = parts_of(self.builder, new)
         if len(items) != len(spec.parts):
             raise Mismatch("a list whose length changes from iteration to iteration", peel=False)
-        before = (UNSET,) * len(items) if old is UNSET else old if spec.cls is tuple else old.items
+        before = (UNSET,) * len(items) if old is UNSET else parts_of(self.builder, old)
         parts = [self.fitted(part, a, b) for part, a, b in zip(spec.parts, before, items)]
         return spec if all(map(same, parts, spec.parts)) else Parts(spec.cls, parts)
 
@@ -523,16 +547,12 @@ class Loops(Control):
             assert array.stored is not None
             volatile = old.__class__ is Rows and old.array is array
             return Rows(array if volatile else builder.stored(array.stored), last)
-        items = new if spec.cls is tuple else new.items
-        before = (UNSET,) * len(items) if old is UNSET else old if spec.cls is tuple else old.items
+        items = parts_of(self.builder, new)
+        before = (UNSET,) * len(items) if old is UNSET else parts_of(self.builder, old)
         parts = [
             self.handed_on(part, a, b, block, carried, arrays, length) for part, a, b in zip(spec.parts, before, items)
         ]
-        if spec.cls is tuple:
-            return tuple(parts)
-        made = List(parts)
-        made.frozen = True
-        return made
+        return self.put_together(spec.cls, parts)
 
     def moved(self, arrays: list[tuple[Lazy, Lazy]]) -> None:
         """Put new values into arrays that a loop carries: all are known before the first one changes."""
@@ -555,6 +575,8 @@ class Loops(Control):
     def outliving(self, new: Any, block: list[ir.Stmt], carried: Carried) -> Any:
         """What the last iteration of a loop that runs assigns first, after the loop."""
         builder = self.builder
+        if new.__class__ in COMPLEX:
+            return Pair(builder, *(self.outliving(part, block, carried) for part in parts_of(builder, new)))
         if new.__class__ in SCALARS:
             phi = Var(kind_of(new), "l")
             carried.append((phi, ZEROS[phi.kind], raw(new)))

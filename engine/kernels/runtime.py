@@ -8,7 +8,7 @@ from ..core.state import STATE
 from ..program.core import CoreProgram
 from . import store
 from .built import from_plain, to_plain
-from .inputs import arguments, specification
+from .inputs import Complex, arguments, specification
 from .ir import Left, Stopped, Unsupported
 from .work import LOAD_SECONDS, outlined, surely_quick, tape_seconds, worthwhile
 
@@ -219,6 +219,7 @@ class Kernels:
         if compiled is None:
             return None
         built = compiled.built
+        built.settle_dtypes(values)
         value, *found = run(compiled, given)
         gradients = connected(built, sources or (), found, spec, given)
         for name, (reason, site) in built.lost.items():
@@ -311,20 +312,35 @@ def connected(
 ) -> list[Any]:
     """The derivatives by source in their shapes, None for one that the result does not depend on."""
     gradients: list[Any] = []
-    for name, g in zip(sources, found):
+    rest = list(found)
+    for name in sources:
+        g = rest.pop(0)
+        if spec[name].__class__ is Complex:
+            g = joined(reshaped(g, spec[name].shape), reshaped(rest.pop(0), spec[name].shape))
         if name in built.lost:
             gradients.append(None)
             continue
-        g = reshaped(g, spec[name] if spec[name].__class__ is tuple else ())
+        g = g if spec[name].__class__ is Complex else reshaped(g, spec[name] if spec[name].__class__ is tuple else ())
         if is_zero(g) and not built.surely_connected(name, values):
             raise Unsupported("an input of which it is doubtful that the result depends on it")
         gradients.append(g)
     return gradients
 
 
+def joined(re: Any, im: Any) -> Any:
+    """A complex number or array from its parts."""
+    if re.__class__ is float:
+        return complex(re, im)
+    import numpy as np
+
+    found = np.empty(re.shape, dtype=np.complex128)
+    found.real, found.imag = re, im
+    return found
+
+
 def is_zero(g: Any) -> bool:
     """Whether a derivative is zero throughout."""
-    if g.__class__ is float:
+    if g.__class__ in (float, complex):
         return not g
     return not (g.size and g.item(0)) and not g.any()  # most often the first element tells
 

@@ -151,9 +151,7 @@ def sweep(block: list[Stmt], needed: set[Any], undone: set[int]) -> list[Stmt]:
                 kept.append(ir.ReverseLoop(s.trips, s.position, index, start, step, restore, body))
         elif s.__class__ is ir.Region:
             if any(x in needed for x in s.results):
-                kept.append(
-                    ir.Region(s.row, s.results, s.operands, s.attributes, sweep(s.body, needed, undone), s.site)
-                )
+                kept.append(s.replace(body=sweep(s.body, needed, undone)))
         elif s.__class__ is ir.If:
             then, orelse = sweep(s.then, needed, undone), sweep(s.orelse, needed, undone)
             merges = [entry for entry in s.merges if entry[0] in needed]

@@ -12,8 +12,9 @@ from ..program import core as c
 from . import ir
 from .arrays import get, lazy, view, wrapped
 from .build import Builder, Lazy, Sym, pick, raw
-from .inputs import Discrete, Known
+from .inputs import Complex, Discrete, Known
 from .ir import BOOL, FLOAT, INT, Array, Unsupported, Var
+from .pairs import Pair
 from .sequences import Sequences
 from .values import (
     BREAK,
@@ -100,6 +101,9 @@ def parameter(builder: Builder, parameters: list[Any], name: str, spec: Any) -> 
             builder.values[var] = spec.value
         parameters.append(var)
         return Sym(builder, var)
+    if spec.__class__ is Complex:
+        parts = [parameter(builder, parameters, name, spec.shape or FLOAT) for name in (f"{name}_re", f"{name}_im")]
+        return Pair(builder, *parts)
     discrete = spec.__class__ is Discrete
     array = Array(spec.kind, spec.shape, "p", "input") if discrete else Array(FLOAT, spec, "p", "input")
     array.name = name

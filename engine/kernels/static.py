@@ -8,6 +8,7 @@ from . import ir
 from .build import NUMBERS, Lazy, Sym
 from .functional import FUNCTIONALS
 from .ir import FLOAT, INT, Unsupported
+from .pairs import Pair
 from .specialise import Specialiser
 from .values import Each, List, Range, plain, symbolic
 
@@ -108,7 +109,7 @@ def sum_(machine: Specialiser, x: Any, start: Any = None, axis: Any = None, **op
     if x.__class__ in (List, tuple, Range, Each) and axis is None and not options:
 
         def add(total: Any, item: Any) -> Any:
-            if item.__class__ not in (*NUMBERS, Sym, Lazy):
+            if item.__class__ not in (*NUMBERS, Sym, Lazy, Pair, complex):
                 raise Unsupported("a sum of lists")
             return machine.combine(NAMES["add"], "+", total, item, STATE.site)
 

@@ -1,7 +1,8 @@
 """Results that are lists, tuples and dicts: their numbers side by side in one array, and how they are put together again.
 
 The structure is plain data: ("list", parts), ("tuple", parts), ("dict", keys, parts), ("number", place),
-("array", place, shape), ("rows", place, count, shape) for a list that is an array, ("known", value).
+("array", place, shape), ("complex", place, shape) for the real and then the imaginary parts, ("rows", place, count, shape)
+for a list that is an array, ("known", value).
 """
 
 from __future__ import annotations
@@ -26,13 +27,21 @@ class Packed:
         self.builder = builder
         self.leaves: list[Any] = []
         self.size = 0
+        self.complex = False
         self.structure = self.walk(value)
 
     def walk(self, x: Any) -> Structure:
         from .build import Lazy, Sym
         from .ir import FLOAT
+        from .pairs import Pair
         from .values import List
 
+        if x.__class__ is Pair:
+            x = x.settled()
+            self.complex = True
+            start = self.place(x.re, prod(x.shape))
+            self.place(x.im, prod(x.shape))
+            return "complex", start, x.shape
         if x.__class__ is List and x.items is not None:
             return "list", [self.walk(item) for item in x.items]
         if x.__class__ is tuple:
@@ -50,7 +59,8 @@ class Packed:
             return "array", self.place(x, prod(x.shape)), x.shape
         if x.__class__ is Sym and x.kind == FLOAT:
             return "number", self.place(x, 1)
-        if x.__class__ in (float, int, bool):
+        if x.__class__ in (float, int, bool, complex):
+            self.complex |= x.__class__ is complex
             self.leaves.append((x, None))
             return "known", x
         raise Unsupported("a result that holds integers or what is no number")
@@ -86,6 +96,8 @@ class Packed:
         """The sum of all leaves."""
         from .arrays import lazy
 
+        if self.complex:
+            raise Unsupported("a complex result, which has no gradient")
         builder = self.builder
         total: Any = 0.0
         for leaf, _ in self.leaves:
@@ -111,6 +123,18 @@ def unpacked(value: Any, structure: Structure) -> Any:
         return {key: unpacked(value, item) for key, item in zip(structure[1], structure[2])}
     if kind == "number":
         return value[structure[1]].item()
+    if kind == "complex":
+        from ..core.dtypes import COMPLEX128
+
+        start, shape = structure[1], tuple(structure[2])
+        re, im = (part(start + k * prod(shape), shape).value for k in (0, 1))
+        if not shape:
+            return complex(re, im)
+        import numpy as np
+
+        found = np.empty(shape, dtype=np.complex128)
+        found.real, found.imag = re, im
+        return Tensor(found, COMPLEX128)
     if kind == "array":
         return part(structure[1], tuple(structure[2]))
     if kind == "rows":

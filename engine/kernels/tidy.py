@@ -102,7 +102,7 @@ def with_blocks(s: Stmt, change: Any) -> Stmt:
     if s.__class__ is ir.If:
         return ir.If(s.condition, change(s.then), change(s.orelse), s.merges)
     if s.__class__ is ir.Region:
-        return ir.Region(s.row, s.results, s.operands, s.attributes, change(s.body), s.site)
+        return s.replace(body=change(s.body))
     return s
 
 

@@ -6,6 +6,7 @@ from ..core.operation import Operation, static
 from ..program import core as c
 from .build import Lazy, Sym
 from .ir import Unsupported
+from .pairs import Pair
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ class Range:
 
 
 def symbolic(x: Any) -> bool:
-    if x.__class__ in (Sym, Lazy):
+    if x.__class__ in (Sym, Lazy, Pair):
         return True
     if x.__class__ in (list, tuple):
         return any(symbolic(item) for item in x)

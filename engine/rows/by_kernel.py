@@ -125,6 +125,8 @@ class ByKernel:
         if isinstance(built, Unsupported):
             raise built
         found: Built = built
+        if found.meetings:
+            raise Unsupported("complex numbers beside columns")
         return found
 
     # --- rows -------------------------------------------------------------------------------------------------------

@@ -51,6 +51,8 @@ class RowProgram:
         shape, kind = np.shape(value), np.asarray(value).dtype.kind
         if kind in "bi":
             name = f"cast({name}, float64)"
+        if kind == "c":
+            name = f"real({name} * (0.6 - 0.8j))"
         weight = f"w{sum(known[0] == 'w' for known in self.at)}"
         drawn = np.random.default_rng(zlib.crc32(weight.encode())).uniform(0.5, 1.5, shape)
         self.at[weight] = drawn if shape else float(drawn)

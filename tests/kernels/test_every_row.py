@@ -19,17 +19,16 @@ from row_programs import programs
 SHAPE = "a step that needs the values of an array while compiling"
 SIGNS = "vectors whose signs the tape's library decides"
 NONE = "no kernel for"
-COMPLEX = "an error"  # the sample is real, and the sum of complex results is an error of the program
 LEFT_TO_TAPE = {
     **dict.fromkeys(["nonzero", "argwhere", "flatnonzero", "unique", "tf.unique", "tf.unique_with_counts"], SHAPE),
     "arange": "a condition that is decided while compiling depends on the data",
     **dict.fromkeys(["eigh", "svd", "tf.linalg.svd"], SIGNS),
-    **dict.fromkeys(["complex", "eig", "eigvals"], COMPLEX),
+    **dict.fromkeys(["eig", "eigvals"], NONE),
     **dict.fromkeys(["logm", "sqrtm", "nextafter", "fsum"], NONE),
     "full_like": "an input that the result does not depend on",
 }
-# Rows whose results are complex for every sample, or whose inputs no program can write.
-NOT_IN_PROGRAMS = {"index", "index_update", "index_add", "conj"}
+# Rows whose inputs no program can write.
+NOT_IN_PROGRAMS = {"index", "index_update", "index_add"}
 JACOBI = ("norm", "eigvalsh", "svdvals", "lstsq", "condition_number", "matrix_rank", "polyfit")
 # Jacobi's rotations are not differentiated a second time, nor is what leaves the kernel for the tape's quadratures.
 FIRST_ORDER = {

@@ -1,0 +1,132 @@
+"""Complex numbers in kernels: every row that takes them, at ordinary and singular points, and programs of all kinds."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import adiff
+import numpy as np
+import pytest
+from adiff.engine.kernels.complex_rows import REAL, RULED, SMOOTH, TRUTH
+from agreement import agree
+
+POINTS = [0.6 + 0.7j, -1.2 + 0.4j, 0.3 - 2.0j, -0.8 - 0.9j, 2.5 + 0.1j, 1e-3 - 2e-3j]
+SINGULAR = [0j, 1 + 0j, -1 + 0j, 1j, -2 + 0j, complex(-2.0, -0.0), 3 + 0j, -0.5j]
+OTHER = 0.4 - 1.1j
+INTERNAL = {"one_minus_square", "bernoulli_variance", "strong_multiply", "unit"}
+COMPLEX = sorted((set(SMOOTH) | set(RULED)) - INTERNAL - TRUTH - {"complex", "stop_gradient"})
+BINARY = ("add", "subtract", "multiply", "divide", "power")
+
+
+def calls(name: str) -> list[str]:
+    return [f"{name}(z, w)", f"{name}(w, z)"] if name in BINARY else [f"{name}(z)"]
+
+
+def as_real(name: str, call: str) -> str:
+    """A real number that depends on both parts of a result."""
+    return f"({call}) * 1.3" if name in REAL else f"real(({call}) * (0.7 - 0.4j))"
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("name", COMPLEX)
+def test_rows(name: str) -> None:
+    """Values, gradients and notices; at singular points too."""
+    for call in calls(name):
+        at = {"w": OTHER} if name in BINARY else {}
+        for z in POINTS + SINGULAR:
+            assert agree(call, {"z": z, **at}, None, "value") == ""
+            assert agree(as_real(name, call), {"z": z, **at}) == "", z
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("name", COMPLEX)
+def test_real_derivatives(name: str) -> None:
+    """Of first and second order, by a real number that complex ones are made from."""
+    for call in calls(name):
+        text = f"z = complex(x + 0.2, y * x) * (1 + 0.3j)\nw = 0.5 + y * 1j\n{as_real(name, call)}"
+        for command, tolerance in (("grad", 1e-13), ("hessian", 1e-11), ("hvp", 1e-11)):
+            options = {"vector": {"x": 0.3, "y": -1.0}} if command == "hvp" else {}
+            assert agree(text, {"x": 0.8, "y": 0.6}, None, command, tolerance, **options) == ""
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("name", sorted(TRUTH))
+def test_questions(name: str) -> None:
+    for z, w in itertools.product([0j, 1 + 1j, complex("nan"), complex(1, float("inf"))], repeat=2):
+        call = f"{name}(z, w)" if "equal" in name else f"{name}(z)"
+        at = {"z": z, "w": w} if "equal" in name else {"z": z}
+        assert agree(f"2.0 if {call} else 3.0", at, None, "value") == ""
+
+
+ROW = np.array([1 + 2j, 0.5 - 1j, -0.3 + 0.2j])
+SQUARE = np.arange(9.0).reshape(3, 3) * (0.1 + 0.2j) + np.eye(3)
+PROGRAMS: list[tuple[str, dict[str, Any]]] = [
+    ("w = z**2 + 1\nreal(w)**2 + imag(w)**2", {"z": 1 + 2j}),
+    ("w = 0j\nfor i in range(7):\n    w = w * w + z\nabs(w)", {"z": 0.1 + 0.3j}),
+    ("w = z\nn = 0\nwhile abs(w) < 50:\n    w = w * w + z\n    n += 1\nabs(w) * x + n", {"z": 0.9 + 0.2j, "x": 2.0}),
+    ("if real(z) > 0:\n    w = z * 2\nelse:\n    w = z / (1 + z)\nabs(w)", {"z": -1 + 2j}),
+    ("def f(z):\n    if abs(z) > 1.2:\n        return 1j * z\n    return z + 1\nreal(f(f(z)))", {"z": 1 - 0.3j}),
+    ("sum(abs(z * conj(z) + exp(z)))", {"z": ROW}),
+    ("real(sum(w * flip(z)) + z[0] * z[-1])", {"z": ROW, "w": ROW[::-1] * 2}),
+    ("abs(sum(m @ z)) + sum(real(m[1:, 0]))", {"z": ROW, "m": SQUARE}),
+    ("w = zeros(3) * 1j\nfor i in range(4):\n    w = w * z + z\nreal(sum(w) * (1 + 2j))", {"z": ROW}),
+    ("sum(abs(stack([z, z * 2])[:, 1:])) + abs(mean(z)) + real(cumsum(z)[2])", {"z": ROW}),
+    ("abs(sum([z * i for i in range(4)]))", {"z": 0.3 + 1j}),
+    ("sum(where(real(z) > 0.4, imag(z * z), angle(z)))", {"z": ROW}),
+    ("abs(cmath.exp(1j * x) + cmath.sqrt(-x)) + cmath.phase(complex(x, 2))", {"x": 0.7}),
+    ("abs(grad(lambda x: abs(exp(1j * x) + x))(x))", {"x": 0.4}),
+    ("z.real * z.imag + abs(z.conj())", {"z": 0.3 + 1j}),
+    ("sum(x * abs(1j * x + 2))", {"x": np.array([0.3, 0.7])}),
+]
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(("text", "at"), PROGRAMS)
+def test_programs(text: str, at: dict[str, Any]) -> None:
+    for command in ("value", "grad"):
+        assert agree(text, at, None, command) == ""
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("text", ["z * z", "[z, 2 * z, 1.0]", "(z, real(z))", "stack([z, 1j * z])", "2 * [z][0]"])
+def test_complex_results(text: str) -> None:
+    assert agree(text, {"z": 0.3 - 0.2j}, None, "value") == ""
+    outcome = adiff.program(text).evaluate("value", {"z": ROW}, engine="kernel")
+    assert outcome.engine == "kernel", outcome.reason
+    assert agree(text, {"z": ROW}, None, "value") == ""
+
+
+# Two dtypes of their own do not mix: an error that the tape words, or none where one of the two is a bare number.
+MIXED: list[tuple[str, dict[str, Any], str]] = [
+    ("real(sum(z * w))", {"z": ROW, "w": np.arange(3.0)}, "an error"),
+    ("real(sum(z * w))", {"z": ROW, "w": [0.0, 1.0, 2.0]}, ""),
+    ("abs(sum(z * w))", {"z": 1 + 1j, "w": np.arange(3.0)}, ""),
+    ("sum(abs(exp(1j * w) + w))", {"w": np.arange(3.0)}, "an error"),
+    ("sum(abs(exp(1j * w) + w * (1 + 0j)))", {"w": np.arange(3.0)}, ""),
+    ("sum(abs(z * cast(2.0, float64)))", {"z": ROW}, "an error"),
+    ("sum(abs(cast(w, complex128) * w))", {"w": np.arange(3.0)}, "an error"),
+]
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(("text", "at", "reason"), MIXED)
+def test_dtypes_that_do_not_mix(text: str, at: dict[str, Any], reason: str) -> None:
+    assert agree(text, at, None, "value") == reason
+
+
+def test_machine_code() -> None:
+    """One kernel with many rows, and a loop that carries complex numbers and arrays."""
+    text = """
+w = z
+m = n
+total = 0.0
+for i in range(6):
+    w = sqrt(w * w / (1 + z) + sin(z) * 0.1) ** 1.5 + log(w) * 0.2j
+    m = m * w + tanh(m)
+    total += abs(w) + angle(z) * x
+total + sum(real(m * conj(m)))
+"""
+    for z in (0.7 + 0.4j, 1.2 - 0.5j):
+        assert agree(text, {"z": z, "x": 0.3, "n": ROW * 0.1}) == ""
+        assert agree(text, {"z": z, "x": 0.3, "n": ROW * 0.1}, ["x"], "value") == ""
