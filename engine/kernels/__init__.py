@@ -5,6 +5,7 @@ core program --specialise--> IR --fuse, adjoint--> IR --simplify, tidy--> IR --e
 specialise (expressions, static, functional) the core program run on symbols; build, arrays, array_rows, composites
 control, loops, heap                         branches and loops: what they change, merged and carried
 sequences, recursion, hoist                  lists and what can be gone through; recursion as a loop over frames
+pairs, complex_rows                          complex numbers, as pairs of real ones
 inputs, structures, whole                    what a kernel is specialised to; results that are lists, tuples and dicts, or
                                              integers on some paths
 activity                                     what needs a cotangent, and what a tape would follow
@@ -21,6 +22,7 @@ over_rows, plain_products                    a kernel in a loop over the rows of
 construct                                    the passes, one after the other
 runtime, work                                kernels by program and inputs; whether one repays its compilation
 compiler, machine                            source to object code, by Numba; object code loaded and called, without it
+externals                                    functions of libraries that kernels call
 built, emitted, store                        what is known of a kernel beside its code; kernels kept between runs
 polls, threads, failures                     kernels that signals, limits and errors end
 

@@ -25,6 +25,8 @@ NUMBERS = (float, int, bool)
 DTYPES = {FLOAT: FLOAT64, INT: INT64, BOOL: BOOL_DTYPE}
 EVERYTHING = (-LIMIT, LIMIT)
 MAX_STATEMENTS = 20_000
+# Rows that choose elements by their values: how many there are is known when the kernel runs, and arrays have shapes before.
+SHAPED_BY_DATA = frozenset("nonzero argwhere flatnonzero unique tf.unique tf.unique_with_counts".split())
 MAX_CONSTANT = 100_000
 
 
@@ -420,6 +422,8 @@ class Builder:
         from .pairs import has_complex
         from .regions import computed
 
+        if op.name in SHAPED_BY_DATA:
+            raise Unsupported(f"{op.name}, whose result has a shape that depends on data")
         if op.name == "complex" or any(map(has_complex, inputs)) or makes_complex(op, attributes):
             from .complex_rows import apply_complex
 

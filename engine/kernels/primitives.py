@@ -139,6 +139,32 @@ def _round(x, decimals):
     return np.rint(x * scale) / scale if decimals > 0 else np.rint(x / scale) * scale
 
 
+@compiled
+def _next_after(a, b):
+    # Rump, Zimmermann, Boldo and Melquiond, Computing predecessor and successor in rounding to nearest (2009).
+    if a != a or b != b:
+        return math.nan
+    if a == b:
+        return b
+    if a == 0.0:
+        return math.copysign(5e-324, b)
+    size = abs(a)
+    step = 1.1102230246251568e-16
+    if size == math.inf:
+        moved = 1.7976931348623157e308
+    elif size >= 2.004168360008973e-292:
+        step = step * size
+        moved = size + step if (b > a) == (a > 0.0) else size - step
+    elif size < 4.450147717014403e-308:
+        moved = size + 5e-324 if (b > a) == (a > 0.0) else size - 5e-324
+    else:
+        large = 9007199254740992.0 * size
+        step = step * large
+        moved = large + step if (b > a) == (a > 0.0) else large - step
+        moved = moved * 1.1102230246251565e-16
+    return math.copysign(moved, a)
+
+
 @inlined
 def _relu(x):
     return x if x > 0.0 or x != x else 0.0

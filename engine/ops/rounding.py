@@ -328,6 +328,7 @@ fmod = elementwise(
 nextafter = elementwise(
     "nextafter", "a, b", [lambda y, a, b: 1.0, lambda y, a, b: 0.0],
     scalar=math.nextafter, array=lambda np, a, b: np.nextafter(a, b), dtype="float", accepts="bif",
+    kernel="_next_after({0}, {1})",
     domain=[(0.5, 1), (2, 3)],
     doc="The next floating-point number after a in the direction of b.", example=("nextafter(0, 1)", 5e-324),
 )  # fmt: skip
