@@ -160,9 +160,9 @@ class Call:
 
     def pushed(self, result: Any, seeds: dict[Any, Any], lanes: int) -> Tangent:
         """The block with tangents, put in its place."""
-        body = dissolved(self.block)
-        tangent = Tangent(ir.Kernel(list(self.leaves.sources), body, [result]), seeds, lanes, True, self.builder.watch)
-        self.splice(tangent.run(body))
+        kernel = ir.Kernel(list(self.leaves.sources), dissolved(self.block), [result])
+        tangent = Tangent(kernel, seeds, lanes, True, self.builder.watch)
+        self.splice(tangent.run(self.block))
         return tangent
 
     def slopes(self, y: Any, tangents: list[Any]) -> list[Any]:
@@ -257,7 +257,7 @@ def jacobian(machine: Specialiser, f: Any, argnums: Any = 0) -> Made:
         y, lanes = call.result, call.leaves.total
         if y.__class__ is not Lazy or not y.shape or y.kind != FLOAT or y.stored is None:
             return call.structured(call.gradients(call.scalar()))
-        if lanes > FEW or ruled(call.block):
+        if lanes > FEW:
             raise Unsupported("a Jacobian by more inputs than are followed together")
         builder = call.builder
         tangent = call.pushed(y.stored, call.basis(), lanes)
@@ -322,8 +322,6 @@ def jvp(machine: Specialiser, f: Any, primals: Any, tangents: Any) -> Any:
     if result.__class__ not in (Var, Array) or result.kind != FLOAT:
         call.splice(call.block)
         return y, 0.0
-    if ruled(call.block):
-        raise Unsupported("the tangent of a row with a rule of its own")
     tangent = call.pushed(result, seeds, 1)
     if result.__class__ is Var:
         return y, symbol(builder, tangent.of(result)[0])

@@ -16,16 +16,19 @@ from ..core.state import STATE
 from ..ops.registry import ROWS
 from . import ir
 from .activity import dependencies, reach
-from .adjoint import chosen, fresh
-from .build import Builder, Sym, raw
+from .adjoint import Adjoint, chosen, fresh
+from .build import Builder, Lazy, Sym, raw
 from .built import Noted
 from .ir import FLOAT, INT, Array, Stack, Stmt, Unsupported, Var
+from .regions import dissolved
 from .watch import Watch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
+
+    from ..core.operation import Singular
 
 
 def varied_set(kernel: ir.Kernel, seeds: Iterable[Any]) -> set[Any]:
@@ -264,6 +267,18 @@ class Tangent:
             self.marks[s.var] = Var(INT)
             self.builder.append(ir.Mark(self.marks[s.var], self.dots[s.array]))
 
+    def region(self, s: ir.Region) -> None:
+        """The statements of a row; the singular points of one with a rule are those that the rule knows of."""
+        if self.watch is None or ROWS[s.row].derivative != "rule":
+            self.block(dissolved(s.body))
+            return
+        watch, self.watch = self.watch, None
+        self.block(dissolved(s.body))
+        self.watch = watch
+        if self.followed.isdisjoint(s.operands):
+            return
+        self.builder.block.extend(Asked(s, self.followed, self.watch).statements)
+
     def as_it_is(self, s: Stmt) -> None:
         self.builder.append(s)
 
@@ -305,7 +320,50 @@ class Tangent:
         self.builder.append(ir.If(s.condition, then, orelse, merges))
 
 
+class Asked(Adjoint):
+    """A row's rule asked, with cotangents of one, for the singular points where it stands: no derivative is taken.
+
+    `statements` find them, and note them as ones that only the tape can tell about.
+    """
+
+    def __init__(self, s: ir.Region, followed: set[Any], watch: Watch) -> None:
+        super().__init__({*s.results, *(x for x in s.operands if x.__class__ in (Var, Array) and x in followed)}, set())
+        self.watch = watch
+        found, _ = self.builder.nested(lambda: self.ask(s))
+        self.statements = [*self.builder.root, *found]
+
+    def ask(self, s: ir.Region) -> None:
+        for x in s.results:
+            if x.__class__ is Array:
+                ones = self.array_of(x)
+                self.builder.fill(ones, Lazy(self.builder, FLOAT, x.shape, lambda index: 1.0))
+            else:
+                self.bars[x] = Var(FLOAT, "b")
+                self.builder.append(ir.Set(self.bars[x], "copy", (1.0,), None, None))
+        self.reverse_region(s)
+
+    def met(self, spot: Singular, mask: Any) -> None:
+        """Note a singular point where the mask says that it matters."""
+        assert self.region is not None
+        flag = self.watch.flag(Noted(spot.message, self.region.site, False))
+
+        def mark(hit: Any) -> None:
+            if hit.__class__ is Sym:
+                self.builder.append(ir.If(hit.var, [flag], [], []))
+            elif hit:
+                self.builder.append(flag)
+
+        if mask.__class__ is Lazy:
+            self.builder.each(mask.shape, lambda index: mark(mask.element(index)))
+        else:
+            mark(mask)
+
+    def give_all(self, x: Any, c: Any) -> None:
+        """Nothing: the cotangents are not wanted."""
+
+
 STATEMENTS: dict[type, Any] = {
+    ir.Region: Tangent.region,
     ir.Set: Tangent.set,
     ir.Load: Tangent.load,
     ir.Check: Tangent.as_it_is,

@@ -55,6 +55,28 @@ PROGRAMS = {
     "aux": ("g, aux = grad(lambda u: (u*u, u*3), has_aux=True)(x)\ng*aux"),
     "const": "grad(lambda u: 3.0)(x) + x",
     "grad of row": "grad(sin)(x)*y",
+    "jvp of a row with a rule": "y0, t = jvp(lambda u: norm(u*x)*u[1], (v,), (v*v,))\nt + y0*y",
+    "jvp of rules in a branch": (
+        "def f(u):\n    if x > 0:\n        return norm(u)*max(u)*x\n    return sum(u)\njvp(f, (v*y,), (v,))[1]"
+    ),
+    "jvp of rules in a loop": (
+        "def f(u):\n    s = u\n    for i in range(3):\n        s = s / norm(s + y)\n    return s[0]*x\njvp(f, (v,), (v,))[1]"
+    ),
+    "jvp of linear algebra": (
+        "A = stack([stack([v[3], v[0]]), stack([v[1], v[2]])])\n"
+        "jvp(lambda b: sum(solve(A*x, b)**2) + det(A)*norm(b)*y, (v[:2],), (v[2:],))[1]"
+    ),
+    "descent through a descent": (
+        "def descent(f, u):\n"
+        "    for i in range(5):\n"
+        "        slope = jvp(f, (u,), (constant([1.0, 0.5]),))[1]\n"
+        "        if norm(slope*u) < 0.001:\n"
+        "            return u\n"
+        "        u = u - 0.1*slope/norm(u)\n"
+        "    return u\n"
+        "inner = lambda u: descent(lambda w: sum((w - u)**2*x), v[:2])\n"
+        "sum(descent(lambda u: sum(u*inner(u)), v[2:]))"
+    ),
 }
 
 
@@ -104,3 +126,17 @@ def test_compiled_newton_of_a_closed_form() -> None:
     assert outcome.engine == "kernel", outcome.reason
     assert abs(outcome.value - 5 ** (1 / 3)) < 1e-15
     assert abs(outcome.gradients["x"] - 1 / (3 * 5 ** (2 / 3))) < 1e-15
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "jvp(lambda u: norm(u - v)*x, (v,), (v*v,))[1]",
+        "f = lambda u: norm(u - v)*x\ns = 0.0\nfor i in range(3):\n    s = s + jvp(f, (v*i,), (v,))[1]\ns",
+        "jvp(lambda u: max(u*0)*x, (v,), (v,))[1]",
+    ],
+)
+def test_tangents_at_singular_points_of_rules(text: str) -> None:
+    """Where a rule chooses a derivative, the statements of its row know of no choice: the tape says what holds."""
+    assert "singular point" in agree(text, {"x": POINT["x"], "v": POINT["v"]}, None, "value", TOLERANCE)
