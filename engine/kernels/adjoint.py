@@ -11,6 +11,8 @@ before it starts, and an iteration's adjoint follows the iteration itself (`stre
 
 from __future__ import annotations
 
+import math
+
 from ..autodiff.pullback import given, singular_notice
 from ..core.state import STATE
 from ..ops.registry import ROWS
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..core.operation import Singular
+    from ..core.state import Site
     from .dear import Kept
 
 
@@ -76,6 +79,12 @@ class Adjoint:
         # what a loop can collect in without a branch.
         self.flags: list[Var] = []
         self.noted: list[Noted] = []
+        # Of the statement at hand: flags, with the masks by which they have been raised.
+        self.told: set[tuple[Var, Any]] = set()
+        # Where an iteration's derivative is found for a cotangent of 1: the cotangent that it is to be multiplied by,
+        # and what belongs to the iteration alone.
+        self.scale: Sym | None = None
+        self.inside: set[Any] = set()
         # Values that need not be computed again, here and in repeated bodies.
         self.kept: Kept = {}
         # Heads of the loops being streamed: their cotangents are what the loop's results have.
@@ -230,10 +239,17 @@ class Adjoint:
                 raise Unsupported("a cotangent out of the reach of its variable")
             if x in self.unchanged:
                 return
-            c = raw(c)
             if c.__class__ in (int, float) and c == 0:
                 return
-            self.builder.append(ir.Accumulate(self.bars[x], c))
+            self.builder.append(ir.Accumulate(self.bars[x], raw(c if x in self.inside else self.scaled(c))))
+
+    def scaled(self, c: Any) -> Any:
+        """What an iteration gives to the variables and arrays outside it; what it is multiplied by is not zero."""
+        if self.scale is None:
+            return c
+        if c.__class__ in (int, float):
+            return product(self.builder, self.scale, c)
+        return fresh(self.builder, "multiply", (self.scale, c), FLOAT)
 
     # --- reverse ----------------------------------------------------------------------------------------------------
 
@@ -267,7 +283,8 @@ class Adjoint:
                     self.reverse_set(s)
             elif s.__class__ is ir.Load:
                 if self.is_active(s.var) and self.is_active(s.array):
-                    self.builder.append(ir.AddTo(self.arrays[s.array], s.index, self.bars[s.var]))
+                    c = raw(self.scaled(Sym(self.builder, self.bars[s.var])))
+                    self.builder.append(ir.AddTo(self.arrays[s.array], s.index, c))
             elif s.__class__ is ir.Store:
                 if self.is_active(s.array):
                     self.reverse_store(s)
@@ -416,6 +433,7 @@ class Adjoint:
             return
         row = ROWS[s.op]
         symbols = tuple(Sym(builder, a) if a.__class__ is Var else a for a in s.args)
+        self.told.clear()
         if row.derivative == "zero":
             for spot in row.singular:
                 self.note(spot, spot.where(*symbols), g, s, [a for a in s.args if self.is_active(a)])
@@ -424,27 +442,37 @@ class Adjoint:
             raise Unsupported(f"the derivative of {row.name}")
         y = Sym(builder, s.var)
         attributes = s.attributes or {}
-        for k, x in enumerate(s.args):
-            if not self.is_active(x):
-                continue
-            formula = row.partials[k]
-            if formula is None:
-                continue
-            builder.memos.append({})
-            try:
+        builder.memos.append({})
+        try:
+            for k, x in enumerate(s.args):
+                formula = row.partials[k]
+                if formula is None or not self.is_active(x):
+                    continue
                 p = formula(y, *symbols, **attributes) if callable(formula) else formula
+                if s.op == "divide" and k == 1:
+                    p = self.slope_of_quotient(y, *s.args, p)
                 for spot in row.singular:
                     if spot.input == k:
                         p = self.resolved(spot, p, symbols, g, s, x)
                 self.give(x, product(builder, g, p))
-            finally:
-                builder.memos.pop()
+        finally:
+            builder.memos.pop()
+
+    def slope_of_quotient(self, y: Sym, a: Any, b: Any, p: Any) -> Any:
+        """The derivative of a / b by b, without another division where 1 / b is known: -y/b is `p`."""
+        multiply, negative = ROWS["multiply"], ROWS["negative"]
+        if a.__class__ in (int, float) and a == 1:
+            return negative(multiply(y, y))
+        if self.is_active(a):
+            return negative(multiply(y, ROWS["divide"](1.0, Sym(self.builder, b))))
+        return p
 
     def reverse_region(self, s: ir.Region) -> None:
         """The row's own rule, applied to the symbols of its operands and results."""
         builder, row = self.builder, ROWS[s.row]
         STATE.site = s.site if s.site is not None else STATE.site
         outer, self.region = self.region, s
+        self.told.clear()
         builder.memos.append({})
         try:
             g = tuple(self.collected(x) for x in s.results)
@@ -530,10 +558,7 @@ class Adjoint:
         builder, s = self.builder, self.region
         assert s is not None
         text = f"{spot.message}: {spot.subgradients}" if spot.subgradients else spot.message
-        certain = any(self.origin.get(x, x) in self.certain for x in s.operands)
-        self.noted.append(Noted(text, s.site, certain))
-        flag = Var(ir.INT, "n")
-        self.flags.append(flag)
+        flag = self.flag_of(text, s.site, s.operands)
 
         def mark(hit: Any) -> None:
             if hit.__class__ is Sym or hit:
@@ -551,12 +576,25 @@ class Adjoint:
         builder = self.builder
         if mask is False or mask is NotImplemented:
             return
+        flag = self.flag_of(singular_notice(spot, spot.choice(STATE.kinks), operands), s.site, inputs)
+        told = (flag, mask if mask is True else mask.var)
+        if told in self.told:
+            return
+        self.told.add(told)
+        hit = fresh(builder, "not_equal", (g, 0.0), BOOL) if g.__class__ is Sym else ROWS["not_equal"](g, 0.0)
+        if mask is not True:
+            hit = fresh(builder, "logical_and", (mask, hit), BOOL)
+        builder.append(ir.Accumulate(flag, hit.var))
+
+    def flag_of(self, text: str, site: Site | None, inputs: Iterable[Any]) -> Var:
+        """The flag of a singular point: those of which the same is said at the same place share one."""
         certain = any(self.origin.get(x, x) in self.certain for x in inputs)
-        self.noted.append(Noted(singular_notice(spot, spot.choice(STATE.kinks), operands), s.site, certain))
+        for noted, flag in zip(self.noted, self.flags):
+            if noted.message == text and noted.site is site and noted.certain == certain:
+                return flag
+        self.noted.append(Noted(text, site, certain))
         self.flags.append(Var(ir.INT, "n"))
-        met = fresh(builder, "not_equal", (g, 0.0), BOOL) if g.__class__ is Sym else ROWS["not_equal"](g, 0.0)
-        hit = met if mask is True else fresh(builder, "logical_and", (mask, met), BOOL)
-        builder.append(ir.Accumulate(self.flags[-1], hit.var))
+        return self.flags[-1]
 
     def resolved(self, spot: Singular, p: Any, symbols: tuple[Any, ...], g: Sym, s: ir.Set, x: Any) -> Any:
         """A partial with the policy's choice at a singular point, and a flag that says whether it was met."""
@@ -607,6 +645,32 @@ class Adjoint:
             position, index = index, None  # the iteration's number is the index
 
         handed: list[tuple[Any, Sym]] = []
+        following = {phi: f for phi, _, f in carried}
+        alone = len(moving) == 1 and moving[0].kind == FLOAT and worth_a_slope(s, moving[0])
+
+        def fill_alone() -> None:
+            (phi,) = moving
+            g, slope = self.bars[phi], Var(FLOAT, "b")
+
+            def multiplied() -> None:
+                body = self.renamed(s.body, names)
+                builder.append(ir.Set(slope, "zero", (), None, None))
+                self.bars[names[phi]] = slope
+                outer = self.scale, self.inside
+                self.scale, self.inside = Sym(builder, g), set(names.values())
+
+                def seed() -> None:
+                    f = following[phi]
+                    self.give(names.get(f, f) if f.__class__ is Var else f, 1.0)
+
+                builder.block.extend(self.there_and_back(body, lambda: self.clear_block(body), seed))
+                after = raw(self.scaled(Sym(builder, slope)))
+                self.scale, self.inside = outer
+                builder.append(ir.Set(g, "copy", (after,), None, None))
+
+            # A cotangent of zero stays zero, whatever the slopes are.
+            counts = fresh(builder, "not_equal", (Sym(builder, g), 0.0), BOOL)
+            builder.append(ir.If(counts.var, builder.nested(multiplied)[0], [], []))
 
         def fill() -> None:
             # What the loop's results received becomes the cotangent of the values that the body hands on.
@@ -621,7 +685,6 @@ class Adjoint:
             # The head's variable collects into the same accumulator as the loop's result, one iteration earlier.
             for phi in moving:
                 self.bars[names[phi]] = self.bars[phi]
-            following = {phi: f for phi, _, f in carried}
 
             def seed() -> None:
                 for phi, symbol in handed:
@@ -633,7 +696,7 @@ class Adjoint:
             foreign = [x for x in stored_arrays(body) if x not in made and not (s.own and x.role == "carried")]
             builder.block.extend(self.there_and_back(body, lambda: self.clear_block(body), seed, foreign))
 
-        block, _ = builder.nested(fill)
+        block, _ = builder.nested(fill_alone if alone else fill)
         reverse = ir.ReverseLoop(s.trips, position, index, s.start, s.step, restored, block)
         forward = None
         if self.budget is not None and self.depth == 1 and s.own:
@@ -646,6 +709,40 @@ class Adjoint:
             if phi in moving:
                 self.give(initial, Sym(builder, self.bars[phi]))
         return forward
+
+
+# From so many operations on, one after the other, it is sooner to find an iteration's slope first.
+STEEP = 3
+
+
+def worth_a_slope(s: ir.Loop, phi: Var) -> bool:
+    """Whether an iteration that hands on one number had better find its slope first, and then multiply: only the product
+    waits for the iteration after it, and the processor computes the slopes of several iterations at once."""
+    depths: dict[Any, int] = {phi: 0}
+
+    def walk(block: list[Stmt]) -> float:
+        """How often a block reads the number."""
+        uses: float = 0
+        for inner in block:
+            if inner.__class__ is ir.Set and inner.var.kind == FLOAT:
+                uses += inner.args.count(phi)
+                before = [depths[a] for a in inner.args if a.__class__ is Var and a in depths]
+                if before:
+                    depths[inner.var] = max(before) + (inner.op not in ("add", "subtract", "negative", "copy"))
+            elif inner.__class__ is ir.If:
+                sides = walk(inner.then), walk(inner.orelse)
+                uses += max(sides) if min(sides) >= 0 else -math.inf
+                for var, a, b in inner.merges:
+                    found = [depths[x] for x in (a, b) if x.__class__ is Var and x in depths]
+                    if found:
+                        depths[var] = max(found)
+            elif not isinstance(inner, ir.Set | ir.Load | ir.Check):
+                return -math.inf
+        return uses
+
+    following = next(f for carried, _, f in s.carried if carried is phi)
+    uses = walk(s.body)
+    return following in depths and depths[following] + uses - 1 >= STEEP
 
 
 def nested(s: Stmt) -> list[list[Stmt]]:

@@ -236,14 +236,16 @@ def changes(s: Stmt) -> set[Var]:
 
 def shorter(op: str, args: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
     """Products with a known 1 as copies: cotangents start from it."""
-    if op == "strong_multiply" and args[0].__class__ is float:
-        if args[0] == 1.0:
-            return "copy", args[1:]
-        if args[0] == 0.0:
+    if op == "strong_multiply":
+        # What is finite or starts from a number needs no look at whether it is zero.
+        if args[0].__class__ is float and args[0] == 0.0:
             return "copy", args[:1]
-        op = "multiply"
-    if op == "multiply" and args[0].__class__ is float and args[0] == 1.0:
-        return "copy", args[1:]
+        if any(a.__class__ is float and a - a == 0.0 and (a != 0.0 or k == 1) for k, a in enumerate(args)):
+            op = "multiply"
+    if op == "multiply":
+        for a, b in (args, args[::-1]):
+            if a.__class__ is float and abs(a) == 1.0:
+                return ("copy" if a == 1.0 else "negative"), (b,)
     if op == "add" and args[1].__class__ is int and args[1] == 0 and getattr(args[0], "kind", None) == ir.INT:
         return "copy", args[:1]
     if op == "not_equal" and all(a.__class__ is float for a in args):

@@ -69,3 +69,34 @@ def test_sums_into_one_element_are_collected() -> None:
 def test_flags_of_singular_points_are_sums() -> None:
     found = emitted("sum(abs(v))", v=V)
     assert "n1 += " in found
+
+
+def test_quotients_divide_once() -> None:
+    """Beside the value's division there is one, for both derivatives."""
+    assert emitted("sum(v / (2 + v * v))", v=V).count(" / ") == 2
+    assert emitted("sum(1 / (2 + v * v))", v=V).count(" / ") == 1
+
+
+def test_what_is_told_twice_has_one_flag() -> None:
+    found = emitted("sum(v / (2 + v * v))", v=V)
+    assert "n1 += " in found
+    assert "n2" not in found
+
+
+def test_a_steep_iteration_finds_its_slope_before_it_multiplies() -> None:
+    found = emitted("z = x\nfor i in range(n):\n    z = z - (z * z - x) / (2 * z)\nz", x=2.0, n=6)
+    lines = [line.strip() for line in found.splitlines()]
+    (start,) = (k for k, line in enumerate(lines) if line.endswith(" != 0.0:"))
+    cotangent = lines[start].split()[1]
+    (update,) = (line for line in lines[start:] if line.startswith(f"{cotangent} = "))
+    assert update.startswith(f"{cotangent} = {cotangent} * ")
+
+
+def test_a_cotangent_of_zero_stays_zero_in_such_loops() -> None:
+    """The first iterations have infinite slopes, and their cotangents are zero."""
+    text = "z = x\nfor i in range(4):\n    z = 0.0 * z if i == 3 else z / y * z / y - z\nz + x"
+    for engine in ("kernel", "tape"):
+        found = adiff.program(text).evaluate("grad", {"x": 1.0, "y": 1e-200}, ["x"], engine=engine)
+        assert found.engine == engine, found.reason
+        assert found.gradients is not None
+        assert found.gradients["x"] == 1.0
