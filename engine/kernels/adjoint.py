@@ -450,7 +450,7 @@ class Adjoint:
                     continue
                 p = formula(y, *symbols, **attributes) if callable(formula) else formula
                 if s.op == "divide" and k == 1:
-                    p = self.slope_of_quotient(y, *s.args, p)
+                    p = self.slope_of_quotient(y, s.args[0], s.args[1], p)
                 for spot in row.singular:
                     if spot.input == k:
                         p = self.resolved(spot, p, symbols, g, s, x)

@@ -41,7 +41,7 @@ def largest(x: Any) -> float:
     """The size of the largest finite element: what the blocks of one matrix are measured by."""
     if x is None:
         return 0.0
-    values = np.abs(np.asarray(x, dtype=float))
+    values = np.abs(np.asarray(x))
     return float(values[np.isfinite(values)].max(initial=0.0))
 
 
