@@ -1,7 +1,8 @@
 """Machine code of kernels: loading it by llvmlite alone, and calling it.
 
-A kernel is a function `int kernel(results *, exception **, run *, parameters ...)`: Numba's own convention. `run` is
-the record that it shares with its host, in words of 8 bytes:
+A kernel is a function `int kernel(results *, exception **, run *, parameters ...)`: Numba's convention, so that both
+compilers' kernels are called alike; nobody looks at the exception. It gives 0 if it went to its end. `run` is the
+record that it shares with its host, in words of 8 bytes:
 
 STOP       not 0: leave soon
 LEFT       bytes of memory that it may still take

@@ -8,8 +8,10 @@ infinities, nan and signed zeros too.
 
 from __future__ import annotations
 
+import ast
 import re
 
+from ..autodiff import revolve as revolve_module
 from ..autodiff.revolve import revolve
 from ..ops import special_integrals, special_parameters, special_scalar
 from ..ops.registry import ROWS
@@ -135,7 +137,7 @@ def _rotation_tangent(a, d, b):
 def _round(x, decimals):
     if decimals == 0:
         return np.rint(x)
-    scale = 10.0 ** abs(decimals)
+    scale = math.pow(10.0, float(abs(decimals)))
     return np.rint(x * scale) / scale if decimals > 0 else np.rint(x / scale) * scale
 
 
@@ -425,6 +427,41 @@ def _int_power(a, b):
 
 
 BORROWED = {**vars(special_parameters), **vars(special_integrals), **vars(special_scalar)}
+# The helpers that are part of what calls them, whatever their size.
+ALWAYS_INLINED = frozenset(re.findall(r"^@inlined\ndef (\w+)", PRELUDE, re.MULTILINE))
+SOURCES: dict[str, str] = {}
+CONSTANTS: dict[str, Any] = {}
+
+
+def helper_texts() -> dict[str, str]:
+    """The source of every function that a kernel may call, by name."""
+    if not SOURCES:
+        for module in (special_parameters, special_integrals, special_scalar, revolve_module):
+            spec: Any = module.__spec__
+            SOURCES.update(functions_of(spec.loader.get_source(module.__name__)))
+        SOURCES.update(functions_of(PRELUDE))
+    return SOURCES
+
+
+def functions_of(text: str) -> dict[str, str]:
+    """The functions at the top of a text, without their decorators."""
+    return {found[1]: found[0] for found in re.finditer(r"^def (\w+)\(.*?(?=^\S|\Z)", text, re.MULTILINE | re.DOTALL)}
+
+
+def helper_source(name: str) -> ast.FunctionDef:
+    """The syntax of a function that a kernel may call. Raises KeyError."""
+    (node,) = ast.parse(helper_texts()[name]).body
+    assert isinstance(node, ast.FunctionDef)
+    return node
+
+
+def helper_constants() -> dict[str, Any]:
+    """The numbers, and tuples of them, that those functions read."""
+    if not CONSTANTS:
+        tree = re.findall(r"^([A-Z_]+) = (\(.*?^\)|\S+)", PRELUDE, re.MULTILINE | re.DOTALL)
+        CONSTANTS.update({name: ast.literal_eval(value) for name, value in tree})
+        CONSTANTS.update({name: x for name, x in BORROWED.items() if x.__class__ in (float, tuple)})
+    return CONSTANTS
 
 
 def borrowed() -> dict[str, Callable[..., Any]]:

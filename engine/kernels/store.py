@@ -1,4 +1,4 @@
-"""Kernels kept on disk: what was compiled once starts, in another process, without Numba.
+"""Kernels kept on disk: what was compiled once starts, in another process, without a compiler.
 
 An entry is a file in adiff's cache folder (parser/cache.py: written whole or not at all, by and for this user only). Its
 name is a digest of everything that it depends on; its content says the same in full, behind a digest of its own. What
@@ -39,9 +39,11 @@ ENVIRONMENT: list[str] = []
 
 
 def environment() -> str:
-    """What machine code depends on beside its program: this Python, the libraries, adiff's own sources and the processor."""
-    versions = [own_version(name) for name in ("numba", "llvmlite", "numpy", "scipy")]
-    return repr((sys.hexversion, sys.platform, versions, sources(), processor()))
+    """What machine code depends on beside its program: this Python, the libraries, adiff's own sources and the
+    processor; and the compiler that was asked for, if it is not adiff's."""
+    other = os.environ.get("ADIFF_COMPILER", "")
+    versions = [own_version(name) for name in ("llvmlite", "numpy", "scipy", other) if name]
+    return repr((sys.hexversion, sys.platform, other, versions, sources(), processor()))
 
 
 def own_version(package: str) -> bytes:

@@ -18,7 +18,7 @@ from scipy import special
 class Ieee:
     """`math` as machine code has it: infinities and nan in the place of exceptions."""
 
-    inf, nan = np.float64(math.inf), np.float64(math.nan)
+    inf, nan, pi = np.float64(math.inf), np.float64(math.nan), np.float64(math.pi)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         function = getattr(math, name)

@@ -15,7 +15,7 @@ import pytest
 from adiff import AdiffError
 from adiff.engine import evaluation
 from adiff.engine.autodiff import drivers
-from adiff.engine.kernels import compiler, emit, ir, polls
+from adiff.engine.kernels import emit, ir, native, polls
 from agreement import outcome
 
 BRANCHING = """
@@ -162,7 +162,7 @@ def test_a_time_limit_stops_a_kernel() -> None:
 
 def test_a_time_limit_does_not_wait_for_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     text = BRANCHING.replace("0.1", "0.125")
-    original = compiler.compiled_by_numba
+    original = native.compiled
     finished = threading.Event()
 
     def slow(emitted: Any) -> Any:
@@ -171,7 +171,7 @@ def test_a_time_limit_does_not_wait_for_the_compiler(monkeypatch: pytest.MonkeyP
         return original(emitted)
 
     with monkeypatch.context() as patch:
-        patch.setattr(compiler, "compiled_by_numba", slow)
+        patch.setattr(native, "compiled", slow)
         start = time.perf_counter()
         error = refused(text, POINT, timeout=0.3)
         assert error.code == "E0603"

@@ -1,0 +1,263 @@
+"""Machine code of our own compiler: what every expression and statement means, held to Python itself and to Numba."""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+import struct
+from typing import Any
+
+import numpy as np
+import pytest
+from adiff.engine.kernels import by_numba, compiler, llvm_module, machine, native
+from adiff.engine.kernels.emitted import Emitted
+from adiff.engine.kernels.ir import Left
+from adiff.engine.kernels.llvm_writer import Untranslatable
+from adiff.engine.kernels.primitives import OWN, TEXT, helper_texts, helpers
+from interpreted import Float64, Ieee, Run, host_calls, identity
+
+FLOATS = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, 1e-300, 1e300, math.pi, math.inf, -math.inf, math.nan]
+INTS = [0, 1, -1, 2, 3, -3, 7, -7, 10, 2**53, -(2**53)]
+
+# Expressions of x, y (floats), i, j (integers) and b, c (truth values), with the kind of what they give.
+EXPRESSIONS = [
+    ("x + y", "f"), ("x - y", "f"), ("x * y", "f"), ("x / y", "f"), ("-x", "f"), ("x + i", "f"), ("i - x", "f"),
+    ("x * b", "f"), ("i / 7", "f"), ("i / 4", "f"), ("b / y", "f"), ("-(x * y)", "f"),
+    ("i + j", "i"), ("i - j", "i"), ("i * 3", "i"), ("-i", "i"), ("b + c", "i"), ("b - c", "i"), ("i + b", "i"),
+    ("i // 2", "i"), ("i // -2", "i"), ("i % 3", "i"), ("i % -3", "i"), ("i // (abs(j) + 1)", "i"),
+    ("i % (abs(j) + 1)", "i"), ("i // -(abs(j) + 1)", "i"), ("i % -(abs(j) + 1)", "i"), ("(i > 0) - (i < 0)", "i"),
+    ("x < y", "b"), ("x <= y", "b"), ("x > y", "b"), ("x >= y", "b"), ("x == y", "b"), ("x != y", "b"),
+    ("i < j", "b"), ("i == j", "b"), ("i != j", "b"), ("i <= x", "b"), ("x > j", "b"), ("b == c", "b"), ("b < c", "b"),
+    ("not x", "b"), ("not i", "b"), ("not b", "b"), ("not x < y", "b"), ("not not b", "b"), ("not 0 <= i < 5", "b"),
+    ("0.0 < x < y", "b"), ("x <= y <= 2.0 <= 3.0", "b"), ("0.0 < math.exp(x) < math.cos(y)", "b"),
+    ("b and c", "b"), ("b or c", "b"), ("x < y and y < 2.0", "b"), ("x != x or y != y", "b"), ("b and c or not b", "b"),
+    ("b and math.sin(x) > 0.0", "b"), ("b or math.sqrt(y) > 1.0", "b"), ("x < y and math.exp(x) < 2.0 or c", "b"),
+    ("x if x < y else y", "f"), ("x if b else i", "f"), ("i if b else x", "f"), ("i if c else j", "i"),
+    ("b if x < y else c", "b"), ("i if b else c", "i"), ("math.sqrt(x) if x > 0.0 else 0", "f"),
+    ("0 if x > 0.0 else math.exp(y)", "f"), ("math.exp(x) if b and math.cos(y) > 0.0 else -x", "f"),
+    ("(1 if b else 2) if c else (3 if b else math.cos(x))", "f"), ("x if b else y if c else 1.0", "f"),
+    ("abs(x)", "f"), ("abs(i)", "i"), ("float(i)", "f"), ("float(x)", "f"), ("int(b)", "i"),
+    ("int(x) if abs(x) < 1e15 else 0", "i"), ("bool(x)", "b"), ("bool(i)", "b"),
+    ("max(x, y)", "f"), ("min(x, y)", "f"), ("max(i, j)", "i"), ("min(i, j)", "i"), ("max(i, x)", "f"),
+    ("min(3, i, j)", "i"), ("max(i, 0)", "i"),
+    ("math.floor(x) + 1.0 if abs(x) < 1e15 else 0.0", "f"), ("x - math.floor(x) if abs(x) < 1e15 else 0.0", "f"),
+    ("np.floor(x)", "f"), ("np.ceil(x)", "f"), ("np.trunc(x)", "f"), ("np.rint(x)", "f"), ("np.fmod(x, y)", "f"),
+    ("math.copysign(x, y)", "f"), ("math.sqrt(x)", "f"), ("math.pow(x, y)", "f"), ("math.pow(x, float(i))", "f"),
+    ("math.nan", "f"), ("(-math.inf)", "f"), ("math.pi * x", "f"), ("(-7) * x", "f"), ("(-0.0) * x", "f"), ("True", "b"),
+    ("False or b", "b"), ("1e-320 * x", "f"), ("x * 0.1 + y * 0.3 - x * y", "f"), ("len(range(i, j, 3))", "i"),
+    ("len(range(i, j, -2))", "i"), ("len(range(j))", "i"), ("len(range(i, j))", "i"),
+]  # fmt: skip
+LIBRARY = """exp log exp2 log10 log2 log1p expm1 sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf erfc lgamma
+hypot atan2 pow copysign sqrt""".split()
+
+# Statements over a (a list of 8 floats), n and m (integers), which leave their results in s (a float) and k (an integer).
+STATEMENTS = {
+    "a loop": "for i in range(n):\n    s += i * 0.5\n    k += i",
+    "its variable afterwards": "i = -5\nfor i in range(n):\n    k += 1\nk = k * 100 + i",
+    "changed inside": "for i in range(n):\n    k += i\n    i = 1000\n    k += i",
+    "bounds worked out once": "for i in range(n):\n    n += 1\n    k += n",
+    "downwards": "for i in range(n - 1, -1, -1):\n    k = 3 * k + i",
+    "in steps": "for i in range(1, n, 3):\n    k = 3 * k + i",
+    "in steps down": "for i in range(n, m, -2):\n    k = 3 * k + i",
+    "in steps that vary": "for j in range(1, 4):\n    for i in range(n, m, j):\n        k = 3 * k + i",
+    "in steps down that vary": "for j in range(1, 4):\n    for i in range(n, m, -j):\n        k = 3 * k + i",
+    "while": "while k < n and s < 10.0:\n    k += 1\n    s += 0.75 * k",
+    "while True": "while True:\n    if k > n:\n        break\n    k += 2\n    s -= 1.0",
+    "continue": "for i in range(n):\n    if i % 3 == 1:\n        continue\n    k = 2 * k + i",
+    "break inside": "for i in range(n):\n    for j in range(i):\n        if i * j > m:\n            break\n        k += j\n    s += k",
+    "branches": "if n > m:\n    s = 1.5\nelif n == m:\n    k = 7\nelse:\n    k = 8\n    s = -s",
+    "nested": "if n > 2:\n    if m > 2:\n        k = 1\n    else:\n        k = 2\nelse:\n    pass",
+    "widened": "w = n\nfor i in range(3):\n    w = w * 0.5\ns = w",
+    "widened from a truth value": "w = n > m\nfor i in range(3):\n    w = w + i\nk = w",
+    "together": "p, q = 1.0, 2.0\nfor i in range(n):\n    p, q = q, p + q\ns = p",
+    "one pair or another": "p, q = (1.0, s) if n > m else (s, 2.0)\ns = p - 3.0 * q",
+    "few": "f = few_floats(8)\nclear(f, 8)\nfor i in range(n):\n    f[i % 8] += i * 1.5\ns = f[0] - f[3] + f[7]",
+    "few integers": "f = few_ints(3)\nclear(f, 3)\nfor i in range(n):\n    f[i % 3] = f[(i + 1) % 3] + i\nk = f[0] + f[2]",
+    "few truth values": "f = few_bools(5)\nclear(f, 5)\nf[2] = n > m\nk = f[0] + f[2] * 2\ns = 1.0 if f[2] else 2.0",
+    "memory": "f = floats(run, 0, n)\nfor i in range(n):\n    f[i] = s + i\nfor i in range(n):\n    k += 1\n    s += f[n - 1 - i] * k",
+    "memory that grows": "room = 2\nf = ints(run, 0, room)\nfor i in range(n):\n    if i == room:\n        room *= 2\n"
+    "        f = ints(run, 0, room)\n    f[i] = i * i\nfor i in range(n):\n    k = k * 7 + f[i]",
+    "truth values in memory": "f = bools(run, 0, n)\nfor i in range(n):\n    f[i] = i % 2 == 0\nfor i in range(n):\n    k += f[i]",
+    "constants": "for i in range(n):\n    s += known[i % 3]\n    k += whole[i % 2]",
+    "helpers": "for i in range(n):\n    s += _gamma(0.5 * i + 0.25) + digamma(i + 0.5) - log_gamma(i - 0.75)\n    k = _int(k + i)",
+}  # fmt: skip
+
+
+def bits(x: Any) -> Any:
+    """Floats by their bits, nan as nan."""
+    if isinstance(x, float):
+        return "nan" if x != x else struct.pack(">d", x)
+    return (type(x).__name__, x)
+
+
+def by_python(text: str) -> Any:
+    """The kernel run as the Python that it is, in IEEE arithmetic."""
+    namespace = {**helpers(identity), **host_calls(), "math": Ieee(), "_f": np.float64, "float": np.float64}
+    exec(compile(ast.fix_missing_locations(Float64().visit(ast.parse(text))), "<kernel>", "exec"), namespace)
+
+    def run(*values: Any) -> list[Any]:
+        with np.errstate(all="ignore"):
+            found = namespace["kernel"](Run(), *[np.float64(v) if isinstance(v, float) else v for v in values])
+        return [x.item() if isinstance(x, np.generic) else x for x in found]
+
+    return run
+
+
+def entries(text: str, parameters: str, results: str, slots: int = 0) -> list[machine.Entry]:
+    """A kernel by both compilers."""
+    emitted = Emitted(text, parameters, list(results), slots)
+    return [machine.Entry(emitted, module.compiled(emitted)) for module in (native, by_numba)]
+
+
+def test_expressions_mean_what_python_and_numba_say() -> None:
+    lines = [f"    {kind}s[{k}] = {text}" for k, (text, kind) in enumerate(EXPRESSIONS)]
+    head = "def kernel(run, x, y, i, j, b, c, fs, is_, bs):\n"
+    text = head + "\n".join(lines).replace("    is[", "    is_[") + "\n    return (0,)\n"
+    own, numba = entries(text, "ffiibbFIB", "i")
+    python = by_python(text)
+    generator = np.random.default_rng(1)
+    for number, (x, y) in enumerate((x, y) for x in FLOATS for y in FLOATS):
+        i, j = (int(k) for k in generator.choice(INTS, 2))
+        values = (x, y, i, j, number % 2 == 0, number % 3 == 0)
+        answers = []
+        for run in (python, own, numba):
+            arrays = {kind: np.zeros(len(EXPRESSIONS), dtype) for kind, dtype in zip("fib", (float, np.int64, bool))}
+            run(*values, *arrays.values())
+            answers.append([bits(arrays[kind][k].item()) for k, (_, kind) in enumerate(EXPRESSIONS)])
+        for (e, _), expected, found, other in zip(EXPRESSIONS, *answers):
+            assert expected == found, (e, values)
+            assert other == found, (e, values)
+
+
+def test_functions_of_the_library_are_those_of_the_tape() -> None:
+    binary = ("hypot", "atan2", "pow", "copysign")
+    calls = [f"math.{name}(x, y)" if name in binary else f"math.{name}(x)" for name in LIBRARY] + ["np.cbrt(x)"]
+    text = f"def kernel(run, x, y):\n    return {', '.join(calls)}\n"
+    own, numba = entries(text, "ff", "f" * len(calls))
+    python = by_python(text)
+    for x in [*FLOATS, 0.3, -0.7, 12.25, 1e-9, 170.5]:
+        for y in (0.3, -1.5):
+            found, other = own(x, y), numba(x, y)
+            for call, a, b, c in zip(calls, python(x, y), found, other):
+                if "cbrt" not in call:  # Numba takes a power for it
+                    assert bits(b) == bits(c), (call, x, y)
+                if a == a:
+                    # CPython has a logarithm of gamma of its own.
+                    assert b == pytest.approx(a, rel=1e-14 if "lgamma" in call else 3e-16, abs=0), (call, x, y)
+                else:
+                    assert b != b, (call, x, y)
+
+
+def test_statements_mean_what_python_and_numba_say() -> None:
+    """All of them in one kernel, each for an `at` of its own."""
+    lines = ["known = np.array([0.5, -1.25, 1e10], dtype=np.float64)", "whole = np.array([3, -4], dtype=np.int64)"]
+    lines += ["def kernel(run, at, s, n, m):", "    k = 0"]
+    for number, (name, body) in enumerate(STATEMENTS.items()):
+        mine = {"i": "i", "f": "f", "w": "w", "room": "room", "j": "j", "p": "p", "q": "q"}
+        # Each has variables, and memory, of its own.
+        owned = re.sub(r"\b(i|j|f|w|p|q|room)\b", lambda m: mine[m[0]] + str(number), body)  # noqa: B023
+        owned = owned.replace("(run, 0,", f"(run, {number},")
+        lines += [f"    if at == {number}:  # {name}", *(f"        {line}" for line in owned.split("\n"))]
+    text = "\n".join([*lines, "    return s, k", ""])
+    both = entries(text, "ifii", "fi", len(STATEMENTS))
+    python = by_python(text)
+    for number, name in enumerate(STATEMENTS):
+        for n, m in ((0, 0), (1, 5), (9, 2), (17, 30)):
+            expected = python(number, 0.25, n, m)
+            for entry in both:
+                found = entry(number, 0.25, n, m)
+                assert found[0] == pytest.approx(expected[0], rel=1e-14), (name, n, m)
+                assert found[1] == expected[1], (name, n, m)
+
+
+@pytest.fixture(scope="module")
+def leaving() -> machine.Entry:
+    text = """def kernel(run, n, x):
+    f = floats(run, 0, n)
+    for i in range(n):
+        poll(run, 5)
+        f[i] = x
+        if not 0 <= i < 1000:
+            fail(run, 3, i)
+    k = _whole(x)
+    return f[0], k
+"""
+    emitted = Emitted(text, "if", ["f", "i"], 1)
+    return machine.Entry(emitted, native.compiled(emitted))
+
+
+def test_a_kernel_that_goes_to_its_end(leaving: machine.Entry) -> None:
+    assert leaving(10, 2.75) == (2.75, 2)
+
+
+@pytest.mark.parametrize(
+    ("n", "x", "memory", "why", "where", "number"),
+    [
+        (1001, 1.0, None, machine.FAILED, 3, 1000),
+        (10, math.inf, None, 0, 0, 0),
+        (1000, 1.0, 7999, machine.NO_MEMORY, 0, 8000),
+    ],
+)
+def test_a_kernel_that_leaves(
+    leaving: machine.Entry, n: int, x: float, memory: int | None, why: int, where: int, number: int
+) -> None:
+    with pytest.raises(Left) as left:
+        leaving(n, x, memory=memory)
+    assert (left.value.why, left.value.where, left.value.number) == (why, where, number)
+
+
+def test_a_kernel_that_is_told_to_stop(leaving: machine.Entry) -> None:
+    with pytest.raises(Left) as left:
+        leaving(10, 1.0, started=lambda run: run.__setitem__(machine.STOP, 1))
+    assert (left.value.why, left.value.where) == (machine.STOPPED, 5)
+
+
+@pytest.mark.parametrize("name", [name for name in TEXT if name not in OWN], ids=str)
+def test_every_row_s_text_is_translated(name: str) -> None:
+    """No row is left to the other compiler, whatever its operands are."""
+    text = TEXT[name]
+    places = sorted(set(re.findall(r"\{(\d)\}", text)))
+    statics = dict.fromkeys(re.findall(r"\{([a-z]\w*)\}", text), "2")
+    statics = {key: "True" if key == "equal_nan" else two for key, two in statics.items()}
+    code = text.format(*["xyz"[int(k)] for k in places], **statics)
+    parameters = "bff" if code.startswith("(not") or " if x else " in code else "fff"
+    if name.startswith("logical_"):
+        parameters = "bbb"
+    translated = llvm_module.module_text(
+        Emitted(f"def kernel(run, x, y, z):\n    r = {code}\n    return (0,)\n", parameters, ["i"], 0)
+    )
+    assert f"@{llvm_module.SYMBOL}(" in translated
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "g = f", "s = x[0]", "s = [1.0]", "s = unknown(x)", "s = undefined", "s = x and 1.0", "s = x % 2.0", "s = x ** 2.0",
+        "s = 'text'", "del x", "for i in f:\n        pass", "s = math.sin(x, x)", "s = f + 1.0", "s = x is 1.0",
+        "with x:\n        pass", "s = lambda: x", "import os", "open(x)", "s = __import__(x)",
+    ],
+)  # fmt: skip
+def test_what_is_no_kernel_is_refused(statement: str) -> None:
+    text = f"def kernel(run, x):\n    f = few_floats(3)\n    {statement}\n    return (x,)\n"
+    with pytest.raises(Untranslatable):
+        llvm_module.module_text(Emitted(text, "f", ["f"], 0))
+
+
+def test_the_compiler_that_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    emitted = Emitted("def kernel(run, x):\n    return (x + x,)\n", "f", ["f"], 0)
+    assert compiler.compile_source(emitted).symbol == llvm_module.SYMBOL
+    monkeypatch.setenv("ADIFF_COMPILER", "numba")
+    assert compiler.compile_source(emitted).symbol != llvm_module.SYMBOL
+    monkeypatch.setenv("ADIFF_COMPILER", "gcc")
+    with pytest.raises(ValueError, match=r"ADIFF_COMPILER is 'gcc', and can be native or numba"):
+        compiler.compile_source(emitted)
+
+
+def test_helpers_are_found_whole() -> None:
+    texts = helper_texts()
+    assert {"_strong", "_gamma", "digamma", "revolve", "_int_power"} <= set(texts)
+    for name, text in texts.items():
+        (function,) = ast.parse(text).body
+        assert isinstance(function, ast.FunctionDef)
+        assert function.name == name
