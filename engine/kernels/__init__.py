@@ -1,6 +1,6 @@
-"""The kernel tier: the core program compiled, with its derivatives, to machine code by way of Numba.
+"""The kernel tier: the core program compiled, with its derivatives, to machine code.
 
-core program --specialise--> IR --fuse, adjoint--> IR --simplify, tidy--> IR --emit--> Python source --Numba--> code
+core program --specialise--> IR --fuse, adjoint--> IR --simplify, tidy--> IR --emit--> Python source --LLVM--> code
 
 specialise (expressions, static, functional) the core program run on symbols; build, arrays, array_rows, composites
 control, loops, heap                         branches and loops: what they change, merged and carried
@@ -21,7 +21,11 @@ emit, primitives                             Python source; the text of each row
 over_rows, plain_products                    a kernel in a loop over the rows of a table
 construct                                    the passes, one after the other
 runtime, work                                kernels by program and inputs; whether one repays its compilation
-compiler, machine                            source to object code, by Numba; object code loaded and called, without it
+compiler                                     source to object code, by one compiler or the other
+llvm_module, llvm_statements, llvm_values,   the source in LLVM's terms
+  llvm_host, llvm_writer
+native, by_numba                             by LLVM alone; by Numba, which the tests hold the first to
+machine                                      object code loaded and called
 externals                                    functions of libraries that kernels call
 built, emitted, store                        what is known of a kernel beside its code; kernels kept between runs
 polls, threads, failures                     kernels that signals, limits and errors end

@@ -1,4 +1,4 @@
-"""Emission: a kernel as Python source that Numba compiles, written as one would write it by hand."""
+"""Emission: a kernel as Python source that Numba could compile, written as one would write it by hand for it."""
 
 from __future__ import annotations
 

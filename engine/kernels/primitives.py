@@ -445,7 +445,9 @@ def helper_texts() -> dict[str, str]:
 
 def functions_of(text: str) -> dict[str, str]:
     """The functions at the top of a text, without their decorators."""
-    return {found[1]: found[0] for found in re.finditer(r"^def (\w+)\(.*?(?=^\S|\Z)", text, re.MULTILINE | re.DOTALL)}
+    return {
+        found[1]: found[0] for found in re.finditer(r"^def (\w+)\(.*?(?=^[^\s)]|\Z)", text, re.MULTILINE | re.DOTALL)
+    }
 
 
 def helper_source(name: str) -> ast.FunctionDef:
