@@ -30,6 +30,11 @@ def value(evaluation: Evaluation) -> None:
 
 def run(evaluation: Evaluation) -> None:
     evaluation.options["last_statement"] = True
+    found = evaluation.kernel(None, last=True)
+    if found is not None:
+        if found[0] is not None:
+            evaluation.keep_value(found[0] if not hasattr(found[0], "shape") else bind(found[0], "value"))
+        return
     result = evaluation.execute(evaluation.point)
     if result is not UNSET and result is not None:
         evaluation.keep_value(result)
@@ -273,6 +278,8 @@ def derivative(evaluation: Evaluation) -> None:
         )  # fmt: skip
     order = evaluation.options.get("order")
     order = 1 if order is None else order
+    if compiled_commands.derivative(evaluation, order):
+        return
     found = taylor_derivatives(evaluation, order)
     if found is None:
         found = drivers.derivatives(lambda inputs: scalar_function(evaluation, inputs), evaluation.sources()[0], order)

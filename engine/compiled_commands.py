@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 
 def by_kernel(
-    evaluation: Evaluation, derive: Callable[[Derivatives], Found | None], command: str, directions: int = 0
-) -> Any:
-    """What `derive` finds, less the kernel, or None, for a command and so many directions of it."""
+    evaluation: Evaluation, derive: Callable[[Derivatives], Found | None], command: str, directions: int = 0,
+    more: float = 0.0,
+) -> Any:  # fmt: skip
+    """What `derive` finds, less the kernel, or None, for a command and so many directions of it, and `more` work."""
     if not evaluation.names or not all(drivers.source(x).dtype.differentiable for x in evaluation.sources()):
         return None
 
@@ -28,7 +29,7 @@ def by_kernel(
 
     from .kernels.work import COMMAND_WORK
 
-    work = COMMAND_WORK.get(command, 0.0) + directions * COMMAND_WORK["direction"]
+    work = COMMAND_WORK.get(command, 0.0) + directions * COMMAND_WORK["direction"] + more
     return evaluation.by_kernel(run, work)
 
 
@@ -68,6 +69,20 @@ def hessian(evaluation: Evaluation) -> bool:
     evaluation.outcome.gradients = by_name(evaluation, gradients)
     evaluation.outcome.hessian = {name: by_name(evaluation, blocks[name].values()) for name in evaluation.names}
     keep_value(evaluation, value)
+    return True
+
+
+def derivative(evaluation: Evaluation, order: int) -> bool:
+    if order < 1:
+        return False
+    from .kernels.work import derivative_work
+
+    found = by_kernel(evaluation, lambda derivatives: derivatives.derivative(order), "", 0, derivative_work(order))
+    if found is None:
+        return False
+    value, derivatives = found
+    keep_value(evaluation, value)
+    evaluation.outcome.derivatives = [x + 0.0 for x in derivatives]
     return True
 
 

@@ -209,10 +209,11 @@ class Evaluation:
             self.outcome.types["value"] = found
         self.outcome.value = to_plain(value)
 
-    def kernel(self, sources: list[str] | None) -> tuple[Any, list[Any]] | None:
-        """The value and the gradients of `sources` from the kernel tier, or None where the tape is to run."""
+    def kernel(self, sources: list[str] | None, last: bool = False) -> tuple[Any, list[Any]] | None:
+        """The value (that of the `last` statement) and the gradients of `sources` from the kernel tier, or None where
+        the tape is to run."""
         found: tuple[Any, list[Any]] | None = self.by_kernel(
-            lambda kernels, always: kernels.evaluate(self.point, sources, always), None if sources is None else 1
+            lambda kernels, always: kernels.evaluate(self.point, sources, always, last), None if sources is None else 1
         )
         return found
 
@@ -269,6 +270,10 @@ class Evaluation:
         self.outcome.reason = "asked for" if engine == "kernel" else "enough work to repay the compiler"
         self.outcome.emitted = compiled.source
         self.outcome.kernel = compiled
+        if self.write is not None and compiled.lines is not None:
+            from .eager.text import formatted
+
+            compiled.write(self.write, formatted)
         if compiled.built.structure is not None:
             from .kernels.structures import stacked_shape
 

@@ -14,7 +14,9 @@ dear                                         what the reverse sweep had better l
 adjoint                                      the reverse sweep, by source transformation
 checkpoint                                   long loops in bounded memory
 tangent                                      forward mode, of adjoints too
-derivatives, directions, answers             the kernels of hessian, jacobian, jvp, vjp and hvp, and what they give
+nested, tapes, customs                       derivatives inside programs: of functions, of blocks, rules of the program's
+variables, printing                          what programs assign in place, and what they print
+derivatives, directions, series, answers     the kernels of hessian, jacobian, jvp, vjp and hvp, and what they give
 gather                                       loops of the reverse sweep forwards, their sums in variables
 simplify, tidy                               dead code; accumulators, copies and branches as one would write them
 emit, primitives                             Python source; the text of each row

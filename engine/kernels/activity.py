@@ -17,7 +17,18 @@ if TYPE_CHECKING:
 def carries(s: ir.Set) -> bool:
     """Whether a tape records the statement's row: its result is a float that its inputs lead to."""
     row = ROWS.get(s.op)
-    return s.var.kind == FLOAT and (row is None or row.derivative != "none")
+    return s.var.kind == FLOAT and s.op != "weight" and (row is None or row.derivative != "none")
+
+
+def region_carries(s: ir.Region) -> bool:
+    """Whether a tape records the row of a region."""
+    return s.row not in ROWS or ROWS[s.row].derivative != "none"
+
+
+def arguments(s: ir.Region) -> tuple[Any, ...]:
+    """The operands that the results have derivatives by: without those that a rule of the program's takes on its own."""
+    rule = s.attributes.get("rule")
+    return s.operands if rule is None else s.operands[: len(rule.made)]
 
 
 def dependencies(kernel: ir.Kernel, steps: bool = True) -> Edges:
@@ -41,8 +52,8 @@ def dependencies(kernel: ir.Kernel, steps: bool = True) -> Edges:
             elif s.__class__ is ir.Accumulate:
                 edge(s.value, s.var)
             elif s.__class__ is ir.Region:
-                if ROWS[s.row].derivative != "none":
-                    for operand in s.operands:
+                if region_carries(s):
+                    for operand in arguments(s):
                         for result in s.results:
                             edge(operand, result)
             elif s.__class__ is ir.Loop:
@@ -142,7 +153,7 @@ def surely_reached(
                 elif s.array.role == "list":
                     doubtful.add(s.array)
             elif s.__class__ is ir.Region:
-                if ROWS[s.row].derivative != "none" and any(map(has, s.operands)):
+                if region_carries(s) and any(map(has, arguments(s))):
                     known.update(x for x in s.results if x.kind == FLOAT)
             elif s.__class__ is ir.Loop:
                 loop(s)

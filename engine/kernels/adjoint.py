@@ -431,6 +431,12 @@ class Adjoint:
                     sides = (g, 0.0) if k == 1 else (0.0, g)
                     self.give(s.args[k], fresh(builder, "where_select", (condition, *sides), FLOAT))
             return
+        if s.op == "sloped":
+            value, x, slope = s.args
+            self.give(value, g)
+            if self.is_active(x):
+                self.give(x, fresh(builder, "multiply", (g, slope), FLOAT))
+            return
         row = ROWS[s.op]
         symbols = tuple(Sym(builder, a) if a.__class__ is Var else a for a in s.args)
         self.told.clear()
@@ -469,6 +475,11 @@ class Adjoint:
 
     def reverse_region(self, s: ir.Region) -> None:
         """The row's own rule, applied to the symbols of its operands and results."""
+        if s.row not in ROWS:
+            for x, c in zip(s.operands, s.attributes["rule"].apply(self, s)):
+                if self.is_active(x):
+                    self.give_all(x, c)
+            return
         builder, row = self.builder, ROWS[s.row]
         STATE.site = s.site if s.site is not None else STATE.site
         outer, self.region = self.region, s
@@ -526,6 +537,10 @@ class Adjoint:
                 parts = pair_of(builder, c)
                 self.give(s.operands[2 * k], parts.re)
                 self.give(s.operands[2 * k + 1], parts.im)
+
+    def symbol(self, x: Any) -> Any:
+        """An operand as the rules take it."""
+        return x if x.__class__ in (int, float) else symbol_of(self.builder, x)
 
     def collected(self, x: Any) -> Any:
         """The cotangent of a region's result, which nothing adds to any more."""

@@ -8,7 +8,7 @@ from ..core.tensor import Tensor
 from .inputs import Complex, arguments, specification
 from .ir import Unsupported
 from .runtime import Compiled, Kernels, connected, reshaped, run
-from .work import ARRAY_SECONDS, COMMAND_WORK, TAPE_SECONDS, outline
+from .work import ARRAY_SECONDS, COMMAND_WORK, TAPE_SECONDS, derivative_work, outline
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -141,6 +141,24 @@ class Derivatives:
                 blocks[row][column] = shaped(part, self.shape(row) + self.shape(column))
                 blocks[column][row] = shaped(part.T, self.shape(column) + self.shape(row))
         return single(value), (gradients, blocks), compiled
+
+    def derivative(self, order: int) -> Found | None:
+        """The value, and the derivatives up to an order."""
+
+        def make(lowered: Lowered) -> Built:
+            from .series import derivative
+
+            built = derivative(lowered, order)
+            built.passes = derivative_work(order)
+            return built
+
+        compiled = self.prepared("derivative", make, self.given, order)
+        if compiled is None:
+            return None
+        value, *found = run(compiled, self.given)
+        for x in found:
+            doubtful(x, False)
+        return value, found, compiled
 
     def jacobian(self, mode: str) -> Found | None:
         """The value, and blocks and the mode that was used."""

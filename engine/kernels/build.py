@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..core.state import Site
+    from ..core.tensor import Tensor
 
 NUMBERS = (float, int, bool)
 DTYPES = {FLOAT: FLOAT64, INT: INT64, BOOL: BOOL_DTYPE}
@@ -75,7 +76,7 @@ class Lazy:
     `stored` is the IR array when the elements are in memory.
     """
 
-    __slots__ = ("block", "builder", "element", "interval", "kind", "shape", "stored", "uses", "volatile")
+    __slots__ = ("block", "builder", "element", "interval", "kind", "known", "shape", "stored", "uses", "volatile")
     description = "a compiled array"
     __array_ufunc__ = None  # NumPy's arrays leave their operators to these
 
@@ -97,6 +98,7 @@ class Lazy:
         # How many operations took it, and the block in which it can be put into memory for all of them.
         self.uses = 0
         self.interval: tuple[int, int] | None = None  # bounds of known integers
+        self.known: Tensor | None = None  # what it is, where that is known
         self.block = builder.block
 
     @property
@@ -114,7 +116,9 @@ class Lazy:
         raise Unsupported("a condition that is decided while compiling depends on an array")
 
     def __array__(self, *args: Any, **keywords: Any) -> Any:
-        raise Unsupported("a step that needs the values of an array while compiling")
+        if self.known is None:
+            raise Unsupported("a step that needs the values of an array while compiling")
+        return self.known.value
 
     def __iter__(self) -> Any:
         raise Unsupported("the items of an array in an operation")

@@ -20,14 +20,18 @@ ANY = "*"
 
 
 class Noted:
-    """A singular point that a kernel watches. `certain` says that the tape would follow the value there too."""
+    """A singular point, or what another notice is about, that a kernel watches.
 
-    __slots__ = ("certain", "message", "site")
+    `certain` says that the tape would follow the value there too.
+    """
 
-    def __init__(self, message: str, site: Any, certain: bool) -> None:
+    __slots__ = ("certain", "code", "message", "site")
+
+    def __init__(self, message: str, site: Any, certain: bool, code: str = "N0501") -> None:
         self.message = message
         self.site = site
         self.certain = certain
+        self.code = code
 
 
 class Built:
@@ -46,7 +50,7 @@ class Built:
 
     __slots__ = (
         "bounds", "columns", "counted", "emitted", "estimate", "kernel", "lost", "meetings", "noted", "outline", "passes",
-        "shape", "structure", "sure", "sure_if_running", "whole",
+        "printed", "shape", "structure", "sure", "sure_if_running", "whole",
     )  # fmt: skip
 
     def __init__(self, kernel: ir.Kernel | None, shape: tuple[int, ...]) -> None:
@@ -58,6 +62,8 @@ class Built:
         self.passes = 1.0
         self.outline: list[Any] | None = None
         self.noted: list[Noted] = []
+        # What the text of what it prints is made of (printing.py).
+        self.printed: Any = None
         self.lost: dict[str, tuple[str, Any]] = {}
         self.counted: list[int] = []
         self.sure: set[str] = set()
@@ -92,8 +98,9 @@ def to_plain(built: Built, source: Source) -> dict[str, Any]:
     return {
         "shape": built.shape,
         "structure": built.structure,
-        "noted": [(n.message, site_to_plain(n.site, source), n.certain) for n in built.noted],
+        "noted": [(n.message, site_to_plain(n.site, source), n.certain, n.code) for n in built.noted],
         "lost": {name: (reason, site_to_plain(site, source)) for name, (reason, site) in built.lost.items()},
+        "printed": built.printed,
         "counted": built.counted,
         "sure": sorted(built.sure),
         "sure_if_running": sorted(built.sure_if_running),
@@ -110,8 +117,11 @@ def from_plain(plain: dict[str, Any], source: Source) -> Built:
     """What `to_plain` was given, for the same program."""
     built = Built(None, plain["shape"])
     built.structure = plain["structure"]
-    built.noted = [Noted(message, site_from_plain(site, source), certain) for message, site, certain in plain["noted"]]
+    built.noted = [
+        Noted(message, site_from_plain(site, source), certain, code) for message, site, certain, code in plain["noted"]
+    ]
     built.lost = {name: (reason, site_from_plain(site, source)) for name, (reason, site) in plain["lost"].items()}
+    built.printed = plain["printed"]
     built.counted = plain["counted"]
     built.sure = set(plain["sure"])
     built.sure_if_running = set(plain["sure_if_running"])

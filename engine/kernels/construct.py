@@ -35,22 +35,30 @@ class Lowered:
     `value` is the kernel's result and `element` gives its elements; `targets` are the sources as variables and arrays.
     """
 
-    __slots__ = ("builder", "element", "kernel", "meetings", "packed", "shape", "targets", "value")
+    __slots__ = ("builder", "element", "kernel", "meetings", "packed", "printed", "shape", "targets", "value")
 
     def __init__(
-        self, program: CoreProgram, spec: dict[str, Any], sources: Sequence[str], structured: bool = False
+        self,
+        program: CoreProgram,
+        spec: dict[str, Any],
+        sources: Sequence[str],
+        structured: bool = False,
+        last: bool = False,
     ) -> None:
         notices = len(STATE.notices)
-        made = specialise(program, spec)
+        made = specialise(program, spec, last)
         if len(STATE.notices) > notices:
             raise Unsupported("a program that gives notices while it is compiled")
         builder, result = made.builder, made.result
         self.builder = builder
+        self.printed = made.printed
+        if made.printed.prints and not structured:
+            raise Unsupported("'print' in a program whose derivatives beyond the gradient are asked for")
         self.shape: tuple[int, ...] = ()
         self.packed: Packed | None = None
         if result.__class__ is Lazy:
             settled = builder.settle(result)
-            if settled.stored is None or settled.stored.role in ("input", "carried"):
+            if settled.stored is None or settled.stored.role in ("input", "carried", "constant"):
                 settled = builder.materialised(result)
             self.shape = settled.shape
             self.value: Any = settled.stored
@@ -58,7 +66,7 @@ class Lowered:
         elif result.__class__ is Sym or result.__class__ in NUMBERS:
             self.value = raw(result)
             self.element = lambda index: result
-        elif structured and result.__class__ in (List, tuple, dict, Pair):
+        elif structured and (result.__class__ in (List, tuple, dict, Pair) or result is None):
             self.packed = Packed(builder, result)
             self.value = self.packed.stored()
             self.shape = self.value.shape
@@ -97,6 +105,7 @@ class Lowered:
         found = Built(simplify(gather(tidy(simplify(kernel)))), self.shape)
         found.structure = None if self.packed is None else self.packed.structure
         found.noted = noted
+        found.printed = self.printed.plain()
         positions = {p: k for k, p in enumerate(self.kernel.parameters)}
         found.counted = [positions[var] for var in self.builder.counted]
         running = bounded_by_parameters(self.kernel)
@@ -141,13 +150,16 @@ def meetings(builder: Builder, kernel: ir.Kernel, inputs: dict[str, Any]) -> lis
     return found
 
 
-def build(program: CoreProgram, spec: dict[str, Any], sources: Sequence[str] | None, typed: bool = False) -> Built:
-    """The kernel of the value (sources None) or of value and gradient.
+def build(
+    program: CoreProgram, spec: dict[str, Any], sources: Sequence[str] | None, typed: bool = False, last: bool = False
+) -> Built:
+    """The kernel of the value (sources None; that of the `last` statement) or of value and gradient.
 
-    Where the value is asked for alone, and `typed`, a second result may say that it is an integer (`Built.whole`).
+    Its results are the value, the gradients, what is printed, and the flags of what is noted. Where the value is asked
+    for alone, and `typed`, a second result may say that it is an integer (`Built.whole`).
     """
-    lowered = Lowered(program, spec, sources or (), True)
-    watch = lowered.builder.watch
+    lowered = Lowered(program, spec, sources or (), True, last)
+    watch, lines = lowered.builder.watch, lowered.printed.results
     if sources is None:
         flag = (
             whole(lowered.builder, lowered.element(()))
@@ -156,17 +168,23 @@ def build(program: CoreProgram, spec: dict[str, Any], sources: Sequence[str] | N
         )
         if flag.__class__ is Sym:
             lowered.kernel.results.append(raw(flag))
+        lowered.kernel.results.extend(lines)
         valued = lowered.built(fuse(watch.given(lowered.kernel)), watch.noted)
         valued.whole = flag.__class__ is Sym
         valued.passes = COMMAND_WORK["value"]
         return valued
     result = lowered.summed()
-    short = fuse(ir.Kernel(lowered.kernel.parameters, lowered.kernel.body, [lowered.value, result, *watch.results]))
+    short = fuse(
+        ir.Kernel(lowered.kernel.parameters, lowered.kernel.body, [lowered.value, result, *lines, *watch.results])
+    )
     value, total = short.results[:2]
+    lines = short.results[2 : 2 + len(lines)]
     # Where memory is bounded, everything is computed again.
     short, kept = keeping(short) if STATE.checkpoint is None else (short, {})
     differentiated, noted = adjoint(short, total, list(lowered.targets.values()), watch=watch, kept=kept)
     differentiated.results[0] = value
+    place = 1 + len(lowered.targets)
+    differentiated.results[place:place] = lines
     found = lowered.built(differentiated, noted, result)
     # The work is the program's, however its adjoint goes about it.
     found.estimate = simplify(ir.Kernel(short.parameters, short.body, [value, total]))

@@ -54,7 +54,7 @@ def lanes_for(lowered: Lowered, total: int) -> int:
 
 def told_by_tape(lowered: Lowered, noted: list[Noted]) -> list[Noted]:
     """The singular points of a kernel in forward mode: beside rows with rules of their own, the tape's to decide."""
-    return [Noted(n.message, n.site, False) for n in noted] if ruled(lowered.kernel.body) else noted
+    return [Noted(n.message, n.site, False, n.code) for n in noted] if ruled(lowered.kernel.body) else noted
 
 
 def parameters_for(sources: Sequence[Any]) -> dict[Any, Any]:

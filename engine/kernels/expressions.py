@@ -14,6 +14,7 @@ from .arrays import array_of_list, constant_array, get, view
 from .build import NUMBERS, Builder, Lazy, Sym
 from .ir import INT, LIMIT, Unsupported, Var
 from .pairs import Pair, by_parts
+from .printing import Text, joined, piece
 from .values import (
     CONFLICT,
     PARENT,
@@ -30,8 +31,10 @@ from .values import (
     Range,
     Recursive,
     Unset,
+    Variable,
     new_frame,
     plain,
+    read,
     static_index,
     symbolic,
 )
@@ -41,6 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from .printing import Printed
     from .recursion import Recursion
 
 MAX_INLINE = 40
@@ -67,6 +71,14 @@ class Expressions:
     recursive: set[c.FunctionCode]
     recursion: Recursion | None
     may_stop: bool
+    # The tapes that record now, the outermost first, and the Variables of the program.
+    tapes: list[Any]
+    variables: list[Variable]
+    # What is printed, how many functions that are differentiated are running, and whether the result is that of the
+    # last statement.
+    printed: Printed
+    derived: int
+    last: bool
 
     def expression(self, node: c.Expr, frame: Frame) -> Any:
         handler = EXPRESSIONS.get(node.__class__)
@@ -107,6 +119,7 @@ class Expressions:
 
     def combine(self, op: Operation, symbol: str, x: Any, y: Any, site: Any) -> Any:
         STATE.site = site
+        x, y = read(x), read(y)
         if x.__class__ in (List, tuple) or y.__class__ in (List, tuple):
             if symbol == "+" and x.__class__ is y.__class__:
                 return List(self.items(x) + self.items(y)) if x.__class__ is List else x + y
@@ -119,14 +132,17 @@ class Expressions:
                     return self.repeated(items, times)
             x, y = plain(x), plain(y)
         if x.__class__ in SYMBOLS or y.__class__ in SYMBOLS:
-            return self.builder.apply(op, (x, y), None)
+            known = self.folded(op, [x, y])
+            return self.builder.apply(op, (x, y), None) if known is None else known
         if x.__class__ in (int, bool) and y.__class__ in (int, bool):
             if symbol not in SMALL_INTEGERS or abs(x) > LIMIT or abs(y) > LIMIT or (symbol == "**" and not 0 <= y < 64):
                 raise Unsupported("arithmetic of large integers")
             return op(x, y) if symbol != "/" or y == 0 else x / y
         if x.__class__ in NUMBERS and y.__class__ in NUMBERS:
             return op(x, y)
-        if any(v.__class__ in (str, dict, Range, Closure) or v is None for v in (x, y)):
+        if symbol == "+" and x.__class__ in (str, Text) and y.__class__ in (str, Text):
+            return joined([x, y])
+        if any(v.__class__ in (str, dict, Range, Closure, Text) or v is None for v in (x, y)):
             raise Unsupported(f"'{symbol}' on values that are no numbers")
         if not symbolic(x) and not symbolic(y):
             return self.constant(op(x, y))
@@ -137,7 +153,8 @@ class Expressions:
         STATE.site = node.site
         x = plain(x)
         if x.__class__ in SYMBOLS or symbolic(x):
-            return self.builder.apply(node.op, (x,), None)
+            known = self.folded(node.op, [x])
+            return self.builder.apply(node.op, (x,), None) if known is None else known
         if x.__class__ is complex:
             return node.op(x)
         if x.__class__ not in NUMBERS:
@@ -150,6 +167,8 @@ class Expressions:
         for op, symbol, right in zip(node.ops, node.symbols, node.rights):
             y = self.expression(right, frame)
             STATE.site = node.site
+            if symbol not in ("is", "is not", "in", "not in"):
+                x, y = read(x), read(y)
             if symbol not in ("is", "is not", "in", "not in") and Lazy in (x.__class__, y.__class__):
                 x, y = plain(x), plain(y)
             if x.__class__ in SYMBOLS or y.__class__ in SYMBOLS:
@@ -232,6 +251,7 @@ class Expressions:
 
     def truth(self, x: Any) -> Any:
         """A condition as a bool or a bool symbol."""
+        x = read(x)
         if x.__class__ is Sym:
             return self.builder.to_bool(x)
         if x.__class__ is Lazy:
@@ -269,16 +289,38 @@ class Expressions:
         args, keywords = [plain(x) for x in args], {name: plain(x) for name, x in keywords.items()}
         if not any(map(symbolic, [*args, *keywords.values()])):
             return self.constant(op.call(args, keywords))
+        known = self.folded(
+            lambda *values: op.call(list(values[: len(args)]), dict(zip(keywords, values[len(args) :]))),
+            [*args, *keywords.values()],
+        )
+        if known is not None:
+            return known
         inputs, attributes = op.bind(args, keywords)
         if any(map(symbolic, (attributes or {}).values())):
             why = f"{op.name} with a computed parameter"
             attributes = {name: self.whole(value, why) for name, value in (attributes or {}).items()}
         if not any(map(symbolic, inputs)):
             return self.constant(op(*inputs, **(attributes or {})))
-        return self.builder.apply(op, inputs, attributes)
+        found = self.builder.apply(op, inputs, attributes)
+        return List(found) if found.__class__ is list else found
+
+    def folded(self, run: Callable[..., Any], operands: list[Any]) -> Any:
+        """What `run` gives for operands all of which are known; None where they are not, or what it gives is no
+        constant of a kernel."""
+        values = known_values(operands)
+        if values is None:
+            return None
+        try:
+            return self.constant(run(*values))
+        except Unsupported:
+            return None
 
     def constant(self, value: Any) -> Any:
         """A tensor that is known now: scalars as numbers, arrays as constants of the kernel."""
+        if value.__class__ is list:
+            return List([self.constant(item) for item in value])
+        if value.__class__ is tuple:
+            return tuple(self.constant(item) for item in value)
         if value.__class__ is Tensor:
             if value.dtype.name not in ("float64", "int64", "bool"):
                 raise Unsupported(f"the dtype {value.dtype.name}")
@@ -289,6 +331,7 @@ class Expressions:
                     raise Unsupported("an integer with a dtype of its own")
                 return value.value
             found = constant_array(self.builder, value.value)
+            found.known = value
             if strong and found.stored is not None:
                 self.builder.strong.add(found.stored)
             return found
@@ -333,7 +376,7 @@ class Expressions:
                 run = DERIVATIVES.get(callee.name)
             if run is None:
                 raise Unsupported(f"'{callee.name}'")
-            return run(self, *args, **keywords)
+            return run(self, *map(read, args), **keywords)
         if callee.__class__ is DType and len(args) == 1 and callee.name == "float64":
             return self.builder.to_float(args[0])
         raise Unsupported("a call of this kind")
@@ -419,15 +462,27 @@ class Expressions:
             if run is None:
                 raise Unsupported(f"the method '{node.name}'")
             return run(self, value, *args, **keywords)
-        if node.name in ("numpy", "read_value") and not args:
-            return value
+        if value.__class__ is Variable or hasattr(value, "watch"):
+            from .variables import method as own_method
+
+            return own_method(self, value, node.name, args, keywords)
+        if node.name == "numpy" and not args and value.__class__ in (*SYMBOLS, *NUMBERS, complex):
+            return self.still(value)
         row = METHODS.get(node.name)
         if row is None or value.__class__ not in SYMBOLS:
             raise Unsupported(f"the method '{node.name}'")
         return self.apply_row(row, [value, *args], keywords)
 
+    def still(self, x: Any) -> Any:
+        """A value as a constant: no derivative passes."""
+        return self.builder.settle(self.builder.apply(NAMES["stop_gradient"], (x,), {})) if symbolic(x) else x
+
     def attribute(self, node: c.Attribute, frame: Frame) -> Any:
         value = self.expression(node.value, frame)
+        if value.__class__ is Variable:
+            if node.name == "trainable":
+                return value.trainable
+            value = value.value
         if value.__class__ not in (Lazy, Pair) and (value.__class__ is not Sym or node.name == "T"):
             raise Unsupported(f"the attribute '{node.name}'")
         if node.name in ("real", "imag"):
@@ -446,6 +501,32 @@ class Expressions:
             return self.builder.apply(OPERATORS["transpose"], (value,), {})
         raise Unsupported(f"the attribute '{node.name}'")
 
+    def format_text(self, node: c.FormatText, frame: Frame) -> Any:
+        pieces: list[Any] = []
+        for part in node.parts:
+            if isinstance(part, str):
+                pieces.append(part)
+                continue
+            expression, conversion, form = part
+            value = self.expression(expression, frame)
+            spec = "" if form is None else self.expression(form, frame)
+            if spec.__class__ is not str:
+                raise Unsupported("a text whose format depends on data")
+            pieces.append(piece(value, conversion, spec))
+        return joined(pieces)
+
+    def watch(self, node: c.Watch, frame: Frame) -> None:
+        from .tapes import Tape
+
+        tape = self.expression(node.tape, frame)
+        x = self.expression(node.value, frame)
+        STATE.site = node.site
+        if tape.__class__ is not Tape:
+            raise Unsupported("'watch' of what is no GradientTape")
+        watched = tape.watch(x)
+        if node.target is not None and (node.target.__class__ is c.Unpack or watched is not x):
+            self.put(node.target, watched, frame)
+
     def item(self, node: c.Item, frame: Frame) -> Any:
         value = self.expression(node.value, frame)
         index = self.expression(node.index, frame)
@@ -453,10 +534,16 @@ class Expressions:
         return self.item_of(value, index)
 
     def item_of(self, value: Any, index: Any) -> Any:
+        value = read(value)
         index = self.known_slices(index, value)
         if value.__class__ is Pair and value.shape:
             return by_parts(value.settled(), lambda part: get(self.builder, part, plain(index)))
         if value.__class__ is Lazy:
+            from ..kinds.access import get_item
+
+            known = self.folded(get_item, [value, plain(index)])
+            if known is not None:
+                return known
             return get(self.builder, value, plain(index))
         if value.__class__ is List and value.items is None:
             if index.__class__ is slice and value.length.__class__ is int:
@@ -594,6 +681,28 @@ class Expressions:
         raise NotImplementedError
 
 
+def known_values(xs: list[Any]) -> list[Any] | None:
+    """Values with constant arrays as the tensors that they are; None where something is not known."""
+
+    def value_of(x: Any) -> Any:
+        if x.__class__ is Lazy:
+            if x.known is None:
+                raise LookupError
+            return x.known
+        if x.__class__ in (list, tuple):
+            return x.__class__([value_of(item) for item in x])
+        if x.__class__ is slice:
+            return slice(value_of(x.start), value_of(x.stop), value_of(x.step))
+        if symbolic(x):
+            raise LookupError
+        return x
+
+    try:
+        return [value_of(x) for x in xs]
+    except LookupError:
+        return None
+
+
 EXPRESSIONS: dict[type, Callable[[Expressions, Any, Frame], Any]] = {
     c.Literal: Expressions.literal,
     c.Intrinsic: Expressions.intrinsic,
@@ -608,6 +717,8 @@ EXPRESSIONS: dict[type, Callable[[Expressions, Any, Frame], Any]] = {
     c.Call: Expressions.call,
     c.Method: Expressions.method,
     c.Attribute: Expressions.attribute,
+    c.FormatText: Expressions.format_text,
+    c.Watch: Expressions.watch,
     c.Item: Expressions.item,
     c.SliceOf: Expressions.slice_of,
     c.MakeList: Expressions.make_list,

@@ -23,7 +23,7 @@ def fuse(kernel: ir.Kernel) -> ir.Kernel:
     """The same kernel with fewer loops and arrays."""
     forwarding = Forwarding()
     kernel = simplify(kernel, logs=True)
-    body = forwarding.block(fused(kernel.body, {}, {}))
+    body = forwarding.block(fused(kernel.body, {}, {}, frozenset(swept(kernel.body))))
     return simplify(ir.Kernel(kernel.parameters, body, list(map(forwarding.new, kernel.results))), logs=True)
 
 
@@ -123,8 +123,19 @@ class Touched:
 # --- loops ----------------------------------------------------------------------------------------------------------
 
 
-def fused(block: list[Stmt], known: dict[Var, Affine], ranges: dict[Var, tuple[int, int]]) -> list[Stmt]:
-    """A block whose loops over one range are one loop, where that changes nothing; blocks inside likewise."""
+def swept(block: list[Stmt]) -> set[Var]:
+    """The trip counts that reverse loops of derivatives inside the program go by."""
+    found = {s.trips for s in block if s.__class__ is ir.ReverseLoop}
+    return found.union(*(swept(inner) for s in block for inner in blocks_of(s)))
+
+
+def fused(
+    block: list[Stmt], known: dict[Var, Affine], ranges: dict[Var, tuple[int, int]], counted: frozenset[Var]
+) -> list[Stmt]:
+    """A block whose loops over one range are one loop, where that changes nothing; blocks inside likewise.
+
+    Loops whose trips are `counted` for a reverse sweep stay on their own.
+    """
     known = dict(known)
     kept: list[Stmt] = [s for s in block if s.__class__ is ir.Alloc]
     for s in block:
@@ -134,7 +145,7 @@ def fused(block: list[Stmt], known: dict[Var, Affine], ranges: dict[Var, tuple[i
             place = sum_of(s, known)
             if place is not None:
                 known[s.var] = place
-        elif s.__class__ is ir.Loop and not s.own and static_range(s) is not None:
+        elif s.__class__ is ir.Loop and not s.own and static_range(s) is not None and s.trips not in counted:
             partner = place_for(s, kept, known, ranges)
             if partner is not None:
                 kept[partner] = together(kept[partner], s)  # type: ignore[arg-type]
@@ -146,7 +157,7 @@ def fused(block: list[Stmt], known: dict[Var, Affine], ranges: dict[Var, tuple[i
         if s.__class__ is ir.Loop and s.index is not None:
             bounds = static_range(s)
             inside = {**ranges, s.index: bounds} if bounds is not None else ranges
-        done.append(with_blocks(s, lambda inner, inside=inside: fused(inner, known, inside)))
+        done.append(with_blocks(s, lambda inner, inside=inside: fused(inner, known, inside, counted)))
     return done
 
 

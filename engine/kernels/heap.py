@@ -1,8 +1,8 @@
-"""What a program can change: frames, lists and dicts within reach, and what is in them before and after."""
+"""What a program can change: frames, lists, dicts and Variables within reach, and what is in them before and after."""
 
 from __future__ import annotations
 
-from .values import Chosen, Closure, Frame, List, Made
+from .values import Chosen, Closure, Frame, List, Made, Variable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 # The one entry of a list's contents: a tuple of items, or `Rows`.
 ITEMS = "$items"
+# The one entry of a Variable's.
+HELD = "$held"
 
 
 class Rows:
@@ -28,11 +30,16 @@ class Rows:
 def contents(x: Any) -> Contents:
     if x.__class__ is List:
         return {ITEMS: Rows(x.array, x.length) if x.items is None else tuple(x.items)}
+    if x.__class__ is Variable:
+        return {HELD: x.value}
     return dict(x)
 
 
 def refill(x: Any, held: Contents) -> None:
-    """Put contents (back) into a frame, a list or a dict."""
+    """Put contents (back) into a frame, a list, a dict or a Variable."""
+    if x.__class__ is Variable:
+        x.value = held[HELD]
+        return
     if x.__class__ is not List:
         x.clear()
         x.update(held)
@@ -58,7 +65,7 @@ def same(a: Any, b: Any) -> bool:
 
 
 class Heap:
-    """The frames, lists and dicts that can be reached from some, and their contents now."""
+    """The frames, lists, dicts and Variables that can be reached from some, and their contents now."""
 
     __slots__ = ("before", "objects")
 
@@ -69,7 +76,7 @@ class Heap:
         while pending:
             x = pending.pop()
             cls = x.__class__
-            if cls is Frame or cls is List or cls is dict:
+            if cls is Frame or cls is List or cls is dict or cls is Variable:
                 if id(x) not in self.objects:
                     self.objects[id(x)] = x
                     held = self.before[id(x)] = contents(x)

@@ -221,6 +221,8 @@ class Loops(Control):
         self.repeat(
             lambda: self.condition(node.test, frame), frame, lambda: self.block(node.body, frame), assigned(node.body)
         )
+        if frame[RETURN] is not False and frame[SUSPEND] is False and endless(node) and not leaves(node.body, True):
+            frame[RETURN] = True  # there is no other way out
         self.leave(frame, node.orelse)
 
     def repeat(
@@ -662,12 +664,19 @@ def assigned(body: list[c.Stmt]) -> set[int]:
     return slots
 
 
-def leaves(body: list[c.Stmt]) -> bool:
-    """Whether statements leave the loop around them."""
+def endless(node: c.While) -> bool:
+    """Whether the condition of a loop never ends it."""
+    return node.test.__class__ is c.Literal and node.test.value in (True, 1)
+
+
+def leaves(body: list[c.Stmt], for_good: bool = False) -> bool:
+    """Whether statements leave the loop around them, or its iteration unless it is `for_good`."""
     return any(
-        isinstance(s, c.Break | c.Continue)
-        or (s.__class__ is c.If and (leaves(s.body) or leaves(s.orelse)))
-        or (isinstance(s, c.For | c.While) and leaves(s.orelse))
+        s.__class__ is c.Break
+        or (s.__class__ is c.Continue and not for_good)
+        or (isinstance(s, c.If) and (leaves(s.body, for_good) or leaves(s.orelse, for_good)))
+        or (s.__class__ is c.With and leaves(s.body, for_good))
+        or (isinstance(s, c.For | c.While) and leaves(s.orelse, for_good))
         for s in body
     )
 

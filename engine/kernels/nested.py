@@ -113,7 +113,13 @@ class Call:
         given = list(args)
         for n, x in zip(numbers, self.leaves.rebuilt(self.leaves.symbols)):
             given[n] = x
-        self.block, self.result = self.builder.nested(lambda: self.builder.settle(machine.invoke(f, given, keywords)))
+        machine.derived += 1
+        try:
+            self.block, self.result = self.builder.nested(
+                lambda: self.builder.settle(machine.invoke(f, given, keywords))
+            )
+        finally:
+            machine.derived -= 1
 
     def scalar(self, has_aux: bool = False) -> Any:
         """The result as a number or a symbol; what is none is the tape's to explain."""

@@ -37,6 +37,11 @@ OWN = {
     "revolve": "revolve({0}, {1})",
     "copy": "{0}",
     "zero": "0.0",
+    # A constant of the derivative that is being taken (tapes.py).
+    "weight": "{0}",
+    # The value of a function with a derivative of its own: with the slope {2} by {1}, and with a rule (customs.py).
+    "sloped": "{0}",
+    "opaque": "{0}",
 }
 TEXT: dict[str, str] = {name: row.kernel for name, row in ROWS.items() if row.kernel.__class__ is str} | OWN
 

@@ -108,7 +108,7 @@ def dissolved(block: list[Stmt]) -> list[Stmt]:
 def ruled(block: list[Stmt]) -> bool:
     """Whether some row in a block has a derivative that its statements need not have: a rule of its own."""
     return any(
-        (s.__class__ is ir.Region and ROWS[s.row].derivative == "rule")
+        (s.__class__ is ir.Region and (s.row not in ROWS or ROWS[s.row].derivative == "rule"))
         or any(ruled(getattr(s, name, None) or []) for name in ("test", "body", "then", "orelse"))
         for s in block
     )

@@ -26,12 +26,23 @@ if TYPE_CHECKING:
 class Compiled:
     """A kernel ready to run: what is known of it, what is called, and what was compiled."""
 
-    __slots__ = ("built", "emitted", "entry")
+    __slots__ = ("built", "emitted", "entry", "lines")
 
     def __init__(self, built: Built, entry: Callable[..., tuple[Any, ...]], emitted: Emitted) -> None:
         self.built = built
         self.entry = entry
         self.emitted = emitted
+        # The rows of what it printed when it ran last, and how many; None if it prints nothing.
+        self.lines: tuple[Any, int] | None = None
+
+    def write(self, write: Callable[[str], object], formatted: Callable[[Any, str | None, str], str]) -> None:
+        """Write what the kernel printed when it ran last, its values as `formatted` gives them."""
+        if self.lines is not None:
+            from .printing import text_of
+
+            (rows, count), self.lines = self.lines, None
+            for line in text_of(rows, count, self.built.printed, formatted):
+                write(line)
 
     @property
     def source(self) -> str:
@@ -75,18 +86,23 @@ def run(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
         if not values[position].is_integer():
             raise Unsupported("a range of a broken number")
     results = called(compiled, values)
+    compiled.lines = None
     if built.whole:
         value, is_whole, *rest = results
         results = (int(value) if is_whole else value, *rest)
     if built.noted:
         hit = [noted for flag, noted in zip(results[-1], built.noted) if flag]
         results = results[:-1]
-        if hit and STATE.kinks == "error":
+        if STATE.kinks == "error" and any(noted.code == "N0501" for noted in hit):
             raise Unsupported("a singular point that is an error")
         if not all(noted.certain for noted in hit):
             raise Unsupported("a singular point that may not be connected to an input")
         for noted in hit:
-            STATE.notify("N0501", noted.message, noted.site)
+            STATE.notify(noted.code, noted.message, noted.site)
+    if built.printed is not None:
+        *rest, rows, count = results
+        results = tuple(rest)
+        compiled.lines = rows, count
     return results
 
 
@@ -200,26 +216,29 @@ class Kernels:
             pass  # what marshal does not take is made anew
 
     def evaluate(
-        self, values: dict[str, Any], sources: Sequence[str] | None, always: bool
+        self, values: dict[str, Any], sources: Sequence[str] | None, always: bool, last: bool = False
     ) -> tuple[Any, list[Any], Compiled] | None:
-        """The value and the gradients of `sources`, and the kernel that gave them.
+        """The value (that of the `last` statement) and the gradients of `sources`, and the kernel that gave them.
 
         None where the tape is the sooner way (unless `always`). Raises Unsupported for programs outside this tier.
         """
         spec = specification(values, sources or (), self.known)
         given = arguments(self.program, values, spec)
-        key = ("value" if sources is None else "gradient", sorted(spec.items()), sources)
+        command = "gradient" if sources is not None else "run" if last else "value"
+        key = (command, sorted(spec.items()), sources)
 
         def make() -> Built:
             from .construct import build
 
-            return build(self.program, spec, sources, True)
+            return build(self.program, spec, sources, True, last)
 
         compiled = self.prepared(key, make, given, always)
         if compiled is None:
             return None
         built = compiled.built
         built.settle_dtypes(values)
+        if built.printed is not None and any(is_integer(values[name]) for name in sources or ()):
+            raise Unsupported("'print' where an integer is differentiated")  # it is printed as the integer that it is
         value, *found = run(compiled, given)
         gradients = connected(built, sources or (), found, spec, given)
         for name, (reason, site) in built.lost.items():
@@ -336,6 +355,10 @@ def joined(re: Any, im: Any) -> Any:
     found = np.empty(re.shape, dtype=np.complex128)
     found.real, found.imag = re, im
     return found
+
+
+def is_integer(x: Any) -> bool:
+    return x.__class__ is int or (hasattr(x, "dtype") and x.dtype.kind == "i")
 
 
 def is_zero(g: Any) -> bool:

@@ -9,7 +9,7 @@ from .arrays import get, lazy
 from .build import NUMBERS, Lazy, Sym
 from .ir import FLOAT, Needed, Unsupported, Var
 from .loops import Loops
-from .values import MAX_UNROLL, Each, Frame, List, Range, new_frame, plain, static_index, symbolic
+from .values import MAX_UNROLL, Each, Frame, List, Range, new_frame, plain, read, static_index, symbolic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,6 +99,7 @@ class Sequences(Loops):
             return None
 
     def each_of(self, value: Any) -> Each:
+        value = read(value)
         cls = value.__class__
         if cls is Each:
             return value  # type: ignore[no-any-return]

@@ -15,6 +15,7 @@ from .build import Builder, Lazy, Sym, pick, raw
 from .inputs import Complex, Discrete, Known
 from .ir import BOOL, FLOAT, INT, Array, Unsupported, Var
 from .pairs import Pair
+from .printing import LINES, Printed, Wider
 from .sequences import Sequences
 from .values import (
     BREAK,
@@ -31,6 +32,7 @@ from .values import (
     Recursive,
     new_frame,
     plain,
+    read,
     static_index,
 )
 
@@ -45,27 +47,39 @@ if TYPE_CHECKING:
 class Specialised:
     """A program on symbols: the kernel without results, the symbolic result, and the inputs by name."""
 
-    __slots__ = ("builder", "inputs", "kernel", "result")
+    __slots__ = ("builder", "inputs", "kernel", "printed", "result")
 
-    def __init__(self, builder: Builder, kernel: ir.Kernel, result: Any, inputs: dict[str, Any]) -> None:
+    def __init__(
+        self, builder: Builder, kernel: ir.Kernel, result: Any, inputs: dict[str, Any], printed: Printed
+    ) -> None:
         self.builder = builder
+        self.printed = printed
         self.kernel = kernel
         self.result = result
         self.inputs = inputs
 
 
-def specialise(program: c.CoreProgram, inputs: dict[str, Any]) -> Specialised:
-    """The IR of a program; `inputs` gives per name a kind ("f", "i"), a shape (floats), or a known value in a list."""
+def specialise(program: c.CoreProgram, inputs: dict[str, Any], last: bool = False) -> Specialised:
+    """The IR of a program; `inputs` gives per name a kind ("f", "i"), a shape (floats), or a known value in a list.
+
+    The result is the last value of the program, or that of its `last` statement: None where this one has none.
+    """
     recursive: set[c.FunctionCode] = set()
+    width = 2
     while True:
         try:
-            return attempted(program, inputs, recursive)
+            return attempted(program, inputs, recursive, Printed(width), last)
         except Recursive as found:
             recursive.add(found.code)
+        except Wider as found:
+            width = found.width
 
 
-def attempted(program: c.CoreProgram, inputs: dict[str, Any], recursive: set[c.FunctionCode]) -> Specialised:
-    """The IR of a program of which some functions are known to be recursive. Raises Recursive for another one."""
+def attempted(
+    program: c.CoreProgram, inputs: dict[str, Any], recursive: set[c.FunctionCode], printed: Printed, last: bool
+) -> Specialised:
+    """The IR of a program of which some functions are known to be recursive. Raises Recursive for another one, and
+    Wider for a line with more numbers than there is room for."""
     builder = Builder()
     parameters: list[Any] = []
     symbols: dict[str, Any] = {}
@@ -77,17 +91,22 @@ def attempted(program: c.CoreProgram, inputs: dict[str, Any], recursive: set[c.F
             frame[slot] = symbols[name] = parameter(builder, parameters, name, inputs[name])
         else:
             frame[slot] = node.value if node.__class__ is c.Literal else node
-    machine = Specialiser(builder, recursive)
+    machine = Specialiser(builder, recursive, printed)
+    machine.last = last
+    frame[LINES] = 0
     machine.frames.append(frame)
     machine.block(program.body, frame)
     if frame[RETURN] is True:
         frame[RESULT] = frame[VALUE]
     elif frame[RETURN] is not False:
         machine.branch(frame[RETURN], frame, lambda: frame.update({RESULT: frame[VALUE]}), lambda: None)
-    result = frame[RESULT]
-    if result is UNSET or result is CONFLICT or result is None:
+    result = read(frame[RESULT])
+    if last and not program.ends_with_value:
+        result = None
+    if result is UNSET or result is CONFLICT or (result is None and not last):
         raise Unsupported("a program without a numeric result on every path")
-    return Specialised(builder, ir.Kernel(parameters, builder.block, []), result, symbols)
+    printed.finished(machine, builder.block)
+    return Specialised(builder, ir.Kernel(parameters, builder.block, []), result, symbols, printed)
 
 
 def parameter(builder: Builder, parameters: list[Any], name: str, spec: Any) -> Any:
@@ -116,14 +135,19 @@ def parameter(builder: Builder, parameters: list[Any], name: str, spec: Any) -> 
 class Specialiser(Sequences):
     """Runs the core program on symbols."""
 
-    def __init__(self, builder: Builder, recursive: set[c.FunctionCode]) -> None:
+    def __init__(self, builder: Builder, recursive: set[c.FunctionCode], printed: Printed) -> None:
         self.builder = builder
+        self.printed = printed
+        self.derived = 0
+        self.last = False
         self.recursive = recursive
         self.recursion: Recursion | None = None
         self.may_stop = False
         builder.known_value = self.whole
         self.frames: list[Frame] = []  # of the functions that are running
         self.offsets = {}
+        self.tapes = []
+        self.variables = []
         self.active: list[tuple[c.FunctionCode, int]] = []  # the functions being inlined, and `dynamic` there
         self.calls = 0
         self.dynamic = 0  # how many blocks around may run any number of times
@@ -145,7 +169,7 @@ class Specialiser(Sequences):
 
     def evaluate(self, node: c.Evaluate, frame: Frame) -> None:
         value = self.expression(node.value, frame)
-        if node.result and value is not None:
+        if node.result and (value is not None or self.last):
             frame[RESULT] = value
 
     def assign(self, node: c.Assign, frame: Frame) -> None:
@@ -347,6 +371,24 @@ class Specialiser(Sequences):
             self.grow(old, item)
         return old
 
+    def with_(self, node: c.With, frame: Frame) -> None:
+        from .tapes import Tape
+
+        entered: list[Tape] = []
+        try:
+            for context, target, _ in node.items:
+                tape = self.expression(context, frame)
+                if tape.__class__ is not Tape:
+                    raise Unsupported("'with' on what is no GradientTape")
+                tape.enter()
+                entered.append(tape)
+                if target is not None:
+                    self.put(target, tape, frame)
+            self.block(node.body, frame)
+        finally:
+            for tape in reversed(entered):
+                tape.leave()
+
     def delete(self, node: c.Delete, frame: Frame) -> None:
         for target in node.targets:
             if target.__class__ is not c.Store or target.depth:
@@ -396,6 +438,7 @@ STATEMENTS: dict[type, Callable[[Specialiser, Any, Frame], None]] = {
     c.If: Specialiser.if_,
     c.For: Specialiser.for_,
     c.While: Specialiser.while_,
+    c.With: Specialiser.with_,
     c.Break: Specialiser.break_,
     c.Continue: Specialiser.continue_,
     c.Return: Specialiser.return_,

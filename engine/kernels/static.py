@@ -6,11 +6,15 @@ from ..core.state import STATE
 from ..ops.registry import NAMES
 from . import ir
 from .build import NUMBERS, Lazy, Sym
+from .customs import custom_gradient
 from .functional import FUNCTIONALS
 from .ir import FLOAT, INT, Unsupported
 from .pairs import Pair
+from .printing import print_, str_
 from .specialise import Specialiser
-from .values import Each, List, Range, plain, symbolic
+from .tapes import gradient_tape
+from .values import Each, List, Range, Rounded, plain, symbolic
+from .variables import variable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -191,6 +195,8 @@ def float_(machine: Specialiser, x: Any = 0.0) -> Any:
 
 
 def int_(machine: Specialiser, x: Any = 0) -> Any:
+    if x.__class__ is Rounded:
+        x = x.value
     if x.__class__ is Sym:
         return whole_number(machine, x) if x.kind == FLOAT else machine.builder.to_int(x)
     if x.__class__ in (int, bool) or (x.__class__ is float and x - x == 0.0):
@@ -225,7 +231,10 @@ def round_(machine: Specialiser, x: Any, ndigits: Any = None) -> Any:
         return machine.apply_row(NAMES["round"], [x], {} if ndigits is None else {"decimals": ndigits})
     if ndigits is None and (x.__class__ in (int, bool) or (x.__class__ is Sym and x.kind == INT)):
         return x
-    # A bare float becomes an integer, and one that is differentiated stays a float.
+    if ndigits is None and x.__class__ is float and x - x == 0.0:
+        return round(x)
+    if ndigits is None and x.__class__ is Sym:
+        return Rounded(machine.apply_row(NAMES["round"], [x], {}))
     raise Unsupported("round of a float")
 
 
@@ -257,5 +266,7 @@ INTRINSICS: dict[str, Callable[..., Any]] = {
     "zip": zip_, "enumerate": enumerate_, "list": list_, "tuple": tuple_, "dict": dict_, "map": map_, "filter": filter_,
     "sorted": sorted_, "float": float_, "int": int_, "bool": bool_, "round": round_, "pow": pow_, "divmod": divmod_,
     "reversed": reversed_, "math.floor": whole_part("floor"), "math.ceil": whole_part("ceil"),
-    "math.trunc": whole_part("trunc"), "no_op": no_op, **FUNCTIONALS,
+    "math.trunc": whole_part("trunc"), "no_op": no_op, "GradientTape": gradient_tape, "Variable": variable,
+    "custom_gradient": custom_gradient, "print": print_, "str": str_,
+    **FUNCTIONALS,
 }  # fmt: skip

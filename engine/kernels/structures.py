@@ -59,7 +59,7 @@ class Packed:
             return "array", self.place(x, prod(x.shape)), x.shape
         if x.__class__ is Sym and x.kind == FLOAT:
             return "number", self.place(x, 1)
-        if x.__class__ in (float, int, bool, complex):
+        if x.__class__ in (float, int, bool, complex) or x is None:
             self.complex |= x.__class__ is complex
             self.leaves.append((x, None))
             return "known", x

@@ -124,6 +124,8 @@ class Tangent:
     # --- statements ---------------------------------------------------------------------------------------------------
 
     def set(self, s: ir.Set) -> None:
+        if s.op == "opaque":
+            raise Unsupported("forward mode through a rule that is not linear, or one for tensors")
         builder = self.builder
         shared = s.var not in self.changing and not any(a in self.changing for a in s.args if a.__class__ is Var)
         STATE.site = s.site if s.site is not None else STATE.site
@@ -182,6 +184,10 @@ class Tangent:
                 terms = [fresh(builder, "strong_multiply", (g, t), FLOAT) for t in self.of(p)]
                 totals = [self.sum(total, term) for total, term in zip(totals, terms)]
             return [0.0 if total is None else total for total in totals]
+        if s.op == "sloped":
+            value, x, slope = s.args
+            return [self.sum(t, self.product(d, Sym(builder, slope) if slope.__class__ is Var else slope))
+                    for t, d in zip(self.of(value), self.of(x))]  # fmt: skip
         row = ROWS[s.op]
         if row.derivative != "partials":
             raise Unsupported(f"the derivative of {row.name}")

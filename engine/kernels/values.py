@@ -67,6 +67,41 @@ def list_of(array: Any, length: Any) -> List:
     return made
 
 
+class Variable:
+    """A Variable of the program. `value` is a symbol or an array in memory that is its own; tapes that record follow it.
+
+    `tapes` are those that record now, the outermost first.
+    """
+
+    __slots__ = ("tapes", "trainable", "value")
+
+    def __init__(self, value: Any, trainable: bool, tapes: list[Any]) -> None:
+        self.value = value
+        self.trainable = trainable
+        self.tapes = tapes
+
+    def read(self) -> Any:
+        """The present value, as the tapes follow it."""
+        found = self.value
+        for tape in self.tapes:
+            found = tape.accessed(self, found)
+        return found
+
+
+def read(x: Any) -> Any:
+    """What an operation takes: the value of a Variable, and anything else as it is."""
+    return x.read() if x.__class__ is Variable else x
+
+
+class Rounded:
+    """What `round` gives of a float: an integer of a bare number, and a float of one that is differentiated."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
 class Each:
     """Something to go through: the item at each position, of which there are `length`.
 
@@ -156,7 +191,7 @@ class Range:
 
 
 def symbolic(x: Any) -> bool:
-    if x.__class__ in (Sym, Lazy, Pair):
+    if x.__class__ in (Sym, Lazy, Pair, Variable):
         return True
     if x.__class__ in (list, tuple):
         return any(symbolic(item) for item in x)
@@ -177,7 +212,7 @@ def plain(x: Any) -> Any:
         return tuple(plain(item) for item in x)
     if x.__class__ is dict:
         return {key: plain(value) for key, value in x.items()}
-    return x
+    return read(x)
 
 
 def first_rows(array: Any, length: int) -> Any:
@@ -202,6 +237,8 @@ def equal(a: Any, b: Any) -> bool:
         return a.code is b.code and a.frame is b.frame and all(x is y for x, y in zip(a.defaults, b.defaults))
     if a.__class__ is c.Intrinsic:
         return bool(a.name == b.name)
+    if a.__class__.__name__ == "Tape":
+        return True  # one that has recorded: an iteration makes its own
     return a.__class__ is str and bool(a == b)
 
 

@@ -24,6 +24,9 @@ LOAD_SECONDS = 0.04
 # Statements that a kernel is through with before anyone could want to stop it.
 QUICK_STATEMENTS = 3.0e6
 
+# What a statement in a GradientTape block costs, with the sweep back, in statements that are not recorded.
+RECORDED = 10.0
+
 # The share of the tape's time on whole columns that a compiled loop over the same rows takes.
 LOOP_SHARE = 0.2
 
@@ -33,6 +36,12 @@ ARRAY_SECONDS = 1.2e-5
 # What a command costs the tape for each operation of the program, in those: passes forward and back, recorded or with
 # tangents. A Hessian takes "hessian", and "direction" for each of its rows.
 COMMAND_WORK = {"value": 0.25, "jvp": 12.0, "vjp": 1.5, "hvp": 40.0, "hessian": 15.0, "direction": 9.0}
+
+
+def derivative_work(order: int) -> float:
+    """The same for the derivatives up to an order: tangents of tangents, and Taylor series from the third on."""
+    return (4.5, 20.0)[order - 1] if order < 3 else 8.0 + 2.0 * order
+
 
 # Operations that an element of a tensor costs which an element write on the tape copies, forward and back.
 COPIED_ELEMENT = 3.0e-3
@@ -214,6 +223,11 @@ def written_operations(body: list[c.Stmt], inputs: dict[int, str], point: dict[s
                 if inner is None:
                     return None
                 total += inner
+        elif s.__class__ is c.With:
+            inner = written_operations(s.body, inputs, point)
+            if inner is None:
+                return None
+            total += RECORDED * (inner + 10.0)
         elif s.__class__ is c.For:
             call = s.iterable
             if (

@@ -1,0 +1,104 @@
+"""`print` and `run` by kernels: the same lines and the same result as on the tape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import adiff
+import numpy as np
+import pytest
+
+POINT: dict[str, Any] = {"x": 0.75, "n": 7, "v": np.array([1.5, 2.0, -3.25])}
+
+PROGRAMS = {
+    "values": "print('x is', x, v, n)\nx*2",
+    "formats": "print(f'{x:.3f} {x!r:>12} {n:03d} {v}')\nx",
+    "separators": "print(1, x, True, None, sep='; ', end='!\\n')\nprint()\nx",
+    "lists": "print([x, 2*x], (x,), [n, n+1], [v])\nx",
+    "str": "print('a' + 'b', str(x), str(n))\nx",
+    "short loop": "for i in range(3):\n    print(i, x*i)\nx",
+    "long loop": "s = x\nfor i in range(200):\n    s = s*0.9 + 0.1\n    if i % 50 == 0:\n        print(f'{i}: {s}')\ns",
+    "loop that data ends": "s = x\nwhile s < 50:\n    s = s*2\n    print('s', s)\ns",
+    "break": "for i in range(100):\n    if i*x > 3:\n        break\n    print(i)\nx",
+    "branch": "if x > 0.5:\n    print('large', x)\nelse:\n    print('small', x)\nx",
+    "function": "def f(a):\n    print('f of', a)\n    return a*a\nf(x) + f(2*x)",
+    "nested loops": "for i in range(3):\n    for j in range(70):\n        if j == i:\n            print(i, j, x*j)\nx",
+    "variable": "w = Variable([1.0, 2.0])\nw.assign_add([x, x])\nprint(w, w.numpy(), w[0])\nx",
+    "booleans": "print(x > 0.5, v > 0)\nx",
+    "rounded": "print([int(round(u)) for u in [x, 2.5, 3*x]])\nx",
+    "a constant": "print('nothing')\n2.0",
+    "nothing at the end": "y = x*2\nprint(y)",
+    "a loop at the end": "for i in range(100):\n    print(i)",
+    "assignments at the end": "y = x*2\nz = y*3",
+    "a definition at the end": "print(x)\ndef f(a):\n    return a",
+}
+LEFT = {
+    "s = 0\nfor i in range(100):\n    print(s)\n    s = s + x\ns": "an integer on some path",
+    "y = 1\nif x > 0.5:\n    y = x\nprint(y*2)\ny": "an integer on some path",
+    "grad(lambda u: print(u))(x)\nx": "",
+    "def f(u):\n    print(u)\n    return u*u\ngrad(f)(x)": "in a function that is differentiated",
+    "for i in range(100):\n    x > 0 and print(i)\nwhile x > 10:\n    print(x)": "",
+}
+
+
+def both(text: str, command: str = "run", **options: Any) -> tuple[Any, Any]:
+    """The outcome of each tier, with what it printed."""
+    found = []
+    for engine in ("tape", "kernel"):
+        lines: list[str] = []
+        program = adiff.program(text)
+        at = {name: POINT[name] for name in program.inputs}
+        outcome = program.evaluate(command, at, engine=engine, write=lines.append, **options)
+        found.append((outcome, "".join(lines)))
+    return found[0], found[1]
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("text", PROGRAMS.values(), ids=list(PROGRAMS))
+def test_run(text: str) -> None:
+    (tape, printed), (kernel, lines) = both(text)
+    assert kernel.engine == "kernel", kernel.reason
+    assert lines == printed
+    assert np.array_equal(tape.value, kernel.value) if tape.value is not None else kernel.value is None
+    assert tape.types == kernel.types
+
+
+@pytest.mark.usefixtures("interpret")
+def test_gradient_prints_once() -> None:
+    text = "s = x\nfor i in range(100):\n    s = s*0.9 + x*x\n    if i % 30 == 0:\n        print(i, s)\ns"
+    (tape, printed), (kernel, lines) = both(text, "grad")
+    assert kernel.engine == "kernel"
+    assert lines == printed != ""
+    assert np.isclose(tape.gradients["x"], kernel.gradients["x"], rtol=1e-13)
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("text", LEFT)
+def test_left_to_the_tape(text: str) -> None:
+    """What a kernel leaves is printed once, by the tape."""
+    try:
+        (_, printed), (kernel, lines) = both(text)
+    except adiff.AdiffError:
+        return
+    assert lines == printed
+    if LEFT[text]:
+        assert LEFT[text] in kernel.reason
+
+
+@pytest.mark.usefixtures("interpret")
+def test_more_lines_than_there_is_room_for() -> None:
+    (_, printed), (kernel, lines) = both("s = x\nwhile s < 20000:\n    s = s + 1\n    print(s)\ns")
+    assert kernel.engine == "tape"
+    assert lines == printed
+    assert lines.count("\n") == 20_000
+
+
+def test_compiled() -> None:
+    """Through Numba; and again from the folder of kept kernels, where no compiler is."""
+    text = "s = 0.0\nfor i in range(300):\n    s += 0.5\n    if i % 100 == 0:\n        print(f'step {i}: {s:.2f}')\ns"
+    for _ in range(2):
+        lines: list[str] = []
+        found = adiff.program(text).evaluate("run", engine="kernel", write=lines.append)
+        assert found.engine == "kernel"
+        assert lines == ["step 0: 0.50\n", "step 100: 50.50\n", "step 200: 100.50\n"]
+        assert found.value == 150.0
