@@ -335,7 +335,7 @@ def tape(evaluation: Evaluation) -> None:
         return
     from .tape_rows import tape_rows
 
-    tape, tensors, y = drivers.recorded(evaluation.function, evaluation.sources())
+    tape, tensors, y = drivers.recorded(evaluation.function, evaluation.sources(), shown=True)
     y = as_operand(y)
     rows, gradients = tape_rows(tape, dict(zip(evaluation.names, tensors)), y)
     evaluation.outcome.tape = rows

@@ -68,9 +68,11 @@ def fit_tangent(t: Any, x: Tensor, what: str) -> Any:
     return None
 
 
-def recorded(f: Function, xs: Sequence[Any], wanted: Sequence[bool] | None = None) -> tuple[Tape, list[Tensor], Any]:
-    """Run `f` under a new tape that watches the (wanted) inputs."""
-    tape = Tape()
+def recorded(
+    f: Function, xs: Sequence[Any], wanted: Sequence[bool] | None = None, shown: bool = False
+) -> tuple[Tape, list[Tensor], Any]:
+    """Run `f` under a new tape that watches the (wanted) inputs. Where it is to be `shown`, every result is kept."""
+    tape = Tape(changing=not shown)
     tensors = [source(x) for x in xs]
     for i, x in enumerate(tensors):
         if x.dtype.differentiable and (wanted is None or wanted[i]):
@@ -291,7 +293,7 @@ def hvp(
     RECORDERS.append(forward)
     try:
         # The tape must follow the very tensors that carry the tangents.
-        tape = Tape()
+        tape = Tape(changing=True)
         for i, x in enumerate(inputs):
             if x.dtype.differentiable and (wanted is None or wanted[i]):
                 tape.watch(x)
@@ -343,7 +345,7 @@ class without_notices:
 def recorded_twice(f: Function, xs: Sequence[Any], outer: Tape) -> tuple[Tape, list[Tensor], Any]:
     """Run `f` under a tape for the gradient, which `outer` follows."""
     tensors = [source(x) for x in xs]
-    inner = Tape()
+    inner = Tape(changing=True)
     for x in tensors:
         if x.dtype.differentiable:
             outer.watch(x)
@@ -384,7 +386,7 @@ def hessian(f: Function, xs: Sequence[Any]) -> tuple[Any, list[Any], list[list[A
     The gradient is recorded once; each row is a sweep back along that tape. Only blocks on and above the diagonal are
     swept for: the others follow by symmetry.
     """
-    outer = Tape()
+    outer = Tape(changing=True)
     y, tensors, gradients = gradient_on_tape(f, xs, outer)
     n = len(tensors)
     blocks: list[list[Any]] = [[None] * n for _ in range(n)]

@@ -11,10 +11,11 @@ recorded scalar operation costs four references and its result. The sweep pops w
 
 from __future__ import annotations
 
-from ..core.dispatch import ARITHMETIC_FAULTS, add_mark, apply, follows, plain, site_for, tensor
+from ..core.dispatch import ARITHMETIC_FAULTS, add_mark, follows, plain, site_for, tensor
 from ..core.errors import failure
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor, Token, shape_of
+from .collecting import COLLECTING, Buffer, Elements, flat_place
 from .pullback import pullback, singular_partial, zeros_like
 
 TYPE_CHECKING = False
@@ -44,12 +45,15 @@ class Break:
 class Tape:
     """A recorder for reverse mode. It is active while it is in `RECORDERS`."""
 
-    __slots__ = ("breaks", "log", "token")
+    __slots__ = ("breaks", "changing", "log", "token")
 
-    def __init__(self) -> None:
+    def __init__(self, changing: bool = False) -> None:
         self.token = Token()
         self.log: list[Any] = []
         self.breaks: list[Break] = []
+        # The tensors that element writes change in place, with the references to them that are known: those of this
+        # dictionary and of records of single elements (eager/element_writes.py). None where each write is to be a copy.
+        self.changing: dict[Tensor, int] | None = {} if changing else None
 
     def watch(self, x: Tensor) -> None:
         add_mark(x, self.token)
@@ -78,6 +82,8 @@ class Tape:
             self.log += (site, inputs[0], inputs[1] if len(inputs) == 2 else None, out)
         else:
             self.log += (site, inputs, attributes, out)
+            if self.changing and op.name == "index" and inputs[0] in self.changing and self.log.__class__ is list:
+                self.changing[inputs[0]] += 1
         return out
 
     def broken(self, site: Site, inputs: Sequence[Tensor], reason: str) -> None:
@@ -113,6 +119,7 @@ def sweep(tape: Tape, adjoints: dict[Any, Any], sources: Iterable[Tensor], consu
     results: dict[Any, Any] = {}
     log = tape.log
     token = tape.token
+    tape.changing = None  # what is counted there goes with the records
     if not consume:
         log = log.copy()
     tape_log = log
@@ -144,6 +151,9 @@ def sweep(tape: Tape, adjoints: dict[Any, Any], sources: Iterable[Tensor], consu
             else:
                 g = adjoint_pop(out, None)
                 if g is None:
+                    continue
+                if a.__class__ is tuple and a[0] is out:
+                    before_write(adjoints, g, a, b, site, token, recorded)
                     continue
                 if g.__class__ in COLLECTING:
                     g = g.tensor()
@@ -187,8 +197,7 @@ def sweep(tape: Tape, adjoints: dict[Any, Any], sources: Iterable[Tensor], consu
                     old = adjoint_get(x)
                     if old.__class__ is not Elements:
                         adjoints[x] = old = Elements(x, old)
-                    old.places.append(place)
-                    old.values.append(g)
+                    old.add(place, g)
                     continue
             cotangents = pullback(op, g, out, inputs, attributes, needs)
             for x, c, need in zip(inputs, cotangents, needs):
@@ -211,67 +220,28 @@ def sweep(tape: Tape, adjoints: dict[Any, Any], sources: Iterable[Tensor], consu
     return results
 
 
+def before_write(
+    adjoints: dict[Any, Any], g: Any, inputs: tuple[Any, ...], attributes: Any, site: Site, token: Any, recorded: bool
+) -> None:
+    """Pass the record of an element that was written in place: its cotangent goes to what was written there."""
+    x, value = inputs
+    kind = Elements if recorded else Buffer
+    if g.__class__ is not kind:
+        g = kind(x, g.tensor() if g.__class__ in COLLECTING else g)
+    adjoints[x] = g
+    STATE.site = site
+    c = g.taken(**attributes)
+    if follows(value, token):
+        if STATE.trace_adjoint is not None:
+            STATE.trace_adjoint(site.op, c, c)
+        old = adjoints.get(value)
+        adjoints[value] = c if old is None else old + c
+
+
 def backwards(p: Any) -> Any:
     """A scalar partial as it multiplies a cotangent: conjugate where it is complex (a real function of a complex z)."""
     p = plain(p)
     return p.conjugate() if p.__class__ is complex else p
-
-
-class Buffer:
-    """A cotangent that is accumulated in place."""
-
-    __slots__ = ("array", "dtype")
-
-    def __init__(self, x: Tensor, initial: Any) -> None:
-        import numpy as np
-
-        self.dtype = x.dtype
-        self.array = np.zeros(x.shape, dtype=x.dtype.name)
-        if initial is not None:
-            self.array += plain(initial)
-
-    def __add__(self, other: Any) -> Buffer:
-        self.array += plain(other)
-        return self
-
-    def tensor(self) -> Tensor:
-        return Tensor(self.array, self.dtype)
-
-
-class Elements:
-    """A cotangent that is given element by element, on tensors that an outer recorder may follow."""
-
-    __slots__ = ("places", "shape", "total", "values")
-
-    def __init__(self, x: Tensor, initial: Any) -> None:
-        self.shape = x.shape
-        self.total = initial
-        self.places: list[int] = []
-        self.values: list[Any] = []
-
-    def __add__(self, other: Any) -> Any:
-        self.total = other if self.total is None else self.total + other
-        return self
-
-    def tensor(self) -> Any:
-        found = apply(OPERATORS["put_elements"], tuple(self.values), {"shape": self.shape, "places": self.places})
-        return found if self.total is None else self.total + found
-
-
-COLLECTING = (Buffer, Elements)
-
-
-def flat_place(shape: tuple[int, ...], index: Any = None, **other: Any) -> int | None:
-    """The place of a single element in row-major order; None for any other index."""
-    items = index if index.__class__ is tuple else (index,)
-    if other or len(items) != len(shape):
-        return None
-    place = 0
-    for i, size in zip(items, shape):
-        if i.__class__ is not int:
-            return None
-        place = place * size + i % size
-    return place
 
 
 def scalar_slope(op: Operation, index: int, formula: Any, y: float, values: tuple[Any, ...], g: float) -> Any:

@@ -70,7 +70,7 @@ class Forgotten(list):  # type: ignore[type-arg]
 
 def forgetful(tape: Tape, given: set[Tensor]) -> Tape:
     """A tape that follows what `tape` follows, and keeps nothing."""
-    made = Tape()
+    made = Tape(changing=tape.changing is not None)
     made.token = tape.token
     made.breaks = tape.breaks
     made.log = Forgotten(given)
@@ -272,7 +272,7 @@ class LongLoop:
                 if number < wanted:
                     kept.append((number, f.copy()))
             start = f.copy()
-            part = Tape()
+            part = Tape(changing=True)
             part.token = self.tape.token
             self.run(part, wanted * block, min((wanted + 1) * block, self.count))
             moved = [

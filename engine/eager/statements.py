@@ -5,16 +5,19 @@ A signal is BREAK, CONTINUE, or a one-tuple holding the value of a `return`.
 
 from __future__ import annotations
 
+from sys import getrefcount
+
 from ..core import limits
 from ..core.dispatch import describe
 from ..core.errors import failure
 from ..core.limits import LIMITS
 from ..core.state import STATE
-from ..core.tensor import OPERATORS
+from ..core.tensor import OPERATORS, Tensor
 from ..core.wording import assertion_failed
 from ..kinds.access import delete_item, get_item, iterate, set_item
 from ..program import core as c
 from .calls import invoke
+from .element_writes import OWN, may_change, written
 from .expressions import operation
 from .operators import binary, truth
 from .values import UNSET, Context
@@ -98,6 +101,8 @@ def assign(compiler: Compiler, node: c.Assign) -> Run:
 
     def run(f: list[Any]) -> None:
         x = value(f)
+        if result:
+            f[0] = f[1] = None  # as in `run_item`
         for put in puts:
             put(f, x)
         if result:
@@ -149,11 +154,19 @@ def augment(compiler: Compiler, node: c.Augment) -> Run:
             changed = update_list(old, symbol, new)
         else:
             changed = binary(op, symbol, old, new)
-        updated = set_item(x, i, changed)
-        if updated is not x:
-            if back is None:
-                raise failure("E0304", "an item can be updated only in a variable", "give the tensor a name first")
-            back(f, updated)
+        if result:
+            f[0] = f[1] = None  # where the last statement's value was, this one's will be
+        others = getrefcount(x) - OWN
+        if x.__class__ is Tensor and written(x, i, changed, others):
+            updated = x
+        else:
+            updated = set_item(x, i, changed)
+            if updated is not x:
+                if back is None:
+                    raise failure("E0304", "an item can be updated only in a variable", "give the tensor a name first")
+                back(f, updated)
+                others = getrefcount(updated) - OWN
+                may_change(updated, others)
         if result:
             f[0] = f[1] = updated
 

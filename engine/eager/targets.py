@@ -7,8 +7,9 @@ from sys import getrefcount
 from ..core.errors import failure
 from ..core.state import STATE
 from ..core.tensor import Tensor
-from ..kinds.access import set_item, unpack, write_in_place
+from ..kinds.access import set_item, unpack
 from ..program import core as c
+from .element_writes import OWN, may_change, written
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,14 +58,16 @@ def assigner(compiler: Compiler, node: c.Target) -> Assigner:
         x = container(f)
         i = index(f)
         STATE.site = item_site
-        # Held by one variable and by no tape, a tensor can change in place: loops over its elements stay linear.
-        # The references that must be all: the frame's, the name x, and the argument of getrefcount.
-        if x.__class__ is Tensor and x.on is None and getrefcount(x) == 3 and write_in_place(x, i, value):
-            return
+        if x.__class__ is Tensor:
+            others = getrefcount(x) - OWN
+            if written(x, i, value, others):
+                return
         updated = set_item(x, i, value)
         if updated is not x:
             if back is None:
                 raise failure("E0304", "an item can be replaced only in a variable", "give the tensor a name first")
             back(f, updated)
+            others = getrefcount(updated) - OWN
+            may_change(updated, others)
 
     return put_item

@@ -43,8 +43,8 @@ def derivative_work(order: int) -> float:
     return (4.5, 20.0)[order - 1] if order < 3 else 8.0 + 2.0 * order
 
 
-# Operations that an element of a tensor costs which an element write on the tape copies, forward and back.
-COPIED_ELEMENT = 3.0e-3
+# Operations that the write of an element costs on the tape, forward and back.
+ELEMENT_WRITE = 8.0
 
 # Integers that bound loops, followed as far as an estimate needs them.
 ESTIMATES: dict[str, Any] = {
@@ -100,7 +100,7 @@ def outline(kernel: ir.Kernel, array: float | None = None) -> list[Any]:
                 # One array operation: a few microseconds whatever its size.
                 cost += 5.0 if array is None else array * max(1, computations(s.body))
             elif s.__class__ is ir.Store:
-                cost += 1.0 + s.array.size * COPIED_ELEMENT  # on a tape an element write copies its tensor
+                cost += ELEMENT_WRITE
             elif s.__class__ is ir.If:
                 found.append(("if", items(s.then), items(s.orelse)))
             else:
@@ -211,8 +211,6 @@ def written_operations(body: list[c.Stmt], inputs: dict[int, str], point: dict[s
     for s in body:
         if s.__class__ is c.While:
             return 0.0
-        if any(t.__class__ is c.StoreItem for t in (*getattr(s, "targets", ()), getattr(s, "target", None))):
-            return None  # an element write costs what its tensor is long
         if s.__class__ is c.Define:
             if has_loop(s.function.code.body):
                 return None  # it may run any number of times

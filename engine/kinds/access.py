@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from sys import getrefcount
-
 from ..core.dispatch import apply, as_operand, counted, describe, path_ends
 from ..core.dtypes import WEAK_COUNT
 from ..core.errors import failure, plural
 from ..core.limits import nest
-from ..core.tensor import OPERATORS, SCALARS, Tensor
+from ..core.tensor import OPERATORS, Tensor
 from ..core.wording import index_in
 
 TYPE_CHECKING = False
@@ -102,20 +100,6 @@ def get_item(value: Any, index: Any) -> Any:
             return apply(OPERATORS["index"], (operand,), {"index": key})
         raise failure("E0405", "a scalar cannot be indexed")
     raise failure("E0304", f"{describe(value)} cannot be indexed")
-
-
-def write_in_place(x: Tensor, index: Any, value: Any) -> bool:
-    """Write one number into a tensor that nobody else holds, if its array is nobody else's either; whether it was done."""
-    array = x.value
-    if value.__class__ not in (float, int) or index.__class__ not in (int, tuple) or x.dtype.name != "float64":
-        return False
-    if array.__class__ in SCALARS or array.base is not None or not array.flags.writeable or getrefcount(array) != 3:
-        return False
-    places = index if index.__class__ is tuple else (index,)
-    if len(places) != array.ndim or any(i.__class__ is not int or not -n <= i < n for i, n in zip(places, array.shape)):
-        return False
-    array[index] = value
-    return True
 
 
 def set_item(container: Any, index: Any, value: Any) -> Any:
