@@ -11,6 +11,7 @@ a tape), or where somebody else records, the loop runs as any other does.
 
 from __future__ import annotations
 
+from ..autodiff.checkpoint_sizes import most_iterations, shares, too_small
 from ..autodiff.revolve import revolve
 from ..autodiff.tape import REPLAY, Tape, sweep
 from ..core import limits
@@ -190,9 +191,9 @@ def run_long(f: Frame, node: c.For | c.While, step: Step) -> Any:
     made = [x for x in dict.fromkeys(leaves(f)) if follows(x, tape.token) and x not in before]
     if made:
         log: Any = forgetting.log
+        site = STATE.site = node.site
         loop = LongLoop(f, step, tape, start, count, log.bytes)
         inputs = tuple(x for x in log.used if follows(x, tape.token))
-        site = node.site
         row = Operation("loop", "x", "rule", vjp=not_by_rule)
         tape.log += (Site(row, site.source, site.start, site.end), inputs, {REPLAY: loop.replay}, tuple(made))
     return ended
@@ -245,8 +246,9 @@ class LongLoop:
         each = max(1, taken // count)
         new = {id(x): x for x in leaves(self.end)}
         state = SLOT_BYTES * len(f) + sum(TENSOR_BYTES + getattr(x.value, "nbytes", 0) for x in new.values())
-        self.block = max(1, min(budget // 2 // each, count))
-        self.slots = max(1, (budget - self.block * each) // state)
+        self.block, self.slots = shares(budget, each, state, count)
+        if count > most_iterations(self.block, self.slots):
+            raise too_small(budget, count, each, state, count)
 
     def replay(self, adjoints: dict[Any, Any]) -> None:
         """Go from the cotangents of the state after the loop to those of the state before it."""

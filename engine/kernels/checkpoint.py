@@ -7,8 +7,10 @@ schedule says (autodiff/revolve.py), runs the block once more with its heads kep
 
 from __future__ import annotations
 
+from ..autodiff.checkpoint_sizes import most_iterations, shares
 from . import ir
 from .build import Builder
+from .emit import first_site
 from .ir import BOOL, INT, Array, Loop, ReverseLoop, Stack, Stmt, Var
 
 TYPE_CHECKING = False
@@ -38,8 +40,8 @@ class Checkpointed:
         self.body = without_logs(loop.body, set(self.arrays))
         state = WORD * (len(self.carried) + 1 + sum(array.size for array in self.arrays))
         head = WORD * len(loop.carried) + 2 * WORD * sum(kept_elements(loop.body, array) for array in self.arrays)
-        self.block = max(1, min(budget // 2 // max(head, WORD), LONGEST_BLOCK))
-        self.slots = max(1, (budget - self.block * head) // state)
+        self.sizes = budget, max(head, WORD), state, LONGEST_BLOCK
+        self.block, self.slots = shares(*self.sizes)
         self.at = Array(INT, (self.slots,), "h")
         self.states = {phi: Array(phi.kind, (self.slots,), "h") for phi, _, _ in self.carried}
         self.copies = {array: Array(array.kind, (self.slots * array.size,), "h") for array in self.arrays}
@@ -62,6 +64,9 @@ class Checkpointed:
         builder = self.builder
 
         def fill() -> None:
+            most = min(most_iterations(self.block, self.slots), 1 << 62)
+            failure = ("checkpoint_too_small", *self.sizes)
+            builder.append(ir.Check(self.loop.trips, 0, most + 1, first_site(self.loop.body), failure))
             whole = self.whole("add", self.loop.trips, self.block - 1)
             blocks = self.whole("int_floor_divide", whole, self.block)
             number, top, rest = Var(INT, "i"), Var(INT, "l"), Var(INT, "v")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..autodiff.checkpoint_sizes import too_small
 from ..core import wording
 from ..core.errors import span_of
 from ..core.limits import out_of_memory
@@ -74,6 +75,11 @@ def no_integer_value(sign: int) -> AdiffError:
     return wording.no_integer_value({0: float("nan"), 1: float("inf"), -1: float("-inf")}[sign])
 
 
+def checkpoint_too_small(budget: int, each: int, state: int, longest: int, count: int) -> AdiffError:
+    """A loop of so many iterations, whose states the memory cannot hold."""
+    return too_small(budget, count, each, state, longest)
+
+
 # By name, from what the compiler knows and the number with which the kernel left.
 FAILURES: dict[str, Callable[..., AdiffError | None]] = {
     "index_on_axis": wording.index_on_axis,
@@ -84,5 +90,6 @@ FAILURES: dict[str, Callable[..., AdiffError | None]] = {
     "integer_division_by_zero": lambda number: wording.integer_division_by_zero(),
     "no_integer_value": no_integer_value,
     "assertion_failed": lambda message, number: wording.assertion_failed(message),
+    "checkpoint_too_small": checkpoint_too_small,
     "calls_itself": lambda name, number: wording.calls_itself(name),
 }

@@ -11,6 +11,7 @@ from typing import Any
 import adiff
 import numpy as np
 import pytest
+from adiff.engine.autodiff.checkpoint_sizes import least_budget, shares
 from adiff.engine.autodiff.revolve import revolve
 from agreement import close
 
@@ -132,3 +133,49 @@ def test_a_budget_does_not_change_what_a_program_is_worth() -> None:
     point = {"x": 0.7, "a": 0.3, "n": 2_000_000}
     found = adiff.program(loop).evaluate("grad", point, ["x", "a"], checkpoint=1_000_000)
     assert found.engine == "kernel", found.reason
+
+
+LONG_LOOP = "y = x\nfor i in range(n):\n    y = sin(y) + i * 1e-9\ny"
+
+
+@pytest.mark.parametrize(("engine", "least"), [("tape", 150), ("kernel", 20)])
+def test_a_size_with_which_the_sweep_would_never_end_is_refused(engine: str, least: int) -> None:
+    program = adiff.program(LONG_LOOP)
+    at = {"x": 1.0, "n": 20_000}
+    with pytest.raises(adiff.AdiffError) as caught:
+        program.evaluate("grad", at, ["x"], engine=engine, checkpoint=least)
+    error = caught.value
+    assert error.code == "E0606"
+    assert "of a loop of 20000 iterations: each would be run more than 100 times" in error.message
+    assert error.span is not None
+    assert LONG_LOOP[: error.span.start].count("\n") >= 1
+    # The size that it names is one with which the answer is there, and the same.
+    assert error.hint is not None
+    size = int(error.hint.removeprefix("give at least --checkpoint ").removesuffix("K")) * 1024
+    found = program.evaluate("grad", at, ["x"], engine=engine, checkpoint=size)
+    assert found.engine == engine
+    assert found.gradients == program.evaluate("grad", at, ["x"], engine=engine).gradients
+
+
+def test_the_size_that_is_advised_needs_few_repeats() -> None:
+    for count, each, state, longest in (
+        (10**8, 16, 24, 1 << 15),
+        (10**6, 300, 5_000, 10**6),
+        (10**5, 8, 10**6, 1 << 15),
+    ):
+        least = least_budget(count, each, state, longest)
+        block, slots = shares(least, each, state, longest)
+        assert fewest_repeats(-(-count // block), slots) <= 10
+        block, slots = shares(least * 9 // 10 - 1024, each, state, longest)
+        assert fewest_repeats(-(-count // block), slots) > 10 or least <= 10_240
+
+
+def fewest_repeats(steps: int, slots: int) -> int:
+    """By the recurrence of what can be reversed, not by its closed form: with no repeat or one state, one step more."""
+    reach = [1] * (slots + 1)
+    repeats = 0
+    while reach[slots] < steps:
+        repeats += 1
+        for s in range(1, slots + 1):
+            reach[s] += reach[s - 1]
+    return repeats
