@@ -44,7 +44,7 @@ def written(x: Tensor, index: Any, value: Any, others: int) -> bool:
             return False
         x.value[index] = number
         return True
-    recorder = RECORDERS[-1] if RECORDERS else None
+    recorder: Any = RECORDERS[-1] if RECORDERS else None
     if recorder.__class__ is Forward and len(RECORDERS) == 1:
         if others:
             return False
@@ -107,6 +107,6 @@ def may_change(x: Any, others: int) -> None:
         return
     first = 1 if RECORDERS[0].__class__ is Forward else 0  # its tangents are followed by nobody
     if all(r.__class__ is Tape and r.changing is not None for r in RECORDERS[first:]):
-        tape = RECORDERS[-1]
+        tape: Any = RECORDERS[-1]
         if follows(x, tape.token):
             tape.changing[x] = others + 1  # the reference of `changing` itself
