@@ -168,7 +168,8 @@ class Adjoint:
             elif s.__class__ is ir.Alloc:
                 copied.append(ir.Alloc(define(s.array), s.zero))
             elif isinstance(s, ir.Store | ir.AddTo):
-                copied.append(s.__class__(new(s.array), new(s.index), new(s.value)))
+                rest = [getattr(s, name) for name in s.__slots__[3:]]
+                copied.append(s.__class__(new(s.array), new(s.index), new(s.value), *rest))
             elif s.__class__ is ir.Region:
                 operands = tuple(map(new, s.operands))
                 body = self.renamed(s.body, names)
@@ -308,6 +309,9 @@ class Adjoint:
                 if fused is not None:
                     there[k : k + 1] = fused
                 self.depth -= 1
+            elif s.__class__ is ir.Routine:
+                if self.is_active(s.array):
+                    raise Unsupported(f"the derivative of {s.name}")
             elif isinstance(s, ir.Accumulate | ir.ReverseLoop | ir.TakeBack | ir.Rewind):
                 raise Unsupported("the reverse sweep of a reverse sweep")
         return there
@@ -771,6 +775,8 @@ def touched_arrays(block: list[Stmt]) -> list[Any]:
     for s in block:
         if isinstance(s, ir.Store | ir.AddTo | ir.Load):
             found.append(s.array)
+            if s.__class__ is ir.Routine:
+                found.append(s.value)
         elif s.__class__ is ir.Region:
             found.extend(x for x in s.operands if x.__class__ is Array)
         for inner in nested(s):

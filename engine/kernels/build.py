@@ -206,6 +206,8 @@ class Builder:
         # Integers of a dtype of their own, which do not mix with floats.
         self.strong: set[Any] = set()
         self.size = 0
+        # Whether eigenvectors and singular vectors must have LAPACK's signs.
+        self.signed = False
         self.in_array = False  # whether an element of an array is being computed
         # Where real and complex numbers meet: the symbols of either side (pairs.py).
         self.meetings: list[tuple[set[Any], set[Any]]] = []
@@ -660,8 +662,8 @@ def makes_complex(op: Operation, attributes: dict[str, Any] | None) -> bool:
 
 
 def unsigned(index: tuple[Any, ...]) -> Any:
-    """What a program gets that asks for the elements of eigenvectors or singular vectors."""
-    raise Unsupported("vectors whose signs the tape's library decides")
+    """What a program gets that asks for the elements of eigenvectors or singular vectors found without LAPACK."""
+    raise ir.Signed("vectors whose signs LAPACK decides")
 
 
 def unknown(x: Any, why: str) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from _thread import allocate_lock
 
-from .externals import EXTERNALS, address, call
+from .externals import EXTERNALS, ROUTINES, address, call
 from .ir import BOOL, FLOAT, INT
 from .machine import (
     CAPACITY,
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .emitted import Emitted
 
 NAMESPACE: dict[str, Any] = {}
+FUNCTIONS = (*EXTERNALS, *ROUTINES)
 LOCK = allocate_lock()
 
 
@@ -49,7 +50,7 @@ def namespace() -> dict[str, Any]:
             binding.add_symbol(RESIZE, resize_address())
             found = helpers(njit)
             found["_square_rest"] = square_rest()  # the helpers call it by this name
-            NAMESPACE.update({**found, **host_calls(), **{name: external(name) for name in EXTERNALS}})
+            NAMESPACE.update({**found, **host_calls(), **{name: external(name) for name in FUNCTIONS}})
     return dict(NAMESPACE)
 
 
@@ -70,7 +71,7 @@ def compiled(emitted: Emitted) -> Code:
     context = cpu_target.target_context
     with sums_in_order():
         made = compile_extra(cpu_target.typing_context, context, names["kernel"], types, None, flags, {})
-        declared = [f.name for f in made.library._final_module.functions if f.is_declaration and f.name in EXTERNALS]
+        declared = [f.name for f in made.library._final_module.functions if f.is_declaration and f.name in FUNCTIONS]
         return Code(made.library._get_compiled_object(), made.fndesc.llvm_func_name, declared)
 
 
@@ -84,10 +85,16 @@ def external(name: str) -> Any:
         binding.add_symbol(name, address(name))  # Numba loads what it compiles
         return call(builder, name, args)
 
+    def generate_routine(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        generate(context, builder, sig, args)
+        return context.get_dummy_value()
+
     def called(typing_context: Any, *operands: Any) -> Any:
+        if name in ROUTINES:
+            return types.none(*operands[:2], types.int64, types.int64), generate_routine
         return types.float64(*[types.float64] * len(operands)), generate
 
-    parameters = ", ".join("xyz"[: EXTERNALS[name].arguments])
+    parameters = ", ".join("xyzn"[: 4 if name in ROUTINES else EXTERNALS[name].arguments])
     own: dict[str, Any] = {"called": called}
     exec(f"def {name}(context, {parameters}): return called(context, {parameters})", own)
     return intrinsic(own[name])

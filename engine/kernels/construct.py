@@ -46,7 +46,8 @@ class Lowered:
         last: bool = False,
     ) -> None:
         notices = len(STATE.notices)
-        made = specialise(program, spec, last)
+        # What is not structured is differentiated in every way.
+        made = specialise(program, spec, last, not structured)
         if len(STATE.notices) > notices:
             raise Unsupported("a program that gives notices while it is compiled")
         builder, result = made.builder, made.result

@@ -294,6 +294,9 @@ class Printer:
     def store(self, s: ir.Store, level: int) -> None:
         self.line(level, f"{self.name(s.array)}[{bare(self.text(s.index))}] = {bare(self.text(s.value))}")
 
+    def routine(self, s: ir.Routine, level: int) -> None:
+        self.line(level, f"{s.name}({self.name(s.value)}, {self.name(s.array)}, {s.rows}, {s.columns})")
+
     def add_to(self, s: ir.AddTo, level: int) -> None:
         self.line(level, f"{self.name(s.array)}[{bare(self.text(s.index))}] += {bare(self.text(s.value))}")
 
@@ -475,6 +478,7 @@ PRINTERS: dict[type, Any] = {
     ir.Alloc: Printer.alloc,
     ir.Constant: Printer.constant,
     ir.Store: Printer.store,
+    ir.Routine: Printer.routine,
     ir.AddTo: Printer.add_to,
     ir.OpenLog: Printer.open_log,
     ir.Keep: Printer.keep,

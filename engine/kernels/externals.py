@@ -3,12 +3,17 @@
 A kernel that calls one names it among the `externals` of its code, which is then loaded with the addresses that are
 found here, and with the library that they come from: kernels that need none import none. The tape calls the same
 functions, so that both tiers give the same digits.
+
+Two kinds: an `External` is a function of numbers in a library's machine code; a `Routine` is a row of the table on a
+whole array, evaluated as the tape does, by LAPACK where that decides signs or order (a call takes some microseconds
+beside the library's own work).
 """
 
 from __future__ import annotations
 
 import ctypes
 
+from ...parser.errors import AdiffError
 from .ir import Unsupported
 
 TYPE_CHECKING = False
@@ -36,6 +41,57 @@ class External:
         return b"double (%bint __pyx_skip_dispatch)" % (b"double, " * self.arguments)
 
 
+class Routine:
+    """`void name(double *matrix, double *results, long rows, long columns)`: a row's array evaluation.
+
+    The first of the results is 1, or 0 where the row fails, as the tape says in words. The others are what the row gives,
+    flat, one after the other; of complex ones first the real and then the imaginary parts.
+    """
+
+    __slots__ = ("entry", "row")
+
+    def __init__(self, row: str) -> None:
+        self.row = row
+        self.entry: Any = None  # what machine code calls, once it is there
+
+    def results(self, matrix: Any) -> Any:
+        """What stands in the results for a matrix."""
+        import numpy as np
+
+        from ..ops.registry import ROWS
+
+        row = ROWS[self.row]
+        assert row.array is not None
+        try:
+            with np.errstate(all="ignore"):
+                found = row.array(np, matrix.astype(np.complex128) if self.row == "eig" else matrix)
+        except (AdiffError, ArithmeticError, ValueError, np.linalg.LinAlgError):
+            return np.zeros(1)
+        parts: list[Any] = [1.0]
+        for part in found if found.__class__ is tuple else (found,):
+            parts.extend((part.real, part.imag) if np.iscomplexobj(part) else (part,))
+        return np.concatenate([np.ravel(part) for part in parts])
+
+    def __call__(self, matrix: Any, results: Any, rows: int, columns: int) -> None:
+        """The call as kernels make it, on arrays of NumPy."""
+        found = self.results(matrix[: rows * columns].reshape(rows, columns))
+        results[: found.size] = found
+
+    def address(self) -> int:
+        """Where machine code finds it."""
+        if self.entry is None:
+            double = ctypes.POINTER(ctypes.c_double)
+
+            def entry(matrix: Any, results: Any, rows: int, columns: int) -> None:
+                from numpy.ctypeslib import as_array
+
+                found = self.results(as_array(matrix, (rows, columns)))
+                as_array(results, found.shape)[:] = found
+
+            self.entry = ctypes.CFUNCTYPE(None, double, double, ctypes.c_int64, ctypes.c_int64)(entry)
+        return ctypes.cast(self.entry, ctypes.c_void_p).value or 0
+
+
 def _special(names: str, arguments: int) -> dict[str, External]:
     return {f"scipy_{name}": External(SPECIAL, name, arguments) for name in names.split()}
 
@@ -46,11 +102,15 @@ EXTERNALS: dict[str, External] = {
     **_special("betainc", 3),
 }
 
+ROUTINES: dict[str, Routine] = {f"routine_{row}": Routine(row) for row in "eigh svd_thin eig logm sqrtm fsum".split()}
+
 
 def address(name: str) -> int:
     """The address of a function of the table. Raises Unsupported where the installed library has none of its kind."""
     from importlib import import_module
 
+    if name in ROUTINES:
+        return ROUTINES[name].address()
     external = EXTERNALS[name]
     capsules = import_module(external.library).__pyx_capi__
     for variant in VARIANTS:
@@ -74,9 +134,15 @@ def capsule_address(capsule: Any, name: bytes) -> int:
 
 
 def call(builder: Any, name: str, operands: list[Any]) -> Any:
-    """The call of a function of the table, in LLVM's terms, for doubles as operands."""
+    """The call of a function of the table, in LLVM's terms, for doubles, or the two arrays and sizes of a routine."""
     from llvmlite import ir
 
+    if name in ROUTINES:
+        routine = builder.module.globals.get(name)
+        if routine is None:
+            kind = ir.FunctionType(ir.VoidType(), [x.type for x in operands])
+            routine = ir.Function(builder.module, kind, name)
+        return builder.call(routine, operands)
     double, flag = ir.DoubleType(), ir.IntType(32)
     function = builder.module.globals.get(name)
     if function is None:
@@ -84,4 +150,4 @@ def call(builder: Any, name: str, operands: list[Any]) -> Any:
     return builder.call(function, [*operands, flag(0)])
 
 
-__all__ = ["EXTERNALS", "External", "address", "call"]
+__all__ = ["EXTERNALS", "ROUTINES", "External", "Routine", "address", "call"]

@@ -102,6 +102,10 @@ class Touched:
                 self.loads.setdefault(s.array, []).append(affine(s.index, self.known))
             elif s.__class__ is ir.Store:
                 self.stores.setdefault(s.array, []).append(affine(s.index, self.known))
+            elif s.__class__ is ir.Routine:
+                self.stores.setdefault(s.array, []).append(None)
+                self.loads.setdefault(s.value, []).append(None)
+                self.special = True
             elif s.__class__ is ir.AddTo:
                 for found in (self.loads, self.stores):
                     found.setdefault(s.array, []).append(affine(s.index, self.known))
@@ -301,7 +305,7 @@ class Forwarding:
             elif isinstance(s, ir.Loop | ir.If | ir.Region):
                 s = self.nested(s, integers)
                 forget(elements, set(Touched([s], {}, {}).stores))
-            elif isinstance(s, ir.AddTo | ir.TakeBack | ir.Rewind):
+            elif isinstance(s, ir.AddTo | ir.TakeBack | ir.Rewind | ir.Routine):
                 forget(elements, {s.array})
             kept.append(s)
         return kept

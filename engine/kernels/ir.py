@@ -46,6 +46,10 @@ class Stopped(BaseException):
         self.where = where
 
 
+class Signed(Unsupported):
+    """The program reads eigenvectors or singular vectors, whose signs LAPACK decides."""
+
+
 class Needed(Unsupported):
     """Something must be known that inputs decide: `names` are theirs."""
 
@@ -214,6 +218,18 @@ class Rewind(Stmt):
     __slots__ = ("array", "value")
     array: Array
     value: Any
+
+
+class Routine(Store):
+    """`array = name(value)` for whole arrays: a routine of externals.py on a matrix of `rows` and `columns`.
+
+    `index` is 0: what is true of a store of its first element holds for it.
+    """
+
+    __slots__ = ("array", "index", "value", "name", "rows", "columns")
+    name: str
+    rows: int
+    columns: int
 
 
 class AddTo(Stmt):
@@ -434,6 +450,9 @@ class Checker:
 
     def store(self, s: Store) -> None:
         self.use(s.array, s.index, s.value)
+
+    def routine(self, s: Routine) -> None:
+        self.use(s.array, s.value)
 
     def addto(self, s: AddTo) -> None:
         self.use(s.array, s.index, s.value)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ast
 
-from .externals import EXTERNALS
+from .externals import EXTERNALS, ROUTINES
 from .ir import BOOL, FLOAT, INT
 from .llvm_host import ROOM
 from .llvm_statements import RESULT, block
@@ -92,6 +92,9 @@ class Module:
         """A function of the table of externals is called: nobody knows what it reads and writes."""
         if name not in self.externals:
             self.externals.append(name)
+            if name in ROUTINES:
+                self.globals.append(f"declare void @{name}(ptr, ptr, i64, i64) nounwind")
+                return
             operands = ", ".join(["double"] * EXTERNALS[name].arguments)
             self.globals.append(f"declare double @{name}({operands}, i32) nounwind")
 

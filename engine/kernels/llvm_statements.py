@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from .externals import ROUTINES
 from .ir import BOOL, INT
 from .llvm_host import HOST_STATEMENTS, clear
 from .llvm_values import (
@@ -98,6 +99,11 @@ def alone(w: Writer, node: Any) -> None:
     args = [expression(w, arg) for arg in node.value.args]
     if called == "clear":
         clear(w, args, w.module.tag(node.value.args[0].id))
+    elif called in ROUTINES:
+        w.module.external(called)
+        (_, matrix), (_, results), rows, columns = args
+        sizes = ", ".join(f"i64 {w.to(INT, size)[1]}" for size in (rows, columns))
+        w.line(f"call void @{called}(ptr {matrix}, ptr {results}, {sizes})")
     elif called in HOST_STATEMENTS:
         HOST_STATEMENTS[called](w, args)
     else:

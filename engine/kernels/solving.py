@@ -1,8 +1,8 @@
 """Kernels of linear algebra on matrices of moderate size: elimination, Cholesky, QR, eigenvalues, singular values.
 
 Where a matrix is singular, or not definite, the kernel is left and the tape words the error. Signs are LAPACK's where
-they are determined by the algorithm (QR); eigenvectors and singular vectors have none that could be relied on, so they
-serve the derivatives of the values and are not handed out.
+they are determined by the algorithm (QR). Eigenvectors and singular vectors have none that could be relied on: those found
+here serve the derivatives of the values, and a program that reads vectors gets LAPACK's (routines.py).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from ..core.tensor import OPERATORS
 from .build import Lazy, broadcast
 from .ir import INT, Unsupported
 from .multiplying import Multiplying
+from .routines import Routines
 from .sorting import Sorting
 
 TYPE_CHECKING = False
@@ -30,16 +31,10 @@ PADE = (
 )  # fmt: skip
 
 
-class Solving(Sorting, Multiplying):
+class Solving(Sorting, Multiplying, Routines):
     """The part of the vocabulary that factors matrices."""
 
     # --- batches ----------------------------------------------------------------------------------------------------
-
-    def square(self, x: Any) -> Lazy:
-        found = self.settled(x)
-        if found.ndim < 2 or found.shape[-1] != found.shape[-2]:
-            raise Unsupported("a matrix that is not square")
-        return found
 
     def batches(self, parts: list[Lazy], ranks: list[int]) -> tuple[tuple[int, ...], Callable[[Lazy, int, Index], Any]]:
         """The common batch of arrays whose last axes are matrices, and the part of one for an index into it."""
@@ -398,6 +393,8 @@ class Solving(Sorting, Multiplying):
 
     def eigh(self, x: Any) -> Any:
         """Rising eigenvalues of the symmetric part of a matrix by Jacobi's rotations, and the vectors to go with them."""
+        if self.builder.signed:
+            return self.eigh_by_lapack(x)
         x = self.square(x)
         n = x.shape[-1]
         batch = x.shape[:-2]
@@ -475,6 +472,8 @@ class Solving(Sorting, Multiplying):
 
         Matrices that have not full rank are the tape's: the vectors that belong to 0 are arbitrary, and taken from there.
         """
+        if self.builder.signed:
+            return self.svd_by_lapack(x)
         return self.singular(x, True)
 
     def matrix_rank(self, x: Any, tol: Any) -> Any:

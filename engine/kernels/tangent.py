@@ -79,7 +79,8 @@ class Tangent:
 
     def run(self, block: list[Stmt]) -> list[Stmt]:
         """The statements with their tangents."""
-        return self.builder.nested(lambda: self.block(block))[0]
+        found = self.builder.nested(lambda: self.block(block))[0]
+        return [*self.builder.root, *found]  # at the root are the arrays that are constants
 
     def block(self, block: list[Stmt]) -> None:
         site = STATE.site
@@ -233,6 +234,14 @@ class Tangent:
             for lane, t in enumerate(self.of(s.value)):
                 self.builder.append(ir.Store(self.dots[s.array], self.place(s.index, lane), t))
 
+    def routine(self, s: ir.Routine) -> None:
+        self.builder.append(s)
+        if self.has(s.array):
+            from .routines import follow
+
+            rules, _ = self.builder.nested(lambda: follow(self, s))
+            self.builder.block.extend(dissolved(rules))
+
     def add_to(self, s: ir.AddTo) -> None:
         self.builder.append(s)
         if self.has(s.value):
@@ -381,6 +390,7 @@ STATEMENTS: dict[type, Any] = {
     ir.Mark: Tangent.mark,
     ir.TakeBack: Tangent.take_back,
     ir.Rewind: Tangent.rewind,
+    ir.Routine: Tangent.routine,
     ir.AddTo: Tangent.add_to,
     ir.Accumulate: Tangent.accumulate,
     ir.Loop: Tangent.loop,

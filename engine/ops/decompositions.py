@@ -19,6 +19,8 @@ from ..core.errors import failure, plural
 from ..core.operation import Operation, composite, missing, rule
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS
+from .arithmetic import divide
+from .creation import eye
 from .products import matmul
 from .shapes import diag_batch, tril, triu
 from .sorting import weak
@@ -39,6 +41,7 @@ from .support import (
     floating,
     found_by_rule,
     is_complex,
+    is_nothing,
     is_symbol,
     leave_unless,
     mask_tensor,
@@ -286,7 +289,7 @@ def safe_inverse(d: Any, usable: Any) -> Any:
     return where(mask, 1.0 / where(mask, d, 1.0), 0.0)
 
 
-def _differences(w: Any) -> Any:
+def differences(w: Any) -> Any:
     """d[i,j] = w[j] - w[i]."""
     return OPERATORS["expand_dims"](w, axis=-2) - OPERATORS["expand_dims"](w, axis=-1)
 
@@ -348,7 +351,11 @@ def _eigh_vjp(g: Any, y: Any, x: Any) -> Any:
     gw, gv = g
     if is_symbol(w):
         leave_unless(_apart(w))
-        return matmul(columns_by(v, gw), adjoint(v))
+        if is_nothing(gv):
+            return matmul(columns_by(v, gw), adjoint(v))
+        k = matmul(adjoint(v), gv)
+        inner = (k - adjoint(k)) * inverses_off_diagonal(differences(w)) * 0.5 + diag_batch(gw)
+        return matmul(v, matmul(inner, adjoint(v)))
     k = matmul(adjoint(v), gv)
     turning = k - adjoint(k)
     close, apart = inverse_differences(np, w)
@@ -359,7 +366,7 @@ def _eigh_vjp(g: Any, y: Any, x: Any) -> Any:
     if is_complex(v):
         phase = np.abs(np.imag(np.diagonal(plain(k), axis1=-2, axis2=-1)))
         meet(eigh_row, not STATE.transposing and some(phase > 1e-10 * np.max(np.abs(plain(k)), initial=0.0)), 2)
-    inner = turning * beside(safe_inverse(_differences(w), apart), v) * 0.5 + beside(diag_batch(gw), v)
+    inner = turning * beside(safe_inverse(differences(w), apart), v) * 0.5 + beside(diag_batch(gw), v)
     return matmul(v, matmul(inner, adjoint(v)))
 
 
@@ -404,7 +411,7 @@ def _eig_vjp(g: Any, y: Any, x: Any) -> Any:
     meet(eig_row, _asks_for(np, k, close))
     phase = np.abs(np.imag(np.diagonal(plain(k), axis1=-2, axis2=-1)))
     meet(eig_row, not STATE.transposing and some(phase > 1e-10 * np.max(np.abs(plain(k)), initial=0.0)), 1)
-    inner = turning * conjugate(safe_inverse(_differences(w), apart)) + diag_batch(gw)
+    inner = turning * conjugate(safe_inverse(differences(w), apart)) + diag_batch(gw)
     return OPERATORS["solve"](adjoint(v), matmul(inner, adjoint(v)))
 
 
@@ -440,7 +447,9 @@ def _svd_vjp(g: Any, y: Any, x: Any) -> Any:
     gu, gs, gvh = g
     if is_symbol(s):
         leave_unless(_apart(s))
-        return matmul(columns_by(u, gs), vh)
+        if is_nothing(gu) and is_nothing(gvh):
+            return matmul(columns_by(u, gs), vh)
+        return _svd_of_symbols(gu, gs, gvh, u, s, vh)
     rows, columns = shape_of(x)[-2:]
     values = np.asarray(plain(s))
     largest = np.max(values, axis=-1, initial=0.0)[..., None]
@@ -460,7 +469,7 @@ def _svd_vjp(g: Any, y: Any, x: Any) -> Any:
     weights = np.abs(np.asarray(plain(gs)))
     cusp = ~positive & (weights > 1e-10 * np.max(weights, initial=0.0))
     meet(svd_row, not STATE.transposing and some(cusp), 4)
-    across = (turn_u + turn_v) * beside(safe_inverse(_differences(s), apart), u)
+    across = (turn_u + turn_v) * beside(safe_inverse(differences(s), apart), u)
     along = (turn_u - turn_v) * beside(safe_inverse(total, apart_zero), u)
     inner = (across + along) * 0.5 + beside(diag_batch(gs), u)
     if is_complex(u):
@@ -473,6 +482,30 @@ def _svd_vjp(g: Any, y: Any, x: Any) -> Any:
     if columns > rows:
         total_x = total_x + matmul(columns_by(u, inverse), gvh - matmul(adjoint(of_v), vh))
     return total_x
+
+
+def _svd_of_symbols(gu: Any, gs: Any, gvh: Any, u: Any, s: Any, vh: Any) -> Any:
+    """The rule of svd_thin for values that are apart, and are not 0: elsewhere a kernel is left."""
+    rows, columns = shape_of(u)[-2], shape_of(vh)[-1]
+    leave_unless(s > OPERATORS["max"](s, axis=-1, keepdims=True) * (32.0 * max(rows, columns) * 2.0**-52))
+    of_u, of_v = matmul(adjoint(u), gu), matmul(vh, adjoint(gvh))
+    turn_u, turn_v = of_u - adjoint(of_u), of_v - adjoint(of_v)
+    total = OPERATORS["expand_dims"](s, axis=-2) + OPERATORS["expand_dims"](s, axis=-1)
+    across = (turn_u + turn_v) * inverses_off_diagonal(differences(s))
+    inner = (across + divide(turn_u - turn_v, total)) * 0.5 + diag_batch(gs)
+    total_x = matmul(u, matmul(inner, vh))
+    inverse = divide(1.0, s)
+    if rows > columns:
+        total_x = total_x + matmul(columns_by(gu - matmul(u, of_u), inverse), vh)
+    if columns > rows:
+        total_x = total_x + matmul(columns_by(u, inverse), gvh - matmul(adjoint(of_v), vh))
+    return total_x
+
+
+def inverses_off_diagonal(d: Any) -> Any:
+    """1/d off the diagonal, and 0 on it."""
+    diagonal = eye(shape_of(d)[-1])
+    return divide(1.0 - diagonal, d + diagonal)
 
 
 svd_row = rule(

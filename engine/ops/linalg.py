@@ -440,16 +440,15 @@ def _matrix_function(
         whole = _blocks(x, change / unit, OPERATORS["zeros_like"](x), x)
         return _quarter(getattr(k, name)(whole), 0, 1) * unit
 
-    compiled = name == "expm"  # the others are the tape's
     changed = rule(
         f"{name}_change", "x, change", change_vjp, internal=True, array=change_array, dtype="float",
-        kernel=change_kernel if compiled else None,
+        kernel=change_kernel,
         domain=cases(((domain, SQUARE), {})), doc=f"The derivative of {name} in a direction.",
         example=change_example,
     )  # fmt: skip
     row = rule(
         name, "x", lambda g, y, x: changed(adjoint(x), g), array=array, dtype="float",
-        kernel=(lambda k, x: getattr(k, name)(x)) if compiled else None, domain=cases(((domain,), {})),
+        kernel=lambda k, x: getattr(k, name)(x), domain=cases(((domain,), {})),
         doc=doc, example=example, aliases="matrix_exponential" if name == "expm" else "",
     )  # fmt: skip
     return row, changed

@@ -104,6 +104,11 @@ def is_symbol(x: Any) -> bool:
     return hasattr(x, "as_symbol")
 
 
+def is_nothing(g: Any) -> bool:
+    """Whether a cotangent on symbols is zero throughout: it has no memory."""
+    return getattr(g, "stored", g) is None
+
+
 def leave_unless(condition: Any) -> None:
     """Leave a kernel, for the tape to answer, unless a condition on symbols holds everywhere."""
     if hasattr(condition, "builder"):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from adiff.engine.kernels import emit, ir, machine, runtime
 from adiff.engine.kernels.built import Built
-from adiff.engine.kernels.externals import EXTERNALS
+from adiff.engine.kernels.externals import EXTERNALS, ROUTINES
 from adiff.engine.kernels.primitives import helpers
 from scipy import special
 
@@ -80,6 +80,7 @@ def fail(run: Run, place: int, number: int) -> None:
 def host_calls() -> dict[str, Any]:
     """What compiler.py gives to kernels that are compiled."""
     found: dict[str, Any] = {"clear": clear, "poll": lambda run, place: None, "fail": fail}
+    found.update(ROUTINES)
     found.update({name: getattr(special, external.name) for name, external in EXTERNALS.items()})
     for stem, dtype in (("floats", "float64"), ("ints", "int64"), ("bools", "bool")):
         found[stem] = lambda run, slot, count, dtype=dtype: run.room(dtype, slot, count)
