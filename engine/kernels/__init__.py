@@ -28,7 +28,7 @@ llvm_module, llvm_statements, llvm_values,   the source in LLVM's terms
   llvm_host, llvm_writer
 native, by_numba                             by LLVM alone; by Numba, which the tests hold the first to
 machine                                      object code loaded and called
-externals                                    functions of libraries that kernels call
+externals, routines                          functions of libraries that kernels call: of numbers, and on whole matrices
 built, emitted, store                        what is known of a kernel beside its code; kernels kept between runs
 polls, threads, failures                     kernels that signals, limits and errors end
 

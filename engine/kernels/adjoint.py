@@ -167,9 +167,10 @@ class Adjoint:
                 copied.append(ir.Mark(define(s.var), array))
             elif s.__class__ is ir.Alloc:
                 copied.append(ir.Alloc(define(s.array), s.zero))
+            elif s.__class__ is ir.Routine:
+                copied.append(ir.Routine(new(s.array), 0, new(s.value), s.name, s.rows, s.columns))
             elif isinstance(s, ir.Store | ir.AddTo):
-                rest = [getattr(s, name) for name in s.__slots__[3:]]
-                copied.append(s.__class__(new(s.array), new(s.index), new(s.value), *rest))
+                copied.append(s.__class__(new(s.array), new(s.index), new(s.value)))
             elif s.__class__ is ir.Region:
                 operands = tuple(map(new, s.operands))
                 body = self.renamed(s.body, names)
@@ -512,13 +513,15 @@ class Adjoint:
 
     def reverse_complex(self, s: ir.Region, g: tuple[Any, ...], y: tuple[Any, ...], inputs: tuple[Any, ...]) -> None:
         """The row's own rule on complex numbers, given back part by part."""
-        from .complex_rows import paired, pulled_back
-        from .pairs import pair_of
+        from .complex_rows import pulled_back
+        from .pairs import pair_of, paired
 
         assert s.pairs is not None
         builder, row = self.builder, ROWS[s.row]
-        (cotangent,), (result,) = paired(g, s.pairs[:1], builder), paired(y, s.pairs[:1], builder)
-        operands = tuple(paired(inputs, s.pairs[1:], builder))
+        cotangent, result = (tuple(paired(parts, s.pairs[0], builder)) for parts in (g, y))
+        operands = tuple(paired(inputs, s.pairs[1], builder))
+        if len(result) == 1:
+            (cotangent,), (result,) = cotangent, result
         if row.derivative == "rule":
             assert row.vjp is not None
             found = row.vjp(cotangent, result, *operands, **s.attributes)
@@ -536,11 +539,13 @@ class Adjoint:
                         self.note(spot, mask, cotangent, s, list(s.operands[2 * k : 2 * k + 2]), operands)
                         p = chosen(builder, spot, mask, p, operands, self.again)
                 cotangents.append(pulled_back(builder, cotangent, p))
-        for k, c in enumerate(cotangents):
-            if c is not None:
-                parts = pair_of(builder, c)
-                self.give(s.operands[2 * k], parts.re)
-                self.give(s.operands[2 * k + 1], parts.im)
+        targets = list(s.operands)
+        for pair, c in zip(s.pairs[1], cotangents):
+            parts = None if c is None else pair_of(builder, c)
+            for name in ("re", "im")[: 2 if pair else 1]:
+                x = targets.pop(0)
+                if parts is not None and self.is_active(x):
+                    self.give_all(x, getattr(parts, name))
 
     def symbol(self, x: Any) -> Any:
         """An operand as the rules take it."""

@@ -324,6 +324,8 @@ def apply_complex(builder: Builder, op: Operation, inputs: tuple[Any, ...], attr
         return Pair(builder, builder.apply(op, (like.re,), {}), zeros)
     if op.function is not None:
         return op.function(*inputs, **attributes)
+    if op.name == "solve":
+        return solution(builder, *(pair_of(builder, x) for x in inputs))
     if op.derivative == "linear":
         # The same for either part: what comes before the operands is a condition or a place.
         pairs = [x if k < op.skip else pair_of(builder, x) for k, x in enumerate(inputs)]
@@ -337,6 +339,17 @@ def apply_complex(builder: Builder, op: Operation, inputs: tuple[Any, ...], attr
 
         return Pair(builder, times(a.re, b.re) - times(a.im, b.im), times(a.re, b.im) + times(a.im, b.re))
     raise Unsupported(f"{op.name} of complex numbers")
+
+
+def solution(builder: Builder, a: Pair, b: Pair) -> Pair:
+    """The solution of a complex system: that of a real one of twice the size."""
+    join, n = ROWS["concat"], a.shape[-1]
+    whole = join([join([a.re, -a.im], axis=-1), join([a.im, a.re], axis=-1)], axis=-2)
+    column = len(b.shape) < len(a.shape)
+    found = ROWS["solve"](whole, join([b.re, b.im], axis=-1 if column else -2))
+    index = ROWS["index"]
+    rest = () if column else (slice(None),)
+    return Pair(builder, *(index(found, index=(Ellipsis, slice(k * n, (k + 1) * n), *rest)) for k in (0, 1)))
 
 
 def real_row(builder: Builder, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
@@ -400,22 +413,13 @@ def scalar(builder: Builder, op: Operation, parts: list[Parts], attributes: dict
     body, found = builder.nested(compute)
     region = ir.Region(
         op.name, [x.var for x in found], tuple(map(raw, flat)), attributes, body, STATE.site,
-        (len(found) == 2, *(True for _ in parts)),
+        ((len(found) == 2,), (True,) * len(parts)),
     )  # fmt: skip
     builder.append(region)
     return found if len(found) == 2 else found[0]
 
 
 # --- derivatives ----------------------------------------------------------------------------------------------------
-
-
-def paired(flat: tuple[Any, ...], pairs: tuple[bool, ...], builder: Builder) -> list[Any]:
-    """What a region holds side by side, as the pairs and numbers that a rule takes."""
-    found: list[Any] = []
-    rest = list(flat)
-    for pair in pairs:
-        found.append(Pair(builder, rest.pop(0), rest.pop(0)) if pair else rest.pop(0))
-    return found
 
 
 def pulled_back(builder: Builder, g: Any, p: Any) -> Any:
@@ -427,4 +431,4 @@ def pulled_back(builder: Builder, g: Any, p: Any) -> Any:
     return builder.apply(ROWS["strong_multiply"], (g, p), None)
 
 
-__all__ = ["apply_complex", "paired", "pulled_back"]
+__all__ = ["apply_complex", "pulled_back"]

@@ -25,6 +25,10 @@ SPECIAL = "scipy.special.cython_special"
 VARIANTS = ("", "__pyx_fuse_0", "__pyx_fuse_1")
 
 
+# The routines of complex results.
+COMPLEX = ("eig",)
+
+
 class External:
     """`double name(double, ..., int)`, of `arguments` doubles and the integer that Cython's functions take at the end."""
 
@@ -64,12 +68,12 @@ class Routine:
         assert row.array is not None
         try:
             with np.errstate(all="ignore"):
-                found = row.array(np, matrix.astype(np.complex128) if self.row == "eig" else matrix)
+                found = row.array(np, matrix.astype(np.complex128) if self.row in COMPLEX else matrix)
         except (AdiffError, ArithmeticError, ValueError, np.linalg.LinAlgError):
             return np.zeros(1)
         parts: list[Any] = [1.0]
         for part in found if found.__class__ is tuple else (found,):
-            parts.extend((part.real, part.imag) if np.iscomplexobj(part) else (part,))
+            parts.extend((np.real(part), np.imag(part)) if self.row in COMPLEX else (part,))
         return np.concatenate([np.ravel(part) for part in parts])
 
     def __call__(self, matrix: Any, results: Any, rows: int, columns: int) -> None:

@@ -103,8 +103,8 @@ class Touched:
             elif s.__class__ is ir.Store:
                 self.stores.setdefault(s.array, []).append(affine(s.index, self.known))
             elif s.__class__ is ir.Routine:
-                self.stores.setdefault(s.array, []).append(None)
-                self.loads.setdefault(s.value, []).append(None)
+                self.stores.setdefault(s.array, []).append({})
+                self.loads.setdefault(s.value, []).append({})
                 self.special = True
             elif s.__class__ is ir.AddTo:
                 for found in (self.loads, self.stores):

@@ -329,7 +329,7 @@ class Region(Stmt):
 
     Results are variables that the body sets, or arrays that were allocated before it. What else the body defines is not
     known after it. Operands are variables, arrays or numbers, in the order of the row's inputs. Of a row on complex numbers
-    `pairs` says of the result and of each input whether it is two in a row, the real and the imaginary part.
+    `pairs` says of each result, and of each input, whether it is two in a row, the real and the imaginary part.
     """
 
     __slots__ = ("row", "results", "operands", "attributes", "body", "site", "pairs")
@@ -339,7 +339,7 @@ class Region(Stmt):
     attributes: dict[str, Any]
     body: list[Stmt]
     site: Site | None
-    pairs: tuple[bool, ...] | None
+    pairs: tuple[tuple[bool, ...], tuple[bool, ...]] | None
 
     def __init__(
         self,
@@ -349,7 +349,7 @@ class Region(Stmt):
         attributes: dict[str, Any],
         body: list[Stmt],
         site: Site | None,
-        pairs: tuple[bool, ...] | None = None,
+        pairs: tuple[tuple[bool, ...], tuple[bool, ...]] | None = None,
     ) -> None:
         super().__init__(row, results, operands, attributes, body, site, pairs)
 

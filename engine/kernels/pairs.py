@@ -174,4 +174,13 @@ def by_parts(x: Pair, change: Callable[[Any], Any]) -> Pair:
     return Pair(x.builder, change(x.re), change(x.im))
 
 
-__all__ = ["Pair", "by_parts", "has_complex", "pair_of", "used"]
+def paired(flat: tuple[Any, ...], pairs: tuple[bool, ...], builder: Builder) -> list[Any]:
+    """What a region holds side by side, as the pairs and numbers that a rule takes."""
+    found: list[Any] = []
+    rest = list(flat)
+    for pair in pairs:
+        found.append(Pair(builder, rest.pop(0), rest.pop(0)) if pair else rest.pop(0))
+    return found
+
+
+__all__ = ["Pair", "by_parts", "has_complex", "meeting", "pair_of", "paired", "used"]

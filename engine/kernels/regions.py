@@ -7,6 +7,7 @@ from ..ops.registry import ROWS
 from . import ir
 from .build import NUMBERS, Builder, Lazy, Sym, raw
 from .ir import FLOAT, Stmt, Var
+from .pairs import Pair, paired
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,17 +33,22 @@ def computed(k: Vocabulary, op: Operation, inputs: tuple[Any, ...], attributes: 
         return outcome(kernel(k, *operands, **attributes))
     operands = tuple(in_memory(builder, x) for x in operands)
     body, found = builder.nested(lambda: results(builder, kernel(k, *operands, **attributes)))
-    several = found.__class__ is tuple
-    if several:
-        found = tuple(builder.stored(x.stored) if x.__class__ is Lazy else x for x in found)  # type: ignore[arg-type]
-    parts = found if several else (found,)
+    if found.__class__ is tuple and any(x.__class__ is Pair for x in found):
+        pairs = tuple(x.__class__ is Pair for x in found), (False,) * len(operands)
+        parts = tuple(part for x in found for part in ((x.re, x.im) if x.__class__ is Pair else (x,)))
+    else:
+        pairs, parts = None, found if found.__class__ is tuple else (found,)
+    if found.__class__ is tuple:
+        parts = tuple(builder.stored(x.stored) if x.__class__ is Lazy else x for x in parts)  # type: ignore[arg-type]
+        found = parts if pairs is None else tuple(paired(parts, pairs[0], builder))
     made = {x.stored for x in parts if x.__class__ is Lazy}
     for s in [s for s in body if s.__class__ is ir.Alloc and s.array in made]:
         body.remove(s)
         builder.append(s)
     if op.dtype == "int" or "output_type" in attributes:
         builder.strong.update(map(held, parts))
-    builder.append(ir.Region(op.name, list(map(held, parts)), tuple(map(held, operands)), attributes, body, STATE.site))
+    results_held, operands_held = list(map(held, parts)), tuple(map(held, operands))
+    builder.append(ir.Region(op.name, results_held, operands_held, attributes, body, STATE.site, pairs))
     return found
 
 
@@ -80,6 +86,8 @@ def results(builder: Builder, found: Any) -> Any:
     """What a kernel gave, in memory or in a variable that is set here."""
     if found.__class__ is tuple:
         return tuple(results(builder, x) for x in found)
+    if found.__class__ is Pair:
+        return Pair(builder, results(builder, found.re), results(builder, found.im))
     if found.__class__ is Lazy:
         if found.shape == ():
             return results(builder, found.element(()))

@@ -49,6 +49,15 @@ def changes(row: str, matrix: Any, results: list[Any], change: Any) -> list[Any]
         w, v = results
         within = matmul(transpose(v), matmul((change + transpose(change)) * 0.5, v))
         return [OPERATORS["diag_part"](within), matmul(v, within * inverses_off_diagonal(differences(w)))]
+    if row == "eig":
+        builder = results[0].builder
+        values, v = Pair(builder, *results[:2]), Pair(builder, *results[2:])
+        within = OPERATORS["solve"](v, matmul(change, v))
+        dv = matmul(v, within * inverses_off_diagonal(differences(values)))
+        # Vectors stay of length 1.
+        length = OPERATORS["sum"](v.re * dv.re + v.im * dv.im, axis=-2)
+        parts = (OPERATORS["diag_part"](within), dv - columns_by(v, length))
+        return [part for pair in parts for part in (pair.re, pair.im)]
     if row == "svd_thin":
         # J. Townsend, "Differentiating the singular value decomposition" (2016).
         u, s, vh = results

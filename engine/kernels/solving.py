@@ -479,7 +479,7 @@ class Solving(Sorting, Multiplying, Routines):
     def matrix_rank(self, x: Any, tol: Any) -> Any:
         """The number of singular values above rounding, or above `tol`."""
         x = self.settled(x)
-        s = self.singular(x, False)[1]
+        s = (self.svd_by_lapack(x) if self.builder.signed else self.singular(x, False))[1]
         size = EPSILON * max(x.shape[-2:])
         least = OPERATORS["max"](s, axis=-1, keepdims=True) * size if tol is None else float(tol)
         return OPERATORS["count_nonzero"](OPERATORS["greater"](s, least), axis=-1)

@@ -404,6 +404,8 @@ def _eig_vjp(g: Any, y: Any, x: Any) -> Any:
 
     w, v = y
     gw, gv = g
+    if is_symbol(w):
+        return _eig_of_symbols(gw, gv, w, v)
     k = matmul(adjoint(v), gv)
     length = OPERATORS["real"](diagonal_of(k))
     turning = k - columns_by(matmul(adjoint(v), v), length)
@@ -415,8 +417,23 @@ def _eig_vjp(g: Any, y: Any, x: Any) -> Any:
     return OPERATORS["solve"](adjoint(v), matmul(inner, adjoint(v)))
 
 
+def _eig_of_symbols(gw: Any, gv: Any, w: Any, v: Any) -> Any:
+    """The rule of eig for eigenvalues that are apart: elsewhere a kernel is left."""
+    size, side = OPERATORS["abs"], shape_of(w)[-1]
+    gaps = size(differences(w))
+    leave_unless(gaps + eye(side) * 1e308 > OPERATORS["max"](size(w)) * (32.0 * side * 2.0**-52))
+    inner = diag_batch(gw)
+    if not is_nothing(gv):
+        k = matmul(adjoint(v), gv)
+        phase = size(OPERATORS["imag"](diagonal_of(k)))
+        meet(eig_row, phase > 1e-10 * OPERATORS["max"](size(k)), 1)
+        turning = k - columns_by(matmul(adjoint(v), v), beside(OPERATORS["real"](diagonal_of(k)), v))
+        inner = inner + turning * conjugate(inverses_off_diagonal(differences(w)))
+    return OPERATORS["solve"](adjoint(v), matmul(inner, adjoint(v)))
+
+
 eig_row = rule(
-    "eig", "x", _eig_vjp, array=_eig, dtype=_eig_dtype,
+    "eig", "x", _eig_vjp, kernel=lambda k, x: k.eig(x), array=_eig, dtype=_eig_dtype,
     domain=cases(((SQUARE,), {})),
     singular=[
         found_by_rule("eigenvectors " + COINCIDE, "the undefined terms are left out"),

@@ -106,7 +106,7 @@ def is_symbol(x: Any) -> bool:
 
 def is_nothing(g: Any) -> bool:
     """Whether a cotangent on symbols is zero throughout: it has no memory."""
-    return getattr(g, "stored", g) is None
+    return all(getattr(part, "stored", part) is None for part in (getattr(g, "re", g), getattr(g, "im", g)))
 
 
 def leave_unless(condition: Any) -> None:

@@ -17,11 +17,9 @@ from row_programs import programs
 
 # What no kernel computes, and why: the words are those of `-v`.
 SHAPE = "whose result has a shape that depends on data"
-NONE = "no kernel for"
 LEFT_TO_TAPE = {
     **dict.fromkeys(["nonzero", "argwhere", "flatnonzero", "unique", "tf.unique", "tf.unique_with_counts"], SHAPE),
     "arange": "a condition that is decided while compiling depends on the data",
-    **dict.fromkeys(["eig", "eigvals"], NONE),
     "full_like": "an input that the result does not depend on",
 }
 # Rows whose inputs no program can write.

@@ -1,0 +1,87 @@
+"""Rows that a library computes for kernels on whole matrices: signs, phases, singular cases, failures and loops."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import adiff
+import numpy as np
+import pytest
+from adiff.engine.kernels import runtime
+from agreement import agree
+
+RANDOM = np.random.default_rng(5)
+ANY = RANDOM.normal(size=(3, 3))
+SYMMETRIC = ANY @ ANY.T + 3.0 * np.eye(3)
+TURNING = np.array([[0.2, -1.3, 0.1], [0.9, 0.4, 0.3], [0.0, -0.2, 1.7]])  # complex eigenvalues
+TALL = RANDOM.normal(size=(4, 3))
+WEIGHTS = RANDOM.normal(size=(3, 3))
+PROGRAMS: list[tuple[str, Any]] = [
+    ("w, v = eigh(m)\nsum(v * q) + sum(w**2)", SYMMETRIC),
+    ("w, v = eigh(stack([m, m @ m]))\nsum(v[0] * q) + sum(v[1] * q) + w[0, 2] * w[1, 0]", SYMMETRIC),
+    ("u, s, v = svd(m, full_matrices=False)\nsum(u) + sum(s**2) + sum(v * q)", TALL),
+    ("u, s, v = svd(transpose(m), full_matrices=False)\nsum(v) + s[0] * s[1] + sum(u * q)", TALL),
+    ("w, v = eig(m)\nsum(abs(v) * q) + real(w[0]) * abs(w[1])", TURNING),
+    ("abs(prod(real(eigvals(m)))) + imag(eigvals(m)[0])", TURNING),
+    ("sum(logm(m) * q)", SYMMETRIC),
+    ("sum(sqrtm(m) * q)", SYMMETRIC),
+    ("fsum(m * q) ** 2 + fsum([1e16, m[0, 0], -1e16])", SYMMETRIC),
+    ("norm(m, 2) + sum(svdvals(m) ** 3) + sum(eigvalsh(m + transpose(m)) ** 3)", ANY),
+    (
+        "t = 0.0\nfor i in range(4):\n    w, v = eigh(m * (1 + i) + q * q[i % 3, 0])\n    t += v[0, 0] * w[1]\nt",
+        SYMMETRIC,
+    ),
+]
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(("text", "m"), PROGRAMS)
+def test_agreement(text: str, m: Any) -> None:
+    at = {"m": m, "q": WEIGHTS} if "q" in text else {"m": m}
+    for command, tolerance in (("value", 1e-13), ("grad", 1e-12), ("hessian", 1e-10)):
+        assert agree(text, at, None if command == "value" else ["m"], command, tolerance) == ""
+
+
+FAILING: list[tuple[str, Any, str]] = [
+    # Vectors of values that coincide have no derivative: the tape reports them.
+    ("eigh(m)[1][0, 0]", np.eye(3), "a step that the tape has to take"),
+    ("svd(m)[0][0, 0]", np.eye(3), "a step that the tape has to take"),
+    ("real(sum(eigvals(m)))", np.eye(3), "a step that the tape has to take"),
+    ("sum(logm(m))", -SYMMETRIC, "an error"),
+    ("sum(sqrtm(m))", -SYMMETRIC, "an error"),
+    ("eigh(m)[1][0, 0]", np.full((3, 3), np.nan), ""),
+]
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(("text", "m", "reason"), FAILING)
+def test_singular_cases_and_failures(text: str, m: Any, reason: str) -> None:
+    assert reason in agree(text, {"m": m})
+
+
+@pytest.mark.usefixtures("interpret")
+def test_phases() -> None:
+    """A function that depends on the phases of complex eigenvectors is told so by both tiers."""
+    assert agree("w, v = eig(m)\nreal(sum(v * (1 + 2j)))", {"m": TURNING}) == ""
+    outcome = adiff.program("w, v = eig(m)\nreal(sum(v * (1 + 2j)))").evaluate("grad", {"m": TURNING}, engine="kernel")
+    assert [n.code for n in outcome.notices] == ["N0501"]
+
+
+def test_machine_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiled, and loaded again by a program that has not seen it."""
+    monkeypatch.setenv("ADIFF_CACHE_DIR", str(tmp_path / "kept"))
+    text = """
+w, v = eigh(m @ transpose(m) + 4 * q)
+u, s, t = svd(m + q)
+e, p = eig(m)
+sum(v * q) + w[0] + sum(u * t) * s[1] + sum(abs(p)) + abs(e[0]) + sum(sqrtm(w[1] * q)) + fsum(m) + sum(logm(v @ q @ transpose(v)))
+"""
+    at = {"m": TURNING, "q": SYMMETRIC}
+    assert agree(text, at, ["m"], "grad", 1e-12) == ""
+    made: list[Any] = []
+    original = runtime.compile_kernel
+    monkeypatch.setattr(runtime, "compile_kernel", lambda *given: made.append(given) or original(*given))
+    again = adiff.program(text).evaluate("grad", at, ["m"], engine="kernel")
+    assert again.engine == "kernel"
+    assert not made
