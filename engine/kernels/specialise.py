@@ -59,9 +59,7 @@ class Specialised:
         self.inputs = inputs
 
 
-def specialise(
-    program: c.CoreProgram, inputs: dict[str, Any], last: bool = False, signed: bool = False
-) -> Specialised:
+def specialise(program: c.CoreProgram, inputs: dict[str, Any], last: bool = False, signed: bool = False) -> Specialised:
     """The IR of a program; `inputs` gives per name a kind ("f", "i"), a shape (floats), or a known value in a list.
 
     The result is the last value of the program, or that of its `last` statement: None where this one has none. `signed`
