@@ -12,7 +12,7 @@ from ..program.rewrite import rewrite
 from . import ir
 from .arrays import array_of_list, constant_array, get, view
 from .build import NUMBERS, Builder, Lazy, Sym
-from .ir import INT, LIMIT, Unsupported, Var
+from .ir import BOOL, INT, LIMIT, Needed, Unsupported, Var
 from .pairs import Pair, by_parts
 from .printing import Text, joined, piece
 from .values import (
@@ -29,7 +29,9 @@ from .values import (
     List,
     Made,
     Range,
+    Recorder,
     Recursive,
+    Selected,
     Unset,
     Variable,
     new_frame,
@@ -120,6 +122,10 @@ class Expressions:
     def combine(self, op: Operation, symbol: str, x: Any, y: Any, site: Any) -> Any:
         STATE.site = site
         x, y = read(x), read(y)
+        if x.__class__ is Selected or y.__class__ is Selected:
+            from .selected import elementwise
+
+            return elementwise(self, op, [x, y])
         if x.__class__ in (List, tuple) or y.__class__ in (List, tuple):
             if symbol == "+" and x.__class__ is y.__class__:
                 return List(self.items(x) + self.items(y)) if x.__class__ is List else x + y
@@ -152,6 +158,10 @@ class Expressions:
         x = self.expression(node.operand, frame)
         STATE.site = node.site
         x = plain(x)
+        if x.__class__ is Selected:
+            from .selected import elementwise
+
+            return elementwise(self, node.op, [x])
         if x.__class__ in SYMBOLS or symbolic(x):
             known = self.folded(node.op, [x])
             return self.builder.apply(node.op, (x,), None) if known is None else known
@@ -295,7 +305,15 @@ class Expressions:
         )
         if known is not None:
             return known
+        if any(x.__class__ is Selected for x in args):
+            from .selected import row
+
+            return row(self, op, args, keywords)
         inputs, attributes = op.bind(args, keywords)
+        if op.name in ("boolean_mask", "dynamic_partition"):
+            found = self.parts(op.name, list(inputs), attributes or {})
+            if found is not None:
+                return found
         if any(map(symbolic, (attributes or {}).values())):
             why = f"{op.name} with a computed parameter"
             attributes = {name: self.whole(value, why) for name, value in (attributes or {}).items()}
@@ -303,6 +321,20 @@ class Expressions:
             return self.constant(op(*inputs, **(attributes or {})))
         found = self.builder.apply(op, inputs, attributes)
         return List(found) if found.__class__ is list else found
+
+    def parts(self, name: str, inputs: list[Any], attributes: dict[str, Any]) -> Any:
+        """The part of a tensor for a mask, or the parts for a partition, which data decide; None for other operands."""
+        if len(inputs) < 2 or inputs[0].__class__ is not Lazy or inputs[1].__class__ is not Lazy:
+            return None
+        from .selected import by_mask, partitioned
+
+        x, places = inputs[:2]
+        if name == "boolean_mask" and places.kind == BOOL and attributes.get("axis") in (None, 0):
+            return by_mask(self.builder, x, places)
+        count = attributes.get("num_partitions", inputs[2] if len(inputs) > 2 else None)
+        if name == "dynamic_partition" and places.kind == INT and count.__class__ is int:
+            return partitioned(self.builder, x, places, count)
+        return None
 
     def folded(self, run: Callable[..., Any], operands: list[Any]) -> Any:
         """What `run` gives for operands all of which are known; None where they are not, or what it gives is no
@@ -462,14 +494,14 @@ class Expressions:
             if run is None:
                 raise Unsupported(f"the method '{node.name}'")
             return run(self, value, *args, **keywords)
-        if value.__class__ is Variable or hasattr(value, "watch"):
+        if value.__class__ is Variable or isinstance(value, Recorder):
             from .variables import method as own_method
 
             return own_method(self, value, node.name, args, keywords)
         if node.name == "numpy" and not args and value.__class__ in (*SYMBOLS, *NUMBERS, complex):
             return self.still(value)
         row = METHODS.get(node.name)
-        if row is None or value.__class__ not in SYMBOLS:
+        if row is None or (value.__class__ not in SYMBOLS and value.__class__ is not Selected):
             raise Unsupported(f"the method '{node.name}'")
         return self.apply_row(row, [value, *args], keywords)
 
@@ -483,6 +515,15 @@ class Expressions:
             if node.name == "trainable":
                 return value.trainable
             value = value.value
+        if value.__class__ is Selected and node.name in ("size", "shape"):
+            from .selected import length
+
+            n, rest = length(self.builder, value), value.rows.shape[1:]
+            if node.name == "shape":
+                return (n, *rest)
+            for m in rest:
+                n = self.builder.integer("multiply", n, m)
+            return n
         if value.__class__ not in (Lazy, Pair) and (value.__class__ is not Sym or node.name == "T"):
             raise Unsupported(f"the attribute '{node.name}'")
         if node.name in ("real", "imag"):
@@ -535,6 +576,9 @@ class Expressions:
 
     def item_of(self, value: Any, index: Any) -> Any:
         value = read(value)
+        part = self.part_of(value, index)
+        if part is not None:
+            return part
         index = self.known_slices(index, value)
         if value.__class__ is Pair and value.shape:
             return by_parts(value.settled(), lambda part: get(self.builder, part, plain(index)))
@@ -570,6 +614,26 @@ class Expressions:
             except (IndexError, KeyError, TypeError, ValueError):
                 raise Unsupported("an index that does not fit") from None
         raise Unsupported("an index of this kind")
+
+    def part_of(self, value: Any, index: Any) -> Any:
+        """The part of a tensor that a mask selects, or a slice whose length is not known; None for any other index."""
+        if value.__class__ is not Lazy or not value.shape:
+            return None
+        if index.__class__ is Lazy and index.kind == BOOL and index.known is None and index.shape:
+            from .selected import by_mask
+
+            return by_mask(self.builder, value, index)
+        if index.__class__ is not slice or Sym not in (index.start.__class__, index.stop.__class__):
+            return None
+        try:
+            self.known_slices(index, value)
+        except Needed:
+            raise
+        except Unsupported:
+            from .selected import by_slice
+
+            return by_slice(self.builder, value, index)
+        return None
 
     def known_slices(self, index: Any, value: Any) -> Any:
         """An index into `value` whose slices have bounds that are known, or at least a length that is."""

@@ -323,6 +323,14 @@ class Specialiser(Sequences):
     def updated(self, x: Lazy, index: Any, value: Any) -> Lazy:
         """A copy of `x` with the elements at `index` replaced."""
         builder = self.builder
+        if index.__class__ is Lazy and index.kind == BOOL and index.known is None and index.shape:
+            from .selected import updated_where
+
+            found = updated_where(builder, x, index, value)
+            if not x.volatile:
+                return found
+            self.replace(x, found)
+            return x
         source = lazy(builder, plain(value))
         if source.kind != x.kind and (source.kind != INT or x.kind != FLOAT):
             raise Unsupported("an update of a tensor by elements of another kind")

@@ -11,9 +11,10 @@ from .functional import FUNCTIONALS
 from .ir import FLOAT, INT, Unsupported
 from .pairs import Pair
 from .printing import print_, str_
+from .selected import length
 from .specialise import Specialiser
 from .tapes import gradient_tape
-from .values import Each, List, Range, Rounded, plain, symbolic
+from .values import Each, List, Range, Rounded, Selected, plain, symbolic
 from .variables import variable
 
 TYPE_CHECKING = False
@@ -68,6 +69,8 @@ def counted_input(machine: Specialiser, x: Sym) -> Sym:
 
 
 def len_(machine: Specialiser, x: Any) -> Any:
+    if x.__class__ is Selected:
+        return length(machine.builder, x)
     if x.__class__ is Lazy and x.shape:
         return x.shape[0]
     if x.__class__ in (tuple, dict, str):
@@ -85,7 +88,7 @@ def abs_(machine: Specialiser, x: Any) -> Any:
 
 def extreme(row: str, reduction: str) -> Callable[..., Any]:
     def pick(machine: Specialiser, *xs: Any, **options: Any) -> Any:
-        if len(xs) == 1 and (xs[0].__class__ is Lazy or "axis" in options):
+        if len(xs) == 1 and (xs[0].__class__ in (Lazy, Selected) or "axis" in options):
             return machine.apply_row(NAMES[reduction], [xs[0]], options)
         if options:
             raise Unsupported("min or max with options")
@@ -125,7 +128,7 @@ def decided(name: str, stop: bool) -> Callable[..., Any]:
     """`any` and `all`."""
 
     def run(machine: Specialiser, x: Any, **options: Any) -> Any:
-        if x.__class__ is Lazy or options:
+        if x.__class__ in (Lazy, Selected) or options:
             return machine.apply_row(NAMES[name], [x], options)
 
         def both(found: Any, item: Any) -> Any:

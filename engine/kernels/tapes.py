@@ -20,7 +20,7 @@ from .built import Noted
 from .ir import FLOAT, INT, Array, Unsupported, Var
 from .nested import FEW, Call, Leaves, copy_lane, flatten, rebuild, seed_array, seed_number
 from .regions import ruled
-from .values import List, Variable, plain
+from .values import List, Recorder, Variable, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def operand(x: Any) -> Any:
     return found if found is not None and found.kind == FLOAT else None
 
 
-class Tape:
+class Tape(Recorder):
     """A GradientTape of the program."""
 
     def __init__(self, machine: Specialiser, persistent: bool, automatic: bool) -> None:

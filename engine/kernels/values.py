@@ -102,6 +102,21 @@ class Rounded:
         self.value = value
 
 
+class Selected:
+    """A part of a tensor whose length data decides: the rows for which `keep` holds. `key` tells selections apart."""
+
+    __slots__ = ("keep", "key", "rows")
+
+    def __init__(self, rows: Lazy, keep: Lazy, key: Any) -> None:
+        self.rows = rows
+        self.keep = keep
+        self.key = key
+
+
+class Recorder:
+    """A GradientTape of the program (tapes.py)."""
+
+
 class Each:
     """Something to go through: the item at each position, of which there are `length`.
 
@@ -191,7 +206,7 @@ class Range:
 
 
 def symbolic(x: Any) -> bool:
-    if x.__class__ in (Sym, Lazy, Pair, Variable):
+    if x.__class__ in (Sym, Lazy, Pair, Variable, Selected):
         return True
     if x.__class__ in (list, tuple):
         return any(symbolic(item) for item in x)
@@ -237,7 +252,7 @@ def equal(a: Any, b: Any) -> bool:
         return a.code is b.code and a.frame is b.frame and all(x is y for x, y in zip(a.defaults, b.defaults))
     if a.__class__ is c.Intrinsic:
         return bool(a.name == b.name)
-    if a.__class__.__name__ == "Tape":
+    if isinstance(a, Recorder):
         return True  # one that has recorded: an iteration makes its own
     return a.__class__ is str and bool(a == b)
 

@@ -405,5 +405,82 @@ class Structured(Writer):
         return " + ".join([text, *ends])
 
 
-def program(seed: int, structured: bool = False) -> str:
-    return (Structured if structured else Writer)(seed).program()
+class Recording(Structured):
+    """Programs that differentiate inside by tapes, hold Variables, and have functions with rules of their own."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self.variables: list[str] = []
+        self.recording = 0
+
+    def number(self, depth: int = 3) -> str:
+        if self.variables and not self.inside_function and self.random.random() < 0.12:
+            return self.random.choice(self.variables)
+        return super().number(depth)
+
+    def statement(self, level: int, depth: int, inside: str) -> None:
+        pick = self.random.random()
+        if pick < 0.2 and depth and self.recording < 2:
+            self.tape(level, depth, inside)
+        elif pick < 0.3 and not self.inside_function:
+            self.variable(level, inside)
+        else:
+            super().statement(level, depth, inside)
+
+    def variable(self, level: int, inside: str) -> None:
+        """A Variable, made or assigned."""
+        if not self.variables or (not inside and self.random.random() < 0.3):
+            if level:
+                return self.line(level, "pass")
+            name = self.fresh("v")
+            self.line(level, f"{name} = Variable({self.random.choice(('x', '0.5', f'0.0 + {self.small()}'))})")
+            self.variables.append(name)
+            return None
+        method = self.random.choice(("assign", "assign_add", "assign_sub"))
+        return self.line(level, f"{self.random.choice(self.variables)}.{method}({self.small()})")
+
+    def tape(self, level: int, depth: int, inside: str) -> None:
+        """A block that a tape records, and one or two derivatives of what it finds."""
+        tape, source, target, slope = (self.fresh(stem) for stem in ("t", "u", "z", "q"))
+        tensor = self.random.random() < 0.3
+        persistent = self.random.random() < 0.4
+        self.line(level, f"{source} = {self.array() if tensor else f'0.0 + {self.small()}'}")
+        self.line(level, f"with GradientTape({'persistent=True' if persistent else ''}) as {tape}:")
+        self.line(level + 1, f"{tape}.watch({source})")
+        kept = (list(self.floats), list(self.integers), list(self.arrays), self.kept())
+        number = f"sum({source} * {source})" if tensor else source
+        (self.arrays if tensor else self.floats).append(source)
+        self.recording += 1
+        for _ in range(self.random.randint(0, 2)):
+            self.statement(level + 1, depth - 1, inside.replace("loop", "").strip())
+        self.line(level + 1, f"{target} = tanh({self.number(2)}) + 0.3 * {number}")
+        self.recording -= 1
+        self.floats, self.integers, self.arrays, (self.lists, self.dicts, self.pairs, self.rows) = kept
+        self.line(level, f"{slope} = {tape}.gradient({target}, {source})")
+        self.line(level, f"{slope} = tanh({f'sum({slope})' if tensor else slope})")
+        self.floats.append(slope)
+        if persistent:
+            other = self.random.choice(self.variables) if self.variables and self.random.random() < 0.5 else source
+            again = f"{tape}.gradient({target}, {other}, unconnected_gradients='zero')"
+            self.line(level, f"{slope} = {slope} + 0.1 * tanh(sum({again}))")
+
+    def rule(self) -> None:
+        """A function with a derivative of its own."""
+        name = self.fresh("f")
+        factor = f"{self.random.uniform(-1, 1):.2f}"
+        slope = self.random.choice(
+            (f"g * {factor}", "g * cos(p)", "-g * p * k", "clip(g, -0.5, 0.5)", "g / (1 + k ** 2)")
+        )
+        self.line(0, f"@custom_gradient\ndef {name}(p):")
+        self.line(1, f"k = sin(p) * {factor}")
+        self.line(1, f"return tanh(p) + k, lambda g: {slope}")
+        self.functions.append((name, 1))
+
+    def program(self) -> str:
+        if self.random.random() < 0.5:
+            self.rule()
+        return super().program()
+
+
+def program(seed: int, kind: type[Writer] = Writer) -> str:
+    return kind(seed).program()

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from adiff import AdiffError
 from agreement import agree
-from generated import program
+from generated import Recording, Structured, Writer, program
 
 ROOT = Path(__file__).parents[2]
 FEYNMAN = json.loads((ROOT / "tests/data/feynman.json").read_text())["cases"]
@@ -24,6 +24,7 @@ SAMPLES = sorted((ROOT / "samples").glob("*.adiff"))
 LONG = bool(os.environ.get("ADIFF_LONG_TESTS"))
 GENERATED = 250
 STRUCTURED = 2_000 if LONG else 50
+RECORDED = 1_000 if LONG else 25
 # Where a kernel must be what answered; the rest are errors of the program, or doubts that are the tape's to settle.
 SHARE = 0.8
 
@@ -36,8 +37,8 @@ def point(seed: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def check(seed: int, structured: bool = False) -> str:
-    text = program(seed, structured)
+def check(seed: int, kind: type[Writer] = Writer) -> str:
+    text = program(seed, kind)
     at = point(seed)
     inputs = adiff.program(text).inputs
     return agree(text, {name: at[name] for name in inputs}, [name for name in inputs if name != "n"])
@@ -55,8 +56,16 @@ def test_generated(start: int) -> None:
 @pytest.mark.parametrize("start", range(0, STRUCTURED, 50))
 def test_generated_with_structures(start: int) -> None:
     """Lists, dicts, tuples, closures that assign outwards, recursion, loops over anything."""
-    reasons = [check(seed, True) for seed in range(start, start + 50)]
+    reasons = [check(seed, Structured) for seed in range(start, start + 50)]
     assert reasons.count("") >= SHARE * len(reasons), reasons
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("start", range(0, RECORDED, 25))
+def test_generated_with_tapes(start: int) -> None:
+    """GradientTape blocks, Variables and rules of the program's own, among all the others."""
+    reasons = [check(seed, Recording) for seed in range(start, start + 25)]
+    assert reasons.count("") >= 0.6 * len(reasons), reasons
 
 
 @pytest.mark.usefixtures("interpret")

@@ -1,0 +1,201 @@
+"""Parts of tensors whose length data decides: `x[x > 0]`, `x[:i]`, the parts of a dynamic_partition.
+
+Such a part is the whole tensor with a question for each of its rows. Element-wise operations keep to that, and reductions
+over all rows take the neutral element where a row is not part of it; nothing else takes a part.
+"""
+
+from __future__ import annotations
+
+from math import inf
+
+from ..ops.registry import NAMES
+from . import ir
+from .arrays import lazy, view
+from .build import NUMBERS, Builder, Lazy, Sym, raw
+from .ir import BOOL, FLOAT, INT, Unsupported, Var
+from .primitives import TEXT
+from .values import List, Selected, plain
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..core.operation import Operation
+    from .expressions import Expressions
+
+# Reductions, with what they take for a row that is not there; those of nothing are errors, or nan with a warning.
+NEUTRAL: dict[str, Any] = {
+    "sum": 0, "reduce_sum": 0, "mean": 0, "prod": 1, "max": -inf, "min": inf, "any": False, "all": True,
+}  # fmt: skip
+PRODUCTS = ("dot", "matmul", "inner", "vdot")
+NEED_A_ROW = ("mean", "max", "min")
+
+
+def by_mask(builder: Builder, x: Lazy, mask: Lazy) -> Selected:
+    """`x[mask]`."""
+    if mask.shape != x.shape[: len(mask.shape)] or not mask.shape:
+        raise Unsupported("a mask of another shape than the tensor")
+    x = builder.settle(x)
+    keep = mask if mask.stored is not None and not mask.volatile else builder.materialised(mask)
+    if mask.stored is None:
+        mask.stored, mask.element = keep.stored, keep.element
+    key = keep.stored
+    if len(mask.shape) > 1:
+        reshape = NAMES["reshape"]
+        size = 1
+        for n in mask.shape:
+            size *= n
+        x = builder.apply(reshape, (x,), {"shape": (size, *x.shape[len(mask.shape) :])})
+        keep = builder.apply(reshape, (keep,), {"shape": (size,)})
+    return Selected(x, keep, key)
+
+
+def by_slice(builder: Builder, x: Lazy, index: slice) -> Selected:
+    """`x[start:stop]`: bounds count from the end where they are negative, and end with the axis."""
+    n = x.shape[0]
+
+    def bound(b: Any, default: int) -> Any:
+        if b is None:
+            return default
+        if b.__class__ is not Sym and b.__class__ is not int:
+            raise Unsupported("a slice of this kind")
+        negative = builder.apply(NAMES["less"], (b, 0), None)
+        if negative.__class__ is bool:
+            b = builder.integer("add", b, n) if negative else b
+        else:
+            b = builder.emit("where_select", (negative, builder.integer("add", b, n), b), INT)
+        low = builder.apply(NAMES["maximum"], (b, 0), None)
+        return builder.apply(NAMES["minimum"], (low, n), None)
+
+    if index.step is not None:
+        raise Unsupported("a slice whose bounds depend on data, with a step")
+    start, stop = bound(index.start, 0), bound(index.stop, n)
+
+    def inside(at: tuple[Any, ...]) -> Any:
+        after = builder.apply(NAMES["greater_equal"], (at[0], start), None)
+        before = builder.apply(NAMES["less"], (at[0], stop), None)
+        if after.__class__ is bool:
+            return before if after else False
+        if before.__class__ is bool:
+            return after if before else False
+        return builder.apply(NAMES["logical_and"], (after, before), None)
+
+    x = builder.settle(x)
+    return Selected(x, view(builder, BOOL, (n,), inside), (raw(index.start), raw(index.stop), n))
+
+
+def partitioned(builder: Builder, x: Lazy, places: Lazy, count: int) -> List:
+    """The parts of a dynamic_partition."""
+    if places.shape != x.shape[: len(places.shape)] or len(places.shape) != 1:
+        raise Unsupported("a dynamic_partition of these shapes")
+    places = builder.settle(places)
+    builder.each(places.shape, lambda at: builder.append(ir.Check(raw(places.element(at)), 0, count)))
+    found: list[Any] = []
+    for k in range(count):
+        here = builder.materialised(builder.elementwise(NAMES["equal"], (places, k)))
+        found.append(by_mask(builder, x, here))
+    return List(found)
+
+
+def guarded(builder: Builder, part: Selected, neutral: Any) -> Lazy:
+    """All rows, with a number for the elements of those that are not part of it; these are not computed."""
+    rows = part.rows
+    fill = float(neutral) if rows.kind == FLOAT else neutral
+
+    def element(index: tuple[Any, ...]) -> Any:
+        here = part.keep.element(index[:1])
+        if here.__class__ is bool:
+            return rows.element(index) if here else fill
+        block, value = builder.nested(lambda: rows.element(index))
+        var = Var(rows.kind, "m")
+        builder.append(ir.If(here.var, block, [], [(var, raw(builder_kind(builder, rows.kind, value)), fill)]))
+        return Sym(builder, var)
+
+    return builder.materialised(Lazy(builder, rows.kind, rows.shape, element))
+
+
+def builder_kind(builder: Builder, kind: str, value: Any) -> Any:
+    if value.__class__ is Sym and value.kind != kind:
+        raise Unsupported("a part of a tensor of several kinds")
+    return builder.of_kind(kind, value) if value.__class__ is not Sym else value
+
+
+def length(builder: Builder, part: Selected) -> Any:
+    """How many rows there are."""
+    n = part.keep.shape[0]
+    ones = Lazy(builder, FLOAT, (n,), lambda index: builder.to_float(part.keep.element(index)))
+    total = builder.apply(NAMES["sum"], (ones,), {})
+    if total.__class__ is not Sym:
+        return int(total)
+    found = builder.emit("to_int", (total,), INT)
+    builder.ranges[found.var] = (0, n)
+    return found
+
+
+def elementwise(machine: Expressions, op: Operation, inputs: list[Any], attributes: Any = None) -> Selected:
+    """An element-wise operation on parts by one selection, numbers, and tensors that broadcast over the rows."""
+    if op.name not in TEXT:
+        raise Unsupported(f"{op.name} of a part of a tensor whose length depends on data")
+    parts = [x for x in inputs if x.__class__ is Selected]
+    rank = max(len(part.rows.shape) for part in parts)
+    if any(part.key != parts[0].key for part in parts):
+        raise Unsupported("an operation on parts of tensors that data selects in several ways")
+    others = [x for x in inputs if x.__class__ is not Selected]
+    if any(x.__class__ not in (*NUMBERS, Sym, Lazy) or (x.__class__ is Lazy and len(x.shape) >= rank) for x in others):
+        raise Unsupported("an operation on a part of a tensor and on what need not be as long")
+    found = machine.builder.apply(op, tuple(x.rows if x.__class__ is Selected else x for x in inputs), attributes)
+    if found.__class__ is not Lazy:
+        raise Unsupported(f"{op.name} of a part of a tensor whose length depends on data")
+    return Selected(found, parts[0].keep, parts[0].key)
+
+
+def row(machine: Expressions, op: Operation, args: list[Any], keywords: dict[str, Any]) -> Any:
+    """What a row of the table gives for parts of tensors."""
+    builder = machine.builder
+    inputs, attributes = op.bind(args, keywords)
+    if op.name in TEXT:
+        return elementwise(machine, op, list(inputs), attributes)
+    if op.name in PRODUCTS and all(x.__class__ is Selected and len(x.rows.shape) == 1 for x in inputs):
+        return row(machine, NAMES["sum"], [elementwise(machine, NAMES["multiply"], list(inputs))], {})
+    part = inputs[0]
+    given = attributes or {}
+    plainly = part.__class__ is Selected and len(inputs) == 1 and not given.get("keepdims")
+    if op.name not in NEUTRAL or not plainly or given.get("axis") not in (None, 0, (0,)) or part.rows.kind == INT:
+        raise Unsupported(f"{op.name} of a part of a tensor whose length depends on data")
+    rows = length(builder, part) if op.name in NEED_A_ROW else None
+    if rows is not None:
+        builder.append(ir.Check(raw(rows), 1, part.keep.shape[0] + 1))
+    whole = guarded(builder, part, NEUTRAL[op.name])
+    if op.name != "mean":
+        return builder.apply(op, (whole,), given)
+    size: Any = rows
+    if given.get("axis") is None:
+        for n in part.rows.shape[1:]:
+            size = builder.integer("multiply", size, n)
+    total = builder.apply(NAMES["sum"], (whole,), given)
+    return builder.apply(NAMES["divide"], (total, builder.to_float(size)), None)
+
+
+def updated_where(builder: Builder, x: Lazy, mask: Lazy, value: Any) -> Lazy:
+    """`x` with another value where a mask of its shape holds."""
+    if value.__class__ is Selected:
+        if value.key is not mask.stored or len(mask.shape) != 1:
+            raise Unsupported("an update by a part of a tensor that is selected in another way")
+        value = value.rows
+    source = lazy(builder, plain(value))
+    fits = source.shape == () or (value.__class__ is Lazy and source.shape == x.shape)
+    if mask.shape != x.shape or not fits or (source.kind != x.kind and not (source.kind == INT and x.kind == FLOAT)):
+        raise Unsupported("an update by a mask with a value of this kind")
+
+    def element(index: tuple[Any, ...]) -> Any:
+        here = mask.element(index)
+        fresh = source.element(() if source.shape == () else index)
+        old = x.element(index)
+        if here.__class__ is bool:
+            return fresh if here else old
+        block, new = builder.nested(lambda: builder.of_kind(x.kind, fresh))
+        var = Var(x.kind, "m")
+        builder.append(ir.If(here.var, block, [], [(var, raw(new), raw(old))]))
+        return Sym(builder, var)
+
+    return builder.materialised(Lazy(builder, x.kind, x.shape, element))
