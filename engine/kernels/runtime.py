@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from ...parser.errors import AdiffError
 from ..core.limits import LIMITS, memory_of_adiff
 from ..core.state import STATE
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
     from .built import Built
     from .emitted import Emitted
     from .machine import Code
+
+
+# Seconds, the compiler's import among them, that finding out that there can be no kernel takes where that is kept.
+WORTH_KEEPING = 0.02
 
 
 class Compiled:
@@ -162,8 +168,11 @@ class Kernels:
             entry = store.load(key)
             if entry is not None:
                 try:
-                    self.built[key] = from_plain(entry["built"], self.source)
-                    self.kept[key] = entry
+                    if "refused" in entry:
+                        self.built[key] = Unsupported(str(entry["refused"]))
+                    else:
+                        self.built[key] = from_plain(entry["built"], self.source)
+                        self.kept[key] = entry
                 except store.BROKEN:
                     store.forget(key)
         return key in self.compiled or key in self.kept
@@ -279,7 +288,11 @@ class Kernels:
         if not self.find(key) and key not in self.built:
             if not always and not self.may_compile:
                 return None
+            start = time.perf_counter()
             self.built[key] = self.attempt(make)
+            # Not one that more is to be known for, which is asked again in a moment.
+            if self.built[key].__class__ is Unsupported and time.perf_counter() - start > WORTH_KEEPING:
+                store.save(key, {"refused": str(self.built[key])})
         built = self.built[key]
         if isinstance(built, Unsupported):
             raise built

@@ -190,6 +190,28 @@ def test_kernels_of_the_other_compiler_are_apart(monkeypatch: pytest.MonkeyPatch
     assert numba.__version__ in store.environment() != own
 
 
+def test_a_refusal_is_kept_too(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runtime, "WORTH_KEEPING", 0.0)
+    text = "y = x\nfor i in range(n):\n    y = y * 0.5\nsum(unique([y, x]))"
+    tried: list[Any] = []
+    attempt = runtime.Kernels.attempt
+    monkeypatch.setattr(runtime.Kernels, "attempt", lambda self, make: tried.append(make) or attempt(self, make))
+
+    def asked() -> Any:
+        return adiff.program(text).evaluate("grad", {"x": 2.0, "n": 3}, ["x"], engine="kernel")
+
+    once = asked()
+    assert once.engine == "tape"
+    assert "unique" in once.reason
+    assert len(tried) == 1
+    assert asked().reason == once.reason
+    assert len(tried) == 1
+    # Another version of adiff may know better.
+    monkeypatch.setattr(store, "ENVIRONMENT", ["the digest of other sources"])
+    assert asked().reason == once.reason
+    assert len(tried) == 2
+
+
 def test_unwritable_folder_costs_only_time(
     tmp_path: Path, compiled: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
