@@ -25,8 +25,36 @@ def folder() -> str:
     return os.path.join(parent, "adiff")
 
 
+def shared() -> bool:
+    """Whether anybody may write to the folder: nothing is taken from such a one, and nothing kept there."""
+    try:
+        return hasattr(os, "getuid") and bool(os.stat(folder()).st_mode & 0o002)
+    except (OSError, ValueError):
+        return False
+
+
+def problem() -> str | None:
+    """Why nothing is kept in the folder, in words for its user; None where it can be used, or made."""
+    path = folder()
+    try:
+        if shared():
+            return "everybody may write to it, so that nothing in it is used: chmod 700 makes it yours"
+        if os.path.isdir(path):
+            return None if os.access(path, os.R_OK | os.W_OK | os.X_OK) else "it cannot be written to"
+        if os.path.lexists(path):
+            return "it is no folder"
+        parent = os.path.dirname(os.path.abspath(path))
+        while not os.path.lexists(parent) and os.path.dirname(parent) != parent:
+            parent = os.path.dirname(parent)
+        return None if os.path.isdir(parent) and os.access(parent, os.W_OK | os.X_OK) else "it cannot be made"
+    except (OSError, ValueError) as fault:
+        return f"it cannot be used: {fault}"
+
+
 def read(name: str) -> bytes | None:
     """The file's bytes, or None where there is none that this user wrote."""
+    if shared():
+        return None
     try:
         with open(os.path.join(folder(), name), "rb", buffering=0) as file:
             # Tables and machine code are trusted when loaded, so a file that another user could write is not taken.
@@ -47,6 +75,8 @@ def write(name: str, content: bytes) -> bool:
     temporary = os.path.join(directory, f"{name}.{os.getpid()}.{os.urandom(4).hex()}")
     try:
         os.makedirs(directory, mode=0o700, exist_ok=True)
+        if shared():
+            return False
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
     except (OSError, ValueError):
         return False

@@ -29,21 +29,21 @@ def answer(request: Request) -> Result:
         left = [file.name for file in cache.files() if file.name.startswith(tuple(KINDS))]
         if left:
             raise unwritable(cache.folder(), f"{left[0]} cannot be removed")
-    return listing(cache.folder(), found, clear)
+    return listing(cache.folder(), cache.problem(), found, clear)
 
 
-def listing(folder: str, found: dict[str, list[int]], cleared: bool) -> Result:
-    """The result for files by kind: how many there are (or were), and their bytes."""
+def listing(folder: str, problem: str | None, found: dict[str, list[int]], cleared: bool) -> Result:
+    """The result for files by kind: how many there are (or were), and their bytes; `problem` is why none is used."""
     files = {kind: {"files": count, "bytes": size} for kind, (count, size) in found.items()}
-    result = Result({"folder": folder, "removed" if cleared else "kept": files})
-    result.columns = [("folder", folder)]
+    result = Result({"folder": folder, "problem": problem, "removed" if cleared else "kept": files})
+    result.columns = [("folder", folder), ("problem", problem or "")]
     for kind, (count, size) in found.items():
         result.columns += [(f"{kind}.files", count), (f"{kind}.bytes", size)]
     said = [
         f"{count} {'file' if count == 1 else 'files'}, {size_text(size)}{', removed' if cleared and count else ''}"
         for count, size in found.values()
     ]
-    result.lines = [("folder", folder), *zip(found, said)]
+    result.lines = [("folder", folder), *([("problem", problem)] if problem else []), *zip(found, said)]
     return result
 
 

@@ -45,6 +45,38 @@ def test_a_folder_that_is_not_there_is_empty(answer: Answer, tmp_path: Path) -> 
     assert "0 files" in answer("cache", "--clear", ADIFF_CACHE_DIR=str(tmp_path / "none"))
 
 
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_a_folder_that_anybody_may_write_to_is_not_used(answer: Answer, tmp_path: Path) -> None:
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    program = "y = x\nfor i in range(n):\n    y = y * 0.5 + a\ny"
+    run = ("grad", program, "--at", "x=1,a=2,n=10", "--wrt", "x,a", "--engine", "kernel")
+    folder.chmod(0o777)
+    shown = answer(*run, ADIFF_CACHE_DIR=str(folder))
+    assert list(folder.iterdir()) == []
+    told = json.loads(answer("cache", "--json", ADIFF_CACHE_DIR=str(folder)))
+    assert told["problem"] == "everybody may write to it, so that nothing in it is used: chmod 700 makes it yours"
+    assert f"problem\t{told['problem']}" in answer("cache", ADIFF_CACHE_DIR=str(folder))
+    folder.chmod(0o700)
+    assert answer(*run, ADIFF_CACHE_DIR=str(folder)) == shown
+    names = {path.name.split("-")[0] for path in folder.iterdir()}
+    assert names == {"kernel", "grammar"}
+    assert json.loads(answer("cache", "--json", ADIFF_CACHE_DIR=str(folder)))["problem"] is None
+
+
+def test_a_folder_that_cannot_be_used_is_reported(answer: Answer, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    for place, problem in (
+        ("file", "it is no folder"),
+        ("file/below", "it cannot be made"),
+        ("new", None),
+        ("new/er", None),
+    ):
+        found = json.loads(answer("cache", "--json", ADIFF_CACHE_DIR=str(tmp_path / place)))
+        assert found["problem"] == problem, place
+    assert "problem\tit is no folder" in answer("cache", ADIFF_CACHE_DIR=str(tmp_path / "file"))
+
+
 @pytest.mark.skipif(os.name != "posix" or os.getuid() == 0, reason="root removes what it likes")
 def test_what_cannot_be_removed_is_an_error(adiff: Callable[..., Completed], kept: Path) -> None:
     kept.chmod(0o500)
