@@ -9,6 +9,7 @@ from .autodiff import drivers
 from .commands import COMMANDS
 from .core.dispatch import as_operand
 from .core.errors import failure, listing, span_of
+from .core.limits import unfit_for_kernels
 from .core.state import STATE
 from .core.tensor import OPERATORS, Tensor
 from .eager.builtins import INTRINSICS
@@ -284,11 +285,7 @@ class Evaluation:
         """Why this evaluation is none for the kernel tier, whatever its program; "" if it may be."""
         if STATE.weak_float.bits != 64:
             return "kernels compute in float64"
-        if STATE.kinks == "error":
-            return "the tape stops at the singular points that --kinks error forbids"
-        if self.options.get("max_steps") is not None:
-            return "the tape counts the steps that --max-steps limits"
-        return ""
+        return unfit_for_kernels(STATE.kinks, self.options.get("max_steps"))
 
     def tape_is_quick(self) -> bool:
         """Whether the tape would have done in a moment what a kernel did."""

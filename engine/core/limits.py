@@ -100,6 +100,15 @@ def size_text(size: int) -> str:
     return f"{amount:.3g} EiB"
 
 
+def unfit_for_kernels(kinks: str | None, max_steps: int | None) -> str:
+    """Why compiled code cannot keep to what an evaluation asks for; "" where it can."""
+    if kinks == "error":
+        return "the tape stops at the singular points that --kinks error forbids"
+    if max_steps is not None:
+        return "the tape counts the steps that --max-steps limits"
+    return ""
+
+
 IN_FORCE: list[enforced] = []  # the limits of memory that hold
 
 

@@ -72,6 +72,8 @@ class Results:
                         self.notices.add(*self.unconnected[name], request.count - len(self.errors))
         if request.order == 2:
             outcome.hessian = {a: {b: found.column() for b, found in row.items()} for a, row in self.hessian.items()}
+        if not request.count and request.order:
+            self.nothing(outcome)
         if self.unexplained:
             self.notices.add(
                 "N0604", f"the results of {self.unexplained} more rows hold nan or inf, and were not looked into", None,
@@ -81,6 +83,21 @@ class Results:
         outcome.errors = dict(sorted(self.errors.items()))
         outcome.one_by_one = self.one_by_one
         return outcome
+
+    def nothing(self, outcome: RowsOutcome) -> None:
+        """Derivatives of no rows: empty arrays of the shapes that they would have."""
+        import numpy as np
+
+        request = self.request
+        rows = {name: request.columns[name].shape[1:] for name in request.names if name in request.columns}
+        rows |= {name: np.shape(request.constants[name]) for name in request.names if name not in rows}
+        numeric = [name for name in rows if name not in request.columns or request.columns[name].dtype.kind in "fi"]
+        outcome.gradients = {name: np.empty((0, *rows[name])) if name in numeric else None for name in rows}
+        if request.order == 2:
+            outcome.hessian = {
+                a: {b: np.empty((0, *rows[a], *rows[b])) if {a, b} <= set(numeric) else None for b in rows}
+                for a in rows
+            }
 
 
 class Tally:

@@ -6,6 +6,7 @@ import time
 
 from ...parser.errors import AdiffError
 from ..core import limits
+from ..core.limits import unfit_for_kernels
 from ..core.state import RECORDERS, STATE
 from .by_columns import CHUNK, ByColumns, Results
 from .outcome import RowsOutcome
@@ -83,8 +84,9 @@ class Run:
         request = self.request
         if engine == "tape":
             return "asked for"
-        if request.options.get("kinks") == "error" or request.options.get("max_steps") is not None:
-            return "the kernel tier counts no steps, and goes on at singular points"
+        unfit = unfit_for_kernels(request.options.get("kinks"), request.options.get("max_steps"))
+        if unfit:
+            return unfit
         if not request.numeric or not request.columns or not request.count:
             return "no rows of numbers"
         return ""

@@ -229,10 +229,31 @@ def test_vectors_in_rows() -> None:
     assert not found.one_by_one
 
 
-def test_empty_table() -> None:
-    found = adiff.program("x**2").rows({"x": []})
-    assert found.value.shape == (0,)
-    assert not found.errors
+@pytest.mark.parametrize("engine", ["tape", "kernel", "auto"])
+def test_empty_table(engine: str) -> None:
+    """The derivatives of no rows have the shapes that those of rows have, but for their number."""
+    program = adiff.program("sum(v)*y + x*c")
+    some, none = (
+        program.rows({"v": np.ones((n, 3)), "y": np.ones(n), "x": np.arange(n)}, at={"c": 2.0}, order=2, engine=engine)
+        for n in (2, 0)
+    )
+    assert none.value.shape == (0,)
+    assert none.errors == {}
+    for a in "vyx":
+        assert none.gradients[a].shape == (0, *some.gradients[a].shape[1:])
+        for b in "vyx":
+            wanted = some.gradients[a].shape[1:] + some.gradients[b].shape[1:]
+            assert none.hessian[a][b].shape == (0, *wanted)
+    assert program.rows({"v": np.ones((0, 3)), "y": [], "x": []}, at={"c": 2.0}, order=0).gradients is None
+
+
+def test_why_the_tape_answers_is_said_as_of_a_single_evaluation() -> None:
+    program = adiff.program("x*y")
+    for options in ({"kinks": "error"}, {"max_steps": 100}):
+        rows = program.rows({"x": [1.0], "y": [2.0]}, engine="kernel", **options)
+        alone = program.evaluate("grad", {"x": 1.0, "y": 2.0}, engine="kernel", **options)
+        assert rows.engine == alone.engine == "tape"
+        assert rows.reason == alone.reason
 
 
 def test_unconnected() -> None:
