@@ -58,8 +58,14 @@ def _at_nonpositive_integers(x: Any) -> Any:
 
 # --- the error function and the normal distribution -----------------------------------------------------------------
 
+
+def bounded(x: Any) -> Any:
+    """x for a product with what is 0 long before x comes near the largest float: 2*x must not be infinite there."""
+    return choose(x < 1e300, choose(x > -1e300, x, 0.0), 0.0)
+
+
 gaussian = elementwise(
-    "gaussian", "x", [lambda y, x: -2.0 * (x * y)],
+    "gaussian", "x", [lambda y, x: -2.0 * (bounded(x) * y)],
     scalar=special_scalar.gaussian, array=_own("gaussian"), dtype="float", accepts="bif", domain=[(-3, 3)],
     kernel="gaussian({0}, 1.0)",
     internal=True, doc="exp(-x**2), exact to the last digit for large x too.", example=("gaussian(0)", 1.0),

@@ -11,6 +11,8 @@ import math
 from .special_scalar import LOG_SQRT_TWO_PI, deviance, digamma, log_gamma, positive_polygamma, stirling_correction
 
 DECAY = 50.0
+# Where the derivatives of P(a, x) by a are taken from those of P(a + 1, x).
+SMALL, FAR = 0.1, 20.0
 # The positive zeros of the Legendre polynomial of degree 64, and Gauss' weights: DLMF 3.5(v).
 LEGENDRE_NODES = (
     0.024350292663424433, 0.07299312178779904, 0.12146281929612056, 0.16964442042399283, 0.21742364374000708,
@@ -92,6 +94,17 @@ def beta_density(a: float, b: float, x: float) -> float:
 
 
 def gammainc_derivative(a: float, x: float, order: int) -> float:
+    """The derivative of P(a, x) by a; near a = 0 by P(a, x) = P(a + 1, x) + x**a exp(-x)/gamma(a + 1), DLMF 8.8.5."""
+    if not (order > 1 and 0.0 < a < SMALL and 0.0 < x <= FAR):
+        return gamma_integral(a, x, order)
+    # log(t) - psi(a) is about 1/a there, and its square cancels with psi'(a).
+    above = a + 1.0
+    third = -positive_polygamma(2.0, above) if order > 2 else 0.0
+    factor = bell(order, math.log(x) - digamma(above), -positive_polygamma(1.0, above), third)
+    return gamma_integral(above, x, order) + math.pow(x, a) * math.exp(-x) / math.gamma(above) * factor
+
+
+def gamma_integral(a: float, x: float, order: int) -> float:
     """The derivative of P(a, x) by a: over [0, x] below exp(psi(a)), over [x, inf] above, where no digits cancel."""
     if not (0.0 < a < math.inf and 0.0 < x < math.inf):
         return 0.0 if a > 0.0 and x >= 0.0 else math.nan

@@ -28,6 +28,8 @@ Array = Any
 NODES = 64
 # Integrands are followed until they have fallen by exp(-DECAY).
 DECAY = 50.0
+# Where the derivatives of P(a, x) by a are taken from those of P(a + 1, x).
+SMALL, FAR = 0.1, 20.0
 CHUNK = 4096
 
 
@@ -193,9 +195,22 @@ def gammainc_derivative(a: Any, x: Any, order: int) -> Array:
 
     d^n/da^n of t**(a - 1)/gamma(a) is that times a Bell polynomial in log(t) - psi(a), -psi'(a), ...; it is
     integrated from 0 to x (DLMF 8.2.1) below exp(psi(a)), where log(t) - psi(a) changes sign, and from x to infinity
-    above.
+    above. Near a = 0 these cancel: there P(a, x) = P(a + 1, x) + x**a exp(-x)/gamma(a + 1), DLMF 8.8.5.
     """
-    return _elementwise(lambda a, x: _gammainc_derivative(a, x, order), a, x)
+    return _elementwise(lambda a, x: _near_zero(a, x, order), a, x)
+
+
+def _near_zero(a: Array, x: Array, order: int) -> Array:
+    near = (order > 1) & (a > 0.0) & (a < SMALL) & (x > 0.0) & (x <= FAR)
+    out = _gammainc_derivative(np.where(near, a + 1.0, a), x, order)
+    return out + _masked(lambda a, x: _gamma_term(a, x, order), near, np.zeros(a.shape), a, x)
+
+
+def _gamma_term(a: Array, x: Array, order: int) -> Array:
+    """The derivative of x**a exp(-x)/gamma(a + 1) by a."""
+    above = a + 1.0
+    weight = _gamma_weight(above, special.digamma(above), np.log(x), order)
+    return np.power(x, a) * np.exp(-x) / special.gamma(above) * weight(np.zeros((a.size, 1)))[:, 0]  # type: ignore[no-any-return]
 
 
 def _gammainc_derivative(a: Array, x: Array, order: int) -> Array:

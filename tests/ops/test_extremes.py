@@ -11,9 +11,12 @@ import math
 import sys
 from typing import Any
 
+import adiff
 import mpmath as mp
+import numpy as np
 import pytest
 from adiff.engine.core.operation import Operation
+from adiff.engine.ops import special_parameters, special_values
 from adiff.engine.ops.registry import ROWS
 from harness import nested_derivative
 from reference import FUNCTIONS, derivative
@@ -184,3 +187,28 @@ def test_incomplete(row: Operation, point: tuple[float, ...], path: tuple[int, .
 )
 def test_closed_forms(name: str, point: tuple[float, ...], index: int, expected: float) -> None:
     assert math.isclose(nested_derivative(ROWS[name], point, [index]), expected, rel_tol=1e-14)
+
+
+@pytest.mark.parametrize("order", [2, 3])
+@pytest.mark.parametrize("x", [1e-3, 0.5, 15.0, 25.0])
+@pytest.mark.parametrize("a", [1e-100, 1e-10, 1e-3, 0.0999, 0.1001])
+def test_incomplete_gamma_by_a_parameter_near_zero(a: float, x: float, order: int) -> None:
+    """P(a, x) is an analytic function there, and no digits of its derivatives need cancel."""
+    if x > 20.0 and a < 0.01:
+        pytest.skip("far out they do cancel: the derivatives are below 1e-12 there")
+
+    def lower(s: Any) -> Any:
+        return 1 - mp.gammainc(s, mp.mpf(x), mp.inf) * mp.rgamma(s)
+
+    with mp.workdps(80):
+        expected = float(mp.diff(lower, mp.mpf(a), order, h=mp.mpf(10) ** -15))
+    tolerance = 1e-11 if x > 10.0 else 2e-13
+    assert math.isclose(float(special_parameters.gammainc_derivative(a, x, order)), expected, rel_tol=tolerance)
+    values = special_values.gammainc_derivative(np.array([a, 2.0]), np.array([x, 1.0]), order)
+    assert math.isclose(float(values[0]), expected, rel_tol=tolerance)
+
+
+@pytest.mark.parametrize("x", [1e308, -1.7e308, 1e200])
+def test_the_second_derivative_of_the_error_function_far_out_is_zero(x: float) -> None:
+    assert nested_derivative(ROWS["erf"], (x,), [0, 0]) == 0.0
+    assert adiff.program("erf(x)").evaluate("hessian", {"x": x}, engine="tape").hessian == {"x": {"x": 0.0}}
