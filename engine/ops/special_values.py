@@ -210,7 +210,7 @@ def _gamma_term(a: Array, x: Array, order: int) -> Array:
     """The derivative of x**a exp(-x)/gamma(a + 1) by a."""
     above = a + 1.0
     weight = _gamma_weight(above, special.digamma(above), np.log(x), order)
-    return np.power(x, a) * np.exp(-x) / special.gamma(above) * weight(np.zeros((a.size, 1)))[:, 0]  # type: ignore[no-any-return]
+    return np.power(x, a) * np.exp(-x) / special.gamma(above) * weight(np.zeros((a.size, 1)))[:, 0]
 
 
 def _gammainc_derivative(a: Array, x: Array, order: int) -> Array:
