@@ -26,9 +26,6 @@ import numpy as np
 
 PROGRAMS = Path(__file__).parent.parent / "samples" / "gradbench"
 
-# The inputs of bundle adjustment in the order of the columns of a block of its Jacobian, with their widths.
-BLOCK = {"rotation": 3, "centre": 3, "focal": 1, "principal": 2, "radial": 2, "point": 3, "weight": 1}
-
 Point = dict[str, Any]
 Answer = Any
 
@@ -170,67 +167,63 @@ class Network(Module):
         return np.concatenate([found["main"].reshape(-1), found["extra"].reshape(-1)])
 
 
+# The rows of bundle adjustment's Jacobian: the two errors in the image by the camera, the point and the weight, for each
+# observation; then the third error of each, which has its weight alone.
+JACOBIAN_OF_BUNDLE = """
+p = len(observations)
+values = zeros(31 * p)
+for i in range(p):
+    numbers = numbers_of(i)
+    first = grad(lambda numbers: errors(numbers, features[i])[0])(numbers)
+    second = grad(lambda numbers: errors(numbers, features[i])[1])(numbers)
+    for k in range(15):
+        values[30 * i + k] = first[k]
+        values[30 * i + 15 + k] = second[k]
+    values[30 * p + i] = grad(lambda weight: 1 - weight**2)(weights[i])
+values
+"""
+
+
 class Bundle(Module):
     """The Jacobian is sparse: an observation's errors depend on its camera, its point and its weight only."""
 
-    def prepare(self, given: Any) -> Any:
+    def __init__(self, name: str, engine: Engine) -> None:
+        super().__init__(name, engine)
+        self.rows = self.load(JACOBIAN_OF_BUNDLE)
+
+    def prepare(self, given: Any) -> Point:
         n, m, p = given["n"], given["m"], given["p"]
-        camera = np.tile(array(given["cam"]), (n, 1))
-        points = np.tile(array(given["x"]), (m, 1))
-        observations = np.arange(p)
+        places = np.arange(p)
         return {
-            "n": n, "m": m, "camera": camera, "points": points, "weight": np.full(p, float(given["w"])),
-            "feature": np.tile(array(given["feat"]), (p, 1)), "cameras": observations % n, "seen": observations % m,
+            "cameras": np.tile(array(given["cam"]), (n, 1)), "points": np.tile(array(given["x"]), (m, 1)),
+            "weights": np.full(p, float(given["w"])), "features": np.tile(array(given["feat"]), (p, 1)),
+            "observations": np.stack([places % n, places % m], axis=1),
         }  # fmt: skip
 
-    def point(self, data: Any) -> Point:
-        """One row of every input for each observation."""
-        camera = data["camera"]
-        parts, start = {}, 0
-        for name, width in list(BLOCK.items())[:5]:
-            part = np.ascontiguousarray(camera[:, start : start + width])[data["cameras"]]
-            parts[name] = part if width > 1 else part[:, 0]
-            start += width
-        points = data["points"][data["seen"]]
-        return {**parts, "point": points, "weight": data["weight"], "feature": data["feature"]}
-
-    def objective(self, data: Any) -> Answer:
-        errors = self.engine.value(self.program, self.point(data))
+    def objective(self, point: Point) -> Answer:
+        errors = self.engine.value(self.program, point)
         first, p = errors[0], len(errors)
         return {
             "reproj_error": {"elements": first[:2].tolist(), "repeated": p},
             "w_err": {"element": float(first[2]), "repeated": p},
         }
 
-    def jacobian(self, data: Any) -> Answer:
+    def jacobian(self, point: Point) -> Answer:
         """In compressed rows: two rows for each observation, then one for each weight."""
-        point = self.point(data)
-        n, m, p = data["n"], data["m"], len(data["weight"])
-        values = np.empty(31 * p)
-        blocks = values[: 30 * p].reshape(p, 2, 15)
-        for row in range(3):
-            # A cotangent that asks every observation for this one of its errors.
-            asked = np.zeros((p, 3))
-            asked[:, row] = 1.0
-            wrt = list(BLOCK) if row < 2 else ["weight"]
-            found = self.engine.evaluate("vjp", self.program, point, *wrt, cotangent=asked).cotangents
-            assert found is not None
-            if row == 2:
-                values[30 * p :] = found["weight"]
-                continue
-            start = 0
-            for name, width in BLOCK.items():
-                blocks[:, row, start : start + width] = found[name].reshape(p, width)
-                start += width
+        values = self.engine.value(self.rows, point)
+        observations = point["observations"].astype(np.int32)
+        n, m, p = len(point["cameras"]), len(point["points"]), len(observations)
         rows = np.empty(3 * p + 1, dtype=np.int32)
         rows[: 2 * p + 1] = 15 * np.arange(2 * p + 1)
         rows[2 * p + 1 :] = 30 * p + 1 + np.arange(p)
         columns = np.empty(31 * p, dtype=np.int32)
         places = columns[: 30 * p].reshape(p, 2, 15)
-        camera, point, weight = 11 * data["cameras"], 11 * n + 3 * data["seen"], 11 * n + 3 * m + np.arange(p)
-        for k in range(15):
-            places[:, :, k] = (camera + k if k < 11 else point + (k - 11) if k < 14 else weight)[:, np.newaxis]
-        columns[30 * p :] = weight
+        weights = np.arange(11 * n + 3 * m, 11 * n + 3 * m + p, dtype=np.int32)
+        places[:, 0, :11] = 11 * observations[:, :1] + np.arange(11, dtype=np.int32)
+        places[:, 0, 11:14] = (11 * n + 3 * observations[:, 1:]) + np.arange(3, dtype=np.int32)
+        places[:, 0, 14] = weights
+        places[:, 1] = places[:, 0]
+        columns[30 * p :] = weights
         return {"rows": rows, "cols": columns, "vals": values}
 
     @staticmethod

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
     from .api import Program
 
-ARRAY, NUMBER, WHOLE, FIXED = "array", "number", "whole", "fixed"
+ARRAY, WHOLES, NUMBER, WHOLE, FIXED = "array", "array of integers", "number", "whole", "fixed"
 # Options under which every evaluation must be looked at as a whole.
 DECIDED_EACH_TIME = frozenset(("max_steps", "max_memory", "timeout", "dtype", "write"))
 
 # What takes no longer need not be stopped.
 QUICK_SECONDS = 0.1
-# float64 in this machine's order of bytes.
-NATIVE = frozenset(("<f8" if sys.byteorder == "little" else ">f8",))
+# float64 and int64 in this machine's order of bytes.
+NATIVE = {ARRAY: "<f8" if sys.byteorder == "little" else ">f8", WHOLES: "<i8" if sys.byteorder == "little" else ">i8"}
 
 
 class Repeated:
@@ -88,6 +88,8 @@ class Repeated:
                 inputs.append((name, FIXED, value))
             elif cls is np.ndarray and value.dtype == np.float64 and value.ndim:
                 inputs.append((name, ARRAY, value.shape))
+            elif cls is np.ndarray and value.dtype == np.int64 and value.ndim and name not in differentiated:
+                inputs.append((name, WHOLES, value.shape))
             elif cls is float or (cls is int and name in differentiated):
                 inputs.append((name, NUMBER, None))
             elif cls is int:
@@ -117,8 +119,8 @@ class Repeated:
         for name, kind, detail in self.inputs:
             value = at.get(name)
             cls = value.__class__
-            if kind == ARRAY:
-                if cls.__name__ != "ndarray" or value.shape != detail or value.dtype.str not in NATIVE:  # type: ignore[union-attr]
+            if kind in NATIVE:
+                if cls.__name__ != "ndarray" or value.shape != detail or value.dtype.str != NATIVE[kind]:  # type: ignore[union-attr]
                     return None
                 flat = value.reshape(-1)  # type: ignore[union-attr]
                 found.append(flat if flat.flags.c_contiguous else flat.copy())

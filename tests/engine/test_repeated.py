@@ -85,6 +85,19 @@ def test_what_was_asked_for_stays_in_force() -> None:
         run({"x": X})
 
 
+def test_arrays_of_integers_go_straight_to_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Indices are handed on as they are; those beyond the array are an error as in an evaluation."""
+    program = adiff.program("s = 0.0\nfor i in range(len(places)):\n    s += x[places[i]] ** 2\ns")
+    made = program.repeated("grad", {"x": X, "places": np.array([0, 2, -1])}, ["x"], engine="kernel")
+    monkeypatch.setattr(made, "in_full", lambda at: at)
+    found = made({"x": X, "places": np.array([1, 1, 2])})
+    assert found.value == 2 * 1.5**2 + 2.0**2
+    np.testing.assert_array_equal(found.gradients["x"], [0.0, -6.0, 4.0])
+    for other in ([1, 1, 3], np.array([1, 1, 2], dtype=np.int32), np.array([1, 1, 2], dtype=">i8"), np.array([1, 2])):
+        point = {"x": X, "places": other}
+        assert made(point) is point
+
+
 def test_products_with_the_hessian() -> None:
     program = adiff.program("y = 0.0\nfor v in x:\n    y += v**3 * b\ny")
     vector = np.array([1.0, 0.0, 2.0])
