@@ -77,10 +77,10 @@ class Module:
         self.engine = engine
         self.program = self.load()
 
-    def load(self, more: str = "") -> adiff.Program:
-        """The module's program, or the program followed by another line."""
+    def load(self, more: str = "", before: str = "") -> adiff.Program:
+        """The module's program, or the program with other lines after or before it."""
         text = (PROGRAMS / f"{self.name}.adiff").read_text(encoding="utf-8")
-        return adiff.program(text + more, self.name)
+        return adiff.program(before + text + more, self.name)
 
     def prepare(self, given: Any) -> Any:
         return {"x": array(given["x"])}
@@ -233,6 +233,12 @@ class Bundle(Module):
 
 
 class Hand(Module):
+    """The rows of `us` stand for one point each: moving them all by the same moves each point as its own row does."""
+
+    def __init__(self, name: str, engine: Engine) -> None:
+        super().__init__(name, engine)
+        self.moved = self.load(before="us = given_us + move\n")
+
     def prepare(self, given: Any) -> Point:
         model = given["data"]["model"]
         return {
@@ -248,19 +254,14 @@ class Hand(Module):
         return self.engine.value(self.program, point).reshape(-1)
 
     def jacobian(self, point: Point) -> Answer:
-        """By directions: each number of theta; then either column of `us`, whose rows stand for one point each."""
-        columns = []
-        us = point["us"]
-        for column in range(2 if len(us) else 0):
-            tangent = np.zeros_like(us)
-            tangent[:, column] = 1.0
-            columns.append(self.direction(point, "us", tangent))
-        for direction in np.eye(len(point["theta"])):
-            columns.append(self.direction(point, "theta", direction))
-        return np.stack(columns, axis=1)
-
-    def direction(self, point: Point, name: str, tangent: Any) -> Any:
-        return self.engine.evaluate("jvp", self.program, point, name, tangent={name: tangent}).tangent.reshape(-1)
+        """The columns of `us`, then those of theta."""
+        if not len(point["us"]):
+            found = self.engine.evaluate("jacobian", self.program, point, "theta").jacobian
+            return found["theta"].reshape(-1, len(point["theta"]))
+        moved = {name: value for name, value in point.items() if name != "us"}
+        moved |= {"given_us": point["us"], "move": np.zeros(2)}
+        found = self.engine.evaluate("jacobian", self.moved, moved, "move", "theta").jacobian
+        return np.concatenate([found["move"].reshape(-1, 2), found["theta"].reshape(-1, len(point["theta"]))], axis=1)
 
 
 class Nested(Module):
