@@ -257,10 +257,12 @@ class Hand(Module):
         """The columns of `us`, then those of theta."""
         if not len(point["us"]):
             found = self.engine.evaluate("jacobian", self.program, point, "theta").jacobian
+            assert found is not None
             return found["theta"].reshape(-1, len(point["theta"]))
         moved = {name: value for name, value in point.items() if name != "us"}
         moved |= {"given_us": point["us"], "move": np.zeros(2)}
         found = self.engine.evaluate("jacobian", self.moved, moved, "move", "theta").jacobian
+        assert found is not None
         return np.concatenate([found["move"].reshape(-1, 2), found["theta"].reshape(-1, len(point["theta"]))], axis=1)
 
 

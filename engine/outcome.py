@@ -51,8 +51,8 @@ class Outcome:
     timings: dict[str, float]
 
     def __init__(self) -> None:
-        for name in self.__slots__:
-            setattr(self, name, None)
+        self.check = self.cotangents = self.derivatives = self.emitted = self.gradients = self.hessian = None
+        self.jacobian = self.kernel = self.mode = self.product = self.tangent = self.tape = self.value = None
         self.types = {}
         self.notices = []
         self.timings = {}

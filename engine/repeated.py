@@ -49,6 +49,7 @@ class Repeated:
         # Whether the kernel is done in a moment, by the integers that bound its loops.
         self.quick: dict[tuple[int, ...], bool] = {}
         self.spec: dict[str, Any] = {}
+        self.tools: tuple[Any, ...] = ()
         self.adopt(self.first, at)
 
     def adopt(self, outcome: Outcome, at: Mapping[str, Any]) -> None:
@@ -108,6 +109,11 @@ class Repeated:
         built = self.compiled.built
         if count != len(self.compiled.emitted.parameters) or built.counted or len(inputs) != len(at):
             return
+        from .kernels.ir import Left, Stopped, Unsupported
+        from .kernels.runtime import connected, reshaped
+
+        # What every call needs, imported once.
+        self.tools = (Left, Stopped, Unsupported, connected, reshaped)
         self.inputs = inputs
         self.spec = {name: detail if kind == ARRAY else () for name, kind, detail in inputs}
 
@@ -163,9 +169,7 @@ class Repeated:
 
     def by_kernel(self, given: list[Any]) -> Outcome | None:
         """The kernel's answer, or None where it must be looked at more closely."""
-        from .kernels.ir import Left, Stopped, Unsupported
-        from .kernels.runtime import connected, reshaped
-
+        Left, Stopped, Unsupported, connected, reshaped = self.tools
         built = self.compiled.built
         try:
             results = self.called(given)

@@ -37,6 +37,8 @@ PLENTY = 1 << 62
 ELEMENTS = {FLOAT: "float64", INT: "int64", BOOL: "bool"}
 WIDTHS = {FLOAT: 8, INT: 8, BOOL: 1}
 FLAGS = 1024
+# A byte in the memory of what has a buffer that may be written to: the quickest way to an array's address.
+FIRST_BYTE = ctypes.c_char.from_buffer
 SCALARS = {FLOAT: ctypes.c_double, INT: ctypes.c_int64, BOOL: ctypes.c_bool}
 
 
@@ -120,7 +122,19 @@ class Entry:
             (f"r{k}", SCALARS.get(r, pointer) if r.__class__ is str else pointer) for k, r in enumerate(self.results)
         ]
         self.structure: Any = type("Results", (ctypes.Structure,), {"_fields_": fields})
-        self.words = FIRST_SLOT + SLOT_WORDS * self.slots
+        # What every call needs, found once: the record's type, which values are addresses, where the arrays of results
+        # go (number, kind, length, place of the address, bytes), and where the addresses are of what is to be freed.
+        self.record: Any = ctypes.c_int64 * (FIRST_SLOT + SLOT_WORDS * self.slots)
+        self.addressed = [letter.isupper() for letter in self.parameters]
+        self.arrays: list[tuple[int, str, int, int, int]] = []
+        own = set()
+        for k, result in enumerate(self.results):
+            if result.__class__ is not str:
+                slot, kind, size = result
+                own.add(slot)
+                self.arrays.append((k, kind, size, FIRST_SLOT + SLOT_WORDS * slot, size * WIDTHS[kind]))
+        self.taken = [FIRST_SLOT + SLOT_WORDS * slot for slot in range(self.slots) if slot not in own]
+        self.fields = [f"r{k}" for k in range(len(self.results))]
 
     def __call__(
         self,
@@ -136,11 +150,11 @@ class Entry:
         answered, and stop the kernel; `started` is given the record, for callers that stop it themselves. Raises Left
         where the kernel left, and Stopped.
         """
-        run = (ctypes.c_int64 * self.words)()
+        run = self.record()
         run[LEFT] = PLENTY if memory is None else memory
         if started is not None:
             started(run)
-        given = [address_of(v) if letter.isupper() else v for letter, v in zip(self.parameters, values)]
+        given = [address_of(v) if addressed else v for addressed, v in zip(self.addressed, values)]
         arrays = self.provide(run)
         results = self.structure()
         exception = ctypes.c_void_p()
@@ -169,28 +183,22 @@ class Entry:
                 raise
         if status:
             raise Left(run[WHY], run[WHERE], run[NEEDED])
-        return tuple(
-            arrays[k] if k in arrays else getattr(results, f"r{k}") for k in range(len(self.results))
-        )  # fmt: skip
+        return tuple([arrays[k] if k in arrays else getattr(results, name) for k, name in enumerate(self.fields)])
 
     def provide(self, run: Any) -> dict[int, Any]:
         """Arrays for the results that are arrays, in the slots where the kernel looks for them."""
         arrays: dict[int, Any] = {}
-        for k, result in enumerate(self.results):
-            if result.__class__ is not str:
-                slot, kind, size = result
-                made = arrays[k] = array_of(kind, size)
-                place = FIRST_SLOT + SLOT_WORDS * slot
-                run[place] = address_of(made)
-                run[place + CAPACITY] = size * WIDTHS[kind]
+        for k, kind, size, place, width in self.arrays:
+            made = arrays[k] = array_of(kind, size)
+            run[place] = address_of(made)
+            run[place + CAPACITY] = width
         return arrays
 
     def free(self, run: Any) -> None:
         """Give back what the kernel took."""
-        own = {result[0] for result in self.results if result.__class__ is not str}
-        for slot in range(self.slots):
-            address = run[FIRST_SLOT + SLOT_WORDS * slot]
-            if address and slot not in own:
+        for place in self.taken:
+            address = run[place]
+            if address:
                 ctypes.pythonapi.PyMem_RawFree(ctypes.c_void_p(address))
 
 
@@ -207,4 +215,7 @@ def address_of(array: Any) -> int:
     """Where an array's elements are."""
     if isinstance(array, ctypes.Array):
         return ctypes.addressof(array)
-    return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
+    try:
+        return ctypes.addressof(FIRST_BYTE(array))
+    except (TypeError, ValueError):  # read-only, or empty
+        return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
