@@ -213,7 +213,10 @@ class Builder:
         self.meetings: list[tuple[set[Any], set[Any]]] = []
         # Whether the program makes a real, or a complex, number of a dtype of its own.
         self.made_strong = [False, False]
-        # The singular points of derivatives inside the program.
+        # Whether derivatives are taken inside the program, and their singular points.
+        self.derives = False
+        # Whether what is being compiled may be differentiated in its turn.
+        self.outer = True
         self.watch = Watch()
         # The arrays that are known, which stand before everything else; and what is told of a singular point that a
         # row's rule finds in a mask.

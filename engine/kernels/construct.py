@@ -21,7 +21,7 @@ from .structures import Packed
 from .tidy import tidy
 from .values import List
 from .whole import whole
-from .work import COMMAND_WORK
+from .work import COMMAND_WORK, DERIVED_VALUE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Lowered:
     ) -> None:
         notices = len(STATE.notices)
         # What is not structured is differentiated in every way.
-        made = specialise(program, spec, last, not structured)
+        made = specialise(program, spec, last, not structured, bool(sources))
         if len(STATE.notices) > notices:
             raise Unsupported("a program that gives notices while it is compiled")
         builder, result = made.builder, made.result
@@ -172,7 +172,7 @@ def build(
         lowered.kernel.results.extend(lines)
         valued = lowered.built(fuse(watch.given(lowered.kernel)), watch.noted)
         valued.whole = flag.__class__ is Sym
-        valued.passes = COMMAND_WORK["value"]
+        valued.passes = DERIVED_VALUE if lowered.builder.derives else COMMAND_WORK["value"]
         return valued
     result = lowered.summed()
     short = fuse(

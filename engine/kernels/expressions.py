@@ -566,7 +566,19 @@ class Expressions:
             raise Unsupported("'watch' of what is no GradientTape")
         watched = tape.watch(x)
         if node.target is not None and (node.target.__class__ is c.Unpack or watched is not x):
-            self.put(node.target, watched, frame)
+            self.rebind(node.target, watched, frame)
+
+    def rebind(self, target: c.Target, value: Any, frame: Frame) -> None:
+        """Make a place refer to what a tape watches: a copy, which must stay apart from what a loop carries there."""
+        if target.__class__ is c.Unpack and target.star is None:
+            for each, item in zip(target.targets, self.items(value)):
+                self.rebind(each, item, frame)
+        elif target.__class__ is c.Store:
+            for _ in range(target.depth):
+                frame = frame[PARENT]
+            frame[target.slot] = value
+        else:
+            self.put(target, value, frame)
 
     def item(self, node: c.Item, frame: Frame) -> Any:
         value = self.expression(node.value, frame)

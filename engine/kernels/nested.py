@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-# Inputs that are followed in forward mode.
+# Inputs that are followed in forward mode, where the code may be differentiated in its turn and where it is not.
 FEW = 8
+LEAST = 2
 
 
 class Leaves:
@@ -65,6 +66,11 @@ class Leaves:
         """The structure with other leaves."""
         found: list[Any] = rebuild(self.structure, list(values))
         return found
+
+
+def few(machine: Specialiser) -> int:
+    """How many inputs are followed in forward mode rather than swept for."""
+    return FEW if machine.builder.outer or machine.derived or machine.tapes else LEAST
 
 
 def settled(builder: Builder, x: Any) -> Any:
@@ -114,6 +120,7 @@ class Call:
         for n, x in zip(numbers, self.leaves.rebuilt(self.leaves.symbols)):
             given[n] = x
         machine.derived += 1
+        machine.builder.derives = True
         try:
             self.block, self.result = self.builder.nested(
                 lambda: self.builder.settle(machine.invoke(f, given, keywords))
@@ -196,7 +203,7 @@ class Call:
         if y.__class__ is not Sym or y.kind != FLOAT:
             self.splice(self.block)
             return [self.zeros(x) for x in self.leaves.sources]
-        if self.leaves.total <= FEW and not ruled(self.block):
+        if self.leaves.total <= few(self.machine) and not ruled(self.block):
             tangent = self.pushed(y.var, self.basis(), self.leaves.total)
             return self.slopes(y, tangent.of(y.var))
         return self.swept(y)

@@ -59,17 +59,20 @@ class Specialised:
         self.inputs = inputs
 
 
-def specialise(program: c.CoreProgram, inputs: dict[str, Any], last: bool = False, signed: bool = False) -> Specialised:
+def specialise(
+    program: c.CoreProgram, inputs: dict[str, Any], last: bool = False, signed: bool = False, outer: bool = True
+) -> Specialised:
     """The IR of a program; `inputs` gives per name a kind ("f", "i"), a shape (floats), or a known value in a list.
 
     The result is the last value of the program, or that of its `last` statement: None where this one has none. `signed`
-    says that decompositions are LAPACK's, which have derivatives of every order, and not ones that are quick.
+    says that decompositions are LAPACK's, which have derivatives of every order, and not ones that are quick; `outer`
+    that the whole may be differentiated, derivatives inside it included.
     """
     recursive: set[c.FunctionCode] = set()
     width = 2
     while True:
         try:
-            return attempted(program, inputs, recursive, Printed(width), last, signed)
+            return attempted(program, inputs, recursive, Printed(width), last, signed, outer)
         except Recursive as found:
             recursive.add(found.code)
         except Wider as found:
@@ -85,11 +88,13 @@ def attempted(
     printed: Printed,
     last: bool,
     signed: bool,
+    outer: bool,
 ) -> Specialised:
     """The IR of a program of which some functions are known to be recursive. Raises Recursive for another one, Wider for
     a line with more numbers than there is room for, and Signed where vectors are read that must be LAPACK's."""
     builder = Builder()
     builder.signed = signed
+    builder.outer = outer
     parameters: list[Any] = []
     symbols: dict[str, Any] = {}
     frame = new_frame(None)

@@ -18,7 +18,7 @@ from .adjoint import Adjoint
 from .build import NUMBERS, Lazy, Sym, raw
 from .built import Noted
 from .ir import FLOAT, INT, Array, Unsupported, Var
-from .nested import FEW, Call, Leaves, copy_lane, flatten, rebuild, seed_array, seed_number
+from .nested import Call, Leaves, copy_lane, few, flatten, rebuild, seed_array, seed_number
 from .regions import ruled
 from .values import List, Recorder, Variable, plain
 
@@ -271,6 +271,7 @@ class Asked(Call):
 
     def __init__(self, tape: Tape, sources: Any, to_the_end: bool) -> None:
         self.tape = tape
+        tape.builder.derives = True
         self.machine = tape.machine
         self.builder = tape.builder
         self.sources = sources
@@ -321,7 +322,7 @@ class Asked(Call):
 
     def placed(self, derive: Callable[[], list[Any]]) -> list[Any]:
         """What `derive` finds, its statements at the end of the recording."""
-        block, builder = self.tape.block, self.builder
+        block, builder, site = self.tape.block, self.builder, STATE.site
         assert block is not None
         tail = block[self.stop :]
         del block[self.stop :]
@@ -332,6 +333,7 @@ class Asked(Call):
         finally:
             block.extend(tail)
             self.tape.forget()
+            STATE.site = site
         return found
 
     def structured(self, found: Sequence[Any]) -> Any:
@@ -383,7 +385,7 @@ class Asked(Call):
         self.surely(extra, y.var)
         body = [*self.record, *extra]
         start = self.forward_part()
-        most = MANY if has_reverse(body) else FEW
+        most = MANY if has_reverse(body) else few(self.machine)
         if start is None and self.leaves.total <= most and not ruled(body):
             # Sources that come one after the other are followed one by one.
             found: list[Any] = []

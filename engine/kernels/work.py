@@ -25,7 +25,7 @@ LOAD_SECONDS = 0.04
 QUICK_STATEMENTS = 3.0e6
 
 # What a statement in a GradientTape block costs, with the sweep back, in statements that are not recorded.
-RECORDED = 10.0
+RECORDED = 100.0
 
 # The share of the tape's time on whole columns that a compiled loop over the same rows takes.
 LOOP_SHARE = 0.2
@@ -36,6 +36,10 @@ ARRAY_SECONDS = 1.2e-5
 # What a command costs the tape for each operation of the program, in those: passes forward and back, recorded or with
 # tangents. A Hessian takes "hessian", and "direction" for each of its rows.
 COMMAND_WORK = {"value": 0.25, "jvp": 12.0, "vjp": 1.5, "hvp": 40.0, "hessian": 15.0, "direction": 9.0}
+
+
+# What the value alone costs a program that differentiates inside.
+DERIVED_VALUE = 5.0
 
 
 def derivative_work(order: int) -> float:

@@ -69,6 +69,11 @@ PROGRAMS: dict[str, tuple[str, Any]] = {
         "    for i in range(12):\n        a[i] = y[i]**2*y[0]\n    z = sum(a*a)\ng = t.gradient(z, y)\nsum(g*a)",
         ("value",),
     ),
+    "carried by a loop": (
+        "y = v*1\nfor i in range(70):\n    with GradientTape() as t:\n        t.watch(y)\n        z = sum(cos(y))\n"
+        "    y = y - 0.01*t.gradient(z, y)\nsum(y)",
+        ALL,
+    ),
     "structures": (
         "a = x*1\nb = x*2\nwith GradientTape() as t:\n    t.watch([a, b])\n    z = a*b**2\n"
         "g = t.gradient(z, {'a': a, 'b': b})\ng['a']*g['b']",
