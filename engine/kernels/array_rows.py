@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..core.state import STATE
 from ..core.tensor import OPERATORS
 from ..ops.registry import ROWS
 from . import ir
@@ -160,11 +161,13 @@ def identity_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str
     return x if x.__class__ in (Sym, Lazy) or x.__class__ in NUMBERS else builder.operand(x)
 
 
-def filled_like(value: float) -> Any:
+def filled_like(name: str, value: float) -> Any:
     def row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
         x = inputs[0]
         if attributes.get("dtype") is not None:
             raise Unsupported("a constant with a dtype")
+        source = x.var if x.__class__ is Sym else getattr(x, "stored", None)
+        builder.ends.setdefault(source, (f"{name} (a constant)", STATE.site))
         if x.__class__ is Lazy:
             builder.made_strong[0] = True  # for all that is known of x
             return view(builder, FLOAT, x.shape, lambda index: value)
@@ -233,8 +236,8 @@ ARRAY_ROWS: dict[str, Callable[[Builder, tuple[Any, ...], dict[str, Any]], Any]]
     "cast": cast_row,
     "where": where_row,
     "where_select": where_row,
-    "ones_like": filled_like(1.0),
-    "zeros_like": filled_like(0.0),
+    "ones_like": filled_like("ones_like", 1.0),
+    "zeros_like": filled_like("zeros_like", 0.0),
     "identity": identity_row,
     "constant": identity_row,
     "positive": identity_row,

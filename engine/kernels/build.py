@@ -206,6 +206,8 @@ class Builder:
         # Integers of a dtype of their own, which do not mix with floats.
         self.strong: set[Any] = set()
         self.size = 0
+        # Where paths from inputs end at rows that take nothing of them but their shape, and which.
+        self.ends: dict[Any, tuple[str, Site]] = {}
         # Whether eigenvectors and singular vectors must have LAPACK's signs.
         self.signed = False
         self.in_array = False  # whether an element of an array is being computed

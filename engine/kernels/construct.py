@@ -18,7 +18,7 @@ from .regions import dissolved
 from .simplify import simplify
 from .specialise import specialise
 from .structures import Packed
-from .tidy import tidy
+from .tidy import operands, tidy
 from .values import List
 from .whole import whole
 from .work import COMMAND_WORK, DERIVED_VALUE
@@ -198,7 +198,20 @@ def why_lost(builder: Builder, kernel: ir.Kernel, target: Any) -> tuple[str, Any
         place = "a place where it counts as an integer"
         reason = f"the path from the source ends at {place}, which carries no derivative"
         return reason, builder.counted[target]
+    if target in builder.ends and not mentioned(kernel.body, target):
+        place, site = builder.ends[target]
+        return f"the path from the source ends at {place}, which carries no derivative", site
     raise Unsupported("an input that the result does not depend on")
+
+
+def mentioned(block: list[ir.Stmt], x: Any) -> bool:
+    """Whether an input is read anywhere."""
+    return any(
+        getattr(s, "array", None) is x
+        or any(operand is x for operand in operands(s))
+        or any(mentioned(inner, x) for inner in nested(s))
+        for s in block
+    )
 
 
 def uses(block: list[ir.Stmt], x: Any) -> bool:

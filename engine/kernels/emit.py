@@ -8,6 +8,7 @@ import re
 
 from . import ir
 from .emitted import Emitted
+from .externals import EXTERNALS, ROUTINES
 from .failures import BESIDE, FAR
 from .ir import BOOL, FLOAT, INT, Array, Stack, Stmt, Var
 from .polls import asking
@@ -75,7 +76,12 @@ LEGEND = {
 def legend(text: str) -> str:
     """Comments that say what a kernel's source calls beside arithmetic."""
     words = set(re.findall(r"[A-Za-z_]\w*", text))
-    return "".join(
+    libraries = [f"# {name}: SciPy's {EXTERNALS[name].name}\n" for name in sorted(words & set(EXTERNALS))]
+    libraries += [
+        f"# {name}(x, y, n, m): {ROUTINES[name].row} of the n by m matrix x in y, after a 1 that says it succeeded\n"
+        for name in sorted(words & set(ROUTINES))
+    ]
+    return "".join(libraries) + "".join(
         f"# {name}{'' if said[0] == '(' else ': '}{said}\n" for name, said in LEGEND.items() if name in words
     )
 

@@ -35,15 +35,26 @@ MODERATE = {
     "tanh": 25.0,
 }
 SLOW = 100.0
+# Quadratures, and functions of libraries: a call takes microseconds.
+SLOWER = {
+    "gammainc_derivative": 5e3,
+    "betainc_derivative": 3e4,
+    "scaled_bessel_derivative": 2e3,
+    **dict.fromkeys("jv yv iv kv gammainc gammaincc betainc".split(), 2e3),
+}
+# A routine on a whole matrix, and what it takes for each of n**3 multiplications.
+CALL, CUBE = 1e5, 20.0
 
 
 def weight(s: Stmt) -> float:
     """What a statement takes, the blocks inside it apart."""
+    if s.__class__ is ir.Routine:
+        return CALL + CUBE * float(max(s.rows, s.columns)) ** 3
     if s.__class__ is not ir.Set or s.op in CHEAP:
         return 1.0
     if s.op == "power" and s.args[1] == 2:
         return 1.0  # a square
-    return MODERATE.get(s.op, SLOW)
+    return MODERATE.get(s.op) or SLOWER.get(s.op, SLOW)
 
 
 def asking(kernel: ir.Kernel) -> tuple[set[Stmt], float]:

@@ -277,10 +277,33 @@ def zeta(s: float, q: float) -> float:
 
 
 def zeta_derivative(s: float, q: float, order: int) -> float:
-    """The first derivative of zeta by its exponent, term by term."""
-    if order != 1:
+    """The derivative of zeta by its exponent, of an order up to 3, term by term."""
+    if order == 1:
+        return _zeta_sum(s, q, 1)
+    if order > 3 or not (1.0 < s < 1e3 and 1e-3 < q < 1e15):
         raise ValueError("left to the array evaluation")
-    return _zeta_sum(s, q, 1)
+    total = 0.0
+    for k in range(20):
+        log = -math.log(q + k)
+        total += (log * log if order == 2 else log * log * log) * math.pow(q + k, -s)
+    # Euler and Maclaurin's formula (DLMF 25.11.5) as power series in a step of s: first the bracket, then w**-s.
+    w, over = q + 20.0, 1.0 / (s - 1.0)
+    b0, b1, b2, b3 = w * over + 0.5, -w * over * over, w * over * over * over, -w * over * over * over * over
+    r0, r1, r2, r3 = s, 1.0, 0.0, 0.0  # s (s + 1) ... (s + 2j)
+    factor = 0.5 / w
+    for j in range(10):
+        bernoulli = BERNOULLI[j] * factor
+        b0, b1, b2, b3 = b0 + bernoulli * r0, b1 + bernoulli * r1, b2 + bernoulli * r2, b3 + bernoulli * r3
+        factor /= w * w * (2.0 * j + 3.0) * (2.0 * j + 4.0)
+        for shift in range(2 * j + 1, 2 * j + 3):
+            c = s + shift
+            r0, r1, r2, r3 = r0 * c, r1 * c + r0, r2 * c + r1, r3 * c + r2
+    log = -math.log(w)
+    if order == 2:
+        tail = b0 * log * log + 2.0 * b1 * log + 2.0 * b2
+    else:
+        tail = ((b0 * log + 3.0 * b1) * log + 6.0 * b2) * log + 6.0 * b3
+    return total + math.pow(w, -s) * tail
 
 
 def _zeta_sum(s: float, q: float, order: int) -> float:

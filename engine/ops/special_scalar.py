@@ -310,6 +310,27 @@ def positive_polygamma_difference(x: float, h: float, order: int) -> float:
         raise ValueError("left to the array evaluation")
     if order == 0:
         return digamma_difference(x, h)
-    if abs(h) < 0.1 * x:
+    if order > 20 or x == math.inf or h == math.inf:
         raise ValueError("left to the array evaluation")
-    return positive_polygamma(order, x + h) - positive_polygamma(order, x)
+    if abs(h) >= 0.1 * x:
+        return positive_polygamma(order, x + h) - positive_polygamma(order, x)
+    below = 1.0  # (order - 1)!
+    for k in range(2, order):
+        below *= k
+    factor = below * order
+    total = 0.0
+    while x < 12.0 + order or x + h < 12.0 + order:
+        total += factor * power_difference(x, h, order + 1.0)
+        x += 1.0
+    total += below * power_difference(x, h, float(order)) + 0.5 * factor * power_difference(x, h, order + 1.0)
+    for k in range(10):
+        rising = 1.0  # (2k + order + 1)!/(2k + 2)!
+        for m in range(2 * k + 3, 2 * k + 2 + order):
+            rising *= m
+        total += BERNOULLI[k] * rising * power_difference(x, h, 2.0 * k + 2.0 + order)
+    return total if order % 2 else -total
+
+
+def power_difference(x: float, h: float, power: float) -> float:
+    """(x + h)**-power - x**-power, a multiple of h."""
+    return math.pow(x, -power) * math.expm1(-power * math.log1p(h / x))

@@ -1,0 +1,59 @@
+"""Derivatives by parameters as kernels compute them, against mpmath's differences in many digits."""
+
+from __future__ import annotations
+
+import itertools
+
+import mpmath
+import pytest
+from adiff.engine.ops.special_integrals import zeta_derivative
+from adiff.engine.ops.special_parameters import betainc_derivative, gammainc_derivative, scaled_bessel_derivative
+from adiff.engine.ops.special_scalar import positive_polygamma_difference
+
+mpmath.mp.dps = 40
+
+
+def close(found: float, function: object, point: tuple[float, ...], orders: tuple[int, ...], tolerance: float) -> bool:
+    expected = mpmath.diff(function, tuple(map(mpmath.mpf, point)), orders)
+    return bool(abs(found - expected) <= tolerance * abs(expected))
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_zeta(order: int) -> None:
+    for s, q in itertools.product((1.01, 2.5, 20.0), (0.01, 1.0, 100.0)):
+        assert close(zeta_derivative(s, q, order), lambda t, q=q: mpmath.zeta(t, mpmath.mpf(q)), (s,), (order,), 1e-15)
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_differences_of_polygamma(order: int) -> None:
+    for x, h in itertools.product((0.1, 3.0, 50.0), (1e-12, 0.05, -0.01, 7.0)):
+        expected = mpmath.polygamma(order, mpmath.mpf(x) + mpmath.mpf(h)) - mpmath.polygamma(order, mpmath.mpf(x))
+        assert abs(positive_polygamma_difference(x, h, order) - expected) <= 1e-14 * abs(expected)
+
+
+def lower_gamma(a: object, x: object) -> object:
+    return mpmath.gammainc(a, 0, x, regularized=True)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_incomplete_gamma(order: int) -> None:
+    for a, x in ((0.3, 0.01), (0.3, 4.0), (2.5, 2.0), (7.0, 30.0), (40.0, 30.0)):
+        assert close(gammainc_derivative(a, x, order), lower_gamma, (a, x), (order, 0), 2e-13)
+
+
+def incomplete_beta(a: object, b: object, x: object) -> object:
+    return mpmath.betainc(a, b, 0, x, regularized=True)
+
+
+@pytest.mark.parametrize("orders", [(1, 0), (0, 1), (1, 1), (2, 0), (0, 2)])
+def test_incomplete_beta(orders: tuple[int, int]) -> None:
+    for a, b, x in ((0.4, 3.0, 0.3), (3.0, 0.4, 0.9), (12.0, 9.0, 0.5), (0.01, 2.0, 0.1)):
+        assert close(betainc_derivative(a, b, x, *orders), incomplete_beta, (a, b, x), (*orders, 0), 1e-12)
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_scaled_bessel_functions(n: int) -> None:
+    for x, order in itertools.product((0.3, 5.0, 80.0), (1, 2)):
+        value = scaled_bessel_derivative(x, n, order)
+        assert close(value, lambda t: mpmath.exp(-t) * mpmath.besseli(n, t), (x,), (order,), 1e-14)
+        assert scaled_bessel_derivative(-x, n, order) == (-1.0) ** (n + order) * value
