@@ -19,7 +19,7 @@ from ..ops.registry import ROWS
 from . import ir
 from .build import NUMBERS, Builder, Lazy, Sym, broadcast, pick, raw
 from .ir import BOOL, FLOAT, Unsupported
-from .pairs import Pair, meeting, pair_of, used
+from .pairs import Pair, by_parts, meeting, pair_of, used
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -247,6 +247,7 @@ SMOOTH: dict[str, Callable[..., Any]] = {
     "add": plus,
     "subtract": minus,
     "negative": opposite,
+    "positive": lambda z: z,
     "multiply": product,
     "strong_multiply": strong_product,
     "square": lambda z: product(z, z),
@@ -324,8 +325,8 @@ def apply_complex(builder: Builder, op: Operation, inputs: tuple[Any, ...], attr
         return Pair(builder, builder.apply(op, (like.re,), {}), zeros)
     if op.function is not None:
         return op.function(*inputs, **attributes)
-    if op.name == "solve":
-        return solution(builder, *(pair_of(builder, x) for x in inputs))
+    if op.name in EMBEDDED:
+        return EMBEDDED[op.name](*(pair_of(builder, x) for x in inputs), **attributes)
     if op.derivative == "linear":
         # The same for either part: what comes before the operands is a condition or a place.
         pairs = [x if k < op.skip else pair_of(builder, x) for k, x in enumerate(inputs)]
@@ -341,15 +342,55 @@ def apply_complex(builder: Builder, op: Operation, inputs: tuple[Any, ...], attr
     raise Unsupported(f"{op.name} of complex numbers")
 
 
-def solution(builder: Builder, a: Pair, b: Pair) -> Pair:
-    """The solution of a complex system: that of a real one of twice the size."""
-    join, n = ROWS["concat"], a.shape[-1]
-    whole = join([join([a.re, -a.im], axis=-1), join([a.im, a.re], axis=-1)], axis=-2)
-    column = len(b.shape) < len(a.shape)
-    found = ROWS["solve"](whole, join([b.re, b.im], axis=-1 if column else -2))
-    index = ROWS["index"]
+def embedded(a: Pair) -> Any:
+    """The real matrix [[re, -im], [im, re]], whose products and inverses are those of the complex one."""
+    join = ROWS["concat"]
+    if len(a.shape) < 2:
+        raise Unsupported("a complex vector as a matrix")
+    return join([join([a.re, -a.im], axis=-1), join([a.im, a.re], axis=-1)], axis=-2)
+
+
+def halves(builder: Builder, x: Any, n: int, column: bool = False) -> Pair:
+    """The pair whose parts stand above each other, n rows each."""
     rest = () if column else (slice(None),)
-    return Pair(builder, *(index(found, index=(Ellipsis, slice(k * n, (k + 1) * n), *rest)) for k in (0, 1)))
+    places = [(Ellipsis, slice(k * n, (k + 1) * n), *rest) for k in (0, 1)]
+    return Pair(builder, *(ROWS["index"](x, index=place) for place in places))
+
+
+def solution(a: Pair, b: Pair) -> Pair:
+    column = len(b.shape) < len(a.shape)
+    right = ROWS["concat"]([b.re, b.im], axis=-1 if column else -2)
+    return halves(a.builder, ROWS["solve"](embedded(a), right), a.shape[-1], column)
+
+
+def of_matrix(name: str) -> Callable[[Pair], Pair]:
+    """A function of matrices, of the matrix in which the complex one is embedded."""
+
+    def function(a: Pair) -> Pair:
+        n = a.shape[-1]
+        found = halves(a.builder, ROWS[name](embedded(a)), n)
+        return by_parts(found, lambda part: ROWS["index"](part, index=(Ellipsis, slice(0, n))))
+
+    return function
+
+
+def euclidean_norm(z: Pair, axis: Any, keepdims: Any) -> Any:
+    """The norm of the real and imaginary parts together."""
+    if axis is None:
+        flat = [ROWS["reshape"](part, shape=-1) for part in (z.re, z.im)]
+        if keepdims:
+            raise Unsupported("the norm of complex numbers with the dimensions kept")
+        return ROWS["euclidean_norm"](ROWS["concat"](flat, axis=0), axis=None, keepdims=False)
+    along = axis if axis.__class__ is int else axis[0]
+    return ROWS["euclidean_norm"](ROWS["concat"]([z.re, z.im], axis=along), axis=axis, keepdims=keepdims)
+
+
+EMBEDDED: dict[str, Callable[..., Any]] = {
+    "solve": solution,
+    "inv": of_matrix("inv"),
+    "expm": of_matrix("expm"),
+    "euclidean_norm": euclidean_norm,
+}
 
 
 def real_row(builder: Builder, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:

@@ -78,6 +78,10 @@ PROGRAMS: list[tuple[str, dict[str, Any]]] = [
     ("abs(grad(lambda x: abs(exp(1j * x) + x))(x))", {"x": 0.4}),
     ("z.real * z.imag + abs(z.conj())", {"z": 0.3 + 1j}),
     ("sum(x * abs(1j * x + 2))", {"x": np.array([0.3, 0.7])}),
+    ("real(sum(inv(m) @ z)) + imag(sum(solve(m, z))) + abs(solve(m, m * m)[0, 1])", {"m": SQUARE, "z": ROW}),
+    ("norm(z) + sum(norm(m, axis=0)) * norm(m[:, 1:], axis=(0, 1))", {"m": SQUARE, "z": ROW}),
+    ("abs(trace(expm(m))) + real(sum(expm(1j * m)[0]))", {"m": SQUARE}),
+    ("norm(z - z) + abs(+z[0])", {"z": ROW}),
 ]
 
 
