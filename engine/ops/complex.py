@@ -62,6 +62,7 @@ def _angle_slope(y: Any, z: Any, deg: bool) -> Any:
 angle = elementwise(
     "angle", "z | deg=False", [_angle_slope],
     array=lambda np, z, deg: np.angle(z, deg=deg), dtype=real_of_float, aliases="phase",
+    kernel="(math.atan2(0.0, {0}) * (57.29577951308232 if {deg} else 1.0))",
     domain=COMPLEX_POINTS,
     singular=[
         Singular(lambda z: z == 0, "the angle is not differentiable at 0", **everywhere(0.0), subgradients="no limit")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from typing import Any
 
 import adiff
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from adiff.engine.kernels.complex_rows import REAL, RULED, SMOOTH, TRUTH
 from agreement import agree
+from generated_complex import Writer
 
 POINTS = [0.6 + 0.7j, -1.2 + 0.4j, 0.3 - 2.0j, -0.8 - 0.9j, 2.5 + 0.1j, 1e-3 - 2e-3j]
 SINGULAR = [0j, 1 + 0j, -1 + 0j, 1j, -2 + 0j, complex(-2.0, -0.0), 3 + 0j, -0.5j]
@@ -134,3 +136,15 @@ total + sum(real(m * conj(m)))
     for z in (0.7 + 0.4j, 1.2 - 0.5j):
         assert agree(text, {"z": z, "x": 0.3, "n": ROW * 0.1}) == ""
         assert agree(text, {"z": z, "x": 0.3, "n": ROW * 0.1}, ["x"], "value") == ""
+
+
+MANY = 600 if os.environ.get("ADIFF_LONG_TESTS") else 30
+
+
+@pytest.mark.usefixtures("interpret")
+def test_random_programs() -> None:
+    compiled = 0
+    for seed in range(MANY):
+        writer = Writer(seed)
+        compiled += agree(writer.program(), writer.point(), None, "grad", 1e-11) == ""
+    assert compiled > 0.9 * MANY
