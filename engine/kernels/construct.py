@@ -13,9 +13,11 @@ from .dear import keeping
 from .fuse import fuse
 from .gather import gather
 from .ir import FLOAT, Array, Unsupported, Var
+from .memory import settled
 from .pairs import Pair
 from .regions import dissolved
 from .simplify import simplify
+from .snapshots import snapshots
 from .specialise import specialise
 from .structures import Packed
 from .tidy import operands, tidy
@@ -103,7 +105,7 @@ class Lowered:
     def built(self, kernel: ir.Kernel, noted: list[Noted], result: Any = None) -> Built:
         """A finished kernel of this program, with what is known of the sources' connection to a result."""
         kernel = ir.Kernel(kernel.parameters, dissolved(kernel.body), kernel.results)
-        found = Built(simplify(gather(tidy(simplify(kernel)))), self.shape)
+        found = Built(simplify(settled(gather(snapshots(tidy(simplify(kernel)))))), self.shape)
         found.structure = None if self.packed is None else self.packed.structure
         found.noted = noted
         found.printed = self.printed.plain()

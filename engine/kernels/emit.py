@@ -139,7 +139,9 @@ def read_once(kernel: ir.Kernel) -> set[Var]:
 
 def arrays_changed(s: Stmt) -> set[Array]:
     """The arrays that a statement stores in anywhere inside it."""
-    found = {s.array} if isinstance(s, ir.Store | ir.AddTo | ir.TakeBack | ir.Rewind) else set()
+    found: set[Any] = {s.array} if isinstance(s, ir.Store | ir.AddTo | ir.TakeBack | ir.Rewind) else set()
+    if s.__class__ is ir.ReverseLoop:
+        found.update(x for x, _ in s.restore if x.__class__ is Array)
     for block in blocks_of(s):
         for inner in block:
             found |= arrays_changed(inner)
@@ -363,7 +365,7 @@ class Printer:
         elif s.stacks and not straight:
             self.line(level, f"{room} = len({bounds})")
         for stack in s.stacks.values():
-            self.line(level, f"{self.name(stack)} = {self.room(stack, stack.kind, room, first_site(s.body))}")
+            self.heads(s, stack, room, level)
         self.line(level, "while True:" if s.index is None else f"for {self.name(s.index)} in {bounds}:")
         first = len(self.lines)
         self.ask(s, level + 1)
@@ -377,9 +379,16 @@ class Printer:
             self.line(level + 1, f"if {trips} == {room}:")
             self.line(level + 2, f"{room} *= 2")
             for stack in s.stacks.values():
-                self.line(level + 2, f"{self.name(stack)} = {self.room(stack, stack.kind, room, first_site(s.body))}")
+                self.heads(s, stack, room, level + 2)
         for phi, stack in s.stacks.items():
-            self.line(level + 1, f"{self.name(stack)}[{place}] = {self.name(phi)}")
+            if phi.__class__ is Array:
+                self.copy(
+                    f"{self.name(stack)}[{place} * {stack.width} + {{0}}] = {self.name(phi)}[{{0}}]",
+                    stack.width,
+                    level + 1,
+                )
+            else:
+                self.line(level + 1, f"{self.name(stack)}[{place}] = {self.name(phi)}")
         if counted and not straight:
             self.line(level + 1, f"{trips} += 1")
         self.turn(s, level + 1)
@@ -388,6 +397,17 @@ class Printer:
             self.line(level + 2, "break")
         if len(self.lines) == first:
             self.line(level + 1, "pass")
+
+    def heads(self, s: ir.Loop, stack: Stack, room: str, level: int) -> None:
+        """Memory for the heads of a loop, as many as `room` says."""
+        count = room if stack.width == 1 else f"{room} * {stack.width}"
+        self.line(level, f"{self.name(stack)} = {self.room(stack, stack.kind, count, first_site(s.body))}")
+
+    def copy(self, element: str, count: int, level: int) -> None:
+        """A statement for each element."""
+        i = self.name(Var(INT, "i"))
+        self.line(level, f"for {i} in range({count}):")
+        self.line(level + 1, element.format(i))
 
     def ask(self, s: ir.Loop | ir.ReverseLoop, level: int) -> None:
         """Leave here if the run is to stop."""
@@ -424,7 +444,12 @@ class Printer:
                 place = f"{self.text(s.start)} + {place}"
             self.line(level + 1, f"{self.name(s.index)} = {place}")
         for phi, stack in s.restore:
-            self.line(level + 1, f"{self.name(phi)} = {self.name(stack)}[{k}]")
+            if phi.__class__ is Array:
+                self.copy(
+                    f"{self.name(phi)}[{{0}}] = {self.name(stack)}[{k} * {stack.width} + {{0}}]", stack.width, level + 1
+                )
+            else:
+                self.line(level + 1, f"{self.name(phi)} = {self.name(stack)}[{k}]")
         self.block(s.body, level + 1)
 
     def if_(self, s: ir.If, level: int) -> None:

@@ -118,6 +118,8 @@ class Touched:
                     self.ranges[s.index] = bounds
             elif s.__class__ is ir.If:
                 self.defined.update(var for var, _, _ in s.merges)
+            elif s.__class__ is ir.Accumulate:
+                self.defined.add(s.var)
             elif s.__class__ is not ir.Check:
                 self.special = True
             for inner in blocks_of(s):
@@ -183,6 +185,7 @@ def place_for(s: ir.Loop, kept: list[Stmt], known: dict[Var, Affine], ranges: di
         if (
             between.special
             or between.defined & ours.read
+            or between.read & ours.defined
             or any(x in ours.loads or x in ours.stores for x in between.stores)
             or any(x in ours.stores for x in between.loads)
             or any(x in between.defined for x in (*ours.loads, *ours.stores))
@@ -196,7 +199,7 @@ def one_loop(
 ) -> bool:
     """Whether running each iteration of `second` right after that of `first` gives the same."""
     theirs = Touched([first], known, ranges)
-    if theirs.special or theirs.defined & ours.read:
+    if theirs.special or theirs.defined & ours.read or theirs.read & ours.defined:
         return False
     shared = {x for x in theirs.stores if x in ours.loads or x in ours.stores} | {
         x for x in theirs.loads if x in ours.stores

@@ -100,13 +100,15 @@ class Array:
 
 
 class Stack:
-    """Values of a loop-carried variable at the head of each iteration, indexed by iteration."""
+    """Values of a loop-carried variable at the head of each iteration, indexed by iteration; or of an array's `width`
+    elements, side by side."""
 
-    __slots__ = ("kind", "name")
+    __slots__ = ("kind", "name", "width")
 
-    def __init__(self, kind: str, hint: str = "h") -> None:
+    def __init__(self, kind: str, hint: str = "h", width: int = 1) -> None:
         Var.counter += 1
         self.kind = kind
+        self.width = width
         self.name = f"{hint}{Var.counter}"
 
     def __repr__(self) -> str:
@@ -254,8 +256,8 @@ class Loop(Stmt):
 
     `carried` lists (phi, initial, next): phi holds the value at the head of an iteration and, after the loop, the
     last one. `stop_when` is a bool variable of the body that ends the loop after the iteration that sets it, or None.
-    `stacks` gives the Stack that keeps the heads of a phi. `trips` counts the iterations. `own` says that the loop is
-    the program's, not one that an array operation became.
+    `stacks` gives the Stack that keeps the heads of a phi, or of an array as a whole. `trips` counts the iterations.
+    `own` says that the loop is the program's, not one that an array operation became.
     """
 
     __slots__ = (
@@ -281,7 +283,7 @@ class Loop(Stmt):
     carried: list[tuple[Var, Any, Any]]
     body: list[Stmt]
     stop_when: Any
-    stacks: dict[Var, Stack]
+    stacks: dict[Any, Stack]
     trips: Var
     own: bool
 
@@ -293,7 +295,7 @@ class Loop(Stmt):
 class ReverseLoop(Stmt):
     """The iterations `trips - 1 ... 0` again: `position` is the number of the iteration.
 
-    `restore` lists (phi, stack): the heads to be loaded. `index` is rebuilt from `start` and `step`.
+    `restore` lists (phi, stack), or (array, stack): the heads to be loaded. `index` is rebuilt from `start` and `step`.
     """
 
     __slots__ = ("trips", "position", "index", "start", "step", "restore", "body")
@@ -302,7 +304,7 @@ class ReverseLoop(Stmt):
     index: Var | None
     start: Any
     step: Any
-    restore: list[tuple[Var, Stack]]
+    restore: list[tuple[Any, Stack]]
     body: list[Stmt]
 
 
@@ -481,7 +483,8 @@ class Checker:
             self.use(initial)
         for phi, _, _ in s.carried:
             self.define(phi)
-        for stack in s.stacks.values():
+        for held, stack in s.stacks.items():
+            self.use(held)
             self.define(stack)
         self.define(s.trips)
         following = [following for _, _, following in s.carried]
@@ -500,7 +503,9 @@ class Checker:
         self.use(s.trips, s.start, s.step, *[stack for _, stack in s.restore])
         before = set(self.known)
         for x in (s.position, s.index, *[phi for phi, _ in s.restore]):
-            if x is not None:
+            if x.__class__ is Array:
+                self.use(x)
+            elif x is not None:
                 self.define(x)
         self.scoped(s.body)
         self.known = before

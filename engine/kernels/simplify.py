@@ -91,8 +91,8 @@ def live(kernel: ir.Kernel, logs: bool, undone: set[int]) -> set[Any]:
                     need(s.index, s.start, s.step)
                 for phi, initial, following in s.carried:
                     need(phi, initial, following, *inner)
-                    if phi in s.stacks:
-                        need(s.stacks[phi], phi)
+                for held, stack in s.stacks.items():
+                    need(stack, held, *inner)
                 walk(s.body, inner)
                 if logs:
                     for phi, _, following in s.carried:

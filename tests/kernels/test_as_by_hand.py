@@ -100,3 +100,28 @@ def test_a_cotangent_of_zero_stays_zero_in_such_loops() -> None:
         assert found.engine == engine, found.reason
         assert found.gradients is not None
         assert found.gradients["x"] == 1.0
+
+
+def test_states_that_are_replaced_are_kept_whole() -> None:
+    found = emitted("y = v\nfor i in range(n):\n    y = y + 0.1 * y * y[::-1]\nsum(y)", v=V, n=5)
+    assert "_was" not in found
+    assert " * 4 + " in found
+
+
+def test_heads_of_loops_that_end_early_are_kept_whole() -> None:
+    text = "y = v\nk = 0\nwhile sum(y * y) < n:\n    y = y * y * 0.5 + 1.1\n    k += 1\nsum(y) * k"
+    assert "_was" not in emitted(text, v=V, n=1e9)
+
+
+def test_arrays_that_take_over_others_are_these() -> None:
+    """The cotangents of `w` before the loop are those after it; the loop goes on where the zeros are."""
+    filled = "w = zeros(4)\nw[0] = v[0]\nfor i in range(1, 4):\n    w[i] = 0.9 * w[i - 1] + v[i] * v[i]\nsum(w * w)"
+    found = emitted(filled, v=V)
+    assert found.count("floats(") == 3, "w, its cotangents, and the gradient"
+    assert found.count("for ") == 4, "the zeros, the loop, the sum with its adjoint, the loop in reverse"
+
+
+def test_loops_of_the_reverse_sweep_are_joined() -> None:
+    found = emitted("y = v\nfor i in range(n):\n    d = sin(y)\n    y = y + 0.001 * d\nsum(y)", v=V, n=3)
+    back = found[found.index("-1, -1") :]
+    assert back.count("for ") == 2, "the state is restored, and its cotangents change"
