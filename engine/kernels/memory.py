@@ -98,7 +98,7 @@ class Memory:
     def joined(self, block: list[Stmt]) -> list[Stmt]:
         """Loops over one range as one, with what they hand to each other in variables."""
         counted = {s.trips: s for s in everything(block) if s.__class__ is ir.Loop}
-        joined = [self.forwarded(s) for s in fused(block, {}, {})]
+        joined = [self.forwarded(s) for s in fused(block, {}, {}, frozenset())]
         for s in everything(joined):
             if s.__class__ is ir.Loop:
                 counted.pop(s.trips, None)
