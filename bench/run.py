@@ -18,7 +18,6 @@ MODULES = (
     "scalar_loop",
     "batch",
     "hessians",
-    "kernels",
     "adjoints",
     "checkpoint",
     "rows",

@@ -12,7 +12,7 @@ inputs, structures, whole                    what a kernel is specialised to; re
 activity                                     what needs a cotangent, and what a tape would follow
 fuse                                         loops over one range as one, without the arrays between them
 dear                                         what the reverse sweep had better load than compute again
-adjoint                                      the reverse sweep, by source transformation
+adjoint, bodies, products                    the reverse sweep, by source transformation
 checkpoint                                   long loops in bounded memory
 tangent                                      forward mode, of adjoints too
 nested, tapes, customs                       derivatives inside programs: of functions, of blocks, rules of the program's
@@ -22,6 +22,7 @@ gather                                       loops of the reverse sweep forwards
 simplify, tidy                               dead code; accumulators, copies and branches as one would write them
 emit, primitives                             Python source; the text of each row
 over_rows, plain_products                    a kernel in a loop over the rows of a table
+memory, snapshots                            arrays that are copies, stores that nothing reads; arrays that loops keep whole
 construct                                    the passes, one after the other
 runtime, work                                kernels by program and inputs; whether one repays its compilation
 compiler                                     source to object code, by one compiler or the other

@@ -6,7 +6,8 @@ from ..core.state import STATE
 from ..program.core import CoreProgram
 from . import ir
 from .activity import bounded_by_parameters, dependencies, may_reach, reach, surely_reached
-from .adjoint import adjoint, nested
+from .adjoint import adjoint
+from .bodies import nested
 from .build import NUMBERS, Builder, Lazy, Sym, raw
 from .built import ANY, Built, Noted
 from .dear import keeping

@@ -56,11 +56,11 @@ def reads(s: Stmt) -> set[Array]:
     return found
 
 
-def plain_loop(s: Stmt) -> bool:
+def plain_loop(s: Any) -> bool:
     """Whether a loop goes through elements, and does nothing but loads, stores and what is between."""
     return (
-        s.__class__ is ir.Loop and static_range(s) is not None and s.stop_when is None and not s.carried  # type: ignore[arg-type, attr-defined]
-        and all(isinstance(inner, ir.Set | ir.Load | ir.Store | ir.AddTo | ir.Accumulate) for inner in s.body)  # type: ignore[attr-defined]
+        s.__class__ is ir.Loop and static_range(s) is not None and s.stop_when is None and not s.carried
+        and all(isinstance(inner, ir.Set | ir.Load | ir.Store | ir.AddTo | ir.Accumulate) for inner in s.body)
     )  # fmt: skip
 
 

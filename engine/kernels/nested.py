@@ -11,9 +11,10 @@ from __future__ import annotations
 from ..core.operation import Operation
 from . import ir
 from .activity import active_set, surely_reached
-from .adjoint import Adjoint, fresh
+from .adjoint import Adjoint
 from .build import NUMBERS, Builder, Lazy, Sym, raw
 from .ir import BOOL, FLOAT, INT, Array, Unsupported, Var
+from .products import fresh
 from .regions import dissolved, ruled
 from .specialise import Specialiser
 from .tangent import Tangent

@@ -16,10 +16,11 @@ from ..core.state import STATE
 from ..ops.registry import ROWS
 from . import ir
 from .activity import dependencies, reach
-from .adjoint import Adjoint, chosen, fresh
+from .adjoint import Adjoint
 from .build import Builder, Lazy, Sym, raw
 from .built import Noted
 from .ir import FLOAT, INT, Array, Stack, Stmt, Unsupported, Var
+from .products import chosen, fresh
 from .regions import dissolved
 from .watch import Watch
 
