@@ -87,6 +87,8 @@ class Touched:
         self.read: set[Any] = set()
         # Logs and ends of loops, which fusion leaves alone.
         self.special = False
+        # Whether an index that is out of range is found here, and the kernel left.
+        self.checks = False
         self.walk(block)
 
     def walk(self, block: list[Stmt]) -> None:
@@ -120,10 +122,22 @@ class Touched:
                 self.defined.update(var for var, _, _ in s.merges)
             elif s.__class__ is ir.Accumulate:
                 self.defined.add(s.var)
-            elif s.__class__ is not ir.Check:
+            elif s.__class__ is ir.Check:
+                self.checks = True
+            else:
                 self.special = True
             for inner in blocks_of(s):
                 self.walk(inner)
+
+    def within_bounds(self) -> bool:
+        """Whether every place is one of the array's, whatever a check would find."""
+        for places in (self.loads, self.stores):
+            for array, found in places.items():
+                for place in found:
+                    bounds = span(place, self.ranges)
+                    if bounds is None or not 0 <= bounds[0] <= bounds[1] < array.size:
+                        return False
+        return True
 
 
 # --- loops ----------------------------------------------------------------------------------------------------------
@@ -186,6 +200,7 @@ def place_for(s: ir.Loop, kept: list[Stmt], known: dict[Var, Affine], ranges: di
             between.special
             or between.defined & ours.read
             or between.read & ours.defined
+            or (between.checks and not ours.within_bounds())
             or any(x in ours.loads or x in ours.stores for x in between.stores)
             or any(x in ours.stores for x in between.loads)
             or any(x in between.defined for x in (*ours.loads, *ours.stores))
@@ -200,6 +215,8 @@ def one_loop(
     """Whether running each iteration of `second` right after that of `first` gives the same."""
     theirs = Touched([first], known, ranges)
     if theirs.special or theirs.defined & ours.read or theirs.read & ours.defined:
+        return False
+    if theirs.checks and not ours.within_bounds():
         return False
     shared = {x for x in theirs.stores if x in ours.loads or x in ours.stores} | {
         x for x in theirs.loads if x in ours.stores

@@ -268,3 +268,13 @@ def test_where_a_nan_began_is_said_as_on_the_tape() -> None:
     # The tape is not asked to repeat what would take it seconds.
     found = adiff.program(text).evaluate("grad", {"x": 1.0, "n": 10**6}, ["x"], engine="kernel")
     assert [n.code for n in found.notices] == ["N0501", "N0603"]
+
+
+def test_nothing_is_touched_before_its_index_has_been_checked() -> None:
+    text = "s = x\nfor i in range(n):\n    s = s + sum(v[[3 - i // 2, i // 2]])\ns"
+    found = adiff.program(text).evaluate("grad", {"x": 2.0, "n": 8, "v": [1.0] * 4}, ["x", "v"], engine="kernel")
+    assert found.engine == "kernel"
+    source = str(found.emitted)
+    checked = source.rindex("fail(run")
+    assert checked < source.index("] += "), "the cotangents"
+    assert checked < source.index("v[v"), "the elements"
