@@ -17,7 +17,7 @@ from .llvm_host import ROOM
 from .llvm_statements import RESULT, block
 from .llvm_values import expression
 from .llvm_writer import NONE, RUN, STORED, Untranslatable, Value, Widened, Writer, float_text, type_of
-from .primitives import ALWAYS_INLINED, helper_constants, helper_source, helper_texts
+from .primitives import ALWAYS_INLINED, helper_constants, helper_source, helper_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ class Module:
         return found
 
     def translated(self, name: str, key: tuple[str, tuple[str, ...]]) -> Function:
-        if name not in helper_texts():
+        if helper_text(name) is None:
             raise Untranslatable(f"the function {name}")
         node = helper_source(name)
         kinds = [*key[1]]

@@ -21,23 +21,25 @@ if TYPE_CHECKING:
 LOCK = allocate_lock()
 OPTION = allocate_lock()
 MACHINES: list[Any] = []
+# Longer sources are compiled without a search for operations to pair, whose time grows with their length's square.
+MOST_LINES_PAIRED = 400
 
 
 def compiled(emitted: Emitted) -> Code:
     """The machine code of emitted source, for this machine."""
     text, externals = module_text(emitted)
     with LOCK:
-        return Code(object_code(text), SYMBOL, externals)
+        return Code(object_code(text, emitted.text.count("\n") <= MOST_LINES_PAIRED), SYMBOL, externals)
 
 
-def object_code(text: str) -> bytes:
-    """A module's machine code."""
+def object_code(text: str, paired: bool = True) -> bytes:
+    """A module's machine code; `paired` says whether like operations side by side become one on vectors."""
     from llvmlite import binding
 
     machine = target_machine()
     module = binding.parse_assembly(text)
     with sums_in_order():
-        optimise(module, machine)
+        optimise(module, machine, paired)
     code: bytes = machine.emit_object(module)
     return code
 
@@ -78,7 +80,7 @@ def target_machine() -> Any:
     return MACHINES[0]
 
 
-def optimise(module: Any, machine: Any) -> None:
+def optimise(module: Any, machine: Any, paired: bool) -> None:
     """LLVM's passes over a module, as a C compiler's -O3."""
     from llvmlite import binding
 
@@ -86,7 +88,7 @@ def optimise(module: Any, machine: Any) -> None:
     module.data_layout = str(machine.target_data)
     options = binding.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization = True
-    options.slp_vectorization = True
+    options.slp_vectorization = paired
     options.loop_interleaving = True
     options.loop_unrolling = True
     builder = binding.create_pass_builder(machine, options)

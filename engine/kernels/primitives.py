@@ -434,18 +434,25 @@ def _int_power(a, b):
 BORROWED = {**vars(special_parameters), **vars(special_integrals), **vars(special_scalar)}
 # The helpers that are part of what calls them, whatever their size.
 ALWAYS_INLINED = frozenset(re.findall(r"^@inlined\ndef (\w+)", PRELUDE, re.MULTILINE))
+# Where the other helpers are; a module's text is read when none before has what is asked for.
+MODULES = (revolve_module, special_scalar, special_integrals, special_parameters)
+LOADED: set[str] = set()
 SOURCES: dict[str, str] = {}
 CONSTANTS: dict[str, Any] = {}
 
 
-def helper_texts() -> dict[str, str]:
-    """The source of every function that a kernel may call, by name."""
+def helper_text(name: str) -> str | None:
+    """The source of a function that a kernel may call; None where there is none of the name."""
     if not SOURCES:
-        for module in (special_parameters, special_integrals, special_scalar, revolve_module):
+        SOURCES.update(functions_of(PRELUDE))
+    for module in MODULES:
+        if name in SOURCES:
+            break
+        if module.__name__ not in LOADED:
             spec: Any = module.__spec__
             SOURCES.update(functions_of(spec.loader.get_source(module.__name__)))
-        SOURCES.update(functions_of(PRELUDE))
-    return SOURCES
+            LOADED.add(module.__name__)
+    return SOURCES.get(name)
 
 
 def functions_of(text: str) -> dict[str, str]:
@@ -456,8 +463,10 @@ def functions_of(text: str) -> dict[str, str]:
 
 
 def helper_source(name: str) -> ast.FunctionDef:
-    """The syntax of a function that a kernel may call. Raises KeyError."""
-    (node,) = ast.parse(helper_texts()[name]).body
+    """The syntax of a function that a kernel may call."""
+    text = helper_text(name)
+    assert text is not None
+    (node,) = ast.parse(text).body
     assert isinstance(node, ast.FunctionDef)
     return node
 

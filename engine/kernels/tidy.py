@@ -61,6 +61,16 @@ def mentions(s: Stmt, var: Var) -> bool:
     return any(mentions(inner, var) for block in blocks_of(s) for inner in block)
 
 
+def touched(s: Stmt) -> dict[Any, None]:
+    """What a statement reads or changes anywhere inside it, in its order."""
+    found = dict.fromkeys(operands(s))
+    found[getattr(s, "var", None)] = None
+    for block in blocks_of(s):
+        for inner in block:
+            found.update(touched(inner))
+    return found
+
+
 # --- accumulators ---------------------------------------------------------------------------------------------------
 
 
@@ -77,7 +87,7 @@ def started_late(block: list[Stmt]) -> list[Stmt]:
             del waiting[s.var]
             kept.append(ir.Set(s.var, "copy", (s.value,), None, None))
             continue
-        mentioned = [var for var in waiting if mentions(s, var)]
+        mentioned = [var for var in touched(s) if var in waiting] if waiting else []
         if s.__class__ is ir.If:
             # Each side starts what it collects in.
             moved = [waiting.pop(var) for var in mentioned if not any(x is var for x in operands(s))]

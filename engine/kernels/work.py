@@ -13,11 +13,13 @@ if TYPE_CHECKING:
     from ..program.core import CoreProgram
     from .built import Built
 
-# Seconds, measured on one core: an operation of a scalar loop on the tape (recorded and swept), Numba's import with the
-# first compiled call, and the compilation of one statement of a kernel.
+# Seconds, measured on one core: an operation of a scalar loop on the tape (recorded and swept); the import of what
+# compiles, with the smallest kernel; and the compilation of one more statement, and of one in a loop, which LLVM unrolls
+# and makes vectors of.
 TAPE_SECONDS = 1.0e-6
-START_SECONDS = 0.6
-STATEMENT_SECONDS = 3.0e-3
+START_SECONDS = 0.06
+STATEMENT_SECONDS = 1.0e-4
+LOOP_STATEMENT_SECONDS = 1.0e-3
 # Loading a kernel that was kept: what reads machine code must be imported.
 LOAD_SECONDS = 0.04
 
@@ -29,6 +31,9 @@ RECORDED = 100.0
 
 # The share of the tape's time on whole columns that a compiled loop over the same rows takes.
 LOOP_SHARE = 0.2
+
+# How many times as much an operation costs the tape whose numbers are elements of tensors: small arrays, and no floats.
+OF_ELEMENTS = 4.0
 
 # An operation on tensors on the tape, recorded and swept.
 ARRAY_SECONDS = 1.2e-5
@@ -93,6 +98,7 @@ def outline(kernel: ir.Kernel, array: float | None = None) -> list[Any]:
     def items(block: list[Stmt]) -> list[Any]:
         found: list[Any] = []
         cost = 0.0
+        each = OF_ELEMENTS if any(s.__class__ is ir.Load for s in block) else 1.0
         for s in block:
             if s.__class__ is ir.Loop and s.own:
                 if s.test is not None:
@@ -108,7 +114,7 @@ def outline(kernel: ir.Kernel, array: float | None = None) -> list[Any]:
             elif s.__class__ is ir.If:
                 found.append(("if", items(s.then), items(s.orelse)))
             else:
-                cost += 1.0
+                cost += each
                 if s.__class__ is ir.Set and s.op in ESTIMATES and s.var in bounds:
                     found.append(("set", plain(s.var), s.op, [plain(a) for a in s.args]))
         return [cost, *found] if cost else found
@@ -168,13 +174,19 @@ def blocks_inside(s: Stmt) -> list[list[Stmt]]:
     return [getattr(s, name, None) or [] for name in ("test", "body", "then", "orelse")]
 
 
-def statements(block: list[Stmt]) -> int:
-    """The size of a kernel, which its compile time follows."""
-    total = 0
+def compile_seconds(block: list[Stmt]) -> float:
+    """How long a kernel takes to compile, beyond what every kernel takes."""
+    total = 0.0
     for s in block:
-        total += 1
-        total += sum(map(statements, blocks_inside(s)))
+        looped = isinstance(s, ir.Loop | ir.ReverseLoop)
+        inside = sum(map(statements if looped else compile_seconds, blocks_inside(s)))
+        total += STATEMENT_SECONDS + (LOOP_STATEMENT_SECONDS * inside if looped else inside)
     return total
+
+
+def statements(block: list[Stmt]) -> int:
+    """How many statements there are, in the blocks inside too."""
+    return len(block) + sum(statements(inner) for s in block for inner in blocks_inside(s))
 
 
 def surely_seconds(core: CoreProgram, point: dict[str, Any]) -> float | None:
@@ -244,8 +256,22 @@ def written_operations(body: list[c.Stmt], inputs: dict[int, str], point: dict[s
                 return None
             total += len(range(*bounds)) * (inner + 1.0)  # type: ignore[arg-type]
         else:
-            total += 10.0
+            total += 10.0 * (OF_ELEMENTS if reads_elements(s) else 1.0)
     return total
+
+
+def reads_elements(statement: Any) -> bool:
+    """Whether a statement reads an element of something."""
+    pending: list[Any] = [statement]
+    while pending:
+        item = pending.pop()
+        if item.__class__ is list or item.__class__ is tuple:
+            pending.extend(item)
+        elif isinstance(item, c.Item):
+            return True
+        elif isinstance(item, c.Node):
+            pending.extend(getattr(item, name) for name in item.__slots__ if name != "site")
+    return False
 
 
 def has_loop(body: list[c.Stmt]) -> bool:
@@ -277,7 +303,7 @@ def surely_quick(built: Built, given: list[Any], heaviest: float) -> bool:
 def loop_seconds(built: Built) -> float:
     """How long a loop over rows takes to compile."""
     assert built.kernel is not None
-    return START_SECONDS + STATEMENT_SECONDS * statements(built.kernel.body)
+    return START_SECONDS + compile_seconds(built.kernel.body)
 
 
 def loop_worthwhile(left: float, spent: float, ready: float) -> bool:
@@ -310,5 +336,5 @@ def worthwhile(built: Built, given: list[Any], ready: float | None) -> bool:
         return ready is not None
     if ready is None:
         assert built.kernel is not None
-        ready = START_SECONDS + STATEMENT_SECONDS * statements(built.kernel.body)
+        ready = START_SECONDS + compile_seconds(built.kernel.body)
     return seconds > ready

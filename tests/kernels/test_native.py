@@ -14,7 +14,7 @@ from adiff.engine.kernels import by_numba, compiler, llvm_module, machine, nativ
 from adiff.engine.kernels.emitted import Emitted
 from adiff.engine.kernels.ir import Left
 from adiff.engine.kernels.llvm_writer import Untranslatable
-from adiff.engine.kernels.primitives import OWN, TEXT, helper_texts, helpers
+from adiff.engine.kernels.primitives import OWN, TEXT, borrowed, helper_text, helpers
 from interpreted import Float64, Ieee, Run, host_calls, identity
 from llvmlite import binding
 
@@ -257,10 +257,12 @@ def test_the_compiler_that_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None
         compiler.compile_source(emitted)
 
 
-def test_helpers_are_found_whole() -> None:
-    texts = helper_texts()
-    assert {"_strong", "_gamma", "digamma", "revolve", "_int_power"} <= set(texts)
-    for name, text in texts.items():
-        (function,) = ast.parse(text).body
-        assert isinstance(function, ast.FunctionDef)
-        assert function.name == name
+@pytest.mark.parametrize("name", [*borrowed(), "_strong", "_gamma", "_lanczos_sum", "_int_power", "revolve"])
+def test_helpers_are_found_whole(name: str) -> None:
+    (function,) = ast.parse(helper_text(name) or "").body
+    assert isinstance(function, ast.FunctionDef)
+    assert function.name == name
+
+
+def test_what_is_no_helper_is_not_found() -> None:
+    assert helper_text("open") is None
