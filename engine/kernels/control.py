@@ -12,7 +12,7 @@ from . import ir
 from .arrays import array_of_list, lazy
 from .build import NUMBERS, Lazy, Sym, join, kind_of, raw
 from .expressions import Expressions
-from .heap import ITEMS, Heap, Rows
+from .heap import ITEMS, Heap, Rows, contents
 from .ir import BOOL, FLOAT, INT, Array, Unsupported, Var
 from .pairs import Pair, pair_of
 from .values import (
@@ -129,7 +129,7 @@ class Control(Expressions):
             blocks.append(block)
             heap.restore()
         self.dynamic -= 1
-        merging = Merging(self, condition, blocks, heap)
+        merging = Merging(self, condition, blocks, heap, sides)
         for key in {**sides[0], **sides[1]}:
             x, before = heap.objects[key], heap.before[key]
             a, b = sides[0].get(key, before), sides[1].get(key, before)
@@ -180,12 +180,21 @@ class Control(Expressions):
 class Merging:
     """The values after a branch: `merges` are those of its statement."""
 
-    def __init__(self, machine: Control, condition: Sym, blocks: list[list[ir.Stmt]], heap: Heap) -> None:
+    def __init__(
+        self,
+        machine: Control,
+        condition: Sym,
+        blocks: list[list[ir.Stmt]],
+        heap: Heap,
+        sides: list[dict[int, Contents]],
+    ) -> None:
         self.machine = machine
         self.builder = machine.builder
         self.condition = condition
         self.blocks = blocks
         self.heap = heap
+        # What each side has changed.
+        self.sides = sides
         self.merges: list[tuple[Var, Any, Any]] = []
         # Lists that both sides made, by their pair: names of one list stay names of one.
         self.pairs: dict[int, tuple[Any, Any, Any]] = {}
@@ -214,8 +223,8 @@ class Merging:
             elif given.__class__ in (Pair, complex):
                 nothing = Pair(self.builder, UNSET, UNSET)
                 a, b = (nothing, b) if a is UNSET else (a, nothing)
-            elif given.__class__ is List and given.items is not None:
-                empty = (UNSET,) * len(given.items)
+            elif given.__class__ is List and self.held(given, int(a is UNSET)).__class__ is tuple:
+                empty = (UNSET,) * len(self.held(given, int(a is UNSET)))
                 a, b = (List(list(empty)), b) if a is UNSET else (a, List(list(empty)))
             else:
                 return CONFLICT
@@ -286,12 +295,17 @@ class Merging:
                 extra, _ = self.builder.nested(lambda x=x: self.builder.fill(array, x))  # type: ignore[misc]
                 block.extend(extra)
 
+    def held(self, x: List, side: int) -> Any:
+        """The contents of a list as a side has left it."""
+        changed = self.sides[side].get(id(x))
+        return contents(x)[ITEMS] if changed is None else changed[ITEMS]
+
     def lists(self, a: List, b: List, guarded: bool) -> Any:
         """The list after the branch, where the sides leave different ones."""
         known = self.pairs.get(id(a)) or self.pairs.get(id(b))
         if known is not None:
             return known[2] if known[0] is a and known[1] is b else CONFLICT
-        held = [Rows(x.array, x.length) if x.items is None else tuple(x.items) for x in (a, b)]
+        held = [self.held(x, side) for side, x in enumerate((a, b))]
         if guarded and any(item is UNSET for h in held if h.__class__ is tuple for item in h):
             items: Any = tuple(self.merge(x, y, True) for x, y in zip(*held))
             if any(item.__class__ is Unset for item in items):

@@ -221,7 +221,8 @@ class Specialiser(Sequences):
             STATE.site = target.site
             self.put_item(container, index, value, target.back, frame)
 
-    def put_item(self, container: Any, index: Any, value: Any, back: c.Target | None, frame: Frame) -> None:
+    def put_item(self, container: Any, index: Any, value: Any, back: c.Target | None, frame: Frame) -> Any:
+        """`container[index] = value`; what the container is then."""
         if container.__class__ is List:
             self.put_in_list(container, index, value)
         elif container.__class__ is dict:
@@ -234,8 +235,10 @@ class Specialiser(Sequences):
             updated = self.updated(container, index, value)
             if updated is not container:
                 self.put(back, updated, frame)
+            return updated
         else:
             raise Unsupported("an item assignment of this kind")
+        return container
 
     def put_in_list(self, container: List, index: Any, value: Any) -> None:
         if container.frozen:
@@ -366,9 +369,10 @@ class Specialiser(Sequences):
 
     def augment(self, node: c.Augment, frame: Frame) -> None:
         target = node.target
+        result: Any
         if target.__class__ is c.Store:
             old = self.load(c.Load(target.depth, target.slot, target.name, target.site), frame)
-            new = self.augmented(node, old, self.expression(node.value, frame))
+            new = result = self.augmented(node, old, self.expression(node.value, frame))
             if new is not old:
                 self.put(target, new, frame)
         elif target.__class__ is c.StoreItem:
@@ -376,12 +380,14 @@ class Specialiser(Sequences):
             index = self.known_slices(self.expression(target.index, frame), container)
             old = self.item_of(container, index)
             new = self.augmented(node, old, self.expression(node.value, frame))
+            # The value of such a statement is that of all that it has changed a part of.
+            result = container
             if new is not old:
-                self.put_item(container, index, new, target.back, frame)
+                result = self.put_item(container, index, new, target.back, frame)
         else:
             raise Unsupported("an augmented assignment of this kind")
         if node.result:
-            frame[RESULT] = new
+            frame[RESULT] = result
 
     def augmented(self, node: c.Augment, old: Any, value: Any) -> Any:
         """`old op= value`: Python changes a list itself, which other names may share."""
