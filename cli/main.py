@@ -13,6 +13,7 @@ from .diagnostics import error_text, report_engine, report_error, report_notices
 from .environment import Environment
 from .errors import from_exception
 from .formats import render, style_of
+from .interrupts import ABANDON, INTERRUPTED, watch
 from .memory import guard
 from .options import COMPLETION
 from .output import ClosedPipe, Output
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from .formats import Style
     from .request import Request
 
-DONE, FAILED, INTERRUPTED = 0, 1, 130
+DONE, FAILED = 0, 1
 
 
 def main() -> None:
@@ -35,6 +36,7 @@ def main() -> None:
     gc.disable()  # One command allocates little garbage in cycles, and looking for it takes milliseconds.
     try:
         guard()
+        watch()
         environment = Environment.system()
         code = run(sys.argv[1:], environment)
         environment.flush()
@@ -91,6 +93,7 @@ def execute(tokens: Sequence[str], environment: Environment) -> int:
         request = understood
     path = request.text("output") if "output" in request.options else "-"
     output = Output(environment, None if path == "-" else path)
+    ABANDON[:] = [output.discard]
     try:
         code = respond(request, environment, output)
         output.commit()

@@ -131,6 +131,23 @@ def test_an_interrupt_ends_at_once_and_leaves_nothing(folder: Path) -> None:
     assert sorted(path.name for path in folder.iterdir() if path.name.startswith((".adiff", "out"))) == []
 
 
+def test_an_interrupt_ends_one_long_operation_too(folder: Path) -> None:
+    # Bessel functions of nine million numbers are one call, in which Python answers no signal.
+    program = "sum(jv(0.5, 20.0 * ones((3000, 3000))))"
+    process = subprocess.Popen(
+        [*COMMAND, "value", program, "-o", "out.txt", "--engine", "tape"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        cwd=folder, preexec_fn=listen_to_interrupts,
+    )  # fmt: skip
+    time.sleep(1.5)
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    begun = time.monotonic()
+    stdout, stderr = process.communicate(timeout=60)
+    assert time.monotonic() - begun < 2
+    assert (process.returncode, stdout, stderr) == (130, b"", b"")
+    assert sorted(path.name for path in folder.iterdir() if path.name.startswith((".adiff", "out"))) == []
+
+
 def test_an_interrupt_while_waiting_for_input(folder: Path) -> None:
     process = subprocess.Popen(
         [*COMMAND, "batch", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder,
