@@ -12,14 +12,15 @@ from ..core.dispatch import describe
 from ..core.errors import failure
 from ..core.limits import LIMITS
 from ..core.state import STATE
-from ..core.tensor import OPERATORS, Tensor
+from ..core.tensor import OPERATORS
 from ..core.wording import assertion_failed
-from ..kinds.access import delete_item, get_item, iterate, set_item
+from ..kinds.access import delete_item, get_item, iterate
 from ..program import core as c
 from .calls import invoke
-from .element_writes import OWN, may_change, written
+from .element_writes import OWN
 from .expressions import operation
 from .operators import binary, truth
+from .targets import put_element
 from .values import UNSET, Context
 
 TYPE_CHECKING = False
@@ -157,16 +158,7 @@ def augment(compiler: Compiler, node: c.Augment) -> Run:
         if result:
             f[0] = f[1] = None  # where the last statement's value was, this one's will be
         others = getrefcount(x) - OWN
-        if x.__class__ is Tensor and written(x, i, changed, others):
-            updated = x
-        else:
-            updated = set_item(x, i, changed)
-            if updated is not x:
-                if back is None:
-                    raise failure("E0304", "an item can be updated only in a variable", "give the tensor a name first")
-                back(f, updated)
-                others = getrefcount(updated) - OWN
-                may_change(updated, others)
+        updated = put_element(f, x, i, changed, others, back)
         if result:
             f[0] = f[1] = updated
 

@@ -58,16 +58,24 @@ def assigner(compiler: Compiler, node: c.Target) -> Assigner:
         x = container(f)
         i = index(f)
         STATE.site = item_site
-        if x.__class__ is Tensor:
-            others = getrefcount(x) - OWN
-            if written(x, i, value, others):
-                return
-        updated = set_item(x, i, value)
-        if updated is not x:
-            if back is None:
-                raise failure("E0304", "an item can be replaced only in a variable", "give the tensor a name first")
-            back(f, updated)
-            others = getrefcount(updated) - OWN
-            may_change(updated, others)
+        others = getrefcount(x) - OWN
+        put_element(f, x, i, value, others, back)
 
     return put_item
+
+
+def put_element(f: list[Any], x: Any, index: Any, value: Any, others: int, back: Assigner | None) -> Any:
+    """`x[index] = value`: the container as it is then, put `back` where it came from if it is another one.
+
+    `others` counts the references to x beside those of a frame and of the caller (element_writes.py).
+    """
+    if x.__class__ is Tensor and written(x, index, value, others):
+        return x
+    updated = set_item(x, index, value)
+    if updated is not x:
+        if back is None:
+            raise failure("E0304", "an item can be replaced only in a variable", "give the tensor a name first")
+        back(f, updated)
+        others = getrefcount(updated) - OWN
+        may_change(updated, others)
+    return updated
