@@ -23,22 +23,22 @@ def watch() -> None:
     from _thread import start_new_thread
 
     try:
-        from _signal import set_wakeup_fd  # a file that hears of signals at once
+        # A file that hears of signals at once; what `signal` adds to this module takes milliseconds.
+        from _signal import SIGINT, set_wakeup_fd  # type: ignore[import-not-found]
 
         reading, writing = os.pipe()
         os.set_blocking(writing, False)
         set_wakeup_fd(writing, warn_on_full_buffer=False)
-        start_new_thread(wait, (reading,))
+        start_new_thread(wait, (reading, SIGINT))
     except (ImportError, OSError, RuntimeError, ValueError):
         pass  # not on Windows, nor where no thread can be had: the operation goes on to its end
 
 
-def wait(reading: int) -> None:
+def wait(reading: int, interrupt: int) -> None:
     """The thread: it sleeps until there is a Ctrl-C among the signals."""
-    from _signal import SIGINT
     from time import sleep
 
-    while SIGINT not in os.read(reading, 64):
+    while interrupt not in os.read(reading, 64):
         pass
     sleep(GRACE)
     for abandon in ABANDON:
