@@ -201,6 +201,8 @@ def arrays_of(block: list[Stmt]) -> set[Any]:
     """The arrays that a block touches."""
     found = {s.array for s in block if getattr(s, "array", None) is not None}  # type: ignore[attr-defined]
     for s in block:
+        if s.__class__ is ir.Routine:
+            found.add(s.value)
         for inner in blocks_of(s):
             found |= arrays_of(inner)
     return found

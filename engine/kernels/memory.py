@@ -49,6 +49,8 @@ def reads(s: Stmt) -> set[Array]:
     for inner in everything([s]):
         if isinstance(inner, ir.Load | ir.AddTo | ir.Keep | ir.TakeBack | ir.Rewind | ir.Mark | ir.OpenLog):
             found.add(inner.array)
+        elif inner.__class__ is ir.Routine:
+            found.add(inner.value)
         elif inner.__class__ is ir.Loop:
             found.update(x for x in inner.stacks if x.__class__ is Array)
         elif inner.__class__ is ir.ReverseLoop:
@@ -60,7 +62,7 @@ def plain_loop(s: Any) -> bool:
     """Whether a loop goes through elements, and does nothing but loads, stores and what is between."""
     return (
         s.__class__ is ir.Loop and static_range(s) is not None and s.stop_when is None and not s.carried
-        and all(isinstance(inner, ir.Set | ir.Load | ir.Store | ir.AddTo | ir.Accumulate) for inner in s.body)
+        and all(inner.__class__ in (ir.Set, ir.Load, ir.Store, ir.AddTo, ir.Accumulate) for inner in s.body)
     )  # fmt: skip
 
 
@@ -249,6 +251,8 @@ class Memory:
         if s.__class__ is ir.ReverseLoop:
             restore = [(new(x), stack) for x, stack in s.restore]
             return ir.ReverseLoop(s.trips, s.position, s.index, s.start, s.step, restore, s.body)
+        if s.__class__ is ir.Routine:
+            return ir.Routine(new(s.array), 0, new(s.value), s.name, s.rows, s.columns)
         if getattr(s, "array", None) in self.names:
             return s.__class__(*(new(getattr(s, x)) if x == "array" else getattr(s, x) for x in s.__slots__))
         return s
