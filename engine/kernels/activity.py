@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def carries(s: ir.Set) -> bool:
     """Whether a tape records the statement's row: its result is a float that its inputs lead to."""
     row = ROWS.get(s.op)
-    return s.var.kind == FLOAT and s.op != "weight" and (row is None or row.derivative != "none")
+    return s.var.kind == FLOAT and s.op not in ("weight", "divisor_unit") and (row is None or row.derivative != "none")
 
 
 def region_carries(s: ir.Region) -> bool:

@@ -468,8 +468,8 @@ class Adjoint:
                 if formula is None or not self.is_active(x):
                     continue
                 p = formula(y, *symbols, **attributes) if callable(formula) else formula
-                if s.op == "divide" and k == 1:
-                    p = self.slope_of_quotient(y, s.args[0], s.args[1], p)
+                if s.op == "divide":
+                    p = self.slope_of_quotient(y, s.args, k, p)
                 for spot in row.singular:
                     if spot.input == k:
                         p = self.resolved(spot, p, symbols, g, s, x)
@@ -477,14 +477,21 @@ class Adjoint:
         finally:
             builder.memos.pop()
 
-    def slope_of_quotient(self, y: Sym, a: Any, b: Any, p: Any) -> Any:
-        """The derivative of a / b by b, without another division where 1 / b is known: -y/b is `p`."""
+    def slope_of_quotient(self, y: Sym, args: tuple[Any, ...], k: int, p: Any) -> Any:
+        """The derivative of y = a / b by a or b, where the row's formula is `p`: one division serves both, r = 1 / b.
+
+        Where 1 / b would overflow, though y / b need not, r is 1 / (b * unit), with a power of two that is 1 elsewhere.
+        """
+        a, b = args
         multiply, negative = ROWS["multiply"], ROWS["negative"]
         if a.__class__ in (int, float) and a == 1:
             return negative(multiply(y, y))
-        if self.is_active(a):
-            return negative(multiply(y, ROWS["divide"](1.0, Sym(self.builder, b))))
-        return p
+        if not (self.is_active(a) and self.is_active(b)):
+            return p
+        divisor = Sym(self.builder, b)
+        unit = self.builder.emit("divisor_unit", (divisor,), FLOAT)
+        r = ROWS["divide"](1.0, multiply(divisor, unit))
+        return multiply(r, unit) if k == 0 else negative(multiply(multiply(y, r), unit))
 
     def reverse_region(self, s: ir.Region) -> None:
         """The row's own rule, applied to the symbols of its operands and results."""

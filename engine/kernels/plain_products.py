@@ -49,6 +49,8 @@ def rewritten(block: list[Stmt], known: dict[Var, ir.Set], shared: dict[tuple[Va
         if s.__class__ is ir.Set and s.op == "strong_multiply":
             found += product(s, known, shared)
             continue
+        if s.__class__ is ir.Set and s.op == "multiply" and is_unit(s.args[1], known):
+            s = ir.Set(s.var, "copy", s.args[:1], s.site, None)
         if s.__class__ is ir.Accumulate and s.var.kind == INT:
             s = ir.Accumulate(s.var, mask_of(s.value, known))
         for name in ("test", "body", "then", "orelse"):
@@ -63,6 +65,11 @@ def with_block(s: Stmt, name: str, block: list[Stmt]) -> Stmt:
     """A copy of a statement with another block."""
     fields = [block if slot == name else getattr(s, slot) for slot in s.__slots__]
     return s.__class__(*fields)
+
+
+def is_unit(x: Any, known: dict[Var, ir.Set]) -> bool:
+    """Whether this keeps a reciprocal from overflowing, which would give what is not finite."""
+    return x.__class__ is Var and x in known and known[x].op == "divisor_unit"
 
 
 def mask_of(flag: Any, known: dict[Var, ir.Set]) -> Any:

@@ -37,6 +37,8 @@ OWN = {
     "revolve": "revolve({0}, {1})",
     "copy": "{0}",
     "zero": "0.0",
+    # A power of two by which the divisor of a quotient has a reciprocal.
+    "divisor_unit": "_divisor_unit({0})",
     # A constant of the derivative that is being taken (tapes.py).
     "weight": "{0}",
     # The value of a function with a derivative of its own: with the slope {2} by {1}, and with a rule (customs.py).
@@ -80,6 +82,11 @@ compiled = njit(error_model="numpy")
 @inlined
 def _strong(g, p):
     return g * p if g != 0.0 else 0.0
+
+
+@inlined
+def _divisor_unit(b):
+    return 1.0 if abs(b) >= 1e-300 else 18446744073709551616.0
 
 
 @inlined

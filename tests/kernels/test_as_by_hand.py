@@ -77,6 +77,22 @@ def test_quotients_divide_once() -> None:
     assert emitted("sum(1 / (2 + v * v))", v=V).count(" / ") == 1
 
 
+def test_one_division_serves_where_a_reciprocal_would_overflow() -> None:
+    """Zeros of both signs, numbers below the normal ones, infinities and nan, each by each, as the tape's."""
+    points = [0.0, 5e-324, 3e-315, 1e-310, 1e-309, 2e-308, 1e-301, 1e-300, 1e-200, 0.7, 1e300, 1.7e308, np.inf]
+    sides = np.array([sign * x for x in points for sign in (1.0, -1.0)] + [np.nan])
+    a, b = (x.ravel() for x in np.meshgrid(sides, sides))
+    found = {
+        engine: adiff.program("sum(a / b)").evaluate("grad", {"a": a, "b": b}, ["a", "b"], engine=engine)
+        for engine in ("kernel", "tape")
+    }
+    assert found["kernel"].engine == "kernel", found["kernel"].reason
+    for name in ("a", "b"):
+        ours, theirs = (found[engine].gradients[name] for engine in ("kernel", "tape"))
+        # The least numbers of all are multiples of 5e-324.
+        np.testing.assert_allclose(ours, theirs, rtol=1e-15, atol=1e-322)
+
+
 def test_what_is_told_twice_has_one_flag() -> None:
     found = emitted("sum(v / (2 + v * v))", v=V)
     assert "n1 += " in found
