@@ -18,7 +18,7 @@ tangent                                      forward mode, of adjoints too
 nested, tapes, customs                       derivatives inside programs: of functions, of blocks, rules of the program's
 variables, printing                          what programs assign in place, and what they print
 derivatives, directions, series, answers     the kernels of hessian, jacobian, jvp, vjp and hvp, and what they give
-gather                                       loops of the reverse sweep forwards, their sums in variables
+gather, windows                              loops of the reverse sweep forwards, their sums in variables
 simplify, tidy                               dead code; accumulators, copies and branches as one would write them
 emit, primitives                             Python source; the text of each row
 over_rows, plain_products                    a kernel in a loop over the rows of a table

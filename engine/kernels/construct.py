@@ -24,6 +24,7 @@ from .structures import Packed
 from .tidy import operands, tidy
 from .values import List
 from .whole import whole
+from .windows import windowed
 from .work import COMMAND_WORK, DERIVED_VALUE
 
 TYPE_CHECKING = False
@@ -106,7 +107,7 @@ class Lowered:
     def built(self, kernel: ir.Kernel, noted: list[Noted], result: Any = None) -> Built:
         """A finished kernel of this program, with what is known of the sources' connection to a result."""
         kernel = ir.Kernel(kernel.parameters, dissolved(kernel.body), kernel.results)
-        found = Built(simplify(settled(gather(snapshots(tidy(simplify(kernel)))))), self.shape)
+        found = Built(simplify(windowed(settled(gather(snapshots(tidy(simplify(kernel))))))), self.shape)
         found.structure = None if self.packed is None else self.packed.structure
         found.noted = noted
         found.printed = self.printed.plain()

@@ -44,6 +44,7 @@ def legal_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(directions, "simplify", checked(directions.simplify))
     monkeypatch.setattr(construct, "fuse", checked(construct.fuse))
     monkeypatch.setattr(construct, "gather", checked(construct.gather))
+    monkeypatch.setattr(construct, "windowed", checked(construct.windowed))
 
 
 def adjoint_of_legal(transform: Any) -> Any:

@@ -93,6 +93,34 @@ def test_one_division_serves_where_a_reciprocal_would_overflow() -> None:
         np.testing.assert_allclose(ours, theirs, rtol=1e-15, atol=1e-322)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sum((v[1:] - v[:-1] ** 2) ** 2)",
+        "s = 0.0\nfor i in range(len(v) - 2):\n    s += v[i] * v[i + 2] * v[i + 1] * v[i + 1]\ns",
+        "s = 0.0\nfor i in range(2, len(v)):\n    s += v[i] * v[i - 2]\ns",
+        "s = 0.0\nfor i in range(1, len(v)):\n    s += v[i - 1] * sin(v[i]) * s\ns + sum(v * v)",
+    ],
+)
+def test_sums_into_neighbours_are_handed_on(text: str) -> None:
+    found = emitted(text, v=np.array([0.3, -1.1, 0.9, 2.0, 0.6, -0.4]))
+    if "* s" not in text:
+        assert "clear" not in found
+        assert "] += " not in found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "s = 0.0\nfor i in range(len(v) - 2):\n    s += v[i] * v[i + 1]\ns",  # the last element has nothing
+        "s = 0.0\nfor i in range(len(v)):\n    s += v[i] * v[(i + 1) % 6]\ns",
+        "s = 0.0\nfor i in range(len(v) - 1):\n    s += v[i] * v[i + 1] if v[i] > 0 else v[i]\ns",
+    ],
+)
+def test_sums_that_leave_out_elements_are_not(text: str) -> None:
+    assert "] += " in emitted(text, v=np.array([0.3, -1.1, 0.9, 2.0, 0.6, -0.4]))
+
+
 def test_what_is_told_twice_has_one_flag() -> None:
     found = emitted("sum(v / (2 + v * v))", v=V)
     assert "n1 += " in found
