@@ -12,12 +12,14 @@ NEEDED     bytes of memory that the slot was to have, or the number that the che
 then, for each memory slot, SLOT_WORDS words: the address and, CAPACITY words on, the size in bytes
 
 The host gives the slots of results memory of its own before the call; the kernel makes the others (RESIZE), and the
-host frees them. Nothing else is shared, so that several threads may run one kernel, each with a record of its own.
+host frees them, or gives them to the next run of the same kernel: fresh pages cost more than what long loops compute.
+Nothing else is shared, so that several threads may run one kernel, each with a record of its own.
 """
 
 from __future__ import annotations
 
 import ctypes
+from itertools import count
 
 from .ir import BOOL, FLOAT, INT, Left, Stopped, Unsupported
 
@@ -104,6 +106,12 @@ class Loader:
 
 LOADER: list[Loader] = []
 
+# The most bytes that stay with the kernel that ran last, for its next run.
+MOST_SPARE = 1 << 26
+# What stays: the number of the kernel, and its slots (place in the record, address, bytes).
+SPARE: list[tuple[int, list[tuple[int, int, int]]]] = []
+NUMBERS = count()
+
 
 class Entry:
     """A kernel that can be called."""
@@ -112,6 +120,7 @@ class Entry:
         if not LOADER:
             LOADER.append(Loader())
         address, self.kept = LOADER[0].load(code)
+        self.number = next(NUMBERS)
         self.parameters = emitted.parameters
         self.results = emitted.results
         self.slots = emitted.slots
@@ -152,6 +161,7 @@ class Entry:
         """
         run = self.record()
         run[LEFT] = PLENTY if memory is None else memory
+        self.take_spare(run, memory is None)
         if started is not None:
             started(run)
         given = [address_of(v) if addressed else v for addressed, v in zip(self.addressed, values)]
@@ -160,12 +170,12 @@ class Entry:
         exception = ctypes.c_void_p()
 
         def call() -> int:
+            status = 1
             try:
-                return self.function(  # type: ignore[no-any-return]
-                    ctypes.addressof(results), ctypes.addressof(exception), ctypes.addressof(run), *given
-                )
+                status = self.function(ctypes.addressof(results), ctypes.addressof(exception), ctypes.addressof(run), *given)
+                return status
             finally:
-                self.free(run)
+                self.free(run, status == 0 and memory is None)
                 del kept[:]
 
         # A kernel that has been told to stop may run for a moment longer: what it reads and writes is kept until then.
@@ -194,12 +204,31 @@ class Entry:
             run[place + CAPACITY] = width
         return arrays
 
-    def free(self, run: Any) -> None:
-        """Give back what the kernel took."""
-        for place in self.taken:
-            address = run[place]
-            if address:
-                ctypes.pythonapi.PyMem_RawFree(ctypes.c_void_p(address))
+    def take_spare(self, run: Any, may: bool) -> None:
+        """Give a run the slots that the last one of this kernel left, if it `may` have them; others' are freed."""
+        try:
+            owner, slots = SPARE.pop()
+        except IndexError:
+            return
+        if may and owner == self.number:
+            for place, address, size in slots:
+                run[place], run[place + CAPACITY] = address, size
+        else:
+            release(slots)
+
+    def free(self, run: Any, keep: bool) -> None:
+        """Give back what the kernel took, or `keep` it for its next run."""
+        slots = [(place, run[place], run[place + CAPACITY]) for place in self.taken if run[place]]
+        if keep and slots and not SPARE and sum(size for _, _, size in slots) <= MOST_SPARE:
+            SPARE.append((self.number, slots))
+        else:
+            release(slots)
+
+
+def release(slots: list[tuple[int, int, int]]) -> None:
+    """Free the memory of slots."""
+    for _, address, _ in slots:
+        ctypes.pythonapi.PyMem_RawFree(ctypes.c_void_p(address))
 
 
 def array_of(kind: str, size: int) -> Any:
