@@ -121,6 +121,8 @@ class Entry:
             LOADER.append(Loader())
         address, self.kept = LOADER[0].load(code)
         self.number = next(NUMBERS)
+        # Whether it never takes long between two questions: routines of libraries ask none.
+        self.asks = not code.externals
         self.parameters = emitted.parameters
         self.results = emitted.results
         self.slots = emitted.slots
@@ -172,25 +174,33 @@ class Entry:
         def call() -> int:
             status = 1
             try:
-                status = self.function(ctypes.addressof(results), ctypes.addressof(exception), ctypes.addressof(run), *given)
-                return status
+                status = self.function(
+                    ctypes.addressof(results), ctypes.addressof(exception), ctypes.addressof(run), *given
+                )
             finally:
                 self.free(run, status == 0 and memory is None)
                 del kept[:]
+            return status
 
         # A kernel that has been told to stop may run for a moment longer: what it reads and writes is kept until then.
         kept: list[Any] = [values, arrays]
         if patient:
             status = call()
         else:
-            from .threads import interruptible
+            from .threads import interruptible, stoppable
 
             try:
-                status = interruptible(call, lambda: run.__setitem__(STOP, 1))
+                status = (stoppable if self.asks else interruptible)(call, lambda: run.__setitem__(STOP, 1))
+                if status and run[WHY] == STOPPED:
+                    ctypes.pythonapi.PyErr_CheckSignals()
             except BaseException as cause:
                 if run[STOP] and run[WHY] == STOPPED:
                     raise Stopped(run[WHERE]) from cause
                 raise
+        if status and run[WHY] == STOPPED and self.asks:
+            # The signal was none that ends anything.
+            self.asks = False
+            return self(*values, memory=memory, patient=patient, started=started)
         if status:
             raise Left(run[WHY], run[WHERE], run[NEEDED])
         return tuple([arrays[k] if k in arrays else getattr(results, name) for k, name in enumerate(self.fields)])

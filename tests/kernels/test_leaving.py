@@ -15,7 +15,7 @@ import pytest
 from adiff import AdiffError
 from adiff.engine import evaluation
 from adiff.engine.autodiff import drivers
-from adiff.engine.kernels import emit, ir, native, polls
+from adiff.engine.kernels import emit, ir, machine, native, polls
 from agreement import outcome
 
 BRANCHING = """
@@ -182,6 +182,33 @@ def test_a_time_limit_does_not_wait_for_the_compiler(monkeypatch: pytest.MonkeyP
     assert finished.wait(10.0)
 
 
+def test_memory_that_stays_serves_runs_of_every_size() -> None:
+    """The kernel's next run has it; another kernel's, and one whose memory is limited, do not."""
+    program, other = adiff.program(BRANCHING), adiff.program(BRANCHING.replace("0.1", "0.0625"))
+
+    def gradient(which: Any, n: int, engine: str = "kernel", **options: Any) -> Any:
+        return which.evaluate("grad", {**POINT, "n": n}, engine=engine, **options).gradients
+
+    expected = gradient(program, 2000, "tape")
+    for which, n, options in (
+        (program, 10**6, {}),
+        (program, 2000, {}),
+        (other, 10**5, {}),
+        (program, 2000, {"max_memory": 10**8}),
+        (program, 10**6, {}),
+        (program, 2000, {}),
+    ):
+        found = gradient(which, n, **options)
+        if which is program and n == 2000:
+            assert found["x"] == pytest.approx(expected["x"], rel=1e-13)
+            assert found["a"] == pytest.approx(expected["a"], rel=1e-13)
+    assert len(machine.SPARE) == 1
+    ((owner, slots),) = machine.SPARE
+    assert sum(size for _, _, size in slots) <= machine.MOST_SPARE
+    gradient(other, 2000, max_memory=10**8)
+    assert not machine.SPARE
+
+
 def test_another_thread_runs_kernels_too() -> None:
     found: list[Any] = []
     run = lambda: found.append(adiff.program(BRANCHING).evaluate("grad", {**POINT, "n": 10**6}, engine="kernel"))  # noqa: E731
@@ -189,6 +216,34 @@ def test_another_thread_runs_kernels_too() -> None:
     thread.start()
     thread.join()
     assert found[0].engine == "kernel"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_signals_that_end_nothing_leave_the_answer(elsewhere: bool) -> None:
+    """Even where they stop a kernel: it runs again. The wake-up of an event loop stays as it was."""
+    program = adiff.program(BRANCHING)
+    at = {**POINT, "n": 10**7}
+    expected = program.evaluate("value", at, engine="kernel").value
+    heard: list[int] = []
+    before = signal.signal(signal.SIGALRM, lambda number, frame: heard.append(number))
+    ear, mouth = os.pipe()
+    os.set_blocking(mouth, False)
+    if elsewhere:
+        signal.set_wakeup_fd(mouth)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.005)
+        found = program.evaluate("value", at, engine="kernel")
+        woken = signal.set_wakeup_fd(-1)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        os.close(ear)
+        os.close(mouth)
+    assert found.engine == "kernel"
+    assert found.value == expected
+    assert heard == [signal.SIGALRM]
+    assert woken == (mouth if elsewhere else -1)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
