@@ -172,7 +172,7 @@ class Entry:
         exception = ctypes.c_void_p()
 
         def call() -> int:
-            status = 1
+            status: int = 1
             try:
                 status = self.function(
                     ctypes.addressof(results), ctypes.addressof(exception), ctypes.addressof(run), *given
