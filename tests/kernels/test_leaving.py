@@ -203,7 +203,7 @@ def test_memory_that_stays_serves_runs_of_every_size() -> None:
             assert found["x"] == pytest.approx(expected["x"], rel=1e-13)
             assert found["a"] == pytest.approx(expected["a"], rel=1e-13)
     assert len(machine.SPARE) == 1
-    ((owner, slots),) = machine.SPARE
+    slots = machine.SPARE[0][1]
     assert sum(size for _, _, size in slots) <= machine.MOST_SPARE
     gradient(other, 2000, max_memory=10**8)
     assert not machine.SPARE
