@@ -7,6 +7,7 @@ control, loops, heap                         branches and loops: what they chang
 selected                                     parts of tensors whose length data decides
 sequences, recursion, hoist                  lists and what can be gone through; recursion as a loop over frames
 pairs, complex_rows                          complex numbers, as pairs of real ones
+strength                                     integers with a dtype of their own, which meet no floats
 inputs, structures, whole                    what a kernel is specialised to; results that are lists, tuples and dicts, or
                                              integers on some paths
 activity                                     what needs a cotangent, and what a tape would follow

@@ -9,6 +9,7 @@ from . import ir
 from .arrays import array_of_list, get, lazy, remap, result, view
 from .build import NUMBERS, Builder, Lazy, Sym, broadcast, join, kind_of, pick, raw
 from .ir import BOOL, FLOAT, INT, Array, Unsupported
+from .strength import own
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -132,10 +133,10 @@ def cast_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, An
     if target.name == "float64":
         builder.made_strong[0] = True
         if x.__class__ is Lazy:
-            return Lazy(builder, FLOAT, x.shape, lambda index: builder.to_float(x.element(index)))
-        return builder.to_float(x)
+            return Lazy(builder, FLOAT, x.shape, lambda index: builder.cast_to_float(x.element(index)))
+        return builder.cast_to_float(x)
     if target.name == "int64" and x.__class__ is Sym:
-        return builder.emit("to_int", (x,), INT) if x.kind == FLOAT else builder.to_int(x)
+        return own(builder, builder.emit("to_int", (x,), INT) if x.kind == FLOAT else builder.to_int(x))
     raise Unsupported(f"a cast to {target.name}")
 
 
@@ -144,14 +145,18 @@ def where_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, A
         raise Unsupported("where with a condition alone")
     parts = [lazy(builder, x) for x in inputs]
     shape = broadcast([x.shape for x in parts], "where")
-    if not shape:
-        return builder.select(*[result(x) for x in parts])
+    kind = join([parts[1].kind, parts[2].kind])
 
-    def element(index: tuple[Any, ...]) -> Any:
-        condition, a, b = (pick(p, index, shape) for p in parts)
+    def chosen(condition: Any, a: Any, b: Any) -> Any:
+        if kind == BOOL:
+            a, b = builder.to_int(a), builder.to_int(b)
         return builder.select(condition, a, b)
 
-    return Lazy(builder, join([parts[1].kind, parts[2].kind]), shape, element)
+    if not shape:
+        return chosen(*[result(x) for x in parts])
+    return Lazy(
+        builder, INT if kind == BOOL else kind, shape, lambda index: chosen(*[pick(p, index, shape) for p in parts])
+    )
 
 
 def identity_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
@@ -168,9 +173,10 @@ def filled_like(name: str, value: float) -> Any:
             raise Unsupported("a constant with a dtype")
         source = x.var if x.__class__ is Sym else getattr(x, "stored", None)
         builder.ends.setdefault(source, (f"{name} (a constant)", STATE.site))
-        if x.__class__ is Lazy:
+        if x.__class__ is Lazy and x.kind != BOOL:
             builder.made_strong[0] = True  # for all that is known of x
-            return view(builder, FLOAT, x.shape, lambda index: value)
+            number = value if x.kind == FLOAT else int(value)
+            return view(builder, x.kind, x.shape, lambda index: number)
         if kind_of(x) != FLOAT:
             raise Unsupported("a constant like an integer")
         return value

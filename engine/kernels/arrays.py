@@ -25,6 +25,7 @@ def remap(x: Lazy, shape: tuple[int, ...], source: Callable[[tuple[Any, ...]], t
     make = view if x.stored is not None or getattr(x.element, "view", False) else Lazy
     found = make(x.builder, x.kind, shape, lambda index: x.element(source(index)))
     found.volatile = x.volatile
+    found.strong = x.strong
     return found
 
 

@@ -76,7 +76,19 @@ class Lazy:
     `stored` is the IR array when the elements are in memory.
     """
 
-    __slots__ = ("block", "builder", "element", "interval", "kind", "known", "shape", "stored", "uses", "volatile")
+    __slots__ = (
+        "block",
+        "builder",
+        "element",
+        "interval",
+        "kind",
+        "known",
+        "shape",
+        "stored",
+        "strong",
+        "uses",
+        "volatile",
+    )
     description = "a compiled array"
     __array_ufunc__ = None  # NumPy's arrays leave their operators to these
 
@@ -99,6 +111,7 @@ class Lazy:
         self.uses = 0
         self.interval: tuple[int, int] | None = None  # bounds of known integers
         self.known: Tensor | None = None  # what it is, where that is known
+        self.strong = False  # integers with a dtype of their own, whatever memory they come from
         self.block = builder.block
 
     @property
@@ -205,6 +218,8 @@ class Builder:
         self.widened: dict[Var, tuple[Any, ...]] = {}
         # Integers of a dtype of their own, which do not mix with floats.
         self.strong: set[Any] = set()
+        # Arrays of integers that have been read as bare ones.
+        self.read_bare: set[Array] = set()
         self.size = 0
         # Where paths from inputs end at rows that take nothing of them but their shape, and which.
         self.ends: dict[Any, tuple[str, Site]] = {}
@@ -289,11 +304,25 @@ class Builder:
         self.size += 1
         if self.size > MAX_STATEMENTS:
             raise Unsupported("a program of this size: it would take longer to compile than to run")
+        if self.strong and statement.__class__ in (ir.Store, ir.AddTo) and statement.value in self.strong:
+            self.keep_strong(statement.array)
         self.block.append(statement)
+
+    def keep_strong(self, array: Array) -> None:
+        """Note that an array is given integers with a dtype of their own."""
+        if array not in self.strong and array in self.read_bare:
+            raise Unsupported("an array of bare integers that is given others")
+        self.strong.add(array)
 
     # --- scalars ----------------------------------------------------------------------------------------------------
 
     def to_float(self, x: Any) -> Any:
+        """A number as the float that it meets. Raises Unsupported for integers that meet none."""
+        if self.strong and x.__class__ is Sym and x.var in self.strong:
+            raise Unsupported("an integer with a dtype of its own where a float is")
+        return self.cast_to_float(x)
+
+    def cast_to_float(self, x: Any) -> Any:
         if x.__class__ is Sym:
             return x if x.kind == FLOAT else self.emit("to_float", (self.to_int(x),), FLOAT)
         return float(x)
@@ -403,7 +432,7 @@ class Builder:
         if condition.__class__ is bool:
             joined = join([kind_of(a), kind_of(b)])
             chosen = a if condition else b
-            return self.to_float(chosen) if joined == FLOAT else chosen
+            return self.to_float(chosen) if joined == FLOAT else self.to_int(chosen) if joined == INT else chosen
         joined = join([kind_of(a), kind_of(b)])
         if joined == FLOAT:
             a, b = self.to_float(a), self.to_float(b)
@@ -427,7 +456,14 @@ class Builder:
         return self.emit("int_" + op if checked else op, (a, b), INT)
 
     def apply(self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
-        """A row applied to symbols and arrays."""
+        """A row applied to symbols and arrays. Raises Unsupported where their dtypes do not meet."""
+        from .strength import result_dtype, strengthened
+
+        dtype = result_dtype(self, op, inputs, attributes)
+        found = self.applied(op, inputs, attributes)
+        return found if dtype is None else strengthened(self, found, dtype)
+
+    def applied(self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
         from .array_rows import ARRAY_ROWS
         from .composites import COMPOSITES
         from .pairs import has_complex
@@ -565,6 +601,8 @@ class Builder:
         var = Var(array.kind, "x")
         if array in self.strong:
             self.strong.add(var)
+        elif array.kind == INT:
+            self.read_bare.add(array)
         self.append(ir.Load(var, array, raw(place)))
         return self.remember(key, Sym(self, var))
 

@@ -15,6 +15,7 @@ from .expressions import Expressions
 from .heap import ITEMS, Heap, Rows, contents
 from .ir import BOOL, FLOAT, INT, Array, Unsupported, Var
 from .pairs import Pair, pair_of
+from .strength import is_strong
 from .values import (
     CONFLICT,
     FLAGS,
@@ -71,6 +72,8 @@ class Control(Expressions):
             return float(x)
         if x.kind == FLOAT:
             return x
+        if x.var in self.builder.strong:
+            raise Unsupported("an integer with a dtype of its own on one path, and a float on another")
         converted = Var(FLOAT)
         block.append(ir.Set(converted, "to_float", (x.var,), STATE.site, None))
         return Sym(self.builder, converted)
@@ -244,7 +247,9 @@ class Merging:
             and a.shape == b.shape
             and (BOOL in (a.kind, b.kind)) <= (a.kind == b.kind)
         ):
-            return self.array(join([a.kind, b.kind]), a.shape, a, b)
+            if a.kind != b.kind:
+                raise Unsupported("a tensor of integers on one path, and of floats on another")
+            return self.array(a.kind, a.shape, a, b)
         if a.__class__ is List and b.__class__ is List:
             return self.lists(a, b, guarded)
         if a.__class__ in FUNCTIONS and b.__class__ in FUNCTIONS:
@@ -279,6 +284,8 @@ class Merging:
         if kind == INT:
             (low, high), (lower, higher) = builder.interval(a), builder.interval(b)
             builder.ranges[var] = (min(low, lower), max(high, higher))
+            if is_strong(builder, a) or is_strong(builder, b):
+                builder.strong.add(var)
         self.merges.append((var, raw(a), raw(b)))
         return Sym(builder, var)
 

@@ -15,6 +15,7 @@ from .build import NUMBERS, Builder, Lazy, Sym
 from .ir import BOOL, INT, LIMIT, Needed, Unsupported, Var
 from .pairs import Pair, by_parts
 from .printing import Text, joined, piece
+from .strength import own
 from .values import (
     CONFLICT,
     PARENT,
@@ -364,9 +365,7 @@ class Expressions:
                 return value.value
             found = constant_array(self.builder, value.value)
             found.known = value
-            if strong and found.stored is not None:
-                self.builder.strong.add(found.stored)
-            return found
+            return own(self.builder, found) if strong else found
         return value
 
     def arguments(self, node: c.Apply | c.Call | c.Method, frame: Frame) -> tuple[list[Any], dict[str, Any]]:
@@ -410,7 +409,7 @@ class Expressions:
                 raise Unsupported(f"'{callee.name}'")
             return run(self, *map(read, args), **keywords)
         if callee.__class__ is DType and len(args) == 1 and callee.name == "float64":
-            return self.builder.to_float(args[0])
+            return self.builder.cast_to_float(args[0])
         raise Unsupported("a call of this kind")
 
     def inline(self, function: Closure, args: list[Any], keywords: dict[str, Any]) -> Any:

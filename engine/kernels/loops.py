@@ -14,6 +14,7 @@ from .control import ZEROS, Control
 from .heap import ITEMS, Heap, Rows, same
 from .ir import BOOL, FLOAT, INT, Array, Unsupported, Var
 from .pairs import Pair, pair_of
+from .strength import is_strong
 from .values import (
     BREAK,
     CONTINUE,
@@ -50,12 +51,13 @@ COMPLEX = (Pair, complex)
 
 
 class Number:
-    """A number that a loop carries in a variable."""
+    """A number that a loop carries in a variable; a `strong` one is an integer with a dtype of its own."""
 
-    __slots__ = ("kind", "phi")
+    __slots__ = ("kind", "phi", "strong")
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, strong: bool = False) -> None:
         self.kind = kind
+        self.strong = strong
         self.phi = Var(kind, "l")
 
 
@@ -264,7 +266,7 @@ class Loops(Control):
         for key in (*sorted(changing), RESULT):
             value = frame.get(key, UNSET)
             if value.__class__ in SCALARS:
-                plan[id(frame), key] = Number(kind_of(value))
+                plan[id(frame), key] = Number(kind_of(value), is_strong(builder, value))
             elif value.__class__ is Lazy and not value.volatile and key != RESULT:
                 plan[id(frame), key] = Tensor(builder.carried(value))
         for _ in range(MAX_ATTEMPTS):
@@ -404,12 +406,13 @@ class Loops(Control):
             if new.__class__ is Lazy:
                 return Tensor(self.builder.blank(new.kind, new.shape))
             if new.__class__ in SCALARS:
-                return Number(kind_of(new))
+                return Number(kind_of(new), is_strong(self.builder, new))
             if new.__class__ is List and new.items is not None:
                 return Parts(List, [self.specified(UNSET, part, True) for part in new.items])
             raise Unsupported("what is returned from inside a loop")
         if old.__class__ in SCALARS and new.__class__ in SCALARS:
-            return Number(joined_kind([kind_of(old), kind_of(new)]))
+            strong = is_strong(self.builder, old) or is_strong(self.builder, new)
+            return Number(joined_kind([kind_of(old), kind_of(new)]), strong)
         if old.__class__ is Lazy and new.__class__ is Lazy and old.shape == new.shape:
             kind = joined_kind([old.kind, new.kind])
             return Tensor(self.builder.carried(old, kind))
@@ -463,6 +466,8 @@ class Loops(Control):
     def at_head(self, spec: Any) -> Any:
         """What is carried, at the head of an iteration."""
         if spec.__class__ is Number:
+            if spec.strong:
+                self.builder.strong.add(spec.phi)
             return Sym(self.builder, spec.phi)
         if spec.__class__ is Tensor:
             return spec.carried
@@ -490,7 +495,8 @@ class Loops(Control):
             if new.__class__ not in SCALARS:
                 raise Mismatch("a variable that is a number in one iteration and something else in the next")
             kind = joined_kind([spec.kind, kind_of(new)])
-            return spec if kind == spec.kind else Number(kind)
+            strong = spec.strong or is_strong(self.builder, new)
+            return spec if (kind, strong) == (spec.kind, spec.strong) else Number(kind, strong)
         if spec.__class__ is Tensor:
             if new.__class__ is not Lazy or new.shape != spec.carried.shape:
                 raise Mismatch("a tensor that becomes something else in a loop")
@@ -582,6 +588,8 @@ class Loops(Control):
         if new.__class__ in SCALARS:
             phi = Var(kind_of(new), "l")
             carried.append((phi, ZEROS[phi.kind], raw(new)))
+            if is_strong(builder, new):
+                builder.strong.add(phi)
             return Sym(builder, phi)
         if new.__class__ is Lazy:
             array = Array(new.kind, new.shape, role="updated")

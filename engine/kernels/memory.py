@@ -222,6 +222,7 @@ class Memory:
                 if self.may_be_one(source, target, made, found, block[k + 1 :], pair[0]):
                     self.names[pair[1]] = source
                     found = [x for x in found if not (x.__class__ is ir.Alloc and x.array is target)]
+                    found.append(s.replace(body=[]))  # type: ignore[attr-defined]  # others may count by it
                     continue
             found.append(self.renamed(with_blocks(s, self.taken_over)))
         return found

@@ -159,7 +159,7 @@ class Wider(Exception):
 
 def as_float(builder: Builder, x: Any) -> Any:
     """A number as an element of the rows, which no derivative follows."""
-    x = builder.to_float(x)
+    x = builder.cast_to_float(x)
     if x.__class__ is not Sym:
         return x
     var = Var(FLOAT, "o")

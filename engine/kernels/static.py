@@ -13,6 +13,7 @@ from .pairs import Pair
 from .printing import print_, str_
 from .selected import length
 from .specialise import Specialiser
+from .strength import bare
 from .tapes import gradient_tape
 from .values import Each, List, Range, Rounded, Selected, plain, symbolic
 from .variables import variable
@@ -194,14 +195,14 @@ def sorted_(machine: Specialiser, x: Any, **options: Any) -> List:
 def float_(machine: Specialiser, x: Any = 0.0) -> Any:
     if x.__class__ is not Sym and x.__class__ not in NUMBERS:
         raise Unsupported("float of this")
-    return machine.builder.to_float(x)
+    return machine.builder.cast_to_float(x)
 
 
 def int_(machine: Specialiser, x: Any = 0) -> Any:
     if x.__class__ is Rounded:
         x = x.value
     if x.__class__ is Sym:
-        return whole_number(machine, x) if x.kind == FLOAT else machine.builder.to_int(x)
+        return whole_number(machine, x) if x.kind == FLOAT else bare(machine.builder, machine.builder.to_int(x))
     if x.__class__ in (int, bool) or (x.__class__ is float and x - x == 0.0):
         return int(x)
     raise Unsupported("int of this")

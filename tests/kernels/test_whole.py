@@ -39,3 +39,17 @@ def test_a_repeated_value_is_of_that_type_too() -> None:
     program = adiff.program(ADDED)
     value = program.repeated("value", {"x": 2.0, "n": 3}, engine="kernel")
     assert [repr(value({"x": 2.0, "n": n}).value) for n in (0, 1, 0, 2)] == ["0", "2.0", "0", "4.0"]
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        (ADDED.replace("\nk", "\n[k, x]"), {"x": 2.0, "n": 0}),
+        ("k = [1, 2] if x < 3 else [0.5, 2]\nk", {"x": 2.0}),
+        ("k = ones_like([1, 2]) if x < 3 else zeros(2)\nk", {"x": 2.0}),
+    ],
+)
+def test_parts_of_a_result_are_of_the_type_that_the_tape_gives(text: str, at: dict[str, Any]) -> None:
+    tape, kernel = (adiff.program(text).evaluate("value", at, engine=engine) for engine in ("tape", "kernel"))
+    assert repr(kernel.value) == repr(tape.value)
