@@ -27,6 +27,8 @@ PAIRS = (
     "v = linspace(0, x, n)\ne = 0.0\nfor i in range(n):\n    for j in range(i):\n        d = v[i] - v[j]\n"
     "        e += exp(-d * d) / (1 + d * d)\ne"
 )
+STEPS = "v = linspace(0, x, 10)\nfor i in range(n):\n    v = v + 0.01 * sin(v)\nsum(v)"
+PRODUCT = "a = linspace(0, x, n * n).reshape(n, n)\nsum(a @ a)"
 VECTOR = "v = linspace(0, x, n)\nsum(exp(-v**2) * sin(v) / (1 + v**2))"
 
 # Command, program, inputs, and about how many scalar operations the tape interprets one by one.
@@ -34,8 +36,10 @@ WORKLOADS: list[tuple[str, str, str, dict[str, str], float]] = [
     ("a formula", "grad", "exp(-x**2) * sin(x) / (1 + x**2)", {"x": "0.7"}, 8),
     *((f"a loop of {n:,}", "grad", LOOP, {"x": "0.7", "a": "0.3", "n": str(n)}, 3.0 * n)
       for n in (10, 1_000, 30_000, 100_000, 300_000, 1_000_000, 10_000_000)),
-    *((f"pairs of {n:,}", "grad", PAIRS, {"x": "1.5", "n": str(n)}, 4.0 * n * n) for n in (10, 100, 300, 1_000, 3_000)),
+    *((f"pairs of {n:,}", "grad", PAIRS, {"x": "1.5", "n": str(n)}, 4.0 * n * n) for n in (10, 30, 60, 100, 300, 1_000, 3_000)),
     *((f"a vector of {n:,}", "grad", VECTOR, {"x": "1.5", "n": str(n)}, 20.0) for n in (1_000, 100_000, 3_000_000)),
+    *((f"{n:,} steps on 10 elements", "grad", STEPS, {"x": "1.5", "n": str(n)}, 20.0 * n) for n in (10, 300, 3_000)),
+    *((f"a product of {n:,} by {n:,}", "grad", PRODUCT, {"x": "1.5", "n": str(n)}, 20.0) for n in (30, 300, 1_000)),
     ("the value of a loop of 300,000,000", "value", LOOP, {"x": "0.7", "a": "0.3", "n": "300000000"}, 9e8),
 ]  # fmt: skip
 

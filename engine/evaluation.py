@@ -32,9 +32,6 @@ if TYPE_CHECKING:
     from .api import Program
     from .kernels.runtime import Compiled, Kernels
 
-# Without a loop of its own, a program whose derivative is the work of fewer gradients than this is the tape's.
-MANY = 64
-
 
 class Evaluation:
     """One evaluation of a program at a point."""
@@ -230,24 +227,27 @@ class Evaluation:
         if engine == "tape":
             self.outcome.reason = "asked for"
             return None
-        if engine == "auto" and not program.has_loops and (repeats or 0) < MANY:
-            self.outcome.reason = "no loop that would repay a compiler"
-            return None
         unfit = self.unfit_for_kernels()
         if unfit:
             self.outcome.reason = unfit
             return None
         may_compile = True
         if engine == "auto":
-            from .kernels.work import COMMAND_WORK, LOAD_SECONDS, START_SECONDS, array_seconds, surely_seconds
+            from .kernels.outlook import Outlook
+            from .kernels.work import COMMAND_WORK, LOAD_SECONDS
 
-            seconds = surely_seconds(self.core, self.point) if program.has_loops else array_seconds(self.core)
-            if seconds is not None:
-                seconds *= COMMAND_WORK["value"] if repeats is None else repeats
+            looped = program.has_loops
+            outlook = Outlook(self.core, self.point, looped)
+            if outlook.seconds is not None:
+                seconds = outlook.seconds * (COMMAND_WORK["value"] if repeats is None else repeats) + outlook.imports
                 if program.kernels is None and seconds < LOAD_SECONDS:
-                    self.outcome.reason = "the tape is done before a kernel would be loaded"
+                    self.outcome.reason = (
+                        "the tape is done before a kernel would be loaded"
+                        if looped
+                        else "no loop that would repay a compiler"
+                    )
                     return None
-                may_compile = seconds >= START_SECONDS
+                may_compile = seconds >= outlook.ready
         from .kernels.ir import Needed, Unsupported
         from .kernels.runtime import Kernels
 

@@ -8,7 +8,7 @@ from ..core.tensor import Tensor
 from .inputs import Complex, arguments, specification
 from .ir import Unsupported
 from .runtime import Compiled, Kernels, connected, reshaped, run
-from .work import ARRAY_SECONDS, COMMAND_WORK, TAPE_SECONDS, derivative_work, outline
+from .work import COMMAND_WORK, derivative_work, outline
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Derivatives:
             lowered = Lowered(self.kernels.program, self.spec, self.sources)
             plain = simplify(ir.Kernel(lowered.kernel.parameters, list(lowered.kernel.body), [lowered.value]))
             built = make(lowered)
-            built.outline = outline(plain, ARRAY_SECONDS / TAPE_SECONDS)
+            built.outline = outline(plain)
             if command in ("jvp", "vjp", "hvp"):
                 built.passes = COMMAND_WORK[command]
             return built

@@ -101,6 +101,7 @@ class Lazy:
         stored: Array | None = None,
     ) -> None:
         self.builder = builder
+        builder.tensors = builder.tensors or bool(shape)
         self.kind = kind
         self.shape = shape
         self.element = element
@@ -230,6 +231,8 @@ class Builder:
         self.meetings: list[tuple[set[Any], set[Any]]] = []
         # Whether the program makes a real, or a complex, number of a dtype of its own.
         self.made_strong = [False, False]
+        # Whether there is a tensor in the program.
+        self.tensors = False
         # Whether derivatives are taken inside the program, and their singular points.
         self.derives = False
         # Whether what is being compiled may be differentiated in its turn.

@@ -46,11 +46,12 @@ class Built:
     source, and `columns` what it writes: kind and elements of each. `whole` says that the second result tells whether
     the first, a float, is an integer of the program. `meetings` names the inputs from which real numbers come that meet
     complex ones, and those from which the complex ones come.
+    `spares_numpy` says that the tape imports NumPy for the program's tensors, and the kernel does not.
     """
 
     __slots__ = (
         "bounds", "columns", "counted", "emitted", "estimate", "kernel", "lost", "meetings", "noted", "outline", "passes",
-        "printed", "shape", "structure", "sure", "sure_if_running", "whole",
+        "printed", "shape", "spares_numpy", "structure", "sure", "sure_if_running", "whole",
     )  # fmt: skip
 
     def __init__(self, kernel: ir.Kernel | None, shape: tuple[int, ...]) -> None:
@@ -72,6 +73,7 @@ class Built:
         self.emitted: Emitted | None = None
         self.columns: list[tuple[str, int]] = []
         self.whole = False
+        self.spares_numpy = False
         self.meetings: list[tuple[list[str], list[str]]] = []
 
     def settle_dtypes(self, values: dict[str, Any]) -> None:
@@ -110,6 +112,7 @@ def to_plain(built: Built, source: Source) -> dict[str, Any]:
         "passes": built.passes,
         "outline": built.outline,
         "whole": built.whole,
+        "spares_numpy": built.spares_numpy,
     }
 
 
@@ -129,6 +132,7 @@ def from_plain(plain: dict[str, Any], source: Source) -> Built:
     built.columns = plain["columns"]
     built.meetings = plain["meetings"]
     built.passes = plain["passes"]
+    built.spares_numpy = plain["spares_numpy"]
     built.outline = plain["outline"]
     built.whole = plain["whole"]
     return built

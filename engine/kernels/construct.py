@@ -111,6 +111,8 @@ class Lowered:
         found.structure = None if self.packed is None else self.packed.structure
         found.noted = noted
         found.printed = self.printed.plain()
+        arrays = any(x.__class__ is Array and x.kind == FLOAT for x in found.kernel.results)  # type: ignore[union-attr]
+        found.spares_numpy = self.builder.tensors and not arrays
         positions = {p: k for k, p in enumerate(self.kernel.parameters)}
         found.counted = [positions[var] for var in self.builder.counted]
         running = bounded_by_parameters(self.kernel)
@@ -174,7 +176,9 @@ def build(
         if flag.__class__ is Sym:
             lowered.kernel.results.append(raw(flag))
         lowered.kernel.results.extend(lines)
-        valued = lowered.built(fuse(watch.given(lowered.kernel)), watch.noted)
+        fused = fuse(watch.given(lowered.kernel))
+        valued = lowered.built(fused, watch.noted)
+        valued.estimate = simplify(ir.Kernel(fused.parameters, fused.body, fused.results))
         valued.whole = flag.__class__ is Sym
         valued.passes = DERIVED_VALUE if lowered.builder.derives else COMMAND_WORK["value"]
         return valued

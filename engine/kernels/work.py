@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..program import core as c
+import sys
+
 from . import ir
 from .ir import Stmt, Var
 
@@ -10,7 +11,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..program.core import CoreProgram
     from .built import Built
 
 # Seconds, measured on one core: an operation of a scalar loop on the tape (recorded and swept); the import of what
@@ -26,6 +26,12 @@ LOAD_SECONDS = 0.04
 # Statements that a kernel is through with before anyone could want to stop it.
 QUICK_STATEMENTS = 3.0e6
 
+# The import of NumPy: the tape's, as soon as a program has tensors. A kernel of numbers needs none.
+NUMPY_SECONDS = 0.075
+# What a node of the program takes to compile at least, and one on tensors, each of whose operations becomes a loop.
+NODE_SECONDS = 2.0e-3
+TENSOR_NODE_SECONDS = 4.0e-3
+
 # What a statement in a GradientTape block costs, with the sweep back, in statements that are not recorded.
 RECORDED = 100.0
 
@@ -35,8 +41,16 @@ LOOP_SHARE = 0.2
 # How many times as much an operation costs the tape whose numbers are elements of tensors: small arrays, and no floats.
 OF_ELEMENTS = 4.0
 
-# An operation on tensors on the tape, recorded and swept.
-ARRAY_SECONDS = 1.2e-5
+# An operation on tensors on the tape, recorded and swept; what it takes of that for each element; and for each product
+# of two elements that libraries of matrices sum.
+ARRAY_SECONDS = 2.0e-5
+ELEMENT_SECONDS = 8.0e-9
+PRODUCT_SECONDS = 1.4e-10
+# The same in a kernel, whose loops over elements have no other cost.
+KERNEL_ELEMENT_SECONDS = 1.3e-9
+KERNEL_PRODUCT_SECONDS = 9.5e-10
+# Trips of a loop inside an operation on tensors, where shapes do not tell.
+SOME_TRIPS = 16
 
 # What a command costs the tape for each operation of the program, in those: passes forward and back, recorded or with
 # tangents. A Hessian takes "hessian", and "direction" for each of its rows.
@@ -53,7 +67,10 @@ def derivative_work(order: int) -> float:
 
 
 # Operations that the write of an element costs on the tape, forward and back.
-ELEMENT_WRITE = 8.0
+ELEMENT_WRITE = 5.0
+# What one of the loops that an operation on tensors became counts for, in operations, where it is asked whether a
+# kernel is done at once.
+LOOP_OPERATIONS = 5.0
 
 # Integers that bound loops, followed as far as an estimate needs them.
 ESTIMATES: dict[str, Any] = {
@@ -66,17 +83,58 @@ ESTIMATES: dict[str, Any] = {
 ESTIMATES |= {"int_" + name: function for name, function in ESTIMATES.items()}
 
 
+class Work:
+    """Work of a program: what the tape's seconds, and in part a kernel's, are estimated from.
+
+    `operations` on numbers, one by one; `arrays`, operations on tensors; `elements` that these compute; `products` that
+    libraries of matrices sum; `loops` that a kernel has for the operations on tensors.
+    """
+
+    __slots__ = ("arrays", "elements", "loops", "operations", "products")
+
+    def __init__(
+        self,
+        operations: float = 0.0,
+        arrays: float = 0.0,
+        elements: float = 0.0,
+        products: float = 0.0,
+        loops: float = 0.0,
+    ) -> None:
+        self.operations = operations
+        self.arrays = arrays
+        self.elements = elements
+        self.products = products
+        self.loops = loops
+
+    def parts(self) -> tuple[float, ...]:
+        return self.operations, self.arrays, self.elements, self.products, self.loops
+
+    def plus(self, other: Work, times: float = 1.0) -> Work:
+        return Work(*(a + times * b for a, b in zip(self.parts(), other.parts())))
+
+    def tape_seconds(self) -> float:
+        return (
+            self.operations * TAPE_SECONDS
+            + self.arrays * ARRAY_SECONDS
+            + self.elements * ELEMENT_SECONDS
+            + self.products * PRODUCT_SECONDS
+        )
+
+    def kernel_seconds(self) -> float:
+        return self.elements * KERNEL_ELEMENT_SECONDS + self.products * KERNEL_PRODUCT_SECONDS
+
+
 def parameter(k: int) -> str:
     return f"parameter {k}"
 
 
-def outline(kernel: ir.Kernel, array: float | None = None) -> list[Any]:
+def outline(kernel: ir.Kernel) -> list[Any]:
     """What the tape's work for a kernel's program is estimated from, in plain types.
 
-    A number is so many operations; ("set", variable, operation, operands) follows an integer; ("loop", index, start,
-    stop, step, items) repeats items; ("unknown",) is a loop whose end data decides; ("if", items, items) is a branch.
-    Variables are names; that of the parameter k is `parameter(k)`. Loops that array operations became count for so many
-    operations each, or for `array` times what they compute of an element.
+    A number is so many operations; ("work", parts of a Work) is that of operations on tensors; ("set", variable,
+    operation, operands) follows an integer; ("loop", index, start, stop, step, items) repeats items; ("unknown",) is a
+    loop whose end data decides; ("if", items, items) is a branch. Variables are names; that of the parameter k is
+    `parameter(k)`.
     """
     bounds: set[Any] = set()
     body = kernel.body
@@ -97,7 +155,7 @@ def outline(kernel: ir.Kernel, array: float | None = None) -> list[Any]:
 
     def items(block: list[Stmt]) -> list[Any]:
         found: list[Any] = []
-        cost = 0.0
+        cost, tensors = 0.0, Work()
         each = OF_ELEMENTS if any(s.__class__ is ir.Load for s in block) else 1.0
         for s in block:
             if s.__class__ is ir.Loop and s.own:
@@ -106,9 +164,10 @@ def outline(kernel: ir.Kernel, array: float | None = None) -> list[Any]:
                 else:
                     index = None if s.index is None else plain(s.index)
                     found.append(("loop", index, plain(s.start), plain(s.stop), plain(s.step), items(s.body)))
-            elif s.__class__ is ir.Loop:
-                # One array operation: a few microseconds whatever its size.
-                cost += 5.0 if array is None else array * max(1, computations(s.body))
+            elif s.__class__ is ir.Region and any(map(loops_of_its_own, s.body)):
+                found.extend(items(s.body))  # a function of the program's, with a rule
+            elif s.__class__ in (ir.Loop, ir.Region):
+                tensors = tensors.plus(array_work(s))
             elif s.__class__ is ir.Store:
                 cost += ELEMENT_WRITE
             elif s.__class__ is ir.If:
@@ -117,22 +176,68 @@ def outline(kernel: ir.Kernel, array: float | None = None) -> list[Any]:
                 cost += each
                 if s.__class__ is ir.Set and s.op in ESTIMATES and s.var in bounds:
                     found.append(("set", plain(s.var), s.op, [plain(a) for a in s.args]))
+        if tensors.loops:
+            found.insert(0, ("work", tensors.parts()))
         return [cost, *found] if cost else found
 
     steering(body)
     return items(body)
 
 
-def computations(block: list[Stmt]) -> int:
-    """How many floats a block computes, each of its loops once."""
-    own = sum(s.__class__ is ir.Set and s.var.kind == ir.FLOAT for s in block)
-    return own + sum(computations(inner) for s in block for inner in blocks_inside(s))
+def loops_of_its_own(s: Stmt) -> bool:
+    """Whether a statement is, or has inside, a loop of the program's."""
+    if s.__class__ is ir.Loop and s.own:
+        return True
+    return any(loops_of_its_own(inner) for block in blocks_inside(s) for inner in block)
 
 
-def tape_operations(items: list[Any], values: dict[str, Any]) -> float | None:
-    """Scalar operations that the tape tier would interpret one by one: those in the program's own loops.
+def array_work(statement: Stmt) -> Work:
+    """The work of operations on tensors that became one statement: a loop, or the region of a row.
 
-    `items` is an outline. None where a trip count depends on data. `values` gives the numbers that are known.
+    A loop is as many operations of the tape as floats are computed of an element; a row's region is one, and its
+    products are summed by a library.
+    """
+    found = Work(loops=1.0)
+    values: dict[Any, float] = {}
+    whole = statement.__class__ is ir.Region
+
+    def number(x: Any) -> float | None:
+        return values.get(x) if x.__class__ is Var else float(x)
+
+    def visit(block: list[Stmt], times: float) -> None:
+        for s in block:
+            if s.__class__ is ir.Loop:
+                start, stop, step = number(s.start), number(s.stop), number(s.step)
+                trips = float(SOME_TRIPS)
+                if s.test is None and start is not None and stop is not None and step:
+                    trips = max((stop - start) / step, 0.0)
+                    if s.index is not None:
+                        values[s.index] = (start + stop) / 2
+                visit(s.body, times * trips)
+            elif s.__class__ is ir.Set:
+                operands = [number(a) for a in s.args if a.__class__ in (Var, int, float)]
+                if s.op in ESTIMATES and s.var.kind == ir.INT and None not in operands:
+                    values[s.var] = ESTIMATES[s.op](*operands)
+                elif s.var.kind == ir.FLOAT and not whole:
+                    found.arrays += 1.0
+                    found.elements += times
+                elif s.op == "multiply" and s.var.kind == ir.FLOAT:
+                    found.products += times
+            elif s.__class__ is ir.Store and whole:
+                found.elements = max(found.elements, min(times, float(s.array.size or times)))
+            else:
+                for inner in blocks_inside(s):
+                    visit(inner, times)
+
+    visit([statement] if not whole else statement.body, 1.0)  # type: ignore[attr-defined]
+    found.arrays = max(found.arrays, 1.0)
+    return found
+
+
+def tape_work(items: list[Any], values: dict[str, Any]) -> Work | None:
+    """The work of a program of which `items` is the outline; None where a trip count depends on data.
+
+    `values` gives the numbers that are known.
     """
 
     def known(x: Any) -> int | None:
@@ -140,12 +245,14 @@ def tape_operations(items: list[Any], values: dict[str, Any]) -> float | None:
             x = values.get(x)
         return int(x) if x.__class__ in (int, float) and abs(x) < 1e15 else None
 
-    total = 0.0
+    total = Work()
     for item in items:
         if item.__class__ is float:
-            total += item
+            total.operations += item
             continue
         match item:
+            case ("work", parts):
+                total = total.plus(Work(*parts))
             case ("set", variable, operation, operands):
                 numbers = [known(x) for x in operands]
                 if None not in numbers:
@@ -156,15 +263,15 @@ def tape_operations(items: list[Any], values: dict[str, Any]) -> float | None:
                     return None
                 if index is not None:
                     values[index] = (first + last) / 2  # what it is on average
-                inner = tape_operations(body, values)
+                inner = tape_work(body, values)
                 if inner is None:
                     return None
-                total += len(range(first, last, stride)) * (inner + 1.0)
+                total = total.plus(inner.plus(Work(1.0)), len(range(first, last, stride)))
             case ("if", then, orelse):
-                sides = [tape_operations(then, values), tape_operations(orelse, values)]
-                if None in sides:
+                one, other = tape_work(then, values), tape_work(orelse, values)
+                if one is None or other is None:
                     return None
-                total += max(side for side in sides if side is not None)
+                total = total.plus(Work(*map(max, zip(one.parts(), other.parts()))))
             case _:
                 return None
     return total
@@ -189,101 +296,6 @@ def statements(block: list[Stmt]) -> int:
     return len(block) + sum(statements(inner) for s in block for inner in blocks_inside(s))
 
 
-def surely_seconds(core: CoreProgram, point: dict[str, Any]) -> float | None:
-    """The most that the tape takes, where the program itself says so before anything is loaded or compiled."""
-    inputs = {slot: name for name, slot in core.inputs.items()}
-    operations = written_operations(core.body, inputs, point)
-    return None if operations is None else operations * TAPE_SECONDS
-
-
-def array_seconds(core: CoreProgram) -> float:
-    """What the tape takes for the gradient of a program of operations on tensors, without loops."""
-    total = 0
-    pending: list[Any] = [core.body]
-    while pending:
-        item = pending.pop()
-        if item.__class__ is list or item.__class__ is tuple:
-            pending.extend(item)
-        elif isinstance(item, c.Node):
-            total += isinstance(item, c.Operator | c.Apply | c.Call | c.Method | c.Item | c.Prefix)
-            pending.extend(getattr(item, name) for name in item.__slots__ if name != "site")
-    return total * ARRAY_SECONDS
-
-
-def written_operations(body: list[c.Stmt], inputs: dict[int, str], point: dict[str, Any]) -> float | None:
-    """An upper estimate of the scalar operations of statements; None where their number cannot be read off.
-
-    A loop that data ends counts as nothing, since no kernel is compiled for it unasked.
-    """
-
-    def bound(node: Any) -> int | None:
-        if node.__class__ is c.Load and node.depth == 0 and node.slot in inputs:
-            node = point.get(inputs[node.slot])
-        elif node.__class__ is c.Literal:
-            node = node.value
-        return int(node) if node.__class__ in (int, float) and node == node and abs(node) < 1e15 else None
-
-    total = 0.0
-    for s in body:
-        if s.__class__ is c.While:
-            return 0.0
-        if s.__class__ is c.Define:
-            if has_loop(s.function.code.body):
-                return None  # it may run any number of times
-            total += 10.0
-        elif s.__class__ is c.If:
-            for side in (s.body, s.orelse):
-                inner = written_operations(side, inputs, point)
-                if inner is None:
-                    return None
-                total += inner
-        elif s.__class__ is c.With:
-            inner = written_operations(s.body, inputs, point)
-            if inner is None:
-                return None
-            total += RECORDED * (inner + 10.0)
-        elif s.__class__ is c.For:
-            call = s.iterable
-            if (
-                call.__class__ is not c.Call
-                or call.function.__class__ is not c.Intrinsic
-                or call.function.name != "range"
-            ):
-                return None
-            bounds = [bound(a) for a in call.args]
-            inner = written_operations(s.body, inputs, point)
-            if inner is None or None in bounds or not 1 <= len(bounds) <= 3 or (len(bounds) == 3 and not bounds[2]):
-                return None
-            total += len(range(*bounds)) * (inner + 1.0)  # type: ignore[arg-type]
-        else:
-            total += 10.0 * (OF_ELEMENTS if reads_elements(s) else 1.0)
-    return total
-
-
-def reads_elements(statement: Any) -> bool:
-    """Whether a statement reads an element of something."""
-    pending: list[Any] = [statement]
-    while pending:
-        item = pending.pop()
-        if item.__class__ is list or item.__class__ is tuple:
-            pending.extend(item)
-        elif isinstance(item, c.Item):
-            return True
-        elif isinstance(item, c.Node):
-            pending.extend(getattr(item, name) for name in item.__slots__ if name != "site")
-    return False
-
-
-def has_loop(body: list[c.Stmt]) -> bool:
-    return any(
-        isinstance(s, c.For | c.While)
-        or has_loop(getattr(s, "body", []))
-        or has_loop(getattr(s, "orelse", []))
-        or (s.__class__ is c.Define and has_loop(s.function.code.body))
-        for s in body
-    )
-
-
 def outlined(built: Built) -> list[Any]:
     """The outline of the program that a tape would run in the place of a kernel."""
     if built.outline is None:
@@ -296,8 +308,11 @@ def surely_quick(built: Built, given: list[Any], heaviest: float) -> bool:
     """Whether a kernel that takes at most `heaviest` statements between two questions is done in milliseconds."""
     if heaviest == 0.0:
         return True
-    operations = tape_operations(outlined(built), {parameter(k): x for k, x in enumerate(given)})
-    return operations is not None and operations * built.passes * heaviest < QUICK_STATEMENTS
+    work = work_of(built, given)
+    if work is None:
+        return False
+    operations = work.operations + work.loops * LOOP_OPERATIONS
+    return operations * built.passes * heaviest < QUICK_STATEMENTS
 
 
 def loop_seconds(built: Built) -> float:
@@ -317,13 +332,18 @@ def loop_worthwhile(left: float, spent: float, ready: float) -> bool:
 
 def surely_ends(built: Built, given: list[Any]) -> bool:
     """Whether the arguments' shapes and integers alone say how much there is to do."""
-    return tape_operations(outlined(built), {parameter(k): x for k, x in enumerate(given)}) is not None
+    return work_of(built, given) is not None
+
+
+def work_of(built: Built, given: list[Any]) -> Work | None:
+    """The work of a kernel's program for some arguments of the kernel."""
+    return tape_work(outlined(built), {parameter(k): x for k, x in enumerate(given)})
 
 
 def tape_seconds(built: Built, given: list[Any]) -> float | None:
     """How long the tape would take for some arguments of a kernel, as far as it can be estimated."""
-    operations = tape_operations(outlined(built), {parameter(k): x for k, x in enumerate(given)})
-    return None if operations is None else operations * built.passes * TAPE_SECONDS
+    work = work_of(built, given)
+    return None if work is None else work.tape_seconds() * built.passes
 
 
 def worthwhile(built: Built, given: list[Any], ready: float | None) -> bool:
@@ -331,10 +351,13 @@ def worthwhile(built: Built, given: list[Any], ready: float | None) -> bool:
 
     `ready` is the seconds until a kernel that is compiled can run, None for one that is not.
     """
-    seconds = tape_seconds(built, given)
-    if seconds is None:
+    work = work_of(built, given)
+    if work is None:
         return ready is not None
     if ready is None:
         assert built.kernel is not None
         ready = START_SECONDS + compile_seconds(built.kernel.body)
-    return seconds > ready
+    by_tape = work.tape_seconds() * built.passes
+    if built.spares_numpy and "numpy" not in sys.modules:
+        by_tape += NUMPY_SECONDS
+    return by_tape > ready + work.kernel_seconds() * built.passes

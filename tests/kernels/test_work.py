@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import adiff
 import numpy as np
 import pytest
 from adiff.engine.kernels import ir, work
+from adiff.engine.kernels.built import Built
+from adiff.engine.kernels.construct import build
+from adiff.engine.kernels.outlook import Outlook
 
 LOOP = "y = x\nfor i in range(n):\n    y = y * 0.5 + x if y > 1.0 else y + x * 0.1\ny"
+STEPS = "v = w * x\nfor i in range(n):\n    v = v + 0.01 * sin(v)\nsum(v)"
 ELEMENTS = "s = 0.0\nfor i in range(n):\n    s = s + v[i % 3] * x\ns"
 
 
@@ -25,6 +30,14 @@ def choice(text: str, at: dict[str, Any]) -> str:
         (ELEMENTS, {"x": 0.7, "v": np.ones(3), "n": 300}, "tape"),
         # Numbers that are elements of tensors cost the tape more.
         (ELEMENTS, {"x": 0.7, "v": np.ones(3), "n": 20_000}, "kernel"),
+        # So do loops of operations on tensors, however few elements these have.
+        (STEPS, {"x": 0.7, "w": np.ones(10), "n": 30}, "tape"),
+        (STEPS, {"x": 0.7, "w": np.ones(10), "n": 4_000}, "kernel"),
+        # Without a loop, many elements repay a kernel, and a few do not.
+        ("sum(exp(-(x * w) ** 2) * sin(w))", {"x": 0.7, "w": np.ones(1_000)}, "tape"),
+        ("sum(exp(-(x * w) ** 2) * sin(w))", {"x": 0.7, "w": np.ones(3_000_000)}, "kernel"),
+        # Libraries multiply matrices sooner than a kernel does.
+        ("sum((x * w) @ w)", {"x": 0.7, "w": np.ones((1_000, 1_000))}, "tape"),
     ],
 )
 def test_the_sooner_tier_is_chosen(text: str, at: dict[str, Any], engine: str) -> None:
@@ -40,3 +53,36 @@ def test_statements_in_loops_take_longer_to_compile() -> None:
     sides = ir.ReverseLoop(ir.Var(ir.INT), ir.Var(ir.INT), None, 0, 1, [], straight)
     expected = work.STATEMENT_SECONDS + 10 * work.LOOP_STATEMENT_SECONDS
     assert work.compile_seconds([sides]) == pytest.approx(expected)
+
+
+def test_the_tapes_import_of_numpy_counts() -> None:
+    program = adiff.program("sum(linspace(0, x, 5) ** 2)")
+    numpy = sys.modules.pop("numpy")
+    try:
+        assert Outlook(program.core, {"x": 0.7}, False).imports == work.NUMPY_SECONDS
+        assert Outlook(adiff.program("sin(x) ** 2").core, {"x": 0.7}, False).imports == 0.0
+    finally:
+        sys.modules["numpy"] = numpy
+    assert Outlook(program.core, {"x": 0.7}, False).imports == 0.0
+
+
+def built(text: str, spec: dict[str, Any]) -> Built:
+    return build(adiff.program(text).core, spec, ["x"])
+
+
+def test_work_of_operations_on_tensors() -> None:
+    product = work.work_of(built("sum(x @ x)", {"x": (30, 30)}), [])
+    assert product is not None
+    assert product.products == 30**3
+    chain = work.work_of(built("sum(sin(x) * x)", {"x": (1_000,)}), [])
+    assert chain is not None
+    assert chain.products == 0.0
+    # The sine, the product and the sum.
+    assert (chain.arrays, chain.elements) == (3.0, 3_000.0)
+
+
+def test_a_kernel_of_numbers_spares_numpy() -> None:
+    made = "sum(linspace(0, x, 5) ** 2)"
+    assert built(made, {"x": ir.FLOAT}).spares_numpy
+    assert not built("linspace(0, x, 5) ** 2", {"x": ir.FLOAT}).spares_numpy
+    assert not built("sin(x) ** 2", {"x": ir.FLOAT}).spares_numpy

@@ -1,0 +1,157 @@
+"""What a program itself says of the tape's time and a kernel's, before anything is loaded or compiled."""
+
+from __future__ import annotations
+
+import sys
+from math import prod
+
+from ..program import core as c
+from .work import (
+    ARRAY_SECONDS,
+    ELEMENT_SECONDS,
+    NODE_SECONDS,
+    NUMPY_SECONDS,
+    OF_ELEMENTS,
+    RECORDED,
+    START_SECONDS,
+    TAPE_SECONDS,
+    TENSOR_NODE_SECONDS,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..program.core import CoreProgram
+
+# The nodes that compute.
+OPERATIONS = (c.Operator, c.Apply, c.Call, c.Method, c.Item, c.Prefix, c.Comparison)
+
+
+class Outlook:
+    """The seconds that a program will take, as far as its text and its inputs tell.
+
+    `seconds` is the most that a gradient takes, None where that cannot be read off; `imports` the seconds of what the
+    tape must import for it first, and a kernel perhaps not; `ready` the least that a kernel takes to compile.
+    """
+
+    __slots__ = ("imports", "ready", "seconds")
+
+    def __init__(self, core: CoreProgram, point: dict[str, Any], looped: bool) -> None:
+        inputs = {slot: name for name, slot in core.inputs.items()}
+        size = max((prod(getattr(x, "shape", ())) for x in point.values()), default=1)
+        tensors = any(getattr(x, "shape", ()) for x in point.values())
+        nodes = 0
+        pending: list[Any] = [core.body]
+        while pending:
+            item = pending.pop()
+            if item.__class__ is list or item.__class__ is tuple:
+                pending.extend(item)
+            elif isinstance(item, c.Node):
+                nodes += isinstance(item, OPERATIONS)
+                if (item.__class__ is c.Apply and item.op.scalar is None) or item.__class__ is c.Method:
+                    tensors = True
+                    size = max(size, counted(item.args, inputs, point))
+                pending.extend(getattr(item, name) for name in item.__slots__ if name != "site")
+        each = ARRAY_SECONDS + size * ELEMENT_SECONDS if tensors else TAPE_SECONDS
+        self.imports = NUMPY_SECONDS if tensors and "numpy" not in sys.modules else 0.0
+        self.ready = START_SECONDS + nodes * (TENSOR_NODE_SECONDS if tensors else NODE_SECONDS)
+        if looped:
+            operations = written_operations(core.body, inputs, point)
+            self.seconds = None if operations is None else operations * each
+        else:
+            self.seconds = nodes * each
+
+
+def counted(args: list[c.Expr], inputs: dict[int, str], point: dict[str, Any]) -> int:
+    """How many elements a tensor may have that is made with such arguments: the product of the integers in them."""
+    product = 1
+    pending: list[Any] = list(args)
+    while pending:
+        node = pending.pop()
+        value = written(node, inputs, point)
+        if value is not None:
+            product *= max(value, 1)
+        elif node.__class__ in (c.MakeList, c.MakeTuple):
+            pending.extend(node.items)
+        elif node.__class__ is c.Operator:
+            pending += (node.left, node.right)
+    return product
+
+
+def written(node: Any, inputs: dict[int, str], point: dict[str, Any]) -> int | None:
+    """The integer that an expression is for an input or a literal."""
+    if node.__class__ is c.Load and node.depth == 0 and node.slot in inputs:
+        node = point.get(inputs[node.slot])
+    elif node.__class__ is c.Literal:
+        node = node.value
+    return int(node) if node.__class__ in (int, float) and node == node and abs(node) < 1e15 else None
+
+
+def written_operations(body: list[c.Stmt], inputs: dict[int, str], point: dict[str, Any]) -> float | None:
+    """An upper estimate of the scalar operations of statements; None where their number cannot be read off.
+
+    A loop that data ends counts as nothing, since no kernel is compiled for it unasked.
+    """
+
+    total = 0.0
+    for s in body:
+        if s.__class__ is c.While:
+            return 0.0
+        if s.__class__ is c.Define:
+            if has_loop(s.function.code.body):
+                return None  # it may run any number of times
+            total += 10.0
+        elif s.__class__ is c.If:
+            for side in (s.body, s.orelse):
+                inner = written_operations(side, inputs, point)
+                if inner is None:
+                    return None
+                total += inner
+        elif s.__class__ is c.With:
+            inner = written_operations(s.body, inputs, point)
+            if inner is None:
+                return None
+            total += RECORDED * (inner + 10.0)
+        elif s.__class__ is c.For:
+            call = s.iterable
+            if (
+                call.__class__ is not c.Call
+                or call.function.__class__ is not c.Intrinsic
+                or call.function.name != "range"
+            ):
+                return None
+            bounds = [written(a, inputs, point) for a in call.args]
+            inner = written_operations(s.body, inputs, point)
+            if inner is None or None in bounds or not 1 <= len(bounds) <= 3 or (len(bounds) == 3 and not bounds[2]):
+                return None
+            total += len(range(*bounds)) * (inner + 1.0)  # type: ignore[arg-type]
+        else:
+            total += statement_operations(s)
+    return total
+
+
+def statement_operations(statement: c.Stmt) -> float:
+    """About how many scalar operations a statement is, or more: what a function that it calls does is not known."""
+    count, factor = 1.0, 1.0
+    pending: list[Any] = [statement]
+    while pending:
+        item = pending.pop()
+        if item.__class__ is list or item.__class__ is tuple:
+            pending.extend(item)
+        elif isinstance(item, c.Node):
+            if item.__class__ is c.Item:
+                factor = OF_ELEMENTS
+            count += 10.0 if isinstance(item, c.Call | c.Method) else isinstance(item, OPERATIONS)
+            pending.extend(getattr(item, name) for name in item.__slots__ if name != "site")
+    return count * factor
+
+
+def has_loop(body: list[c.Stmt]) -> bool:
+    return any(
+        isinstance(s, c.For | c.While)
+        or has_loop(getattr(s, "body", []))
+        or has_loop(getattr(s, "orelse", []))
+        or (s.__class__ is c.Define and has_loop(s.function.code.body))
+        for s in body
+    )
