@@ -6,17 +6,7 @@ import sys
 from math import prod
 
 from ..program import core as c
-from .work import (
-    ARRAY_SECONDS,
-    ELEMENT_SECONDS,
-    NODE_SECONDS,
-    NUMPY_SECONDS,
-    OF_ELEMENTS,
-    RECORDED,
-    START_SECONDS,
-    TAPE_SECONDS,
-    TENSOR_NODE_SECONDS,
-)
+from . import work
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,9 +43,9 @@ class Outlook:
                     tensors = True
                     size = max(size, counted(item.args, inputs, point))
                 pending.extend(getattr(item, name) for name in item.__slots__ if name != "site")
-        each = ARRAY_SECONDS + size * ELEMENT_SECONDS if tensors else TAPE_SECONDS
-        self.imports = NUMPY_SECONDS if tensors and "numpy" not in sys.modules else 0.0
-        self.ready = START_SECONDS + nodes * (TENSOR_NODE_SECONDS if tensors else NODE_SECONDS)
+        each = work.ARRAY_SECONDS + size * work.ELEMENT_SECONDS if tensors else work.TAPE_SECONDS
+        self.imports = work.NUMPY_SECONDS if tensors and "numpy" not in sys.modules else 0.0
+        self.ready = work.START_SECONDS + nodes * (work.TENSOR_NODE_SECONDS if tensors else work.NODE_SECONDS)
         if looped:
             operations = written_operations(core.body, inputs, point)
             self.seconds = None if operations is None else operations * each
@@ -112,7 +102,7 @@ def written_operations(body: list[c.Stmt], inputs: dict[int, str], point: dict[s
             inner = written_operations(s.body, inputs, point)
             if inner is None:
                 return None
-            total += RECORDED * (inner + 10.0)
+            total += work.RECORDED * (inner + 10.0)
         elif s.__class__ is c.For:
             call = s.iterable
             if (
@@ -141,7 +131,7 @@ def statement_operations(statement: c.Stmt) -> float:
             pending.extend(item)
         elif isinstance(item, c.Node):
             if item.__class__ is c.Item:
-                factor = OF_ELEMENTS
+                factor = work.OF_ELEMENTS
             count += 10.0 if isinstance(item, c.Call | c.Method) else isinstance(item, OPERATIONS)
             pending.extend(getattr(item, name) for name in item.__slots__ if name != "site")
     return count * factor
