@@ -139,7 +139,8 @@ class Derivatives:
                 # A row of the table is a direction: those of the later source serve both blocks.
                 part = table[starts[i] : starts[i] + sizes[i], starts[j] : starts[j] + sizes[j]]
                 blocks[row][column] = shaped(part, self.shape(row) + self.shape(column))
-                blocks[column][row] = shaped(part.T, self.shape(column) + self.shape(row))
+                if column != row:
+                    blocks[column][row] = shaped(part.T, self.shape(column) + self.shape(row))
         return single(value), (gradients, blocks), compiled
 
     def derivative(self, order: int) -> Found | None:
