@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 
 from .externals import ROUTINES
-from .ir import BOOL, INT
+from .ir import BOOL, FLOAT, INT
+from .llvm_extrema import accumulate, over_many
 from .llvm_host import HOST_STATEMENTS, clear
 from .llvm_values import (
     branch,
@@ -150,6 +151,28 @@ def while_(w: Writer, node: Any) -> None:
 
 
 def for_(w: Writer, node: Any) -> None:
+    found = over_many(node)
+    if found is None or w.kinds.get(found[0]) != FLOAT:
+        loop(w, node, lambda: block(w, node.body))
+        return
+    name, function, operand = found
+    before = f"before.{name}"
+    w.assign(before, w.read(name))
+
+    def step() -> None:
+        accumulate(w, name, function, expression(w, operand))
+
+    loop(w, node, step)
+    again, end = w.fresh("again"), w.fresh("end")
+    w.choose(w.value(BOOL, f"fcmp oeq double {w.read(name)[1]}, 0.0")[1], again, end, UNLIKELY)
+    w.start(again)
+    w.assign(name, w.read(before))
+    loop(w, node, lambda: block(w, node.body))
+    w.go(end)
+    w.start(end)
+
+
+def loop(w: Writer, node: Any, body_of: Callable[[], None]) -> None:
     """A loop over a range, which is worked out once. The variable keeps its last value."""
     of_range = isinstance(node.iter, ast.Call) and dotted(node.iter.func) == "range"
     if not of_range or not isinstance(node.target, ast.Name):
@@ -174,7 +197,7 @@ def for_(w: Writer, node: Any) -> None:
     else:
         w.assign(node.target.id, (INT, k))
     w.loops.append((after, on))
-    block(w, node.body)
+    body_of()
     w.loops.pop()
     w.start(on)
     following = w.value(INT, f"add nsw i64 {k}, {step}")[1]

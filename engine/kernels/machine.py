@@ -12,15 +12,15 @@ NEEDED     bytes of memory that the slot was to have, or the number that the che
 then, for each memory slot, SLOT_WORDS words: the address and, CAPACITY words on, the size in bytes
 
 The host gives the slots of results memory of its own before the call; the kernel makes the others (RESIZE), and the
-host frees them, or gives them to the next run of the same kernel: fresh pages cost more than what long loops compute.
-Nothing else is shared, so that several threads may run one kernel, each with a record of its own.
+host frees them, or keeps them for the next run of the same kernel (spare.py). Nothing else is shared, so that several threads may run one kernel, each with a record of its own.
 """
 
 from __future__ import annotations
 
 import ctypes
-from itertools import count
+import weakref
 
+from . import spare
 from .ir import BOOL, FLOAT, INT, Left, Stopped, Unsupported
 
 TYPE_CHECKING = False
@@ -106,12 +106,6 @@ class Loader:
 
 LOADER: list[Loader] = []
 
-# The most bytes that stay with the kernel that ran last, for its next run.
-MOST_SPARE = 1 << 26
-# What stays: the number of the kernel, and its slots (place in the record, address, bytes).
-SPARE: list[tuple[int, list[tuple[int, int, int]]]] = []
-NUMBERS = count()
-
 
 class Entry:
     """A kernel that can be called."""
@@ -120,7 +114,6 @@ class Entry:
         if not LOADER:
             LOADER.append(Loader())
         address, self.kept = LOADER[0].load(code)
-        self.number = next(NUMBERS)
         # Whether it never takes long between two questions: routines of libraries ask none.
         self.asks = not code.externals
         self.parameters = emitted.parameters
@@ -145,6 +138,12 @@ class Entry:
                 own.add(slot)
                 self.arrays.append((k, kind, size, FIRST_SLOT + SLOT_WORDS * slot, size * WIDTHS[kind]))
         self.taken = [FIRST_SLOT + SLOT_WORDS * slot for slot in range(self.slots) if slot not in own]
+        # The large results, which like the memory taken wait for the next call.
+        self.large = [k for k, _, _, _, width in self.arrays if width >= spare.LARGE]
+        self.large_size = sum(width for _, _, _, _, width in self.arrays if width >= spare.LARGE)
+        self.leaves = bool(self.taken or self.large)
+        self.owner = object()
+        weakref.finalize(self, spare.forget, self.owner).atexit = False
         self.fields = [f"r{k}" for k in range(len(self.results))]
 
     def __call__(
@@ -163,24 +162,22 @@ class Entry:
         """
         run = self.record()
         run[LEFT] = PLENTY if memory is None else memory
-        self.take_spare(run, memory is None)
+        had = self.taken_up(run)
         if started is not None:
             started(run)
         given = [address_of(v) if addressed else v for addressed, v in zip(self.addressed, values)]
-        arrays = self.provide(run)
+        arrays = self.provide(run, had)
         results = self.structure()
         exception = ctypes.c_void_p()
 
         def call() -> int:
-            status: int = 1
             try:
-                status = self.function(
+                return self.function(  # type: ignore[no-any-return]
                     ctypes.addressof(results), ctypes.addressof(exception), ctypes.addressof(run), *given
                 )
             finally:
-                self.free(run, status == 0 and memory is None)
+                self.put_away(run, arrays)
                 del kept[:]
-            return status
 
         # A kernel that has been told to stop may run for a moment longer: what it reads and writes is kept until then.
         kept: list[Any] = [values, arrays]
@@ -201,44 +198,45 @@ class Entry:
             # The signal was none that ends anything.
             self.asks = False
             return self(*values, memory=memory, patient=patient, started=started)
+        if status and had is not None and run[WHY] == NO_MEMORY:
+            # A slot that this call needs less of than the last one may hold what another lacks.
+            spare.forget(self.owner)
+            return self(*values, memory=memory, patient=patient, started=started)
         if status:
             raise Left(run[WHY], run[WHERE], run[NEEDED])
         return tuple([arrays[k] if k in arrays else getattr(results, name) for k, name in enumerate(self.fields)])
 
-    def provide(self, run: Any) -> dict[int, Any]:
+    def taken_up(self, run: Any) -> spare.Spare | None:
+        """What the last call left, its slots given to this run."""
+        had = spare.taken_up(self.owner) if self.leaves else None
+        if had is None:
+            return None
+        if had.size > run[LEFT]:
+            had.free()
+            return None
+        run[LEFT] -= had.size
+        run[FIRST_SLOT:] = had.words[FIRST_SLOT:]
+        return had
+
+    def provide(self, run: Any, had: spare.Spare | None) -> dict[int, Any]:
         """Arrays for the results that are arrays, in the slots where the kernel looks for them."""
         arrays: dict[int, Any] = {}
         for k, kind, size, place, width in self.arrays:
-            made = arrays[k] = array_of(kind, size)
+            made = had.array(k) if had is not None else None
+            if made is None:
+                made = array_of(kind, size)
+            arrays[k] = made
             run[place] = address_of(made)
             run[place + CAPACITY] = width
         return arrays
 
-    def take_spare(self, run: Any, may: bool) -> None:
-        """Give a run the slots that the last one of this kernel left, if it `may` have them; others' are freed."""
-        try:
-            owner, slots = SPARE.pop()
-        except IndexError:
-            return
-        if may and owner == self.number:
-            for place, address, size in slots:
-                run[place], run[place + CAPACITY] = address, size
-        else:
-            release(slots)
-
-    def free(self, run: Any, keep: bool) -> None:
-        """Give back what the kernel took, or `keep` it for its next run."""
-        slots = [(place, run[place], run[place + CAPACITY]) for place in self.taken if run[place]]
-        if keep and slots and not SPARE and sum(size for _, _, size in slots) <= MOST_SPARE:
-            SPARE.append((self.number, slots))
-        else:
-            release(slots)
-
-
-def release(slots: list[tuple[int, int, int]]) -> None:
-    """Free the memory of slots."""
-    for _, address, _ in slots:
-        ctypes.pythonapi.PyMem_RawFree(ctypes.c_void_p(address))
+    def put_away(self, run: Any, arrays: dict[int, Any]) -> None:
+        """Leave what the kernel took, and its large results, to the next call."""
+        if self.leaves:
+            words = run[:]
+            size = sum([words[place + CAPACITY] for place in self.taken])
+            large = {k: arrays[k] for k in self.large}
+            spare.leave(self.owner, spare.Spare(words, self.taken, size, large, self.large_size))
 
 
 def array_of(kind: str, size: int) -> Any:

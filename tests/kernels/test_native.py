@@ -266,3 +266,39 @@ def test_helpers_are_found_whole(name: str) -> None:
 
 def test_what_is_no_helper_is_not_found() -> None:
     assert helper_text("open") is None
+
+
+LONG = 100
+MANY = {
+    "numbers": [math.sin(7.0 * k) for k in range(LONG)],
+    "with a nan": [math.nan if k == 37 else math.sin(7.0 * k) for k in range(LONG)],
+    "a nan at the end": [math.nan if k == LONG - 1 else math.inf for k in range(LONG)],
+    "a zero last below": [-0.0 if k == 70 else 0.0 if k == 3 else -1.0 for k in range(LONG)],
+    "a zero last above": [0.0 if k == 70 else -0.0 if k == 3 else 1.0 for k in range(LONG)],
+    "zeros": [0.0 if k % 3 else -0.0 for k in range(LONG)],
+    "infinities": [(-1.0) ** k * math.inf for k in range(LONG)],
+    "one side": [-math.inf] * LONG,
+}
+
+
+@pytest.mark.parametrize("function", ["_maximum", "_minimum"])
+def test_extrema_of_many_numbers_keep_a_nan_and_the_last_of_equal_zeros(function: str) -> None:
+    text = (
+        f"def kernel(run, x):\n    s = x[0]\n    for i in range({LONG}):\n        s = {function}(s, x[i])\n"
+        f"    t = 0.5\n    for i in range({LONG}):\n        t = {function}(t, 2.0 * x[i] * x[i])\n    return s, t, i\n"
+    )
+    own, numba = entries(text, "F", "ffi")
+    python = by_python(text)
+    for name, numbers in MANY.items():
+        given = np.array(numbers)
+        expected = [bits(x) for x in python(given)]
+        assert [bits(x) for x in own(given)] == expected, name
+        assert [bits(x) for x in numba(given)] == expected, name
+
+
+def test_extrema_of_many_numbers_are_found_on_vectors() -> None:
+    text = f"def kernel(run, x):\n    s = x[0]\n    for i in range({LONG}):\n        s = _maximum(s, x[i])\n    return (s,)\n"
+    found, _ = llvm_module.module_text(Emitted(text, "F", ["f"], 0))
+    module = binding.parse_assembly(found)
+    native.optimise(module, native.target_machine(), True)
+    assert re.search(r"call <\d+ x double> @llvm\.maximum", str(module))

@@ -1,0 +1,46 @@
+"""Loops over the largest or the smallest of many numbers.
+
+`s = _maximum(s, x[i])` keeps a nan, and of equal numbers the last, which is what decides between 0.0 and -0.0; the compiler
+cannot do either on vectors. LLVM's own maximum and minimum keep a nan too, but -0.0 is less than 0.0 to them: so a loop
+that found a zero is run once more as it is written.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from .ir import FLOAT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .llvm_writer import Value, Writer
+
+EXTREMA = {"_maximum": "maximum", "_minimum": "minimum"}
+# Shorter loops are not worth more code.
+LEAST_TRIPS = 64
+
+
+def over_many(node: ast.For) -> tuple[str, str, ast.expr] | None:
+    """(accumulator, function, operand) of a loop of many iterations that does nothing but look for an extremum."""
+    match node:
+        case ast.For(
+            iter=ast.Call(args=[ast.Constant(value=int(trips))]),
+            body=[
+                ast.Assign(
+                    targets=[ast.Name(id=name)],
+                    value=ast.Call(func=ast.Name(id=called), args=[ast.Name(id=first), operand]),
+                )
+            ],
+        ) if called in EXTREMA and name == first and trips >= LEAST_TRIPS:
+            read = {inner.id for inner in ast.walk(operand) if isinstance(inner, ast.Name)}
+            if name not in read:
+                return name, called, operand
+    return None
+
+
+def accumulate(w: Writer, name: str, function: str, operand: Value) -> None:
+    """One step of such a loop, of floats, by LLVM's function."""
+    own = EXTREMA[function]
+    w.module.declare(f"double @llvm.{own}.f64(double, double)")
+    texts = [f"double {w.to(FLOAT, x)[1]}" for x in (w.read(name), operand)]
+    w.assign(name, w.value(FLOAT, f"call double @llvm.{own}.f64({', '.join(texts)})"))

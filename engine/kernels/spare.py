@@ -1,0 +1,90 @@
+"""Memory that kernels leave to their next call.
+
+Memory that the system has just given is filled with zeros a page at a time, when it is first touched. For a kernel that
+goes through its arrays a few times that is most of the time, so what a kernel took, and the results that nobody holds
+any more, wait for its next call: LIMIT bytes at most, those of the kernels that ran last.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+LIMIT = 64 << 20
+# Smaller arrays come from memory that NumPy and the allocator keep themselves.
+LARGE = 1 << 16
+
+
+class Spare:
+    """What one call left: `words` describe the slots, of which those at `taken` hold memory of `size` bytes, and
+    `results` are its large arrays, by number, of `result_size` bytes."""
+
+    __slots__ = ("result_size", "results", "size", "taken", "words")
+
+    def __init__(
+        self, words: list[int], taken: Sequence[int], size: int, results: dict[int, Any], result_size: int
+    ) -> None:
+        self.words = words
+        self.taken = taken
+        self.size = size
+        self.results = results
+        self.result_size = result_size
+
+    def array(self, number: int) -> Any:
+        """The array of a result if nobody else holds it, to be written again; else None."""
+        array = self.results.pop(number, None)
+        # This function's own, and that of the call.
+        if array is not None and sys.getrefcount(array) == 2 and array.flags.writeable:
+            return array
+        return None
+
+    def free(self) -> None:
+        free(self.words, self.taken)
+        self.results.clear()
+
+
+# By kernel, in the order of their calls. Threads share it: every step is one that no other thread parts.
+SPARE: dict[object, Spare] = {}
+
+
+def taken_up(owner: object) -> Spare | None:
+    """What the last call of a kernel left. It is the caller's from here on."""
+    return SPARE.pop(owner, None)
+
+
+def leave(owner: object, spare: Spare) -> None:
+    """Keep what a call leaves, as far as there is room."""
+    if spare.size + spare.result_size > LIMIT:
+        spare.results.clear()
+        spare.result_size = 0
+    if spare.size > LIMIT:
+        spare.free()
+        return
+    forget(owner)
+    SPARE[owner] = spare
+    waiting = list(SPARE.items())
+    total = sum(other.size + other.result_size for _, other in waiting)
+    for oldest, other in waiting:
+        if total <= LIMIT:
+            break
+        total -= other.size + other.result_size
+        forget(oldest)
+
+
+def forget(owner: object) -> None:
+    """Give back what waits for a kernel."""
+    spare = SPARE.pop(owner, None)
+    if spare is not None:
+        spare.free()
+
+
+def free(words: Any, taken: Sequence[int]) -> None:
+    """Give back the memory of slots."""
+    for place in taken:
+        if words[place]:
+            ctypes.pythonapi.PyMem_RawFree(ctypes.c_void_p(words[place]))
