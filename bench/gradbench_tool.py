@@ -342,6 +342,7 @@ class Tool:
         timings: list[dict[str, Any]] = []
         elapsed, done, least, seconds = 0, 0, runs.get("min_runs", 1), runs.get("min_seconds", 0)
         while done < least or elapsed < seconds * 1e9:
+            found = None  # what nobody holds, the next run may write in
             start = time.perf_counter_ns()
             found = function(point)
             compiled = not timings and "kernel" in self.engine.used.values()
