@@ -12,7 +12,8 @@ NEEDED     bytes of memory that the slot was to have, or the number that the che
 then, for each memory slot, SLOT_WORDS words: the address and, CAPACITY words on, the size in bytes
 
 The host gives the slots of results memory of its own before the call; the kernel makes the others (RESIZE), and the
-host frees them, or keeps them for the next run of the same kernel (spare.py). Nothing else is shared, so that several threads may run one kernel, each with a record of its own.
+host frees them, or keeps them for the next run of the same kernel (spare.py). Nothing else is shared, so that several
+threads may run one kernel, each with a record of its own.
 """
 
 from __future__ import annotations
