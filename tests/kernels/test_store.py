@@ -79,7 +79,7 @@ def test_second_process_builds_nothing(folder: Path) -> None:
     loaded = set(second[5])
     assert not loaded & {"numba", "scipy", "numpy", "lark"}
     mine = {name.removeprefix("adiff.engine.kernels.") for name in loaded if name.startswith("adiff.engine.kernels.")}
-    assert mine == {"answers", "built", "emitted", "inputs", "ir", "machine", "runtime", "store", "work"}
+    assert mine == {"answers", "built", "emitted", "inputs", "ir", "machine", "runtime", "spare", "store", "work"}
 
 
 def test_a_kernel_is_found_again(folder: Path, compiled: list[Any]) -> None:
