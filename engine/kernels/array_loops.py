@@ -184,6 +184,10 @@ class Loops:
         else:
             self.leave_if(OPERATORS["logical_not"](condition))
 
+    def leave_unless_finite(self, x: Lazy) -> None:
+        """Leave the kernel for a matrix with infinities or nan: what LAPACK makes of them, or says, is the tape's."""
+        self.leave_unless(OPERATORS["isfinite"](x))
+
     def either(self, condition: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
         """`then()` if a condition holds, else `orelse()`: floats, of which only the one that is needed is computed."""
         builder = self.builder

@@ -35,6 +35,10 @@ LN2, LN10 = math.log(2.0), math.log(10.0)
 WHOLE_POWERS = 100
 # Beyond it tanh is 1 to the last digit, and sinh still far from overflow.
 FLAT = 300.0
+# Beyond it 1/z**2 is nothing beside 1, and a square would overflow.
+FAR = 1e150
+# Where the square root scales, so that the modulus neither overflows nor is a denormal number.
+LARGE, TINY = 2.0**1020, 2.0**-960
 
 
 def of(name: str, *args: Any, **static: Any) -> Any:
@@ -105,9 +109,15 @@ def logarithm(z: Parts) -> Parts:
 def root(z: Parts) -> Parts:
     """The square root with a real part that is not negative, as C has it: no digit cancels."""
     right, below = of("greater_equal", z[0], 0.0), of("signbit", z[1])
-    large = of("sqrt", 0.5 * (modulus(z) + choose(right, z[0], -z[0])))
-    small = choose(of("equal", large, 0.0), z[1], of("divide", 0.5 * z[1], large))
-    return choose(right, large, choose(below, -small, small)), choose(right, small, choose(below, -large, large))
+    size, height = of("abs", z[0]), of("abs", z[1])
+    over, under = of("greater", of("maximum", size, height), LARGE), of("less", of("maximum", size, height), TINY)
+    scale, back = choose(over, 0.25, choose(under, 2.0**120, 1.0)), choose(over, 2.0, choose(under, 2.0**-60, 1.0))
+    size, height = size * scale, height * scale
+    large = of("sqrt", 0.5 * (of("hypot", size, height) + size))
+    small = choose(of("equal", large, 0.0), height, of("divide", 0.5 * height, large))
+    large, small = large * back, choose(of("isinf", height), height, small * back)
+    re, im = choose(right, large, small), choose(right, small, large)
+    return re, choose(below, -im, im)
 
 
 def power(a: Parts, b: Parts) -> Parts:
@@ -115,6 +125,8 @@ def power(a: Parts, b: Parts) -> Parts:
     if whole and abs(b[0]) < WHOLE_POWERS:
         return whole_power(a, int(b[0]))
     found = exponential(product(b, logarithm(a)))
+    if b[1].__class__ not in (int, float) or b[1] == 0:
+        found = either(whole_exponent(b), small_whole_power(a, b[0]), found)
     at_zero = either(of("greater", b[0], 0.0), (0.0, 0.0), (math.nan, math.nan))
     unit = of("logical_and", of("equal", b[0], 0.0), of("equal", b[1], 0.0))
     zero = of("logical_and", of("equal", a[0], 0.0), of("equal", a[1], 0.0))
@@ -139,27 +151,59 @@ def whole_power(a: Parts, n: int) -> Parts:
     return either(zero, (math.nan, math.nan), quotient((1.0, 0.0), found))
 
 
+def whole_exponent(b: Parts) -> Any:
+    """Whether an exponent is a whole number for which NumPy multiplies."""
+    few = of("logical_and", of("less", of("abs", b[0]), float(WHOLE_POWERS)), of("equal", b[1], 0.0))
+    return of("logical_and", of("equal", b[0], of("floor", b[0])), few)
+
+
+def small_whole_power(a: Parts, n: Any) -> Parts:
+    """`whole_power` for an exponent that is known when the kernel runs: all squares, of which the bits choose."""
+    rest, factor = of("minimum", of("abs", n), float(WHOLE_POWERS)), a
+    found: Parts = (1.0, 0.0)
+    begun: Any = False
+    for bit in range(WHOLE_POWERS.bit_length()):
+        half = of("floor", 0.5 * rest)
+        odd = of("not_equal", rest, 2.0 * half)
+        found = either(odd, either(begun, product(found, factor), factor) if bit else factor, found)
+        begun = of("logical_or", begun, odd) if bit else odd
+        rest, factor = half, product(factor, factor)
+    return either(of("less", n, 0.0), quotient((1.0, 0.0), found), found)
+
+
+def times(a: Any, b: Any) -> Any:
+    """a*b, where a zero stays one beside what is not finite: what is 0 on an axis is so up to its end."""
+    lone = of("logical_and", of("equal", a, 0.0), of("logical_not", of("isfinite", b)))
+    return choose(lone, a * choose(of("isinf", b), of("copysign", 1.0, b), 1.0), a * b)
+
+
 def sine(z: Parts) -> Parts:
-    return of("sin", z[0]) * of("cosh", z[1]), of("cos", z[0]) * of("sinh", z[1])
+    return times(of("sin", z[0]), of("cosh", z[1])), times(of("sinh", z[1]), of("cos", z[0]))
 
 
 def cosine(z: Parts) -> Parts:
-    return of("cos", z[0]) * of("cosh", z[1]), -(of("sin", z[0]) * of("sinh", z[1]))
+    over, under = of("sin", z[0]), of("sinh", z[1])
+    return of("cos", z[0]) * of("cosh", z[1]), -choose(of("equal", over, 0.0), times(over, under), times(under, over))
 
 
 def hyperbolic_sine(z: Parts) -> Parts:
-    return of("sinh", z[0]) * of("cos", z[1]), of("cosh", z[0]) * of("sin", z[1])
+    return times(of("sinh", z[0]), of("cos", z[1])), times(of("sin", z[1]), of("cosh", z[0]))
 
 
 def hyperbolic_cosine(z: Parts) -> Parts:
-    return of("cosh", z[0]) * of("cos", z[1]), of("sinh", z[0]) * of("sin", z[1])
+    over, under = of("sinh", z[0]), of("sin", z[1])
+    return of("cosh", z[0]) * of("cos", z[1]), choose(of("equal", over, 0.0), times(over, under), times(under, over))
 
 
 def hyperbolic_tangent(z: Parts) -> Parts:
     x = of("maximum", of("minimum", z[0], FLAT), -FLAT)
     s, c = of("sinh", x), of("cos", z[1])
     scale = s * s + c * c
-    return of("divide", s * of("cosh", x), scale), of("divide", of("sin", z[1]) * c, scale)
+    half, decay = of("sin", z[1]) * c, of("exp", -of("abs", z[0]))
+    flat = of("greater", of("abs", z[0]), FLAT)
+    im = choose(flat, 4.0 * (half * decay) * decay, of("divide", half, scale))
+    re = of("divide", s * of("cosh", x), scale)
+    return choose(of("equal", z[0], 0.0), z[0], re), choose(of("equal", z[1], 0.0), z[1], im)
 
 
 def turned(function: Callable[[Parts], Parts]) -> Callable[[Parts], Parts]:
@@ -176,26 +220,49 @@ def one_over(function: Callable[[Parts], Parts]) -> Callable[[Parts], Parts]:
     return lambda z: quotient((1.0, 0.0), function(z))
 
 
+def far(z: Parts) -> Any:
+    return of("greater", of("maximum", of("abs", z[0]), of("abs", z[1])), FAR)
+
+
+def twice_far(z: Parts) -> Any:
+    """log(2|z|) for large z: what the inverse functions tend to."""
+    return of("log", of("hypot", 0.5 * z[0], 0.5 * z[1])) + 2.0 * LN2
+
+
 def inverse_sine(z: Parts) -> Parts:
     p, q = root((1.0 - z[0], -z[1])), root((1.0 + z[0], z[1]))
-    return of("arctan2", z[0], p[0] * q[0] - p[1] * q[1]), of("arcsinh", p[0] * q[1] - p[1] * q[0])
+    near = of("arctan2", z[0], p[0] * q[0] - p[1] * q[1]), of("arcsinh", p[0] * q[1] - p[1] * q[0])
+    limit = of("arctan2", z[0], of("abs", z[1])), of("copysign", twice_far(z), z[1])
+    return either(far(z), limit, near)
 
 
 def inverse_cosine(z: Parts) -> Parts:
     p, q = root((1.0 - z[0], -z[1])), root((1.0 + z[0], z[1]))
-    return 2.0 * of("arctan2", p[0], q[0]), of("arcsinh", q[0] * p[1] - q[1] * p[0])
+    near = 2.0 * of("arctan2", p[0], q[0]), of("arcsinh", q[0] * p[1] - q[1] * p[0])
+    limit = of("arctan2", of("abs", z[1]), z[0]), -of("copysign", twice_far(z), z[1])
+    return either(far(z), limit, near)
 
 
 def inverse_hyperbolic_cosine(z: Parts) -> Parts:
     p, q = root((z[0] - 1.0, z[1])), root((z[0] + 1.0, z[1]))
-    return of("arcsinh", p[0] * q[0] + p[1] * q[1]), 2.0 * of("arctan2", p[1], q[0])
+    near = of("arcsinh", p[0] * q[0] + p[1] * q[1]), 2.0 * of("arctan2", p[1], q[0])
+    return either(far(z), (twice_far(z), of("arctan2", z[1], z[0])), near)
 
 
 def inverse_hyperbolic_tangent(z: Parts) -> Parts:
-    x, y = z
+    """In the right half plane, where the argument of log1p is positive: the function is odd."""
+    x, y = of("abs", z[0]), z[1]
     apart = (1.0 - x) * (1.0 - x) + y * y
-    angle = of("arctan2", 2.0 * y, (1.0 - x) * (1.0 + x) - y * y)
-    return 0.25 * of("log1p", of("divide", 4.0 * x, apart)), 0.5 * angle
+    beside = of("logical_and", of("equal", x, 1.0), of("less", of("abs", y), 1.0 / FAR))
+    at_one = 0.5 * (LN2 - of("log", of("abs", y)))
+    size = of("hypot", x, y)
+    far_off = choose(of("isinf", size), 0.0, of("divide", of("divide", x, size), size))
+    # 1/z, of which the square is nothing beside 1 long before it overflows.
+    distant = far(z)
+    re = choose(beside, at_one, 0.25 * of("log1p", of("divide", 4.0 * x, apart)))
+    im = 0.5 * of("arctan2", 2.0 * y, (1.0 - x) * (1.0 + x) - y * y)
+    found = either(distant, (far_off, of("copysign", 0.5 * math.pi, y)), (re, im))
+    return of("copysign", found[0], z[0]), found[1]
 
 
 def expm1(z: Parts) -> Parts:
@@ -261,10 +328,6 @@ SMOOTH: dict[str, Callable[..., Any]] = {
     "isinf": lambda z: of("logical_or", of("isinf", z[0]), of("isinf", z[1])),
     "isfinite": lambda z: of("logical_and", of("isfinite", z[0]), of("isfinite", z[1])),
     "isreal": lambda z: of("equal", z[1], 0.0),
-    "sin": sine,
-    "cos": cosine,
-    "sinh": hyperbolic_sine,
-    "cosh": hyperbolic_cosine,
     "bernoulli_variance": lambda z: product(z, minus((1.0, 0.0), z)),
     "one_minus_square": lambda z: product(minus((1.0, 0.0), z), plus((1.0, 0.0), z)),
     "stop_gradient": lambda z: (of("stop_gradient", z[0]), of("stop_gradient", z[1])),
@@ -286,6 +349,10 @@ RULED: dict[str, Callable[..., Any]] = {
     "log2": lambda z: scaled(logarithm(z), 1.0 / LN2),
     "log10": lambda z: scaled(logarithm(z), 1.0 / LN10),
     "log1p": log1p,
+    "sin": sine,
+    "cos": cosine,
+    "sinh": hyperbolic_sine,
+    "cosh": hyperbolic_cosine,
     "tan": turned(hyperbolic_tangent),
     "tanh": hyperbolic_tangent,
     "sech": one_over(hyperbolic_cosine),

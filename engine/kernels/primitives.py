@@ -91,7 +91,7 @@ def _divisor_unit(b):
 
 @inlined
 def _sign(x):
-    return 1.0 if x > 0.0 else (-1.0 if x < 0.0 else x)
+    return 1.0 if x > 0.0 else (-1.0 if x < 0.0 else x + 0.0)
 
 
 @inlined
@@ -101,12 +101,12 @@ def _squared_difference(a, b):
 
 @inlined
 def _minimum(a, b):
-    return a if a < b or a != a else b
+    return a if a <= b or a != a else b
 
 
 @inlined
 def _maximum(a, b):
-    return a if a > b or a != a else b
+    return a if a >= b or a != a else b
 
 
 @inlined

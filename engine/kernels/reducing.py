@@ -82,7 +82,8 @@ class Reducing(Loops):
 
         def finish(inner: tuple[int, ...], at: At) -> Any:
             first = at((0,) * len(inner))
-            return self.fold_over(inner, (first,), lambda index, best: (join(best, at(index)),))[0]
+            # Of equal numbers NumPy's reduction keeps the last, and the row its first operand.
+            return self.fold_over(inner, (first,), lambda index, best: (join(at(index), best),))[0]
 
         return self.reduced(name, x, axis, keepdims, finish, x.kind)
 

@@ -28,9 +28,10 @@ class Rotating(Sorting, Routines):
 
     def eigh(self, x: Any) -> Any:
         """Rising eigenvalues of the symmetric part of a matrix by Jacobi's rotations, and the vectors to go with them."""
+        x = self.square(x)
+        self.leave_unless_finite(x)
         if self.builder.signed:
             return self.eigh_by_lapack(x)
-        x = self.square(x)
         n = x.shape[-1]
         batch = x.shape[:-2]
         values, vectors = self.changing((*batch, n)), self.changing(x.shape)
@@ -114,6 +115,7 @@ class Rotating(Sorting, Routines):
     def matrix_rank(self, x: Any, tol: Any) -> Any:
         """The number of singular values above rounding, or above `tol`."""
         x = self.settled(x)
+        self.leave_unless_finite(x)
         s = (self.svd_by_lapack(x) if self.builder.signed else self.singular(x, False))[1]
         size = EPSILON * max(x.shape[-2:])
         least = OPERATORS["max"](s, axis=-1, keepdims=True) * size if tol is None else float(tol)

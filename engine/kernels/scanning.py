@@ -52,12 +52,16 @@ class Scanning(Loops):
         """The running sums along an axis."""
         x = lazy(self.builder, x)
         kind = INT if x.kind == BOOL else x.kind
-        return self.scan(x, axis, kind, 0.0 if kind == FLOAT else 0, lambda a, b: a + b, exclusive, reverse)
+        # What adds nothing to a -0.0 either.
+        start = 0 if kind == INT else 0.0 if exclusive else -0.0
+        return self.scan(x, axis, kind, start, lambda a, b: a + b, exclusive, reverse)
 
     def cumulative(self, row: str, x: Any, axis: int) -> Any:
         """The running results of a row of two inputs along an axis."""
         x = lazy(self.builder, x)
-        return self.scan(x, axis, INT if x.kind == BOOL else x.kind, None, OPERATORS[row])
+        kind = INT if x.kind == BOOL else x.kind
+        # Of equal numbers the extrema take the first of their operands, and NumPy's running extrema the last element.
+        return self.scan(x, axis, kind, None, lambda state, item: OPERATORS[row](item, state))
 
     def linear_recurrence(self, a: Any, b: Any, reverse: bool) -> Any:
         """Along axis 0: s[0] = b[0], s[k] = a[k] * s[k-1] + b[k]; from the other end if reverse."""

@@ -171,6 +171,7 @@ class Solving(Rotating, Multiplying):
     def solve(self, a: Any, b: Any) -> Any:
         """The solution of a x = b for a vector or a matrix of columns."""
         a, b = self.square(a), self.settled(b)
+        self.leave_unless_finite(a)
         n = a.shape[-1]
         rank = 1 if b.ndim == 1 else 2
         if b.ndim == 0 or b.shape[-rank] != n:
@@ -216,6 +217,7 @@ class Solving(Rotating, Multiplying):
     def pivots(self, x: Any, starts: tuple[Any, ...], step: Callable[..., Any], results: int) -> list[Lazy]:
         """For each matrix of a batch what folding over its pivots, from the sign of the permutation, gives."""
         x = self.square(x)
+        self.leave_unless_finite(x)
         n = x.shape[-1]
         batch, part = self.batches([x], [2])
         outs = [self.empty(batch) for _ in range(results)]
@@ -301,6 +303,7 @@ class Solving(Rotating, Multiplying):
     def qr(self, x: Any) -> Any:
         """The reduced QR factorisation of a matrix that is not wide, by Householder's reflections as LAPACK has them."""
         x = self.settled(x)
+        self.leave_unless_finite(x)
         m, n = x.shape[-2:]
         batch = x.shape[:-2]
         q, r = self.changing((*batch, m, n), zero=True), self.changing((*batch, n, n), zero=True)

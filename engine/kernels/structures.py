@@ -131,7 +131,8 @@ def unpacked(value: Any, structure: Structure) -> Any:
         start, shape = structure[1], tuple(structure[2])
         re, im = (part(start + k * prod(shape), shape).value for k in (0, 1))
         if not shape:
-            return complex(re, im)
+            # Of arrays without axes, complex() would add im*1j to re: a zero would lose its sign.
+            return complex(float(re), float(im))
         import numpy as np
 
         found = np.empty(shape, dtype=np.complex128)

@@ -40,7 +40,7 @@ relu = elementwise(
 )  # fmt: skip
 relu6 = elementwise(
     "relu6", "x", [lambda y, x: choose(x > 0, choose(x < 6, 1.0, 0.0), 0.0)],
-    scalar=lambda x: min(max(x, 0.0), 6.0) if x == x else x, array=lambda np, x: np.minimum(np.maximum(x, 0), 6),
+    scalar=lambda x: min(max(x, 0.0), 6.0) if x == x else x, array=lambda np, x: np.minimum(6, np.maximum(0, x)),
     kernel="_clip({0}, 0.0, 6.0)",
     dtype="float", accepts="bif",
     domain=[(0.5, 5)], singular=[_corner("relu6", 0, 0, 1), _corner("relu6", 6, 0, 1)],
@@ -96,7 +96,7 @@ leaky_relu_hundredth = composite(
 elu = elementwise(
     "elu", "x | alpha=1.0", [lambda y, x, alpha: choose(x > 0, 1.0, alpha * exp(choose(x > 0, 0.0, x)))],
     scalar=lambda x, alpha: x if x > 0 else alpha * math.expm1(x),
-    array=lambda np, x, alpha: np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0))), dtype="float", accepts="bif",
+    array=lambda np, x, alpha: np.where(x > 0, x, alpha * np.expm1(np.minimum(0, x))), dtype="float", accepts="bif",
     kernel="({0} if {0} > 0.0 else {alpha} * math.expm1({0}))",
     domain=[(-3, 3)],
     doc="x where it is positive, else alpha*(exp(x) - 1).", example=("elu(2.0)", 2.0),
@@ -109,7 +109,7 @@ selu = elementwise(
     "selu", "x",
     [lambda y, x: choose(x > 0, SELU_SCALE, SELU_SCALE * SELU_ALPHA * exp(choose(x > 0, 0.0, x)))],
     scalar=lambda x: SELU_SCALE * (x if x > 0 else SELU_ALPHA * math.expm1(x)),
-    array=lambda np, x: SELU_SCALE * np.where(x > 0, x, SELU_ALPHA * np.expm1(np.minimum(x, 0))), dtype="float",
+    array=lambda np, x: SELU_SCALE * np.where(x > 0, x, SELU_ALPHA * np.expm1(np.minimum(0, x))), dtype="float",
     accepts="bif", domain=[(0.5, 3)],
     kernel=f"({SELU_SCALE!r} * ({{0}} if {{0}} > 0.0 else {SELU_ALPHA!r} * math.expm1({{0}})))",
     singular=[

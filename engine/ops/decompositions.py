@@ -341,6 +341,9 @@ def _eigh_dtype(op: Operation, dtypes: list[DType], attributes: Any) -> tuple[DT
 
 def _eigh(np: Any, x: Any) -> Any:
     square("eigh", x.shape)
+    if not np.isfinite(x).all():
+        # LAPACK's eigh drops a nan from the spectrum and says nothing.
+        raise np.linalg.LinAlgError("Array must not contain infs or NaNs")
     return tuple(np.linalg.eigh((x + np.conj(np.swapaxes(x, -1, -2))) * 0.5))
 
 

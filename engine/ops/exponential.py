@@ -50,7 +50,11 @@ def _expm1(np: Any, x: Any) -> Any:
         return np.expm1(x)
     # e**(u + iv) - 1 = expm1(u) cos(v) - 2 sin(v/2)**2 + i e**u sin(v)
     u, v = np.real(x), np.imag(x)
-    return np.expm1(u) * np.cos(v) - 2 * np.sin(v / 2) ** 2 + 1j * (np.exp(u) * np.sin(v))
+    found = np.array(x, dtype=np.result_type(x, np.complex64))
+    # Not re + 1j*im, in which a zero loses its sign.
+    found.real = np.expm1(u) * np.cos(v) - 2 * np.sin(v / 2) ** 2
+    found.imag = np.exp(u) * np.sin(v)
+    return found
 
 
 expm1 = elementwise(

@@ -96,7 +96,7 @@ round_half_even = zero(
 
 def _signum_scalar(x: Any) -> Any:
     if x.__class__ is float:
-        return math.copysign(1.0, x) if x and x == x else x
+        return math.copysign(1.0, x) if x and x == x else x + 0.0
     return (x > 0) - (x < 0)
 
 
@@ -185,6 +185,9 @@ heaviside = elementwise(
 
 
 # --- extremes -------------------------------------------------------------------------------------------------------
+#
+# The first of equal numbers is taken, as Python's max and min do: 0.0 and -0.0 are equal. NumPy's maximum and minimum
+# take the second, so they get their operands in the other order.
 
 
 def _tie(tensorflow: float, name: str, index: int) -> Singular:
@@ -196,14 +199,14 @@ def _tie(tensorflow: float, name: str, index: int) -> Singular:
 
 maximum = elementwise(
     "maximum", "a, b", [lambda y, a, b: choose(a > b, 1.0, 0.0), lambda y, a, b: choose(b > a, 1.0, 0.0)],
-    scalar=lambda a, b: a if a > b or a != a else b, array=lambda np, a, b: np.maximum(a, b), dtype="arithmetic",
+    scalar=lambda a, b: a if a >= b or a != a else b, array=lambda np, a, b: np.maximum(b, a), dtype="arithmetic",
     accepts="bif", domain=[(0, 1), (2, 3)], singular=[_tie(1.0, "maximum", 0), _tie(0.0, "maximum", 1)],
     kernel="_maximum({0}, {1})",
     doc="The larger of a and b, element by element.", example=("maximum(2, 3)", 3),
 )  # fmt: skip
 minimum = elementwise(
     "minimum", "a, b", [lambda y, a, b: choose(a < b, 1.0, 0.0), lambda y, a, b: choose(b < a, 1.0, 0.0)],
-    scalar=lambda a, b: a if a < b or a != a else b, array=lambda np, a, b: np.minimum(a, b), dtype="arithmetic",
+    scalar=lambda a, b: a if a <= b or a != a else b, array=lambda np, a, b: np.minimum(b, a), dtype="arithmetic",
     accepts="bif", domain=[(0, 1), (2, 3)], singular=[_tie(1.0, "minimum", 0), _tie(0.0, "minimum", 1)],
     kernel="_minimum({0}, {1})",
     doc="The smaller of a and b, element by element.", example=("minimum(2, 3)", 2),
@@ -262,7 +265,7 @@ clip_between = elementwise(
         lambda y, x, low, high: choose(x < low, choose(low > high, 0.0, 1.0), 0.0),
         lambda y, x, low, high: choose(x > high, 1.0, choose(low > high, 1.0, 0.0)),
     ],
-    scalar=_clip_scalar, array=lambda np, x, low, high: np.minimum(np.maximum(x, low), high), dtype="arithmetic",
+    scalar=_clip_scalar, array=lambda np, x, low, high: np.minimum(high, np.maximum(low, x)), dtype="arithmetic",
     accepts="bif", domain=[(-1, 1), (-3, -2), (2, 3)],
     kernel="_clip({0}, {1}, {2})",
     singular=[

@@ -148,3 +148,69 @@ def test_random_programs() -> None:
         writer = Writer(seed)
         compiled += agree(writer.program(), writer.point(), None, "grad", 1e-11) == ""
     assert compiled > 0.9 * MANY
+
+
+INF = float("inf")
+AXES = [complex(re, im) for re in (-INF, -2.0, -0.0, 0.0, 2.0, INF) for im in (-INF, -2.0, -0.0, 0.0, 2.0, INF)]
+# Beside the points where the inverse functions branch, and where squares over- or underflow.
+EDGES = [
+    -1 + 1e-6j, 1 + 1e-6j, -1 - 1e-9j, -1 + 1e-170j, 1e-9 + 1j, 1e-9 - 1j, -1e-170 - 1j, 1e160 + 1e160j, -1e200 + 1j,
+    1 - 1e200j, 1e308 + 1e308j, -1e308 - 1e308j, 3e-320 + 1e-320j, -3e-320 + 1e-322j, 310 + 0.5j, 0.5 - 310j,
+]  # fmt: skip
+OF_NUMPY = {
+    "atanh": np.arctanh, "atan": np.arctan, "asin": np.arcsin, "acos": np.arccos, "asinh": np.arcsinh,
+    "acosh": np.arccosh, "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos, "tan": np.tan, "sinh": np.sinh,
+    "cosh": np.cosh, "tanh": np.tanh, "expm1": np.expm1,
+}  # fmt: skip
+
+PERIODIC = ("sin", "cos", "tan", "sinh", "cosh", "tanh", "expm1")
+
+
+def same_part(found: float, expected: float, beside: float) -> bool:
+    """Equal to nearly the last digit, with the sign of a zero; which C leaves open beside a nan."""
+    if np.isnan(expected) or np.isnan(found):
+        return bool(np.isnan(expected) and np.isnan(found))
+    if expected == 0 and not np.isnan(beside):
+        return found == 0 and bool(np.signbit(found) == np.signbit(expected))
+    return bool(np.isclose(found, expected, rtol=1e-14, atol=1e-321))
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("name", OF_NUMPY)
+def test_edges_are_those_of_numpy(name: str) -> None:
+    program = adiff.program(f"{name}(z)")
+    for z in AXES + EDGES:
+        angle = z.real if name in ("sin", "cos", "tan") else z.imag
+        along = z.imag if name in ("sin", "cos", "tan") else z.real
+        if name in PERIODIC and not np.isfinite(angle) and along:
+            continue  # An angle without a limit: off the axis, C leaves open what is a nan.
+        with np.errstate(all="ignore"):
+            expected = complex(OF_NUMPY[name](np.complex128(z)))
+        for engine in ("tape", "kernel"):
+            found = program.evaluate("value", {"z": z}, engine=engine).value
+            assert found.__class__ is complex
+            assert same_part(found.real, expected.real, expected.imag), (engine, z, found, expected)
+            assert same_part(found.imag, expected.imag, expected.real), (engine, z, found, expected)
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(("name", "z"), [("atanh", -1 + 1e-6j), ("atanh", -1 + 1e-9j), ("atan", 1e-9 + 1j)])
+def test_no_digits_are_lost_beside_the_branch_points(name: str, z: complex) -> None:
+    import mpmath
+
+    found = adiff.program(f"{name}(z)").evaluate("value", {"z": z}, engine="kernel").value
+    truth = complex(getattr(mpmath, name)(mpmath.mpc(z)))
+    assert abs(found.real - truth.real) <= 1e-15 * abs(truth.real)
+    assert abs(found.imag - truth.imag) <= 1e-15 * abs(truth.imag)
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("n", [2.0, -3.0, 1.0, 7.0, 99.0, -99.0, 100.0, 0.5])
+def test_whole_exponents_that_are_inputs(n: float) -> None:
+    """Products up to 99: where z is real, so is the power."""
+    for z in (-1 + 0j, 0.3 - 1.2j, 1j, -0.5 + 0j):
+        found = adiff.program("z**n").evaluate("value", {"z": z, "n": n}, engine="kernel").value
+        assert found == pytest.approx(z**n, rel=1e-13)
+        assert abs(n) >= 100 or n != int(n) or z.imag or found.imag == 0
+        assert agree("real(z**n * (0.3 + 1j))", {"z": z, "n": n}) == ""
+    assert agree("z**z", {"z": -1 + 0j}, None, "value") == ""

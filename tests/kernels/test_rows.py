@@ -111,3 +111,56 @@ def test_functions_of_parameters(text: str) -> None:
 def test_no_derivative_by_an_order() -> None:
     """The tape says so, in the user's words."""
     agree("jv(n, x)", {"n": 1.5, "x": 2.0})
+
+
+# Results that tell the sign of a zero: as Python's max and NumPy's sums and signs have it.
+SIGNED_ZEROS: list[tuple[str, Any, str]] = [
+    ("1/max(x, 0.0)", -0.0, "-inf"),
+    ("1/max(0.0, x)", -0.0, "inf"),
+    ("1/max([x, 0.0])", -0.0, "-inf"),
+    ("1/min(x, -0.0)", 0.0, "inf"),
+    ("1/maximum(x, 0.0)", -0.0, "-inf"),
+    ("1/minimum(0.0, x)", -0.0, "inf"),
+    ("maximum(x, 0.0)", np.full(5, -0.0), "array([-0., -0., -0., -0., -0.])"),
+    ("minimum(0.0, x)", np.full(5, -0.0), "array([0., 0., 0., 0., 0.])"),
+    ("clip(x, 0.0, 1.0)", np.full(5, -0.0), "array([-0., -0., -0., -0., -0.])"),
+    ("1/clip(x, 0.0, 1.0)", -0.0, "-inf"),
+    ("cumsum(x)", np.full(2, -0.0), "array([-0., -0.])"),
+    ("sign(x)", np.full(2, -0.0), "array([0., 0.])"),
+    ("1/sign(x)", -0.0, "inf"),
+    ("elu(x)", np.full(2, -0.0), "array([-0., -0.])"),
+    ("1/elu(x)", -0.0, "-inf"),
+    ("selu(x)", np.full(2, -0.0), "array([-0., -0.])"),
+    ("cos(x + 0j)", 2.0, "(-0.4161468365471424-0j)"),
+    ("log(expm1(x + 0j) - 4)", -0.0, "(1.3862943611198906+3.141592653589793j)"),
+]
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(("text", "x", "expected"), SIGNED_ZEROS)
+def test_the_sign_of_zero(text: str, x: Any, expected: str) -> None:
+    for engine in ("tape", "kernel"):
+        outcome = adiff.program(text).evaluate("value", {"x": x}, engine=engine)
+        assert (outcome.engine, repr(outcome.value)) == (engine, expected)
+
+
+NOT_FINITE = (
+    "matrix_rank", "eigh", "eigvalsh", "inv", "slogdet", "qr", "eigvals", "solve", "det", "cholesky", "norm", "svd",
+)  # fmt: skip
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("name", NOT_FINITE)
+def test_matrices_that_are_not_finite(name: str) -> None:
+    """What LAPACK gives or says; a spectrum without its nan would be a wrong answer."""
+    program = adiff.program(f"{name}([[x, 1.0], [1.0, 2.0]]{', [1.0, 2.0]' if name == 'solve' else ''})")
+    for x in (math.nan, math.inf):
+        found = []
+        for engine in ("tape", "kernel"):
+            try:
+                found.append(repr(program.evaluate("value", {"x": x}, engine=engine).value))
+            except adiff.AdiffError as error:
+                found.append((error.code, error.message, error.span.start, error.span.end))
+        assert found[0] == found[1]
+        if name in ("eigh", "eigvalsh", "eigvals"):
+            assert found[0][0] == "E0302"
