@@ -386,7 +386,7 @@ eigh_row = rule(
     example=("eigh([[2.0, 0.0], [0.0, 1.0]])", ([1.0, 2.0], [[0.0, 1.0], [1.0, 0.0]])),
 )  # fmt: skip
 eigvalsh = composite(
-    "eigvalsh", "x", lambda x: eigh_row(x)[0], aliases="self_adjoint_eigvals", domain=cases(((DEFINITE,), {})),
+    "eigvalsh", "x", lambda x: eigh_row(as_operand(x, eigh_row))[0], aliases="self_adjoint_eigvals", domain=cases(((DEFINITE,), {})),
     doc="The eigenvalues, rising, of the Hermitian part of x.",
     example=("eigvalsh([[2.0, 0.0], [0.0, 1.0]])", [1.0, 2.0]),
 )  # fmt: skip
@@ -446,7 +446,7 @@ eig_row = rule(
     example=("eig([[2.0, 0.0], [0.0, 1.0]])", ([2 + 0j, 1 + 0j], [[1 + 0j, 0j], [0j, 1 + 0j]])),
 )  # fmt: skip
 eigvals = composite(
-    "eigvals", "x", lambda x: eig_row(x)[0], domain=cases(((SQUARE,), {})),
+    "eigvals", "x", lambda x: eig_row(as_operand(x, eig_row))[0], domain=cases(((SQUARE,), {})),
     doc="The eigenvalues of any square matrix, always complex.",
     example=("eigvals([[0.0, 1.0], [-1.0, 0.0]])", [1j, -1j]),
 )  # fmt: skip
