@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 
-from harness import Row, available, python
+from harness import Row, python
 
 ITERATIONS = 100_000_000
 BUDGET = 1 << 30
@@ -46,8 +46,6 @@ def measured(budget: int | None) -> tuple[float, float, dict[str, float]]:
 
 
 def rows() -> list[Row]:
-    if not available("numba"):
-        return []
     found: list[Row] = []
     seconds, peak, gradient = measured(None)
     for budget in (BUDGET, 1 << 20, 20_000):

@@ -79,7 +79,7 @@ def rows() -> list[Row]:
     def program(engine: str) -> Callable[[int], float]:
         return lambda n: best_of(lambda: adiff.program(straight(n)).evaluate("grad", {"x": 0.7}, engine=engine), 3)
 
-    first_kernel("x * 2.0", {"x": 1.0})  # Numba itself is loaded
+    first_kernel("x * 2.0", {"x": 1.0})  # the compiler is loaded
     found = [
         step("time of a loop, tape", loop("tape"), 10_000, 40_000),
         step("time of a loop, kernel", loop("kernel"), 4_000_000, 16_000_000),

@@ -52,6 +52,7 @@ class Repeated:
         self.quick: dict[tuple[int, ...], bool] = {}
         self.spec: dict[str, Any] = {}
         self.tools: tuple[Any, ...] = ()
+        self.within_limit: Any = None
         self.adopt(self.first, at)
 
     def adopt(self, outcome: Outcome, at: Mapping[str, Any]) -> None:
@@ -111,11 +112,13 @@ class Repeated:
         built = self.compiled.built
         if count != len(self.compiled.emitted.parameters) or built.counted or len(inputs) != len(at):
             return
+        from .kernels.inputs import within_limit
         from .kernels.ir import Left, Stopped, Unsupported
         from .kernels.runtime import connected, reshaped
 
         # What every call needs, imported once.
         self.tools = (Left, Stopped, Unsupported, connected, reshaped)
+        self.within_limit = within_limit
         self.inputs = inputs
         self.spec = {name: detail if kind == ARRAY else () for name, kind, detail in inputs}
 
@@ -131,6 +134,8 @@ class Repeated:
                 if cls.__name__ != "ndarray" or value.shape != detail or value.dtype.str != NATIVE[kind]:  # type: ignore[union-attr]
                     return None
                 flat = value.reshape(-1)  # type: ignore[union-attr]
+                if kind == WHOLES and not self.within_limit(flat):
+                    return None
                 found.append(flat if flat.flags.c_contiguous else flat.copy())
             elif kind == FIXED:
                 if cls is not detail.__class__ or value != detail:

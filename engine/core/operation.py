@@ -216,8 +216,9 @@ class Operation:
         self.example = example
         self.scalar = scalar
         self.array = array
-        # An element-wise row: one element as a Python expression that Numba compiles, `{0}`, `{1}`, ... for the inputs and
-        # `{alpha}` for a static parameter. An array row: a function of the compiler's builder, `kernel(k, x, **static)`.
+        # An element-wise row: one element as an expression in the Python of kernels (engine/kernels), `{0}`, `{1}`, ...
+        # for the inputs and `{alpha}` for a static parameter. An array row: a function of the compiler's builder,
+        # `kernel(k, x, **static)`.
         self.kernel = kernel
         self.function = function
         self.dtype = dtype

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from _thread import allocate_lock
 
-from .externals import EXTERNALS, ROUTINES, address, call
+from .externals import EXTERNALS, ROUTINES, address
 from .ir import BOOL, FLOAT, INT
 from .machine import (
     CAPACITY,
@@ -98,6 +98,23 @@ def external(name: str) -> Any:
     own: dict[str, Any] = {"called": called}
     exec(f"def {name}(context, {parameters}): return called(context, {parameters})", own)
     return intrinsic(own[name])
+
+
+def call(builder: Any, name: str, operands: list[Any]) -> Any:
+    """The call of a function of the table, in LLVM's terms, for doubles, or the two arrays and sizes of a routine."""
+    from llvmlite import ir
+
+    if name in ROUTINES:
+        routine = builder.module.globals.get(name)
+        if routine is None:
+            kind = ir.FunctionType(ir.VoidType(), [x.type for x in operands])
+            routine = ir.Function(builder.module, kind, name)
+        return builder.call(routine, operands)
+    double, flag = ir.DoubleType(), ir.IntType(32)
+    function = builder.module.globals.get(name)
+    if function is None:
+        function = ir.Function(builder.module, ir.FunctionType(double, [double] * len(operands) + [flag]), name)
+    return builder.call(function, [*operands, flag(0)])
 
 
 def square_rest() -> Any:

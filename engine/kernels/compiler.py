@@ -17,6 +17,8 @@ from __future__ import annotations
 
 import os
 
+from ...parser.errors import AdiffError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .emitted import Emitted
@@ -26,8 +28,16 @@ COMPILERS = ("native", "numba")
 
 
 def chosen() -> str:
-    """Which compiler is to be used."""
-    return os.environ.get("ADIFF_COMPILER") or COMPILERS[0]
+    """Which compiler is to be used: asked before anything is built, for what is wrong here no tape mends."""
+    name = os.environ.get("ADIFF_COMPILER") or COMPILERS[0]
+    if name not in COMPILERS:
+        raise AdiffError("E0812", f"ADIFF_COMPILER is {name!r}, and can be {' or '.join(COMPILERS)}")
+    if name == "numba":
+        from importlib.util import find_spec
+
+        if find_spec(name) is None:
+            raise AdiffError("E0812", "ADIFF_COMPILER is 'numba', which is not installed")
+    return name
 
 
 def compile_source(emitted: Emitted) -> Code:
@@ -37,10 +47,7 @@ def compile_source(emitted: Emitted) -> Code:
     """
     from .threads import interruptible
 
-    name = chosen()
-    if name not in COMPILERS:
-        raise ValueError(f"ADIFF_COMPILER is {name!r}, and can be {' or '.join(COMPILERS)}")
-    if name == "numba":
+    if chosen() == "numba":
         from .by_numba import compiled
     else:
         from .native import compiled

@@ -168,6 +168,7 @@ class Control(Expressions):
             frame["value"] = self.builder.settle(compute())
 
         self.branch(condition, frame, lambda: side(then), lambda: side(orelse))
+        flatten(self.builder.block)
         if frame["value"].__class__ is Unset:
             raise Unsupported("a choice between values of different kinds")
         return frame["value"]
@@ -178,6 +179,31 @@ class Control(Expressions):
             self.block(node.body if condition else node.orelse, frame)
             return
         self.branch(condition, frame, lambda: self.block(node.body, frame), lambda: self.block(node.orelse, frame))
+
+
+# What takes no longer than to decide whether it is to be computed, and cannot fail.
+COMPARING = frozenset(
+    "less less_equal greater greater_equal equal not_equal logical_and logical_or logical_not".split()
+)
+
+
+def flatten(block: list[ir.Stmt]) -> None:
+    """Make an `and` or an `or` of comparisons, which ends a block as a branch, one operation without a branch."""
+    last = block[-1]
+    if last.__class__ is not ir.If or len(last.merges) != 1 or last.condition.__class__ is not Var:
+        return
+    ((var, a, b),) = last.merges
+    # Where the left side decides, the value is the left side's.
+    if b is False or b is last.condition:
+        op, side, other, right = "logical_and", last.then, last.orelse, a
+    elif a is True or a is last.condition:
+        op, side, other, right = "logical_or", last.orelse, last.then, b
+    else:
+        return
+    if var.kind != BOOL or (right.kind if right.__class__ is Var else kind_of(right)) != BOOL or other:
+        return
+    if all(s.__class__ is ir.Set and s.op in COMPARING for s in side):
+        block[-1:] = [*side, ir.Set(var, op, (last.condition, right), STATE.site, None)]
 
 
 class Merging:

@@ -1,7 +1,8 @@
-"""Emission: a kernel as Python source that Numba could compile, written as one would write it by hand for it."""
+"""Emission: a kernel as source in a subset of Python, written as one would write it by hand for a compiler of loops."""
 
 from __future__ import annotations
 
+import builtins
 import keyword
 import math
 import re
@@ -10,7 +11,7 @@ from . import ir
 from .emitted import Emitted
 from .externals import EXTERNALS, ROUTINES
 from .failures import BESIDE, FAR
-from .ir import BOOL, FLOAT, INT, Array, Stack, Stmt, Var
+from .ir import BOOL, DTYPES, FLOAT, INT, Array, Stack, Stmt, Unsupported, Var
 from .polls import asking
 from .primitives import TEXT
 from .tidy import blocks_of, changes, mentions, operands
@@ -25,14 +26,12 @@ if TYPE_CHECKING:
 # Longer expressions get a name.
 LONGEST = 50
 STEMS = frozenset("v x l m n b c d r i k t h a ab da s ra w notes p".split())
-RESERVED = frozenset("math np range max min len float int abs kernel run clear poll fail".split()) | frozenset(
-    keyword.kwlist
-)
 CALL = re.compile(r"[\w.]+\((\{\d\}(, )?)*\)")
-NUMPY = {FLOAT: "float64", INT: "int64", BOOL: "bool_"}
 MEMORY = {FLOAT: "floats", INT: "ints", BOOL: "bools"}
 # Arrays of so many elements live on the machine's stack, where their elements may become registers.
 FEW = 32
+# Blocks inside blocks: Python's parser takes less than 100.
+DEEPEST = 95
 # The room of a log, or of heads whose number is not known, at first.
 ROOM = 1024
 
@@ -71,6 +70,15 @@ LEGEND = {
     "fail": "(run, k, i): an error ends the kernel here",
     "_strong": "(g, p): g * p, and 0 where g is 0",
 }
+
+
+# What an input may not be called: whatever the source of a kernel names by itself, and Python's own words.
+RESERVED = frozenset(
+    [
+        *keyword.kwlist, *dir(builtins), *LEGEND, *EXTERNALS, *ROUTINES, "kernel", "math", "np",
+        *re.findall(r"(?<![.\w{])[A-Za-z_]\w*", " ".join(TEXT.values())),
+    ]
+)  # fmt: skip
 
 
 def legend(text: str) -> str:
@@ -169,6 +177,7 @@ class Printer:
         self.asking, self.heaviest = asking(kernel)
         self.once = read_once(kernel)
         self.waiting: dict[Var, Waiting] = {}
+        # Of variables, and of what belongs to them: (owner, suffix).
         self.names: dict[Any, str] = {}
         self.taken = set(RESERVED)
         self.results = {r for r in kernel.results if r.__class__ is Array}
@@ -197,6 +206,19 @@ class Printer:
             self.names[x] = found
         return found
 
+    def beside(self, x: Any, suffix: str) -> str:
+        """The name of a variable that belongs to another: its name and a suffix."""
+        found = self.names.get((x, suffix))
+        if found is None:
+            found = wanted = f"{self.name(x)}_{suffix}"
+            number = 1
+            while found in self.taken:
+                number += 1
+                found = f"{wanted}{number}"
+            self.taken.add(found)
+            self.names[x, suffix] = found
+        return found
+
     def text(self, x: Any) -> str:
         """An operand in source form."""
         if x.__class__ is Var and x in self.waiting:
@@ -204,6 +226,8 @@ class Printer:
         return self.name(x) if x.__class__ in (Var, Array, Stack) else number(x)
 
     def line(self, level: int, code: str) -> None:
+        if level > DEEPEST:
+            raise Unsupported("blocks nested this deeply")
         self.lines.append("    " * level + code)
 
     def block(self, block: list[Stmt], level: int, after: Sequence[Any] = ()) -> None:
@@ -297,7 +321,7 @@ class Printer:
 
     def constant(self, s: ir.Constant, level: int) -> None:
         values = ", ".join(map(number, s.values))
-        self.known.append(f"{self.name(s.array)} = np.array([{values}], dtype=np.{NUMPY[s.array.kind]})")
+        self.known.append(f"{self.name(s.array)} = np.array([{values}], dtype={DTYPES[s.array.kind]!r})")
 
     def store(self, s: ir.Store, level: int) -> None:
         self.line(level, f"{self.name(s.array)}[{bare(self.text(s.index))}] = {bare(self.text(s.value))}")
@@ -309,34 +333,35 @@ class Printer:
         self.line(level, f"{self.name(s.array)}[{bare(self.text(s.index))}] += {bare(self.text(s.value))}")
 
     def open_log(self, s: ir.OpenLog, level: int) -> None:
-        self.line(level, f"{self.name(s.array)}_room = {ROOM}")
+        self.line(level, f"{self.beside(s.array, 'room')} = {ROOM}")
         self.make_log(s.array, level)
-        self.line(level, f"{self.name(s.array)}_top = 0")
+        self.line(level, f"{self.beside(s.array, 'top')} = 0")
 
     def make_log(self, array: Array, level: int) -> None:
-        name = self.name(array)
-        self.line(level, f"{name}_at = {self.room(('at', array), INT, name + '_room', self.anywhere)}")
-        self.line(level, f"{name}_was = {self.room(('was', array), array.kind, name + '_room', self.anywhere)}")
+        room = self.beside(array, "room")
+        for suffix, kind in (("at", INT), ("was", array.kind)):
+            self.line(level, f"{self.beside(array, suffix)} = {self.room((suffix, array), kind, room, self.anywhere)}")
 
     def keep(self, s: ir.Keep, level: int) -> None:
         name, index = self.name(s.array), bare(self.text(s.index))
-        self.line(level, f"if {name}_top == {name}_room:")
-        self.line(level + 1, f"{name}_room *= 2")
+        top, room, at, was = (self.beside(s.array, suffix) for suffix in ("top", "room", "at", "was"))
+        self.line(level, f"if {top} == {room}:")
+        self.line(level + 1, f"{room} *= 2")
         self.make_log(s.array, level + 1)
-        self.line(level, f"{name}_at[{name}_top] = {index}")
-        self.line(level, f"{name}_was[{name}_top] = {name}[{index}]")
-        self.line(level, f"{name}_top += 1")
+        self.line(level, f"{at}[{top}] = {index}")
+        self.line(level, f"{was}[{top}] = {name}[{index}]")
+        self.line(level, f"{top} += 1")
 
     def mark(self, s: ir.Mark, level: int) -> None:
-        self.line(level, f"{self.name(s.var)} = {self.name(s.array)}_top")
+        self.line(level, f"{self.name(s.var)} = {self.beside(s.array, 'top')}")
 
     def take_back(self, s: ir.TakeBack, level: int) -> None:
-        name = self.name(s.array)
-        self.line(level, f"{name}_top -= 1")
-        self.line(level, f"{name}[{name}_at[{name}_top]] = {name}_was[{name}_top]")
+        top, at, was = (self.beside(s.array, suffix) for suffix in ("top", "at", "was"))
+        self.line(level, f"{top} -= 1")
+        self.line(level, f"{self.name(s.array)}[{at}[{top}]] = {was}[{top}]")
 
     def rewind(self, s: ir.Rewind, level: int) -> None:
-        self.line(level, f"while {self.name(s.array)}_top > {self.text(s.value)}:")
+        self.line(level, f"while {self.beside(s.array, 'top')} > {self.text(s.value)}:")
         self.take_back(ir.TakeBack(s.array), level + 1)
 
     def accumulate(self, s: ir.Accumulate, level: int) -> None:
@@ -359,7 +384,7 @@ class Printer:
             return  # only the reverse sweep goes through its iterations
         # A loop that may end early, or whose end is not known, keeps its heads in arrays that grow.
         grows = bool(s.stacks) and (s.test is not None or s.stop_when is not None)
-        room = trips if straight and not grows else f"{trips}_room"
+        room = trips if not s.stacks or (straight and not grows) else self.beside(s.trips, "room")
         if grows:
             self.line(level, f"{room} = {ROOM}")
         elif s.stacks and not straight:

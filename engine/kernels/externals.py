@@ -12,9 +12,11 @@ beside the library's own work).
 from __future__ import annotations
 
 import ctypes
+from _thread import get_ident
 
 from ...parser.errors import AdiffError
 from .ir import Unsupported
+from .machine import ROUTINE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ SPECIAL = "scipy.special.cython_special"
 VARIANTS = ("", "__pyx_fuse_0", "__pyx_fuse_1")
 
 
+# What a routine raised that is no answer of its row (a Ctrl-C, a time limit, memory), by thread, until `settle`.
+RAISED: dict[int, BaseException] = {}
 # The routines of complex results.
 COMPLEX = ("eig",)
 
@@ -87,13 +91,26 @@ class Routine:
             double = ctypes.POINTER(ctypes.c_double)
 
             def entry(matrix: Any, results: Any, rows: int, columns: int) -> None:
-                from numpy.ctypeslib import as_array
+                results[0] = 0.0  # what an earlier call left there is none of this one's
+                try:
+                    from numpy.ctypeslib import as_array
 
-                found = self.results(as_array(matrix, (rows, columns)))
-                as_array(results, found.shape)[:] = found
+                    found = self.results(as_array(matrix, (rows, columns)))
+                    as_array(results, found.shape)[:] = found
+                except BaseException as fault:
+                    # Nothing passes through machine code: the kernel leaves, and its caller raises it.
+                    RAISED[get_ident()] = fault
+                    results[0] = 0.0
 
             self.entry = ctypes.CFUNCTYPE(None, double, double, ctypes.c_int64, ctypes.c_int64)(entry)
         return ctypes.cast(self.entry, ctypes.c_void_p).value or 0
+
+
+def settle() -> None:
+    """Raise what a routine raised inside the kernel that this thread ran."""
+    fault = RAISED.pop(get_ident(), None)
+    if fault is not None:
+        raise fault
 
 
 def _special(names: str, arguments: int) -> dict[str, External]:
@@ -106,7 +123,7 @@ EXTERNALS: dict[str, External] = {
     **_special("betainc", 3),
 }
 
-ROUTINES: dict[str, Routine] = {f"routine_{row}": Routine(row) for row in "eigh svd_thin eig logm sqrtm fsum".split()}
+ROUTINES: dict[str, Routine] = {ROUTINE + row: Routine(row) for row in "eigh svd_thin eig logm sqrtm fsum".split()}
 
 
 def address(name: str) -> int:
@@ -137,21 +154,4 @@ def capsule_address(capsule: Any, name: bytes) -> int:
     return function(capsule, name) or 0
 
 
-def call(builder: Any, name: str, operands: list[Any]) -> Any:
-    """The call of a function of the table, in LLVM's terms, for doubles, or the two arrays and sizes of a routine."""
-    from llvmlite import ir
-
-    if name in ROUTINES:
-        routine = builder.module.globals.get(name)
-        if routine is None:
-            kind = ir.FunctionType(ir.VoidType(), [x.type for x in operands])
-            routine = ir.Function(builder.module, kind, name)
-        return builder.call(routine, operands)
-    double, flag = ir.DoubleType(), ir.IntType(32)
-    function = builder.module.globals.get(name)
-    if function is None:
-        function = ir.Function(builder.module, ir.FunctionType(double, [double] * len(operands) + [flag]), name)
-    return builder.call(function, [*operands, flag(0)])
-
-
-__all__ = ["EXTERNALS", "ROUTINES", "External", "Routine", "address", "call"]
+__all__ = ["EXTERNALS", "ROUTINES", "External", "Routine", "address", "settle"]

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from ..core.tensor import Tensor
 from ..program.core import CoreProgram
-from .ir import BOOL, FLOAT, INT, LIMIT, Unsupported
+from .ir import BOOL, DTYPES, FLOAT, INT, LIMIT, Unsupported
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from typing import Any
 
-KINDS = {"float64": FLOAT, "int64": INT, "bool": BOOL}
-DTYPES = {FLOAT: "float64", INT: "int64", BOOL: "bool"}
+KINDS = {dtype: kind for kind, dtype in DTYPES.items()}
 
 
 class Discrete:
@@ -108,6 +107,11 @@ def whole(name: str, value: Any, source: bool) -> Any:
     return known(value) if source else [value]
 
 
+def within_limit(array: Any) -> bool:
+    """Whether integers are such as kernels compute with: at most 2**53 in size."""
+    return not array.size or (bool(array.min() >= -LIMIT) and bool(array.max() <= LIMIT))
+
+
 def arguments(program: CoreProgram, values: dict[str, Any], spec: dict[str, Any]) -> list[Any]:
     """The inputs in the order of the kernel's parameters, arrays flat."""
     found: list[Any] = []
@@ -126,6 +130,8 @@ def arguments(program: CoreProgram, values: dict[str, Any], spec: dict[str, Any]
 
             dtype = DTYPES[kind.kind if isinstance(kind, Discrete) else FLOAT]
             found.append(np.ascontiguousarray(value, dtype=dtype).reshape(-1))
+            if dtype == "int64" and not within_limit(found[-1]):
+                raise Unsupported("an integer beyond 2**53")
         elif kind == FLOAT:
             found.append(float(value))
         elif kind == INT:

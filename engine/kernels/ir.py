@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from ..core.state import Site
 
 FLOAT, INT, BOOL = "f", "i", "b"
+# What NumPy calls the kinds, and how many bytes an element takes.
+DTYPES = {FLOAT: "float64", INT: "int64", BOOL: "bool"}
+WIDTHS = {FLOAT: 8, INT: 8, BOOL: 1}
 # Integers stay where a float holds them exactly.
 LIMIT = 2**53
 

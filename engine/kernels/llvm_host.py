@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .ir import BOOL, FLOAT, INT
-from .llvm_writer import STORED, UNLIKELY, WIDTHS, Untranslatable, Value
+from .ir import BOOL, FLOAT, INT, WIDTHS
+from .llvm_writer import STORED, UNLIKELY, Untranslatable, Value
 from .machine import (
     CAPACITY,
     FAILED,

@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 
 from .externals import EXTERNALS, ROUTINES
-from .ir import BOOL, FLOAT, INT
+from .ir import BOOL, DTYPES, FLOAT, INT
 from .llvm_host import ROOM
 from .llvm_statements import RESULT, block
 from .llvm_values import expression
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .emitted import Emitted
 
 SYMBOL = "adiff_kernel"
-NUMPY = {"float64": FLOAT, "int64": INT, "bool_": BOOL}
+KINDS = {dtype: kind for kind, dtype in DTYPES.items()}
 # Metadata that every module has: 2 weighs a branch that is not expected, 4 tags the record shared with the host, 6 says
 # of a loop that it ends or does something.
 METADATA = """
@@ -108,10 +108,10 @@ class Module:
     # --- constants --------------------------------------------------------------------------------------------------
 
     def known_array(self, node: Any) -> None:
-        """`name = np.array([...], dtype=np.float64)` before the kernel."""
-        values, dtype = node.value.args[0].elts, node.value.keywords[0].value.attr
+        """`name = np.array([...], dtype='float64')` before the kernel."""
+        values, dtype = node.value.args[0].elts, node.value.keywords[0].value.value
         writer = Writer(self, {})
-        kind = NUMPY[dtype]
+        kind = KINDS[dtype]
         texts = [writer.to(kind, expression(writer, value))[1] for value in values]
         self.constants[node.targets[0].id] = self.array(kind, texts)
 

@@ -111,9 +111,16 @@ def operation(w: Writer, operator: type, a: Value, b: Value, note: str = "") -> 
 
 
 def divided(w: Writer, operator: type, x: str, y: str) -> Value:
-    """x // y or x % y of integers: towards minus infinity, and 0 where y is 0."""
+    """x // y or x % y of integers: towards minus infinity, and 0 where y is 0.
+
+    The processor's division fails for 0, and for -2**63 by -1: those are divided by 1. The latter wraps around.
+    """
+    if operator is ast.FloorDiv and y == "-1":
+        return w.value(INT, f"sub i64 0, {x}")
     zero = w.value(BOOL, f"icmp eq i64 {y}, 0")[1]
-    by = w.value(INT, f"select i1 {zero}, i64 1, i64 {y}")[1]
+    opposite = w.value(BOOL, f"icmp eq i64 {y}, -1")[1]
+    failing = w.value(BOOL, f"or i1 {zero}, {opposite}")[1]
+    by = w.value(INT, f"select i1 {failing}, i64 1, i64 {y}")[1]
     quotient = w.value(INT, f"sdiv i64 {x}, {by}")[1]
     rest = w.value(INT, f"srem i64 {x}, {by}")[1]
     uneven = w.value(BOOL, f"icmp ne i64 {rest}, 0")[1]
@@ -123,6 +130,8 @@ def divided(w: Writer, operator: type, x: str, y: str) -> Value:
     if operator is ast.FloorDiv:
         less = w.value(INT, f"sub i64 {quotient}, 1")[1]
         found = w.value(INT, f"select i1 {lower}, i64 {less}, i64 {quotient}")[1]
+        negative = w.value(INT, f"sub i64 0, {x}")[1]
+        found = w.value(INT, f"select i1 {opposite}, i64 {negative}, i64 {found}")[1]
     else:
         more = w.value(INT, f"add i64 {rest}, {by}")[1]
         found = w.value(INT, f"select i1 {lower}, i64 {more}, i64 {rest}")[1]
@@ -447,7 +456,10 @@ def range_length(w: Writer, args: list[Value]) -> Value:
 
 
 def count_up(w: Writer, low: str, high: str, step: str) -> Value:
-    """How many numbers there are from `low` to before `high`, a positive step apart."""
+    """How many numbers there are from `low` to before `high`, a positive step apart.
+
+    Kernels' integers are at most 2**53 in size, so that no difference of them overflows.
+    """
     span = w.value(INT, f"sub nsw i64 {high}, {low}")[1]
     if step != "1":
         more = w.value(INT, f"add i64 {span}, {step}")[1]

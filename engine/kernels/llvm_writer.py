@@ -21,7 +21,6 @@ Value = tuple[str, str]
 # What LLVM calls the kinds: in registers, and in memory.
 TYPES = {FLOAT: "double", INT: "i64", BOOL: "i1", RUN: "ptr"}
 STORED = {FLOAT: "double", INT: "i64", BOOL: "i8"}
-WIDTHS = {FLOAT: 8, INT: 8, BOOL: 1}
 ORDER = BOOL + INT + FLOAT
 # A branch that is not expected to be taken.
 UNLIKELY = ", !prof !2"

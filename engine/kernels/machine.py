@@ -22,7 +22,7 @@ import ctypes
 import weakref
 
 from . import spare
-from .ir import BOOL, FLOAT, INT, Left, Stopped, Unsupported
+from .ir import BOOL, DTYPES, FLOAT, INT, WIDTHS, Left, Stopped, Unsupported
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,9 +36,9 @@ NO_MEMORY, STOPPED, FAILED = 1, 2, 3
 SLOT_WORDS, CAPACITY = 2, 1
 RESIZE = "adiff_resize"
 PLENTY = 1 << 62
+# How the names of externals begin that are Python's.
+ROUTINE = "routine_"
 
-ELEMENTS = {FLOAT: "float64", INT: "int64", BOOL: "bool"}
-WIDTHS = {FLOAT: 8, INT: 8, BOOL: 1}
 FLAGS = 1024
 # A byte in the memory of what has a buffer that may be written to: the quickest way to an array's address.
 FIRST_BYTE = ctypes.c_char.from_buffer
@@ -117,6 +117,8 @@ class Entry:
         address, self.kept = LOADER[0].load(code)
         # Whether it never takes long between two questions: routines of libraries ask none.
         self.asks = not code.externals
+        # Whether Python runs inside the kernel.
+        self.routines = any(name.startswith(ROUTINE) for name in code.externals)
         self.parameters = emitted.parameters
         self.results = emitted.results
         self.slots = emitted.slots
@@ -179,6 +181,10 @@ class Entry:
             finally:
                 self.put_away(run, arrays)
                 del kept[:]
+                if self.routines:
+                    from .externals import settle
+
+                    settle()
 
         # A kernel that has been told to stop may run for a moment longer: what it reads and writes is kept until then.
         kept: list[Any] = [values, arrays]
@@ -246,7 +252,7 @@ def array_of(kind: str, size: int) -> Any:
         return (ctypes.c_int64 * size)()
     import numpy as np
 
-    return np.empty(size, dtype=ELEMENTS[kind])
+    return np.empty(size, dtype=DTYPES[kind])
 
 
 def address_of(array: Any) -> int:

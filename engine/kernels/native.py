@@ -48,7 +48,8 @@ def object_code(text: str, paired: bool = True) -> bytes:
 def sums_in_order() -> Iterator[None]:
     """LLVM vectorises loops that sum, and adds in the order that the source says, which it does not by itself.
 
-    The option is the whole process's: what others compile is to be as it would be without us.
+    The option is the whole process's, and nobody can ask LLVM what it was: afterwards it is what LLVM has by itself, so
+    that what others compile is as it would be without us, unless they have set the same option.
     """
     from llvmlite import binding
 

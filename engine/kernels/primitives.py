@@ -282,7 +282,7 @@ def _divisor(b):
 
 
 # The gamma function as CPython has it (Modules/mathmodule.c): Lanczos' approximation with N = 13 and the same rounding,
-# so that both tiers give the same digits. Numba's own lives in a library that kept machine code does without.
+# so that both tiers give the same digits, whichever compiler makes the kernel.
 LANCZOS_G = 6.024680040776729583740234375
 LANCZOS_NUMERATOR = (
     23531376880.410759688572007674451636754734846804940, 42919803642.649098768957899047001988850926355848959,

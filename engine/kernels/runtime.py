@@ -130,12 +130,12 @@ def called(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
 
 
 def reshaped(x: Any, shape: tuple[int, ...]) -> Any:
-    """A result as a plain value of a shape."""
+    """A result as a plain value of a shape: a number where that is ()."""
     if hasattr(x, "_length_"):
         import numpy as np
 
         x = np.array(x)
-    if hasattr(x, "reshape") and x.ndim:
+    if hasattr(x, "reshape") and shape:
         return x.reshape(shape)
     return x if x.__class__ in (float, int, bool) else x.item()
 
@@ -195,6 +195,9 @@ class Kernels:
         if key not in self.compiled:
             built = self.built[key]
             if not isinstance(built, Unsupported):
+                from .compiler import chosen
+
+                chosen()  # what is wrong there is the user's to mend, and no reason to take the tape
                 made = self.attempt(lambda: compile_kernel(built, lambda *made: self.keep(key, built, *made)))
             else:
                 made = built

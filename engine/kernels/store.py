@@ -40,8 +40,12 @@ ENVIRONMENT: list[str] = []
 
 def environment() -> str:
     """What machine code depends on beside its program: this Python, the libraries, adiff's own sources and the
-    processor; and the compiler that was asked for, if it is not adiff's."""
-    other = os.environ.get("ADIFF_COMPILER", "")
+    processor; and the compiler that was asked for, if it is not adiff's. Raises AdiffError where there is none such."""
+    other = ""
+    if os.environ.get("ADIFF_COMPILER"):
+        from .compiler import COMPILERS, chosen
+
+        other = chosen().replace(COMPILERS[0], "")
     versions = [own_version(name) for name in ("llvmlite", "numpy", "scipy", other) if name]
     return repr((sys.hexversion, sys.platform, other, versions, sources(), processor()))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..core.tensor import Tensor
 from ..kernels.built import Built
-from ..kernels.ir import BOOL, FLOAT, INT, LIMIT, Needed, Unsupported
+from ..kernels.ir import BOOL, DTYPES, FLOAT, INT, LIMIT, Needed, Unsupported
 from ..kernels.runtime import Kernels, arguments, specification
 from .outcome import RowsOutcome
 from .request import Request
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .by_columns import ByColumns, Results
-
-ELEMENTS = {FLOAT: "float64", INT: "int64", BOOL: "bool"}
 
 
 class ByKernel:
@@ -141,7 +139,7 @@ class ByKernel:
         built = loop.built
         count = request.count - start
         doubt, given = self.arguments(built, start)
-        columns = [np.empty(count * size, ELEMENTS[kind]) for kind, size in built.columns]
+        columns = [np.empty(count * size, DTYPES[kind]) for kind, size in built.columns]
         doubt |= Workers(loop.entry, count, given, columns).run()
         names = [name for name in request.names if request.order < 2 or name not in built.lost]
         slopes = columns[1:]

@@ -59,3 +59,74 @@ def test_what_is_counted_is_compiled_for_its_value_alone() -> None:
 def test_what_must_be_whole_and_is_not_is_the_tapes_to_refuse() -> None:
     assert agree("sum(ones(n) * x)", {"x": 2.0, "n": 2.5}) == "an error"
     assert agree("sum(v[:n] * x)", {"x": 2.0, "n": 2.0, "v": FLOATS}) != ""
+
+
+SMALLEST = -(2**63)
+BEYOND: list[tuple[str, Any]] = [
+    ("n[0] // n[1]", [SMALLEST, -1]), ("n[0] % n[1]", [SMALLEST, -1]), ("n // -1", [SMALLEST, 7]), ("n + n", [2**62, 1]),
+    ("n[0] * 1.0", [2**53 + 1, 1]), ("print(n[0], n)\nn[1]", [2**53 + 1, 5]), ("n - 1", [-(2**53) - 1, 0]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "n"), BEYOND)
+def test_integers_beyond_what_a_float_holds_are_the_tapes(text: str, n: list[int]) -> None:
+    lines: list[list[str]] = [[], []]
+    tape, kernel = (
+        adiff.program(text).evaluate("value", {"n": n}, engine=engine, write=lines[k].append)
+        for k, engine in enumerate(("tape", "kernel"))
+    )
+    assert kernel.engine == "tape"
+    assert "2**53" in kernel.reason
+    np.testing.assert_array_equal(kernel.value, tape.value)
+    assert lines[0] == lines[1]
+    assert [notice.code for notice in kernel.notices] == [notice.code for notice in tape.notices]
+
+
+@pytest.mark.usefixtures("interpret")
+def test_repeated_calls_with_integers_beyond_what_a_float_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = adiff.program("where(n > 3, x, 2 * x)[0]").repeated(
+        "value", {"x": 2.0, "n": np.array([3, -3])}, engine="kernel"
+    )
+    monkeypatch.setattr(run, "in_full", lambda at: at)
+    for size, value in ((2**53, 2.0), (-(2**53), 4.0)):
+        assert run({"x": 2.0, "n": np.array([size, 1])}).value == value
+    for size in (2**53 + 1, SMALLEST):
+        point = {"x": 2.0, "n": np.array([1, size])}
+        assert run(point) is point
+
+
+@pytest.mark.usefixtures("interpret")
+def test_a_number_is_a_plain_number() -> None:
+    """Gradients beside those of arrays too, in every command."""
+    program = adiff.program("b = a\nb[0] = 5.0 * x\nsum(a * b)")
+    at = {"x": 1.0, "a": np.array([1.0, 2.0])}
+    for command in ("grad", "hessian"):
+        outcome = program.evaluate(command, at, ["x", "a"], engine="kernel")
+        assert outcome.engine == "kernel"
+        assert type(outcome.gradients["x"]) is float
+        assert type(outcome.value) is float
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("word", ["and", "or"])
+def test_conditions_of_many_parts(word: str) -> None:
+    """One after the other, and not one inside the other."""
+    parts = [f"x > {i}" for i in range(-200, 0)]
+    text = f"y = x * 2 if {f' {word} '.join(parts)} else x\ny * y"
+    for x in (1.5, -100.5, -300.0):
+        assert agree(text, {"x": x}) == ""
+    assert agree(f" {word} ".join(parts), {"x": -100.5}, None, "value") == ""
+
+
+@pytest.mark.usefixtures("interpret")
+def test_a_condition_whose_parts_may_fail_is_computed_as_far_as_it_takes() -> None:
+    text = "y = x\nif x > 0 and log(x) > 1 and v[i] > 0 or x > 4 and x > 5:\n    y = x * v[0]\ny * x"
+    for x in (-1.0, 0.5, 3.0, 7.0):
+        for i in (1, 9):
+            agree(text, {"x": x, "v": FLOATS, "i": i}, ["x"])
+
+
+def test_blocks_too_deep_for_the_compiler() -> None:
+    sides = "".join(f"elif x > -{i}:\n    y = {i} * x\n" for i in range(1, 150))
+    reason = agree(f"if x > 0:\n    y = x\n{sides}else:\n    y = x * x\ny", {"x": -30.5})
+    assert reason == "no kernel for blocks nested this deeply"

@@ -8,8 +8,10 @@ import re
 import struct
 from typing import Any
 
+import adiff
 import numpy as np
 import pytest
+from adiff import AdiffError
 from adiff.engine.kernels import by_numba, compiler, llvm_module, machine, native
 from adiff.engine.kernels.emitted import Emitted
 from adiff.engine.kernels.ir import Left
@@ -20,6 +22,7 @@ from llvmlite import binding
 
 FLOATS = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, 1e-300, 1e300, math.pi, math.inf, -math.inf, math.nan]
 INTS = [0, 1, -1, 2, 3, -3, 7, -7, 10, 2**53, -(2**53)]
+SMALLEST = -(2**63)
 
 # Expressions of x, y (floats), i, j (integers) and b, c (truth values), with the kind of what they give.
 EXPRESSIONS = [
@@ -152,7 +155,7 @@ def test_functions_of_the_library_are_those_of_the_tape() -> None:
 
 def test_statements_mean_what_python_and_numba_say() -> None:
     """All of them in one kernel, each for an `at` of its own."""
-    lines = ["known = np.array([0.5, -1.25, 1e10], dtype=np.float64)", "whole = np.array([3, -4], dtype=np.int64)"]
+    lines = ["known = np.array([0.5, -1.25, 1e10], dtype='float64')", "whole = np.array([3, -4], dtype='int64')"]
     lines += ["def kernel(run, at, s, n, m):", "    k = 0"]
     for number, (name, body) in enumerate(STATEMENTS.items()):
         mine = {"i": "i", "f": "f", "w": "w", "room": "room", "j": "j", "p": "p", "q": "q"}
@@ -247,14 +250,26 @@ def test_what_is_no_kernel_is_refused(statement: str) -> None:
         llvm_module.module_text(Emitted(text, "f", ["f"], 0))
 
 
+def test_the_smallest_integer_by_minus_one() -> None:
+    """The processor's division fails for it, and ends the process."""
+    for code, wanted in (
+        ("i // j", SMALLEST), ("i % j", 0), ("i // -1", SMALLEST), ("i % -1", 0), ("i // (j + j)", 2**62),
+    ):  # fmt: skip
+        emitted = Emitted(f"def kernel(run, i, j):\n    return ({code},)\n", "ii", ["i"], 0)
+        assert machine.Entry(emitted, native.compiled(emitted))(SMALLEST, -1) == (wanted,)
+
+
 def test_the_compiler_that_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     emitted = Emitted("def kernel(run, x):\n    return (x + x,)\n", "f", ["f"], 0)
     assert compiler.compile_source(emitted).symbol == llvm_module.SYMBOL
     monkeypatch.setenv("ADIFF_COMPILER", "numba")
     assert compiler.compile_source(emitted).symbol != llvm_module.SYMBOL
     monkeypatch.setenv("ADIFF_COMPILER", "gcc")
-    with pytest.raises(ValueError, match=r"ADIFF_COMPILER is 'gcc', and can be native or numba"):
+    with pytest.raises(AdiffError, match=r"ADIFF_COMPILER is 'gcc', and can be native or numba") as raised:
         compiler.compile_source(emitted)
+    assert raised.value.code == "E0812"
+    with pytest.raises(AdiffError, match="ADIFF_COMPILER is 'gcc'"):
+        adiff.program("2 * x").evaluate("value", {"x": 1.0}, engine="kernel")
 
 
 @pytest.mark.parametrize("name", [*borrowed(), "_strong", "_gamma", "_lanczos_sum", "_int_power", "revolve"])

@@ -94,7 +94,7 @@ def test_more_lines_than_there_is_room_for() -> None:
 
 
 def test_compiled() -> None:
-    """Through Numba; and again from the folder of kept kernels, where no compiler is."""
+    """Through the compiler; and again from the folder of kept kernels, where no compiler is."""
     text = "s = 0.0\nfor i in range(300):\n    s += 0.5\n    if i % 100 == 0:\n        print(f'step {i}: {s:.2f}')\ns"
     for _ in range(2):
         lines: list[str] = []

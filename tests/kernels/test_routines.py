@@ -8,7 +8,7 @@ from typing import Any
 import adiff
 import numpy as np
 import pytest
-from adiff.engine.kernels import runtime
+from adiff.engine.kernels import externals, runtime
 from agreement import agree
 
 RANDOM = np.random.default_rng(5)
@@ -85,3 +85,37 @@ sum(v * q) + w[0] + sum(u * t) * s[1] + sum(abs(p)) + abs(e[0]) + sum(sqrtm(w[1]
     again = adiff.program(text).evaluate("grad", at, ["m"], engine="kernel")
     assert again.engine == "kernel"
     assert not made
+
+
+class Stopping(BaseException):
+    """What no row is expected to raise, as a Ctrl-C is not."""
+
+
+@pytest.mark.parametrize("fault", [KeyboardInterrupt, Stopping, MemoryError, RuntimeError])
+def test_what_a_routine_raises_ends_the_run(
+    fault: type[BaseException], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """In a loop whose first call succeeded: nothing is printed, and no earlier answer is taken for this one."""
+    program = adiff.program(
+        "t = 0.0\nfor i in range(4):\n    w, v = eigh(m * (1 + i))\n    t += w[0] * v[0, 0] ** 2\nt"
+    )
+    before = program.evaluate("value", {"m": SYMMETRIC}, engine="kernel")
+    assert before.engine == "kernel"
+    calls: list[int] = []
+    results = externals.Routine.results
+
+    def failing(self: Any, matrix: Any) -> Any:
+        calls.append(1)
+        if len(calls) == 3:
+            raise fault
+        return results(self, matrix)
+
+    monkeypatch.setattr(externals.Routine, "results", failing)
+    with pytest.raises(adiff.AdiffError if fault is MemoryError else fault) as raised:
+        program.evaluate("value", {"m": SYMMETRIC}, engine="kernel")
+    if fault is MemoryError:
+        assert raised.value.code in ("E0602", "E0611")
+    assert len(calls) == 3
+    assert capfd.readouterr().err == ""
+    assert not externals.RAISED
+    assert program.evaluate("value", {"m": SYMMETRIC}, engine="kernel").value == before.value

@@ -186,6 +186,8 @@ def test_kernels_of_the_other_compiler_are_apart(monkeypatch: pytest.MonkeyPatch
 
     own = store.environment()
     assert numba.__version__ not in own
+    monkeypatch.setenv("ADIFF_COMPILER", "native")
+    assert store.environment() == own
     monkeypatch.setenv("ADIFF_COMPILER", "numba")
     assert numba.__version__ in store.environment() != own
 

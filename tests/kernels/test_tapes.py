@@ -165,7 +165,7 @@ def test_program(text: str, command: str, expected: Any) -> None:
 
 
 def test_compiled() -> None:
-    """The loop of a model's training, through Numba, against the same steps by hand."""
+    """The loop of a model's training, compiled, against the same steps by hand."""
     text = (
         "w = Variable([0.5, -0.2, 0.1])\nb = Variable(0.3)\nfor i in range(200):\n    with GradientTape() as t:\n"
         "        p = sigmoid(a @ w + b)\n        z = -mean(y*log(p) + (1-y)*log(1-p))\n"
