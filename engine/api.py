@@ -107,6 +107,7 @@ class Program:
         self.parse_seconds = time.perf_counter() - start
         self._compiled: dict[tuple[bool, bool, bool], Any] = {}
         self.kernels: Kernels | None = None
+        self.gives_way = True  # the tape to a kernel; not where there is none
         self.table_seconds = 0.0  # what the tape has spent on tables
 
     @property
@@ -244,20 +245,19 @@ class Program:
             raise AdiffError(
                 "E0811", "an evaluation cannot start inside another", None, "call it after `write` has returned"
             )
-        STATE.reset()
-        STATE.running = True
-        STATE.write = options.get("write")
-        STATE.kinks = options.get("kinks") or "adiff"
-        # A pattern is read off all the records.
-        STATE.checkpoint = None if options.get("sparse") else options.get("checkpoint")
-        if options.get("dtype") == "float32":
-            STATE.default_float = FLOAT32
-            STATE.weak_float = WEAK_FLOAT32
+        begin(options)
         try:
             with deep_recursion(), limits.enforced(
                 options.get("max_steps"), options.get("max_memory"), options.get("timeout")
             ):  # fmt: skip
-                return Evaluation(self, at or {}, wrt, {**options, "command": command}).run(command)
+                try:
+                    return Evaluation(self, at or {}, wrt, {**options, "command": command}).run(command)
+                except limits.GivesWay:
+                    limits.stay()
+                    begin(options)
+                    return Evaluation(self, at or {}, wrt, {**options, "command": command, "awaited": True}).run(
+                        command
+                    )
         except RecursionError:
             raise AdiffError(
                 "E0605",
@@ -283,6 +283,19 @@ class Program:
         if key not in self._compiled:
             self._compiled[key] = Compiler(INTRINSICS, scalars, fast, stable).program(self.core.body)
         return self._compiled[key]
+
+
+def begin(options: dict[str, Any]) -> None:
+    """The state in which an evaluation starts."""
+    STATE.reset()
+    STATE.running = True
+    STATE.write = options.get("write")
+    STATE.kinks = options.get("kinks") or "adiff"
+    # A pattern is read off all the records.
+    STATE.checkpoint = None if options.get("sparse") else options.get("checkpoint")
+    if options.get("dtype") == "float32":
+        STATE.default_float = FLOAT32
+        STATE.weak_float = WEAK_FLOAT32
 
 
 def contains_loop(node: Any) -> bool:

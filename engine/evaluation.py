@@ -9,7 +9,7 @@ from .autodiff import drivers
 from .commands import COMMANDS
 from .core.dispatch import as_operand
 from .core.errors import failure, listing, span_of
-from .core.limits import unfit_for_kernels
+from .core.limits import give_way_after, stay, unfit_for_kernels
 from .core.state import STATE
 from .core.tensor import OPERATORS, Tensor
 from .eager.builtins import INTRINSICS
@@ -185,6 +185,7 @@ class Evaluation:
                 "N0802", "the program reads no input, so there is nothing to differentiate by", self.end_site()
             )
         COMMANDS[command](self)
+        stay()
         total = time.perf_counter() - start
         outcome.timings["forward"] = self.forward_seconds
         if command not in ("value", "run"):
@@ -232,6 +233,7 @@ class Evaluation:
             self.outcome.reason = unfit
             return None
         may_compile = True
+        awaited = self.options.get("awaited", False)
         if engine == "auto":
             from .kernels.outlook import Outlook
             from .kernels.work import COMMAND_WORK, LOAD_SECONDS
@@ -240,14 +242,15 @@ class Evaluation:
             outlook = Outlook(self.core, self.point, looped)
             if outlook.seconds is not None:
                 seconds = outlook.seconds * (COMMAND_WORK["value"] if repeats is None else repeats) + outlook.imports
-                if program.kernels is None and seconds < LOAD_SECONDS:
+                if program.kernels is None and seconds < LOAD_SECONDS and not awaited:
                     self.outcome.reason = (
                         "the tape is done before a kernel would be loaded"
                         if looped
                         else "no loop that would repay a compiler"
                     )
+                    self.hurry()
                     return None
-                may_compile = seconds >= outlook.ready
+                may_compile = awaited or seconds >= outlook.ready
         from .kernels.ir import Needed, Unsupported
         from .kernels.runtime import Kernels
 
@@ -256,19 +259,27 @@ class Evaluation:
         program.kernels.may_compile = may_compile
         while True:
             try:
-                found = run(program.kernels, engine == "kernel")
+                found = run(program.kernels, engine == "kernel" or awaited)
             except Unsupported as why:
                 if why.__class__ is Needed and program.kernels.learn(why.names):
                     continue
                 self.outcome.reason = f"no kernel for {why}"
+                program.gives_way = False
                 return None
             break
         if found is None:
             self.outcome.reason = "the tape is done before a kernel would be compiled"
+            self.hurry()
             return None
         value, derivatives, compiled = found
         self.outcome.engine = "kernel"
-        self.outcome.reason = "asked for" if engine == "kernel" else "enough work to repay the compiler"
+        self.outcome.reason = (
+            "asked for"
+            if engine == "kernel"
+            else "the tape had not done in a moment"
+            if awaited
+            else "enough work to repay the compiler"
+        )
         self.outcome.emitted = compiled.source
         self.outcome.kernel = compiled
         if self.write is not None and compiled.lines is not None:
@@ -280,6 +291,13 @@ class Evaluation:
 
             self.stacked = stacked_shape(compiled.built.structure)
         return value, derivatives
+
+    def hurry(self) -> None:
+        """Let the tape give way to a kernel where it takes much longer than it was thought to."""
+        if self.program.gives_way and not self.options.get("awaited"):
+            from .kernels.work import PATIENCE_SECONDS
+
+            give_way_after(PATIENCE_SECONDS)
 
     def unfit_for_kernels(self) -> str:
         """Why this evaluation is none for the kernel tier, whatever its program; "" if it may be."""

@@ -6,6 +6,8 @@ request that is hopeless from its shape alone is refused before it is made.
 
 from __future__ import annotations
 
+from time import thread_time
+
 from .errors import failure
 
 TYPE_CHECKING = False
@@ -23,14 +25,27 @@ MAX_INTEGER_BITS = 1_000_000
 MAX_SHOWN_BITS = 14_000
 
 
-class Limits:
-    """The limits in force. `max_memory` is in bytes; None means no limit."""
+# Steps between two looks at the clock.
+LOOK = 1_000
 
-    __slots__ = ("max_memory", "max_steps", "steps")
+
+class GivesWay(BaseException):
+    """The tape has taken so long that a kernel should be tried. No error: nothing that handles errors may take it."""
+
+
+class Limits:
+    """The limits in force. `max_memory` is in bytes; None means no limit.
+
+    `patience` is the time of the thread (that others are busy is no reason) from which on a step gives way to a kernel;
+    steps are counted for it too.
+    """
+
+    __slots__ = ("max_memory", "max_steps", "patience", "steps")
 
     def __init__(self) -> None:
         self.max_steps: int | None = None
         self.max_memory: int | None = None
+        self.patience: float | None = None
         self.steps = 0
 
 
@@ -41,7 +56,24 @@ def step() -> None:
     """Count one statement, iteration or call of the program."""
     LIMITS.steps += 1
     if LIMITS.max_steps is not None and LIMITS.steps > LIMITS.max_steps:
-        raise failure("E0601", f"the program took more than {LIMITS.max_steps} steps", "raise the limit: --max-steps N")
+        if LIMITS.patience is None:
+            advice = "raise the limit: --max-steps N"
+            raise failure("E0601", f"the program took more than {LIMITS.max_steps} steps", advice)
+        if thread_time() > LIMITS.patience:
+            raise GivesWay
+        LIMITS.max_steps = LIMITS.steps + LOOK
+
+
+def give_way_after(seconds: float) -> None:
+    """Steps from now on give way to a kernel once so many seconds have gone. There must be no limit of steps."""
+    LIMITS.patience = thread_time() + seconds
+    LIMITS.max_steps = LIMITS.steps + LOOK
+
+
+def stay() -> None:
+    """Steps do not give way any more."""
+    if LIMITS.patience is not None:
+        LIMITS.patience = LIMITS.max_steps = None
 
 
 def allocate(count: int, itemsize: int = 8) -> None:
@@ -138,6 +170,7 @@ class enforced:
 
     def __enter__(self) -> None:
         LIMITS.steps = 0
+        LIMITS.patience = None
         LIMITS.max_steps = self.max_steps
         LIMITS.max_memory = self.max_memory
         if self.max_memory is not None:
@@ -199,5 +232,5 @@ class enforced:
         if self.saved_memory is not None:
             IN_FORCE.remove(self)
             self.lift_memory()
-        LIMITS.max_steps = None
+        LIMITS.max_steps = LIMITS.patience = None
         LIMITS.max_memory = None

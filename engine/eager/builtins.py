@@ -344,6 +344,7 @@ def print_(*values: Any, sep: Any = " ", end: Any = "\n", flush: Any = False, fi
     """Write values to the program's output; never recorded."""
     write = STATE.write
     if write is not None:
+        limits.stay()  # what is printed cannot be taken back
         write((" " if sep is None else text(sep)).join(text(v) for v in values) + ("\n" if end is None else text(end)))
 
 

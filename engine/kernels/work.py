@@ -23,6 +23,9 @@ LOOP_STATEMENT_SECONDS = 1.0e-3
 # Loading a kernel that was kept: what reads machine code must be imported.
 LOAD_SECONDS = 0.04
 
+# How long the tape goes on with a program that was thought to be done at once, before a kernel is tried.
+PATIENCE_SECONDS = 0.2
+
 # Statements that a kernel is through with before anyone could want to stop it.
 QUICK_STATEMENTS = 3.0e6
 

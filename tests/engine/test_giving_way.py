@@ -1,0 +1,75 @@
+"""The tape gives way to a kernel where a program takes much longer than it was thought to."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import adiff
+import pytest
+from adiff.engine.core.limits import LIMITS
+from adiff.engine.kernels import work
+
+# The work of each is nowhere written: 5,000 turns of a loop that data ends, of functional loops, of a recursion.
+PROGRAMS = {
+    "y = x\nk = 0\nwhile True:\n    y = y * 0.999\n    k += 1\n    if k == n:\n        break\ny": 0.999**5000,
+    "while_loop(lambda i, y: i < n, lambda i, y: (i + 1, y * 0.999), (0, x))[1]": 0.999**5000,
+    "fori_loop(0, n, lambda i, y: y * 0.999, x)": 0.999**5000,
+    "def f(k):\n    if k == 0:\n        return x\n    return f(k - 1) * 0.999\ns = 0.0\nwhile s < n * 5.0:\n    s += f(10)\ns": None,
+}
+
+
+@pytest.fixture(autouse=True)
+def no_patience(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The first look at the clock ends the tape's turn, however quick the machine is."""
+    monkeypatch.setattr(work, "PATIENCE_SECONDS", 0.0)
+    monkeypatch.setenv("ADIFF_CACHE_DIR", str(tmp_path))
+
+
+@pytest.mark.parametrize("text", PROGRAMS)
+def test_a_kernel_takes_over(text: str) -> None:
+    outcome = adiff.program(text).evaluate("grad", {"x": 2.0, "n": 5000}, ["x"])
+    assert (outcome.engine, outcome.reason) == ("kernel", "the tape had not done in a moment")
+    slope = PROGRAMS[text]
+    if slope is None:
+        slope = adiff.program(text).evaluate("grad", {"x": 2.0, "n": 5000}, ["x"], engine="tape").gradients["x"]  # type: ignore[index]
+    assert outcome.gradients == {"x": pytest.approx(slope, rel=1e-12)}
+    assert LIMITS.patience is None
+    assert LIMITS.max_steps is None
+
+
+def test_what_is_printed_is_printed_once() -> None:
+    lines: list[str] = []
+    text = "i = 0\nprint('start')\nwhile True:\n    i += 1\n    if i == 3000:\n        break\nprint(i)\nx * i"
+    outcome = adiff.program(text).evaluate("grad", {"x": 2.0}, write=lines.append)
+    assert "".join(lines) == "start\n3000\n"
+    assert outcome.gradients == {"x": 3000.0}
+
+
+def test_where_there_is_no_kernel_the_tape_ends_what_it_began() -> None:
+    text = "s = 0.0\nk = 0\nwhile True:\n    s += len(unique([k, x * 0.0])) * x\n    k += 1\n    if k == 3000:\n        break\ns"
+    program = adiff.program(text)
+    outcome = program.evaluate("grad", {"x": 2.0})
+    assert outcome.engine == "tape"
+    assert outcome.reason.startswith("no kernel for")
+    assert outcome.gradients == {"x": 2.0 * 3000 - 1.0}
+    assert not program.gives_way
+
+
+@pytest.mark.parametrize("engine", ["auto", "tape"])
+def test_steps_are_limited_as_ever(engine: str) -> None:
+    options: dict[str, Any] = {"max_steps": 2000, "engine": engine}
+    with pytest.raises(adiff.AdiffError) as caught:
+        adiff.program(next(iter(PROGRAMS))).evaluate("value", {"x": 2.0, "n": 5000}, **options)
+    assert caught.value.code == "E0601"
+
+
+def test_notices_are_those_of_one_run() -> None:
+    text = "s = 0.0\nk = 0\nwhile True:\n    s += abs(x - k)\n    k += 1\n    if k == 3000:\n        break\ns"
+    outcomes = [adiff.program(text).evaluate("grad", {"x": 2.0}, engine=engine) for engine in ("auto", "tape")]
+    assert outcomes[0].engine == "kernel"
+    told = [[(n.code, n.message, n.span.start) for n in outcome.notices if n.span is not None] for outcome in outcomes]
+    assert told[0] == told[1]
+    assert len(told[0]) == 1
+    assert math.isclose(outcomes[0].value, outcomes[1].value, rel_tol=1e-14)
