@@ -29,6 +29,11 @@ MAX_STATEMENTS = 20_000
 # Rows that choose elements by their values: how many there are is known when the kernel runs, and arrays have shapes before.
 SHAPED_BY_DATA = frozenset("nonzero argwhere flatnonzero unique tf.unique tf.unique_with_counts".split())
 MAX_CONSTANT = 100_000
+# Rows that give integers of integers alone.
+WHOLE_OF_WHOLE = frozenset(
+    "add subtract multiply negative abs square minimum maximum fmin fmax floor_divide mod power floor ceil trunc round relu "
+    "signum".split()
+)
 
 
 class Sym:
@@ -217,6 +222,8 @@ class Builder:
         self.whole: set[Var] = set()
         # Floats that are integers on some paths of the program, and what they come from (whole.py).
         self.widened: dict[Var, tuple[Any, ...]] = {}
+        # Floats that may be integers of the program, on nobody knows which paths.
+        self.doubtful: set[Var] = set()
         # Integers of a dtype of their own, which do not mix with floats.
         self.strong: set[Any] = set()
         # Arrays of integers that have been read as bare ones.
@@ -323,9 +330,23 @@ class Builder:
         """A number as the float that it meets. Raises Unsupported for integers that meet none."""
         if self.strong and x.__class__ is Sym and x.var in self.strong:
             raise Unsupported("an integer with a dtype of its own where a float is")
-        return self.cast_to_float(x)
+        return self.as_float(x)
 
     def cast_to_float(self, x: Any) -> Any:
+        """A number as the float that the program asks for."""
+        if not self.may_be_whole(x):
+            return self.as_float(x)
+        var = Var(FLOAT)
+        self.append(ir.Set(var, "copy", (raw(self.as_float(x)),), STATE.site, None))
+        return Sym(self, var)
+
+    def may_be_whole(self, x: Any) -> bool:
+        """Whether an operand is an integer of the program, or a float that may be one."""
+        if x.__class__ is Sym and x.kind == FLOAT:
+            return x.var in self.widened or x.var in self.doubtful
+        return kind_of(x) == INT
+
+    def as_float(self, x: Any) -> Any:
         if x.__class__ is Sym:
             return x if x.kind == FLOAT else self.emit("to_float", (self.to_int(x),), FLOAT)
         return float(x)
@@ -385,9 +406,11 @@ class Builder:
         keep = name == "power"
         floats = tuple(x if keep and i == 1 and kind_of(x) == INT else self.to_float(x) for i, x in enumerate(inputs))
         simple = simplified(name, floats)
-        if simple is not None:
+        if simple is not None and not (simple.__class__ is Sym and self.may_be_whole(simple)):
             return simple
         found = self.emit(name, floats, FLOAT, attributes or None)
+        if name in WHOLE_OF_WHOLE and all(map(self.may_be_whole, inputs)):
+            self.doubtful.add(found.var)
         if self.values and all(self.is_whole(x) for x in inputs):
             self.whole.add(found.var)
             self.made[found.var] = (name, inputs)
@@ -437,13 +460,18 @@ class Builder:
             chosen = a if condition else b
             return self.to_float(chosen) if joined == FLOAT else self.to_int(chosen) if joined == INT else chosen
         joined = join([kind_of(a), kind_of(b)])
+        whole = self.may_be_whole(a) and self.may_be_whole(b)
         if joined == FLOAT:
             a, b = self.to_float(a), self.to_float(b)
         elif kind_of(a) != kind_of(b):
             a, b = self.to_int(a), self.to_int(b)
         if a.__class__ in NUMBERS and b.__class__ in NUMBERS and str(a) == str(b):
             return a
-        return self.emit("where_select", (condition, a, b), joined)
+        doubtful = joined == FLOAT and whole
+        found = self.emit("where_select", (condition, a, b), joined)
+        if doubtful:
+            self.doubtful.add(found.var)
+        return found
 
     def integer(self, op: str, a: Any, b: Any) -> Any:
         """Exact integer arithmetic; checked when the kernel runs where the bounds of the operands do not settle it."""

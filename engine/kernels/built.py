@@ -50,8 +50,8 @@ class Built:
     """
 
     __slots__ = (
-        "bounds", "columns", "counted", "emitted", "estimate", "kernel", "lost", "meetings", "noted", "outline", "passes",
-        "printed", "shape", "spares_numpy", "structure", "sure", "sure_if_running", "whole",
+        "bounds", "columns", "counted", "doubtful", "emitted", "estimate", "kernel", "lost", "meetings", "noted", "outline",
+        "passes", "printed", "shape", "spares_numpy", "structure", "sure", "sure_if_running", "whole",
     )  # fmt: skip
 
     def __init__(self, kernel: ir.Kernel | None, shape: tuple[int, ...]) -> None:
@@ -74,6 +74,8 @@ class Built:
         self.columns: list[tuple[str, int]] = []
         self.whole = False
         self.spares_numpy = False
+        # The places in a value of what may be an integer of the program where it is a whole number.
+        self.doubtful: list[int] = []
         self.meetings: list[tuple[list[str], list[str]]] = []
 
     def settle_dtypes(self, values: dict[str, Any]) -> None:
@@ -113,6 +115,7 @@ def to_plain(built: Built, source: Source) -> dict[str, Any]:
         "outline": built.outline,
         "whole": built.whole,
         "spares_numpy": built.spares_numpy,
+        "doubtful": built.doubtful,
     }
 
 
@@ -135,6 +138,7 @@ def from_plain(plain: dict[str, Any], source: Source) -> Built:
     built.spares_numpy = plain["spares_numpy"]
     built.outline = plain["outline"]
     built.whole = plain["whole"]
+    built.doubtful = plain["doubtful"]
     return built
 
 

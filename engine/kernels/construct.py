@@ -180,6 +180,7 @@ def build(
         valued = lowered.built(fused, watch.noted)
         valued.estimate = simplify(ir.Kernel(fused.parameters, fused.body, fused.results))
         valued.whole = flag.__class__ is Sym
+        valued.doubtful = lowered.packed.doubtful if lowered.packed is not None else [0] if flag is None else []
         valued.passes = DERIVED_VALUE if lowered.builder.derives else COMMAND_WORK["value"]
         return valued
     result = lowered.summed()

@@ -53,10 +53,12 @@ COMPLEX = (Pair, complex)
 class Number:
     """A number that a loop carries in a variable; a `strong` one is an integer with a dtype of its own."""
 
-    __slots__ = ("kind", "phi", "strong")
+    __slots__ = ("doubtful", "kind", "phi", "strong")
 
-    def __init__(self, kind: str, strong: bool = False) -> None:
+    def __init__(self, kind: str, strong: bool = False, doubtful: bool = False) -> None:
         self.kind = kind
+        # Whether it may be an integer at the head of an iteration, though it is carried as a float.
+        self.doubtful = doubtful and kind == FLOAT
         self.strong = strong
         self.phi = Var(kind, "l")
 
@@ -266,7 +268,7 @@ class Loops(Control):
         for key in (*sorted(changing), RESULT):
             value = frame.get(key, UNSET)
             if value.__class__ in SCALARS:
-                plan[id(frame), key] = Number(kind_of(value), is_strong(builder, value))
+                plan[id(frame), key] = Number(kind_of(value), is_strong(builder, value), builder.may_be_whole(value))
             elif value.__class__ is Lazy and not value.volatile and key != RESULT:
                 plan[id(frame), key] = Tensor(builder.carried(value))
         for _ in range(MAX_ATTEMPTS):
@@ -412,7 +414,8 @@ class Loops(Control):
             raise Unsupported("what is returned from inside a loop")
         if old.__class__ in SCALARS and new.__class__ in SCALARS:
             strong = is_strong(self.builder, old) or is_strong(self.builder, new)
-            return Number(joined_kind([kind_of(old), kind_of(new)]), strong)
+            doubtful = self.builder.may_be_whole(old)
+            return Number(joined_kind([kind_of(old), kind_of(new)]), strong, doubtful)
         if old.__class__ is Lazy and new.__class__ is Lazy and old.shape == new.shape:
             kind = joined_kind([old.kind, new.kind])
             return Tensor(self.builder.carried(old, kind))
@@ -468,6 +471,8 @@ class Loops(Control):
         if spec.__class__ is Number:
             if spec.strong:
                 self.builder.strong.add(spec.phi)
+            if spec.doubtful:
+                self.builder.doubtful.add(spec.phi)
             return Sym(self.builder, spec.phi)
         if spec.__class__ is Tensor:
             return spec.carried
@@ -496,7 +501,8 @@ class Loops(Control):
                 raise Mismatch("a variable that is a number in one iteration and something else in the next")
             kind = joined_kind([spec.kind, kind_of(new)])
             strong = spec.strong or is_strong(self.builder, new)
-            return spec if (kind, strong) == (spec.kind, spec.strong) else Number(kind, strong)
+            doubtful = spec.doubtful or INT in (kind_of(old) if old is not UNSET else FLOAT, spec.kind)
+            return spec if (kind, strong) == (spec.kind, spec.strong) else Number(kind, strong, doubtful)
         if spec.__class__ is Tensor:
             if new.__class__ is not Lazy or new.shape != spec.carried.shape:
                 raise Mismatch("a tensor that becomes something else in a loop")
@@ -530,7 +536,7 @@ class Loops(Control):
         if spec.__class__ is Number:
             initial: Any = ZEROS[spec.kind] if old is UNSET else old
             if spec.kind == FLOAT:
-                note_loop(builder, spec.phi, initial, new)
+                note_loop(builder, spec.phi, initial, new, bool(length))
                 initial, new = builder.to_float(initial), self.within(block, new)
             carried.append((spec.phi, raw(initial), raw(new)))
             return Sym(builder, spec.phi)
@@ -590,6 +596,8 @@ class Loops(Control):
             carried.append((phi, ZEROS[phi.kind], raw(new)))
             if is_strong(builder, new):
                 builder.strong.add(phi)
+            if phi.kind == FLOAT and builder.may_be_whole(new):
+                builder.doubtful.add(phi)
             return Sym(builder, phi)
         if new.__class__ is Lazy:
             array = Array(new.kind, new.shape, role="updated")

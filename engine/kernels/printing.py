@@ -130,7 +130,9 @@ class Printed:
     def finished(self, machine: Specialiser, block: list[ir.Stmt]) -> None:
         """Take the memory, in the program's statements, which are complete."""
         if self.prints:
-            may_be_integers = reach(dependencies(ir.Kernel([], block, [])), machine.builder.widened)
+            builder = machine.builder
+            starts = [*builder.widened, *builder.doubtful]
+            may_be_integers = reach(dependencies(ir.Kernel([], block, [])), starts)
             if any(x in may_be_integers for x in self.shown):
                 raise Unsupported("'print' of a number that is an integer on some path, and a float on another")
             count = machine.frames[0][LINES]

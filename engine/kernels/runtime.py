@@ -96,6 +96,10 @@ def run(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
     if built.whole:
         value, is_whole, *rest = results
         results = (int(value) if is_whole else value, *rest)
+    if built.doubtful:
+        value = results[0]
+        if any(float(value[place] if hasattr(value, "__len__") else value).is_integer() for place in built.doubtful):
+            raise Unsupported("a whole number that may be an integer")
     if built.noted:
         hit = [noted for flag, noted in zip(results[-1], built.noted) if flag]
         results = results[:-1]

@@ -28,6 +28,8 @@ class Packed:
         self.leaves: list[Any] = []
         self.size = 0
         self.complex = False
+        # The places of floats that may be integers of the program.
+        self.doubtful: list[int] = []
         self.structure = self.walk(value)
 
     def walk(self, x: Any) -> Structure:
@@ -58,8 +60,8 @@ class Packed:
         if x.__class__ is Lazy and x.kind == FLOAT:
             return "array", self.place(x, prod(x.shape)), x.shape
         if x.__class__ is Sym and x.kind == FLOAT:
-            if x.var in self.builder.widened:
-                raise Unsupported("a result that holds an integer on some path, and a float on another")
+            if self.builder.may_be_whole(x):
+                self.doubtful.append(self.size)
             return "number", self.place(x, 1)
         if x.__class__ in (float, int, bool, complex) or x is None:
             self.complex |= x.__class__ is complex

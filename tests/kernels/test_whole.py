@@ -41,6 +41,44 @@ def test_a_repeated_value_is_of_that_type_too() -> None:
     assert [repr(value({"x": 2.0, "n": n}).value) for n in (0, 1, 0, 2)] == ["0", "2.0", "0", "4.0"]
 
 
+SUMMED = "k = 0\nfor i in range(n):\n    k = k + x\n"
+EITHER = "k = 7\nif x > 3:\n    k = 1.0\n"
+NESTED = "k = 0\nfor i in range(n):\n    for j in range(m):\n        k = k + x\nk"
+GUARDED = "k = 0\nfor i in range(n):\n    if x > 3:\n        k = k + x\nk"
+DERIVED: list[tuple[str, dict[str, Any]]] = [
+    *((EITHER + last, {"x": x}) for x in (2.0, 4.0) for last in (
+        "k // 2", "min(k, 3)", "abs(k)", "k**2", "k**2.0", "k**-1", "k % 4", "floor(k)", "k if x < 1 else k + 1",
+        "float(k)", "-k", "k*1.0", "k*1", "k/2", "maximum(k, 1) + where(x > 1, k, 2)",
+    )),
+    *((SUMMED + last, {"x": 2.5, "n": n}) for n in (0, 2, 3) for last in (
+        "k // 2", "k*2 + 1", "k*2.0 + 1", "a = k*2\nb = k*2.0\na", "a = k*2\nb = k*2.0\nb", "[k // 2, x]",
+    )),
+    *((NESTED, {"x": 2.5, "n": n, "m": m}) for n, m in ((0, 2), (2, 0), (2, 2), (1, 1))),
+    *((NESTED.replace("range(m)", "range(i)"), {"x": 2.5, "n": n}) for n in (0, 1, 3)),
+    *((GUARDED, {"x": x, "n": 3}) for x in (2.5, 3.5)),
+]  # fmt: skip
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(("text", "at"), DERIVED)
+def test_what_is_computed_from_such_a_value_is_of_the_type_that_the_tape_gives(text: str, at: dict[str, Any]) -> None:
+    tape, kernel = (adiff.program(text).evaluate("value", at, engine=engine) for engine in ("tape", "kernel"))
+    assert (repr(kernel.value), kernel.types.get("value")) == (repr(tape.value), tape.types.get("value"))
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        (NESTED, {"x": 2.25, "n": 1, "m": 1}),
+        (NESTED.replace("range(n)", "range(4)").replace("range(m)", "range(5)"), {"x": 2.0}),
+        (SUMMED + "k*2 + 1", {"x": 2.25, "n": 3}),
+    ],
+)
+def test_kernels_answer_where_there_is_no_doubt(text: str, at: dict[str, Any]) -> None:
+    assert adiff.program(text).evaluate("value", at, engine="kernel").engine == "kernel"
+
+
 @pytest.mark.usefixtures("interpret")
 @pytest.mark.parametrize(
     ("text", "at"),
