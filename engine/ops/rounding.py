@@ -113,7 +113,9 @@ signum = zero(
 def _unit_transpose(g: Any, y: Any, z: Any) -> Any:
     # y = exp(i*theta) moves along i*y only: with s = Im(g*conj(y)) the cotangent is i*s*y/|z|.
     along = OPERATORS["imag"](g * OPERATORS["conj"](y))
-    return OPERATORS["complex"](0.0, divide(along, absolute(z))) * y
+    # At 0, where the direction jumps, the slope is 0 as that of sign is: so abs has the second derivative 0 there.
+    origin = equal(z, 0)
+    return OPERATORS["complex"](0.0, divide(along, choose(origin, 1.0, absolute(choose(origin, 1.0, z))))) * y
 
 
 unit = rule(

@@ -214,3 +214,17 @@ def test_whole_exponents_that_are_inputs(n: float) -> None:
         assert abs(n) >= 100 or n != int(n) or z.imag or found.imag == 0
         assert agree("real(z**n * (0.3 + 1j))", {"z": z, "n": n}) == ""
     assert agree("z**z", {"z": -1 + 0j}, None, "value") == ""
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("text", ["abs(complex(x, y))", "w = complex(x, y)\nabs(w * (1 + 2j))"])
+def test_curvature_of_the_modulus(text: str) -> None:
+    """0 at the kink, as that of a real number is; beside it, what hypot has."""
+    factor = 1.0 if "w" not in text else np.sqrt(5.0)
+    truth = np.array([[0.64, -0.48], [-0.48, 0.36]]) / 0.5 * factor
+    for at, expected in (({"x": 0.0, "y": 0.0}, 0.0 * truth), ({"x": 0.3, "y": 0.4}, truth)):
+        for engine in ("tape", "kernel"):
+            outcome = adiff.program(text).evaluate("hessian", at, engine=engine)
+            assert outcome.engine == engine
+            found = [[outcome.hessian[a][b] for b in "xy"] for a in "xy"]
+            np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-15)
