@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -46,11 +48,17 @@ def gradient(text: str, at: dict[str, Any], engine: str) -> Callable[[], object]
 
 
 def first_kernel(text: str, at: dict[str, Any]) -> float:
-    """Seconds until a program that was never seen has its first gradient from a kernel."""
-    start = time.perf_counter()
-    found = adiff.program(text).evaluate("grad", at, ["x"], engine="kernel")
-    assert found.engine == "kernel", found.reason
-    return time.perf_counter() - start
+    """Seconds until a program that was never seen has its first gradient from a kernel: the best of three times."""
+    taken = []
+    for _ in range(3):
+        with tempfile.TemporaryDirectory() as empty:
+            os.environ["ADIFF_CACHE_DIR"] = empty
+            start = time.perf_counter()
+            found = adiff.program(text).evaluate("grad", at, ["x"], engine="kernel")
+            taken.append(time.perf_counter() - start)
+            del os.environ["ADIFF_CACHE_DIR"]
+        assert found.engine == "kernel", found.reason
+    return min(taken)
 
 
 def peak(n: int, engine: str) -> float:
@@ -80,11 +88,12 @@ def rows() -> list[Row]:
         return lambda n: best_of(lambda: adiff.program(straight(n)).evaluate("grad", {"x": 0.7}, engine=engine), 3)
 
     first_kernel("x * 2.0", {"x": 1.0})  # the compiler is loaded
+    # Kernels keep some memory for their next run: sizes are beyond that, or a step would be one from kept to new memory.
     found = [
         step("time of a loop, tape", loop("tape"), 10_000, 40_000),
-        step("time of a loop, kernel", loop("kernel"), 4_000_000, 16_000_000),
+        step("time of a loop, kernel", loop("kernel"), 16_000_000, 64_000_000),
         step("time of a vector, tape", vector("tape"), 1_000_000, 4_000_000),
-        step("time of a vector, kernel", vector("kernel"), 1_000_000, 4_000_000),
+        step("time of a vector, kernel", vector("kernel"), 8_000_000, 32_000_000),
         step("time of a program from its text, tape", program("tape"), 250, 1_000),
         step("time of a program never seen, kernel", lambda n: first_kernel(straight(n), {"x": 0.7}), 60, 240),
         flat("first kernel of a loop", lambda n: first_kernel(LOOP, {"x": 0.7, "a": 0.3, "n": n}), 10, 100_000),
@@ -97,6 +106,6 @@ def rows() -> list[Row]:
         base = {engine: peak(10, engine) for engine in ("tape", "kernel")}
         found.append(step("memory of a loop, tape", lambda n: peak(n, "tape") - base["tape"], 100_000, 400_000))
         found.append(
-            step("memory of a loop, kernel", lambda n: peak(n, "kernel") - base["kernel"], 4_000_000, 16_000_000)
+            step("memory of a loop, kernel", lambda n: peak(n, "kernel") - base["kernel"], 32_000_000, 128_000_000)
         )
     return found
