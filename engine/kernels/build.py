@@ -224,6 +224,8 @@ class Builder:
         self.widened: dict[Var, tuple[Any, ...]] = {}
         # Floats that may be integers of the program, on nobody knows which paths.
         self.doubtful: set[Var] = set()
+        # Loop variables that may be integers in the first iteration, and are none after the loop.
+        self.begun: set[Var] = set()
         # Integers of a dtype of their own, which do not mix with floats.
         self.strong: set[Any] = set()
         # Arrays of integers that have been read as bare ones.

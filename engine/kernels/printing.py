@@ -133,7 +133,7 @@ class Printed:
             builder = machine.builder
             starts = [*builder.widened, *builder.doubtful]
             may_be_integers = reach(dependencies(ir.Kernel([], block, [])), starts)
-            if any(x in may_be_integers for x in self.shown):
+            if any(x in may_be_integers or x in builder.begun for x in self.shown):
                 raise Unsupported("'print' of a number that is an integer on some path, and a float on another")
             count = machine.frames[0][LINES]
             lines = count if count.__class__ is int else MAX_LINES

@@ -20,6 +20,8 @@ def note_loop(builder: Builder, phi: Var, initial: Any, following: Any, runs: bo
     if builder.may_be_whole(following):
         builder.doubtful.add(phi)
     elif runs:
+        if phi in builder.doubtful:
+            builder.begun.add(phi)
         builder.doubtful.discard(phi)
     elif builder.may_be_whole(initial):
         builder.widened[phi] = (initial,)
