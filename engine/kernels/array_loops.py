@@ -138,7 +138,7 @@ class Loops:
 
         block, following = builder.nested(body)
         carried = [(phi, raw(start), raw(x)) for phi, start, x in zip(phis, starts, following)]
-        builder.append(ir.Loop(index, 0, raw(n), 1, None, None, carried, block, None, {}, Var(INT, "t"), False))
+        builder.append(ir.Loop(index, 0, raw(n), 1, None, None, carried, block, None, {}, Var(INT, "t"), None))
         return tuple(Sym(builder, phi) for phi in phis)
 
     def span(self, n: Any, limit: int, visit: Callable[[Any], None]) -> None:

@@ -692,7 +692,7 @@ class Builder:
         """`for i in range(n)` with nothing carried."""
         index = self.counter(n)
         body, _ = self.nested(lambda: visit(Sym(self, index)))
-        self.append(ir.Loop(index, 0, n, 1, None, None, [], body, None, {}, Var(INT, "t"), False))
+        self.append(ir.Loop(index, 0, n, 1, None, None, [], body, None, {}, Var(INT, "t"), None))
 
     def counter(self, n: int) -> Var:
         index = Var(INT, "i")
@@ -724,7 +724,7 @@ class Builder:
         phi = Var(FLOAT, "s")
         body, following = self.nested(lambda: self.to_float(step(Sym(self, index), Sym(self, phi))))
         carried = [(phi, raw(self.to_float(start)), raw(following))]
-        self.append(ir.Loop(index, 0, n, 1, None, None, carried, body, None, {}, Var(INT, "t"), False))
+        self.append(ir.Loop(index, 0, n, 1, None, None, carried, body, None, {}, Var(INT, "t"), None))
         return Sym(self, phi)
 
 

@@ -73,7 +73,7 @@ class Checkpointed:
             body, _ = builder.nested(lambda: self.one_block(reverse, number, top, rest))
             last = self.whole("subtract", blocks, 1)
             builder.append(
-                Loop(number, last, -1, -1, None, None, [(top, 1, rest)], body, None, {}, Var(INT, "t"), True)
+                Loop(number, last, -1, -1, None, None, [(top, 1, rest)], body, None, {}, Var(INT, "t"), self.loop.site)
             )
 
         return builder.nested(fill)[0]
@@ -93,7 +93,7 @@ class Checkpointed:
         following: list[Any] = []
         body, _ = builder.nested(lambda: following.extend(self.advance(number, reached, kept, phis)))
         carried = list(zip([reached, kept, *phis], [nearest, top, *found], following))
-        builder.append(Loop(None, 0, 0, 1, test, condition, carried, body, None, {}, Var(INT, "t"), True))
+        builder.append(Loop(None, 0, 0, 1, test, condition, carried, body, None, {}, Var(INT, "t"), loop.site))
         # A state at the start of this block has served.
         here = Var(BOOL)
         builder.append(ir.Set(here, "equal", (nearest, number), None, None))
@@ -161,7 +161,7 @@ class Checkpointed:
         found = Loop(
             counter, 0, count, 1, None, None,
             [(names[phi], first[phi], names.get(f, f) if f.__class__ is Var else f) for phi, _, f in carried],
-            made, None, {names[phi]: stack for phi, stack in heads.items()}, Var(INT, "t"), loop.own,
+            made, None, {names[phi]: stack for phi, stack in heads.items()}, Var(INT, "t"), loop.site,
         )  # fmt: skip
         self.builder.append(found)
         return found, [names[phi] for phi, _, _ in carried]

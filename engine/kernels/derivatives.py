@@ -244,7 +244,7 @@ def reverse_jacobian(lowered: Lowered) -> Built:
         outer.append(ir.If(a_row.var, outer.nested(keep)[0], outer.nested(note)[0], []))
 
     loop_body, _ = outer.nested(fill)
-    loop = ir.Loop(row, 0, rows, 1, None, None, [], loop_body, None, {}, Var(INT, "t"), False)
+    loop = ir.Loop(row, 0, rows, 1, None, None, [], loop_body, None, {}, Var(INT, "t"), None)
     whole = ir.Kernel(plain.parameters, [*block, *before, loop], [*results, *tables, *gathered])
     built = lowered.built(whole, noted, result)
     built.passes = max(float(size), 1.0)

@@ -97,7 +97,7 @@ class Directions:
             collect(builder, direction)
 
         loop_body, _ = builder.nested(one_pass)
-        loop = ir.Loop(index, 0, trips, 1, None, None, [], loop_body, None, {}, Var(INT, "t"), False)
+        loop = ir.Loop(index, 0, trips, 1, None, None, [], loop_body, None, {}, Var(INT, "t"), None)
         return ir.Kernel(parameters, [*block, *before, loop], [*results, *tables, *self.flags])
 
     def seed(self, builder: Builder, direction: Any) -> None:

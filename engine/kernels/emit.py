@@ -437,7 +437,8 @@ class Printer:
     def ask(self, s: ir.Loop | ir.ReverseLoop, level: int) -> None:
         """Leave here if the run is to stop."""
         if s in self.asking:
-            self.line(level, f"poll(run, {self.place(first_site(s.body), None)})")
+            site = first_site(s.body) or getattr(s, "site", None)
+            self.line(level, f"poll(run, {self.place(site, None)})")
 
     def place(self, site: Site | None, failure: tuple[Any, ...] | None) -> int:
         """The number of a place in the program, with what an error there says."""

@@ -55,7 +55,7 @@ def forwards(
             and independent(s, known, outer, reads)
         ):
             s = ir.Loop(
-                s.position, 0, trips[s.trips], 1, None, None, [], s.body, None, {}, Var(ir.INT, "t"), False
+                s.position, 0, trips[s.trips], 1, None, None, [], s.body, None, {}, Var(ir.INT, "t"), None
             )  # fmt: skip
         inside = outer
         if s.__class__ is ir.Loop and s.index is not None:

@@ -260,7 +260,7 @@ class Loop(Stmt):
     `carried` lists (phi, initial, next): phi holds the value at the head of an iteration and, after the loop, the
     last one. `stop_when` is a bool variable of the body that ends the loop after the iteration that sets it, or None.
     `stacks` gives the Stack that keeps the heads of a phi, or of an array as a whole. `trips` counts the iterations.
-    `own` says that the loop is the program's, not one that an array operation became.
+    `site` is the place of a loop of the program, None for one that an array operation became.
     """
 
     __slots__ = (
@@ -275,7 +275,7 @@ class Loop(Stmt):
         "stop_when",
         "stacks",
         "trips",
-        "own",
+        "site",
     )
     index: Var | None
     start: Any
@@ -288,7 +288,12 @@ class Loop(Stmt):
     stop_when: Any
     stacks: dict[Any, Stack]
     trips: Var
-    own: bool
+    site: Site | None
+
+    @property
+    def own(self) -> bool:
+        """Whether the loop is the program's."""
+        return self.site is not None
 
     def replace(self, **changes: Any) -> Loop:
         """A copy with some fields changed."""

@@ -222,6 +222,7 @@ class Loops(Control):
         )
 
     def while_(self, node: c.While, frame: Frame) -> None:
+        STATE.site = node.site
         self.repeat(
             lambda: self.condition(node.test, frame), frame, lambda: self.block(node.body, frame), assigned(node.body)
         )
@@ -290,6 +291,7 @@ class Loops(Control):
         """Run the body once on symbols: the loop and what it leaves, or None if the plan had to be changed."""
         builder = self.builder
         counter = header.counter
+        site = STATE.site
         for place, spec in plan.items():
             fresh_variables(spec)
             heap.put(place, self.at_head(spec))
@@ -388,7 +390,7 @@ class Loops(Control):
             carried.append((phi, start, end))
         bounds = (0, 0, 1) if counter is None else (counter.start, counter.stop, counter.step)
         statement = ir.Loop(
-            index, *map(raw, bounds), test_block, raw(condition), carried, block, raw(stop_when), {}, Var(INT, "t"), True
+            index, *map(raw, bounds), test_block, raw(condition), carried, block, raw(stop_when), {}, Var(INT, "t"), site
         )  # fmt: skip
         return statement, after
 

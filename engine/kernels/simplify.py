@@ -53,7 +53,7 @@ def live(kernel: ir.Kernel, logs: bool, undone: set[int]) -> set[Any]:
     def need(target: Any, *sources: Any) -> None:
         edges.setdefault(target, []).extend(x for x in sources if x.__class__ in (Var, Array, Stack, tuple))
 
-    def walk(block: list[Stmt], control: list[Any]) -> None:
+    def walk(block: list[Stmt], control: list[Any], again: bool = False) -> None:
         for s in block:
             if s.__class__ is ir.Set:
                 need(s.var, *s.args, *control)
@@ -80,20 +80,22 @@ def live(kernel: ir.Kernel, logs: bool, undone: set[int]) -> set[Any]:
                 # A rule takes all operands and results, whatever the statements use.
                 for result in s.results:
                     need(result, *s.operands, *s.results)
-                walk(s.body, control)
+                walk(s.body, control, again)
             elif s.__class__ is ir.Loop:
                 inner = [*control, s.trips]
                 steering = [x for x in (s.start, s.stop, s.step, s.condition, s.stop_when) if x.__class__ is Var]
                 need(s.trips, *steering, *control)
                 if s.test is not None:
-                    walk(s.test, control)
+                    walk(s.test, control, again)
+                    if s.own and not again:
+                        roots.append(s.trips)  # nobody knows that it ends: to go on for ever is an answer too
                 if s.index is not None:
                     need(s.index, s.start, s.step)
                 for phi, initial, following in s.carried:
                     need(phi, initial, following, *inner)
                 for held, stack in s.stacks.items():
                     need(stack, held, *inner)
-                walk(s.body, inner)
+                walk(s.body, inner, again)
                 if logs:
                     for phi, _, following in s.carried:
                         if following.__class__ is Var and following in marked:
@@ -104,11 +106,11 @@ def live(kernel: ir.Kernel, logs: bool, undone: set[int]) -> set[Any]:
                     need(s.index, s.start, s.step)
                 for phi, stack in s.restore:
                     need(phi, stack)
-                walk(s.body, inner)
+                walk(s.body, inner, True)
             elif s.__class__ is ir.If:
                 inner = [*control, s.condition]
-                walk(s.then, inner)
-                walk(s.orelse, inner)
+                walk(s.then, inner, again)
+                walk(s.orelse, inner, again)
                 for var, a, b in s.merges:
                     need(var, a, b, *inner)
 

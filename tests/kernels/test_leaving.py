@@ -329,3 +329,25 @@ def test_nothing_is_touched_before_its_index_has_been_checked() -> None:
     checked = source.rindex("fail(run")
     assert checked < source.index("] += "), "the cotangents"
     assert checked < source.index("v[v"), "the elements"
+
+
+# Loops that nobody reads anything of, and that do not end.
+ENDLESS = {
+    "for good": "while True:\n    pass\nx\n",
+    "by its condition": "s = 0.0\nwhile s >= 0.0:\n    s = s + 1.0\n    if s > 10.0:\n        s = 0.0\nx * x\n",
+    "inside another": "for i in range(3):\n    s = 1.0\n    while s > 0.0:\n        s = s * 1.0\nx * x\n",
+}
+
+
+@pytest.mark.parametrize("text", ENDLESS.values(), ids=list(ENDLESS))
+@pytest.mark.parametrize("command", ["value", "grad"])
+def test_a_loop_that_does_not_end_is_waited_for(text: str, command: str) -> None:
+    failures = [
+        pytest.raises(AdiffError, adiff.program(text).evaluate, command, {"x": 2.0}, engine=engine, timeout=0.3).value
+        for engine in ("tape", "kernel")
+    ]
+    tape, kernel = failures
+    assert (kernel.code, kernel.message, kernel.hint) == (tape.code, tape.message, tape.hint)
+    assert kernel.code == "E0603"
+    assert kernel.span is not None
+    assert text[kernel.span.start : kernel.span.end] in text.partition("while")[2]
