@@ -42,7 +42,8 @@ SIZES: dict[str, list[str]] = {
     "saddle": [],
 }
 MANUAL_LIMIT, PEER_LIMIT = 1.5, 1.0
-ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1",
+              "ADIFF_THREADS": "1"}  # fmt: skip
 
 
 class Answer:

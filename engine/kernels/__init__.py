@@ -21,6 +21,7 @@ variables, printing                          what programs assign in place, and 
 derivatives, directions, series, answers     the kernels of hessian, jacobian, jvp, vjp and hvp, and what they give
 gather, windows                              loops of the reverse sweep forwards, their sums in variables
 simplify, tidy                               dead code; accumulators, copies and branches as one would write them
+sharing                                      loops for several cores
 emit, primitives                             Python source; the text of each row
 over_rows, plain_products                    a kernel in a loop over the rows of a table
 memory, snapshots                            arrays that are copies, stores that nothing reads; arrays that loops keep whole
@@ -29,7 +30,8 @@ runtime, work, outlook                       kernels by program and inputs; whet
                                              tells so before it is looked into
 compiler                                     source to object code, by one compiler or the other
 llvm_module, llvm_statements, llvm_values,   the source in LLVM's terms
-  llvm_extrema, llvm_host, llvm_writer
+  llvm_extrema, llvm_host, llvm_sharing,
+  llvm_writer
 native, by_numba                             by LLVM alone; by Numba, which the tests hold the first to
 machine, spare                               object code loaded and called; memory that waits for the next call
 externals, routines                          functions of libraries that kernels call: of numbers, and on whole matrices

@@ -43,14 +43,16 @@ LOCK = allocate_lock()
 def namespace() -> dict[str, Any]:
     """What emitted source finds around it."""
     from llvmlite import binding
-    from numba import njit
+    from numba import njit, prange
 
     with LOCK:
         if not NAMESPACE:
             binding.add_symbol(RESIZE, resize_address())
             found = helpers(njit)
             found["_square_rest"] = square_rest()  # the helpers call it by this name
-            NAMESPACE.update({**found, **host_calls(), **{name: external(name) for name in FUNCTIONS}})
+            NAMESPACE.update(
+                {**found, **host_calls(), "prange": prange, **{name: external(name) for name in FUNCTIONS}}
+            )
     return dict(NAMESPACE)
 
 

@@ -6,6 +6,7 @@ floats(run, k, n), ints(run, k, n), bools(run, k, n)   memory slot k of the run 
                                                        content when it grows
 few_floats(n), few_ints(n), few_bools(n)               a short array of a fixed length on the machine's stack
 clear(a, n)                                            n zeros
+prange(n)                                              range(n) in any order, on several cores at once
 poll(run, k)                                           leaves the kernel at the place k if the run is to stop
 fail(run, k, i)                                        leaves the kernel at the place k: the number i is not as it should
 

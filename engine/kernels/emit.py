@@ -14,6 +14,7 @@ from .failures import BESIDE, FAR
 from .ir import BOOL, DTYPES, FLOAT, INT, Array, Stack, Stmt, Unsupported, Var
 from .polls import asking
 from .primitives import TEXT
+from .sharing import shared_loops
 from .tidy import blocks_of, changes, mentions, operands
 
 TYPE_CHECKING = False
@@ -66,6 +67,7 @@ LEGEND = {
     "few_ints": "(n): a short array of integers",
     "few_bools": "(n): a short array of truth values",
     "clear": "(a, n): n zeros",
+    "prange": "(n): range(n) in any order, for several cores",
     "poll": "(run, k): Ctrl-C or a time limit ends the kernel here",
     "fail": "(run, k, i): an error ends the kernel here",
     "_strong": "(g, p): g * p, and 0 where g is 0",
@@ -175,6 +177,7 @@ class Printer:
         self.known: list[str] = []  # the arrays that are constants, before the function
         self.trips = used_positions(kernel)
         self.asking, self.heaviest = asking(kernel)
+        self.shared = shared_loops(kernel)
         self.once = read_once(kernel)
         self.waiting: dict[Var, Waiting] = {}
         # Of variables, and of what belongs to them: (owner, suffix).
@@ -377,6 +380,8 @@ class Printer:
         bounds = f"range({start}, {stop}, {self.text(s.step)})"
         if s.step == 1:
             bounds = f"range({stop})" if s.start == 0 else f"range({start}, {stop})"
+        if s in self.shared:
+            bounds = f"p{bounds}"
         if counted:
             known = stop if s.stop.__class__ is int else f"max({stop}, 0)"
             self.line(level, f"{trips} = {known if straight else 0}")

@@ -14,6 +14,7 @@ import ast
 from .externals import EXTERNALS, ROUTINES
 from .ir import BOOL, DTYPES, FLOAT, INT
 from .llvm_host import ROOM
+from .llvm_sharing import TOGETHER
 from .llvm_statements import RESULT, block
 from .llvm_values import expression
 from .llvm_writer import NONE, RUN, STORED, Untranslatable, Value, Widened, Writer, float_text, type_of
@@ -81,6 +82,7 @@ class Module:
         self.tags: dict[str, int] = {}
         self.externals: list[str] = []
         self.needs_room = False
+        self.shares = False
         # Names of memory belong to one function.
         self.owner = ""
 
@@ -253,7 +255,15 @@ class Module:
             f"declare {signature}{'' if '@llvm.' in signature else ' nounwind willreturn memory(none)'}"
             for signature in self.declared
         ]
-        parts = [*self.globals, *declared, ROOM if self.needs_room else "", *self.bodies, METADATA, *tags]
+        parts = [
+            *self.globals,
+            *declared,
+            ROOM if self.needs_room else "",
+            TOGETHER if self.shares else "",
+            *self.bodies,
+            METADATA,
+            *tags,
+        ]
         return "\n".join(parts) + "\n"
 
 

@@ -8,6 +8,7 @@ from .externals import ROUTINES
 from .ir import BOOL, FLOAT, INT
 from .llvm_extrema import accumulate, over_many
 from .llvm_host import HOST_STATEMENTS, clear
+from .llvm_sharing import shared
 from .llvm_values import (
     branch,
     dotted,
@@ -151,6 +152,9 @@ def while_(w: Writer, node: Any) -> None:
 
 
 def for_(w: Writer, node: Any) -> None:
+    if isinstance(node.iter, ast.Call) and dotted(node.iter.func) == "prange":
+        shared(w, node, lambda part, own: loop(part, own, lambda: block(part, own.body)))
+        return
     found = over_many(node)
     if found is None or w.kinds.get(found[0]) != FLOAT:
         loop(w, node, lambda: block(w, node.body))

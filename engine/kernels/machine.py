@@ -9,6 +9,7 @@ LEFT       bytes of memory that it may still take
 WHY        why it left: 0, NO_MEMORY, STOPPED or FAILED
 WHERE      which slot, loop or check left it
 NEEDED     bytes of memory that the slot was to have, or the number that the check was about
+THREADS    how many threads may work on a loop that they share (llvm_sharing.py)
 then, for each memory slot, SLOT_WORDS words: the address and, CAPACITY words on, the size in bytes
 
 The host gives the slots of results memory of its own before the call; the kernel makes the others (RESIZE), and the
@@ -21,6 +22,7 @@ from __future__ import annotations
 import ctypes
 import weakref
 
+from ..core.cores import cores
 from . import spare
 from .ir import BOOL, DTYPES, FLOAT, INT, WIDTHS, Left, Stopped, Unsupported
 
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 
     from .emitted import Emitted
 
-STOP, LEFT, WHY, WHERE, NEEDED, FIRST_SLOT = 0, 1, 2, 3, 4, 8
+STOP, LEFT, WHY, WHERE, NEEDED, THREADS, FIRST_SLOT = 0, 1, 2, 3, 4, 5, 8
 NO_MEMORY, STOPPED, FAILED = 1, 2, 3
 SLOT_WORDS, CAPACITY = 2, 1
 RESIZE = "adiff_resize"
@@ -119,6 +121,8 @@ class Entry:
         self.asks = not code.externals
         # Whether Python runs inside the kernel.
         self.routines = any(name.startswith(ROUTINE) for name in code.externals)
+        # How many threads share its loops.
+        self.threads = cores() if "prange(" in emitted.text else 1
         self.parameters = emitted.parameters
         self.results = emitted.results
         self.slots = emitted.slots
@@ -165,6 +169,7 @@ class Entry:
         """
         run = self.record()
         run[LEFT] = PLENTY if memory is None else memory
+        run[THREADS] = self.threads
         had = self.taken_up(run)
         if started is not None:
             started(run)

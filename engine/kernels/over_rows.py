@@ -30,6 +30,7 @@ def loop_over_rows(built: Built, varying: set[str]) -> Built:
     results = kernel.results[:-1] if built.noted else kernel.results
     printer = Printer(kernel)
     printer.results = set()  # a row's arrays are copied into their columns
+    printer.shared = set()  # every core has rows of its own
     row, first, last, at, doubt = (fresh(printer, name) for name in ("row", "first", "last", "at", "doubt"))
     names = ["run", first, last, at]
     kinds = INT + INT + INT.upper()

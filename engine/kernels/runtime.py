@@ -199,9 +199,12 @@ class Kernels:
         if key not in self.compiled:
             built = self.built[key]
             if not isinstance(built, Unsupported):
+                from ..core.cores import cores
                 from .compiler import chosen
 
-                chosen()  # what is wrong there is the user's to mend, and no reason to take the tape
+                # What is wrong in the environment is the user's to mend, and no reason to take the tape.
+                chosen()
+                cores()
                 made = self.attempt(lambda: compile_kernel(built, lambda *made: self.keep(key, built, *made)))
             else:
                 made = built

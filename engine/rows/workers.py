@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from ..core.cores import cores
 from ..kernels.ir import Left
 
 TYPE_CHECKING = False
@@ -98,13 +99,6 @@ class Workers:
         self.records[number] = record
         if self.stopped:
             record[STOP] = 1
-
-
-def cores() -> int:
-    """How many cores this process may use."""
-    import os
-
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 __all__ = ["Workers"]

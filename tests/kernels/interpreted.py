@@ -79,7 +79,7 @@ def fail(run: Run, place: int, number: int) -> None:
 
 def host_calls() -> dict[str, Any]:
     """What compiler.py gives to kernels that are compiled."""
-    found: dict[str, Any] = {"clear": clear, "poll": lambda run, place: None, "fail": fail}
+    found: dict[str, Any] = {"clear": clear, "poll": lambda run, place: None, "fail": fail, "prange": range}
     found.update(ROUTINES)
     found.update({name: getattr(special, external.name) for name, external in EXTERNALS.items()})
     for stem, dtype in (("floats", "float64"), ("ints", "int64"), ("bools", "bool")):

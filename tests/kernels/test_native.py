@@ -240,7 +240,7 @@ def test_every_row_s_text_is_translated(name: str) -> None:
     "statement",
     [
         "g = f", "s = x[0]", "s = [1.0]", "s = unknown(x)", "s = undefined", "s = x and 1.0", "s = x % 2.0", "s = x ** 2.0",
-        "s = 'text'", "del x", "for i in f:\n        pass", "s = math.sin(x, x)", "s = f + 1.0", "s = x is 1.0",
+        "s = 'text'", "del x", "for i in f:\n        pass", "for i in prange(f):\n        pass", "s = math.sin(x, x)", "s = f + 1.0", "s = x is 1.0",
         "with x:\n        pass", "s = lambda: x", "import os", "open(x)", "s = __import__(x)",
     ],
 )  # fmt: skip
