@@ -48,8 +48,10 @@ def legal_programs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def adjoint_of_legal(transform: Any) -> Any:
+    from legality import check
+
     def checked_adjoint(kernel: ir.Kernel, *others: Any, **options: Any) -> Any:
-        ir.check(kernel)
+        check(kernel)
         return transform(kernel, *others, **options)
 
     return checked_adjoint

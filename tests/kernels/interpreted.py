@@ -12,6 +12,7 @@ from adiff.engine.kernels import emit, ir, machine, runtime
 from adiff.engine.kernels.built import Built
 from adiff.engine.kernels.externals import EXTERNALS, ROUTINES
 from adiff.engine.kernels.primitives import helpers
+from legality import check
 from scipy import special
 
 
@@ -30,8 +31,6 @@ class Ieee:
                 return np.float64(function(*values))
             except (ValueError, OverflowError):
                 if name in ("lgamma", "gamma"):
-                    from scipy import special
-
                     return np.float64({"lgamma": special.gammaln, "gamma": special.gamma}[name](*values))
                 return np.float64(getattr(np, fallback.get(name, name))(*values))
 
@@ -117,9 +116,9 @@ def checked(pass_: Callable[[ir.Kernel], ir.Kernel]) -> Callable[[ir.Kernel], ir
     """A pass with the legality of its input and output asserted."""
 
     def run(kernel: ir.Kernel) -> ir.Kernel:
-        ir.check(kernel)
+        check(kernel)
         result = pass_(kernel)
-        ir.check(result)
+        check(result)
         return result
 
     return run
