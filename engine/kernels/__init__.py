@@ -20,6 +20,7 @@ nested, tapes, customs                       derivatives inside programs: of fun
 variables, printing                          what programs assign in place, and what they print
 derivatives, directions, series, answers     the kernels of hessian, jacobian, jvp, vjp and hvp, and what they give
 gather, windows                              loops of the reverse sweep forwards, their sums in variables
+statements                                   what statements read and set, and the blocks inside them
 simplify, tidy                               dead code; accumulators, copies and branches as one would write them
 sharing                                      loops for several cores
 emit, primitives                             Python source; the text of each row

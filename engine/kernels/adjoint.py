@@ -33,7 +33,7 @@ from .dear import from_memory
 from .ir import BOOL, FLOAT, Array, Stack, Stmt, Unsupported, Var
 from .products import chosen, fresh, product, symbol_of
 from .regions import dissolved
-from .tidy import changes, operands
+from .statements import changes, operands
 from .watch import Watch
 
 TYPE_CHECKING = False

@@ -6,6 +6,7 @@ import math
 
 from . import ir
 from .ir import FLOAT, Array, Stmt, Var
+from .statements import everything, with_blocks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,30 +46,23 @@ def worth_a_slope(s: ir.Loop, phi: Var) -> bool:
     return following in depths and depths[following] + uses - 1 >= STEEP
 
 
-def nested(s: Stmt) -> list[list[Stmt]]:
-    """The blocks inside a statement."""
-    return [block for name in ("test", "body", "then", "orelse") if (block := getattr(s, name, None))]
-
-
 def touched_arrays(block: list[Stmt]) -> list[Any]:
     """The arrays that a block reads or writes."""
     found: list[Any] = []
-    for s in block:
+    for s in everything(block):
         if isinstance(s, ir.Store | ir.AddTo | ir.Load):
             found.append(s.array)
             if s.__class__ is ir.Routine:
                 found.append(s.value)
         elif s.__class__ is ir.Region:
             found.extend(x for x in s.operands if x.__class__ is Array)
-        for inner in nested(s):
-            found.extend(touched_arrays(inner))
     return found
 
 
 def read_from_outside(block: list[Stmt]) -> list[Any]:
     """The scalar operands of a block."""
     found: list[Any] = []
-    for s in block:
+    for s in everything(block):
         if s.__class__ is ir.Set:
             found.extend(s.args)
         elif s.__class__ is ir.Region:
@@ -79,17 +73,11 @@ def read_from_outside(block: list[Stmt]) -> list[Any]:
             found.extend(x for _, a, b in s.merges for x in (a, b))
         elif s.__class__ is ir.Loop:
             found.extend(x for _, a, b in s.carried for x in (a, b))
-        for inner in nested(s):
-            found.extend(read_from_outside(inner))
     return found
 
 
 def arrays_made(block: list[Stmt]) -> set[Any]:
-    found = {s.array for s in block if s.__class__ is ir.Alloc}
-    for s in block:
-        for inner in nested(s):
-            found |= arrays_made(inner)
-    return found
+    return {s.array for s in everything(block) if s.__class__ is ir.Alloc}
 
 
 def marks(s: ir.Loop) -> list[tuple[Var, Array]]:
@@ -100,11 +88,7 @@ def marks(s: ir.Loop) -> list[tuple[Var, Array]]:
 
 def stored_arrays(block: list[Stmt]) -> set[Any]:
     """The arrays in which a block stores."""
-    found = {s.array for s in block if isinstance(s, ir.Store | ir.AddTo | ir.Keep)}
-    for s in block:
-        for inner in nested(s):
-            found |= stored_arrays(inner)
-    return found
+    return {s.array for s in everything(block) if isinstance(s, ir.Store | ir.AddTo | ir.Keep)}
 
 
 def without_stores(block: list[Stmt], foreign: set[Any]) -> list[Stmt]:
@@ -115,9 +99,20 @@ def without_stores(block: list[Stmt], foreign: set[Any]) -> list[Stmt]:
     for s in block:
         if isinstance(s, ir.Store | ir.AddTo | ir.Keep) and s.array in foreign:
             continue
-        if s.__class__ is ir.Loop:
-            s = s.replace(body=without_stores(s.body, foreign))
-        elif s.__class__ is ir.If:
-            s = ir.If(s.condition, without_stores(s.then, foreign), without_stores(s.orelse, foreign), s.merges)
+        if s.__class__ in (ir.Loop, ir.If):
+            s = with_blocks(s, lambda inner: without_stores(inner, foreign))
         kept.append(s)
     return kept
+
+
+def changed_in_place(block: list[Stmt]) -> list[Array]:
+    """The arrays from outside a block that it changes."""
+    made: set[Array] = set()
+    found: dict[Array, None] = {}
+
+    for s in everything(block):
+        if s.__class__ is ir.Alloc:
+            made.add(s.array)
+        elif s.__class__ is ir.Keep:
+            found[s.array] = None
+    return [array for array in found if array not in made]

@@ -7,7 +7,6 @@ from ..program.core import CoreProgram
 from . import ir
 from .activity import bounded_by_parameters, dependencies, may_reach, reach, surely_reached
 from .adjoint import adjoint
-from .bodies import nested
 from .build import NUMBERS, Builder, Lazy, Sym, raw
 from .built import ANY, Built, Noted
 from .dear import keeping
@@ -20,8 +19,9 @@ from .regions import dissolved
 from .simplify import simplify
 from .snapshots import snapshots
 from .specialise import specialise
+from .statements import everything, operands
 from .structures import Packed
-from .tidy import operands, tidy
+from .tidy import tidy
 from .values import List
 from .whole import whole
 from .windows import windowed
@@ -216,22 +216,17 @@ def why_lost(builder: Builder, kernel: ir.Kernel, target: Any) -> tuple[str, Any
 def mentioned(block: list[ir.Stmt], x: Any) -> bool:
     """Whether an input is read anywhere."""
     return any(
-        getattr(s, "array", None) is x
-        or any(operand is x for operand in operands(s))
-        or any(mentioned(inner, x) for inner in nested(s))
-        for s in block
+        getattr(s, "array", None) is x or any(operand is x for operand in operands(s)) for s in everything(block)
     )
 
 
 def uses(block: list[ir.Stmt], x: Any) -> bool:
     """Whether a variable is read as the number it is, beside counting with it."""
-    for s in block:
+    for s in everything(block):
         if s.__class__ is ir.Set and s.op != "to_int" and x in s.args:
             return True
         if s.__class__ is ir.Loop and any(x is a or x is b for _, a, b in s.carried):
             return True
         if s.__class__ is ir.If and any(x is a or x is b for _, a, b in s.merges):
-            return True
-        if any(uses(inner, x) for inner in nested(s)):
             return True
     return False

@@ -13,6 +13,7 @@ from .build import NUMBERS, Lazy, Sym, raw
 from .ir import FLOAT, Array, Stmt, Unsupported, Var
 from .nested import flatten, rebuild
 from .regions import in_memory
+from .statements import BLOCKS, blocks_of
 from .values import FUNCTIONS, List, Made, read
 
 TYPE_CHECKING = False
@@ -179,7 +180,7 @@ def region(machine: Specialiser, outputs: list[Any], operands: list[Any], rule: 
 
 def parts(s: Stmt) -> tuple[list[Any], list[Any], list[list[Stmt]]]:
     """What a statement sets, all that it names, and the blocks in it."""
-    blocks = [getattr(s, name, None) or [] for name in ("test", "body", "then", "orelse")]
+    blocks = blocks_of(s)
     sets = [getattr(s, name) for name in ("var", "trips", "index", "position") if hasattr(s, name)]
     if s.__class__ in (ir.Store, ir.AddTo, ir.Check, ir.Keep, ir.Accumulate):
         sets = []
@@ -198,7 +199,7 @@ def parts(s: Stmt) -> tuple[list[Any], list[Any], list[list[Stmt]]]:
                 name(item)
 
     for slot in s.__slots__:
-        if slot not in ("test", "body", "then", "orelse"):
+        if slot not in BLOCKS:
             name(getattr(s, slot))
     return sets, named, blocks
 

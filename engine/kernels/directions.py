@@ -8,6 +8,7 @@ from .build import Builder, Sym, raw
 from .construct import Lowered
 from .ir import BOOL, FLOAT, INT, Array, Stack, Stmt, Unsupported, Var
 from .simplify import simplify
+from .statements import everything
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -173,8 +174,8 @@ def things(x: Any) -> Iterator[Any]:
 def defined(block: list[Stmt]) -> set[Any]:
     """What statements define or change, inside them too."""
     found: set[Any] = set()
-    for s in block:
-        if isinstance(s, ir.Set | ir.Load | ir.Accumulate) or s.__class__ is ir.Mark:
+    for s in everything(block):
+        if isinstance(s, ir.Set | ir.Load | ir.Accumulate | ir.Mark):
             found.add(s.var)
         elif s.__class__ is ir.Loop:
             found.update([*(phi for phi, _, _ in s.carried), *s.stacks.values(), s.trips])
@@ -183,9 +184,7 @@ def defined(block: list[Stmt]) -> set[Any]:
         elif s.__class__ is ir.If:
             found.update(var for var, _, _ in s.merges)
         elif s.__class__ is not ir.Check:
-            found.add(s.array)  # type: ignore[attr-defined]
-        for name in ("test", "body", "then", "orelse"):
-            found |= defined(getattr(s, name, None) or [])
+            found.add(s.array)
     return found
 
 

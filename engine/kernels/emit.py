@@ -15,7 +15,7 @@ from .ir import BOOL, DTYPES, FLOAT, INT, Array, Stack, Stmt, Unsupported, Var
 from .polls import asking
 from .primitives import TEXT
 from .sharing import shared_loops
-from .tidy import blocks_of, changes, mentions, operands
+from .statements import changes, everything, mentions, operands
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -117,13 +117,8 @@ def used_positions(kernel: ir.Kernel) -> set[Any]:
     """Everything that is read anywhere, the loops' counters among it."""
     found: set[Any] = set()
 
-    def walk(block: list[Stmt]) -> None:
-        for s in block:
-            found.update(operands(s))
-            for inner in blocks_of(s):
-                walk(inner)
-
-    walk(kernel.body)
+    for s in everything(kernel.body):
+        found.update(operands(s))
     return found
 
 
@@ -132,16 +127,11 @@ def read_once(kernel: ir.Kernel) -> set[Var]:
     reads: dict[Any, int] = {}
     sets: dict[Var, int] = {}
 
-    def walk(block: list[Stmt]) -> None:
-        for s in block:
-            for x in operands(s):
-                reads[x] = reads.get(x, 0) + 1
-            if isinstance(s, ir.Set | ir.Accumulate | ir.Load):
-                sets[s.var] = sets.get(s.var, 0) + 1
-            for inner in blocks_of(s):
-                walk(inner)
-
-    walk(kernel.body)
+    for s in everything(kernel.body):
+        for x in operands(s):
+            reads[x] = reads.get(x, 0) + 1
+        if isinstance(s, ir.Set | ir.Accumulate | ir.Load):
+            sets[s.var] = sets.get(s.var, 0) + 1
     for r in kernel.results:
         reads[r] = reads.get(r, 0) + 1
     return {var for var, times in sets.items() if times == 1 and reads.get(var) == 1}
@@ -149,12 +139,12 @@ def read_once(kernel: ir.Kernel) -> set[Var]:
 
 def arrays_changed(s: Stmt) -> set[Array]:
     """The arrays that a statement stores in anywhere inside it."""
-    found: set[Any] = {s.array} if isinstance(s, ir.Store | ir.AddTo | ir.TakeBack | ir.Rewind) else set()
-    if s.__class__ is ir.ReverseLoop:
-        found.update(x for x, _ in s.restore if x.__class__ is Array)
-    for block in blocks_of(s):
-        for inner in block:
-            found |= arrays_changed(inner)
+    found: set[Any] = set()
+    for inner in everything([s]):
+        if isinstance(inner, ir.Store | ir.AddTo | ir.TakeBack | ir.Rewind):
+            found.add(inner.array)
+        elif inner.__class__ is ir.ReverseLoop:
+            found.update(x for x, _ in inner.restore if x.__class__ is Array)
     return found
 
 
@@ -508,14 +498,10 @@ class Printer:
 
 def first_site(block: list[Stmt]) -> Site | None:
     """A place in the program that a block computes something for."""
-    for s in block:
+    for s in everything(block):
         site: Site | None = getattr(s, "site", None)
         if site is not None and site.source is not None:
             return site
-        for inner in blocks_of(s):
-            site = first_site(inner)
-            if site is not None:
-                return site
     return None
 
 

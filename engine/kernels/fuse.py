@@ -9,7 +9,7 @@ from __future__ import annotations
 from . import ir
 from .ir import Array, Stmt, Var
 from .simplify import simplify
-from .tidy import blocks_of, operands, with_blocks
+from .statements import blocks_of, everything, operands, with_blocks, with_operands
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -145,8 +145,7 @@ class Touched:
 
 def swept(block: list[Stmt]) -> set[Var]:
     """The trip counts that reverse loops of derivatives inside the program go by."""
-    found = {s.trips for s in block if s.__class__ is ir.ReverseLoop}
-    return found.union(*(swept(inner) for s in block for inner in blocks_of(s)))
+    return {s.trips for s in everything(block) if s.__class__ is ir.ReverseLoop}
 
 
 def fused(
@@ -281,8 +280,7 @@ def renamed(block: list[Stmt], names: dict[Any, Any]) -> list[Stmt]:
         elif s.__class__ is ir.Region:
             s = s.replace(results=list(map(new, s.results)), operands=tuple(map(new, s.operands)))
         else:
-            fields = [new(getattr(s, name)) if name in ("index", "value") else getattr(s, name) for name in s.__slots__]
-            s = s.__class__(*fields)
+            s = with_operands(s, new)
         found.append(s)
     return found
 

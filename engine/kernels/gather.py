@@ -10,7 +10,7 @@ from __future__ import annotations
 from . import ir
 from .fuse import Touched, affine, one_row_each, static_range, sum_of
 from .ir import FLOAT, Array, Stmt, Var
-from .tidy import blocks_of, changes, operands, with_blocks
+from .statements import blocks_of, changes, everything, operands, with_blocks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -122,14 +122,9 @@ def counted_reads(block: list[Stmt]) -> dict[Any, int]:
     """How often a block reads each variable; what it adds to is not read by that."""
     found: dict[Any, int] = {}
 
-    def walk(block: list[Stmt]) -> None:
-        for s in block:
-            for x in (s.value,) if s.__class__ is ir.Accumulate else operands(s):
-                found[x] = found.get(x, 0) + 1
-            for inner in blocks_of(s):
-                walk(inner)
-
-    walk(block)
+    for s in everything(block):
+        for x in (s.value,) if s.__class__ is ir.Accumulate else operands(s):
+            found[x] = found.get(x, 0) + 1
     return found
 
 
@@ -199,12 +194,12 @@ def whole(place: Affine, size: int, sizes: dict[Var, int]) -> bool:
 
 def arrays_of(block: list[Stmt]) -> set[Any]:
     """The arrays that a block touches."""
-    found = {s.array for s in block if getattr(s, "array", None) is not None}  # type: ignore[attr-defined]
-    for s in block:
+    found: set[Any] = set()
+    for s in everything(block):
+        if getattr(s, "array", None) is not None:
+            found.add(s.array)
         if s.__class__ is ir.Routine:
             found.add(s.value)
-        for inner in blocks_of(s):
-            found |= arrays_of(inner)
     return found
 
 
@@ -252,11 +247,9 @@ def taken_out(s: Any) -> list[Stmt]:
 def otherwise_touched(block: list[Stmt]) -> set[Any]:
     """The arrays that a block reads, or writes otherwise than by adding."""
     found: set[Any] = set()
-    for s in block:
+    for s in everything(block):
         if s.__class__ is not ir.AddTo and getattr(s, "array", None) is not None:
-            found.add(s.array)  # type: ignore[attr-defined]
+            found.add(s.array)
         if s.__class__ is ir.ReverseLoop:
             found.update(x for x, _ in s.restore)
-        for inner in blocks_of(s):
-            found |= otherwise_touched(inner)
     return found

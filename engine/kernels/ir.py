@@ -15,7 +15,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Self
 
     from ..core.state import Site
 
@@ -124,6 +124,10 @@ class Stmt:
     def __init__(self, *fields: Any) -> None:
         for name, value in zip(self.__slots__, fields, strict=True):
             setattr(self, name, value)
+
+    def replace(self, **changes: Any) -> Self:
+        """A copy with some fields changed."""
+        return self.__class__(*(changes.get(name, getattr(self, name)) for name in self.__slots__))
 
 
 class Set(Stmt):
@@ -295,10 +299,6 @@ class Loop(Stmt):
         """Whether the loop is the program's."""
         return self.site is not None
 
-    def replace(self, **changes: Any) -> Loop:
-        """A copy with some fields changed."""
-        return Loop(*(changes.get(name, getattr(self, name)) for name in self.__slots__))
-
 
 class ReverseLoop(Stmt):
     """The iterations `trips - 1 ... 0` again: `position` is the number of the iteration.
@@ -362,10 +362,6 @@ class Region(Stmt):
         pairs: tuple[tuple[bool, ...], tuple[bool, ...]] | None = None,
     ) -> None:
         super().__init__(row, results, operands, attributes, body, site, pairs)
-
-    def replace(self, **changes: Any) -> Region:
-        """A copy with some fields changed."""
-        return Region(*(changes.get(name, getattr(self, name)) for name in self.__slots__))
 
 
 class Kernel:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from ..core.state import STATE
 from ..program import core as c
 from . import ir
+from .bodies import changed_in_place
 from .build import NUMBERS, Lazy, Sym, join, kind_of, raw
 from .control import ZEROS, Control
 from .heap import ITEMS, Heap, Rows, same
@@ -697,21 +698,3 @@ def leaves(body: list[c.Stmt], for_good: bool = False) -> bool:
         or (isinstance(s, c.For | c.While) and leaves(s.orelse, for_good))
         for s in body
     )
-
-
-def changed_in_place(block: list[ir.Stmt]) -> list[Array]:
-    """The arrays from outside a block that it changes."""
-    made: set[Array] = set()
-    found: dict[Array, None] = {}
-
-    def walk(block: list[ir.Stmt]) -> None:
-        for s in block:
-            if s.__class__ is ir.Alloc:
-                made.add(s.array)
-            elif s.__class__ is ir.Keep:
-                found[s.array] = None
-            for name in ("test", "body", "then", "orelse"):
-                walk(getattr(s, name, None) or [])
-
-    walk(block)
-    return [array for array in found if array not in made]

@@ -11,8 +11,7 @@ from . import ir
 from .fuse import fused, static_range
 from .gather import arrays_of
 from .ir import Array, Stmt, Var
-from .snapshots import everything
-from .tidy import with_blocks
+from .statements import everything, with_blocks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -112,7 +111,7 @@ class Memory:
         body = s.body  # type: ignore[attr-defined]
         for _ in range(2):  # a store that is overwritten may have hidden one of what is there
             body = self.elements(body)
-        return s.replace(body=body)  # type: ignore[attr-defined, no-any-return]
+        return s.replace(body=body)
 
     def elements(self, body: list[Stmt]) -> list[Stmt]:
         """The body of a loop over elements that loads nothing that it holds, and stores nothing twice."""
@@ -222,7 +221,7 @@ class Memory:
                 if self.may_be_one(source, target, made, found, block[k + 1 :], pair[0]):
                     self.names[pair[1]] = source
                     found = [x for x in found if not (x.__class__ is ir.Alloc and x.array is target)]
-                    found.append(s.replace(body=[]))  # type: ignore[attr-defined]  # others may count by it
+                    found.append(s.replace(body=[]))  # others may count by it
                     continue
             found.append(self.renamed(with_blocks(s, self.taken_over)))
         return found
@@ -251,11 +250,11 @@ class Memory:
             return s.replace(stacks={new(x): stack for x, stack in s.stacks.items()})
         if s.__class__ is ir.ReverseLoop:
             restore = [(new(x), stack) for x, stack in s.restore]
-            return ir.ReverseLoop(s.trips, s.position, s.index, s.start, s.step, restore, s.body)
+            return s.replace(restore=restore)
         if s.__class__ is ir.Routine:
             return ir.Routine(new(s.array), 0, new(s.value), s.name, s.rows, s.columns)
         if getattr(s, "array", None) in self.names:
-            return s.__class__(*(new(getattr(s, x)) if x == "array" else getattr(s, x) for x in s.__slots__))
+            return s.replace(array=new(s.array))  # type: ignore[attr-defined]
         return s
 
 

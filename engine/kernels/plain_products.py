@@ -11,7 +11,7 @@ from __future__ import annotations
 from . import ir
 from .ir import FLOAT, INT, Stmt, Var
 from .simplify import simplify
-from .tidy import blocks_of
+from .statements import everything, with_blocks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,20 +25,10 @@ CHOICES = frozenset(
 
 def plain_products(kernel: ir.Kernel) -> ir.Kernel:
     """The kernel with plain products, unless it chooses between values that are all computed."""
-    if any(s.site is not None and s.site.op is not None and s.site.op.name in CHOICES for s in sets(kernel.body)):
+    known = {s.var: s for s in everything(kernel.body) if s.__class__ is ir.Set}
+    if any(s.site is not None and s.site.op is not None and s.site.op.name in CHOICES for s in known.values()):
         return kernel
-    known = {s.var: s for s in sets(kernel.body)}
     return simplify(ir.Kernel(kernel.parameters, rewritten(kernel.body, known, {}), kernel.results))
-
-
-def sets(block: list[Stmt]) -> list[ir.Set]:
-    found: list[ir.Set] = []
-    for s in block:
-        if s.__class__ is ir.Set:
-            found.append(s)
-        for inner in blocks_of(s):
-            found += sets(inner)
-    return found
 
 
 def rewritten(block: list[Stmt], known: dict[Var, ir.Set], shared: dict[tuple[Var, Var], Var]) -> list[Stmt]:
@@ -53,18 +43,8 @@ def rewritten(block: list[Stmt], known: dict[Var, ir.Set], shared: dict[tuple[Va
             s = ir.Set(s.var, "copy", s.args[:1], s.site, None)
         if s.__class__ is ir.Accumulate and s.var.kind == INT:
             s = ir.Accumulate(s.var, mask_of(s.value, known))
-        for name in ("test", "body", "then", "orelse"):
-            inner = getattr(s, name, None)
-            if inner:
-                s = with_block(s, name, rewritten(inner, known, shared))
-        found.append(s)
+        found.append(with_blocks(s, lambda inner: rewritten(inner, known, shared)))
     return found
-
-
-def with_block(s: Stmt, name: str, block: list[Stmt]) -> Stmt:
-    """A copy of a statement with another block."""
-    fields = [block if slot == name else getattr(s, slot) for slot in s.__slots__]
-    return s.__class__(*fields)
 
 
 def is_unit(x: Any, known: dict[Var, ir.Set]) -> bool:

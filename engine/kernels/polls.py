@@ -8,7 +8,7 @@ import math
 from . import ir
 from .fuse import affine, span, sum_of
 from .ir import Stmt, Var
-from .tidy import blocks_of
+from .statements import blocks_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from . import ir
 from .build import NUMBERS, Builder, Lazy, Sym, raw
 from .ir import FLOAT, Stmt, Var
 from .pairs import Pair, paired
+from .statements import everything, with_blocks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -104,23 +105,15 @@ def dissolved(block: list[Stmt]) -> list[Stmt]:
     for s in block:
         if s.__class__ is ir.Region:
             found.extend(dissolved(s.body))
-        elif s.__class__ is ir.Loop:
-            found.append(s.replace(body=dissolved(s.body), test=None if s.test is None else dissolved(s.test)))
-        elif s.__class__ is ir.ReverseLoop:
-            found.append(ir.ReverseLoop(s.trips, s.position, s.index, s.start, s.step, s.restore, dissolved(s.body)))
-        elif s.__class__ is ir.If:
-            found.append(ir.If(s.condition, dissolved(s.then), dissolved(s.orelse), s.merges))
         else:
-            found.append(s)
+            found.append(with_blocks(s, dissolved))
     return found
 
 
 def ruled(block: list[Stmt]) -> bool:
     """Whether some row in a block has a derivative that its statements need not have: a rule of its own."""
     return any(
-        (s.__class__ is ir.Region and (s.row not in ROWS or ROWS[s.row].derivative == "rule"))
-        or any(ruled(getattr(s, name, None) or []) for name in ("test", "body", "then", "orelse"))
-        for s in block
+        s.__class__ is ir.Region and (s.row not in ROWS or ROWS[s.row].derivative == "rule") for s in everything(block)
     )
 
 

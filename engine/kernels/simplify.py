@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from . import ir
 from .ir import Array, Stack, Stmt, Var
+from .statements import everything, with_blocks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,16 +27,11 @@ def after_undoing(block: list[Stmt]) -> set[int]:
     arrays: set[Array] = set()
     found: set[int] = set()
 
-    def walk(block: list[Stmt]) -> None:
-        for s in block:
-            if isinstance(s, ir.TakeBack | ir.Rewind):
-                arrays.add(s.array)
-            if getattr(s, "array", None) in arrays:
-                found.add(id(s))
-            for name in ("test", "body", "then", "orelse"):
-                walk(getattr(s, name, None) or [])
-
-    walk(block)
+    for s in everything(block):
+        if isinstance(s, ir.TakeBack | ir.Rewind):
+            arrays.add(s.array)
+        if getattr(s, "array", None) in arrays:
+            found.add(id(s))
     return found
 
 
@@ -150,7 +146,7 @@ def sweep(block: list[Stmt], needed: set[Any], undone: set[int]) -> list[Stmt]:
                 restore = [(phi, stack) for phi, stack in s.restore if phi in needed]
                 # Where an index that nobody reads would start is of no interest.
                 index, start, step = (s.index, s.start, s.step) if s.index in needed else (None, 0, 1)
-                kept.append(ir.ReverseLoop(s.trips, s.position, index, start, step, restore, body))
+                kept.append(s.replace(index=index, start=start, step=step, restore=restore, body=body))
         elif s.__class__ is ir.Region:
             if any(x in needed for x in s.results):
                 kept.append(s.replace(body=sweep(s.body, needed, undone)))
@@ -173,31 +169,19 @@ def without_reruns(block: list[Stmt]) -> list[Stmt]:
     for s in block:
         if s.__class__ is ir.ReverseLoop:
             body = without_reruns(s.body)
-            for array in {x.array for x in flat(body) if x.__class__ is ir.Keep}:
+            for array in {x.array for x in everything(body) if x.__class__ is ir.Keep}:
                 if unread(body, array):
                     body = without_stores(body, array)
-            s = ir.ReverseLoop(s.trips, s.position, s.index, s.start, s.step, s.restore, body)
-        elif s.__class__ is ir.Loop:
-            s = s.replace(body=without_reruns(s.body))
-        elif s.__class__ is ir.If:
-            s = ir.If(s.condition, without_reruns(s.then), without_reruns(s.orelse), s.merges)
+            s = s.replace(body=body)
+        else:
+            s = with_blocks(s, without_reruns)
         found.append(s)
-    return found
-
-
-def flat(block: list[Stmt]) -> list[Any]:
-    """All statements, those inside others after them."""
-    found: list[Any] = []
-    for s in block:
-        found.append(s)
-        for name in ("test", "body", "then", "orelse"):
-            found.extend(flat(getattr(s, name, None) or []))
     return found
 
 
 def unread(body: list[Stmt], array: Array) -> bool:
     """Whether a body stores in an array, and takes that back, with nothing between that reads the array."""
-    parts = [[x for x in flat([s]) if getattr(x, "array", None) is array] for s in body]
+    parts = [[x for x in everything([s]) if getattr(x, "array", None) is array] for s in body]
     if any(x.__class__ in (ir.Alloc, ir.OpenLog, ir.Region) for part in parts for x in part):
         return False
     stores = [k for k, part in enumerate(parts) if any(x.__class__ in (ir.Store, ir.AddTo, ir.Keep) for x in part)]
@@ -213,17 +197,8 @@ def unread(body: list[Stmt], array: Array) -> bool:
 
 def without_stores(block: list[Stmt], array: Array) -> list[Stmt]:
     """A block that neither stores in an array nor takes back."""
-    found: list[Stmt] = []
-    for s in block:
-        if isinstance(s, ir.Store | ir.Keep | ir.TakeBack) and s.array is array:
-            continue
-        if s.__class__ is ir.Loop:
-            s = s.replace(body=without_stores(s.body, array))
-        elif s.__class__ is ir.ReverseLoop:
-            s = ir.ReverseLoop(
-                s.trips, s.position, s.index, s.start, s.step, s.restore, without_stores(s.body, array)
-            )  # fmt: skip
-        elif s.__class__ is ir.If:
-            s = ir.If(s.condition, without_stores(s.then, array), without_stores(s.orelse, array), s.merges)
-        found.append(s)
-    return found
+    return [
+        with_blocks(s, lambda inner: without_stores(inner, array))
+        for s in block
+        if not (isinstance(s, ir.Store | ir.Keep | ir.TakeBack) and s.array is array)
+    ]

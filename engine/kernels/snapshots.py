@@ -10,11 +10,10 @@ from __future__ import annotations
 from . import ir
 from .checkpoint import kept_elements, without_logs
 from .ir import Array, Loop, ReverseLoop, Stack, Stmt, Var
-from .tidy import blocks_of, operands, with_blocks
+from .statements import everything, operands, with_blocks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
 
@@ -44,14 +43,6 @@ def snapshots(kernel: ir.Kernel) -> ir.Kernel:
                 if array is not None and len(loops) == 1 and replaced(loops[0], stack, array):
                     chosen[stack] = Whole(array)
     return ir.Kernel(kernel.parameters, rewritten(kernel.body, chosen), kernel.results) if chosen else kernel
-
-
-def everything(block: list[Stmt]) -> Iterator[Any]:
-    """All statements, at any depth."""
-    for s in block:
-        yield s
-        for inner in blocks_of(s):
-            yield from everything(inner)
 
 
 def rewound(s: ReverseLoop, r: Any) -> Array | None:

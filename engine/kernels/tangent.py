@@ -22,6 +22,7 @@ from .built import Noted
 from .ir import FLOAT, INT, Array, Stack, Stmt, Unsupported, Var
 from .products import chosen, fresh
 from .regions import dissolved
+from .statements import everything
 from .watch import Watch
 
 TYPE_CHECKING = False
@@ -42,16 +43,11 @@ def changing(block: list[Stmt]) -> set[Var]:
     sets: dict[Var, int] = {}
     found: set[Var] = set()
 
-    def walk(block: list[Stmt]) -> None:
-        for s in block:
-            if s.__class__ is ir.Set:
-                sets[s.var] = sets.get(s.var, 0) + 1
-            elif s.__class__ is ir.Accumulate:
-                found.add(s.var)
-            for name in ("test", "body", "then", "orelse"):
-                walk(getattr(s, name, None) or [])
-
-    walk(block)
+    for s in everything(block):
+        if s.__class__ is ir.Set:
+            sets[s.var] = sets.get(s.var, 0) + 1
+        elif s.__class__ is ir.Accumulate:
+            found.add(s.var)
     return found | {var for var, times in sets.items() if times > 1}
 
 
@@ -324,7 +320,7 @@ class Tangent:
             if self.has(stack):
                 restore.extend(zip(self.define(phi), self.dots[stack]))
         body = self.nested(s.body)
-        self.builder.append(ir.ReverseLoop(s.trips, s.position, s.index, s.start, s.step, restore, body))
+        self.builder.append(s.replace(restore=restore, body=body))
 
     def if_(self, s: ir.If) -> None:
         then, orelse = self.nested(s.then), self.nested(s.orelse)

@@ -15,11 +15,13 @@ from ..core.tensor import OPERATORS
 from . import ir
 from .activity import dependencies, surely_reached
 from .adjoint import Adjoint
+from .bodies import changed_in_place
 from .build import NUMBERS, Lazy, Sym, raw
 from .built import Noted
 from .ir import FLOAT, INT, Array, Unsupported, Var
 from .nested import Call, Leaves, copy_lane, few, flatten, rebuild, seed_array, seed_number
 from .regions import ruled
+from .statements import everything
 from .values import List, Recorder, Variable, plain
 
 TYPE_CHECKING = False
@@ -290,7 +292,7 @@ class Asked(Call):
             self.record = list(tape.record)
             if to_the_end:
                 raise Unsupported("output_gradients of a tape that was asked before")
-        if writes_elsewhere(self.record) or any(map(overwrites, block[stop:])):
+        if changed_in_place(self.record) or overwrites(block[stop:]):
             raise Unsupported("a tape's block that changes tensors from outside element by element")
         self.leaves_found = [self.leaf(x) for x in flatten(sources)]
         self.leaves = Operands([x for each in self.leaves_found for x in each])
@@ -399,7 +401,7 @@ class Asked(Call):
             tangent = self.pushed(y.var, self.basis(), self.leaves.total)
             return self.slopes(y, tangent.of(y.var))
         # A sweep takes back what loops have changed in place.
-        self.copied |= any(map(overwrites, body))
+        self.copied |= overwrites(body)
         sources = self.leaves.sources
         if self.copied and any(defines(s, sources) for s in self.record):
             start = self.forward_part()
@@ -473,52 +475,25 @@ def place_of(block: list[ir.Stmt], mark: ir.Stmt | None) -> int:
 
 def release(block: list[ir.Stmt]) -> None:
     """Make the weights of a derivative values like others, which other derivatives follow."""
-    for s in block:
+    for s in everything(block):
         if s.__class__ is ir.Set and s.op == "weight":
             s.op = "copy"
-        for inner in inside(s):
-            release(inner)
 
 
-def inside(s: ir.Stmt) -> list[list[ir.Stmt]]:
-    return [getattr(s, name, None) or [] for name in ("test", "body", "then", "orelse")]
-
-
-def overwrites(s: ir.Stmt) -> bool:
-    """Whether a statement changes elements of an array in place."""
-    return s.__class__ is ir.Keep or any(map(overwrites, [t for block in inside(s) for t in block]))
+def overwrites(block: list[ir.Stmt]) -> bool:
+    """Whether a block changes elements of an array in place."""
+    return any(s.__class__ is ir.Keep for s in everything(block))
 
 
 def has_reverse(block: list[ir.Stmt]) -> bool:
     """Whether a block holds a reverse sweep, which cannot be swept back through."""
-    return any(
-        isinstance(s, ir.Accumulate | ir.ReverseLoop | ir.TakeBack | ir.Rewind) or any(map(has_reverse, inside(s)))
-        for s in block
-    )
+    return any(isinstance(s, ir.Accumulate | ir.ReverseLoop | ir.TakeBack | ir.Rewind) for s in everything(block))
 
 
 def defines(s: ir.Stmt, sources: list[Any]) -> bool:
     """Whether a statement, or one in it, sets one of some variables and arrays."""
-    if s.__class__ in (ir.Set, ir.Load):
-        return s.var in sources
-    if isinstance(s, ir.Alloc | ir.Store | ir.AddTo):
-        return s.array in sources
-    return any(defines(t, sources) for block in inside(s) for t in block)
-
-
-def writes_elsewhere(block: list[ir.Stmt]) -> bool:
-    """Whether a block overwrites elements of an array that was there before it."""
-    made: set[Array] = set()
-    found: set[Array] = set()
-
-    def walk(block: list[ir.Stmt]) -> None:
-        for s in block:
-            if s.__class__ is ir.Alloc:
-                made.add(s.array)
-            elif s.__class__ is ir.Keep:
-                found.add(s.array)
-            for inner in inside(s):
-                walk(inner)
-
-    walk(block)
-    return not found <= made
+    return any(
+        (inner.__class__ in (ir.Set, ir.Load) and inner.var in sources)
+        or (isinstance(inner, ir.Alloc | ir.Store | ir.AddTo) and inner.array in sources)
+        for inner in everything([s])
+    )

@@ -6,10 +6,10 @@ from __future__ import annotations
 from . import ir
 from .ir import Stmt, Var
 from .simplify import simplify
+from .statements import blocks_of, changes, operands, touched, with_blocks, with_operands
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
 
@@ -22,53 +22,6 @@ def tidy(kernel: ir.Kernel) -> ir.Kernel:
         kernel = ir.Kernel(kernel.parameters, joined(kernel.body), kernel.results)
         kernel = simplify(kernel)
     return kernel
-
-
-def blocks_of(s: Stmt) -> list[list[Stmt]]:
-    """The blocks inside a statement."""
-    return [block for name in ("test", "body", "then", "orelse") if (block := getattr(s, name, None))]
-
-
-def operands(s: Stmt) -> Iterator[Any]:
-    """What a statement itself reads (the blocks inside it apart)."""
-    if s.__class__ is ir.Set:
-        yield from s.args
-    elif s.__class__ is ir.Accumulate:
-        yield s.var
-        yield s.value
-    elif s.__class__ is ir.Loop:
-        yield from (s.start, s.stop, s.step, s.condition, s.stop_when)
-        for _, initial, following in s.carried:
-            yield initial
-            yield following
-    elif s.__class__ is ir.ReverseLoop:
-        yield from (s.trips, s.start, s.step)
-    elif s.__class__ is ir.Region:
-        yield from s.operands
-    elif s.__class__ is ir.If:
-        yield s.condition
-        for _, a, b in s.merges:
-            yield a
-            yield b
-    else:
-        yield from (getattr(s, name, None) for name in ("index", "value"))
-
-
-def mentions(s: Stmt, var: Var) -> bool:
-    """Whether a statement reads or changes a variable anywhere inside it."""
-    if getattr(s, "var", None) is var or any(x is var for x in operands(s)):
-        return True
-    return any(mentions(inner, var) for block in blocks_of(s) for inner in block)
-
-
-def touched(s: Stmt) -> dict[Any, None]:
-    """What a statement reads or changes anywhere inside it, in its order."""
-    found = dict.fromkeys(operands(s))
-    found[getattr(s, "var", None)] = None
-    for block in blocks_of(s):
-        for inner in block:
-            found.update(touched(inner))
-    return found
 
 
 # --- accumulators ---------------------------------------------------------------------------------------------------
@@ -101,19 +54,6 @@ def started_late(block: list[Stmt]) -> list[Stmt]:
 def release(x: Any, waiting: dict[Var, Stmt], kept: list[Stmt]) -> None:
     if x.__class__ is Var and x in waiting:
         kept.append(waiting.pop(x))
-
-
-def with_blocks(s: Stmt, change: Any) -> Stmt:
-    """A statement with its blocks changed."""
-    if s.__class__ is ir.Loop:
-        return s.replace(body=change(s.body), test=None if s.test is None else change(s.test))
-    if s.__class__ is ir.ReverseLoop:
-        return ir.ReverseLoop(s.trips, s.position, s.index, s.start, s.step, s.restore, change(s.body))
-    if s.__class__ is ir.If:
-        return ir.If(s.condition, change(s.then), change(s.orelse), s.merges)
-    if s.__class__ is ir.Region:
-        return s.replace(body=change(s.body))
-    return s
 
 
 # --- copies ---------------------------------------------------------------------------------------------------------
@@ -162,17 +102,12 @@ def without_copies(kernel: ir.Kernel) -> ir.Kernel:
                     )
                 )  # fmt: skip
             elif s.__class__ is ir.ReverseLoop:
-                kept.append(
-                    ir.ReverseLoop(s.trips, s.position, s.index, new(s.start), new(s.step), s.restore, walk(s.body))
-                )
+                kept.append(s.replace(start=new(s.start), step=new(s.step), body=walk(s.body)))
             elif s.__class__ is ir.If:
                 then, orelse = walk(s.then), walk(s.orelse)
                 kept.append(ir.If(new(s.condition), then, orelse, [(v, new(a), new(b)) for v, a, b in s.merges]))
             else:
-                fields = [
-                    new(getattr(s, name)) if name in ("index", "value") else getattr(s, name) for name in s.__slots__
-                ]
-                kept.append(s.__class__(*fields))
+                kept.append(with_operands(s, new))
         return kept
 
     body = walk(kernel.body)
@@ -216,32 +151,12 @@ class Aliases:
                 kept.append(ir.Accumulate(s.var, new(s.value)))
                 self.forget(alias, changed)
             else:
-                fields = [
-                    new(getattr(s, name)) if name in ("index", "value") else getattr(s, name) for name in s.__slots__
-                ]
-                kept.append(s.__class__(*fields))
+                kept.append(with_operands(s, new))
         return kept
 
     def forget(self, alias: dict[Var, Var], changed: set[Var]) -> None:
         for copy in [copy for copy, source in alias.items() if copy in changed or source in changed]:
             del alias[copy]
-
-
-def changes(s: Stmt) -> set[Var]:
-    """The variables that a statement sets or adds to anywhere inside it."""
-    found: set[Var] = set()
-    if isinstance(s, ir.Set | ir.Accumulate | ir.Load | ir.Mark):
-        found.add(s.var)
-    elif s.__class__ is ir.Loop:
-        found.update(phi for phi, _, _ in s.carried)
-    elif s.__class__ is ir.ReverseLoop:
-        found.update(phi for phi, _ in s.restore)
-    elif s.__class__ is ir.If:
-        found.update(var for var, _, _ in s.merges)
-    for block in blocks_of(s):
-        for inner in block:
-            found |= changes(inner)
-    return found
 
 
 def shorter(op: str, args: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:

@@ -11,8 +11,7 @@ from . import ir
 from .fuse import affine, static_range, sum_of
 from .gather import arrays_of
 from .ir import FLOAT, Array, Stmt, Var
-from .snapshots import everything
-from .tidy import with_blocks
+from .statements import everything, with_blocks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

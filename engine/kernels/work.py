@@ -6,6 +6,7 @@ import sys
 
 from . import ir
 from .ir import Stmt, Var
+from .statements import blocks_of, everything
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ def outline(kernel: ir.Kernel) -> list[Any]:
 
     def steering(block: list[Stmt]) -> None:
         for s in block[::-1]:
-            for inner in blocks_inside(s):
+            for inner in blocks_of(s):
                 steering(inner)
             if s.__class__ is ir.Loop:
                 bounds.update((s.start, s.stop, s.step))
@@ -189,9 +190,7 @@ def outline(kernel: ir.Kernel) -> list[Any]:
 
 def loops_of_its_own(s: Stmt) -> bool:
     """Whether a statement is, or has inside, a loop of the program's."""
-    if s.__class__ is ir.Loop and s.own:
-        return True
-    return any(loops_of_its_own(inner) for block in blocks_inside(s) for inner in block)
+    return any(inner.__class__ is ir.Loop and inner.own for inner in everything([s]))
 
 
 def array_work(statement: Stmt) -> Work:
@@ -229,7 +228,7 @@ def array_work(statement: Stmt) -> Work:
             elif s.__class__ is ir.Store and whole:
                 found.elements = max(found.elements, min(times, float(s.array.size or times)))
             else:
-                for inner in blocks_inside(s):
+                for inner in blocks_of(s):
                     visit(inner, times)
 
     visit([statement] if not whole else statement.body, 1.0)  # type: ignore[attr-defined]
@@ -280,23 +279,19 @@ def tape_work(items: list[Any], values: dict[str, Any]) -> Work | None:
     return total
 
 
-def blocks_inside(s: Stmt) -> list[list[Stmt]]:
-    return [getattr(s, name, None) or [] for name in ("test", "body", "then", "orelse")]
-
-
 def compile_seconds(block: list[Stmt]) -> float:
     """How long a kernel takes to compile, beyond what every kernel takes."""
     total = 0.0
     for s in block:
         looped = isinstance(s, ir.Loop | ir.ReverseLoop)
-        inside = sum(map(statements if looped else compile_seconds, blocks_inside(s)))
+        inside = sum(map(statements if looped else compile_seconds, blocks_of(s)))
         total += STATEMENT_SECONDS + (LOOP_STATEMENT_SECONDS * inside if looped else inside)
     return total
 
 
 def statements(block: list[Stmt]) -> int:
     """How many statements there are, in the blocks inside too."""
-    return len(block) + sum(statements(inner) for s in block for inner in blocks_inside(s))
+    return sum(1 for _ in everything(block))
 
 
 def outlined(built: Built) -> list[Any]:
