@@ -27,8 +27,8 @@ emit, primitives                             Python source; the text of each row
 over_rows, plain_products                    a kernel in a loop over the rows of a table
 memory, snapshots                            arrays that are copies, stores that nothing reads; arrays that loops keep whole
 construct                                    the passes, one after the other
-runtime, work, outlook                       kernels by program and inputs; whether one repays its compilation, and what
-                                             tells so before it is looked into
+runtime, work, outline, outlook              kernels by program and inputs; whether one repays its compilation, what there
+                                             is to do in it, and what tells so before it is looked into
 compiler                                     source to object code, by one compiler or the other
 llvm_module, llvm_statements, llvm_values,   the source in LLVM's terms
   llvm_extrema, llvm_host, llvm_sharing,

@@ -8,7 +8,7 @@ from ..core.tensor import Tensor
 from .inputs import Complex, arguments, specification
 from .ir import Unsupported
 from .runtime import Compiled, Kernels, connected, reshaped, run
-from .work import COMMAND_WORK, derivative_work, outline
+from .work import COMMAND_WORK, derivative_work
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ class Derivatives:
         def build() -> Built:
             from . import ir
             from .construct import Lowered
+            from .outline import outline
             from .simplify import simplify
 
             lowered = Lowered(self.kernels.program, self.spec, self.sources)

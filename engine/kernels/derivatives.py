@@ -14,10 +14,11 @@ from .built import Built, Noted
 from .construct import Lowered
 from .directions import Directions, Sources, copied, count, defined, split, within
 from .ir import BOOL, FLOAT, INT, Array, Stmt, Unsupported, Var
+from .outline import statements
 from .regions import dissolved, ruled
 from .simplify import simplify
 from .tangent import Tangent
-from .work import COMMAND_WORK, statements
+from .work import COMMAND_WORK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

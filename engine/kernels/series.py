@@ -8,10 +8,10 @@ from .build import raw
 from .built import Built, Noted
 from .construct import Lowered
 from .ir import FLOAT, Array, Unsupported, Var
+from .outline import statements
 from .regions import dissolved
 from .simplify import simplify
 from .tangent import Tangent
-from .work import statements
 
 # Each order has about twice the statements of the one before.
 MANY_STATEMENTS = 4_000

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import sys
 
-from . import ir
-from .ir import Stmt, Var
-from .statements import blocks_of, everything
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -59,16 +55,8 @@ SOME_TRIPS = 16
 # What a command costs the tape for each operation of the program, in those: passes forward and back, recorded or with
 # tangents. A Hessian takes "hessian", and "direction" for each of its rows.
 COMMAND_WORK = {"value": 0.25, "jvp": 12.0, "vjp": 1.5, "hvp": 40.0, "hessian": 15.0, "direction": 9.0}
-
-
 # What the value alone costs a program that differentiates inside.
 DERIVED_VALUE = 5.0
-
-
-def derivative_work(order: int) -> float:
-    """The same for the derivatives up to an order: tangents of tangents, and Taylor series from the third on."""
-    return (4.5, 20.0)[order - 1] if order < 3 else 8.0 + 2.0 * order
-
 
 # Operations that the write of an element costs on the tape, forward and back.
 ELEMENT_WRITE = 5.0
@@ -85,6 +73,15 @@ ESTIMATES: dict[str, Any] = {
     "multiply": lambda a, b: a * b,
 }
 ESTIMATES |= {"int_" + name: function for name, function in ESTIMATES.items()}
+
+
+def derivative_work(order: int) -> float:
+    """`COMMAND_WORK` of the derivatives up to an order: tangents of tangents, and Taylor series from the third on."""
+    return (4.5, 20.0)[order - 1] if order < 3 else 8.0 + 2.0 * order
+
+
+def parameter(k: int) -> str:
+    return f"parameter {k}"
 
 
 class Work:
@@ -126,114 +123,6 @@ class Work:
 
     def kernel_seconds(self) -> float:
         return self.elements * KERNEL_ELEMENT_SECONDS + self.products * KERNEL_PRODUCT_SECONDS
-
-
-def parameter(k: int) -> str:
-    return f"parameter {k}"
-
-
-def outline(kernel: ir.Kernel) -> list[Any]:
-    """What the tape's work for a kernel's program is estimated from, in plain types.
-
-    A number is so many operations; ("work", parts of a Work) is that of operations on tensors; ("set", variable,
-    operation, operands) follows an integer; ("loop", index, start, stop, step, items) repeats items; ("unknown",) is a
-    loop whose end data decides; ("if", items, items) is a branch. Variables are names; that of the parameter k is
-    `parameter(k)`.
-    """
-    bounds: set[Any] = set()
-    body = kernel.body
-
-    def steering(block: list[Stmt]) -> None:
-        for s in block[::-1]:
-            for inner in blocks_of(s):
-                steering(inner)
-            if s.__class__ is ir.Loop:
-                bounds.update((s.start, s.stop, s.step))
-            elif s.__class__ is ir.Set and s.var in bounds:
-                bounds.update(s.args)
-
-    names = {p: parameter(k) for k, p in enumerate(kernel.parameters)}
-
-    def plain(x: Any) -> Any:
-        return names.get(x, x.name) if x.__class__ is Var else x
-
-    def items(block: list[Stmt]) -> list[Any]:
-        found: list[Any] = []
-        cost, tensors = 0.0, Work()
-        each = OF_ELEMENTS if any(s.__class__ is ir.Load for s in block) else 1.0
-        for s in block:
-            if s.__class__ is ir.Loop and s.own:
-                if s.test is not None:
-                    found.append(("unknown",))
-                else:
-                    index = None if s.index is None else plain(s.index)
-                    found.append(("loop", index, plain(s.start), plain(s.stop), plain(s.step), items(s.body)))
-            elif s.__class__ is ir.Region and any(map(loops_of_its_own, s.body)):
-                found.extend(items(s.body))  # a function of the program's, with a rule
-            elif s.__class__ in (ir.Loop, ir.Region):
-                tensors = tensors.plus(array_work(s))
-            elif s.__class__ is ir.Store:
-                cost += ELEMENT_WRITE
-            elif s.__class__ is ir.If:
-                found.append(("if", items(s.then), items(s.orelse)))
-            else:
-                cost += each
-                if s.__class__ is ir.Set and s.op in ESTIMATES and s.var in bounds:
-                    found.append(("set", plain(s.var), s.op, [plain(a) for a in s.args]))
-        if tensors.loops:
-            found.insert(0, ("work", tensors.parts()))
-        return [cost, *found] if cost else found
-
-    steering(body)
-    return items(body)
-
-
-def loops_of_its_own(s: Stmt) -> bool:
-    """Whether a statement is, or has inside, a loop of the program's."""
-    return any(inner.__class__ is ir.Loop and inner.own for inner in everything([s]))
-
-
-def array_work(statement: Stmt) -> Work:
-    """The work of operations on tensors that became one statement: a loop, or the region of a row.
-
-    A loop is as many operations of the tape as floats are computed of an element; a row's region is one, and its
-    products are summed by a library.
-    """
-    found = Work(loops=1.0)
-    values: dict[Any, float] = {}
-    whole = statement.__class__ is ir.Region
-
-    def number(x: Any) -> float | None:
-        return values.get(x) if x.__class__ is Var else float(x)
-
-    def visit(block: list[Stmt], times: float) -> None:
-        for s in block:
-            if s.__class__ is ir.Loop:
-                start, stop, step = number(s.start), number(s.stop), number(s.step)
-                trips = float(SOME_TRIPS)
-                if s.test is None and start is not None and stop is not None and step:
-                    trips = max((stop - start) / step, 0.0)
-                    if s.index is not None:
-                        values[s.index] = (start + stop) / 2
-                visit(s.body, times * trips)
-            elif s.__class__ is ir.Set:
-                operands = [number(a) for a in s.args if a.__class__ in (Var, int, float)]
-                if s.op in ESTIMATES and s.var.kind == ir.INT and None not in operands:
-                    values[s.var] = ESTIMATES[s.op](*operands)
-                elif s.var.kind == ir.FLOAT and not whole:
-                    found.arrays += 1.0
-                    found.elements += times
-                elif s.op == "multiply" and s.var.kind == ir.FLOAT:
-                    found.products += times
-            elif s.__class__ is ir.Store and whole:
-                found.elements = max(found.elements, min(times, float(s.array.size or times)))
-            else:
-                for inner in blocks_of(s):
-                    visit(inner, times)
-
-    visit([statement] if not whole else statement.body, 1.0)  # type: ignore[attr-defined]
-    found.arrays = max(found.arrays, 1.0)
-    return found
 
 
 def tape_work(items: list[Any], values: dict[str, Any]) -> Work | None:
@@ -279,24 +168,11 @@ def tape_work(items: list[Any], values: dict[str, Any]) -> Work | None:
     return total
 
 
-def compile_seconds(block: list[Stmt]) -> float:
-    """How long a kernel takes to compile, beyond what every kernel takes."""
-    total = 0.0
-    for s in block:
-        looped = isinstance(s, ir.Loop | ir.ReverseLoop)
-        inside = sum(map(statements if looped else compile_seconds, blocks_of(s)))
-        total += STATEMENT_SECONDS + (LOOP_STATEMENT_SECONDS * inside if looped else inside)
-    return total
-
-
-def statements(block: list[Stmt]) -> int:
-    """How many statements there are, in the blocks inside too."""
-    return sum(1 for _ in everything(block))
-
-
 def outlined(built: Built) -> list[Any]:
     """The outline of the program that a tape would run in the place of a kernel."""
     if built.outline is None:
+        from .outline import outline
+
         assert built.estimate is not None
         built.outline = outline(built.estimate)
     return built.outline
@@ -313,8 +189,10 @@ def surely_quick(built: Built, given: list[Any], heaviest: float) -> bool:
     return operations * built.passes * heaviest < QUICK_STATEMENTS
 
 
-def loop_seconds(built: Built) -> float:
-    """How long a loop over rows takes to compile."""
+def ready_seconds(built: Built) -> float:
+    """How long a kernel, or a loop over rows, takes to compile."""
+    from .outline import compile_seconds
+
     assert built.kernel is not None
     return START_SECONDS + compile_seconds(built.kernel.body)
 
@@ -353,8 +231,7 @@ def worthwhile(built: Built, given: list[Any], ready: float | None) -> bool:
     if work is None:
         return ready is not None
     if ready is None:
-        assert built.kernel is not None
-        ready = START_SECONDS + compile_seconds(built.kernel.body)
+        ready = ready_seconds(built)
     by_tape = work.tape_seconds() * built.passes
     if built.spares_numpy and "numpy" not in sys.modules:
         by_tape += NUMPY_SECONDS

@@ -106,9 +106,9 @@ class ByKernel:
         return 0.0 if self.key in self.kernels.compiled else LOAD_SECONDS
 
     def seconds_to_compile(self) -> float:
-        from ..kernels.work import loop_seconds
+        from ..kernels.work import ready_seconds
 
-        return loop_seconds(self.described())
+        return ready_seconds(self.described())
 
     def described(self) -> Built:
         kernels = self.kernels
