@@ -12,7 +12,7 @@ from . import ir
 from .fuse import Touched, one_row_each, static_range, sum_of
 from .ir import FLOAT, INT, Stmt, Var
 from .polls import weight
-from .tidy import blocks_of, operands
+from .statements import blocks_of, operands
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
