@@ -1,8 +1,10 @@
-"""Adjoints of the kernel tier against adjoints written by hand for Numba: one program per kind of code, in one run."""
+"""Adjoints of the kernel tier against adjoints written by hand for Numba: one program per kind of code, in one run, on
+one core each (large_maps.py has what several share)."""
 
 from __future__ import annotations
 
 import inspect
+import os
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -503,6 +505,14 @@ def interleaved(sides: list[Callable[[], object]], repeats: int) -> list[float]:
 def rows(only: str = "") -> Iterator[Row]:
     if not available("numba"):
         return
+    os.environ["ADIFF_THREADS"] = "1"
+    try:
+        yield from measured_all(only)
+    finally:
+        del os.environ["ADIFF_THREADS"]
+
+
+def measured_all(only: str) -> Iterator[Row]:
     for w in workloads():
         if only in w.name:
             yield measured(w)

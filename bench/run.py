@@ -19,6 +19,7 @@ MODULES = (
     "batch",
     "hessians",
     "adjoints",
+    "large_maps",
     "checkpoint",
     "rows",
     "choosing",

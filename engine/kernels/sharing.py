@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from .fuse import Affine
 
-# Statements below which a loop is done before other cores have heard of it: one or two milliseconds.
-WORTHWHILE = 4e6
+# Statements below which sharing is not worth it: a few milliseconds, so that other cores, when they are busy, cost little.
+WORTHWHILE = 1e7
 # Arrays of one iteration are on the stack of the core that runs it: longer ones are not.
 SHORT = 32
 

@@ -15,7 +15,7 @@ from adiff.engine.core.cores import cores
 from adiff.engine.kernels import machine
 from agreement import KINKS, ORIGINS, spans
 
-N = 300_000
+N = 600_000
 POINT = {"x": np.linspace(-2.0, 3.0, N), "y": np.cos(np.arange(N)), "a": 0.75}
 
 ALL = KINKS | ORIGINS
@@ -34,7 +34,7 @@ SHARED = {
     "a parameter's gradient": "sum(exp(a * x) * y + a)",
     "a map": "tanh(x) * exp(y)",
     "kinks": "sum(abs(x * y) * sqrt(abs(x - 3.0)) + exp(y))",
-    "rows of a matrix": "sum(sum(reshape(exp(x) * cos(y), (1000, 300)), axis=1)**2)",
+    "rows of a matrix": "sum(sum(reshape(exp(x) * cos(y), (2000, 300)), axis=1)**2)",
     "masks": "sum(where(x > 0.5, exp(x), sin(y)))",
 }
 
@@ -67,7 +67,7 @@ OWN = {
     "the greatest": ("max(x)", {"x": POINT["x"]}),
     "a loop of the program": ("s = 0.0\nfor i in range(3000000):\n    s = s + a / (i + 1.0)\ns", {"a": 0.75}),
     "neighbours": (
-        "z = x * 1.0\nfor i in range(1, 300000):\n    z[i] = z[i - 1] * 0.5 + x[i]\nz[-1]",
+        "z = x * 1.0\nfor i in range(1, 600000):\n    z[i] = z[i - 1] * 0.5 + x[i]\nz[-1]",
         {"x": POINT["x"]},
     ),
 }
