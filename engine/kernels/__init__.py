@@ -16,7 +16,8 @@ dear                                         what the reverse sweep had better l
 adjoint, bodies, products                    the reverse sweep, by source transformation
 checkpoint                                   long loops in bounded memory
 tangent                                      forward mode, of adjoints too
-nested, tapes, customs                       derivatives inside programs: of functions, of blocks, rules of the program's
+nested; tapes, asked; customs                derivatives inside programs: of functions; of blocks; rules of the program's
+differentiated                               blocks of a kernel with their derivatives, put where they stand
 variables, printing                          what programs assign in place, and what they print
 derivatives, directions, series, answers     the kernels of hessian, jacobian, jvp, vjp and hvp, and what they give
 gather, windows                              loops of the reverse sweep forwards, their sums in variables

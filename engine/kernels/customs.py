@@ -11,10 +11,9 @@ from ..core.state import STATE
 from . import ir
 from .build import NUMBERS, Lazy, Sym, raw
 from .ir import FLOAT, Array, Stmt, Unsupported, Var
-from .nested import flatten, rebuild
 from .regions import in_memory
 from .statements import BLOCKS, blocks_of
-from .values import FUNCTIONS, List, Made, read
+from .values import FUNCTIONS, List, Made, flatten, read, rebuild
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -60,13 +60,6 @@ class List:
         self.frozen = False
 
 
-def list_of(array: Any, length: Any) -> List:
-    """The list of the first `length` rows of an array."""
-    made = List([])
-    made.items, made.array, made.length = None, array, length
-    return made
-
-
 class Variable:
     """A Variable of the program. `value` is a symbol or an array in memory that is its own; tapes that record follow it.
 
@@ -228,6 +221,28 @@ def plain(x: Any) -> Any:
     if x.__class__ is dict:
         return {key: plain(value) for key, value in x.items()}
     return read(x)
+
+
+def flatten(x: Any) -> list[Any]:
+    """The leaves of a structure, in order."""
+    if x.__class__ is List and x.items is not None:
+        x = x.items
+    if x.__class__ in (list, tuple):
+        return [leaf for item in x for leaf in flatten(item)]
+    if x.__class__ is dict:
+        return [leaf for item in x.values() for leaf in flatten(item)]
+    return [x]
+
+
+def rebuild(structure: Any, leaves: list[Any]) -> Any:
+    """The structure with its leaves replaced in order; `leaves` is used up."""
+    if structure.__class__ is List:
+        return List([rebuild(item, leaves) for item in structure.items or ()])
+    if structure.__class__ in (list, tuple):
+        return structure.__class__([rebuild(item, leaves) for item in structure])
+    if structure.__class__ is dict:
+        return {key: rebuild(item, leaves) for key, item in structure.items()}
+    return leaves.pop(0)
 
 
 def first_rows(array: Any, length: int) -> Any:
