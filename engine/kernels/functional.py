@@ -6,11 +6,11 @@ from ..core.tensor import OPERATORS
 from .build import Lazy
 from .ir import Unsupported
 from .specialise import Specialiser
-from .values import FUNCTIONS, Closure, Each, Frame, List, Made
+from .values import FUNCTIONS, Closure, Each, Frame, List, Made, rebuild
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from typing import Any
 
 
@@ -114,15 +114,6 @@ def leaves_of(x: Any) -> list[Any]:
     return [x]
 
 
-def rebuilt(shape: Any, leaves: Iterator[Any]) -> Any:
-    """A structure with its leaves replaced, in order."""
-    if shape.__class__ is tuple:
-        return tuple(rebuilt(item, leaves) for item in shape)
-    if shape.__class__ is List:
-        return List([rebuilt(item, leaves) for item in shape.items or ()])
-    return next(leaves)
-
-
 def stacked(machine: Specialiser, run: Callable[[Callable[[Any], None]], Any]) -> tuple[Any, Any]:
     """What `run(add)` returns, and what it added, stacked."""
     found: list[Any] = []
@@ -144,8 +135,8 @@ def stacked(machine: Specialiser, run: Callable[[Callable[[Any], None]], Any]) -
     columns = machine.with_frame({"lists": ()}, collect)["lists"]
     if not columns:
         raise Unsupported("a map over nothing")
-    stacks = iter([machine.apply_row(OPERATORS["stack"], [column], {}) for column in columns])
-    return found[0], rebuilt(last[0], stacks)
+    stacks = [machine.apply_row(OPERATORS["stack"], [column], {}) for column in columns]
+    return found[0], rebuild(last[0], stacks)
 
 
 def map_fn(machine: Specialiser, fn: Any, elems: Any, **options: Any) -> Any:

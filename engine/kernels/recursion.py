@@ -17,11 +17,11 @@ from ..program import core as c
 from . import ir
 from .arrays import get
 from .build import NUMBERS, Lazy, Sym, join, kind_of, raw
-from .functional import leaves_of, rebuilt
+from .functional import leaves_of
 from .heap import Heap
 from .hoist import Hoisted
 from .ir import BOOL, FLOAT, INT, Unsupported, Var
-from .values import RETURN, SUSPEND, UNSET, VALUE, Closure, Frame, Mismatch, Unset, equal, new_frame
+from .values import RETURN, SUSPEND, UNSET, VALUE, Closure, Frame, Mismatch, Unset, equal, new_frame, rebuild
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class Recursion:
         def run() -> None:
             for i, kinds in enumerate(self.kept):
                 if kinds is not None:
-                    args[i] = rebuilt(self.structures[i], iter([self.anything(kind) for kind in kinds]))
+                    args[i] = rebuild(self.structures[i], [self.anything(kind) for kind in kinds])
             self.returned(self.body(args))
 
         self.builder.nested(run)
@@ -219,7 +219,7 @@ class Recursion:
             machine.branch(missing, caller, stop, lambda: None)
         elif missing:
             stop()
-        return rebuilt(self.structure, iter(leaves))
+        return rebuild(self.structure, leaves)
 
     def as_kind(self, x: Any, kind: Kind) -> Any:
         return self.builder.of_kind(kind.kind, x) if x.__class__ in SCALARS else self.builder.settle(x)
@@ -273,7 +273,7 @@ class Recursion:
             raise Unsupported(str(why)) from None
         finally:
             machine.frames.pop()
-        return rebuilt(self.structure, iter([frame["value", k] for k in range(len(self.kinds))]))
+        return rebuild(self.structure, [frame["value", k] for k in range(len(self.kinds))])
 
     def ends(self, returned: Any, stopped: Any) -> Any:
         """Whether a body has returned or stopped: where it has not, it gives None, and the tape says what is wrong."""
@@ -297,7 +297,7 @@ class Recursion:
         for i, kinds in enumerate(self.kept):
             if kinds is not None:
                 leaves = [self.top(frame["stack", i, k], depth) for k in range(len(kinds))]
-                args[i] = rebuilt(self.structures[i], iter(leaves))
+                args[i] = rebuild(self.structures[i], list(leaves))
                 for k, kind in enumerate(kinds):
                     frame["next", i, k] = self.nothing(kind) if not kind.shape else leaves[k]
         inner = self.body(args)
