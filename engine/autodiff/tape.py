@@ -12,7 +12,6 @@ recorded scalar operation costs four references and its result. The sweep pops w
 from __future__ import annotations
 
 from ..core.dispatch import ARITHMETIC_FAULTS, add_mark, follows, plain, site_for, tensor
-from ..core.errors import failure
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor, Token, shape_of
 from .collecting import COLLECTING, Buffer, Elements, flat_place
@@ -314,12 +313,3 @@ def unconnected_reason(tape: Tape, log: list[Any], sources: Sequence[Tensor]) ->
         place = next((place for place in on_the_way if place.reason not in ASIDE), on_the_way[0])
         return place.reason, place.site
     return ("used" if used else "unused"), None
-
-
-def check_log(tape: Tape) -> None:
-    """Assert the form of every record; tests run it."""
-    log = tape.log
-    assert len(log) % 4 == 0
-    for i in range(0, len(log), 4):
-        if log[i].op is None:
-            raise failure("E0901", "a tape record without an operation")

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 # The slots of a frame that are not variables: the frame of the enclosing function, and the running result.
 PARENT = 0
 RESULT = 1
-FIRST_VARIABLE = 2
 
 
 class Node:

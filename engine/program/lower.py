@@ -461,9 +461,6 @@ class Lowering:
     def starred(self, node: s.Starred) -> c.Expr:
         raise self.error("E0207", "'*' can stand only in a call, a list or a tuple", node)
 
-    def stray_slice(self, node: s.Node) -> c.Expr:
-        raise self.error("E0207", "a slice can stand only between square brackets", node)
-
     # --- functions --------------------------------------------------------------------------------------------------
 
     def function(

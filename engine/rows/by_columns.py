@@ -431,9 +431,6 @@ class ByColumns:
         start += len(text[start:end]) - len(text[start:end].lstrip())
         return Site(None, self.program.source, start, end)
 
-    def end_span(self) -> Any:
-        return span_of(self.end_site())
-
     def span_of(self, site: Site | None) -> Any:
         return span_of(site or self.end_site())
 

@@ -122,7 +122,7 @@ def test_hostile_label_and_message_cannot_steer_the_terminal() -> None:
         ("E0601", "limit", 1),
         ("E0701", "file", 4),
         ("E0801", "usage", 2),
-        ("E0901", "internal", 70),
+        ("E0911", "internal", 70),
     ],
 )
 def test_family_of_a_code(code: str, kind: str, exit_code: int) -> None:
