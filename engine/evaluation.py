@@ -17,7 +17,7 @@ from .eager.structure import flatten
 from .eager.values import UNSET
 from .outcome import Notice, Outcome
 from .plain import bind, to_plain, type_of
-from .program.lower import did_you_mean
+from .program.names import did_you_mean
 from .program.vocabulary import bare
 
 # Seconds that nobody minds for knowing where a nan began.

@@ -1,0 +1,336 @@
+"""Expressions of the syntax tree, and what can be assigned to, as expressions of the core program."""
+
+from __future__ import annotations
+
+from ...parser import syntax as s
+from ..core.operation import Operation
+from ..ops.registry import NAMES
+from . import core as c
+from . import vocabulary
+from .names import Names
+from .scopes import target_names
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+ROWS_OF_OPERATORS = {
+    "+": "add",
+    "-": "subtract",
+    "*": "multiply",
+    "/": "divide",
+    "//": "floor_divide",
+    "%": "mod",
+    "**": "power",
+    "@": "matmul",
+    "&": "bitwise_and",
+    "|": "bitwise_or",
+    "^": "bitwise_xor",
+    "<<": "left_shift",
+    ">>": "right_shift",
+}
+ROWS_OF_COMPARISONS = {
+    "<": "less",
+    "<=": "less_equal",
+    ">": "greater",
+    ">=": "greater_equal",
+    "==": "equal",
+    "!=": "not_equal",
+}
+ROWS_OF_PREFIXES = {"-": "negative", "+": "positive", "~": "invert"}
+
+
+class Expressions(Names):
+    """The part of the lowering that expressions take."""
+
+    def function(
+        self,
+        name: str,
+        parameters: list[s.Parameter],
+        statements: list[s.Statement] | None,
+        expression: s.Expression | None,
+        node: s.Node,
+    ) -> c.FunctionCode:
+        raise NotImplementedError
+
+    def expression(self, node: s.Expression, position: str = "value") -> c.Expr:
+        handler = EXPRESSIONS.get(node.__class__)
+        if handler is not None:
+            return handler(self, node)
+        assert node.__class__ is s.Name
+        return self.name(node, position)
+
+    def number(self, node: s.Number) -> c.Expr:
+        return c.Literal(node.value)
+
+    def formatted(self, node: s.FormattedString) -> c.Expr:
+        parts: list[Any] = []
+        for part in node.parts:
+            if isinstance(part, str):
+                parts.append(part)
+            else:
+                spec = None if part.spec is None else self.expression(part.spec)
+                parts.append((self.expression(part.value), part.conversion, spec))
+        return c.FormatText(parts, self.site(node))
+
+    def unary(self, node: s.Unary) -> c.Expr:
+        if node.op == "not":
+            return c.Not(self.expression(node.operand), self.site(node))
+        operand = self.expression(node.operand)
+        if node.op == "-" and operand.__class__ is c.Literal and operand.value.__class__ in (int, float, complex):
+            return c.Literal(-operand.value)
+        op = NAMES[ROWS_OF_PREFIXES[node.op]]
+        return c.Prefix(node.op, op, operand, self.site(node, op))
+
+    def binary(self, node: s.Binary) -> c.Expr:
+        # A sum of 100,000 terms nests that deep on the left: walk down it, then build back up.
+        spine: list[s.Binary] = []
+        left: s.Expression = node
+        while left.__class__ is s.Binary:
+            spine.append(left)
+            left = left.left
+        built = self.expression(left)
+        for item in reversed(spine):
+            op = NAMES[ROWS_OF_OPERATORS[item.op]]
+            built = c.Operator(item.op, op, built, self.expression(item.right), self.site(item, op))
+        return built
+
+    def compare(self, node: s.Compare) -> c.Expr:
+        ops = [NAMES[ROWS_OF_COMPARISONS[o]] if o in ROWS_OF_COMPARISONS else None for o in node.operators]
+        return c.Comparison(
+            self.expression(node.left),
+            node.operators,
+            ops,
+            [self.expression(x, "argument") for x in node.comparators],
+            self.site(node),
+        )
+
+    def logical(self, node: s.BoolOp) -> c.Expr:
+        return c.Logical(node.op, [self.expression(x) for x in node.values], self.site(node))
+
+    def choose(self, node: s.IfExp) -> c.Expr:
+        return c.Choose(
+            self.expression(node.test),
+            self.expression(node.body, "argument"),
+            self.expression(node.orelse, "argument"),
+            self.site(node.test),
+        )
+
+    # --- calls ------------------------------------------------------------------------------------------------------
+
+    def arguments(self, node: s.Call) -> tuple[list[c.Expr], list[tuple[str, c.Expr]]]:
+        args: list[c.Expr] = []
+        for item in node.arguments:
+            if item.__class__ is s.Starred:
+                args.append(c.Spread(self.expression(item.value), self.site(item)))
+            else:
+                args.append(self.expression(item, "argument"))
+        keywords: list[tuple[str, c.Expr]] = []
+        seen: set[str] = set()
+        for keyword in node.keywords:
+            if keyword.name is None:
+                raise self.error(
+                    "E0207", "'**' in a call is not part of the language", keyword, "write the keywords out"
+                )
+            if keyword.name in seen:
+                raise self.error("E0207", f"the keyword '{keyword.name}' is given twice", keyword)
+            seen.add(keyword.name)
+            keywords.append((keyword.name, self.expression(keyword.value, "argument")))
+        return args, keywords
+
+    def call(self, node: s.Call) -> c.Expr:
+        callee = node.function
+        path = self.module_path(callee)
+        if path is not None:
+            meaning = vocabulary.dotted(path)
+            if meaning is None or meaning.kind == "constant":
+                raise self.unknown_member(path, callee)
+            return self.call_of(self.meaning(meaning, callee), node)
+        if callee.__class__ is s.Attribute:
+            name = callee.name
+            if name.startswith("__"):
+                raise self.forbidden(name, callee)
+            value = self.expression(callee.value)
+            if name == "watch" and len(node.arguments) == 1 and not node.keywords:
+                argument = node.arguments[0]
+                target = self.place(argument)
+                return c.Watch(value, self.expression(argument), target, self.site(node))
+            args, keywords = self.arguments(node)
+            return c.Method(value, name, args, keywords, self.site(node))
+        if callee.__class__ is s.Name:
+            return self.call_of(self.name(callee, "call"), node)
+        if callee.__class__ is s.Number:
+            raise self.error("E0203", "a number cannot be called", node, "write '*' to multiply: 2*(x + 1)")
+        return self.call_of(self.expression(callee), node)
+
+    def call_of(self, function: c.Expr, node: s.Call) -> c.Expr:
+        args, keywords = self.arguments(node)
+        if function.__class__ is c.Literal and function.value.__class__ is Operation:
+            row = function.value
+            if row.name == "log" and len(args) == 2 and not keywords:
+                # math.log(x, base)
+                logs: list[c.Expr] = [c.Apply(row, [arg], [], self.site(node, row)) for arg in args]
+                return c.Operator("/", NAMES["divide"], *logs, self.site(node, NAMES["divide"]))
+            if row.name == "hypot" and len(args) > 2 and not keywords:
+                row = NAMES["hypot_of"]
+            return c.Apply(row, args, keywords, self.site(node, row))
+        return c.Call(function, args, keywords, self.site(node))
+
+    def place(self, node: s.Expression) -> c.Target | None:
+        """The place that an argument of `watch` names, so that the watched value can be put back there."""
+        if node.__class__ is s.Name:
+            found = self.find(node.id)
+            if found is None:
+                if vocabulary.bare(node.id) is not None:
+                    return None
+                load = self.input_load(node.id, node)
+                return c.Store(load.depth, load.slot, load.name, load.site)
+            return c.Store(*found, node.id, self.site(node))
+        if node.__class__ in (s.List, s.Tuple):
+            places = [self.place(item) for item in node.elements]
+            if all(p is not None for p in places):
+                return c.Unpack(places, None, self.site(node))
+            return None
+        if node.__class__ is s.Subscript:
+            return self.target(node)
+        return None
+
+    # --- parts ------------------------------------------------------------------------------------------------------
+
+    def attribute(self, node: s.Attribute) -> c.Expr:
+        path = self.module_path(node)
+        if path is not None:
+            meaning = vocabulary.dotted(path)
+            if meaning is None:
+                raise self.unknown_member(path, node)
+            return self.meaning(meaning, node)
+        if node.name.startswith("__"):
+            raise self.forbidden(node.name, node)
+        return c.Attribute(self.expression(node.value), node.name, self.site(node))
+
+    def subscript(self, node: s.Subscript) -> c.Expr:
+        return c.Item(self.expression(node.value), self.index(node.index), self.site(node))
+
+    def index(self, node: s.Expression) -> c.Expr:
+        if node.__class__ is s.Name and node.id == "newaxis" and self.find("newaxis") is None:
+            return c.Literal(None)
+        if node.__class__ is s.Tuple:
+            return c.MakeTuple([self.index(item) for item in node.elements])
+        return self.expression(node)
+
+    def slice_of(self, node: s.Slice) -> c.Expr:
+        parts = [None if p is None else self.expression(p) for p in (node.lower, node.upper, node.step)]
+        return c.SliceOf(*parts)
+
+    # --- displays and functions -------------------------------------------------------------------------------------
+
+    def items(self, nodes: list[s.Expression]) -> list[c.Expr]:
+        return [
+            c.Spread(self.expression(n.value), self.site(n))
+            if n.__class__ is s.Starred
+            else self.expression(n, "argument")
+            for n in nodes
+        ]
+
+    def list_display(self, node: s.List) -> c.Expr:
+        return c.MakeList(self.items(node.elements))
+
+    def tuple_display(self, node: s.Tuple) -> c.Expr:
+        return c.MakeTuple(self.items(node.elements))
+
+    def set_display(self, node: s.Set) -> c.Expr:
+        raise self.error("E0207", "set displays are not part of the language", node, "write a list: [1, 2, 3]")
+
+    def dict_display(self, node: s.Dict) -> c.Expr:
+        keys = []
+        for key in node.keys:
+            if key is None:
+                raise self.error("E0207", "'**' in a dict is not part of the language", node)
+            keys.append(self.expression(key))
+        return c.MakeDict(keys, [self.expression(v, "argument") for v in node.values], self.site(node))
+
+    def comprehension(
+        self, kind: str, key: s.Expression | None, element: s.Expression, generators: list[s.Comprehension]
+    ) -> c.Expr:
+        # The first iterable belongs to the scope around; each clause sees the variables of those before it.
+        clauses: list[c.Clause] = []
+        pushed = 0
+        try:
+            for generator in generators:
+                iterable = self.expression(generator.iter)
+                shadow = {name: self.scope.fresh(name) for name in target_names(generator.target)}
+                self.shadows.append(shadow)
+                pushed += 1
+                target = self.target(generator.target)
+                tests = [self.expression(t) for t in generator.ifs]
+                clauses.append(c.Clause(target, iterable, tests, self.site(generator.iter)))
+            lowered_key = None if key is None else self.expression(key)
+            return c.Comprehension(kind, lowered_key, self.expression(element, "argument"), clauses)
+        finally:
+            del self.shadows[len(self.shadows) - pushed :]
+
+    def list_comprehension(self, node: s.ListComp | s.GeneratorExp) -> c.Expr:
+        return self.comprehension("list", None, node.element, node.generators)
+
+    def dict_comprehension(self, node: s.DictComp) -> c.Expr:
+        return self.comprehension("dict", node.key, node.value, node.generators)
+
+    def lambda_(self, node: s.Lambda) -> c.Expr:
+        return c.MakeFunction(self.function("<lambda>", node.parameters, None, node.body, node))
+
+    def starred(self, node: s.Starred) -> c.Expr:
+        raise self.error("E0207", "'*' can stand only in a call, a list or a tuple", node)
+
+    # --- targets ----------------------------------------------------------------------------------------------------
+
+    def target(self, node: s.Expression) -> c.Target:
+        if node.__class__ is s.Name:
+            name = node.id
+            place = self.find(name)
+            if place is None:  # an input that `watch` or an item assignment writes back
+                load = self.input_load(name, node)
+                return c.Store(load.depth, load.slot, name, self.site(node))
+            return c.Store(*place, name, self.site(node))
+        if node.__class__ in (s.Tuple, s.List):
+            elements = node.elements
+            stars = [i for i, item in enumerate(elements) if item.__class__ is s.Starred]
+            if len(stars) > 1:
+                raise self.error("E0207", "only one starred target is possible", elements[stars[1]])
+            targets = [self.target(e.value if e.__class__ is s.Starred else e) for e in elements]
+            return c.Unpack(targets, stars[0] if stars else None, self.site(node))
+        if node.__class__ is s.Subscript:
+            container = node.value
+            back = self.target(container) if container.__class__ in (s.Name, s.Subscript) else None
+            return c.StoreItem(self.expression(container), self.index(node.index), back, self.site(node))
+        if node.__class__ is s.Attribute:
+            raise self.error(
+                "E0207", "attributes cannot be assigned", node, "tensors are values; a Variable has v.assign(...)"
+            )
+        raise self.error("E0207", "this cannot be assigned to", node)
+
+
+EXPRESSIONS: dict[type, Callable[[Expressions, Any], c.Expr]] = {
+    s.Number: Expressions.number,
+    s.String: Expressions.number,
+    s.Constant: Expressions.number,
+    s.FormattedString: Expressions.formatted,
+    s.Unary: Expressions.unary,
+    s.Binary: Expressions.binary,
+    s.Compare: Expressions.compare,
+    s.BoolOp: Expressions.logical,
+    s.IfExp: Expressions.choose,
+    s.Call: Expressions.call,
+    s.Starred: Expressions.starred,
+    s.Attribute: Expressions.attribute,
+    s.Subscript: Expressions.subscript,
+    s.Slice: Expressions.slice_of,
+    s.List: Expressions.list_display,
+    s.Tuple: Expressions.tuple_display,
+    s.Set: Expressions.set_display,
+    s.Dict: Expressions.dict_display,
+    s.ListComp: Expressions.list_comprehension,
+    s.GeneratorExp: Expressions.list_comprehension,
+    s.DictComp: Expressions.dict_comprehension,
+    s.Lambda: Expressions.lambda_,
+}

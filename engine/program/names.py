@@ -1,0 +1,211 @@
+"""What a name means: a variable, an input, a module, or something of the vocabulary."""
+
+from __future__ import annotations
+
+from ...parser import syntax as s
+from ...parser.errors import AdiffError
+from ...parser.source import Source, Span
+from ...parser.suggest import suggest
+from ..core.operation import Operation
+from ..core.state import Site
+from . import core as c
+from . import vocabulary
+from .scopes import Scope
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def did_you_mean(names: list[str]) -> str | None:
+    if not names:
+        return None
+    return "did you mean " + " or ".join(f"'{name}'" for name in names[:3]) + "?"
+
+
+class Names:
+    """The names of one program, and where they are looked for."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.inputs: dict[str, int] = {}
+        self.places: dict[str, Site] = {}
+        self.optional: dict[str, tuple[int, Any]] = {}
+        self.modules: dict[str, list[str]] = {name: [name] for name in vocabulary.MODULES}
+        self.imported: dict[str, vocabulary.Meaning] = {}
+        self.module = Scope(None, ())
+        self.scope = self.module
+        # Comprehension variables shadow the scope's while their comprehension is lowered.
+        self.shadows: list[dict[str, int]] = []
+
+    def error(self, code: str, message: str, node: s.Node, hint: str | None = None) -> AdiffError:
+        return AdiffError(code, message, Span(self.source, node.start, node.end), hint)
+
+    def site(self, node: s.Node, op: Operation | None = None) -> Site:
+        return Site(op, self.source, node.start, node.end)
+
+    def find(self, name: str) -> tuple[int, int] | None:
+        """(depth, slot) of a variable that is assigned somewhere around here."""
+        depth = 0
+        scope: Scope | None = self.scope
+        for shadow in reversed(self.shadows):
+            if name in shadow:
+                return 0, shadow[name]
+        while scope is not None:
+            if name in scope.slots and name not in scope.globals and name not in scope.nonlocals:
+                return depth, scope.slots[name]
+            if name in scope.globals:
+                return depth + self.height(scope), self.module.declare(name)
+            scope = scope.parent
+            depth += 1
+        return None
+
+    def height(self, scope: Scope) -> int:
+        """How many frames the module's is above a scope's."""
+        count = 0
+        while scope.parent is not None:
+            scope = scope.parent
+            count += 1
+        return count
+
+    def input_load(self, name: str, node: s.Node) -> c.Load:
+        """A read of an input: a slot of the module's frame that is filled from outside."""
+        if name not in self.inputs:
+            self.inputs[name] = self.module.fresh(name)
+            self.places[name] = self.site(node)
+        return c.Load(self.height(self.scope), self.inputs[name], name, self.site(node))
+
+    # --- reading ----------------------------------------------------------------------------------------------------
+
+    def name(self, node: s.Name, position: str = "value") -> c.Expr:
+        """A read of a bare name; `position` is "value", "argument" (a function may stand there) or "call"."""
+        name = node.id
+        place = self.find(name)
+        if place is not None:
+            return c.Load(*place, name, self.site(node))
+        if name in self.imported:
+            return self.meaning(self.imported[name], node)
+        if name.startswith("__") or name in vocabulary.FORBIDDEN:
+            raise self.forbidden(name, node)
+        if name in self.modules and name not in self.inputs and position == "call":
+            raise self.error("E0203", f"'{name}' is a module and cannot be called", node)
+        meaning = vocabulary.bare(name)
+        if position == "call":
+            if meaning is None or meaning.kind == "constant":
+                raise self.unknown_function(name, node)
+            return self.meaning(meaning, node)
+        if meaning is None:
+            return self.input_load(name, node)
+        if meaning.kind in ("row", "intrinsic") and position == "value":
+            # `beta*x`: a function cannot stand there, so it is an input that shares its name.
+            return self.input_load(name, node)
+        # A constant or a function where a function may stand: itself, unless an input of that name is bound.
+        if name in self.inputs:
+            return self.input_load(name, node)
+        if name not in self.optional:
+            self.optional[name] = (self.module.fresh(name), vocabulary.expression_of(meaning))
+        return c.Load(self.height(self.scope), self.optional[name][0], name, self.site(node))
+
+    def meaning(self, meaning: vocabulary.Meaning, node: s.Node) -> c.Expr:
+        expression: c.Expr = vocabulary.expression_of(meaning)
+        return expression
+
+    def module_path(self, node: s.Expression) -> list[str] | None:
+        """['tf', 'math', 'log'] for `tf.math.log` where `tf` is a module and no variable; else None."""
+        parts: list[str] = []
+        while node.__class__ is s.Attribute:
+            parts.append(node.name)
+            node = node.value
+        if node.__class__ is not s.Name or not parts:
+            return None
+        root = node.id
+        if root not in self.modules or self.find(root) is not None or root in self.inputs:
+            return None
+        return self.modules[root] + parts[::-1]
+
+    def visible_names(self) -> list[str]:
+        names: list[str] = []
+        scope: Scope | None = self.scope
+        while scope is not None:
+            names.extend(scope.slots)
+            scope = scope.parent
+        return names
+
+    # --- what means nothing -----------------------------------------------------------------------------------------
+
+    def forbidden(self, name: str, node: s.Node) -> AdiffError:
+        return self.error(
+            "E0206", f"'{name}' is not part of the language", node,
+            "adiff programs compute: they reach no file, no module and nothing of Python's insides",
+        )  # fmt: skip
+
+    def unknown_function(self, name: str, node: s.Node) -> AdiffError:
+        known = [*vocabulary.function_names(), *self.visible_names()]
+        close = suggest(name, known)
+        hint = did_you_mean(close) or "`adiff ops` lists the functions"
+        return self.error("E0203", f"unknown function '{name}'", node, hint)
+
+    def unknown_member(self, path: list[str], node: s.Node) -> AdiffError:
+        if path[-1].startswith("__"):
+            return self.forbidden(path[-1], node)
+        spelled = self.source.text[node.start : node.end] if node.__class__ is s.Attribute else ".".join(path)
+        if path[0] == "matplotlib":
+            return self.error(
+                "E0204", f"'{spelled}' is not part of the language", node, "nothing here draws: leave this line out"
+            )
+        if "random" in path[:-1]:
+            return self.error(
+                "E0204", f"'{spelled}' is not part of the language", node,
+                "random numbers have a seed here: random.normal(shape, seed=1), random.uniform, random.shuffle",
+            )  # fmt: skip
+        prefix = spelled.rpartition(".")[0]
+        close = [f"{prefix}.{name}" for name in vocabulary.members_near(path)]
+        if not close:
+            # The way may be misspelt, and not its end: np.lingalg.inv.
+            close = [".".join([spelled.partition(".")[0], *way[1:]]) for way in vocabulary.ways_near(path)]
+        return self.error(
+            "E0204", f"'{spelled}' is not part of the language", node,
+            did_you_mean(close) or "`adiff ops` lists the functions",
+        )  # fmt: skip
+
+    # --- imports ----------------------------------------------------------------------------------------------------
+
+    def import_(self, node: s.Import) -> None:
+        for alias in node.names:
+            if alias.name in vocabulary.IGNORED_IMPORTS:
+                if alias.name.startswith("matplotlib"):  # for the words of the error where it is used
+                    self.modules[alias.asname or "matplotlib"] = ["matplotlib"]
+                continue
+            if alias.name not in vocabulary.IMPORTABLE:
+                raise self.refused_import(alias.name, alias)
+            if alias.asname is None:
+                root = alias.name.split(".")[0]
+                self.modules.setdefault(root, [root])
+            else:
+                self.modules[alias.asname] = alias.name.split(".")
+        return
+
+    def import_from(self, node: s.ImportFrom) -> None:
+        if node.module in vocabulary.IGNORED_IMPORTS:
+            return
+        if node.module not in vocabulary.IMPORTABLE:
+            raise self.refused_import(node.module, node)
+        path = node.module.split(".")
+        for alias in node.names:
+            bound = alias.asname or alias.name
+            if alias.name == "*":
+                continue
+            meaning = vocabulary.dotted([*path, alias.name])
+            if meaning is not None:
+                self.imported[bound] = meaning
+            elif f"{node.module}.{alias.name}" in vocabulary.IMPORTABLE or alias.name in vocabulary.SUBMODULES:
+                self.modules[bound] = [*path, alias.name]
+            else:
+                raise self.unknown_member([*path, alias.name], alias)
+        return
+
+    def refused_import(self, name: str, node: s.Node) -> AdiffError:
+        return self.error(
+            "E0205", f"the module '{name}' cannot be imported", node,
+            "adiff knows the names of numpy, tensorflow, jax, math and scipy.special, without any import too",
+        )  # fmt: skip

@@ -1,0 +1,83 @@
+"""Scopes: which variables a function has, and what statements assign."""
+
+from __future__ import annotations
+
+from ...parser import syntax as s
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def target_names(node: s.Expression) -> list[str]:
+    """The variables that an assignment to `node` sets."""
+    if node.__class__ is s.Name:
+        return [node.id]
+    if node.__class__ in (s.Tuple, s.List):
+        return [name for item in node.elements for name in target_names(item)]
+    if node.__class__ is s.Starred:
+        return target_names(node.value)
+    return []
+
+
+def assigned_names(statements: list[s.Statement]) -> list[str]:
+    """The variables that statements assign, not looking into functions, in order of appearance."""
+    names: dict[str, None] = {}
+    pending: list[s.Statement] = list(reversed(statements))
+    while pending:
+        node = pending.pop()
+        cls = node.__class__
+        found: list[str] = []
+        if cls is s.Assign:
+            found = [name for target in node.targets for name in target_names(target)]  # type: ignore[attr-defined]
+        elif cls in (s.AnnAssign, s.AugAssign) or cls is s.For:
+            found = target_names(node.target)  # type: ignore[attr-defined]
+        elif cls is s.FunctionDef:
+            found = [node.name]  # type: ignore[attr-defined]
+        elif cls is s.With:
+            found = [n for item in node.items if item.target is not None for n in target_names(item.target)]  # type: ignore[attr-defined]
+        names.update(dict.fromkeys(found))
+        if cls is not s.FunctionDef:
+            for block in ("orelse", "body"):
+                pending.extend(reversed(getattr(node, block, ())))
+    return list(names)
+
+
+def collect_declarations(statements: list[s.Statement], scope: Scope) -> None:
+    """Note the `global` and `nonlocal` names of a function's body."""
+    pending = list(statements)
+    while pending:
+        node = pending.pop()
+        if node.__class__ is s.Global:
+            scope.globals.update(node.names)
+        elif node.__class__ is s.Nonlocal:
+            scope.nonlocals.update(node.names)
+        elif node.__class__ is not s.FunctionDef:
+            for block in ("body", "orelse"):
+                pending.extend(getattr(node, block, ()))
+
+
+class Scope:
+    """The variables of one function (or of the module), each with its slot in the frame."""
+
+    __slots__ = ("globals", "names", "nonlocals", "parent", "slot_names", "slots")
+
+    def __init__(self, parent: Scope | None, names: Iterable[str]) -> None:
+        self.parent = parent
+        self.slots: dict[str, int] = {}
+        self.slot_names: list[str] = ["", ""]
+        self.globals: set[str] = set()
+        self.nonlocals: set[str] = set()
+        for name in names:
+            self.declare(name)
+
+    def declare(self, name: str) -> int:
+        """The slot of a variable, new if need be."""
+        if name not in self.slots:
+            self.slots[name] = self.fresh(name)
+        return self.slots[name]
+
+    def fresh(self, name: str) -> int:
+        """A slot of its own for a comprehension's variable."""
+        self.slot_names.append(name)
+        return len(self.slot_names) - 1
