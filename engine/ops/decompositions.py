@@ -21,8 +21,8 @@ from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS
 from .arithmetic import divide
 from .creation import eye
+from .diagonals import diag_batch, tril, triu
 from .products import matmul
-from .shapes import diag_batch, tril, triu
 from .sorting import weak
 from .structure import index
 from .support import (

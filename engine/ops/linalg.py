@@ -15,9 +15,10 @@ from ..core.operation import Operation, composite, no_tangent, rule
 from ..core.tensor import OPERATORS
 from .creation import eye
 from .decompositions import matrix, square, svdvals
+from .diagonals import diagonal
+from .joining import concat
 from .products import cross, matmul
 from .reductions import euclidean_norm, power_norm, reduce_max, reduce_min, reduce_sum
-from .shapes import concat, diagonal
 from .structure import index, reshape, stack
 from .support import (
     BATCH,

@@ -15,8 +15,8 @@ from ..core.operation import composite, rule, static
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
 from .gathering import element, put_rows, take_rows
+from .joining import concat
 from .scans import linear_recurrence
-from .shapes import concat
 from .sorting import weak
 from .structure import broadcast_to, index, reshape
 from .support import (

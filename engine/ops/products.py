@@ -7,8 +7,9 @@ from ..core.dispatch import as_operand
 from ..core.errors import failure, plural
 from ..core.operation import Operation, composite, multilinear, static
 from ..core.tensor import OPERATORS
+from .joining import parts_of
 from .reductions import reduce_sum
-from .shapes import parts_of, transpose
+from .shapes import transpose
 from .structure import index, reshape, stack
 from .support import (
     BATCH,

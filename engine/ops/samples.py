@@ -9,10 +9,10 @@ from ..core.errors import failure
 from ..core.operation import composite, linear
 from ..core.tensor import OPERATORS
 from .exponential import hypot
+from .joining import concat
 from .linalg import lstsq, norm
 from .reductions import reduce_sum
 from .rounding import isnan
-from .shapes import concat
 from .structure import broadcast_to, index, stack
 from .support import POSITIVE, SQUARE, VECTOR, WIDE, axis_of, cases, floating, shape_of
 

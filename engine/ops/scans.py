@@ -13,7 +13,8 @@ from ..core.dispatch import as_operand, plain
 from ..core.errors import failure
 from ..core.operation import Operation, composite, linear, rule, zero
 from ..core.tensor import OPERATORS
-from .shapes import concat, flip
+from .joining import concat
+from .shapes import flip
 from .structure import index, reshape
 from .support import (
     POSITIVE,

@@ -5,7 +5,7 @@ The helpers for derivative rules (`spread`, `to_front`, `shifted`, ...) are writ
 
 from __future__ import annotations
 
-from ..core.dispatch import common_dtype, plain
+from ..core.dispatch import as_operand, common_dtype, plain
 from ..core.dtypes import BOOL, COMPLEX_OF, REAL_PART, WEAK_INT, DType
 from ..core.errors import failure, plural
 from ..core.operation import Singular
@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from ..core.operation import Operation
 
 # --- shapes and axes ------------------------------------------------------------------------------------------------
+
+
+def operand_shape(x: Any) -> tuple[int, ...]:
+    """The shape of any operand, lists included."""
+    return shape_of(as_operand(x))
 
 
 def as_shape(shape: Any) -> tuple[int, ...]:
