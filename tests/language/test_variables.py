@@ -1,0 +1,142 @@
+"""Variables: read under tapes, assigned, and what an optimiser does with them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from .conftest import Runner
+
+
+def test_a_variable_is_watched_when_it_is_read(run: Runner) -> None:
+    assert run("v = Variable(3.0)\nwith GradientTape() as t:\n    y = v * v\nt.gradient(y, v)") == 6.0
+
+
+def test_watch_accessed_variables_false(run: Runner) -> None:
+    text = (
+        "a = Variable(2.0)\nb = Variable(3.0)\nwith GradientTape(watch_accessed_variables=False) as t:\n    t.watch(a)\n"
+        "    y = a * b\nprint(t.gradient(y, [a, b]), len(t.watched_variables()))"
+    )
+    run(text)
+    assert run.printed == "[3.0, None] 1\n"
+
+
+def test_watched_variables(run: Runner) -> None:
+    text = (
+        "a = Variable(2.0, name='a')\nb = Variable(3.0)\nc = Variable(1.0, trainable=False)\nwith GradientTape() as t:\n"
+        "    y = a * b * c\n[v.numpy() for v in t.watched_variables()]"
+    )
+    assert run(text) == [2.0, 3.0]
+
+
+def test_a_variable_that_is_not_trainable_can_be_watched(run: Runner) -> None:
+    assert (
+        run(
+            "v = Variable(3.0, trainable=False)\nwith GradientTape() as t:\n    t.watch(v)\n    y = v * v\nt.gradient(y, v)"
+        )
+        == 6.0
+    )
+
+
+def test_an_assignment_inside_a_tape(run: Runner) -> None:
+    """The value before and the value after are one source; the assigned value itself is cut off."""
+    text = (
+        "x = constant(5.0)\nv = Variable(3.0)\nwith GradientTape(persistent=True) as t:\n    t.watch(x)\n    y = v * 2.0\n"
+        "    v.assign(x * 4.0)\n    z = y + v * v\nprint(t.gradient(z, v), t.gradient(z, x))"
+    )
+    run(text)
+    assert run.printed == "42.0 None\n"
+    assert any("assignment to a Variable" in message for message, _ in run.notices("N0502"))
+
+
+ASSIGNMENTS = {
+    "assign": ("v = Variable([1.0, 2.0])\nv.assign([3.0, 4.0])\nv", [3.0, 4.0]),
+    "assign_add": ("v = Variable([1.0, 2.0])\nv.assign_add([3.0, 4.0])\nv", [4.0, 6.0]),
+    "assign_sub": ("v = Variable([1.0, 2.0])\nv.assign_sub([3.0, 4.0])\nv", [-2.0, -2.0]),
+    "assign broadcasts in assign_add": ("v = Variable([1.0, 2.0])\nv.assign_add(1.0)\nv", [2.0, 3.0]),
+    "an element": ("v = Variable([[1.0, 2.0], [3.0, 4.0]])\nv[0, 1].assign(42.0)\nv", [[1.0, 42.0], [3.0, 4.0]]),
+    "a row": ("v = Variable([[1.0, 2.0], [3.0, 4.0]])\nv[1].assign([7.0, 8.0])\nv", [[1.0, 2.0], [7.0, 8.0]]),
+    "a column": ("v = Variable([[1.0, 2.0], [3.0, 4.0]])\nv[:, 1].assign([0.0, 1.0])\nv", [[1.0, 0.0], [3.0, 1.0]]),
+    "an element added": ("v = Variable([1.0, 2.0])\nv[0].assign_add(5.0)\nv", [6.0, 2.0]),
+    "a slice subtracted": ("v = Variable([1.0, 2.0, 3.0])\nv[1:].assign_sub([1.0, 1.0])\nv", [1.0, 1.0, 2.0]),
+    "scatter_update": (
+        "v = Variable([[1.0, 2.0], [3.0, 4.0]])\nv.scatter_update([1], [[9.0, 9.0]])\nv",
+        [[1.0, 2.0], [9.0, 9.0]],
+    ),
+    "scatter_nd_update": (
+        "v = Variable([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])\nv.scatter_nd_update(indices=[[0, 0], [1, 2]], updates=[100.0, 200.0])\nv",
+        [[100.0, 2.0, 3.0], [4.0, 5.0, 200.0]],
+    ),
+    "scatter_nd_add, a place twice": (
+        "v = Variable([1.0, 2.0])\nv.scatter_nd_add([[0], [0], [1]], [1.0, 2.0, 3.0])\nv",
+        [4.0, 5.0],
+    ),
+    "scatter_nd_sub": ("v = Variable([1.0, 2.0])\nv.scatter_nd_sub([[1]], [5.0])\nv", [1.0, -3.0]),
+    "a function as initial value": ("v = Variable(lambda: 3.0)\nv", 3.0),
+    "an integer": ("v = Variable(3)\nv.assign_add(2)\nv", 5),
+    "the result is the Variable": ("v = Variable(1.0)\nv.assign(2.0).numpy()", 2.0),
+    "attributes": (
+        "v = Variable([[1.0, 2.0]], name='w')\n[v.shape, v.dtype, v.trainable, v.name[0]]",
+        [(1, 2), "float64", True, "w"],
+    ),
+    "read_value and value()": ("v = Variable(2.0)\n[v.read_value(), v.value(), v.numpy()]", [2.0, 2.0, 2.0]),
+    "methods of tensors": ("v = Variable([1.0, 2.0])\nv.sum()", 3.0),
+    "a copy does not follow": ("v = Variable(1.0)\nold = v.read_value()\nv.assign(5.0)\nold", 1.0),
+    "augmented assignment rebinds the name": ("v = Variable(1.0)\nw = v\nv += 1.0\n[v, w.numpy()]", [2.0, 1.0]),
+}
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_assignments(run: Runner, name: str) -> None:
+    text, expected = ASSIGNMENTS[name]
+    assert run(text) == expected
+
+
+def test_item_assignment_of_a_variable_is_refused_with_the_way_to_write_it(run: Runner) -> None:
+    error = run.refused("v = Variable([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])\nv[1] = [7.0, 8.0, 9.0]")
+    assert error.code == "E0503"
+    assert "does not support item assignment" in error.message
+    assert error.hint is not None
+    assert "assign" in error.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("v = Variable([1.0, 2.0])\nv.assign([1.0, 2.0, 3.0])", "E0302"),
+        ("v = Variable([1.0, 2.0])\nv.assign(constant([1, 2]))", "E0301"),
+        ("v = Variable(1.0, dtype=float32)\nv.assign_add(constant(1.0, dtype=float64))", "E0301"),
+        ("v = Variable([1.0, 2.0])\nv[5].assign(1.0)", "E0405"),
+        ("v = Variable([1.0])\nv.missing(2)", "E0304"),
+        ("v = Variable([1.0])\nv.scatter_nd_update([[0, 0]], [1.0])", "E0302"),
+    ],
+)
+def test_assignments_that_do_not_fit(run: Runner, text: str, code: str) -> None:
+    assert run.refused(text).code == code
+
+
+def test_reads_of_a_slice_are_recorded(run: Runner) -> None:
+    assert run(
+        "v = Variable([1.0, 2.0, 3.0])\nwith GradientTape() as t:\n    y = v[1] ** 2 + v[0]\nt.gradient(y, v)"
+    ) == [1.0, 4.0, 0.0]
+
+
+def test_gradient_descent(run: Runner) -> None:
+    """loss = 2x: five steps of 0.25 * 2 down from 2."""
+    text = (
+        "x = Variable(2.0)\nlosses = []\nfor step in range(5):\n    with GradientTape() as t:\n        loss = 2 * x\n"
+        "    losses.append(loss.numpy())\n    x.assign_sub(0.25 * t.gradient(loss, x))\nlosses"
+    )
+    assert run(text) == [4.0, 3.0, 2.0, 1.0, 0.0]
+
+
+def test_a_dict_of_variables(run: Runner) -> None:
+    text = (
+        "w = Variable([[1.0, 2.0], [3.0, 4.0]], name='w')\nb = Variable([0.5, -0.5], name='b')\nx = [[1.0, 2.0]]\n"
+        "with GradientTape() as tape:\n    y = x @ w + b\n    loss = reduce_mean(y ** 2)\n"
+        "tape.gradient(loss, {'w': w, 'b': b})"
+    )
+    # y = [7.5, 9.5], dloss/dy = y, dw = x^T y, db = y
+    assert run(text) == {"w": [[7.5, 9.5], [15.0, 19.0]], "b": [7.5, 9.5]}
