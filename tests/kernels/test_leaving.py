@@ -242,12 +242,12 @@ def test_signals_that_end_nothing_leave_the_answer(elsewhere: bool) -> None:
     assert woken == (mouth if elsewhere else -1)
 
 
-@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def hears_ctrl_c() -> None:
     """As in a terminal: what runs in the background may have been told to ignore it."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_ctrl_c_ends_a_command_within_a_second() -> None:
     adiff.program(BRANCHING).evaluate("value", POINT, engine="kernel")  # kept, so that the command need not compile it
     expression = "value", BRANCHING, "--at", "x=0.7,a=0.3,n=100000000000", "--engine", "kernel"
