@@ -1,8 +1,8 @@
 """Loops over the largest or the smallest of many numbers.
 
-`s = _maximum(s, x[i])` keeps a nan, and of equal numbers the last, which is what decides between 0.0 and -0.0; the compiler
-cannot do either on vectors. LLVM's own maximum and minimum keep a nan too, but -0.0 is less than 0.0 to them: so a loop
-that found a zero is run once more as it is written.
+`s = _maximum(s, x[i])`, or `s = _maximum(x[i], s)`, keeps a nan, and of equal numbers the first argument, which is what
+decides between 0.0 and -0.0; the compiler cannot do either on vectors. LLVM's own maximum and minimum keep a nan too, but
+-0.0 is less than 0.0 to them: so a loop that found a zero is run once more as it is written.
 """
 
 from __future__ import annotations
@@ -28,13 +28,14 @@ def over_many(node: ast.For) -> tuple[str, str, ast.expr] | None:
             body=[
                 ast.Assign(
                     targets=[ast.Name(id=name)],
-                    value=ast.Call(func=ast.Name(id=called), args=[ast.Name(id=first), operand]),
+                    value=ast.Call(func=ast.Name(id=called), args=[a, b]),
                 )
             ],
-        ) if called in EXTREMA and name == first and trips >= LEAST_TRIPS:
-            read = {inner.id for inner in ast.walk(operand) if isinstance(inner, ast.Name)}
-            if name not in read:
-                return name, called, operand
+        ) if called in EXTREMA and trips >= LEAST_TRIPS:
+            for first, operand in ((a, b), (b, a)):
+                read = {inner.id for inner in ast.walk(operand) if isinstance(inner, ast.Name)}
+                if isinstance(first, ast.Name) and first.id == name and name not in read:
+                    return name, called, operand
     return None
 
 

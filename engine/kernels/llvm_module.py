@@ -22,7 +22,7 @@ from .primitives import ALWAYS_INLINED, helper_constants, helper_source, helper_
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from .emitted import Emitted
@@ -77,6 +77,7 @@ class Module:
         self.globals: list[str] = []
         self.bodies: list[str] = []
         self.declared: dict[str, None] = {}
+        self.defined: set[str] = set()
         self.functions: dict[tuple[str, tuple[str, ...]], Function] = {}
         self.constants: dict[str, Value] = {}
         self.tags: dict[str, int] = {}
@@ -89,6 +90,12 @@ class Module:
     def declare(self, signature: str) -> None:
         """A function of LLVM's or of the C library is called."""
         self.declared[signature] = None
+
+    def define(self, symbol: str, definition: Callable[[], str]) -> None:
+        """A function that is written in LLVM's terms is called."""
+        if symbol not in self.defined:
+            self.defined.add(symbol)
+            self.bodies.append(definition())
 
     def external(self, name: str) -> None:
         """A function of the table of externals is called: nobody knows what it reads and writes."""

@@ -6,6 +6,7 @@ import ast
 
 from .externals import ROUTINES
 from .ir import BOOL, FLOAT, INT
+from .llvm_exp import on_vectors
 from .llvm_extrema import accumulate, over_many
 from .llvm_host import HOST_STATEMENTS, clear
 from .llvm_sharing import shared
@@ -157,7 +158,9 @@ def for_(w: Writer, node: Any) -> None:
         return
     found = over_many(node)
     if found is None or w.kinds.get(found[0]) != FLOAT:
+        around, w.on_vectors = w.on_vectors, on_vectors(node)
         loop(w, node, lambda: block(w, node.body))
+        w.on_vectors = around
         return
     name, function, operand = found
     before = f"before.{name}"

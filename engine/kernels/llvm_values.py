@@ -12,6 +12,7 @@ import math
 
 from .externals import EXTERNALS
 from .ir import BOOL, FLOAT, INT
+from .llvm_exp import exponential
 from .llvm_host import HOST_VALUES
 from .llvm_writer import NONE, RUN, STORED, TYPES, Untranslatable, Value, float_text, joined, type_of
 
@@ -387,6 +388,8 @@ def call(w: Writer, node: Any) -> Value:
 def function_of_floats(w: Writer, called: str, args: list[Value]) -> Value:
     """A function of floats that LLVM or the C library has."""
     own = INTRINSICS.get(called)
+    if own == "exp" and w.on_vectors:
+        return exponential(w, w.to(FLOAT, args[0])[1])
     symbol = f"llvm.{own}.f64" if own else LIBRARY[called]
     count = 2 if (own or symbol) in TWO_OPERANDS else 1
     if len(args) != count:

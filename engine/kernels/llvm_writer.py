@@ -68,6 +68,8 @@ class Writer:
         self.open = True
         self.loops: list[tuple[str, str]] = []  # where `break` and `continue` go
         self.raises = False
+        # Whether what is written is the body of a loop that LLVM may put on vectors, exponentials and all.
+        self.on_vectors = False
 
     def fresh(self, stem: str = "t") -> str:
         self.names += 1

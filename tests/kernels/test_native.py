@@ -9,6 +9,7 @@ import struct
 from typing import Any
 
 import adiff
+import mpmath
 import numpy as np
 import pytest
 from adiff import AdiffError
@@ -297,10 +298,10 @@ MANY = {
 
 
 @pytest.mark.parametrize("function", ["_maximum", "_minimum"])
-def test_extrema_of_many_numbers_keep_a_nan_and_the_last_of_equal_zeros(function: str) -> None:
+def test_extrema_of_many_numbers_keep_a_nan_and_of_equal_zeros_what_the_loop_says(function: str) -> None:
     text = (
         f"def kernel(run, x):\n    s = x[0]\n    for i in range({LONG}):\n        s = {function}(s, x[i])\n"
-        f"    t = 0.5\n    for i in range({LONG}):\n        t = {function}(t, 2.0 * x[i] * x[i])\n    return s, t, i\n"
+        f"    t = 0.5\n    for i in range({LONG}):\n        t = {function}(x[i], t)\n    return s, t, i\n"
     )
     own, numba = entries(text, "F", "ffi")
     python = by_python(text)
@@ -311,9 +312,49 @@ def test_extrema_of_many_numbers_keep_a_nan_and_the_last_of_equal_zeros(function
         assert [bits(x) for x in numba(given)] == expected, name
 
 
-def test_extrema_of_many_numbers_are_found_on_vectors() -> None:
-    text = f"def kernel(run, x):\n    s = x[0]\n    for i in range({LONG}):\n        s = _maximum(s, x[i])\n    return (s,)\n"
-    found, _ = llvm_module.module_text(Emitted(text, "F", ["f"], 0))
+def optimised(text: str, parameters: str, results: str) -> str:
+    """What LLVM makes of a kernel."""
+    found, _ = llvm_module.module_text(Emitted(text, parameters, list(results), 0))
     module = binding.parse_assembly(found)
     native.optimise(module, native.target_machine(), True)
-    assert re.search(r"call <\d+ x double> @llvm\.maximum", str(module))
+    return str(module)
+
+
+@pytest.mark.parametrize("arguments", ["s, x[i]", "x[i], s"])
+def test_extrema_of_many_numbers_are_found_on_vectors(arguments: str) -> None:
+    text = f"def kernel(run, x):\n    s = x[0]\n    for i in range({LONG}):\n        s = _maximum({arguments})\n    return (s,)\n"
+    assert re.search(r"call <\d+ x double> @llvm\.maximum", optimised(text, "F", "f"))
+
+
+def exponentials(n: int) -> str:
+    return f"def kernel(run, x, y):\n    for i in range({n}):\n        y[i] = math.exp(x[i])\n    return (0,)\n"
+
+
+def test_many_exponentials_are_within_a_unit_in_the_last_place() -> None:
+    generator = np.random.default_rng(3)
+    ranges = [(-1.0, 1.0), (-40.0, 40.0), (-745.1, 709.7), (-745.1, -708.0)]
+    ends = [709.782712893384, -745.1332191019411, -708.3964185322641, 0.0, -0.0, 1e-300, -5e-324]
+    x = np.concatenate([*(generator.uniform(a, b, 500) for a, b in ranges), ends])
+    y = np.empty_like(x)
+    emitted = Emitted(exponentials(len(x)), "FF", ["i"], 0)
+    machine.Entry(emitted, native.compiled(emitted))(x, y)
+    with mpmath.workprec(120):
+        errors = [abs(b - mpmath.exp(a)) / np.spacing(b) for a, b in zip(x.tolist(), y.tolist())]
+    normal = [error for error, b in zip(errors, y) if b > 2.3e-308]
+    assert max(normal) < 0.7
+    assert max(errors) < 0.8
+
+
+def test_many_exponentials_beyond_all_floats() -> None:
+    x = np.array([math.inf, -math.inf, math.nan, 709.7827128933841, -745.1332191019412, 1e308, -1e308, 746.0] * 4)
+    y = np.empty_like(x)
+    emitted = Emitted(exponentials(len(x)), "FF", ["i"], 0)
+    machine.Entry(emitted, native.compiled(emitted))(x, y)
+    assert [bits(v) for v in y] == [
+        bits(v) for v in [math.inf, 0.0, math.nan, math.inf, 0.0, math.inf, 0.0, math.inf] * 4
+    ]
+
+
+def test_many_exponentials_are_computed_on_vectors() -> None:
+    assert re.search(r"call <\d+ x double> @llvm\.fmuladd", optimised(exponentials(LONG), "FF", "i"))
+    assert "fmuladd" not in optimised(exponentials(8), "FF", "i")
