@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 
 from .outcome import Outcome
@@ -22,8 +21,6 @@ DECIDED_EACH_TIME = frozenset(("max_steps", "max_memory", "timeout", "dtype", "w
 QUICK_SECONDS = 0.1
 # The square of so many numbers is the quickest look at them all; of more, it is handed to threads, which are waited for.
 FEW = 2000
-# float64 and int64 in this machine's order of bytes.
-NATIVE = {ARRAY: "<f8" if sys.byteorder == "little" else ">f8", WHOLES: "<i8" if sys.byteorder == "little" else ">i8"}
 
 
 class Repeated:
@@ -53,6 +50,12 @@ class Repeated:
         self.spec: dict[str, Any] = {}
         self.tools: tuple[Any, ...] = ()
         self.within_limit: Any = None
+        self.dtypes: dict[str, Any] = {}
+        # The places of the integers among the kernel's arguments.
+        self.bounding: list[int] = []
+        # Whether the result depends on every source whatever the inputs are; the shapes of the sources that need one.
+        self.certain = False
+        self.shapes: list[tuple[int, ...] | None] = []
         self.adopt(self.first, at)
 
     def adopt(self, outcome: Outcome, at: Mapping[str, Any]) -> None:
@@ -119,6 +122,12 @@ class Repeated:
         # What every call needs, imported once.
         self.tools = (Left, Stopped, Unsupported, connected, reshaped)
         self.within_limit = within_limit
+        self.dtypes = {ARRAY: np.dtype(np.float64), WHOLES: np.dtype(np.int64)}
+        handed = [kind for _, kind, _ in inputs if kind != FIXED]
+        self.bounding = [k for k, kind in enumerate(handed) if kind == WHOLE]
+        self.certain = built.sure.issuperset(self.names) and built.lost.keys().isdisjoint(self.names)
+        shapes = {name: detail for name, kind, detail in inputs if kind == ARRAY and len(detail) > 1}
+        self.shapes = [shapes.get(name) for name in self.names]
         self.inputs = inputs
         self.spec = {name: detail if kind == ARRAY else () for name, kind, detail in inputs}
 
@@ -130,13 +139,14 @@ class Repeated:
         for name, kind, detail in self.inputs:
             value = at.get(name)
             cls = value.__class__
-            if kind in NATIVE:
-                if cls.__name__ != "ndarray" or value.shape != detail or value.dtype.str != NATIVE[kind]:  # type: ignore[union-attr]
+            if kind in self.dtypes:
+                if cls.__name__ != "ndarray" or value.shape != detail or value.dtype != self.dtypes[kind]:  # type: ignore[union-attr]
                     return None
-                flat = value.reshape(-1)  # type: ignore[union-attr]
-                if kind == WHOLES and not self.within_limit(flat):
+                if not value.flags.c_contiguous:  # type: ignore[union-attr]
+                    value = value.copy()  # type: ignore[union-attr]
+                if kind == WHOLES and not self.within_limit(value):
                     return None
-                found.append(flat if flat.flags.c_contiguous else flat.copy())
+                found.append(value)
             elif kind == FIXED:
                 if cls is not detail.__class__ or value != detail:
                     return None
@@ -188,7 +198,9 @@ class Repeated:
             if any(results[-1]):
                 return None
             results = results[:-1]
-        value = reshaped(results[0], built.shape)
+        value = results[0]
+        if value.__class__ is not float:
+            value = reshaped(value, built.shape)
         if not finite(value):
             return None
         outcome = Outcome()
@@ -198,12 +210,16 @@ class Repeated:
         if self.command == "value":
             return outcome
         names, n = self.names, len(self.names)
-        try:
-            gradients = connected(built, names, results[1 : n + 1], self.spec, given)
-        except Unsupported:
-            return None
-        if any(g is None or not finite(g) for g in gradients):
-            return None
+        if self.certain:
+            gradients = [g if shape is None else g.reshape(shape) for shape, g in zip(self.shapes, results[1:])]
+        else:
+            try:
+                gradients = connected(built, names, results[1 : n + 1], self.spec, given)
+            except Unsupported:
+                return None
+        for g in gradients:
+            if g is None or not finite(g):
+                return None
         outcome.gradients = dict(zip(names, gradients))
         if self.command == "hvp":
             products = [reshaped(p, self.spec[name]) for name, p in zip(names, results[n + 1 :])]
@@ -214,7 +230,7 @@ class Repeated:
 
     def called(self, given: list[Any]) -> Any:
         """The kernel's results. A kernel is watched, so that signals stop it, unless it is known to be done at once."""
-        bounds = tuple(x for x in given if x.__class__ is int)
+        bounds = tuple([given[k] for k in self.bounding])
         quick = self.quick.get(bounds)
         if quick is not None:
             return self.compiled.entry(*given, patient=quick)
@@ -234,13 +250,13 @@ class Repeated:
 
 def finite(x: Any) -> bool:
     """Whether no element is nan or infinite; False too where the squares of a few overflow."""
-    if hasattr(x, "reshape") and x.ndim:
-        flat = x.reshape(-1)
-        if flat.dtype.kind != "f":
+    if x.__class__ is not float and hasattr(x, "reshape") and x.ndim:
+        if x.dtype.kind != "f":
             return True
-        if flat.size > FEW:
+        if x.size > FEW:
             import numpy as np
 
-            return bool(np.isfinite(flat).all())
+            return bool(np.isfinite(x).all())
+        flat = x if x.ndim == 1 else x.reshape(-1)
         x = float(flat.dot(flat))
     return bool(x - x == 0.0)

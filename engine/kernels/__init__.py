@@ -32,10 +32,11 @@ runtime, work, outline, outlook              kernels by program and inputs; whet
                                              is to do in it, and what tells so before it is looked into
 compiler                                     source to object code, by one compiler or the other
 llvm_module, llvm_statements, llvm_values,   the source in LLVM's terms
-  llvm_extrema, llvm_host, llvm_sharing,
-  llvm_writer
+  llvm_extrema, llvm_exp, llvm_host,
+  llvm_sharing, llvm_writer
 native, by_numba                             by LLVM alone; by Numba, which the tests hold the first to
-machine, spare                               object code loaded and called; memory that waits for the next call
+machine, record, frames, spare               object code loaded and called; what it shares with its host; memory that
+                                             waits for the next call
 externals, routines                          functions of libraries that kernels call: of numbers, and on whole matrices
 built, emitted, store                        what is known of a kernel beside its code; kernels kept between runs
 polls, threads, failures                     kernels that signals, limits and errors end

@@ -10,24 +10,10 @@ from _thread import allocate_lock
 
 from .externals import EXTERNALS, ROUTINES, address
 from .ir import BOOL, FLOAT, INT
-from .machine import (
-    CAPACITY,
-    FAILED,
-    FIRST_SLOT,
-    LEFT,
-    NEEDED,
-    NO_MEMORY,
-    RESIZE,
-    SLOT_WORDS,
-    STOP,
-    STOPPED,
-    WHERE,
-    WHY,
-    Code,
-    resize_address,
-)
+from .machine import RESIZE, Code, resize_address
 from .native import sums_in_order
 from .primitives import helpers
+from .record import CAPACITY, FAILED, FIRST_SLOT, LEFT, NEEDED, NO_MEMORY, SLOT_WORDS, STOP, STOPPED, WHERE, WHY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

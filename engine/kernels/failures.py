@@ -8,7 +8,7 @@ from ..core.errors import span_of
 from ..core.limits import out_of_memory
 from ..core.state import STATE
 from .ir import Left, Stopped, Unsupported
-from .machine import FAILED, NO_MEMORY
+from .record import FAILED, NO_MEMORY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

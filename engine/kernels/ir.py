@@ -32,7 +32,7 @@ class Unsupported(Exception):
 
 
 class Left(Exception):
-    """A kernel left before its end: `why`, `where` and a `number`, as machine.py lists them."""
+    """A kernel left before its end: `why`, `where` and a `number`, as record.py lists them."""
 
     def __init__(self, why: int = 0, where: int = 0, number: int = 0) -> None:
         super().__init__(why, where, number)

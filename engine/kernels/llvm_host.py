@@ -4,20 +4,8 @@ from __future__ import annotations
 
 from .ir import BOOL, FLOAT, INT, WIDTHS
 from .llvm_writer import STORED, UNLIKELY, Untranslatable, Value
-from .machine import (
-    CAPACITY,
-    FAILED,
-    FIRST_SLOT,
-    LEFT,
-    NEEDED,
-    NO_MEMORY,
-    RESIZE,
-    SLOT_WORDS,
-    STOP,
-    STOPPED,
-    WHERE,
-    WHY,
-)
+from .machine import RESIZE
+from .record import CAPACITY, FAILED, FIRST_SLOT, LEFT, NEEDED, NO_MEMORY, SLOT_WORDS, STOP, STOPPED, WHERE, WHY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import ast
 from .ir import BOOL, FLOAT, INT
 from .llvm_host import OF_RUN, field, poll
 from .llvm_writer import NONE, RUN, Untranslatable, Widened, Writer, type_of
-from .machine import THREADS
+from .record import THREADS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,19 +2,8 @@
 
 A kernel is a function `int kernel(results *, exception **, run *, parameters ...)`: Numba's convention, so that both
 compilers' kernels are called alike; nobody looks at the exception. It gives 0 if it went to its end. `run` is the
-record that it shares with its host, in words of 8 bytes:
-
-STOP       not 0: leave soon
-LEFT       bytes of memory that it may still take
-WHY        why it left: 0, NO_MEMORY, STOPPED or FAILED
-WHERE      which slot, loop or check left it
-NEEDED     bytes of memory that the slot was to have, or the number that the check was about
-THREADS    how many threads may work on a loop that they share (llvm_sharing.py)
-then, for each memory slot, SLOT_WORDS words: the address and, CAPACITY words on, the size in bytes
-
-The host gives the slots of results memory of its own before the call; the kernel makes the others (RESIZE), and the
-host frees them, or keeps them for the next run of the same kernel (spare.py). Nothing else is shared, so that several
-threads may run one kernel, each with a record of its own.
+record that it shares with its host (record.py). Nothing else is shared, so that several threads may run one kernel, each
+with a record of its own.
 """
 
 from __future__ import annotations
@@ -23,8 +12,24 @@ import ctypes
 import weakref
 
 from ..core.cores import cores
-from . import spare
-from .ir import BOOL, DTYPES, FLOAT, INT, WIDTHS, Left, Stopped, Unsupported
+from . import frames, spare
+from .ir import BOOL, FLOAT, INT, WIDTHS, Left, Stopped, Unsupported
+from .record import (
+    CAPACITY,
+    FIRST_SLOT,
+    LEFT,
+    NEEDED,
+    NO_MEMORY,
+    PLENTY,
+    SLOT_WORDS,
+    STOP,
+    STOPPED,
+    THREADS,
+    WHERE,
+    WHY,
+    address_of,
+    array_of,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,17 +38,10 @@ if TYPE_CHECKING:
 
     from .emitted import Emitted
 
-STOP, LEFT, WHY, WHERE, NEEDED, THREADS, FIRST_SLOT = 0, 1, 2, 3, 4, 5, 8
-NO_MEMORY, STOPPED, FAILED = 1, 2, 3
-SLOT_WORDS, CAPACITY = 2, 1
 RESIZE = "adiff_resize"
-PLENTY = 1 << 62
 # How the names of externals begin that are Python's.
 ROUTINE = "routine_"
 
-FLAGS = 1024
-# A byte in the memory of what has a buffer that may be written to: the quickest way to an array's address.
-FIRST_BYTE = ctypes.c_char.from_buffer
 SCALARS = {FLOAT: ctypes.c_double, INT: ctypes.c_int64, BOOL: ctypes.c_bool}
 
 
@@ -151,7 +149,13 @@ class Entry:
         self.leaves = bool(self.taken or self.large)
         self.owner = object()
         weakref.finalize(self, spare.forget, self.owner).atexit = False
+        self.frames = frames.Frames(self.taken)
+        self.frames.suffice = not self.large and not self.routines
+        weakref.finalize(self, self.frames.clear).atexit = False
         self.fields = [f"r{k}" for k in range(len(self.results))]
+        # Of each result its field or, of an array, the number among the arrays.
+        among = {k: number for number, (k, *_) in enumerate(self.arrays)}
+        self.parts: list[Any] = [among.get(k, name) for k, name in enumerate(self.fields)]
 
     def __call__(
         self,
@@ -167,6 +171,8 @@ class Entry:
         answered, and stop the kernel; `started` is given the record, for callers that stop it themselves. Raises Left
         where the kernel left, and Stopped.
         """
+        if patient and memory is None and started is None and self.frames.suffice:
+            return frames.call(self, values)
         run = self.record()
         run[LEFT] = PLENTY if memory is None else memory
         run[THREADS] = self.threads
@@ -249,22 +255,3 @@ class Entry:
             size = sum([words[place + CAPACITY] for place in self.taken])
             large = {k: arrays[k] for k in self.large}
             spare.leave(self.owner, spare.Spare(words, self.taken, size, large, self.large_size))
-
-
-def array_of(kind: str, size: int) -> Any:
-    """A flat array for a result. The flags of singular points are not worth NumPy's import."""
-    if kind == INT and size <= FLAGS:
-        return (ctypes.c_int64 * size)()
-    import numpy as np
-
-    return np.empty(size, dtype=DTYPES[kind])
-
-
-def address_of(array: Any) -> int:
-    """Where an array's elements are."""
-    if isinstance(array, ctypes.Array):
-        return ctypes.addressof(array)
-    try:
-        return ctypes.addressof(FIRST_BYTE(array))
-    except (TypeError, ValueError):  # read-only, or empty
-        return array.__array_interface__["data"][0]  # type: ignore[no-any-return]

@@ -55,7 +55,7 @@ class Workers:
 
     def stop(self) -> None:
         """Let every worker leave, from inside the loops of a row too."""
-        from ..kernels.machine import STOP
+        from ..kernels.record import STOP
 
         self.stopped = True
         for record in list(self.records.values()):
@@ -94,7 +94,7 @@ class Workers:
                 first = int(at[0]) + 1
 
     def started(self, number: int, record: Any) -> None:
-        from ..kernels.machine import STOP
+        from ..kernels.record import STOP
 
         self.records[number] = record
         if self.stopped:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from adiff.engine.kernels import emit, ir, machine, runtime
+from adiff.engine.kernels import emit, ir, record, runtime
 from adiff.engine.kernels.built import Built
 from adiff.engine.kernels.externals import EXTERNALS, ROUTINES
 from adiff.engine.kernels.primitives import helpers
@@ -73,7 +73,7 @@ def clear(memory: Any, count: int) -> None:
 
 
 def fail(run: Run, place: int, number: int) -> None:
-    raise ir.Left(machine.FAILED, place, int(number))
+    raise ir.Left(record.FAILED, place, int(number))
 
 
 def host_calls() -> dict[str, Any]:

@@ -13,7 +13,7 @@ import mpmath
 import numpy as np
 import pytest
 from adiff import AdiffError
-from adiff.engine.kernels import by_numba, compiler, llvm_module, machine, native
+from adiff.engine.kernels import by_numba, compiler, llvm_module, machine, native, record
 from adiff.engine.kernels.emitted import Emitted
 from adiff.engine.kernels.ir import Left
 from adiff.engine.kernels.llvm_writer import Untranslatable
@@ -199,9 +199,9 @@ def test_a_kernel_that_goes_to_its_end(leaving: machine.Entry) -> None:
 @pytest.mark.parametrize(
     ("n", "x", "memory", "why", "where", "number"),
     [
-        (1001, 1.0, None, machine.FAILED, 3, 1000),
+        (1001, 1.0, None, record.FAILED, 3, 1000),
         (10, math.inf, None, 0, 0, 0),
-        (1000, 1.0, 7999, machine.NO_MEMORY, 0, 8000),
+        (1000, 1.0, 7999, record.NO_MEMORY, 0, 8000),
     ],
 )
 def test_a_kernel_that_leaves(
@@ -214,8 +214,8 @@ def test_a_kernel_that_leaves(
 
 def test_a_kernel_that_is_told_to_stop(leaving: machine.Entry) -> None:
     with pytest.raises(Left) as left:
-        leaving(10, 1.0, started=lambda run: run.__setitem__(machine.STOP, 1))
-    assert (left.value.why, left.value.where) == (machine.STOPPED, 5)
+        leaving(10, 1.0, started=lambda run: run.__setitem__(record.STOP, 1))
+    assert (left.value.why, left.value.where) == (record.STOPPED, 5)
 
 
 @pytest.mark.parametrize("name", [name for name in TEXT if name not in OWN], ids=str)

@@ -7,7 +7,7 @@ import threading
 
 import numpy as np
 import pytest
-from adiff.engine.kernels import machine, native, spare
+from adiff.engine.kernels import machine, native, record, spare
 from adiff.engine.kernels.emitted import Emitted
 from adiff.engine.kernels.ir import Left
 
@@ -71,9 +71,9 @@ def test_a_result_that_is_held_is_not_written_again() -> None:
 
 def test_a_result_that_nobody_holds_is_the_next_ones_memory() -> None:
     entry = doubled()
-    place = machine.address_of(entry(1.0)[0])
+    place = record.address_of(entry(1.0)[0])
     (again,) = entry(2.0)
-    assert machine.address_of(again) == place
+    assert record.address_of(again) == place
     np.testing.assert_array_equal(again, expected(2.0))
 
 
