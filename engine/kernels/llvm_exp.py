@@ -93,16 +93,17 @@ def definition() -> str:
     return f"define internal double @{SYMBOL}(double %x) nounwind alwaysinline {{\n{body}\n  ret double {answer}\n}}"
 
 
-def on_vectors(node: ast.For) -> bool:
-    """Whether a loop of many iterations is arithmetic with exponentials, without branches or other loops."""
-    match node.iter:
+def on_vectors(over: ast.expr, body: list[ast.stmt]) -> bool:
+    """Whether a loop over a range, or over blocks of it, is long and its body is arithmetic with exponentials, without
+    branches or other loops."""
+    match over:
         case ast.Call(args=[ast.Constant(value=int(trips))]) if trips >= LEAST_TRIPS:
             pass
         case _:
             return False
-    if not all(isinstance(s, ast.Assign | ast.AugAssign) for s in node.body):
+    if not all(isinstance(s, ast.Assign | ast.AugAssign) for s in body):
         return False
-    called = [ast.unparse(inner.func) for s in node.body for inner in ast.walk(s) if isinstance(inner, ast.Call)]
+    called = [ast.unparse(inner.func) for s in body for inner in ast.walk(s) if isinstance(inner, ast.Call)]
     return "math.exp" in called and ON_VECTORS.issuperset(called)
 
 

@@ -154,13 +154,11 @@ def while_(w: Writer, node: Any) -> None:
 
 def for_(w: Writer, node: Any) -> None:
     if isinstance(node.iter, ast.Call) and dotted(node.iter.func) == "prange":
-        shared(w, node, lambda part, own: loop(part, own, lambda: block(part, own.body)))
+        shared(w, node, lambda part, own: through(part, own, node.iter))
         return
     found = over_many(node)
     if found is None or w.kinds.get(found[0]) != FLOAT:
-        around, w.on_vectors = w.on_vectors, on_vectors(node)
-        loop(w, node, lambda: block(w, node.body))
-        w.on_vectors = around
+        through(w, node, node.iter)
         return
     name, function, operand = found
     before = f"before.{name}"
@@ -177,6 +175,13 @@ def for_(w: Writer, node: Any) -> None:
     loop(w, node, lambda: block(w, node.body))
     w.go(end)
     w.start(end)
+
+
+def through(w: Writer, node: Any, over: ast.expr) -> None:
+    """A loop, which may be one over a part of the range `over`."""
+    around, w.on_vectors = w.on_vectors, on_vectors(over, node.body)
+    loop(w, node, lambda: block(w, node.body))
+    w.on_vectors = around
 
 
 def loop(w: Writer, node: Any, body_of: Callable[[], None]) -> None:

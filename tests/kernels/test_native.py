@@ -326,8 +326,8 @@ def test_extrema_of_many_numbers_are_found_on_vectors(arguments: str) -> None:
     assert re.search(r"call <\d+ x double> @llvm\.maximum", optimised(text, "F", "f"))
 
 
-def exponentials(n: int) -> str:
-    return f"def kernel(run, x, y):\n    for i in range({n}):\n        y[i] = math.exp(x[i])\n    return (0,)\n"
+def exponentials(n: int, over: str = "range") -> str:
+    return f"def kernel(run, x, y):\n    for i in {over}({n}):\n        y[i] = math.exp(x[i])\n    return (0,)\n"
 
 
 def test_many_exponentials_are_within_a_unit_in_the_last_place() -> None:
@@ -357,4 +357,5 @@ def test_many_exponentials_beyond_all_floats() -> None:
 
 def test_many_exponentials_are_computed_on_vectors() -> None:
     assert re.search(r"call <\d+ x double> @llvm\.fmuladd", optimised(exponentials(LONG), "FF", "i"))
+    assert re.search(r"call <\d+ x double> @llvm\.fmuladd", optimised(exponentials(10**6, "prange"), "FF", "i"))
     assert "fmuladd" not in optimised(exponentials(8), "FF", "i")
