@@ -50,13 +50,10 @@ class Engine:
         self.repeated.clear()
 
     def evaluate(self, command: str, program: adiff.Program, point: Point, *wrt: str, **options: Any) -> adiff.Outcome:
-        if command in ("value", "grad", "hvp"):
-            key = (command, id(program), wrt)
-            if key not in self.repeated:
-                self.repeated[key] = program.repeated(command, point, wrt or None, engine=self.choice, **options)
-            outcome = self.repeated[key](point)
-        else:
-            outcome = program.evaluate(command, point, wrt or None, engine=self.choice, **options)
+        key = (command, id(program), wrt)
+        if key not in self.repeated:
+            self.repeated[key] = program.repeated(command, point, wrt or None, engine=self.choice, **options)
+        outcome: adiff.Outcome = self.repeated[key](point)
         self.used[command] = outcome.engine
         return outcome
 

@@ -218,7 +218,7 @@ class Program:
 
         It takes such a point and gives an Outcome. Where a kernel answers, a call costs microseconds beside the kernel's
         own time, and the outcome has the value and the derivatives alone; everything else is as with `evaluate`.
-        Commands `value`, `grad` and `hvp` gain from it. Options: those of `evaluate`.
+        Commands `value`, `grad`, `jacobian` and `hvp` gain from it. Options: those of `evaluate`.
         """
         from .repeated import Repeated
 

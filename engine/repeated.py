@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from math import prod
 
 from .outcome import Outcome
 
@@ -74,7 +75,7 @@ class Repeated:
             return False
         if self.command == "hvp":
             return set(self.options["vector"]) <= set(self.names)
-        return self.command in ("value", "grad")
+        return self.command in ("value", "grad", "jacobian")
 
     def plan(self, at: Mapping[str, Any]) -> None:
         """What each parameter of the kernel is, so far as that is decided by looking at the point."""
@@ -209,6 +210,8 @@ class Repeated:
         outcome.value = value
         if self.command == "value":
             return outcome
+        if self.command == "jacobian":
+            return self.with_jacobian(outcome, results[1:])
         names, n = self.names, len(self.names)
         if self.certain:
             gradients = [g if shape is None else g.reshape(shape) for shape, g in zip(self.shapes, results[1:])]
@@ -226,6 +229,27 @@ class Repeated:
             if not all(map(finite, products)):
                 return None
             outcome.product = dict(zip(names, products))
+        return outcome
+
+    def with_jacobian(self, outcome: Outcome, tables: Sequence[Any]) -> Outcome | None:
+        """An outcome with the blocks of the kernel's table of directions, or of its tables of rows."""
+        if not self.certain or not all(map(finite, tables)):
+            return None
+        import numpy as np
+
+        forward = self.first.mode == "forward"
+        rows = prod(self.compiled.built.shape)
+        columns = tables[0].reshape(-1, rows) if forward else None
+        blocks: dict[str, Any] = {}
+        start = 0
+        for k, name in enumerate(self.names):
+            shape = self.spec[name]
+            part = tables[k] if columns is None else columns[start : start + prod(shape)].T
+            start += prod(shape)
+            # A derivative of -0.0 is 0.0 to everybody.
+            blocks[name] = np.add(part, 0.0, order="C").reshape(self.compiled.built.shape + shape)
+        outcome.jacobian = blocks
+        outcome.mode = self.first.mode
         return outcome
 
     def called(self, given: list[Any]) -> Any:

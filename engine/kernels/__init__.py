@@ -20,6 +20,7 @@ nested; tapes, asked; customs                derivatives inside programs: of fun
 differentiated                               blocks of a kernel with their derivatives, put where they stand
 variables, printing                          what programs assign in place, and what they print
 derivatives, directions, series, answers     the kernels of hessian, jacobian, jvp, vjp and hvp, and what they give
+once, passing_over                           what no direction changes, before their loop; rows of tangents that are zero
 gather, windows                              loops of the reverse sweep forwards, their sums in variables
 statements                                   what statements read and set, and the blocks inside them
 simplify, tidy                               dead code; accumulators, copies and branches as one would write them

@@ -140,7 +140,7 @@ def hessian(lowered: Lowered, lanes: int | None = None) -> Built:
             within(builder, direction, lane, lanes, total, row)
 
     made = Directions(lowered, sources, seeds, lanes, [lowered.value, *bars], flags)
-    outer = made.kernel(kernel.parameters, body, [table], collect, products)
+    outer = made.kernel(kernel.parameters, kernel.body, body, [table], collect, products)
     built = lowered.built(outer, noted, result)
     built.passes = COMMAND_WORK["hessian"] + COMMAND_WORK["direction"] * total
     return built
@@ -177,7 +177,7 @@ def forward_jacobian(lowered: Lowered, lanes: int | None = None) -> Built:
             within(builder, direction, lane, lanes, total, column)
 
     made = Directions(lowered, sources, seeds, lanes, [lowered.value], flags)
-    outer = made.kernel(kernel.parameters, body, [table], collect, [moved])
+    outer = made.kernel(kernel.parameters, kernel.body, body, [table], collect, [moved])
     built = lowered.built(outer, told_by_tape(lowered, noted), result)
     built.passes = COMMAND_WORK["jvp"] * total
     return built

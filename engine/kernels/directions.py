@@ -7,6 +7,8 @@ from .activity import may_reach
 from .build import Builder, Sym, raw
 from .construct import Lowered
 from .ir import BOOL, FLOAT, INT, Array, Stack, Stmt, Unsupported, Var
+from .once import once
+from .passing_over import passing_over
 from .simplify import simplify
 from .statements import everything
 
@@ -59,35 +61,43 @@ class Directions:
         self.flags = flags
 
     def kernel(
-        self, parameters: list[Any], body: list[Stmt], tables: list[Array], collect: Callable[[Builder, Any], None],
-        read: Sequence[Any],
+        self, parameters: list[Any], primal: list[Stmt], body: list[Stmt], tables: list[Array],
+        collect: Callable[[Builder, Any], None], read: Sequence[Any],
     ) -> ir.Kernel:  # fmt: skip
         """The whole kernel: results are what is kept, the tables that `collect` fills, and the flags.
 
-        `collect` reads the operands in `read` after each pass.
+        `body` is `primal` with the tangents. `collect` reads the operands in `read` after each pass.
         """
         flat: list[Any] = []
         for x in self.seeds.values():
             flat.extend([x] if x.__class__ is Array else x)
         wanted = [x for group in read for x in (group if group.__class__ is list else [group]) if x is not None]
-        inner = simplify(ir.Kernel(parameters + flat, body, [*self.kept, *wanted, *self.flags]))
-        before, inside = split(inner.body, set(flat), set(self.flags))
+        trips = -(-self.sources.total // self.lanes)
+        results = [*self.kept, *wanted, *self.flags]
+        made: list[Stmt] = []
+        if trips > 1:
+            made, body = once(parameters + flat, primal, body, self.kept, self.flags, wanted)
+        ready = [s.array for s in made if s.__class__ is ir.Alloc]
+        inner = simplify(ir.Kernel(parameters + flat + ready, body, results))
+        invariant, inside = split(inner.body, set(flat), set(self.flags))
+        moving = defined(inside) | {x for x in flat if x.__class__ is Array}
+        finite, inside = passing_over(inside, moving)
+        before = made + invariant + finite
         builder = Builder()
         index = Var(INT, "i")
-        trips = -(-self.sources.total // self.lanes)
         builder.ranges[index] = (0, trips - 1)
         block: list[Stmt] = [ir.Alloc(x, True) for x in [*tables, *self.flags]]
         known = defined(before) | set(parameters)
-        results: list[Any] = []
+        given: list[Any] = []
         exports: list[tuple[Any, Array]] = []
         for x in self.kept:
             if x.__class__ not in (Var, Array) or x in known:
-                results.append(x)
+                given.append(x)
                 continue
             out = Array(x.kind, x.shape if x.__class__ is Array else (1,), "a")
             block.append(ir.Alloc(out, False))
             exports.append((x, out))
-            results.append(out)
+            given.append(out)
 
         def one_pass() -> None:
             direction = builder.integer("multiply", Sym(builder, index), self.lanes)
@@ -99,7 +109,7 @@ class Directions:
 
         loop_body, _ = builder.nested(one_pass)
         loop = ir.Loop(index, 0, trips, 1, None, None, [], loop_body, None, {}, Var(INT, "t"), None)
-        return ir.Kernel(parameters, [*block, *before, loop], [*results, *tables, *self.flags])
+        return ir.Kernel(parameters, [*block, *before, loop], [*given, *tables, *self.flags])
 
     def seed(self, builder: Builder, direction: Any) -> None:
         """The basis directions from `direction` on, as the tangents of the sources."""

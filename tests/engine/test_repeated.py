@@ -126,3 +126,28 @@ def test_many_calls_repay_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     assert expected.engine == "tape"
     assert [outcome.engine for outcome in found] == ["kernel"] * 3
     assert all(outcome.gradients == pytest.approx(expected.gradients, rel=1e-14) for outcome in found)
+
+
+JACOBIAN = "y = A @ x\nconcat([y * y, exp(b * y), -x], axis=0)"
+SIDES = {"A": np.arange(12.0).reshape(4, 3) / 7 - 0.5, "x": X, "b": 0.3}
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_jacobians(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = adiff.program(JACOBIAN)
+    names = ["x", "b", "A"]
+    run = program.repeated("jacobian", SIDES, names, engine="kernel", mode=mode)
+    points = [SIDES, {**SIDES, "x": -X}, {**SIDES, "x": np.zeros(3)}, {**SIDES, "x": np.array([np.inf, 1.0, 0.0])}]
+    expected = [program.evaluate("jacobian", point, names, engine="kernel", mode=mode) for point in points]
+    for point, wanted in zip(points, expected):
+        found = run(point)
+        assert found.mode == wanted.mode
+        assert described(found) == described(wanted)
+        np.testing.assert_array_equal(found.value, wanted.value)
+        for name in names:
+            ours, theirs = found.jacobian[name], wanted.jacobian[name]
+            np.testing.assert_array_equal(ours, theirs)
+            np.testing.assert_array_equal(np.signbit(ours), np.signbit(theirs))
+            assert ours.shape == theirs.shape
+    monkeypatch.setattr(program, "evaluate", None)
+    assert run(points[1]).engine == "kernel"
