@@ -56,7 +56,7 @@ def passing_over(block: list[Stmt], tangents: set[Array]) -> tuple[list[Stmt], l
             before += all_finite(product.factor, finite[product.factor])
         marks = Array(BOOL, (product.rows,))
         found += marked(product, finite[product.factor], marks)
-        found.append(guarded(s, marks, tangents))
+        found.append(guarded(s, marks))
     return before, found
 
 
@@ -131,15 +131,15 @@ def product_in(s: ir.Loop, tangents: set[Array], own: set[Array]) -> Product | N
     return made
 
 
-def guarded(s: Any, marks: Array, tangents: set[Array]) -> Stmt:
+def guarded(s: Any, marks: Array) -> Stmt:
     """The nest, which sums the products of the rows that are marked."""
-    rows = innermost(s)
+    rows: Any = innermost(s)
 
-    def visit(loop: Any) -> Any:
-        if loop is rows:
+    def visit(nest: Any) -> Any:
+        if nest is rows:
             met = Var(BOOL)
-            return loop.replace(body=[ir.Load(met, marks, loop.index), ir.If(met, loop.body, [], [])])
-        return with_blocks(loop, lambda body: [visit(x) if x.__class__ is ir.Loop else x for x in body])
+            return rows.replace(body=[ir.Load(met, marks, rows.index), ir.If(met, rows.body, [], [])])
+        return with_blocks(nest, lambda body: [visit(x) if x.__class__ is ir.Loop else x for x in body])
 
     changed: Stmt = visit(s)
     return changed
