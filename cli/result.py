@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from ..engine.api import Notice, Outcome
@@ -97,16 +97,16 @@ def fill_value(result: Result, outcome: Any) -> None:
     result.lines = result.columns = [("value", outcome.value)]
 
 
-def fill_gradient(result: Result, outcome: Any) -> None:
-    result.document = {"value": outcome.value, "gradients": outcome.gradients}
-    result.lines = list(outcome.gradients.items())
-    result.columns = [("value", outcome.value), *named("d_", outcome.gradients)]
+def by_source(field: str, prefix: str) -> Callable[[Result, Any], None]:
+    """What fills in the answer of a command that finds one thing for each source."""
 
+    def fill(result: Result, outcome: Any) -> None:
+        found = getattr(outcome, field)
+        result.document = {"value": outcome.value, field: found}
+        result.lines = list(found.items())
+        result.columns = [("value", outcome.value), *named(prefix, found)]
 
-def fill_jacobian(result: Result, outcome: Any) -> None:
-    result.document = {"value": outcome.value, "jacobian": outcome.jacobian}
-    result.lines = list(outcome.jacobian.items())
-    result.columns = [("value", outcome.value), *named("d_", outcome.jacobian)]
+    return fill
 
 
 def fill_hessian(result: Result, outcome: Any) -> None:
@@ -145,18 +145,6 @@ def fill_tangent(result: Result, outcome: Any) -> None:
     result.document = {"value": outcome.value, "tangent": outcome.tangent}
     result.lines = [("tangent", outcome.tangent)]
     result.columns = [("value", outcome.value), ("tangent", outcome.tangent)]
-
-
-def fill_cotangents(result: Result, outcome: Any) -> None:
-    result.document = {"value": outcome.value, "cotangents": outcome.cotangents}
-    result.lines = list(outcome.cotangents.items())
-    result.columns = [("value", outcome.value), *named("d_", outcome.cotangents)]
-
-
-def fill_product(result: Result, outcome: Any) -> None:
-    result.document = {"value": outcome.value, "product": outcome.product}
-    result.lines = list(outcome.product.items())
-    result.columns = [("value", outcome.value), *named("Hv.", outcome.product)]
 
 
 def fill_derivatives(result: Result, outcome: Any) -> None:
@@ -216,12 +204,12 @@ def named(prefix: str, values: dict[str, Any]) -> list[tuple[str, Any]]:
 
 FILL = {
     "value": fill_value,
-    "grad": fill_gradient,
-    "jacobian": fill_jacobian,
+    "grad": by_source("gradients", "d_"),
+    "jacobian": by_source("jacobian", "d_"),
     "hessian": fill_hessian,
     "jvp": fill_tangent,
-    "vjp": fill_cotangents,
-    "hvp": fill_product,
+    "vjp": by_source("cotangents", "d_"),
+    "hvp": by_source("product", "Hv."),
     "derivative": fill_derivatives,
     "tape": fill_tape,
     "check": fill_check,

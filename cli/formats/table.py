@@ -9,7 +9,7 @@ from .layout import TENSOR_DIGITS, Marks, aligned, cell_text, count_of, labels, 
 from .numbers import entries, scalar_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from ..result import Evaluated, Result
     from . import Style
@@ -83,25 +83,15 @@ def draw_value(drawing: Drawing, result: Result) -> None:
         drawing.canvas.line((drawing.cell(value), ""))
 
 
-def draw_gradient(drawing: Drawing, result: Result) -> None:
-    """Each variable beside its gradient."""
-    outcome = result.subject.outcome
-    drawing.title(result.subject, outcome.value)
-    beside(drawing, result.subject, "gradient", outcome.gradients)
+def by_variable(heading: str, field: str) -> Callable[[Drawing, Result], None]:
+    """What draws each variable beside what was found for it."""
 
+    def draw(drawing: Drawing, result: Result) -> None:
+        outcome = result.subject.outcome
+        drawing.title(result.subject, outcome.value)
+        beside(drawing, result.subject, heading, getattr(outcome, field))
 
-def draw_cotangents(drawing: Drawing, result: Result) -> None:
-    """Each variable beside its cotangent."""
-    outcome = result.subject.outcome
-    drawing.title(result.subject, outcome.value)
-    beside(drawing, result.subject, "cotangent", outcome.cotangents)
-
-
-def draw_product(drawing: Drawing, result: Result) -> None:
-    """Each variable beside its part of Hessian times vector."""
-    outcome = result.subject.outcome
-    drawing.title(result.subject, outcome.value)
-    beside(drawing, result.subject, "Hessian times vector", outcome.product)
+    return draw
 
 
 def draw_tangent(drawing: Drawing, result: Result) -> None:
@@ -143,7 +133,7 @@ def draw_jacobian(drawing: Drawing, result: Result) -> None:
 def draw_hessian(drawing: Drawing, result: Result) -> None:
     """The gradient beside the variables, then the Hessian as a labelled matrix."""
     subject, outcome = result.subject, result.subject.outcome
-    draw_gradient(drawing, result)
+    draw_gradients(drawing, result)
     if result.header:
         draw_sparse(drawing, result)
         return
@@ -310,15 +300,17 @@ def draw_operations(drawing: Drawing, result: Result) -> None:
         drawing.canvas.listing(rows, faint=True)
 
 
+draw_gradients = by_variable("gradient", "gradients")
+
 DRAW = {
     "value": draw_value,
     "run": draw_value,
-    "grad": draw_gradient,
+    "grad": draw_gradients,
     "jacobian": draw_jacobian,
     "hessian": draw_hessian,
     "jvp": draw_tangent,
-    "vjp": draw_cotangents,
-    "hvp": draw_product,
+    "vjp": by_variable("cotangent", "cotangents"),
+    "hvp": by_variable("Hessian times vector", "product"),
     "derivative": draw_derivatives,
     "tape": draw_tape,
     "check": draw_check,

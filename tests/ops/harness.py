@@ -125,7 +125,12 @@ def seeds(parts: Sequence[Any]) -> list[Any]:
 
 def vjp(case: Case, values: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
     """The cotangents of the values by one reverse sweep."""
-    leaves = as_tensors(values)
+    found = cotangents_of(case, as_tensors(values), cotangents)
+    return [numbers(c, v) for c, v in zip(found, values)]
+
+
+def cotangents_of(case: Case, leaves: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
+    """The same as tensors; an outer recorder may look on."""
     tape = Tape()
     for leaf in leaves:
         tape.watch(leaf)
@@ -134,8 +139,7 @@ def vjp(case: Case, values: Sequence[Any], cotangents: Sequence[Any]) -> list[An
         outputs = case.outputs(leaves)
     finally:
         RECORDERS.remove(tape)
-    found = gradient(tape, outputs, seeds(cotangents), [[leaf] for leaf in leaves], True)
-    return [numbers(c, v) for c, v in zip(found, values)]
+    return gradient(tape, outputs, seeds(cotangents), [[leaf] for leaf in leaves], True)
 
 
 def jvp(case: Case, values: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
@@ -162,7 +166,7 @@ def second_forward_over_reverse(
         forward.watch(leaf, tangent)
     RECORDERS.append(forward)
     try:
-        found = recorded_vjp(case, leaves, cotangents)
+        found = cotangents_of(case, leaves, cotangents)
     finally:
         RECORDERS.remove(forward)
     return [numbers(None if c is None else tangent_of(c, forward.token), v) for c, v in zip(found, values)]
@@ -178,25 +182,12 @@ def second_reverse_over_reverse(
         outer.watch(leaf)
     RECORDERS.append(outer)
     try:
-        found = recorded_vjp(case, leaves, cotangents)
+        found = cotangents_of(case, leaves, cotangents)
     finally:
         RECORDERS.remove(outer)
     targets = [(c, t) for c, t in zip(found, seeds(tangents)) if c.__class__ is Tensor]
     results = gradient(outer, [c for c, _ in targets], [t for _, t in targets], [[leaf] for leaf in leaves], True)
     return [numbers(c, v) for c, v in zip(results, values)]
-
-
-def recorded_vjp(case: Case, leaves: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
-    """The VJP while an outer recorder looks on."""
-    tape = Tape()
-    for leaf in leaves:
-        tape.watch(leaf)
-    RECORDERS.append(tape)
-    try:
-        outputs = case.outputs(leaves)
-    finally:
-        RECORDERS.remove(tape)
-    return gradient(tape, outputs, seeds(cotangents), [[leaf] for leaf in leaves], True)
 
 
 def along(values: Sequence[Any], tangents: Sequence[Any], step: float) -> list[Any]:

@@ -86,22 +86,27 @@ def test_whole_columns(name: str, order: int) -> None:
     assert not found.one_by_one, found.one_by_one
 
 
+def same_for_generated(seed: int, rows: int, order: int, engine: str) -> Any:
+    """The rows of a generated program, compared; one of them is 0."""
+    text = program(seed)
+    draw = np.random.default_rng(seed)
+    columns: dict[str, Any] = {
+        "x": np.round(draw.uniform(-2, 2, rows), 2),
+        "y": np.round(draw.uniform(-2, 2, rows), 2),
+        "n": draw.integers(0, 6, rows),
+    }
+    columns["x"][seed % rows] = 0.0
+    inputs = adiff.program(text).inputs
+    columns = {name: c for name, c in columns.items() if name in inputs}
+    wrt = [name for name in columns if name != "n"]
+    return same_as_rows(text, columns, order, wrt=wrt, at={"v": VECTOR} if "v" in inputs else {}, engine=engine)
+
+
 @pytest.mark.parametrize("start", range(0, 120, 40))
 def test_generated(start: int) -> None:
     alone = 0
     for seed in range(start, start + 40):
-        text = program(seed)
-        draw = np.random.default_rng(seed)
-        columns: dict[str, Any] = {
-            "x": np.round(draw.uniform(-2, 2, 8), 2), "y": np.round(draw.uniform(-2, 2, 8), 2), "n": draw.integers(0, 6, 8),
-        }  # fmt: skip
-        columns["x"][seed % 8] = 0.0
-        inputs = adiff.program(text).inputs
-        columns = {name: c for name, c in columns.items() if name in inputs}
-        found = same_as_rows(
-            text, columns, 2 if seed % 5 == 0 else 1, wrt=[name for name in columns if name != "n"],
-            at={"v": VECTOR} if "v" in inputs else {},
-        )  # fmt: skip
+        found = same_for_generated(seed, 8, 2 if seed % 5 == 0 else 1, "tape")
         alone += sum(found.one_by_one.values()) - len(found.errors)
     # What fails fails alone; a few more are not worth their columns.
     assert alone <= 24

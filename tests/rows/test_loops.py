@@ -13,10 +13,9 @@ import pytest
 from adiff import AdiffError
 from adiff.engine.kernels import runtime, store
 from adiff.engine.rows import run
-from generated import program
 from interpreted import interpreted
 from one_by_one import same_as_rows
-from test_columns import FAILING, TOGETHER, VECTOR, columns_for
+from test_columns import FAILING, TOGETHER, VECTOR, columns_for, same_for_generated
 
 BLACK_SCHOLES = """
 d1 = (log(S / K) + (r + v**2 / 2) * T) / (v * sqrt(T))
@@ -72,18 +71,7 @@ def test_most_programs_have_a_loop() -> None:
 def test_generated(start: int) -> None:
     loops = 0
     for seed in range(start, start + 40):
-        text = program(seed)
-        draw = np.random.default_rng(seed)
-        columns: dict[str, Any] = {
-            "x": np.round(draw.uniform(-2, 2, 6), 2), "y": np.round(draw.uniform(-2, 2, 6), 2), "n": draw.integers(0, 6, 6),
-        }  # fmt: skip
-        columns["x"][seed % 6] = 0.0
-        inputs = adiff.program(text).inputs
-        columns = {name: c for name, c in columns.items() if name in inputs}
-        found = same_as_rows(
-            text, columns, 2 if seed % 8 == 0 else 1, wrt=[name for name in columns if name != "n"],
-            at={"v": VECTOR} if "v" in inputs else {}, engine="kernel",
-        )  # fmt: skip
+        found = same_for_generated(seed, 6, 2 if seed % 8 == 0 else 1, "kernel")
         loops += found.engine == "kernel"
     assert loops >= 30
 
