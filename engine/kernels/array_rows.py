@@ -6,7 +6,7 @@ from ..core.state import STATE
 from ..core.tensor import OPERATORS
 from ..ops.registry import ROWS
 from . import ir
-from .arrays import array_of_list, get, lazy, remap, result, view
+from .arrays import array_of_list, checked_places, get, lazy, remap, result, view
 from .build import NUMBERS, Builder, Lazy, Sym, broadcast, join, kind_of, pick, raw
 from .ir import BOOL, FLOAT, INT, Array, Unsupported
 from .strength import own
@@ -140,9 +140,35 @@ def cast_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, An
     raise Unsupported(f"a cast to {target.name}")
 
 
+def tf_where_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
+    if len(inputs) != 3 or inputs[1] is None or inputs[2] is None:
+        from .data_shaped import argwhere
+
+        return argwhere(builder, lazy(builder, inputs[0]))
+    return where_row(builder, inputs, attributes)
+
+
+def gather_nd_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
+    x, vectors = inputs
+    if vectors.__class__ is not Lazy or vectors.known is not None:
+        return ROWS["gather_nd"].function(x, vectors, **attributes)  # type: ignore[misc]
+    x, vectors = lazy(builder, x), builder.settle(vectors)
+    depth = vectors.shape[-1] if vectors.shape else 0
+    if attributes.get("batch_dims") or vectors.kind != INT or not 0 < depth <= len(x.shape):
+        raise Unsupported("gather_nd at places of this kind")
+
+    def column(k: int) -> Lazy:
+        places = Lazy(builder, INT, vectors.shape[:-1], lambda at: vectors.element((*at, k)))
+        return checked_places(builder, places, x.shape[k])  # the tape says which is out of range
+
+    return get(builder, x, tuple([column(k) for k in range(depth)]))
+
+
 def where_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
     if len(inputs) != 3 or inputs[1] is None or inputs[2] is None:
-        raise Unsupported("where with a condition alone")
+        from .data_shaped import nonzero
+
+        return nonzero(builder, lazy(builder, inputs[0]))
     parts = [lazy(builder, x) for x in inputs]
     shape = broadcast([x.shape for x in parts], "where")
     kind = join([parts[1].kind, parts[2].kind])
@@ -241,6 +267,8 @@ ARRAY_ROWS: dict[str, Callable[[Builder, tuple[Any, ...], dict[str, Any]], Any]]
     "concat": concat_row,
     "cast": cast_row,
     "where": where_row,
+    "tf.where": tf_where_row,
+    "gather_nd": gather_nd_row,
     "where_select": where_row,
     "ones_like": filled_like("ones_like", 1.0),
     "zeros_like": filled_like("zeros_like", 0.0),

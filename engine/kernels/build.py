@@ -503,7 +503,9 @@ class Builder:
         from .regions import computed
 
         if op.name in SHAPED_BY_DATA:
-            raise Unsupported(f"{op.name}, whose result has a shape that depends on data")
+            from .data_shaped import data_shaped
+
+            return data_shaped(self, op.name, inputs, attributes or {})
         if op.name == "complex" or any(map(has_complex, inputs)) or makes_complex(op, attributes):
             from .complex_rows import apply_complex
 

@@ -22,7 +22,7 @@ from .specialise import specialise
 from .statements import everything, operands
 from .structures import Packed
 from .tidy import tidy
-from .values import List
+from .values import List, Selected
 from .whole import whole
 from .windows import windowed
 from .work import COMMAND_WORK, DERIVED_VALUE
@@ -71,7 +71,7 @@ class Lowered:
         elif result.__class__ is Sym or result.__class__ in NUMBERS:
             self.value = raw(result)
             self.element = lambda index: result
-        elif structured and (result.__class__ in (List, tuple, dict, Pair) or result is None):
+        elif structured and (result.__class__ in (List, tuple, dict, Pair, Selected) or result is None):
             self.packed = Packed(builder, result)
             self.value = self.packed.stored()
             self.shape = self.value.shape

@@ -628,12 +628,23 @@ class Expressions:
 
     def part_of(self, value: Any, index: Any) -> Any:
         """The part of a tensor that a mask selects, or a slice whose length is not known; None for any other index."""
+        if value.__class__ is Selected and (
+            index.__class__ is int or (index.__class__ in (Sym, Lazy) and index.kind == INT)
+        ):
+            from .selected import item
+
+            return item(self.builder, value, index)
         if value.__class__ is not Lazy or not value.shape:
             return None
         if index.__class__ is Lazy and index.kind == BOOL and index.known is None and index.shape:
             from .selected import by_mask
 
             return by_mask(self.builder, value, index)
+        places = index if index.__class__ is tuple else (index,)
+        if places and all(place.__class__ is Selected for place in places):
+            from .selected import taken
+
+            return taken(self.builder, value, places)
         if index.__class__ is not slice or Sym not in (index.start.__class__, index.stop.__class__):
             return None
         try:

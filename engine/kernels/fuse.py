@@ -256,7 +256,7 @@ def together(first: ir.Loop, second: ir.Loop) -> ir.Loop:
     carried = first.carried + [
         (phi, initial, names.get(f, f) if f.__class__ is Var else f) for phi, initial, f in second.carried
     ]
-    return first.replace(body=body, carried=carried)
+    return first.replace(body=body, carried=carried, stacks={**first.stacks, **second.stacks})
 
 
 def renamed(block: list[Stmt], names: dict[Any, Any]) -> list[Stmt]:

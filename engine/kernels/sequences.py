@@ -9,7 +9,7 @@ from .arrays import get, lazy
 from .build import NUMBERS, Lazy, Sym
 from .ir import FLOAT, Needed, Unsupported, Var
 from .loops import Loops
-from .values import MAX_UNROLL, Each, Frame, List, Range, new_frame, plain, read, static_index, symbolic
+from .values import MAX_UNROLL, Each, Frame, List, Range, Selected, new_frame, plain, read, static_index, symbolic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -110,6 +110,11 @@ class Sequences(Loops):
                 raise Unsupported("the items of a number")
             rows = self.builder.settle(value)
             return Each(rows.shape[0], lambda i: get(self.builder, rows, i), True)
+        if cls is Selected:
+            from .selected import compacted
+
+            rows, count = compacted(self.builder, value)
+            return Each(count, lambda i: get(self.builder, rows, i), True)
         if cls is List and value.items is None:
             array = self.builder.settle(value.array)
             return Each(value.length, lambda i: get(self.builder, array, i), True)

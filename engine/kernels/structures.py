@@ -1,18 +1,20 @@
 """Results that are lists, tuples and dicts: their numbers side by side in one array, and how they are put together again.
 
 The structure is plain data: ("list", parts), ("tuple", parts), ("dict", keys, parts), ("number", place),
-("array", place, shape), ("complex", place, shape) for the real and then the imaginary parts, ("rows", place, count, shape)
-for a list that is an array, ("known", value).
+("array", place, shape), ("integers", place, shape), ("complex", place, shape) for the real and then the imaginary parts,
+("rows", place, count, shape) for a list that is an array, ("selected", place, room, shape, dtype) for the rows of a tensor
+whose number is the first, ("known", value).
 """
 
 from __future__ import annotations
 
 from math import prod
 
-from .ir import Unsupported
+from .ir import INT, Unsupported
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from .build import Builder
@@ -28,6 +30,9 @@ class Packed:
         self.leaves: list[Any] = []
         self.size = 0
         self.complex = False
+        # Whether there are integers; and where there are numbers that count others.
+        self.whole = False
+        self.counts: set[int] = set()
         # The places of floats that may be integers of the program.
         self.doubtful: list[int] = []
         self.structure = self.walk(value)
@@ -36,7 +41,7 @@ class Packed:
         from .build import Lazy, Sym
         from .ir import FLOAT
         from .pairs import Pair
-        from .values import List
+        from .values import List, Selected
 
         if x.__class__ is Pair:
             x = x.settled()
@@ -57,8 +62,14 @@ class Packed:
 
             array = x.array if x.length == x.array.shape[0] else first_rows(x.array, x.length)
             return "rows", self.place(array, prod(array.shape)), x.length, array.shape[1:]
+        if x.__class__ is Selected:
+            return self.part(x)
         if x.__class__ is Lazy and x.kind == FLOAT:
             return "array", self.place(x, prod(x.shape)), x.shape
+        if x.__class__ is Lazy and x.kind == INT and x.interval is not None:
+            self.whole = True
+            floats = Lazy(self.builder, FLOAT, x.shape, lambda index: self.builder.to_float(x.element(index)))
+            return "integers", self.place(floats, prod(x.shape)), x.shape
         if x.__class__ is Sym and x.kind == FLOAT:
             if self.builder.may_be_whole(x):
                 self.doubtful.append(self.size)
@@ -68,6 +79,23 @@ class Packed:
             self.leaves.append((x, None))
             return "known", x
         raise Unsupported("a result that holds integers or what is no number")
+
+    def part(self, x: Any) -> Structure:
+        """A part of a tensor whose length data decides."""
+        from .build import Lazy
+        from .ir import DTYPES, FLOAT
+        from .selected import compacted
+
+        rows, count = compacted(self.builder, x)
+        if rows.kind != FLOAT:
+            if rows.kind == INT and rows.interval is None:
+                raise Unsupported("a result that holds integers or what is no number")
+            self.whole = True
+        self.counts.add(self.size)
+        start = self.place(self.builder.to_float(count), 1)
+        floats = Lazy(self.builder, FLOAT, rows.shape, lambda index: self.builder.to_float(rows.element(index)))
+        self.place(floats, prod(rows.shape))
+        return "selected", start, rows.shape[0], rows.shape[1:], DTYPES[rows.kind]
 
     def place(self, x: Any, size: int) -> int:
         start = self.size
@@ -102,9 +130,13 @@ class Packed:
 
         if self.complex:
             raise Unsupported("a complex result, which has no gradient")
+        if self.whole:
+            raise Unsupported("a result that holds integers, which has no gradient")
         builder = self.builder
         total: Any = 0.0
-        for leaf, _ in self.leaves:
+        for leaf, start in self.leaves:
+            if start in self.counts:
+                continue
             x = lazy(builder, leaf)
             total = builder.scalar_or_static("add", total, builder.total(x.shape, x.element) if x.shape else leaf)
         return total
@@ -112,7 +144,7 @@ class Packed:
 
 def unpacked(value: Any, structure: Structure) -> Any:
     """The structure with its numbers from the array of its leaves."""
-    from ..core.dtypes import FLOAT64
+    from ..core.dtypes import FLOAT64, INT64
     from ..core.tensor import Tensor
 
     def part(start: int, shape: tuple[int, ...]) -> Any:
@@ -140,6 +172,9 @@ def unpacked(value: Any, structure: Structure) -> Any:
         found = np.empty(shape, dtype=np.complex128)
         found.real, found.imag = re, im
         return Tensor(found, COMPLEX128)
+    if kind == "integers":
+        start, shape = structure[1], tuple(structure[2])
+        return Tensor(value[start : start + prod(shape)].reshape(shape).astype("int64"), INT64)
     if kind == "array":
         return part(structure[1], tuple(structure[2]))
     if kind == "rows":
@@ -147,7 +182,20 @@ def unpacked(value: Any, structure: Structure) -> Any:
         if not shape:
             return value[start : start + count].tolist()
         return [part(start + k * prod(shape), shape) for k in range(count)]
+    if kind == "selected":
+        return selected(value, *structure[1:])
     return structure[1]
+
+
+def selected(value: Any, start: int, room: int, shape: Sequence[int], dtype: str) -> Any:
+    """The rows of a tensor whose number stands before them."""
+    from ..core.dtypes import BOOL, FLOAT64, INT64
+    from ..core.tensor import Tensor
+
+    count, size = int(value[start]), prod(shape)
+    rows = value[start + 1 : start + 1 + count * size].reshape(count, *shape)
+    kinds = {"float64": FLOAT64, "int64": INT64, "bool": BOOL}
+    return Tensor(rows.astype(dtype), kinds[dtype])
 
 
 def stacked_shape(structure: Structure) -> tuple[int, ...] | None:

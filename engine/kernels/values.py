@@ -96,14 +96,18 @@ class Rounded:
 
 
 class Selected:
-    """A part of a tensor whose length data decides: the rows for which `keep` holds. `key` tells selections apart."""
+    """A part of a tensor whose length data decides: the rows for which `keep` holds. `key` tells selections apart.
 
-    __slots__ = ("keep", "key", "rows")
+    Rows that are indices into a tensor say into what shape: `places`.
+    """
 
-    def __init__(self, rows: Lazy, keep: Lazy, key: Any) -> None:
+    __slots__ = ("keep", "key", "places", "rows")
+
+    def __init__(self, rows: Lazy, keep: Lazy, key: Any, places: tuple[int, ...] | None = None) -> None:
         self.rows = rows
         self.keep = keep
         self.key = key
+        self.places = places
 
 
 class Recorder:

@@ -16,9 +16,7 @@ from agreement import agree
 from row_programs import programs
 
 # What no kernel computes, and why: the words are those of `-v`.
-SHAPE = "whose result has a shape that depends on data"
 LEFT_TO_TAPE = {
-    **dict.fromkeys(["nonzero", "argwhere", "flatnonzero", "unique", "tf.unique", "tf.unique_with_counts"], SHAPE),
     "arange": "a condition that is decided while compiling depends on the data",
 }
 # Rows whose inputs no program can write.

@@ -7,7 +7,7 @@ from typing import Any
 import adiff
 import numpy as np
 import pytest
-from agreement import agree
+from agreement import agree, outcome
 
 POINT: dict[str, Any] = {
     "x": np.array([1.0, -2.0, 3.0, 0.5]), "A": np.array([[1.0, -2.0], [-3.0, 1.0], [0.5, 4.0]]), "y": 1.5,
@@ -39,12 +39,27 @@ PROGRAMS = {
         "near = argmin(sum((A[:, newaxis, :] - c)**2, axis=2), axis=1)\n"
         "n = stack([mean(p, axis=0) for p in dynamic_partition(A, near, 2)])\nsum(n*n)"
     ),
+    "places": "sum(x[nonzero(x > 0)]**2) * y",
+    "places in a matrix": "sum(A[nonzero(A > 0)]**2)",
+    "rows by places": "sum(A[nonzero(A[:, 0])[0]] * y)",
+    "places, one by one": "s = 0.0\nfor i in where(x > 0)[0]:\n    s = s + x[i]*y*i\ns",
+    "elements, one by one": "s = 0.0\nfor v in x[x > 0]:\n    s = s + v**2 * y\ns",
+    "gather": "sum(gather(x, flatnonzero(x > 0))**2 * y)",
+    "gather_nd": "sum(gather_nd(A, tf.where(A > 0))**2 * y)",
+    "gather_nd at computed places": "sum(gather_nd(A, argsort(x[:3])[:, newaxis])**2 * y) + sum(x)",
+    "the greatest place": "max(nonzero(x > 0)[0]) * y * x[0]",
+    "one of a part": "v = x[x > 0]\nv[1] * v[-1] * y",
+    "some of a part": "v = x[x > 0]\nsum(v[argsort(x[:2])] * y)",
+    "distinct elements": "sum(unique(round(x))**2 * x[0]) * y",
+    "how often": "u, c = unique(concat([x, x[:2]], 0), return_counts=True)\nsum(u * c**2) * y",
+    "in order of appearance": "u, i = tf.unique(concat([x[2:], x], 0))\nsum(u[i]**2 * arange(6.0)) * y",
+    "with counts": "u, i, c = tf.unique_with_counts(concat([x[2:], x], 0))\nsum(u * c) * i[3] * y",
     "in a branch": "s = y\nif y > 1:\n    s = y*sum(x[x > 0])\ns*s",
 }
 LEFT = {
     "std(x[x > 0])": "std of a part of a tensor",
     "sum(x[x > 0] + x[x < 2])": "selects in several ways",
-    "x[x > 0]": "",
+    "sum(x[x > 0][1:])": "index",
     "mean(x[x > 5])": "",
     "sum(sort(x[x > 0])*x[0])": "of a part of a tensor",
 }
@@ -82,3 +97,55 @@ def test_compiled() -> None:
     prefixes = (np.arange(4)[None, :] < np.arange(60)[:, None] % 4).sum(axis=0)
     assert np.allclose(found.gradients["x"], passed / x + prefixes, rtol=1e-13)
     assert np.isclose(found.value, (passed * np.log(x)).sum() + (prefixes * x).sum(), rtol=1e-13)
+
+
+WHOLE = {
+    "a part": "x[x > 0]",
+    "rows": "A[A[:, 0] > 0] * y",
+    "nothing": "(x[x > 100.0], x * y)",
+    "several": "(x[x > 0] * y, [A[A > 0], y])",
+    "distinct": "unique(x)",
+    "of nan": "unique(x * nan)",
+}
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("text", WHOLE.values(), ids=list(WHOLE))
+@pytest.mark.parametrize("command", ["value", "grad"])
+def test_a_part_as_the_result(text: str, command: str) -> None:
+    assert evaluated(text, command) == ""
+
+
+PLACES = {
+    "nonzero": "nonzero(A > 0)",
+    "flatnonzero": "flatnonzero(A > 0)",
+    "argwhere": "argwhere(A > 0)",
+    "where": "where(x > 0)",
+    "tf.where": "tf.where(x > 0)",
+    "nowhere": "argwhere(x > 100.0)",
+    "unique": "unique(concat([x, x[:2]], 0), return_index=True, return_inverse=True, return_counts=True)",
+    "tf.unique": "tf.unique(concat([x[2:], x], 0))",
+    "tf.unique_with_counts": "tf.unique_with_counts(concat([x[2:], x], 0))",
+}
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("text", PLACES.values(), ids=list(PLACES))
+def test_places_as_the_result(text: str) -> None:
+    assert evaluated(text, "value") == ""
+    at = {name: POINT[name] for name in adiff.program(text).inputs}
+    tape, kernel = (adiff.program(text).evaluate("value", at, engine=engine) for engine in ("tape", "kernel"))
+    assert kernel.engine == "kernel"
+    assert repr(kernel.value) == repr(tape.value)
+    assert kernel.types == tape.types
+
+
+@pytest.mark.parametrize(
+    "text", ["x[x > 0][3]", "x[x > 0][-4]", "x[x > 100.0][0]", "gather_nd(A, argsort(x)[:, newaxis])"]
+)
+def test_a_place_that_is_not_there(text: str) -> None:
+    at = {name: POINT[name] for name in adiff.program(text).inputs}
+    tape, kernel = (outcome(adiff.program(text), at, engine, "value", None) for engine in ("tape", "kernel"))
+    assert isinstance(tape, adiff.AdiffError)
+    assert isinstance(kernel, adiff.AdiffError)
+    assert (kernel.code, kernel.message) == (tape.code, tape.message)
