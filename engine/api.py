@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from .direct import Direct
     from .kernels.runtime import Kernels
     from .repeated import Repeated
     from .rows.outcome import RowsOutcome
@@ -109,6 +110,9 @@ class Program:
         self.kernels: Kernels | None = None
         self.gives_way = True  # the tape to a kernel; not where there is none
         self.table_seconds = 0.0  # what the tape has spent on tables
+        # By command: how often a kernel has answered an evaluation as a whole, and how to call the last one directly.
+        self.answered: dict[str, int] = {}
+        self.direct: dict[str, Direct] = {}
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -216,9 +220,9 @@ class Program:
     ) -> Repeated:
         """A function that evaluates one command at points like `at`, for those who do so thousands of times.
 
-        It takes such a point and gives an Outcome. Where a kernel answers, a call costs microseconds beside the kernel's
-        own time, and the outcome has the value and the derivatives alone; everything else is as with `evaluate`.
-        Commands `value`, `grad`, `jacobian` and `hvp` gain from it. Options: those of `evaluate`.
+        It takes such a point and gives an Outcome, as `evaluate` does. Where a kernel answers, a call costs microseconds
+        beside the kernel's own time, for every command but `derivative`; and where the tape does, its time is counted
+        over all calls, so that what they have spent what a compiler takes is compiled. Options: those of `evaluate`.
         """
         from .repeated import Repeated
 
@@ -234,9 +238,31 @@ class Program:
         Options: dtype, kinks, mode, tangent, cotangent, vector, order, max_steps, max_memory, timeout, checkpoint (the bytes that
         a long loop may keep for its reverse sweep), engine, write.
         """
+        direct = self.direct.get(command)
+        if direct is not None and at is not None and direct.is_for(wrt, options):
+            with LOCK:
+                found = None if STATE.running else direct(at, options)
+            if found is not None:
+                return found
         check_options(command, at, wrt, options)
         with LOCK:
-            return self._evaluate(command, at, wrt, options)
+            outcome = self._evaluate(command, at, wrt, options)
+            if outcome.kernel is not None:
+                self.remember(command, at or {}, wrt, options, outcome)
+        return outcome
+
+    def remember(
+        self, command: str, at: Mapping[str, Any], wrt: Sequence[str] | None, options: dict[str, Any], outcome: Outcome
+    ) -> None:
+        """Find out how the kernel of an evaluation is called directly, where that may pay: each time that twice as many
+        evaluations have gone without."""
+        count = self.answered[command] = self.answered.get(command, 0) + 1
+        if count & (count - 1) == 0 and count > 1:
+            from .direct import Direct
+
+            direct = Direct(self, command, at, wrt, options, outcome)
+            if direct.usable:
+                self.direct[command] = direct
 
     def _evaluate(
         self, command: str, at: Mapping[str, Any] | None, wrt: Sequence[str] | None, options: dict[str, Any]

@@ -7,11 +7,12 @@ from .plain import bind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from .evaluation import Evaluation
     from .kernels.answers import Derivatives, Found
+    from .outcome import Outcome
 
 
 def by_kernel(
@@ -42,9 +43,9 @@ def keep_value(evaluation: Evaluation, value: Any) -> None:
     evaluation.keep_value(bind(value, "value") if hasattr(value, "shape") else value)
 
 
-def by_name(evaluation: Evaluation, found: Any) -> dict[str, Any]:
+def by_name(names: Sequence[str], found: Any) -> dict[str, Any]:
     # A derivative of -0.0 is 0.0 to everybody.
-    return {name: None if x is None else x + 0.0 for name, x in zip(evaluation.names, found)}
+    return {name: None if x is None else x + 0.0 for name, x in zip(names, found)}
 
 
 def given(evaluation: Evaluation, directions: list[Any]) -> dict[str, Any]:
@@ -56,7 +57,7 @@ def jacobian(evaluation: Evaluation, mode: str) -> bool:
     if found is None:
         return False
     value, (blocks, evaluation.outcome.mode) = found
-    evaluation.outcome.jacobian = by_name(evaluation, blocks)
+    give_jacobian(evaluation.outcome, evaluation.names, blocks)
     keep_value(evaluation, value)
     return True
 
@@ -65,9 +66,8 @@ def hessian(evaluation: Evaluation) -> bool:
     found = by_kernel(evaluation, lambda derivatives: derivatives.hessian(), "hessian", elements(evaluation))
     if found is None:
         return False
-    value, (gradients, blocks) = found
-    evaluation.outcome.gradients = by_name(evaluation, gradients)
-    evaluation.outcome.hessian = {name: by_name(evaluation, blocks[name].values()) for name in evaluation.names}
+    value, derivatives = found
+    give_hessian(evaluation.outcome, evaluation.names, derivatives)
     keep_value(evaluation, value)
     return True
 
@@ -93,7 +93,7 @@ def jvp(evaluation: Evaluation, tangents: list[Any]) -> bool:
         return False
     value, tangent = found
     keep_value(evaluation, value)
-    evaluation.outcome.tangent = tangent + 0.0
+    give_jvp(evaluation.outcome, evaluation.names, tangent)
     return True
 
 
@@ -102,7 +102,7 @@ def vjp(evaluation: Evaluation, cotangent: Any) -> bool:
     if found is None:
         return False
     value, cotangents = found
-    evaluation.outcome.cotangents = by_name(evaluation, cotangents)
+    give_vjp(evaluation.outcome, evaluation.names, cotangents)
     keep_value(evaluation, value)
     return True
 
@@ -112,8 +112,65 @@ def hvp(evaluation: Evaluation, vectors: list[Any]) -> bool:
     found = by_kernel(evaluation, lambda derivatives: derivatives.hvp(directions), "hvp")
     if found is None:
         return False
-    value, (gradients, products) = found
-    evaluation.outcome.gradients = by_name(evaluation, gradients)
-    evaluation.outcome.product = by_name(evaluation, products)
+    value, derivatives = found
+    give_hvp(evaluation.outcome, evaluation.names, derivatives)
     keep_value(evaluation, value)
     return True
+
+
+# --- where an outcome has what was found ------------------------------------------------------------------------------
+
+
+def give_value(outcome: Outcome, names: Sequence[str], found: None) -> bool:
+    return True
+
+
+def give_gradients(outcome: Outcome, names: Sequence[str], gradients: list[Any]) -> bool:
+    outcome.gradients = dict(zip(names, gradients))
+    return all_connected(outcome.gradients)
+
+
+def give_jacobian(outcome: Outcome, names: Sequence[str], blocks: list[Any]) -> bool:
+    outcome.jacobian = by_name(names, blocks)
+    return all_connected(outcome.jacobian)
+
+
+def give_hessian(outcome: Outcome, names: Sequence[str], found: tuple[list[Any], dict[str, Any]]) -> bool:
+    gradients, blocks = found
+    outcome.gradients = by_name(names, gradients)
+    outcome.hessian = blocks  # whose elements are never -0.0
+    return all_connected(outcome.gradients)
+
+
+def give_jvp(outcome: Outcome, names: Sequence[str], tangent: Any) -> bool:
+    outcome.tangent = tangent + 0.0
+    return True
+
+
+def give_vjp(outcome: Outcome, names: Sequence[str], cotangents: list[Any]) -> bool:
+    outcome.cotangents = by_name(names, cotangents)
+    return all_connected(outcome.cotangents)
+
+
+def give_hvp(outcome: Outcome, names: Sequence[str], found: tuple[list[Any], list[Any]]) -> bool:
+    gradients, products = found
+    outcome.gradients = by_name(names, gradients)
+    outcome.product = by_name(names, products)
+    return all_connected(outcome.product)
+
+
+def all_connected(found: dict[str, Any]) -> bool:
+    """Whether the value depends on every source: of the others a notice tells."""
+    return not any(x is None for x in found.values())
+
+
+# Puts what a kernel found for a command in an outcome, and says whether that needs no notice.
+GIVEN: dict[str, Callable[[Outcome, Sequence[str], Any], bool]] = {
+    "value": give_value,
+    "grad": give_gradients,
+    "jacobian": give_jacobian,
+    "hessian": give_hessian,
+    "jvp": give_jvp,
+    "vjp": give_vjp,
+    "hvp": give_hvp,
+}

@@ -7,7 +7,8 @@ from math import prod
 from ..core.tensor import Tensor
 from .inputs import Complex, arguments, specification
 from .ir import Unsupported
-from .runtime import Compiled, Kernels, connected, reshaped, run
+from .readings import Reading, leave_nan
+from .runtime import Compiled, Kernels, run
 from .work import COMMAND_WORK, derivative_work
 
 TYPE_CHECKING = False
@@ -74,6 +75,16 @@ class Derivatives:
         """Tangents or cotangents as a kernel takes them."""
         return [as_seed(given[name], self.shape(name)) for name in given]
 
+    def read(
+        self, compiled: Compiled, command: str, given: list[Any], moved: Sequence[str] = (), mode: str = ""
+    ) -> tuple[Any, Any]:
+        """The value and the derivatives from a kernel's run."""
+        results = run(compiled, given)
+        compiled.reading = Reading(compiled.built, command, self.sources, self.spec, moved, mode)
+        for x in compiled.reading.tangents(results):
+            leave_nan(x)
+        return compiled.reading(results, self.given)
+
     def jvp(self, tangents: dict[str, Any]) -> Found | None:
         """The value and its tangent."""
         moved = tuple(tangents)
@@ -81,68 +92,27 @@ class Derivatives:
         compiled = self.prepared("jvp", lambda lowered: derivatives().jvp(lowered, moved), given, moved)
         if compiled is None:
             return None
-        built = compiled.built
-        reached = [name for name in moved if name not in built.lost]
-        if not reached:
+        if all(name in compiled.built.lost for name in moved):
             raise Unsupported("a result that the inputs with a tangent do not reach")
-        value, *found = run(compiled, given)
-        if not found:
-            raise Unsupported("a result that its inputs reach by steps alone")
-        tangent = reshaped(found[0], built.shape)
-        doubtful(tangent, not any(built.surely_connected(name, self.given) for name in reached))
-        return reshaped(value, built.shape), tangent, compiled
+        return (*self.read(compiled, "jvp", given, moved), compiled)
 
     def vjp(self, cotangent: Any) -> Found | None:
         """The value and the cotangents of the sources."""
         given = [*self.given, as_seed(1.0 if cotangent is None else cotangent, self.result_shape())]
         compiled = self.prepared("vjp", lambda lowered: derivatives().vjp(lowered), given)
-        if compiled is None:
-            return None
-        built = compiled.built
-        value, *found = run(compiled, given)
-        return reshaped(value, built.shape), connected(built, self.sources, found, self.spec, self.given), compiled
+        return None if compiled is None else (*self.read(compiled, "vjp", given), compiled)
 
     def hvp(self, vectors: dict[str, Any]) -> Found | None:
         """The value, and gradients and products."""
         moved = tuple(vectors)
         given = self.given + self.seeds(vectors)
         compiled = self.prepared("hvp", lambda lowered: derivatives().hvp(lowered, moved), given, moved)
-        if compiled is None:
-            return None
-        built = compiled.built
-        value, *found = run(compiled, given)
-        n = len(self.sources)
-        gradients = connected(built, self.sources, found[:n], self.spec, self.given)
-        products = []
-        for name, g, p in zip(self.sources, gradients, found[n:]):
-            products.append(None if g is None else reshaped(p, self.shape(name)))
-            doubtful(products[-1], False)
-        return value, (gradients, products), compiled
+        return None if compiled is None else (*self.read(compiled, "hvp", given, moved), compiled)
 
     def hessian(self) -> Found | None:
         """The value, and gradients and blocks by row and column."""
         compiled = self.prepared("hessian", lambda lowered: derivatives().hessian(lowered), self.given)
-        if compiled is None:
-            return None
-        built = compiled.built
-        value, *found = run(compiled, self.given)
-        names = [name for name in self.sources if name not in built.lost]
-        flat = dict(zip(names, found))
-        parts = [flat.get(name) for name in self.sources]
-        gradients = connected(built, self.sources, parts, self.spec, self.given)
-        sizes = [prod(self.shape(name)) for name in names]
-        starts = [sum(sizes[:k]) for k in range(len(sizes))]
-        table = found[len(names)].reshape(sum(sizes), sum(sizes))
-        doubtful(table, False)
-        blocks: dict[str, dict[str, Any]] = {name: dict.fromkeys(self.sources) for name in self.sources}
-        for i, row in enumerate(names):
-            for j, column in enumerate(names[: i + 1]):
-                # A row of the table is a direction: those of the later source serve both blocks.
-                part = table[starts[i] : starts[i] + sizes[i], starts[j] : starts[j] + sizes[j]]
-                blocks[row][column] = shaped(part, self.shape(row) + self.shape(column))
-                if column != row:
-                    blocks[column][row] = shaped(part.T, self.shape(column) + self.shape(row))
-        return single(value), (gradients, blocks), compiled
+        return None if compiled is None else (*self.read(compiled, "hessian", self.given), compiled)
 
     def derivative(self, order: int) -> Found | None:
         """The value, and the derivatives up to an order."""
@@ -155,12 +125,7 @@ class Derivatives:
             return built
 
         compiled = self.prepared("derivative", make, self.given, order)
-        if compiled is None:
-            return None
-        value, *found = run(compiled, self.given)
-        for x in found:
-            doubtful(x, False)
-        return value, found, compiled
+        return None if compiled is None else (*self.read(compiled, "derivative", self.given), compiled)
 
     def jacobian(self, mode: str) -> Found | None:
         """The value, and blocks and the mode that was used."""
@@ -178,21 +143,8 @@ class Derivatives:
         compiled = self.prepared("jacobian", make, self.given, mode)
         if compiled is None:
             return None
-        built = compiled.built
-        value, *found = run(compiled, self.given)
-        names = [name for name in self.sources if name not in built.lost]
-        blocks: dict[str, Any] = dict.fromkeys(self.sources)
-        start = 0
-        for k, name in enumerate(names):
-            shape = self.shape(name)
-            if mode == "forward":
-                part = found[0].reshape(-1, size)[start : start + prod(shape)].T
-                start += prod(shape)
-            else:
-                part = found[k]
-            doubtful(part, not built.surely_connected(name, self.given))
-            blocks[name] = shaped(part, spec_shape + shape)
-        return reshaped(value, built.shape), (list(blocks.values()), mode), compiled
+        value, blocks = self.read(compiled, "jacobian", self.given, mode=mode)
+        return value, (blocks, mode), compiled
 
     def result_shape(self) -> tuple[int, ...]:
         """The shape of the program's value."""
@@ -225,26 +177,3 @@ def as_seed(given: Any, shape: tuple[int, ...]) -> Any:
     if getattr(x, "shape", ()) not in ((), shape):
         raise Unsupported("a tangent of another shape")
     return np.ascontiguousarray(np.broadcast_to(x, shape), dtype=np.float64).reshape(-1)
-
-
-def doubtful(x: Any, unsure: bool) -> None:
-    """Leave a tangent to the tape where it is nan, which a reverse sweep decides, or may not be connected at all."""
-    if x is None:
-        return
-    if not (x == x if x.__class__ is float else (x == x).all()):
-        raise Unsupported("a tangent that is not a number: a reverse sweep decides")
-    if unsure and not (x if x.__class__ is float else x.any()):
-        raise Unsupported("an input of which it is doubtful that the result depends on it")
-
-
-def single(x: Any) -> Any:
-    """A number that came as an array of one."""
-    return x.reshape(-1)[0].item() if hasattr(x, "reshape") and x.ndim else x
-
-
-def shaped(part: Any, shape: tuple[int, ...]) -> Any:
-    """A block of a table in its own memory."""
-    import numpy as np
-
-    found = np.ascontiguousarray(part).reshape(shape)
-    return found if shape else found.item()

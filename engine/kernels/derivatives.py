@@ -12,7 +12,7 @@ from .adjoint import adjoint
 from .build import Builder, Sym
 from .built import Built, Noted
 from .construct import Lowered
-from .directions import Directions, Sources, copied, count, defined, split, within
+from .directions import Directions, Sources, beside, copied, count, defined, split, within
 from .ir import BOOL, FLOAT, INT, Array, Stmt, Unsupported, Var
 from .outline import statements
 from .regions import dissolved, ruled
@@ -112,7 +112,7 @@ def scalar_result(lowered: Lowered) -> Var:
 
 
 def hessian(lowered: Lowered, lanes: int | None = None) -> Built:
-    """Value, gradients of the connected sources, the rows of the Hessian by direction, flags."""
+    """Value, gradients of the connected sources, the Hessian with a column for each direction, flags."""
     result = scalar_result(lowered)
     sources = Sources(lowered, result)
     total = sources.total
@@ -128,16 +128,26 @@ def hessian(lowered: Lowered, lanes: int | None = None) -> Built:
     table = Array(FLOAT, (total * total,), "a")
 
     def collect(builder: Builder, direction: Any) -> None:
-        for lane in range(lanes):
+        """Store the products of a pass, one beside the other in each row of the table."""
 
-            def row(lane: int = lane) -> None:
-                start = builder.integer("multiply", builder.integer("add", direction, lane), total)
-                for offset, size, bar, product in zip(sources.offsets, sources.sizes, bars, products):
-                    place = builder.integer("add", start, offset)
-                    if product is not None:
-                        copied(builder, table, place, product, size, lane, lanes, bar.__class__ is Array)
+        def columns(chosen: Sequence[int]) -> None:
+            for offset, size, bar, product in zip(sources.offsets, sources.sizes, bars, products):
+                if product is not None:
+                    beside(
+                        builder, table, offset, total, direction, product, size, lanes, chosen, bar.__class__ is Array
+                    )
 
-            within(builder, direction, lane, lanes, total, row)
+        def one_by_one() -> None:
+            for lane in range(lanes):
+                within(builder, direction, lane, lanes, total, lambda lane=lane: columns([lane]))  # type: ignore[misc]
+
+        if total % lanes == 0:
+            columns(range(lanes))
+            return
+        full = builder.emit("less_equal", (direction, total - lanes), BOOL)
+        builder.append(
+            ir.If(full.var, builder.nested(lambda: columns(range(lanes)))[0], builder.nested(one_by_one)[0], [])
+        )
 
     made = Directions(lowered, sources, seeds, lanes, [lowered.value, *bars], flags)
     outer = made.kernel(kernel.parameters, kernel.body, body, [table], collect, products)

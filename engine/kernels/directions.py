@@ -161,6 +161,29 @@ def copied(
     builder.count(size, one)
 
 
+def beside(
+    builder: Builder, table: Array, row: int, width: int, column: Any, source: Any, size: int, lanes: int,
+    chosen: Sequence[int], is_array: bool,
+) -> None:  # fmt: skip
+    """Store the `chosen` lanes of `source`, an array or a list of variables, one beside the other from `column` on in
+    the rows of a table from `row` on. An element of -0.0 becomes 0.0."""
+
+    def one(i: Any) -> None:
+        start = builder.integer("add", builder.integer("multiply", builder.integer("add", i, row), width), column)
+        for lane in chosen:
+            x, positive = Var(table.kind, "x"), Var(table.kind, "x")
+            if is_array:
+                at = builder.integer("add", builder.integer("multiply", i, lanes), lane)
+                builder.append(ir.Load(x, source, raw(at)))
+            builder.append(ir.Set(positive, "add", (x if is_array else source[lane], 0.0), None, None))
+            builder.append(ir.Store(table, raw(builder.integer("add", start, lane)), positive))
+
+    if is_array:
+        builder.count(size, one)
+    else:
+        one(0)
+
+
 # --- what does not depend on the direction ----------------------------------------------------------------------------
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 SYMBOL = "adiff_kernel"
 KINDS = {dtype: kind for kind, dtype in DTYPES.items()}
 # Metadata that every module has: 2 weighs a branch that is not expected, 4 tags the record shared with the host, 6 says
-# of a loop that it ends or does something.
+# of a loop that it ends or does something, and 8 besides that its iterations are not to become vectors.
 METADATA = """
 !0 = !{!"adiff"}
 !1 = !{!"adiff constants", !0, i64 0}
@@ -39,8 +39,10 @@ METADATA = """
 !4 = !{!3, !3, i64 0}
 !5 = !{!"llvm.loop.mustprogress"}
 !6 = distinct !{!6, !5}
+!7 = !{!"llvm.loop.vectorize.enable", i1 false}
+!8 = distinct !{!8, !5, !7}
 """
-FIRST_TAG = 7
+FIRST_TAG = 9
 
 
 def module_text(emitted: Emitted) -> tuple[str, list[str]]:

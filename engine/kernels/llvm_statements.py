@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+# How many floats most machines take for a vector.
+LANES = 4
 # What a function's result is kept as until it returns: no name in the source is this.
 RESULT = "return"
 
@@ -214,8 +216,19 @@ def loop(w: Writer, node: Any, body_of: Callable[[], None]) -> None:
     w.start(on)
     following = w.value(INT, f"add nsw i64 {k}, {step}")[1]
     w.line(f"store i64 {following}, ptr {counter}")
-    w.go(head, ", !llvm.loop !6")
+    w.go(head, f", !llvm.loop {'!8' if side_by_side(node.body) else '!6'}")
     w.start(after)
+
+
+def side_by_side(body: list[ast.stmt]) -> bool:
+    """Whether an iteration writes a vector's worth of neighbours: that is the vector, and not what iterations have in
+    common, whose elements would be gathered and scattered."""
+    written: dict[str, int] = {}
+    for node in body:
+        target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+        if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+            written[target.value.id] = written.get(target.value.id, 0) + 1
+    return max(written.values(), default=0) >= LANES
 
 
 def break_(w: Writer, node: Any) -> None:

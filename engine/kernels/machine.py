@@ -147,6 +147,9 @@ class Entry:
         self.large = [k for k, _, _, _, width in self.arrays if width >= spare.LARGE]
         self.large_size = sum(width for _, _, _, _, width in self.arrays if width >= spare.LARGE)
         self.leaves = bool(self.taken or self.large)
+        # Nobody looks at what a kernel raises.
+        self.nobody = ctypes.c_void_p()
+        self.exception = ctypes.addressof(self.nobody)
         self.owner = object()
         weakref.finalize(self, spare.forget, self.owner).atexit = False
         self.frames = frames.Frames(self.taken)
@@ -173,85 +176,97 @@ class Entry:
         """
         if patient and memory is None and started is None and self.frames.suffice:
             return frames.call(self, values)
-        run = self.record()
-        run[LEFT] = PLENTY if memory is None else memory
+        allowed = PLENTY if memory is None else memory
+        had = self.taken_up(allowed)
+        run = self.record() if had is None else had.record
         run[THREADS] = self.threads
-        had = self.taken_up(run)
+        left = run[LEFT] = allowed if had is None else allowed - had.size
+        run[STOP] = run[WHY] = run[WHERE] = run[NEEDED] = 0
         if started is not None:
             started(run)
         given = [address_of(v) if addressed else v for addressed, v in zip(self.addressed, values)]
         arrays = self.provide(run, had)
         results = self.structure()
-        exception = ctypes.c_void_p()
+        places = ctypes.addressof(results), self.exception, ctypes.addressof(run)
+        if patient and started is None and not self.routines:
+            try:
+                status = self.function(*places, *given)
+            finally:
+                self.put_away(run, arrays, had if run[LEFT] == left else None)
+        else:
+            status = self.run_watched(run, arrays, places, given, values, patient)
+        if status:
+            if run[WHY] == STOPPED and self.asks:
+                # The signal was none that ends anything.
+                self.asks = False
+                return self(*values, memory=memory, patient=patient, started=started)
+            if had is not None and run[WHY] == NO_MEMORY:
+                # A slot that this call needs less of than the last one may hold what another lacks.
+                spare.forget(self.owner)
+                return self(*values, memory=memory, patient=patient, started=started)
+            raise Left(run[WHY], run[WHERE], run[NEEDED])
+        return tuple([arrays[k] if k in arrays else getattr(results, name) for k, name in enumerate(self.fields)])
+
+    def run_watched(
+        self, run: Any, arrays: dict[int, Any], places: tuple[int, ...], given: list[Any], values: Any, patient: bool
+    ) -> int:
+        """The status of a run that may be told to stop: by signals, unless the caller is patient."""
+        # A kernel that has been told to stop may run for a moment longer: what it reads and writes is kept until then.
+        kept: list[Any] = [values, arrays]
 
         def call() -> int:
             try:
-                return self.function(  # type: ignore[no-any-return]
-                    ctypes.addressof(results), ctypes.addressof(exception), ctypes.addressof(run), *given
-                )
+                return self.function(*places, *given)  # type: ignore[no-any-return]
             finally:
-                self.put_away(run, arrays)
+                # Whoever stops it may do so too late: the record is not used again.
+                self.put_away(self.record(*run), arrays, None)
                 del kept[:]
                 if self.routines:
                     from .externals import settle
 
                     settle()
 
-        # A kernel that has been told to stop may run for a moment longer: what it reads and writes is kept until then.
-        kept: list[Any] = [values, arrays]
         if patient:
-            status = call()
-        else:
-            from .threads import interruptible, stoppable
+            return call()
+        from .threads import interruptible, stoppable
 
-            try:
-                status = (stoppable if self.asks else interruptible)(call, lambda: run.__setitem__(STOP, 1))
-                if status and run[WHY] == STOPPED:
-                    ctypes.pythonapi.PyErr_CheckSignals()
-            except BaseException as cause:
-                if run[STOP] and run[WHY] == STOPPED:
-                    raise Stopped(run[WHERE]) from cause
-                raise
-        if status and run[WHY] == STOPPED and self.asks:
-            # The signal was none that ends anything.
-            self.asks = False
-            return self(*values, memory=memory, patient=patient, started=started)
-        if status and had is not None and run[WHY] == NO_MEMORY:
-            # A slot that this call needs less of than the last one may hold what another lacks.
-            spare.forget(self.owner)
-            return self(*values, memory=memory, patient=patient, started=started)
-        if status:
-            raise Left(run[WHY], run[WHERE], run[NEEDED])
-        return tuple([arrays[k] if k in arrays else getattr(results, name) for k, name in enumerate(self.fields)])
+        try:
+            status: int = (stoppable if self.asks else interruptible)(call, lambda: run.__setitem__(STOP, 1))
+            if status and run[WHY] == STOPPED:
+                ctypes.pythonapi.PyErr_CheckSignals()
+        except BaseException as cause:
+            if run[STOP] and run[WHY] == STOPPED:
+                raise Stopped(run[WHERE]) from cause
+            raise
+        return status
 
-    def taken_up(self, run: Any) -> spare.Spare | None:
-        """What the last call left, its slots given to this run."""
+    def taken_up(self, allowed: int) -> spare.Spare | None:
+        """What the last call left, if it is no more than this one may take."""
         had = spare.taken_up(self.owner) if self.leaves else None
-        if had is None:
-            return None
-        if had.size > run[LEFT]:
+        if had is not None and had.size > allowed:
             had.free()
             return None
-        run[LEFT] -= had.size
-        run[FIRST_SLOT:] = had.words[FIRST_SLOT:]
         return had
 
     def provide(self, run: Any, had: spare.Spare | None) -> dict[int, Any]:
         """Arrays for the results that are arrays, in the slots where the kernel looks for them."""
         arrays: dict[int, Any] = {}
         for k, kind, size, place, width in self.arrays:
-            made = had.array(k) if had is not None else None
+            made = had.array(k) if had is not None and had.results else None
             if made is None:
                 made = array_of(kind, size)
+                run[place] = address_of(made)
+                run[place + CAPACITY] = width
             arrays[k] = made
-            run[place] = address_of(made)
-            run[place + CAPACITY] = width
         return arrays
 
-    def put_away(self, run: Any, arrays: dict[int, Any]) -> None:
-        """Leave what the kernel took, and its large results, to the next call."""
+    def put_away(self, run: Any, arrays: dict[int, Any], had: spare.Spare | None) -> None:
+        """Leave what the kernel took, and its large results, to the next call; `had` is what it had, if that is all."""
         if self.leaves:
-            words = run[:]
-            size = sum([words[place + CAPACITY] for place in self.taken])
             large = {k: arrays[k] for k in self.large}
-            spare.leave(self.owner, spare.Spare(words, self.taken, size, large, self.large_size))
+            if had is None:
+                size = sum([run[place + CAPACITY] for place in self.taken])
+                had = spare.Spare(run, self.taken, size, large, self.large_size)
+            else:
+                had.results, had.result_size = large, self.large_size
+            spare.leave(self.owner, had)

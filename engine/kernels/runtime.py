@@ -10,8 +10,9 @@ from ..core.state import STATE
 from ..program.core import CoreProgram
 from . import store
 from .built import from_plain, to_plain
-from .inputs import Complex, arguments, specification
+from .inputs import arguments, specification
 from .ir import Left, Stopped, Unsupported
+from .readings import Reading, reshaped
 from .work import LOAD_SECONDS, outlined, surely_quick, tape_seconds, worthwhile
 
 TYPE_CHECKING = False
@@ -32,7 +33,7 @@ WORTH_KEEPING = 0.02
 class Compiled:
     """A kernel ready to run: what is known of it, what is called, and what was compiled."""
 
-    __slots__ = ("built", "emitted", "entry", "lines")
+    __slots__ = ("built", "emitted", "entry", "lines", "reading")
 
     def __init__(self, built: Built, entry: Callable[..., tuple[Any, ...]], emitted: Emitted) -> None:
         self.built = built
@@ -40,6 +41,8 @@ class Compiled:
         self.emitted = emitted
         # The rows of what it printed when it ran last, and how many; None if it prints nothing.
         self.lines: tuple[Any, int] | None = None
+        # How its results were read when it ran last.
+        self.reading: Reading | None = None
 
     def write(self, write: Callable[[str], object], formatted: Callable[[Any, str | None, str], str]) -> None:
         """Write what the kernel printed when it ran last, its values as `formatted` gives them."""
@@ -131,17 +134,6 @@ def called(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
         from .failures import interruption
 
         raise interruption(stopped, emitted) from None
-
-
-def reshaped(x: Any, shape: tuple[int, ...]) -> Any:
-    """A result as a plain value of a shape: a number where that is ()."""
-    if hasattr(x, "_length_"):
-        import numpy as np
-
-        x = np.array(x)
-    if hasattr(x, "reshape") and shape:
-        return x.reshape(shape)
-    return x if x.__class__ in (float, int, bool) else x.item()
 
 
 class Kernels:
@@ -258,8 +250,9 @@ class Kernels:
         built.settle_dtypes(values)
         if built.printed is not None and any(is_integer(values[name]) for name in sources or ()):
             raise Unsupported("'print' where an integer is differentiated")  # it is printed as the integer that it is
+        reading = compiled.reading = Reading(built, "value" if sources is None else "grad", sources or (), spec)
         value, *found = run(compiled, given)
-        gradients = connected(built, sources or (), found, spec, given)
+        gradients = reading.derivatives(found, given) or []
         for name, (reason, site) in built.lost.items():
             STATE.notify("N0502", f"{name}: the gradient is None: {reason}", site)
         if built.structure is not None:
@@ -349,46 +342,8 @@ class Kernels:
             STATE.site = site
 
 
-def connected(
-    built: Built, sources: Sequence[str], found: Sequence[Any], spec: dict[str, Any], values: Sequence[Any]
-) -> list[Any]:
-    """The derivatives by source in their shapes, None for one that the result does not depend on."""
-    gradients: list[Any] = []
-    rest = list(found)
-    for name in sources:
-        g = rest.pop(0)
-        if spec[name].__class__ is Complex:
-            g = joined(reshaped(g, spec[name].shape), reshaped(rest.pop(0), spec[name].shape))
-        if name in built.lost:
-            gradients.append(None)
-            continue
-        g = g if spec[name].__class__ is Complex else reshaped(g, spec[name] if spec[name].__class__ is tuple else ())
-        if is_zero(g) and not built.surely_connected(name, values):
-            raise Unsupported("an input of which it is doubtful that the result depends on it")
-        gradients.append(g)
-    return gradients
-
-
-def joined(re: Any, im: Any) -> Any:
-    """A complex number or array from its parts."""
-    if re.__class__ is float:
-        return complex(re, im)
-    import numpy as np
-
-    found = np.empty(re.shape, dtype=np.complex128)
-    found.real, found.imag = re, im
-    return found
-
-
 def is_integer(x: Any) -> bool:
     return x.__class__ is int or (hasattr(x, "dtype") and x.dtype.kind == "i")
-
-
-def is_zero(g: Any) -> bool:
-    """Whether a derivative is zero throughout."""
-    if g.__class__ in (float, complex):
-        return not g
-    return not (g.size and g.item(0)) and not g.any()  # most often the first element tells
 
 
 __all__ = [

@@ -21,15 +21,15 @@ LARGE = 1 << 16
 
 
 class Spare:
-    """What one call left: `words` describe the slots, of which those at `taken` hold memory of `size` bytes, and
-    `results` are its large arrays, by number, of `result_size` bytes."""
+    """What one call left: the words of its record describe the slots, of which those at `taken` hold memory of `size`
+    bytes, and `results` are its large arrays, by number, of `result_size` bytes. Of its bytes, `counted` are known to
+    have room."""
 
-    __slots__ = ("result_size", "results", "size", "taken", "words")
+    __slots__ = ("counted", "record", "result_size", "results", "size", "taken")
 
-    def __init__(
-        self, words: list[int], taken: Sequence[int], size: int, results: dict[int, Any], result_size: int
-    ) -> None:
-        self.words = words
+    def __init__(self, record: Any, taken: Sequence[int], size: int, results: dict[int, Any], result_size: int) -> None:
+        self.counted = -1
+        self.record = record
         self.taken = taken
         self.size = size
         self.results = results
@@ -44,7 +44,7 @@ class Spare:
         return None
 
     def free(self) -> None:
-        free(self.words, self.taken)
+        free(self.record, self.taken)
         self.results.clear()
 
 
@@ -61,12 +61,15 @@ def leave(owner: object, spare: Spare) -> None:
     """Keep what a call leaves, as far as there is room."""
     if spare.size + spare.result_size > LIMIT:
         spare.results.clear()
-        spare.result_size = 0
+        spare.result_size, spare.counted = 0, -1
     if spare.size > LIMIT:
         spare.free()
         return
     forget(owner)
     SPARE[owner] = spare
+    if spare.size + spare.result_size <= spare.counted:
+        return
+    spare.counted = spare.size + spare.result_size
     waiting = list(SPARE.items())
     total = sum(other.size + other.result_size for _, other in waiting)
     for oldest, other in waiting:
@@ -83,8 +86,8 @@ def forget(owner: object) -> None:
         spare.free()
 
 
-def free(words: Any, taken: Sequence[int]) -> None:
+def free(record: Any, taken: Sequence[int]) -> None:
     """Give back the memory of slots."""
     for place in taken:
-        if words[place]:
-            ctypes.pythonapi.PyMem_RawFree(ctypes.c_void_p(words[place]))
+        if record[place]:
+            ctypes.pythonapi.PyMem_RawFree(ctypes.c_void_p(record[place]))

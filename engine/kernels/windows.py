@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
     from .fuse import Affine
 
-# The most elements that are handed on.
+# The most elements that are handed on; and in all lanes.
 MOST = 4
+MOST_IN_LANES = 16
 
 
 def windowed(kernel: ir.Kernel) -> ir.Kernel:
@@ -52,52 +53,63 @@ def block_windowed(block: list[Stmt]) -> list[Stmt]:
 
 def window(s: ir.Loop, array: Array) -> tuple[ir.Loop, list[Stmt]] | None:
     """A loop that stores each element when nothing more is added to it, and the stores of the last ones; None where
-    the loop does not add to all elements of the array, neighbours in each iteration, or does anything else with it."""
+    the loop does not add to all elements of the array, neighbours in each iteration, or does anything else with it.
+
+    The elements may be of several lanes, one beside the other: each lane has neighbours of its own.
+    """
     bounds = static_range(s)
     if bounds is None or s.stop_when is not None or s.index is None or array in s.stacks:
         return None
-    offsets = places(s, array)
+    offsets, lanes = places(s, array)
     if not offsets:
         return None
-    least, most = min(offsets.values()), max(offsets.values())
-    if most - least > MOST or bounds[0] + least != 0 or bounds[1] + most != array.size - 1:
+    least, most = (min(offsets.values())[0], max(offsets.values())[0])
+    ends = {(k, lane) for k in (least, most) for lane in range(lanes)}
+    if most - least > MOST or (most - least) * lanes > MOST_IN_LANES or not ends.issubset(offsets.values()):
         return None
-    held = [Var(FLOAT, "c") for _ in range(most - least)]
-    sums: list[Any] = [*held, None]
-    first: Any = None
+    if bounds[0] + least != 0 or (bounds[1] + most + 1) * lanes != array.size:
+        return None
+    held = [[Var(FLOAT, "c") for _ in range(most - least)] for _ in range(lanes)]
+    sums: list[list[Any]] = [[*each, None] for each in held]
+    first: dict[int, Any] = {}
     body: list[Stmt] = []
     for inner in s.body:
         if getattr(inner, "array", None) is not array:
             body.append(inner)
             continue
         assert inner.__class__ is ir.AddTo
-        offset = offsets[inner.index] - least
-        first = inner.index if offset == 0 else first
-        total, before = Var(FLOAT), sums[offset]
+        k, lane = offsets[inner.index]
+        if k == least:
+            first[lane] = inner.index
+        total, before = Var(FLOAT), sums[lane][k - least]
         # What is added may be a sum itself, and change.
         op, args = ("copy", (inner.value,)) if before is None else ("add", (before, inner.value))
         body.append(ir.Set(total, op, args, None, None))
-        sums[offset] = total
-    body.append(ir.Store(array, first, sums[0]))
-    carried = [*s.carried, *[(phi, 0.0, following) for phi, following in zip(held, sums[1:])]]
-    ends = [ir.Store(array, bounds[1] + least + k, phi) for k, phi in enumerate(held, 1)]
-    return s.replace(body=body, carried=carried), list(ends)
+        sums[lane][k - least] = total
+    body += [ir.Store(array, first[lane], sums[lane][0]) for lane in range(lanes)]
+    following = [(phi, 0.0, x) for each, found in zip(held, sums) for phi, x in zip(each, found[1:])]
+    last = (bounds[1] + least) * lanes
+    stores = [
+        ir.Store(array, last + k * lanes + lane, phi) for lane, each in enumerate(held) for k, phi in enumerate(each, 1)
+    ]
+    return s.replace(body=body, carried=[*s.carried, *following]), list(stores)
 
 
-def places(s: ir.Loop, array: Array) -> dict[Any, int]:
-    """How far from the loop's index each place is that the body adds to; {} where it touches the array otherwise."""
+def places(s: ir.Loop, array: Array) -> tuple[dict[Any, tuple[int, int]], int]:
+    """How far from the loop's index each place is that the body adds to, and its lane, and how many lanes there are;
+    {} where it touches the array otherwise."""
     known: dict[Var, Affine] = {}
-    found: dict[Any, int] = {}
+    found: dict[Any, Affine] = {}
     for inner in s.body:
         if inner.__class__ is ir.Set:
             place = sum_of(inner, known)
             if place is not None:
                 known[inner.var] = place
         elif inner.__class__ is ir.AddTo and inner.array is array:
-            place = {var: factor for var, factor in affine(inner.index, known).items() if factor and var is not None}
-            if place != {s.index: 1}:
-                return {}
-            found[inner.index] = affine(inner.index, known).get(None, 0)
+            found[inner.index] = {x: factor for x, factor in affine(inner.index, known).items() if factor}
         elif array in arrays_of([inner]):
-            return {}
-    return found
+            return {}, 0
+    lanes = next((place.get(s.index, 0) for place in found.values()), 0)
+    if lanes < 1 or any({**place, None: 0} != {s.index: lanes, None: 0} for place in found.values()):
+        return {}, 0
+    return {index: divmod(place.get(None, 0), lanes) for index, place in found.items()}, lanes

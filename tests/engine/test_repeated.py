@@ -39,7 +39,7 @@ def run() -> Any:
     program = adiff.program(PROGRAM)
     made = program.repeated("grad", POINTS["the same"], ["x", "a"], engine="kernel")
     assert made.first.engine == "kernel"
-    assert made.inputs is not None
+    assert made.direct is not None
     return made
 
 
@@ -102,7 +102,7 @@ def test_products_with_the_hessian() -> None:
     program = adiff.program("y = 0.0\nfor v in x:\n    y += v**3 * b\ny")
     vector = np.array([1.0, 0.0, 2.0])
     run = program.repeated("hvp", {"x": X, "b": 0.5}, ["x"], engine="kernel", vector={"x": vector})
-    assert run.inputs is not None
+    assert run.direct is not None
     found = run({"x": 2 * X, "b": 0.25})
     np.testing.assert_allclose(found.product["x"], 6 * 2 * X * 0.25 * vector, rtol=1e-15)
     np.testing.assert_allclose(found.gradients["x"], 3 * (2 * X) ** 2 * 0.25, rtol=1e-15)

@@ -1,0 +1,203 @@
+"""The results of a kernel as the value of its program, and as the derivatives that its command asks for."""
+
+from __future__ import annotations
+
+from math import prod
+
+from .inputs import Complex
+from .ir import Unsupported
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from .built import Built
+
+
+class Reading:
+    """How the results of one kernel are read.
+
+    `sources` are the inputs that are differentiated by, `spec` what the kernel is specialised to, `moved` the sources
+    that have a direction, and `mode` that of a Jacobian.
+    """
+
+    __slots__ = ("built", "command", "derivatives", "mode", "moved", "sources", "spec")
+
+    def __init__(
+        self, built: Built, command: str, sources: Sequence[str], spec: dict[str, Any], moved: Sequence[str] = (),
+        mode: str = "",
+    ) -> None:  # fmt: skip
+        self.built = built
+        self.command = command
+        self.sources = sources
+        self.spec = spec
+        self.moved = moved
+        self.mode = mode
+        self.derivatives: Callable[[Sequence[Any], Sequence[Any]], Any] = getattr(self, command)
+
+    def __call__(self, results: Sequence[Any], given: Sequence[Any]) -> tuple[Any, Any]:
+        """The value, and the derivatives, from the results without flags and the arguments that gave them.
+
+        Raises Unsupported where it is the tape's to say whether the value is connected.
+        """
+        return reshaped(results[0], self.built.shape), self.derivatives(results[1:], given)
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        kind = self.spec[name]
+        return kind if kind.__class__ is tuple else ()
+
+    def tangents(self, results: Sequence[Any]) -> Sequence[Any]:
+        """Those of the results that forward mode made."""
+        if self.command in ("value", "grad", "vjp"):
+            return ()
+        gradients = {"hvp": len(self.sources), "hessian": len(self.sources) - len(self.built.lost)}
+        return results[1 + gradients.get(self.command, 0) :]
+
+    def value(self, found: Sequence[Any], given: Sequence[Any]) -> None:
+        return None
+
+    def grad(self, found: Sequence[Any], given: Sequence[Any]) -> list[Any]:
+        """The gradients by source."""
+        return connected(self.built, self.sources, found, self.spec, given)
+
+    vjp = grad
+
+    def jvp(self, found: Sequence[Any], given: Sequence[Any]) -> Any:
+        """The tangent of the value."""
+        if not found:
+            raise Unsupported("a result that its inputs reach by steps alone")
+        tangent = reshaped(found[0], self.built.shape)
+        lost, sure = self.built.lost, self.built.surely_connected
+        if not any(sure(name, given) for name in self.moved if name not in lost):
+            leave_zero(tangent)
+        return tangent
+
+    def hvp(self, found: Sequence[Any], given: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        """The gradients and the products by source."""
+        n = len(self.sources)
+        gradients = connected(self.built, self.sources, found[:n], self.spec, given)
+        products = [
+            None if g is None else reshaped(p, self.shape(name))
+            for name, g, p in zip(self.sources, gradients, found[n:])
+        ]
+        return gradients, products
+
+    def hessian(self, found: Sequence[Any], given: Sequence[Any]) -> tuple[list[Any], dict[str, dict[str, Any]]]:
+        """The gradients by source, and the blocks by row and column."""
+        lost, sources = self.built.lost, self.sources
+        names = [name for name in sources if name not in lost] if lost else sources
+        table = found[len(names)]
+        if len(sources) == 1 == len(names):
+            shape = self.shape(sources[0])
+            gradients = connected(self.built, sources, found, self.spec, given)
+            return gradients, {sources[0]: {sources[0]: reshaped(table, shape + shape)}}
+        flat = dict(zip(names, found))
+        gradients = connected(self.built, sources, [flat.get(name) for name in sources], self.spec, given)
+        sizes = [prod(self.shape(name)) for name in names]
+        starts = [sum(sizes[:k]) for k in range(len(sizes))]
+        table = table.reshape(sum(sizes), sum(sizes))
+        blocks: dict[str, dict[str, Any]] = {name: dict.fromkeys(sources) for name in sources}
+        for i, row in enumerate(names):
+            for j, column in enumerate(names[: i + 1]):
+                # A column of the table is a direction: those of the later source serve both blocks.
+                part = table[starts[j] : starts[j] + sizes[j], starts[i] : starts[i] + sizes[i]].T
+                blocks[row][column] = shaped(part, self.shape(row) + self.shape(column))
+                if column != row:
+                    blocks[column][row] = shaped(part.T, self.shape(column) + self.shape(row))
+        return gradients, blocks
+
+    def jacobian(self, found: Sequence[Any], given: Sequence[Any]) -> list[Any]:
+        """The blocks by source."""
+        built = self.built
+        size = prod(built.shape)
+        blocks: list[Any] = []
+        start = k = 0
+        for name in self.sources:
+            if name in built.lost:
+                blocks.append(None)
+                continue
+            shape = self.shape(name)
+            if self.mode == "forward":
+                part = found[0].reshape(-1, size)[start : start + prod(shape)].T
+                start += prod(shape)
+            else:
+                part = found[k]
+                k += 1
+            if not built.surely_connected(name, given):
+                leave_zero(part)
+            blocks.append(shaped(part, built.shape + shape))
+        return blocks
+
+    def derivative(self, found: Sequence[Any], given: Sequence[Any]) -> list[Any]:
+        """The derivatives by order."""
+        return list(found)
+
+
+def reshaped(x: Any, shape: tuple[int, ...]) -> Any:
+    """A result as a plain value of a shape: a number where that is ()."""
+    if hasattr(x, "_length_"):
+        import numpy as np
+
+        x = np.array(x)
+    if hasattr(x, "reshape") and shape:
+        return x.reshape(shape)
+    return x if x.__class__ in (float, int, bool) else x.item()
+
+
+def shaped(part: Any, shape: tuple[int, ...]) -> Any:
+    """A block of a table in its own memory."""
+    import numpy as np
+
+    found = np.ascontiguousarray(part).reshape(shape)
+    return found if shape else found.item()
+
+
+def connected(
+    built: Built, sources: Sequence[str], found: Sequence[Any], spec: dict[str, Any], values: Sequence[Any]
+) -> list[Any]:
+    """The derivatives by source in their shapes, None for one that the result does not depend on."""
+    gradients: list[Any] = []
+    rest = list(found)
+    for name in sources:
+        g = rest.pop(0)
+        if spec[name].__class__ is Complex:
+            g = joined(reshaped(g, spec[name].shape), reshaped(rest.pop(0), spec[name].shape))
+        if name in built.lost:
+            gradients.append(None)
+            continue
+        g = g if spec[name].__class__ is Complex else reshaped(g, spec[name] if spec[name].__class__ is tuple else ())
+        if is_zero(g) and not built.surely_connected(name, values):
+            raise Unsupported("an input of which it is doubtful that the result depends on it")
+        gradients.append(g)
+    return gradients
+
+
+def joined(re: Any, im: Any) -> Any:
+    """A complex number or array from its parts."""
+    if re.__class__ is float:
+        return complex(re, im)
+    import numpy as np
+
+    found = np.empty(re.shape, dtype=np.complex128)
+    found.real, found.imag = re, im
+    return found
+
+
+def is_zero(g: Any) -> bool:
+    """Whether a derivative is zero throughout."""
+    if g.__class__ in (float, complex):
+        return not g
+    return not (g.size and g.item(0)) and not g.any()  # most often the first element tells
+
+
+def leave_zero(x: Any) -> None:
+    """Leave a derivative that is zero throughout, and may not be connected at all, to the tape."""
+    if is_zero(x):
+        raise Unsupported("an input of which it is doubtful that the result depends on it")
+
+
+def leave_nan(x: Any) -> None:
+    """Leave a tangent that is nan to the tape, where a reverse sweep decides."""
+    if not (x == x if x.__class__ is float else (x == x).all()):
+        raise Unsupported("a tangent that is not a number: a reverse sweep decides")
