@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from .evaluation import Evaluation
 
 
+# Rows of a Hessian from which on its pattern is looked for: that takes the time of a few sweeps.
+SOME = 8
+
+
 def value(evaluation: Evaluation) -> None:
     found = evaluation.kernel(None)
     if found is not None:
@@ -151,8 +155,18 @@ def hessian(evaluation: Evaluation) -> None:
     if compiled_commands.hessian(evaluation):
         explain_missing(evaluation, evaluation.outcome.gradients or {})
         return
-    y, gradients, blocks = drivers.hessian(evaluation.function, evaluation.sources())
-    tensors = [drivers.source(x) for x in evaluation.sources()]
+    sources = evaluation.sources()
+    by_pattern = (
+        STATE.checkpoint is None
+        and any(map(drivers.shape_of, sources))
+        and compiled_commands.elements(evaluation) >= SOME
+    )
+    if by_pattern:
+        from .autodiff.sparse import hessian_by_pattern as derive
+    else:
+        derive = drivers.hessian
+    y, gradients, blocks = derive(evaluation.function, sources)
+    tensors = [drivers.source(x) for x in sources]
     warn_sources(evaluation, tensors)
     outcome = evaluation.outcome
     outcome.gradients = {n: shaped(g, x) for n, g, x in zip(evaluation.names, gradients, tensors)}

@@ -256,13 +256,13 @@ def all_finite(results: Sequence[Any]) -> bool:
             if x - x != 0.0:
                 return False
         elif hasattr(x, "dtype") and x.dtype.char == "d":
-            if x.size > FEW:
-                import numpy as np
+            import numpy as np
 
+            if x.size > FEW:
                 if not np.isfinite(x).all():
                     return False
             else:
-                squares = float(x.dot(x))
+                squares = float(np.vdot(x, x))  # which does not warn
                 if squares - squares != 0.0:
                     return False
     return True

@@ -383,11 +383,17 @@ def gradient_on_tape(
 def hessian(f: Function, xs: Sequence[Any]) -> tuple[Any, list[Any], list[list[Any]]]:
     """The value, the gradients and every block H[i][j] = d²y / dx_i dx_j of shape x_i.shape + x_j.shape.
 
-    The gradient is recorded once; each row is a sweep back along that tape. Only blocks on and above the diagonal are
-    swept for: the others follow by symmetry.
+    The gradient is recorded once; each row is a sweep back along that tape (sparse.py has a way with fewer). Only blocks
+    on and above the diagonal are swept for: the others follow by symmetry.
     """
     outer = Tape(changing=True)
     y, tensors, gradients = gradient_on_tape(f, xs, outer)
+    blocks = blocks_by_row(outer, tensors, gradients)
+    return strip(y), [None if g is None else strip(g) for g in gradients], blocks
+
+
+def blocks_by_row(outer: Tape, tensors: Sequence[Tensor], gradients: Sequence[Any]) -> list[list[Any]]:
+    """The blocks of a Hessian from the tape of the gradient, a sweep for each row."""
     n = len(tensors)
     blocks: list[list[Any]] = [[None] * n for _ in range(n)]
     last = max((i for i, g in enumerate(gradients) if g is not None), default=-1)
@@ -408,7 +414,7 @@ def hessian(f: Function, xs: Sequence[Any]) -> tuple[Any, list[Any], list[list[A
                 blocks[i][j] = block
                 if i != j:
                     blocks[j][i] = transposed(block, x.shape, tensors[j].shape)
-    return strip(y), [None if g is None else strip(g) for g in gradients], blocks
+    return blocks
 
 
 def strip(x: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Sparse Hessians: the pattern found and coloured, and one product with a vector for each colour."""
+"""Hessians by their sparsity: the pattern found and coloured, and one product with a vector for each colour."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...parser.errors import AdiffError
 from ..core.dispatch import plain
 from ..core.dtypes import FLOAT64
 from ..core.tensor import Tensor, count, shape_of
 from .colouring import recovered, star_colouring
-from .drivers import gradient_on_tape, strip, without_notices
+from .drivers import blocks_by_row, gradient_on_tape, strip, without_notices
 from .sparsity import hessian_pattern
 from .tape import Tape, gradient
 
@@ -67,9 +68,17 @@ def sparse_hessian(f: Function, xs: Sequence[Any]) -> tuple[Any, list[Any], Spar
     y, tensors, gradients = gradient_on_tape(f, xs, outer, look)
     rows, columns = pattern
     sources = [x for x in tensors if x.dtype.differentiable]
-    n = sum(count(x.shape) for x in sources)
-    colours = star_colouring(rows, columns, n)
+    colours = star_colouring(rows, columns, sum(count(x.shape) for x in sources))
+    found = by_colours(outer, tensors, gradients, rows, columns, colours)
+    return strip(y), [None if g is None else strip(g) for g in gradients], found
+
+
+def by_colours(
+    outer: Tape, tensors: Sequence[Tensor], gradients: Sequence[Any], rows: Ids, columns: Ids, colours: Ids
+) -> SparseHessian:
+    """The entries of a Hessian from the tape of the gradient, a sweep for each colour."""
     used = int(colours.max()) + 1 if rows.size else 0
+    sources = [x for x in tensors if x.dtype.differentiable]
     reached = [(x, g) for x, g in zip(tensors, gradients) if x.dtype.differentiable]
 
     def times(vector: Floats) -> Floats:
@@ -82,7 +91,54 @@ def sparse_hessian(f: Function, xs: Sequence[Any]) -> tuple[Any, list[Any], Spar
     with without_notices():
         products = compressed(times, colours, used)
     values = recovered(rows, columns, colours, products) if used else np.empty(0)
-    return strip(y), [None if g is None else strip(g) for g in gradients], SparseHessian(rows, columns, values, used)
+    return SparseHessian(rows, columns, values, used)
+
+
+def hessian_by_pattern(f: Function, xs: Sequence[Any]) -> tuple[Any, list[Any], list[list[Any]]]:
+    """What `drivers.hessian` gives, with fewer sweeps where the Hessian has zeros that are known beforehand.
+
+    Where they save less than half of the sweeps, or an entry is not finite, each row is swept for after all.
+    """
+    outer = Tape(changing=True)
+    pattern: list[Ids] = []
+
+    def look(inner: Tape, tensors: list[Tensor], y: Any) -> None:
+        if all(x.dtype.name == "float64" for x in tensors if x.dtype.differentiable):
+            try:
+                pattern.extend(hessian_pattern(inner, [x for x in tensors if x.dtype.differentiable], y))
+            except AdiffError as error:
+                if error.code != "E0510":
+                    raise
+
+    y, tensors, gradients = gradient_on_tape(f, xs, outer, look)
+    found = None
+    if pattern:
+        rows, columns = pattern
+        n = sum(count(x.shape) for x in tensors if x.dtype.differentiable)
+        colours = star_colouring(rows, columns, n)
+        if not rows.size or 2 * (int(colours.max()) + 1) <= n:
+            found = by_colours(outer, tensors, gradients, rows, columns, colours)
+    if found is not None and np.isfinite(found.values).all():
+        blocks = filled_blocks(found, tensors, gradients)
+    else:
+        blocks = blocks_by_row(outer, tensors, gradients)
+    return strip(y), [None if g is None else strip(g) for g in gradients], blocks
+
+
+def filled_blocks(found: SparseHessian, tensors: Sequence[Tensor], gradients: Sequence[Any]) -> list[list[Any]]:
+    """All entries of a Hessian, block by block; None for one of an input that the result does not depend on."""
+    ends = np.cumsum([0, *(count(x.shape) if x.dtype.differentiable else 0 for x in tensors)])
+    table = np.zeros((ends[-1], ends[-1]))
+    table[found.rows, found.columns] = table[found.columns, found.rows] = found.values
+    blocks: list[list[Any]] = []
+    for x, g, first, last in zip(tensors, gradients, ends, ends[1:]):
+        row: list[Any] = []
+        for z, h, start, stop in zip(tensors, gradients, ends, ends[1:]):
+            part = table[first:last, start:stop].reshape(x.shape + z.shape) if last > first and stop > start else None
+            missing = g is None or h is None or part is None
+            row.append(None if missing else Tensor(part.copy(), FLOAT64) if part.ndim else part.item())
+        blocks.append(row)
+    return blocks
 
 
 def compressed(times: Callable[[Floats], Floats], colours: Ids, used: int) -> Floats:
@@ -111,4 +167,4 @@ def flat(c: Any, x: Tensor) -> Floats:
     return np.zeros(size) if c is None else np.broadcast_to(np.asarray(plain(c), dtype=np.float64).ravel(), (size,))
 
 
-__all__ = ["SparseHessian", "sparse_hessian"]
+__all__ = ["SparseHessian", "hessian_by_pattern", "sparse_hessian"]

@@ -39,7 +39,8 @@ native, by_numba                             by LLVM alone; by Numba, which the 
 machine, record, frames, spare               object code loaded and called; what it shares with its host; memory that
                                              waits for the next call
 externals, routines                          functions of libraries that kernels call: of numbers, and on whole matrices
-built, emitted, store                        what is known of a kernel beside its code; kernels kept between runs
+readings, built, emitted, store              what a kernel's results are, and what is known of it beside its code; kernels
+                                             kept between runs
 polls, threads, failures                     kernels that signals, limits and errors end
 
 What this tier does not take, or cannot answer as the tape would, is `Unsupported`, with the reason: the tape runs it.

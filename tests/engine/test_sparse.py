@@ -7,7 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 from adiff import AdiffError, program
+from adiff.engine import commands
+from adiff.engine.autodiff import drivers, sparse
 from adiff.engine.autodiff.colouring import greedy, recovered, star_colouring
+from adiff.engine.autodiff.tape import gradient
 
 VECTOR = np.linspace(-1.0, 1.3, 24)
 CHAIN = "sum(100*(x[1:] - x[:-1]**2)**2 + (1 - x[:-1])**2)"
@@ -46,21 +49,78 @@ def whole(blocks: dict[str, dict[str, Any]], at: dict[str, Any]) -> np.ndarray[A
     return np.block([[array(block, row, column) for column, block in line.items()] for row, line in blocks.items()])
 
 
+@pytest.fixture
+def row_by_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Dense Hessians without a look at their pattern."""
+    monkeypatch.setattr(commands, "SOME", 10**9)
+
+
 @pytest.mark.parametrize("name", CASES)
-def test_the_dense_hessian_is_reproduced(name: str) -> None:
+def test_the_dense_hessian_is_reproduced(name: str, row_by_row: None) -> None:
     text, at, entries, products = CASES[name]
     made = program(text)
     dense = made.evaluate("hessian", at, engine="tape")
     sparse = made.evaluate("hessian", at, sparse=True)
     assert whole(sparse.hessian, at) == pytest.approx(whole(dense.hessian, at), rel=1e-12, abs=1e-13)
     assert sparse.value == dense.value
-    for source, gradient in dense.gradients.items():
-        assert np.array_equal(sparse.gradients[source], gradient), source
+    for source, g in dense.gradients.items():
+        assert np.array_equal(sparse.gradients[source], g), source
     words = sparse.mode.split()
     if entries is not None:
         assert int(words[4]) == entries, sparse.mode
     if products is not None:
         assert int(words[1]) == products, sparse.mode
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_dense_hessians_take_few_sweeps(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every entry as row by row; where the pattern allows it, a sweep for each colour."""
+    text, at, _, products = CASES[name]
+    made = program(text)
+    monkeypatch.setattr(commands, "SOME", 10**9)
+    expected = made.evaluate("hessian", at, engine="tape")
+    sweeps = 0
+
+    def counted(*arguments: Any, **keywords: Any) -> Any:
+        nonlocal sweeps
+        sweeps += 1
+        return gradient(*arguments, **keywords)
+
+    for module in (sparse, drivers):
+        monkeypatch.setattr(module, "gradient", counted)
+    monkeypatch.setattr(commands, "SOME", 1)
+    found = made.evaluate("hessian", at, engine="tape")
+    assert whole(found.hessian, at) == pytest.approx(whole(expected.hessian, at), rel=1e-12, abs=1e-13)
+    assert found.value == expected.value
+    for source, g in expected.gradients.items():
+        assert np.array_equal(found.gradients[source], g), source
+        for column in expected.hessian[source]:
+            a, b = found.hessian[source][column], expected.hessian[source][column]
+            assert np.shape(a) == np.shape(b)
+            assert a.__class__ is b.__class__
+    size = sum(int(np.size(x)) for x in at.values())
+    if products is not None and any(np.shape(x) for x in at.values()):
+        assert sweeps == 1 + (products if 2 * products <= size else size)
+
+
+def test_an_input_that_does_not_reach_the_result_has_no_blocks() -> None:
+    at = {"x": VECTOR, "y": VECTOR[:3]}
+    found = program("sum(x**3) + len(y)").evaluate("hessian", at, engine="tape")
+    assert found.hessian["y"] == {"x": None, "y": None}
+    assert found.hessian["x"]["y"] is None
+    np.testing.assert_allclose(found.hessian["x"]["x"], np.diag(6 * VECTOR), rtol=1e-15)
+
+
+def test_an_entry_that_is_not_finite_stays_alone(row_by_row: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Columns of one colour are summed, and nan in one must not reach the others' entries."""
+    at = {"x": np.array([1e200, *VECTOR[1:]])}
+    made = program("sum(x[1:]**2 * x[:-1]**2)")
+    expected = made.evaluate("hessian", at, engine="tape")
+    monkeypatch.setattr(commands, "SOME", 1)
+    found = made.evaluate("hessian", at, engine="tape")
+    assert not np.isfinite(expected.value)
+    np.testing.assert_array_equal(found.hessian["x"]["x"], expected.hessian["x"]["x"])
+    assert [n.code for n in found.notices] == [n.code for n in expected.notices]
 
 
 def test_the_pattern_of_a_long_chain_is_tridiagonal() -> None:

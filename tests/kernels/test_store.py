@@ -80,7 +80,7 @@ def test_second_process_builds_nothing(folder: Path) -> None:
     assert not loaded & {"numba", "scipy", "numpy", "lark"}
     mine = {name.removeprefix("adiff.engine.kernels.") for name in loaded if name.startswith("adiff.engine.kernels.")}
     runs = {"frames", "machine", "record", "runtime", "spare"}
-    assert mine == runs | {"answers", "built", "emitted", "inputs", "ir", "store", "work"}
+    assert mine == runs | {"answers", "built", "emitted", "inputs", "ir", "readings", "store", "work"}
 
 
 def test_a_kernel_is_found_again(folder: Path, compiled: list[Any]) -> None:
