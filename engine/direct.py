@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 
 from .compiled_commands import GIVEN
@@ -30,8 +29,6 @@ SUMMED = "N0503"
 QUICK_SECONDS = 0.1
 # The square of so many numbers is the quickest look at them all; of more, it is handed to threads, which are waited for.
 FEW = 10_000
-# float64 and int64 in this machine's order of bytes.
-NATIVE = {ARRAY: "<f8" if sys.byteorder == "little" else ">f8", WHOLES: "<i8" if sys.byteorder == "little" else ">i8"}
 
 
 class Direct:
@@ -53,8 +50,12 @@ class Direct:
         self.usable = False
         # Whether the kernel is done in a moment, by the integers that bound its loops.
         self.quick: dict[tuple[int, ...], bool] = {}
+        # Name, kind, and what it is compared with, of each input, and of each value that the result is multiplied by.
         self.inputs: list[tuple[str, str, Any]] = []
         self.seeds: list[tuple[str, str, Any]] = []
+        # The places of the integers among the kernel's arguments.
+        self.bounding: list[int] = []
+        self.dtypes: dict[str, Any] = {}
         if self.compiled is not None and not self.different_each_time(outcome):
             self.parse_seconds = program.parse_seconds
             self.pattern = Outcome()
@@ -75,12 +76,15 @@ class Direct:
 
     def plan(self, program: Program, at: Mapping[str, Any], options: Mapping[str, Any]) -> bool:
         """Find what each parameter of the kernel is, so far as that is decided by looking at the point."""
+        import numpy as np
+
+        self.dtypes = {ARRAY: np.dtype(np.float64), WHOLES: np.dtype(np.int64)}
         reading: Reading = self.compiled.reading
         core = program.core
         sources = reading.sources
         fixed = program.kernels.known if program.kernels is not None else ()
         for name in [*core.inputs, *(n for n in core.optional if n in at)]:
-            kind = kind_of(at.get(name), name in sources, name in fixed)
+            kind = self.kind_of(at.get(name), name in sources, name in fixed)
             if kind is None:
                 return False
             self.inputs.append((name, *kind))
@@ -90,8 +94,9 @@ class Direct:
         for name in reading.moved:
             shape = reading.shape(name)
             self.seeds.append((name, ARRAY if shape else NUMBER, shape))
-        count = sum(kind != FIXED for _, kind, _ in self.inputs) + len(self.seeds)
-        if count != len(self.compiled.emitted.parameters) or len(self.inputs) != len(at):
+        handed = [kind for _, kind, _ in self.inputs if kind != FIXED]
+        self.bounding = [k for k, kind in enumerate(handed) if kind == WHOLE]
+        if len(handed + self.seeds) != len(self.compiled.emitted.parameters) or len(self.inputs) != len(at):
             return False
         from .kernels.inputs import within_limit
         from .kernels.ir import Left, Stopped, Unsupported
@@ -103,6 +108,24 @@ class Direct:
         self.reading = reading
         self.give = GIVEN[self.command]
         return True
+
+    def kind_of(self, value: Any, differentiated: bool, fixed: bool) -> tuple[str, Any] | None:
+        """How an input is looked at, and what it is compared with; None where an evaluation as a whole must look at it.
+
+        An input that is `fixed` is a part of the kernel.
+        """
+        cls = value.__class__
+        if fixed:
+            return (FIXED, value) if cls is int and not differentiated else None
+        if cls.__name__ == "ndarray" and value.ndim:
+            if value.dtype == self.dtypes[ARRAY]:
+                return ARRAY, value.shape
+            return (WHOLES, value.shape) if value.dtype == self.dtypes[WHOLES] and not differentiated else None
+        if cls is float or (cls is int and differentiated):
+            return NUMBER, None
+        if cls is int:
+            return WHOLE, None
+        return (FIXED, value) if cls is bool or cls is str else None
 
     def is_for(self, wrt: Sequence[str] | None, options: Mapping[str, Any]) -> bool:
         """Whether an evaluation with these options is the same but for its values."""
@@ -136,13 +159,14 @@ class Direct:
         for name, kind, detail in kinds:
             value = values.get(name)
             cls = value.__class__
-            if kind in NATIVE:
-                if cls.__name__ != "ndarray" or value.shape != detail or value.dtype.str != NATIVE[kind]:  # type: ignore[union-attr]
+            if kind in self.dtypes:
+                if cls.__name__ != "ndarray" or value.shape != detail or value.dtype != self.dtypes[kind]:  # type: ignore[union-attr]
                     return None
-                flat = value.reshape(-1)  # type: ignore[union-attr]
-                if kind == WHOLES and not self.within_limit(flat):
+                if not value.flags.c_contiguous:  # type: ignore[union-attr]
+                    value = value.copy()  # type: ignore[union-attr]
+                if kind == WHOLES and not self.within_limit(value):
                     return None
-                found.append(flat if flat.flags.c_contiguous else flat.copy())
+                found.append(value)
             elif kind == FIXED:
                 if cls is not detail.__class__ or value != detail:
                     return None
@@ -201,7 +225,7 @@ class Direct:
 
     def called(self, given: list[Any]) -> Any:
         """The kernel's results. A kernel is watched, so that signals stop it, unless it is known to be done at once."""
-        bounds = tuple([x for x in given if x.__class__ is int])
+        bounds = tuple([given[k] for k in self.bounding])
         quick = self.quick.get(bounds)
         if quick:
             return self.compiled.entry(*given)
@@ -223,25 +247,6 @@ class Direct:
             self.quick.clear()
         self.quick[bounds] = quick
         return results
-
-
-def kind_of(value: Any, differentiated: bool, fixed: bool) -> tuple[str, Any] | None:
-    """How an input is looked at, and what it is compared with; None where an evaluation as a whole must look at it.
-
-    An input that is `fixed` is a part of the kernel.
-    """
-    cls = value.__class__
-    if fixed:
-        return (FIXED, value) if cls is int and not differentiated else None
-    if cls.__name__ == "ndarray" and value.ndim:
-        if value.dtype.str == NATIVE[ARRAY]:
-            return ARRAY, value.shape
-        return (WHOLES, value.shape) if value.dtype.str == NATIVE[WHOLES] and not differentiated else None
-    if cls is float or (cls is int and differentiated):
-        return NUMBER, None
-    if cls is int:
-        return WHOLE, None
-    return (FIXED, value) if cls is bool or cls is str else None
 
 
 def lasting(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -134,9 +134,11 @@ def filled_blocks(found: SparseHessian, tensors: Sequence[Tensor], gradients: Se
     for x, g, first, last in zip(tensors, gradients, ends, ends[1:]):
         row: list[Any] = []
         for z, h, start, stop in zip(tensors, gradients, ends, ends[1:]):
-            part = table[first:last, start:stop].reshape(x.shape + z.shape) if last > first and stop > start else None
-            missing = g is None or h is None or part is None
-            row.append(None if missing else Tensor(part.copy(), FLOAT64) if part.ndim else part.item())
+            if g is None or h is None or last == first or stop == start:
+                row.append(None)
+                continue
+            part = table[first:last, start:stop].reshape(x.shape + z.shape)
+            row.append(Tensor(part.copy(), FLOAT64) if part.ndim else part.item())
         blocks.append(row)
     return blocks
 

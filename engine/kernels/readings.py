@@ -22,7 +22,7 @@ class Reading:
     that have a direction, and `mode` that of a Jacobian.
     """
 
-    __slots__ = ("built", "command", "derivatives", "mode", "moved", "sources", "spec")
+    __slots__ = ("built", "certain", "command", "derivatives", "mode", "moved", "shapes", "sources", "spec")
 
     def __init__(
         self, built: Built, command: str, sources: Sequence[str], spec: dict[str, Any], moved: Sequence[str] = (),
@@ -34,6 +34,13 @@ class Reading:
         self.spec = spec
         self.moved = moved
         self.mode = mode
+        # Whether the value depends on every source whatever the inputs are; the shapes of the sources that need one.
+        self.certain = built.sure.issuperset(sources) and built.lost.keys().isdisjoint(sources)
+        self.shapes: list[Any] = []
+        if self.certain:
+            kinds = [spec[name] for name in sources]
+            self.certain = all(kind.__class__ is not Complex for kind in kinds)
+            self.shapes = [kind if kind.__class__ is tuple else None for kind in kinds]
         self.derivatives: Callable[[Sequence[Any], Sequence[Any]], Any] = getattr(self, command)
 
     def __call__(self, results: Sequence[Any], given: Sequence[Any]) -> tuple[Any, Any]:
@@ -59,6 +66,8 @@ class Reading:
 
     def grad(self, found: Sequence[Any], given: Sequence[Any]) -> list[Any]:
         """The gradients by source."""
+        if self.certain:
+            return [reshaped(g, ()) if shape is None else g.reshape(shape) for shape, g in zip(self.shapes, found)]
         return connected(self.built, self.sources, found, self.spec, given)
 
     vjp = grad
@@ -76,7 +85,7 @@ class Reading:
     def hvp(self, found: Sequence[Any], given: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """The gradients and the products by source."""
         n = len(self.sources)
-        gradients = connected(self.built, self.sources, found[:n], self.spec, given)
+        gradients = self.grad(found[:n], given)
         products = [
             None if g is None else reshaped(p, self.shape(name))
             for name, g, p in zip(self.sources, gradients, found[n:])
@@ -90,10 +99,10 @@ class Reading:
         table = found[len(names)]
         if len(sources) == 1 == len(names):
             shape = self.shape(sources[0])
-            gradients = connected(self.built, sources, found, self.spec, given)
+            gradients = self.grad(found, given)
             return gradients, {sources[0]: {sources[0]: reshaped(table, shape + shape)}}
         flat = dict(zip(names, found))
-        gradients = connected(self.built, sources, [flat.get(name) for name in sources], self.spec, given)
+        gradients = self.grad([flat.get(name) for name in sources], given)
         sizes = [prod(self.shape(name)) for name in names]
         starts = [sum(sizes[:k]) for k in range(len(sizes))]
         table = table.reshape(sum(sizes), sum(sizes))

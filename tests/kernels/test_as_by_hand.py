@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import adiff
@@ -119,6 +120,24 @@ def test_sums_into_neighbours_are_handed_on(text: str) -> None:
 )
 def test_sums_that_leave_out_elements_are_not(text: str) -> None:
     assert "] += " in emitted(text, v=np.array([0.3, -1.1, 0.9, 2.0, 0.6, -0.4]))
+
+
+@pytest.mark.parametrize("n", [8, 10, 7, 3])
+def test_hessians_hand_on_the_sums_of_all_their_lanes(n: int) -> None:
+    """What a pass adds for several directions at once; its columns are stored one beside the other."""
+    program = adiff.program("sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)")
+    x = np.linspace(-1.2, 1.0, n)
+    found = program.evaluate("hessian", {"x": x}, engine="kernel")
+    assert found.engine == "kernel", found.reason
+    exact = np.diag([*(1200 * x[:-1] ** 2 - 400 * x[1:] + 2), 0.0])
+    exact += np.diag([0.0] + [200.0] * (n - 1)) + np.diag(-400 * x[:-1], 1) + np.diag(-400 * x[:-1], -1)
+    np.testing.assert_allclose(found.hessian["x"]["x"], exact, rtol=1e-13)
+    assert not np.signbit(found.hessian["x"]["x"][exact == 0]).any()
+    text = str(found.emitted)
+    assert "da2[" in text
+    assert not re.search(r"da2\[.*\] \+= ", text)
+    table = re.findall(r"^( *)a1\[.*\] = .* \+ 0\.0$", text, re.MULTILINE)
+    assert len(table) >= min(n, 4)
 
 
 def test_what_is_told_twice_has_one_flag() -> None:

@@ -359,3 +359,23 @@ def test_many_exponentials_are_computed_on_vectors() -> None:
     assert re.search(r"call <\d+ x double> @llvm\.fmuladd", optimised(exponentials(LONG), "FF", "i"))
     assert re.search(r"call <\d+ x double> @llvm\.fmuladd", optimised(exponentials(10**6, "prange"), "FF", "i"))
     assert "fmuladd" not in optimised(exponentials(8), "FF", "i")
+
+    assert re.search(r"call <\d+ x double> @llvm\.maximum", str(module))
+
+
+@pytest.mark.parametrize(("lanes", "note"), [(4, "!8"), (2, "!6")])
+def test_neighbours_that_an_iteration_writes_are_the_vector(lanes: int, note: str) -> None:
+    """Iterations are not made vectors of, whose elements would be gathered and scattered."""
+    stores = "".join(f"        t[i * 100 + {k}] = 2.0 * x[i * {lanes} + {k}]\n" for k in range(lanes))
+    text = f"def kernel(run, x):\n    t = floats(run, 0, 10000)\n    for i in range(100):\n{stores}    return (t,)\n"
+    emitted = Emitted(text, "F", [(0, "f", 10000)], 1)
+    written, _ = llvm_module.module_text(emitted)
+    assert re.findall(r"!llvm\.loop (!\d+)", written) == [note]
+    module = binding.parse_assembly(written)
+    native.optimise(module, native.target_machine(), True)
+    if lanes == 4:
+        assert "scatter" not in str(module)
+        assert re.search(r"store <\d+ x double>", str(module))
+    (found,) = machine.Entry(emitted, native.compiled(emitted))(np.arange(100.0 * lanes))
+    expected = 2.0 * np.arange(100.0 * lanes).reshape(100, lanes)
+    np.testing.assert_array_equal(found.reshape(100, 100)[:, :lanes], expected)
