@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..parser import cache
 from .environment import is_ascii, is_terminal
 
 TYPE_CHECKING = False
@@ -79,6 +80,13 @@ def report_notices(result: Result, request: Request, environment: Environment) -
         environment.write_error(text + "\n")
 
 
+def report_fallback(result: Result, request: Request, environment: Environment) -> None:
+    """Say on standard error that the tape answered where a kernel was asked for, and why."""
+    if request.text("engine", "auto") == "kernel" and result.engine == "tape" and not request.flag("quiet"):
+        because = f": {result.reason}" if result.reason else ""
+        environment.write_error(f"notice: --engine kernel: the tape answered{because}\n")
+
+
 def report_engine(result: Result, environment: Environment) -> None:
     """Say on standard error which tier of the engine ran, why, in which mode, and how long each stage took."""
     if result.engine is not None:
@@ -91,6 +99,9 @@ def report_engine(result: Result, environment: Environment) -> None:
     if result.timings:
         stages = ", ".join(f"{stage} {1000 * seconds:.2f} ms" for stage, seconds in result.timings.items())
         environment.write_error(f"timings: {stages}\n")
+    problem = cache.problem()
+    if problem is not None:
+        environment.write_error(f"cache: nothing is kept in {cache.folder()}: {problem}\n")
 
 
 def appearance(environment: Environment, colour: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from .. import __version__
 from ..parser.errors import AdiffError
 from .commands import answer
 from .decode import decode, text_given
-from .diagnostics import error_text, report_engine, report_error, report_notices
+from .diagnostics import error_text, report_engine, report_error, report_fallback, report_notices
 from .environment import Environment
 from .errors import from_exception
 from .formats import render, style_of
@@ -115,6 +115,8 @@ def respond(request: Request, environment: Environment, output: Output) -> int:
         report_notices(result, request, environment)
     if request.flag("verbose"):
         report_engine(result, environment)
+    else:
+        report_fallback(result, request, environment)
     output.write(render(request, result, style))
     return DONE if result.ok else FAILED
 

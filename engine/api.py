@@ -25,7 +25,7 @@ from .eager.compile import Compiler
 from .evaluation import Evaluation, first_use
 from .outcome import Notice, Outcome
 from .plain import Binding, bare_integers, bind
-from .program.core import For, Node, While
+from .program.loops import contains_loop, outermost_loop
 from .program.lower import lower
 
 TYPE_CHECKING = False
@@ -292,7 +292,9 @@ class Program:
                 "give parts of it names",
             ) from None
         except MemoryError:
-            raise out_of_memory() from None
+            # Where in the loop it ran out is chance; a kernel names the loop too.
+            STATE.site = outermost_loop(self.core.body, STATE.site) or STATE.site
+            raise out_of_memory(limit=options.get("max_memory")) from None
         finally:
             STATE.running = False
             STATE.write = None
@@ -322,20 +324,6 @@ def begin(options: dict[str, Any]) -> None:
     if options.get("dtype") == "float32":
         STATE.default_float = FLOAT32
         STATE.weak_float = WEAK_FLOAT32
-
-
-def contains_loop(node: Any) -> bool:
-    """Whether a `for` or `while` statement is somewhere inside a node of the core program."""
-    pending = [node]
-    while pending:
-        item = pending.pop()
-        if item.__class__ in (list, tuple):
-            pending.extend(item)
-        elif isinstance(item, For | While):
-            return True
-        elif isinstance(item, Node):
-            pending.extend(getattr(item, name) for name in item.__slots__ if name != "site")
-    return False
 
 
 class deep_recursion:
@@ -384,7 +372,7 @@ def constant(text: str, name: str = "<constant>", **limits_in_force: Any) -> Bin
             evaluation = Evaluation(core, {}, None, {})
             value = evaluation.result_of({})
     except MemoryError:
-        raise out_of_memory() from None
+        raise out_of_memory(limit=limits_in_force.get("max_memory")) from None
     finally:
         RECORDERS.clear()
     if value.__class__ in (list, tuple):

@@ -266,6 +266,12 @@ class Evaluation:
                 self.outcome.reason = f"no kernel for {why}"
                 program.gives_way = False
                 return None
+            except BaseException:
+                if self.write is not None:
+                    from .eager.text import formatted
+
+                    program.kernels.write_unfinished(self.write, formatted)
+                raise
             break
         if found is None:
             self.outcome.reason = "the tape is done before a kernel would be compiled"

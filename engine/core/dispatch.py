@@ -457,6 +457,8 @@ def evaluate(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] 
                 return op.array(np, *values)
             return op.array(np, *values, **attributes)
         except MemoryError as fault:
+            if limits.is_last_straw(fault):
+                raise
             raise limits.out_of_memory(op, fault) from None
         except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, np.linalg.LinAlgError) as fault:
             raise array_fault(op, inputs, fault) from fault

@@ -102,13 +102,27 @@ def expect(op: Operation, values: list[Any]) -> None:
     allocate(count)
 
 
-def out_of_memory(op: Operation | None = None, fault: MemoryError | None = None) -> AdiffError:
+# An operation that asks for less than this part of the limit is not to blame for what others took before it.
+LITTLE = 8
+
+
+def is_last_straw(fault: MemoryError) -> bool:
+    """Whether an array that there is no memory for is a small one, so that it is the program that takes too much."""
+    limit = LIMITS.max_memory
+    return limit is not None and getattr(fault, "_total_size", limit) * LITTLE < limit
+
+
+def out_of_memory(
+    op: Operation | None = None, fault: MemoryError | None = None, limit: int | None = None
+) -> AdiffError:
+    """The error for memory that is not there: `limit` is the one that was in force, if it is so no more."""
     what = "the program" if op is None else op.name
-    limit = f" (limit {size_text(LIMITS.max_memory)})" if LIMITS.max_memory else ""
+    limit = limit or LIMITS.max_memory
+    within = f" (limit {size_text(limit)})" if limit else ""
     wanted = getattr(fault, "_total_size", None)  # NumPy's says what it could not have
     asked = f": it asked for {size_text(wanted)} at once" if wanted else ""
     advice = "raise the limit: --max-memory SIZE; for a derivative of a long loop, --checkpoint SIZE takes less"
-    return failure("E0602", f"{what} ran out of memory{limit}{asked}", advice)
+    return failure("E0602", f"{what} ran out of memory{within}{asked}", advice)
 
 
 def out_of_time(seconds: float) -> AdiffError:
@@ -186,14 +200,15 @@ class enforced:
             import resource
         except ImportError:  # not on Windows: hopeless shapes are refused, other allocations are not limited
             return
+        if size < 1 << 30:
+            # OpenBLAS starts its threads when NumPy is imported and dies loudly where it cannot: let it start now, before
+            # what is used is looked at, since that memory is none of the program's.
+            import numpy  # noqa: F401
         try:
             with open("/proc/self/status", encoding="ascii") as status:
                 used = next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmData"))
         except (OSError, StopIteration):
             used = 1 << 30
-        if size < 1 << 30:
-            # OpenBLAS starts its threads when NumPy is imported and dies loudly where it cannot: let it start now.
-            import numpy  # noqa: F401
         soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
         wanted = used + size + (64 << 20)
         if hard != resource.RLIM_INFINITY:

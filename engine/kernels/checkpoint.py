@@ -10,7 +10,6 @@ from __future__ import annotations
 from ..autodiff.checkpoint_sizes import most_iterations, shares
 from . import ir
 from .build import Builder
-from .emit import first_site
 from .ir import BOOL, INT, Array, Loop, ReverseLoop, Stack, Stmt, Var
 
 TYPE_CHECKING = False
@@ -66,7 +65,7 @@ class Checkpointed:
         def fill() -> None:
             most = min(most_iterations(self.block, self.slots), 1 << 62)
             failure = ("checkpoint_too_small", *self.sizes)
-            builder.append(ir.Check(self.loop.trips, 0, most + 1, first_site(self.loop.body), failure))
+            builder.append(ir.Check(self.loop.trips, 0, most + 1, self.loop.site, failure))
             whole = self.whole("add", self.loop.trips, self.block - 1)
             blocks = self.whole("int_floor_divide", whole, self.block)
             number, top, rest = Var(INT, "i"), Var(INT, "l"), Var(INT, "v")

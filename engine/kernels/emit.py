@@ -177,7 +177,11 @@ class Printer:
         # The memory slots of arrays, heads and logs.
         self.slots: dict[Any, int] = {}
         self.slot_sites: list[Site | None] = []
-        self.anywhere = first_site(kernel.body)
+        loops = [s.site for s in kernel.body if s.__class__ is ir.Loop and s.site is not None]
+        self.anywhere = loops[0] if loops else first_site(kernel.body)
+        # The place of the outermost loop of the program around what is printed, and that of every loop by its trips.
+        self.within: Site | None = None
+        self.around: dict[Var, Site | None] = {}
         self.sites: list[tuple[Site | None, tuple[Any, ...] | None]] = []
         for p in kernel.parameters:
             # An input keeps its own name where it can.
@@ -333,7 +337,10 @@ class Printer:
     def make_log(self, array: Array, level: int) -> None:
         room = self.beside(array, "room")
         for suffix, kind in (("at", INT), ("was", array.kind)):
-            self.line(level, f"{self.beside(array, suffix)} = {self.room((suffix, array), kind, room, self.anywhere)}")
+            self.line(
+                level,
+                f"{self.beside(array, suffix)} = {self.room((suffix, array), kind, room, self.within or self.anywhere)}",
+            )
 
     def keep(self, s: ir.Keep, level: int) -> None:
         name, index = self.name(s.array), bare(self.text(s.index))
@@ -361,6 +368,12 @@ class Printer:
         self.line(level, f"{self.name(s.var)} += {bare(self.text(s.value))}")
 
     def loop(self, s: ir.Loop, level: int) -> None:
+        outer = self.within
+        self.within = self.around[s.trips] = outer or s.site
+        self.forward_loop(s, level)
+        self.within = outer
+
+    def forward_loop(self, s: ir.Loop, level: int) -> None:
         for phi, initial, _ in s.carried:
             self.line(level, f"{self.name(phi)} = {bare(self.text(initial))}")
         counted = s.trips in self.trips or bool(s.stacks)
@@ -421,7 +434,8 @@ class Printer:
     def heads(self, s: ir.Loop, stack: Stack, room: str, level: int) -> None:
         """Memory for the heads of a loop, as many as `room` says."""
         count = room if stack.width == 1 else f"{room} * {stack.width}"
-        self.line(level, f"{self.name(stack)} = {self.room(stack, stack.kind, count, first_site(s.body))}")
+        site = self.within or first_site(s.body)
+        self.line(level, f"{self.name(stack)} = {self.room(stack, stack.kind, count, site)}")
 
     def copy(self, element: str, count: int, level: int) -> None:
         """A statement for each element."""
@@ -471,7 +485,10 @@ class Printer:
                 )
             else:
                 self.line(level + 1, f"{self.name(phi)} = {self.name(stack)}[{k}]")
+        outer = self.within
+        self.within = outer or self.around.get(s.trips)
         self.block(s.body, level + 1)
+        self.within = outer
 
     def if_(self, s: ir.If, level: int) -> None:
         condition = self.text(s.condition)

@@ -86,7 +86,8 @@ def call(entry: Entry, values: tuple[Any, ...]) -> tuple[Any, ...]:
         given = [address_of(v) if addressed else v for addressed, v in zip(entry.addressed, values)]
         status = entry.function(*frame.addresses, *given)
         if status:
-            raise Left(run[WHY], run[WHERE], run[NEEDED])
+            arrays = {k: array for (k, *_), array in zip(entry.arrays, made)}
+            raise Left(run[WHY], run[WHERE], run[NEEDED], arrays)
         results = frame.results
         return tuple([getattr(results, part) if part.__class__ is str else made[part] for part in entry.parts])
     finally:

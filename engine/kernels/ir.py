@@ -34,19 +34,22 @@ class Unsupported(Exception):
 class Left(Exception):
     """A kernel left before its end: `why`, `where` and a `number`, as record.py lists them."""
 
-    def __init__(self, why: int = 0, where: int = 0, number: int = 0) -> None:
+    def __init__(self, why: int = 0, where: int = 0, number: int = 0, arrays: dict[int, Any] | None = None) -> None:
         super().__init__(why, where, number)
         self.why = why
         self.where = where
         self.number = number
+        # The results that are arrays, as it left them, by their numbers.
+        self.arrays = arrays or {}
 
 
 class Stopped(BaseException):
     """A kernel was left at the place `where` because of a signal; its exception is the cause."""
 
-    def __init__(self, where: int) -> None:
+    def __init__(self, where: int, arrays: dict[int, Any]) -> None:
         super().__init__(where)
         self.where = where
+        self.arrays = arrays
 
 
 class Signed(Unsupported):

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from ..core.state import Site
     from .build import Builder
 
     Place = tuple[int, Any]
@@ -105,16 +106,17 @@ class Same:
 
 
 class Header:
-    """What drives a loop: a range and what is done with its counter, or a test."""
+    """What drives a loop, a range and what is done with its counter, or a test; and its place in the program."""
 
-    __slots__ = ("counter", "head", "test")
+    __slots__ = ("counter", "head", "site", "test")
 
     def __init__(
-        self, counter: Range | None, head: Callable[[Any], None] | None, test: Callable[[], Any] | None
+        self, counter: Range | None, head: Callable[[Any], None] | None, test: Callable[[], Any] | None, site: Site
     ) -> None:
         self.counter = counter
         self.head = head
         self.test = test
+        self.site = site
 
 
 def parts_of(builder: Builder, x: Any) -> Any:
@@ -200,14 +202,16 @@ class Loops(Control):
 
     def counted(
         self, counter: Range, frame: Frame, receive: Callable[[Any], None], run: Callable[[], None], changing: set[Any],
-        peeled: bool = False,
+        peeled: bool = False, site: Site | None = None,
     ) -> None:  # fmt: skip
-        why = self.tried(lambda: self.loop(Header(counter, receive, None), frame, run, changing))
+        """Run a body for each place of a range; `site` is that of the loop, if it is not where the program is."""
+        site = site or STATE.site
+        why = self.tried(lambda: self.loop(Header(counter, receive, None, site), frame, run, changing))
         if why is None:
             return
         if not counter.known:
             start, stop = self.whole((counter.start, counter.stop), str(why))
-            self.counted(Range(start, stop, counter.step), frame, receive, run, changing, peeled)
+            self.counted(Range(start, stop, counter.step), frame, receive, run, changing, peeled, site)
             return
         positions = counter.range()
         if len(positions) > MAX_UNROLL and (peeled or not why.peel):
@@ -219,7 +223,7 @@ class Loops(Control):
             return
         others = Range(counter.start + counter.step, counter.stop, counter.step)
         self.unrolled(
-            [positions[0]], frame, receive, run, lambda: self.counted(others, frame, receive, run, changing, True)
+            [positions[0]], frame, receive, run, lambda: self.counted(others, frame, receive, run, changing, True, site)
         )
 
     def while_(self, node: c.While, frame: Frame) -> None:
@@ -232,10 +236,12 @@ class Loops(Control):
         self.leave(frame, node.orelse)
 
     def repeat(
-        self, test: Callable[[], Any], frame: Frame, run: Callable[[], None], changing: set[Any], peeled: bool = False
-    ) -> None:
-        """Run a body while a condition holds."""
-        why = self.tried(lambda: self.loop(Header(None, None, test), frame, run, changing))
+        self, test: Callable[[], Any], frame: Frame, run: Callable[[], None], changing: set[Any], peeled: bool = False,
+        site: Site | None = None,
+    ) -> None:  # fmt: skip
+        """Run a body while a condition holds; `site` is that of the loop, if it is not where the program is."""
+        site = site or STATE.site
+        why = self.tried(lambda: self.loop(Header(None, None, test, site), frame, run, changing))
         if why is None:
             return
         condition = test()
@@ -243,7 +249,8 @@ class Loops(Control):
             return
         if peeled or not why.peel or condition is not True:
             raise why
-        self.unrolled([None], frame, lambda item: None, run, lambda: self.repeat(test, frame, run, changing, True))
+        again = lambda: self.repeat(test, frame, run, changing, True, site)  # noqa: E731
+        self.unrolled([None], frame, lambda item: None, run, again)
 
     def tried(self, run: Callable[[], None]) -> Mismatch | None:
         """Run something, or leave everything as it was and say what did not fit."""
@@ -292,7 +299,7 @@ class Loops(Control):
         """Run the body once on symbols: the loop and what it leaves, or None if the plan had to be changed."""
         builder = self.builder
         counter = header.counter
-        site = STATE.site
+        site = STATE.site = header.site
         for place, spec in plan.items():
             fresh_variables(spec)
             heap.put(place, self.at_head(spec))

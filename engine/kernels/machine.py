@@ -204,7 +204,7 @@ class Entry:
                 # A slot that this call needs less of than the last one may hold what another lacks.
                 spare.forget(self.owner)
                 return self(*values, memory=memory, patient=patient, started=started)
-            raise Left(run[WHY], run[WHERE], run[NEEDED])
+            raise Left(run[WHY], run[WHERE], run[NEEDED], arrays)
         return tuple([arrays[k] if k in arrays else getattr(results, name) for k, name in enumerate(self.fields)])
 
     def run_watched(
@@ -236,7 +236,7 @@ class Entry:
                 ctypes.pythonapi.PyErr_CheckSignals()
         except BaseException as cause:
             if run[STOP] and run[WHY] == STOPPED:
-                raise Stopped(run[WHERE]) from cause
+                raise Stopped(run[WHERE], arrays) from cause
             raise
         return status
 

@@ -1,8 +1,9 @@
 """What a program prints: text with values from the kernel in it.
 
 A kernel writes what is printed into rows of an array: which `print` it is, and the numbers in its text. The text is put
-together when the kernel is done and its answer stands, so a kernel that leaves, or an answer that is left to the tape,
-has printed nothing. The pieces of a text are plain data: a str, or (structure, conversion, format).
+together when the kernel is done and its answer stands, or when an error or a signal ends it: an array holds at all times
+how many lines there are. An answer that is left to the tape has printed nothing. The pieces of a text are plain data: a
+str, or (structure, conversion, format).
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ class Printed:
         self.width = width
         self.prints: list[Pieces] = []
         self.rows = Array(FLOAT, (0,), "lines")
-        self.count: Any = 0
+        self.count = Array(INT, (1,), "n")
         # The variables and arrays that are shown.
         self.shown: list[Any] = []
 
@@ -125,7 +126,8 @@ class Printed:
             builder.each(x.shape, store)
             place = builder.integer("add", place, prod(x.shape))
         self.prints.append(plain)
-        frame[LINES] = builder.integer("add", count, 1)
+        frame[LINES] = more = builder.integer("add", count, 1)
+        builder.append(ir.Store(self.count, 0, raw(more)))
 
     def finished(self, machine: Specialiser, block: list[ir.Stmt]) -> None:
         """Take the memory, in the program's statements, which are complete."""
@@ -138,9 +140,7 @@ class Printed:
             count = machine.frames[0][LINES]
             lines = count if count.__class__ is int else MAX_LINES
             self.rows.shape = (lines * self.width,)
-            block.insert(0, ir.Alloc(self.rows, False))
-            self.count = Var(INT, "n")
-            block.append(ir.Set(self.count, "copy", (raw(count),), None, None))
+            block[:0] = [ir.Alloc(self.rows, False), ir.Alloc(self.count, True)]
 
     @property
     def results(self) -> list[Any]:

@@ -33,7 +33,7 @@ WORTH_KEEPING = 0.02
 class Compiled:
     """A kernel ready to run: what is known of it, what is called, and what was compiled."""
 
-    __slots__ = ("built", "emitted", "entry", "lines", "reading")
+    __slots__ = ("built", "emitted", "entry", "lines", "reading", "unfinished")
 
     def __init__(self, built: Built, entry: Callable[..., tuple[Any, ...]], emitted: Emitted) -> None:
         self.built = built
@@ -43,6 +43,8 @@ class Compiled:
         self.lines: tuple[Any, int] | None = None
         # How its results were read when it ran last.
         self.reading: Reading | None = None
+        # Whether that was before an error or a signal ended it.
+        self.unfinished = False
 
     def write(self, write: Callable[[str], object], formatted: Callable[[Any, str | None, str], str]) -> None:
         """Write what the kernel printed when it ran last, its values as `formatted` gives them."""
@@ -50,6 +52,7 @@ class Compiled:
             from .printing import text_of
 
             (rows, count), self.lines = self.lines, None
+            self.unfinished = False
             for line in text_of(rows, count, self.built.printed, formatted):
                 write(line)
 
@@ -95,7 +98,6 @@ def run(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
         if not values[position].is_integer():
             raise Unsupported("a range of a broken number")
     results = called(compiled, values)
-    compiled.lines = None
     if built.whole:
         value, is_whole, *rest = results
         results = (int(value) if is_whole else value, *rest)
@@ -115,13 +117,14 @@ def run(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
     if built.printed is not None:
         *rest, rows, count = results
         results = tuple(rest)
-        compiled.lines = rows, count
+        compiled.lines = rows, count[0]
     return results
 
 
 def called(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
     """The results of a kernel as it gives them. Raises Unsupported, or the error for which it left."""
     emitted = compiled.emitted
+    compiled.lines, compiled.unfinished = None, False
     # What takes but a moment is not worth a thread, which is what signals need.
     patient = surely_quick(compiled.built, values, emitted.heaviest)
     try:
@@ -129,11 +132,23 @@ def called(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
     except Left as left:
         from .failures import error_of
 
-        raise error_of(left, emitted) from None
+        error = error_of(left, emitted)
+        if error.__class__ is not Unsupported:
+            keep_lines(compiled, left.arrays)
+        raise error from None
     except Stopped as stopped:
         from .failures import interruption
 
+        keep_lines(compiled, stopped.arrays)
         raise interruption(stopped, emitted) from None
+
+
+def keep_lines(compiled: Compiled, arrays: dict[int, Any]) -> None:
+    """What a kernel had printed when it was ended, from its results that are arrays."""
+    built = compiled.built
+    if built.printed is not None and arrays:
+        place = len(compiled.emitted.results) - (1 if built.noted else 0) - 1
+        compiled.lines, compiled.unfinished = (arrays[place - 1], arrays[place][0]), True
 
 
 class Kernels:
@@ -261,6 +276,14 @@ class Kernels:
             return unpacked(value, built.structure), gradients, compiled
         return reshaped(value, built.shape), gradients, compiled
 
+    def write_unfinished(
+        self, write: Callable[[str], object], formatted: Callable[[Any, str | None, str], str]
+    ) -> None:
+        """Write what the kernel that an error or a signal has ended had printed by then."""
+        for compiled in self.compiled.values():
+            if compiled.unfinished:
+                compiled.write(write, formatted)
+
     def source_text(self, values: dict[str, Any], sources: Sequence[str] | None) -> str:
         """The source of the kernel of the value, or of value and gradient, with what it calls. Raises Unsupported."""
         from .construct import build
@@ -292,7 +315,8 @@ class Kernels:
             if not always and not self.may_compile:
                 return None
             start = time.perf_counter()
-            self.built[key] = self.attempt(make)
+            with memory_of_adiff():
+                self.built[key] = self.attempt(make)
             # Not one that more is to be known for, which is asked again in a moment.
             if self.built[key].__class__ is Unsupported and time.perf_counter() - start > WORTH_KEEPING:
                 store.save(key, {"refused": str(self.built[key])})

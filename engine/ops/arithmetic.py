@@ -170,6 +170,14 @@ def _power(a: Any, b: Any) -> Any:
 
 def _power_array(np: Any, a: Any, b: Any) -> Any:
     if np.asarray(a).dtype.kind in "iu" and np.asarray(b).dtype.kind in "iu" and np.any(np.less(b, 0)):
+        if np.ndim(a) == np.ndim(b) == 0:
+            # Tensors without axes come here too, and 0 of Python's integers, whose other negative powers are floats.
+            why = (
+                "0 cannot be raised to a negative power"
+                if a == 0
+                else "an integer cannot be raised to a negative power"
+            )
+            raise failure("E0401", why, "write a float for inf: 0.0**x" if a == 0 else "write cast(x, float64)")
         raise failure("E0401", "an integer tensor cannot be raised to a negative power", "write cast(x, float64)")
     return np.power(a, b)
 

@@ -44,7 +44,7 @@ def rows(
             outcome.timings["rows"] = time.perf_counter() - start
             return results.into(outcome)
     except MemoryError:
-        raise limits.out_of_memory() from None
+        raise limits.out_of_memory(limit=options.get("max_memory")) from None
     finally:
         STATE.running = False
         STATE.tally = None

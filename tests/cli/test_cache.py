@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -75,6 +76,33 @@ def test_a_folder_that_cannot_be_used_is_reported(answer: Answer, tmp_path: Path
         found = json.loads(answer("cache", "--json", ADIFF_CACHE_DIR=str(tmp_path / place)))
         assert found["problem"] == problem, place
     assert "problem\tit is no folder" in answer("cache", ADIFF_CACHE_DIR=str(tmp_path / "file"))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc lets nobody make a folder, whatever its permissions say")
+def test_a_file_system_that_refuses_is_found_by_trying(adiff: Callable[..., Completed], tmp_path: Path) -> None:
+    for folder, problem in (("/proc/none", "it cannot be made"), ("/proc", "it cannot be written to")):
+        shown = adiff("cache", ADIFF_CACHE_DIR=folder).stdout
+        assert f"problem\t{problem}" in shown
+        told = adiff("grad", "x**2", "--at", "x=2", "-v", ADIFF_CACHE_DIR=folder)
+        assert told.stdout == "4.0\n"
+        assert told.stderr.splitlines()[-1] == f"cache: nothing is kept in {folder}: {problem}"
+    assert "cache:" not in adiff("grad", "x**2", "--at", "x=2", "-v", ADIFF_CACHE_DIR=str(tmp_path)).stderr
+    # Trying leaves nothing behind.
+    adiff("cache", ADIFF_CACHE_DIR=str(tmp_path / "none"))
+    assert not (tmp_path / "none").exists()
+    assert not any(path.name.startswith(".adiff") for path in tmp_path.iterdir())
+
+
+def test_a_kernel_that_is_asked_for_and_cannot_be_is_said(adiff: Callable[..., Completed]) -> None:
+    for text, told in (
+        ("len(str(x))", "notice: --engine kernel: the tape answered: no kernel for len of this\n"),
+        ("x**2", ""),
+    ):
+        for format in ("plain", "json"):
+            command = ("value", text, "--at", "x=2.5", "--engine", "kernel", "--format", format)
+            assert adiff(*command).stderr == told
+            assert adiff(*command, "-q").stderr == ""
+    assert adiff("value", "len(str(x))", "--at", "x=2.5", "--engine", "tape").stderr == ""
 
 
 @pytest.mark.skipif(os.name != "posix" or os.getuid() == 0, reason="root removes what it likes")

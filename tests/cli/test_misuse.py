@@ -48,6 +48,8 @@ MISUSES = [
     (["partition", "[1]", "[0]"], 2, "missing argument 'N'"),
     (["run"], 2, "missing argument 'FILE'"),
     (["batch", "a", "b"], 2, "extra argument"),
+    (["run", "-f", "rosenbrock.adiff"], 2, "takes the file as its argument: adiff run FILE"),
+    (["batch", "--file", "lines.txt"], 2, "takes the file as its argument: adiff batch FILE"),
     (["tape", "x", "--at", "x=1", "--graph", "svg"], 2, "is not one of dot, mermaid"),
     (["jvp", "x", "--at", "x=1"], 2, "--tangent"),
     (["hvp", "x", "--at", "x=1"], 2, "--vector"),
@@ -67,6 +69,9 @@ MISUSES = [
     # Evaluation.
     (["value", "x + y", "--at", "x=[1,2],y=[1,2,3]"], 1, "^"),
     (["value", "x[5]", "--at", "x=[1,2]"], 1, "^"),
+    (["value", "0**-2"], 1, "0 cannot be raised to a negative power"),
+    (["value", "int32(2)**int32(-2)"], 1, "an integer cannot be raised to a negative power"),
+    (["value", "[2]**-2"], 1, "an integer tensor cannot be raised to a negative power"),
     (["run", "assert.adiff"], 1, "^"),
     (["value", "float32(1) + float64(1)"], 1, "cast"),
     (["partition", "[10,20]", "[0,2]", "2"], 1, "partitions[1] = 2"),

@@ -138,6 +138,23 @@ def test_a_budget_does_not_change_what_a_program_is_worth() -> None:
 LONG_LOOP = "y = x\nfor i in range(n):\n    y = sin(y) + i * 1e-9\ny"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [LONG_LOOP, "y = x\nk = 0\nwhile k < n:\n    k = k + 1\n    y = sin(y)\ny",
+     "a = zeros(3) + x\nfor i in range(n):\n    a[i % 3] = sin(a[(i + 1) % 3])\nsum(a)"],
+)  # fmt: skip
+def test_both_tiers_refuse_at_the_loop(text: str) -> None:
+    found = {}
+    for engine, size in (("tape", 150), ("kernel", 20)):
+        with pytest.raises(adiff.AdiffError) as caught:
+            adiff.program(text).evaluate("grad", {"x": 1.0, "n": 20_000}, ["x"], engine=engine, checkpoint=size)
+        span = caught.value.span
+        assert span is not None
+        found[engine] = caught.value.code, text[span.start : span.end]
+    assert found["kernel"] == found["tape"]
+    assert found["tape"][1] in ("range(n)", "k < n")
+
+
 @pytest.mark.parametrize(("engine", "least"), [("tape", 150), ("kernel", 20)])
 def test_a_size_with_which_the_sweep_would_never_end_is_refused(engine: str, least: int) -> None:
     program = adiff.program(LONG_LOOP)

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
 from typing import Any
 
 import adiff
 import numpy as np
 import pytest
+from adiff.engine import evaluation
 
 POINT: dict[str, Any] = {"x": 0.75, "n": 7, "v": np.array([1.5, 2.0, -3.25])}
 
@@ -102,3 +108,71 @@ def test_compiled() -> None:
         assert found.engine == "kernel"
         assert lines == ["step 0: 0.50\n", "step 100: 50.50\n", "step 200: 100.50\n"]
         assert found.value == 150.0
+
+
+def never(*arguments: Any) -> Any:
+    raise AssertionError("the tape was to have no part in it")
+
+
+COUNTING = """
+y = x
+for i in range(n):
+    y = y * 0.5 + x
+    if i % 100 == 0 and i < 500:
+        print("at", i, y)
+    if i == k:
+        assert y < 0, "no"
+y
+"""
+
+
+@pytest.mark.parametrize("command", ["run", "grad"])
+def test_lines_come_before_the_error_that_ends_a_kernel(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = adiff.program(COUNTING)
+    wrt = ["x"] if command == "grad" else None
+    expected = [f"at {i} {y}\n" for i, y in ((0, 1.5), *((i, 2.0) for i in (100, 200)))]
+    for engine in ("tape", "kernel", "kernel"):
+        if engine == "kernel":
+            monkeypatch.setattr(evaluation.Evaluation, "execute", never)
+        lines: list[str] = []
+        with pytest.raises(adiff.AdiffError, match="assertion failed: no") as caught:
+            program.evaluate(command, {"x": 1.0, "n": 1000, "k": 250}, wrt, engine=engine, write=lines.append)
+        assert caught.value.span is not None
+        assert lines == expected, engine
+    # What was not asked for then is not there later.
+    with pytest.raises(adiff.AdiffError):
+        program.evaluate(command, {"x": 1.0, "n": 1000, "k": 450}, wrt, engine="kernel")
+    lines = []
+    program.evaluate(command, {"x": 1.0, "n": 120, "k": 2000}, wrt, engine="kernel", write=lines.append)
+    assert lines == expected[:2]
+
+
+def timeout(run: Callable[..., Any]) -> None:
+    with pytest.raises(adiff.AdiffError, match="the time limit"):
+        run(timeout=0.3)
+
+
+def ctrl_c(run: Callable[..., Any]) -> None:
+    def send() -> None:
+        time.sleep(0.3)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=send)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        run()
+    thread.join()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.parametrize("end", [timeout, ctrl_c])
+def test_lines_are_there_when_a_signal_ends_a_kernel(
+    end: Callable[[Callable[..., Any]], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = adiff.program(COUNTING)
+    at = {"x": 1.0, "n": 120, "k": -1}
+    program.evaluate("run", at, engine="kernel", write=lambda text: None)  # so that only the kernel takes time
+    monkeypatch.setattr(evaluation.Evaluation, "execute", never)
+    lines: list[str] = []
+    end(lambda **options: program.evaluate("run", {**at, "n": 10**12}, engine="kernel", write=lines.append, **options))
+    assert lines == [f"at {i} {2.0 if i else 1.5}\n" for i in range(0, 500, 100)]
