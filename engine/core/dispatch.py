@@ -153,7 +153,7 @@ def path_ends(values: Any, reason: str, site: Any = None) -> None:
 
 def counted(x: Any) -> Any:
     """The integer that a differentiated bare integer (`--at n=5`) still is where things are counted; else `x` itself."""
-    if x.__class__ is Tensor and x.dtype is WEAK_COUNT and x.value == int(x.value):
+    if x.__class__ is Tensor and x.dtype is WEAK_COUNT and not x.ndim and x.value == int(x.value):
         path_ends((x,), "a place where it counts as an integer")
         return int(x.value)
     return x
@@ -287,9 +287,8 @@ def tensor_of_list(items: Any) -> Any:
 
 def operand_dtype(x: Any) -> DType:
     """The dtype of what `as_operand` gives."""
-    found = x.dtype if x.__class__ is Tensor else raw_dtype(x)
-    assert found is not None
-    return found
+    found: DType | None = x.dtype if x.__class__ is Tensor else raw_dtype(x)
+    return x.dtype if found is None else found  # type: ignore[no-any-return]  # None: a symbol of the compiler
 
 
 def common_dtype(op: Operation, dtypes: list[DType]) -> DType:
@@ -377,7 +376,11 @@ def apply(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | N
     for x in inputs:
         if x.__class__ not in ORDINARY and hasattr(x, "as_symbol"):
             return x.as_symbol(op, inputs, attributes)
-    inputs = tuple([as_operand(x, op) for x in inputs])
+    operands = tuple([as_operand(x, op) for x in inputs])
+    for given, x in zip(inputs, operands):
+        if x is not given and hasattr(x, "as_symbol"):  # a list of symbols
+            return x.as_symbol(op, operands, attributes)
+    inputs = operands
     computed, dtype = result_dtypes(op, [operand_dtype(x) for x in inputs], attributes)
     value = evaluate(op, inputs, attributes, computed)
     if value.__class__ is float and dtype.__class__ is DType and dtype.kind == "i":

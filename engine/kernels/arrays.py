@@ -76,6 +76,8 @@ def constant_array(builder: Builder, value: Any) -> Lazy:
     """A NumPy array that the program holds as a constant."""
     import numpy as np
 
+    if value.__class__ is complex:
+        raise Unsupported("a complex number for an array of real ones")
     if value.dtype.kind not in "fib":
         raise Unsupported(f"an array of dtype {value.dtype}")
     if not value.ndim:

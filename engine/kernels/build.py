@@ -506,6 +506,8 @@ class Builder:
             from .data_shaped import data_shaped
 
             return data_shaped(self, op.name, inputs, attributes or {})
+        if op.name == "bincount" or (op.name == "jax.ops.segment_sum" and (len(inputs) < 3 or inputs[2] is None)):
+            raise Unsupported(f"{op.name}, whose result is as long as the largest of its numbers says")
         if op.name == "complex" or any(map(has_complex, inputs)) or makes_complex(op, attributes):
             from .complex_rows import apply_complex
 

@@ -380,6 +380,8 @@ def apply_complex(builder: Builder, op: Operation, inputs: tuple[Any, ...], attr
     """A row of which an operand or the result is complex. Raises Unsupported for rows without a formula here."""
     for x in {id(x): x for x in inputs if x.__class__ is Pair}.values():
         used(x)
+    if op.name == "constant":
+        raise Unsupported("a complex number with a dtype of its own")
     if op.function is None and op.name not in ("complex", "cast", "strong_multiply"):
         inputs = meeting(builder, inputs, op.skip)
     if op.name in SMOOTH or op.name in RULED:

@@ -311,6 +311,8 @@ class Expressions:
 
             return row(self, op, args, keywords)
         inputs, attributes = op.bind(args, keywords)
+        if op.name == "arange":
+            inputs = tuple(self.whole(x, "an arange of what is computed") for x in inputs)
         if op.name in ("boolean_mask", "dynamic_partition"):
             found = self.parts(op.name, list(inputs), attributes or {})
             if found is not None:

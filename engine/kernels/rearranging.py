@@ -47,7 +47,10 @@ class Rearranging(Loops):
     def roll(self, x: Any, shift: Any, axis: Any) -> Any:
         """x with its elements moved on, those at the end coming back at the start."""
         x = lazy(self.builder, x)
+        if any(s.__class__ is not int for s in (shift if shift.__class__ in (list, tuple) else [shift])):
+            raise Unsupported("a roll by what is no integer")
         if axis is None:
+            shift = sum(shift) if shift.__class__ in (list, tuple) else shift
             flat = reshape_row(self.builder, (x,), {"shape": -1})
             return reshape_row(self.builder, (self.roll(flat, shift, 0),), {"shape": x.shape})
         axes = axis if axis.__class__ in (list, tuple) else [axis]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ..core.tensor import OPERATORS
 from .build import Lazy
+from .ir import Unsupported
 from .routines import Routines
 from .sorting import Sorting
 
@@ -115,6 +116,8 @@ class Rotating(Sorting, Routines):
     def matrix_rank(self, x: Any, tol: Any) -> Any:
         """The number of singular values above rounding, or above `tol`."""
         x = self.settled(x)
+        if x.ndim < 2 or tol.__class__ in (list, tuple):
+            raise Unsupported("matrix_rank of this")
         self.leave_unless_finite(x)
         s = (self.svd_by_lapack(x) if self.builder.signed else self.singular(x, False))[1]
         size = EPSILON * max(x.shape[-2:])

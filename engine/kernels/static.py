@@ -128,9 +128,9 @@ def sum_(machine: Specialiser, x: Any, start: Any = None, axis: Any = None, **op
 def decided(name: str, stop: bool) -> Callable[..., Any]:
     """`any` and `all`."""
 
-    def run(machine: Specialiser, x: Any, **options: Any) -> Any:
-        if x.__class__ in (Lazy, Selected) or options:
-            return machine.apply_row(NAMES[name], [x], options)
+    def run(machine: Specialiser, x: Any, axis: Any = None, keepdims: Any = False) -> Any:
+        if x.__class__ in (Lazy, Selected) or axis is not None:
+            return machine.apply_row(NAMES[name], [x], {"axis": axis, "keepdims": keepdims})
 
         def both(found: Any, item: Any) -> Any:
             here = machine.truth(item)

@@ -8,7 +8,7 @@ from ..core.errors import failure
 from ..core.operation import Singular, composite, elementwise, rule
 from ..core.tensor import OPERATORS
 from . import special_scalar
-from .arithmetic import choose, divide, everywhere, greater, where_select
+from .arithmetic import choose, divide, everywhere, greater, multiply, where_select
 from .exponential import exp, hypot, sigmoid, sigmoid_of_array, sigmoid_of_float, softplus, sqrt, square, tanh
 from .rounding import absolute
 from .special import ndtr, normal_density
@@ -93,10 +93,18 @@ leaky_relu_hundredth = composite(
     internal=True, doc="leaky_relu with the default slope 0.01 of JAX and PyTorch.",
     example=("leaky_relu_hundredth(-2.0)", -0.02),
 )  # fmt: skip
+
+
+def _elu(np: Any, x: Any, alpha: Any) -> Any:
+    if alpha.__class__ in (list, tuple):
+        raise failure("E0304", "elu: alpha is a number, not a list", "for several: where(x > 0, x, alpha*expm1(x))")
+    return np.where(x > 0, x, alpha * np.expm1(np.minimum(0, x)))
+
+
 elu = elementwise(
     "elu", "x | alpha=1.0", [lambda y, x, alpha: choose(x > 0, 1.0, alpha * exp(choose(x > 0, 0.0, x)))],
-    scalar=lambda x, alpha: x if x > 0 else alpha * math.expm1(x),
-    array=lambda np, x, alpha: np.where(x > 0, x, alpha * np.expm1(np.minimum(0, x))), dtype="float", accepts="bif",
+    scalar=lambda x, alpha: x if x > 0 and alpha.__class__ not in (list, tuple) else alpha * math.expm1(x),
+    array=_elu, dtype="float", accepts="bif",
     kernel="({0} if {0} > 0.0 else {alpha} * math.expm1({0}))",
     domain=[(-3, 3)],
     doc="x where it is positive, else alpha*(exp(x) - 1).", example=("elu(2.0)", 2.0),
@@ -220,7 +228,7 @@ gelu_jax = composite(
 quick_gelu = composite(
     "quick_gelu",
     "x",
-    lambda x: x * sigmoid(1.702 * x),
+    lambda x: x * sigmoid(multiply(1.702, x)),
     domain=[(-3, 3)],
     doc="x*sigmoid(1.702*x).",
     example=("quick_gelu(0.0)", 0.0),

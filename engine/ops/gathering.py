@@ -7,6 +7,8 @@ duplicates.
 
 from __future__ import annotations
 
+import math
+
 from ..core import limits
 from ..core.dispatch import as_operand
 from ..core.errors import failure, plural
@@ -312,10 +314,14 @@ def _one_hot(
     import numpy as np
 
     labels = integers("one_hot", "indices", indices)
-    limits.allocate(labels.size * depth)
-    place = axis_of("one_hot", axis, labels.ndim + 1)
-    grid = np.arange(depth).reshape([-1 if i == place else 1 for i in range(labels.ndim + 1)])
-    mask = mask_tensor(np.expand_dims(labels, place) == grid)
+    shape = shape_of(labels)
+    limits.allocate(math.prod(shape) * depth)
+    place = axis_of("one_hot", axis, len(shape) + 1)
+    grid = np.arange(depth).reshape([-1 if i == place else 1 for i in range(len(shape) + 1)])
+    if is_symbol(labels):
+        mask = OPERATORS["equal"](OPERATORS["expand_dims"](labels, axis=place), whole_tensor(grid))
+    else:
+        mask = mask_tensor(np.expand_dims(labels, place) == grid)
     chosen = OPERATORS["where"](mask, 1.0 if on_value is None else on_value, 0.0 if off_value is None else off_value)
     return chosen if dtype is None else OPERATORS["cast"](chosen, dtype=as_dtype(dtype))
 

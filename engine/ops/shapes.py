@@ -240,6 +240,9 @@ def _roll_back(g: Any, y: Any, x: Any, shift: Any, axis: Any) -> Any:
 
 
 def _roll(np: Any, x: Any, shift: Any, axis: Any) -> Any:
+    for one in shift if shift.__class__ in (list, tuple) else (shift,):
+        if one.__class__ is not int:
+            raise failure("E0304", f"roll: a shift is an integer, not {one!r}")
     if axis is not None:
         axes_of("roll", list(dict.fromkeys(axis)) if axis.__class__ in (list, tuple) else axis, np.ndim(x))
     return np.roll(x, shift, axis if axis is None or axis.__class__ is int else tuple(axis))

@@ -173,6 +173,8 @@ def integers(name: str, what: str, x: Any) -> Any:
 
     Raises AdiffError E0301 that names the dtype and the cast.
     """
+    if x.__class__ in (list, tuple):
+        x = as_operand(x)
     if is_symbol(x) and x.dtype.kind == "i":
         return x
     values = ndarray(x)
