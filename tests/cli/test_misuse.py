@@ -71,7 +71,7 @@ MISUSES = [
     (["value", "x[5]", "--at", "x=[1,2]"], 1, "^"),
     (["grad", "elu(x, [1, 2])", "--at", "x=1.0"], 1, "elu: alpha is a number, not a list"),
     (["grad", "roll(x, 0.5)", "--at", "x=[1.0, 2.0]"], 1, "roll: a shift is an integer, not 0.5"),
-    (["grad", "gelu(x, n * ones(2))", "--at", "x=0.5,n=3"], 1, "gelu: approximate="),
+    (["grad", "gelu(x, where([x > 0], n, 3))", "--at", "x=0.5,n=3"], 1, "gelu: approximate=[3.0]"),
     (["value", "0**-2"], 1, "0 cannot be raised to a negative power"),
     (["value", "int32(2)**int32(-2)"], 1, "an integer cannot be raised to a negative power"),
     (["value", "[2]**-2"], 1, "an integer tensor cannot be raised to a negative power"),
