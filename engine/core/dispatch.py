@@ -288,7 +288,7 @@ def tensor_of_list(items: Any) -> Any:
 def operand_dtype(x: Any) -> DType:
     """The dtype of what `as_operand` gives."""
     found: DType | None = x.dtype if x.__class__ is Tensor else raw_dtype(x)
-    return x.dtype if found is None else found  # type: ignore[no-any-return]  # None: a symbol of the compiler
+    return x.dtype if found is None else found  # None: a symbol of the compiler
 
 
 def common_dtype(op: Operation, dtypes: list[DType]) -> DType:
