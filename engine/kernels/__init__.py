@@ -13,7 +13,8 @@ inputs, structures, whole                    what a kernel is specialised to; re
 activity                                     what needs a cotangent, and what a tape would follow
 fuse                                         loops over one range as one, without the arrays between them
 dear                                         what the reverse sweep had better load than compute again
-adjoint, bodies, products                    the reverse sweep, by source transformation
+adjoint, cotangents                          the reverse sweep, by source transformation: through blocks and loops; what rows give
+bodies, renaming, products                   what it asks of blocks, blocks again, products of cotangents and partials
 checkpoint                                   long loops in bounded memory
 tangent                                      forward mode, of adjoints too
 nested; tapes, asked; customs                derivatives inside programs: of functions; of blocks; rules of the program's

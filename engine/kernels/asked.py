@@ -6,12 +6,12 @@ from ..core.state import STATE
 from ..core.tensor import OPERATORS
 from . import ir
 from .activity import dependencies, surely_reached
-from .adjoint import Adjoint
 from .bodies import changed_in_place
 from .build import Lazy, Sym, raw
 from .differentiated import Differentiated, Leaves, few
 from .ir import FLOAT, Array, Unsupported, Var
 from .regions import ruled
+from .renaming import renamed
 from .statements import everything
 from .values import List, Variable, flatten, rebuild
 
@@ -183,7 +183,7 @@ class Asked(Differentiated):
         assert block is not None
         if self.copied:
             names: dict[Any, Any] = {}
-            self.block = Adjoint(set(), set()).renamed([*self.record[start:], *extra], names)
+            self.block = renamed([*self.record[start:], *extra], names)
             return names.get(y, y)
         self.block = [*block[self.first + start : self.stop], *extra]
         del block[self.first + start : self.stop]
