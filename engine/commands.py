@@ -45,7 +45,7 @@ def run(evaluation: Evaluation) -> None:
 
 
 def grad(evaluation: Evaluation) -> None:
-    from .autodiff.tape import gradient, seed_for
+    from .autodiff.tape import gradient, seed_for, unused_in
     from .eager.tapes import unconnected_reason_of
 
     sources = evaluation.sources()
@@ -61,11 +61,12 @@ def grad(evaluation: Evaluation) -> None:
             evaluation.end_site(),
         )
     log = tape.log.copy() if tape.breaks or len(tape.log) < 4000 else None
+    unused = unused_in(tape, tensors) if log is None else set()
     gradients = gradient(tape, [y], [seed_for(y)], [[x] for x in tensors], consume=True)
     evaluation.outcome.gradients = {}
     for name, x, g in zip(evaluation.names, tensors, gradients):
         if g is None and x.dtype.differentiable:
-            reason, site = unconnected_reason_of(tape, log, x, [x], [y])
+            reason, site = unconnected_reason_of(tape, [] if x in unused else log, x, [x], [y])
             STATE.notify("N0502", f"{name}: the gradient is None: {reason}", site or evaluation.end_site())
         evaluation.outcome.gradients[name] = shaped(g, x)
     structured = evaluation.structured

@@ -11,6 +11,8 @@ recorded scalar operation costs four references and its result. The sweep pops w
 
 from __future__ import annotations
 
+from itertools import islice
+
 from ..core.dispatch import ARITHMETIC_FAULTS, add_mark, follows, plain, site_for, tensor
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor, Token, shape_of
@@ -95,7 +97,7 @@ def describe_break(op: Operation, out: Any) -> str:
         return "stop_gradient"
     if op.name == "cast":
         return f"the cast to {out.dtype.name if out.__class__ is Tensor else 'bool'}"
-    if op.derivative == "none" and op.reason:
+    if op.derivative == "none" and op.reason and op.name not in ASIDE:
         return f"{op.name} ({op.reason})"
     return op.name
 
@@ -313,3 +315,22 @@ def unconnected_reason(tape: Tape, log: list[Any], sources: Sequence[Tensor]) ->
         place = next((place for place in on_the_way if place.reason not in ASIDE), on_the_way[0])
         return place.reason, place.site
     return ("used" if used else "unused"), None
+
+
+def unused_in(tape: Tape, sources: Sequence[Tensor]) -> set[Tensor]:
+    """The sources that no record takes. Where every one is taken early, the log is left early."""
+    pending = set(sources)
+    log = tape.log
+    for a, b in zip(islice(log, 1, None, 4), islice(log, 2, None, 4)):
+        if a.__class__ is tuple:
+            if b is not None and REPLAY in b:
+                return set()  # nobody knows what it will sweep
+            pending.difference_update([x for x in a if x.__class__ is Tensor])
+        else:
+            if a.__class__ is Tensor:
+                pending.discard(a)
+            if b.__class__ is Tensor:
+                pending.discard(b)
+        if not pending:
+            break
+    return pending

@@ -10,6 +10,7 @@ pairs, complex_rows                          complex numbers, as pairs of real o
 strength                                     integers with a dtype of their own, which meet no floats
 inputs, structures, whole                    what a kernel is specialised to; results that are lists, tuples and dicts, or
                                              integers on some paths
+following, connection, paths                 which inputs a run reaches the result from, and where the paths of others end
 activity                                     what needs a cotangent, and what a tape would follow
 fuse                                         loops over one range as one, without the arrays between them
 dear                                         what the reverse sweep had better load than compute again

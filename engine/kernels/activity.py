@@ -132,7 +132,7 @@ def surely_reached(
     The two differ for a carried variable that the first iteration connects. The loops in `running` are taken to run.
     """
     known: set[Any] = set(sources)
-    # A list's element is connected only if that element is; a tensor's if any is.
+    # A list's element is connected only if that element is; a tensor's if any is, until another takes its place.
     doubtful: set[Any] = set()
     later: set[Any] = set()
 
@@ -150,7 +150,7 @@ def surely_reached(
             elif isinstance(s, ir.Store | ir.AddTo):
                 if has(s.value):
                     known.add(s.array)
-                elif s.array.role == "list":
+                elif s.array.mixed:
                     doubtful.add(s.array)
             elif s.__class__ is ir.Region:
                 if region_carries(s) and any(map(has, arguments(s))):
@@ -177,10 +177,11 @@ def surely_reached(
         arrays = {x for x in known if x.__class__ is Array}
         while True:
             before = set(known)
+            doubts = len(doubtful)
             known.update(phi for phi, _, _ in candidates)
             walk(s.body)
             kept = [entry for entry in candidates if has(entry[2])]
-            if len(kept) == len(candidates):
+            if len(kept) == len(candidates) and len(doubtful) == doubts:
                 break
             # The values that an iteration hands on decide about the next one.
             known.clear()

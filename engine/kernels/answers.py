@@ -58,6 +58,7 @@ class Derivatives:
             plain = simplify(ir.Kernel(lowered.kernel.parameters, list(lowered.kernel.body), [lowered.value]))
             built = make(lowered)
             built.outline = outline(plain)
+            self.kernels.explicable(built, self.spec, self.sources)
             if command in ("jvp", "vjp", "hvp"):
                 built.passes = COMMAND_WORK[command]
             return built
@@ -83,7 +84,8 @@ class Derivatives:
         compiled.reading = Reading(compiled.built, command, self.sources, self.spec, moved, mode)
         for x in compiled.reading.tangents(results):
             leave_nan(x)
-        return compiled.reading(results, self.given)
+        with compiled.reading.looking(lambda: self.kernels.paths(self.spec, self.sources, self.given)):
+            return compiled.reading(results, self.given)
 
     def jvp(self, tangents: dict[str, Any]) -> Found | None:
         """The value and its tangent."""

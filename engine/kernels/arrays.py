@@ -55,6 +55,7 @@ def array_of_list(builder: Builder, items: list[Any], role: str = "local") -> La
         raise Unsupported("a list of booleans and numbers")
     kind = join(list(kinds))
     array = Array(kind, (len(parts), *shape), role=role)
+    builder.listed(array)
     builder.append(ir.Alloc(array, False))
     size = 1
     for n in shape:

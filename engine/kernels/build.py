@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from ..core.state import Site
     from ..core.tensor import Tensor
+    from .following import Follower
 
 NUMBERS = (float, int, bool)
 DTYPES = {FLOAT: FLOAT64, INT: INT64, BOOL: BOOL_DTYPE}
@@ -252,6 +253,8 @@ class Builder:
         self.constants: dict[Any, Array] = {}
         self.root = self.block
         self._arrays: Any = None
+        # What notes which inputs a tape would follow, in a kernel that is made for that alone (following.py).
+        self.follower: Follower | None = None
         self.meets: Callable[[Any, Any], None] | None = None
 
     @property
@@ -319,6 +322,8 @@ class Builder:
         if self.strong and statement.__class__ in (ir.Store, ir.AddTo) and statement.value in self.strong:
             self.keep_strong(statement.array)
         self.block.append(statement)
+        if self.follower is not None and not self.follower.inside:
+            self.follower.seen(statement)
 
     def keep_strong(self, array: Array) -> None:
         """Note that an array is given integers with a dtype of their own."""
@@ -361,7 +366,7 @@ class Builder:
 
     def to_bool(self, x: Any) -> Any:
         if x.__class__ is Sym:
-            return x if x.kind == BOOL else self.emit("not_equal", (x, 0), BOOL)
+            return x if x.kind == BOOL else self.aside(lambda: self.emit("not_equal", (x, 0), BOOL))
         return bool(x)
 
     def interval(self, x: Any) -> tuple[int, int]:
@@ -493,8 +498,28 @@ class Builder:
         from .strength import result_dtype, strengthened
 
         dtype = result_dtype(self, op, inputs, attributes)
-        found = self.applied(op, inputs, attributes)
+        if self.follower is None or self.follower.inside:
+            found = self.applied(op, inputs, attributes)
+        else:
+            found = self.follower.apply(op, inputs, lambda: self.applied(op, inputs, attributes))
         return found if dtype is None else strengthened(self, found, dtype)
+
+    def indexed(self, x: Lazy, run: Callable[[], Any]) -> Any:
+        """The part of a tensor that `run` gives."""
+        if self.follower is None or self.follower.inside:
+            return run()
+        return self.follower.row(list(self.follower.operands(x)), True, run)
+
+    def renewed(self, array: Array) -> None:
+        """Note that all of an array is written anew."""
+        if self.follower is not None:
+            from .following import Renewed
+
+            self.append(Renewed(array))
+
+    def aside(self, run: Callable[[], Any]) -> Any:
+        """What `run` gives, no row of which a tape records."""
+        return run() if self.follower is None else self.follower.aside(run)
 
     def applied(self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
         from .array_rows import ARRAY_ROWS
@@ -621,6 +646,7 @@ class Builder:
             value = self.of_kind(array.kind, x.element(index))
             self.append(ir.Store(array, raw(self.flat(index, x.shape)), raw(value)))
 
+        self.renewed(array)
         self.each(x.shape, store)
 
     def stored(self, array: Array) -> Lazy:
@@ -656,11 +682,18 @@ class Builder:
     def blank(self, kind: str, shape: tuple[int, ...]) -> Lazy:
         """An array of zeros that a loop may change in place."""
         array = Array(kind, shape, "w", "carried")
+        self.listed(array)
+        array.mixed = True
         self.append(ir.Alloc(array, True))
         self.append(ir.OpenLog(array))
         found = self.stored(array)
         found.volatile = True
         return found
+
+    def listed(self, array: Array) -> None:
+        """Note that the elements of an array are values each of its own, as those of a list."""
+        if self.follower is not None:
+            self.follower.listed.add(array)
 
     def overwrite(self, x: Lazy, place: Any, value: Any) -> None:
         """Store in an array that a loop carries."""

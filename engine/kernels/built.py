@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # Among the inputs of a meeting: what has a dtype of its own whatever the inputs are.
 ANY = "*"
+# Of a source that no path through the program leads from to the result: a run tells what became of it.
+UNEXPLAINED = ("", None)
 
 
 class Noted:
@@ -51,7 +53,7 @@ class Built:
 
     __slots__ = (
         "bounds", "columns", "counted", "doubtful", "emitted", "estimate", "kernel", "lost", "meetings", "noted", "outline",
-        "passes", "printed", "shape", "spares_numpy", "structure", "sure", "sure_if_running", "whole",
+        "passes", "places", "printed", "shape", "spares_numpy", "structure", "sure", "sure_if_running", "whole",
     )  # fmt: skip
 
     def __init__(self, kernel: ir.Kernel | None, shape: tuple[int, ...]) -> None:
@@ -77,12 +79,19 @@ class Built:
         # The places in a value of what may be an integer of the program where it is a whole number.
         self.doubtful: list[int] = []
         self.meetings: list[tuple[list[str], list[str]]] = []
+        # Where paths from inputs end, and why (connection.py).
+        self.places: list[tuple[str, Any]] = []
 
     def settle_dtypes(self, values: dict[str, Any]) -> None:
         """Raises Unsupported where real and complex numbers meet that may both have dtypes of their own: an error."""
         for sides in self.meetings:
             if all(any(name == ANY or has_dtype(values[name]) for name in side) for side in sides):
                 raise Unsupported("complex numbers beside real ones, each of a dtype of its own")
+
+    @property
+    def unexplained(self) -> list[str]:
+        """The sources that no path through the program leads from, for reasons that a run tells."""
+        return [name for name, (reason, _) in self.lost.items() if not reason]
 
     def surely_connected(self, name: str, values: Sequence[Any]) -> bool:
         """Whether the result depends on a source for these arguments of the kernel, whatever its derivative is."""
@@ -116,6 +125,7 @@ def to_plain(built: Built, source: Source) -> dict[str, Any]:
         "whole": built.whole,
         "spares_numpy": built.spares_numpy,
         "doubtful": built.doubtful,
+        "places": [(reason, site_to_plain(site, source)) for reason, site in built.places],
     }
 
 
@@ -139,6 +149,7 @@ def from_plain(plain: dict[str, Any], source: Source) -> Built:
     built.outline = plain["outline"]
     built.whole = plain["whole"]
     built.doubtful = plain["doubtful"]
+    built.places = [(reason, site_from_plain(site, source)) for reason, site in plain["places"]]
     return built
 
 

@@ -8,7 +8,7 @@ from . import ir
 from .activity import bounded_by_parameters, dependencies, may_reach, reach, surely_reached
 from .adjoint import adjoint
 from .build import NUMBERS, Builder, Lazy, Sym, raw
-from .built import ANY, Built, Noted
+from .built import ANY, UNEXPLAINED, Built, Noted
 from .dear import keeping
 from .fuse import fuse
 from .gather import gather
@@ -48,10 +48,11 @@ class Lowered:
         sources: Sequence[str],
         structured: bool = False,
         last: bool = False,
+        follow: bool = False,
     ) -> None:
         notices = len(STATE.notices)
         # What is not structured is differentiated in every way.
-        made = specialise(program, spec, last, not structured, bool(sources))
+        made = specialise(program, spec, last, not structured, bool(sources), follow)
         if len(STATE.notices) > notices:
             raise Unsupported("a program that gives notices while it is compiled")
         builder, result = made.builder, made.result
@@ -107,7 +108,7 @@ class Lowered:
     def built(self, kernel: ir.Kernel, noted: list[Noted], result: Any = None) -> Built:
         """A finished kernel of this program, with what is known of the sources' connection to a result."""
         kernel = ir.Kernel(kernel.parameters, dissolved(kernel.body), kernel.results)
-        found = Built(simplify(windowed(settled(gather(snapshots(tidy(simplify(kernel))))))), self.shape)
+        found = Built(finished(kernel), self.shape)
         found.structure = None if self.packed is None else self.packed.structure
         found.noted = noted
         found.printed = self.printed.plain()
@@ -126,12 +127,17 @@ class Lowered:
             if targets[0].__class__ is Array and not targets[0].size:
                 found.sure.add(name)  # no elements, and no loop in which they were read
             elif not reaching:
-                found.lost[name] = why_lost(self.builder, self.kernel, targets[0])
+                found.lost[name] = why_lost(self.builder, self.kernel, targets[0]) or UNEXPLAINED
             elif result in surely_reached(self.kernel, reaching)[0]:
                 found.sure.add(name)
             elif running and result in surely_reached(self.kernel, reaching, running)[0]:
                 found.sure_if_running.add(name)
         return found
+
+
+def finished(kernel: ir.Kernel) -> ir.Kernel:
+    """A kernel as it is emitted."""
+    return simplify(windowed(settled(gather(snapshots(tidy(simplify(kernel)))))))
 
 
 def meetings(builder: Builder, kernel: ir.Kernel, inputs: dict[str, Any]) -> list[tuple[list[str], list[str]]]:
@@ -201,8 +207,8 @@ def build(
     return found
 
 
-def why_lost(builder: Builder, kernel: ir.Kernel, target: Any) -> tuple[str, Any]:
-    """Why the gradient of a source is None, as the tape says it, and the place."""
+def why_lost(builder: Builder, kernel: ir.Kernel, target: Any) -> tuple[str, Any] | None:
+    """Why the gradient of a source is None, as the tape says it, and the place; None where a run must tell."""
     if target in builder.counted and not uses(simplify(kernel).body, target):
         place = "a place where it counts as an integer"
         reason = f"the path from the source ends at {place}, which carries no derivative"
@@ -210,7 +216,7 @@ def why_lost(builder: Builder, kernel: ir.Kernel, target: Any) -> tuple[str, Any
     if target in builder.ends and not mentioned(kernel.body, target):
         place, site = builder.ends[target]
         return f"the path from the source ends at {place}, which carries no derivative", site
-    raise Unsupported("an input that the result does not depend on")
+    return None
 
 
 def mentioned(block: list[ir.Stmt], x: Any) -> bool:

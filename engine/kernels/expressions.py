@@ -12,6 +12,7 @@ from ..program.rewrite import rewrite
 from . import ir
 from .arrays import array_of_list, constant_array, get, view
 from .build import NUMBERS, Builder, Lazy, Sym
+from .following import refuse
 from .ir import BOOL, INT, LIMIT, Needed, Unsupported, Var
 from .pairs import Pair, by_parts
 from .printing import Text, joined, piece
@@ -188,7 +189,7 @@ class Expressions:
                 elif op is None or any(v.__class__ not in (*SYMBOLS, *NUMBERS, complex) for v in (x, y)):
                     raise Unsupported(f"'{symbol}' on these values")
                 else:
-                    link = self.builder.apply(op, (x, y), None)
+                    link = self.linked(len(node.ops), op, x, y)
             else:
                 from .static import compare_static
 
@@ -196,6 +197,16 @@ class Expressions:
             result = self.both(result, link)
             x = y
         return result
+
+    def linked(self, count: int, op: Operation, x: Any, y: Any) -> Any:
+        """One of `count` comparisons in a chain."""
+        follower = self.builder.follower
+        if follower is None:
+            return self.builder.apply(op, (x, y), None)
+        outer, follower.links = follower.links, count
+        found = self.builder.apply(op, (x, y), None)
+        follower.links = outer
+        return found
 
     def both(self, a: Any, b: Any) -> Any:
         if a is True:
@@ -402,8 +413,11 @@ class Expressions:
         if callee.__class__ is c.Intrinsic:
             from .static import INTRINSICS
 
+            if callee.name in ("GradientTape", "Variable", "custom_gradient"):
+                refuse(self.builder, f"'{callee.name}'")
             run = INTRINSICS.get(callee.name)
             if run is None:
+                refuse(self.builder, f"'{callee.name}'")
                 from .nested import OPERATORS as DERIVATIVES
 
                 run = DERIVATIVES.get(callee.name)
@@ -601,7 +615,7 @@ class Expressions:
             known = self.folded(get_item, [value, plain(index)])
             if known is not None:
                 return known
-            return get(self.builder, value, plain(index))
+            return self.builder.indexed(value, lambda: get(self.builder, value, plain(index)))
         if value.__class__ is List and value.items is None:
             if index.__class__ is slice and value.length.__class__ is int:
                 return List([self.builder.settle(item) for item in self.items(value)[index]])

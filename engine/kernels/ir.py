@@ -83,15 +83,19 @@ class Array:
     """A flat array of a static shape. `role` is "input", "local", "list" for a list of the program's, or
     "updated" for one whose elements are stored more than once, "carried" for one that a loop changes in place, and that
     the reverse sweep brings back to what it was from a log of the elements that were overwritten; "constant" for one that
-    is known; "unsigned" for vectors that only the rules of derivatives may read."""
+    is known; "unsigned" for vectors that only the rules of derivatives may read.
 
-    __slots__ = ("kind", "name", "role", "shape")
+    `mixed` says that a tape may follow some elements and not others, or the array at one time and not at another.
+    """
+
+    __slots__ = ("kind", "mixed", "name", "role", "shape")
 
     def __init__(self, kind: str, shape: tuple[int, ...], hint: str = "a", role: str = "local") -> None:
         Var.counter += 1
         self.kind = kind
         self.shape = shape
         self.role = role
+        self.mixed = role == "list"
         self.name = f"{hint}{Var.counter}"
 
     @property

@@ -592,6 +592,9 @@ class Loops(Control):
             raise Mismatch("a tensor that becomes something else in a loop")
         builder = self.builder
         value = builder.settle(value)
+        assert old.stored is not None
+        old.stored.mixed = True
+        builder.renewed(old.stored)
         builder.each(
             old.shape, lambda index: builder.overwrite(old, builder.flat(index, old.shape), value.element(index))
         )

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from math import prod
 
 from .inputs import Complex
 from .ir import Unsupported
+from .paths import Paths, doubted, once
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
     from .built import Built
@@ -22,7 +24,7 @@ class Reading:
     that have a direction, and `mode` that of a Jacobian.
     """
 
-    __slots__ = ("built", "certain", "command", "derivatives", "mode", "moved", "shapes", "sources", "spec")
+    __slots__ = ("built", "certain", "command", "derivatives", "look", "mode", "moved", "shapes", "sources", "spec")
 
     def __init__(
         self, built: Built, command: str, sources: Sequence[str], spec: dict[str, Any], moved: Sequence[str] = (),
@@ -42,6 +44,8 @@ class Reading:
             self.certain = all(kind.__class__ is not Complex for kind in kinds)
             self.shapes = [kind if kind.__class__ is tuple else None for kind in kinds]
         self.derivatives: Callable[[Sequence[Any], Sequence[Any]], Any] = getattr(self, command)
+        # What tells, while `looking`, which sources the value depends on where that is doubtful.
+        self.look: Callable[[], Paths] | None = None
 
     def __call__(self, results: Sequence[Any], given: Sequence[Any]) -> tuple[Any, Any]:
         """The value, and the derivatives, from the results without flags and the arguments that gave them.
@@ -49,6 +53,20 @@ class Reading:
         Raises Unsupported where it is the tape's to say whether the value is connected.
         """
         return reshaped(results[0], self.built.shape), self.derivatives(results[1:], given)
+
+    @contextmanager
+    def looking(self, look: Callable[[], Paths]) -> Iterator[None]:
+        """Let `look` tell, once, which sources the value depends on; elsewhere a doubt is Unsupported."""
+        self.look = once(look)
+        try:
+            yield
+        finally:
+            self.look = None
+
+    def reasons(self, missing: Sequence[str]) -> dict[str, tuple[str, Any]]:
+        """Why the value does not depend on sources, in the tape's words, and where. Raises Unsupported."""
+        known = {name: lost for name, lost in self.built.lost.items() if lost[0]}
+        return known if known.keys() >= set(missing) else {**doubted(self.look).reasons, **known}
 
     def shape(self, name: str) -> tuple[int, ...]:
         kind = self.spec[name]
@@ -68,7 +86,7 @@ class Reading:
         """The gradients by source."""
         if self.certain:
             return [reshaped(g, ()) if shape is None else g.reshape(shape) for shape, g in zip(self.shapes, found)]
-        return connected(self.built, self.sources, found, self.spec, given)
+        return connected(self.built, self.sources, found, self.spec, given, self.look)
 
     vjp = grad
 
@@ -78,8 +96,9 @@ class Reading:
             raise Unsupported("a result that its inputs reach by steps alone")
         tangent = reshaped(found[0], self.built.shape)
         lost, sure = self.built.lost, self.built.surely_connected
-        if not any(sure(name, given) for name in self.moved if name not in lost):
-            leave_zero(tangent)
+        if is_zero(tangent) and not any(sure(name, given) for name in self.moved if name not in lost):
+            if not any(map(doubted(self.look).connected, self.moved)):
+                raise Unsupported("a result that the inputs with a tangent do not reach")
         return tangent
 
     def hvp(self, found: Sequence[Any], given: Sequence[Any]) -> tuple[list[Any], list[Any]]:
@@ -100,15 +119,19 @@ class Reading:
         if len(sources) == 1 == len(names):
             shape = self.shape(sources[0])
             gradients = self.grad(found, given)
-            return gradients, {sources[0]: {sources[0]: reshaped(table, shape + shape)}}
+            block = None if gradients[0] is None else reshaped(table, shape + shape)
+            return gradients, {sources[0]: {sources[0]: block}}
         flat = dict(zip(names, found))
         gradients = self.grad([flat.get(name) for name in sources], given)
+        missing = {name for name, g in zip(sources, gradients) if g is None}
         sizes = [prod(self.shape(name)) for name in names]
         starts = [sum(sizes[:k]) for k in range(len(sizes))]
         table = table.reshape(sum(sizes), sum(sizes))
         blocks: dict[str, dict[str, Any]] = {name: dict.fromkeys(sources) for name in sources}
         for i, row in enumerate(names):
             for j, column in enumerate(names[: i + 1]):
+                if row in missing or column in missing:
+                    continue
                 # A column of the table is a direction: those of the later source serve both blocks.
                 part = table[starts[j] : starts[j] + sizes[j], starts[i] : starts[i] + sizes[i]].T
                 blocks[row][column] = shaped(part, self.shape(row) + self.shape(column))
@@ -133,8 +156,10 @@ class Reading:
             else:
                 part = found[k]
                 k += 1
-            if not built.surely_connected(name, given):
-                leave_zero(part)
+            missing = is_zero(part) and not built.surely_connected(name, given)
+            if missing and not doubted(self.look).connected(name):
+                blocks.append(None)
+                continue
             blocks.append(shaped(part, built.shape + shape))
         return blocks
 
@@ -163,21 +188,27 @@ def shaped(part: Any, shape: tuple[int, ...]) -> Any:
 
 
 def connected(
-    built: Built, sources: Sequence[str], found: Sequence[Any], spec: dict[str, Any], values: Sequence[Any]
-) -> list[Any]:
-    """The derivatives by source in their shapes, None for one that the result does not depend on."""
+    built: Built, sources: Sequence[str], found: Sequence[Any], spec: dict[str, Any], values: Sequence[Any],
+    look: Callable[[], Paths] | None = None,
+) -> list[Any]:  # fmt: skip
+    """The derivatives by source in their shapes, None for one that the result does not depend on.
+
+    Where it is doubtful whether it does, `look` tells. Raises Unsupported where nothing does.
+    """
     gradients: list[Any] = []
     rest = list(found)
     for name in sources:
         g = rest.pop(0)
-        if spec[name].__class__ is Complex:
+        if spec[name].__class__ is Complex and g is not None:
             g = joined(reshaped(g, spec[name].shape), reshaped(rest.pop(0), spec[name].shape))
-        if name in built.lost:
+        if name in built.lost and (name not in built.unexplained or g is None):
+            if name in built.unexplained and doubted(look).connected(name):
+                raise Unsupported("an input that reaches the result as a part of a whole")
             gradients.append(None)
             continue
         g = g if spec[name].__class__ is Complex else reshaped(g, spec[name] if spec[name].__class__ is tuple else ())
-        if is_zero(g) and not built.surely_connected(name, values):
-            raise Unsupported("an input of which it is doubtful that the result depends on it")
+        if is_zero(g) and not built.surely_connected(name, values) and not doubted(look).connected(name):
+            g = None
         gradients.append(g)
     return gradients
 
@@ -198,12 +229,6 @@ def is_zero(g: Any) -> bool:
     if g.__class__ in (float, complex):
         return not g
     return not (g.size and g.item(0)) and not g.any()  # most often the first element tells
-
-
-def leave_zero(x: Any) -> None:
-    """Leave a derivative that is zero throughout, and may not be connected at all, to the tape."""
-    if is_zero(x):
-        raise Unsupported("an input of which it is doubtful that the result depends on it")
 
 
 def leave_nan(x: Any) -> None:

@@ -12,6 +12,7 @@ from . import store
 from .built import from_plain, to_plain
 from .inputs import arguments, specification
 from .ir import Left, Stopped, Unsupported
+from .paths import Paths
 from .readings import Reading, reshaped
 from .work import LOAD_SECONDS, outlined, surely_quick, tape_seconds, worthwhile
 
@@ -256,7 +257,9 @@ class Kernels:
         def make() -> Built:
             from .construct import build
 
-            return build(self.program, spec, sources, True, last)
+            built = build(self.program, spec, sources, True, last)
+            self.explicable(built, spec, sources or ())
+            return built
 
         compiled = self.prepared(key, make, given, always)
         if compiled is None:
@@ -267,8 +270,12 @@ class Kernels:
             raise Unsupported("'print' where an integer is differentiated")  # it is printed as the integer that it is
         reading = compiled.reading = Reading(built, "value" if sources is None else "grad", sources or (), spec)
         value, *found = run(compiled, given)
-        gradients = reading.derivatives(found, given) or []
-        for name, (reason, site) in built.lost.items():
+        with reading.looking(lambda: self.paths(spec, sources or (), given)):
+            gradients = reading.derivatives(found, given) or []
+            missing = [name for name, g in zip(sources or (), gradients) if g is None]
+            reasons = reading.reasons(missing) if missing else {}
+        for name in missing:
+            reason, site = reasons[name]
             STATE.notify("N0502", f"{name}: the gradient is None: {reason}", site)
         if built.structure is not None:
             from .structures import unpacked
@@ -283,6 +290,34 @@ class Kernels:
         for compiled in self.compiled.values():
             if compiled.unfinished:
                 compiled.write(write, formatted)
+
+    def paths(self, spec: dict[str, Any], sources: Sequence[str], given: list[Any]) -> Paths:
+        """Which sources the result depends on for these arguments, and why it does not on the others.
+
+        Raises Unsupported where that is the tape's to find out.
+        """
+        key = self.key(("paths", sorted(spec.items()), tuple(sources)))
+        if not self.find(key):
+            self.describe_paths(key, spec, sources)
+        compiled = self.ready(key, lambda: self.connection(spec, sources))
+        return Paths(compiled.built, sources, called(compiled, given)[0])
+
+    def connection(self, spec: dict[str, Any], sources: Sequence[str]) -> Built:
+        from .connection import build_connection
+
+        return build_connection(self.program, spec, sources)
+
+    def describe_paths(self, key: str, spec: dict[str, Any], sources: Sequence[str]) -> None:
+        if key not in self.built:
+            self.built[key] = self.attempt(lambda: self.connection(spec, sources))
+
+    def explicable(self, built: Built, spec: dict[str, Any], sources: Sequence[str]) -> None:
+        """Raise Unsupported where sources do not reach the result, and no kernel can tell why."""
+        if built.unexplained:
+            key = self.key(("paths", sorted(spec.items()), tuple(sources)))
+            self.describe_paths(key, spec, sources)
+            if isinstance(self.built[key], Unsupported):
+                raise Unsupported(f"an input that the result does not depend on: {self.built[key]}")
 
     def source_text(self, values: dict[str, Any], sources: Sequence[str] | None) -> str:
         """The source of the kernel of the value, or of value and gradient, with what it calls. Raises Unsupported."""

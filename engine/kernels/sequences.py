@@ -109,7 +109,7 @@ class Sequences(Loops):
             if not value.shape:
                 raise Unsupported("the items of a number")
             rows = self.builder.settle(value)
-            return Each(rows.shape[0], lambda i: get(self.builder, rows, i), True)
+            return Each(rows.shape[0], lambda i: self.builder.indexed(rows, lambda: get(self.builder, rows, i)), True)
         if cls is Selected:
             from .selected import compacted
 

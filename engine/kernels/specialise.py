@@ -12,6 +12,7 @@ from ..program import core as c
 from . import ir
 from .arrays import get, lazy, view, wrapped
 from .build import Builder, Lazy, Sym, pick, raw
+from .following import Follower, Linked
 from .inputs import Complex, Discrete, Known
 from .ir import BOOL, FLOAT, INT, Array, Unsupported, Var
 from .pairs import Pair
@@ -60,19 +61,20 @@ class Specialised:
 
 
 def specialise(
-    program: c.CoreProgram, inputs: dict[str, Any], last: bool = False, signed: bool = False, outer: bool = True
-) -> Specialised:
+    program: c.CoreProgram, inputs: dict[str, Any], last: bool = False, signed: bool = False, outer: bool = True,
+    follow: bool = False,
+) -> Specialised:  # fmt: skip
     """The IR of a program; `inputs` gives per name a kind ("f", "i"), a shape (floats), or a known value in a list.
 
     The result is the last value of the program, or that of its `last` statement: None where this one has none. `signed`
     says that decompositions are LAPACK's, which have derivatives of every order, and not ones that are quick; `outer`
-    that the whole may be differentiated, derivatives inside it included.
+    that the whole may be differentiated, derivatives inside it included; `follow` that what rows are given is to be noted.
     """
     recursive: set[c.FunctionCode] = set()
     width = 2
     while True:
         try:
-            return attempted(program, inputs, recursive, Printed(width), last, signed, outer)
+            return attempted(program, inputs, recursive, Printed(width), last, signed, outer, follow)
         except Recursive as found:
             recursive.add(found.code)
         except Wider as found:
@@ -89,12 +91,15 @@ def attempted(
     last: bool,
     signed: bool,
     outer: bool,
+    follow: bool,
 ) -> Specialised:
     """The IR of a program of which some functions are known to be recursive. Raises Recursive for another one, Wider for
     a line with more numbers than there is room for, and Signed where vectors are read that must be LAPACK's."""
     builder = Builder()
     builder.signed = signed
     builder.outer = outer
+    if follow:
+        builder.follower = Follower(builder)
     parameters: list[Any] = []
     symbols: dict[str, Any] = {}
     frame = new_frame(None)
@@ -248,7 +253,7 @@ class Specialiser(Sequences):
             container.items, container.array, container.length = None, rows, rows.shape[0]
         if container.items is None:
             place = self.place_in(container, index)
-            container.array = self.updated(container.array, place, value)
+            container.array = self.updated(container.array, place, value, True)
             return
         key = static_index(index)
         if key.__class__ is slice:
@@ -328,8 +333,8 @@ class Specialiser(Sequences):
         builder.each(item.shape, write)
         container.array, container.length = array, self.longer(length, 1)
 
-    def updated(self, x: Lazy, index: Any, value: Any) -> Lazy:
-        """A copy of `x` with the elements at `index` replaced."""
+    def updated(self, x: Lazy, index: Any, value: Any, listed: bool = False) -> Lazy:
+        """A copy of `x` with the elements at `index` replaced; `listed` says that it stands for a list."""
         builder = self.builder
         if index.__class__ is Lazy and index.kind == BOOL and index.known is None and index.shape:
             from .selected import updated_where
@@ -340,6 +345,8 @@ class Specialiser(Sequences):
             self.replace(x, found)
             return x
         source = lazy(builder, plain(value))
+        if builder.follower is not None and not listed:
+            builder.append(Linked([], list(builder.follower.operands((x, source))), True))
         if source.kind != x.kind and (source.kind != INT or x.kind != FLOAT):
             raise Unsupported("an update of a tensor by elements of another kind")
         places = lazy(builder, get(builder, coordinates(builder, x.shape), plain(index)))
@@ -356,6 +363,9 @@ class Specialiser(Sequences):
             )
             return x
         array = Array(x.kind, x.shape, role="updated")
+        if listed:
+            array.mixed = True
+            builder.listed(array)
         builder.append(ir.Alloc(array, False))
         # Copy, then overwrite: the cotangent of what is overwritten is taken by the later store.
         builder.fill(array, x)

@@ -202,7 +202,11 @@ def int_(machine: Specialiser, x: Any = 0) -> Any:
     if x.__class__ is Rounded:
         x = x.value
     if x.__class__ is Sym:
-        return whole_number(machine, x) if x.kind == FLOAT else bare(machine.builder, machine.builder.to_int(x))
+        if x.kind == FLOAT and machine.builder.follower is not None:
+            machine.builder.follower.end([x.var], "int(), where it counts as an integer")
+        if x.kind == FLOAT:
+            return machine.builder.aside(lambda: whole_number(machine, x))
+        return bare(machine.builder, machine.builder.to_int(x))
     if x.__class__ in (int, bool) or (x.__class__ is float and x - x == 0.0):
         return int(x)
     raise Unsupported("int of this")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..core.operation import Operation, static
 from ..program import core as c
 from .build import Lazy, Sym
+from .following import refuse
 from .ir import Unsupported
 from .pairs import Pair
 
@@ -104,6 +105,7 @@ class Selected:
     __slots__ = ("keep", "key", "places", "rows")
 
     def __init__(self, rows: Lazy, keep: Lazy, key: Any, places: tuple[int, ...] | None = None) -> None:
+        refuse(rows.builder, "a part of a tensor whose length data decides,")
         self.rows = rows
         self.keep = keep
         self.key = key

@@ -123,6 +123,8 @@ class ByKernel:
         if isinstance(built, Unsupported):
             raise built
         found: Built = built
+        if found.unexplained:
+            raise Unsupported("an input that the result does not depend on")
         if found.meetings:
             raise Unsupported("complex numbers beside columns")
         return found

@@ -1,0 +1,138 @@
+"""Inputs that a run does not lead to the result from: None, and why, as the tape says it, without a tape."""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import Any
+
+import adiff
+import numpy as np
+import pytest
+from adiff import AdiffError
+from adiff.engine.autodiff import drivers
+from agreement import agree, spans
+from generated import Structured, Writer, program
+from test_agreement import LONG, point
+
+LOOP = "s = x\nfor i in range(n):\n    if s > limit:\n        s = s + y\n    s = 0.5 * s + x\ns"
+NEWTON = "t = x\nwhile abs(t * t - a) > tol:\n    t = 0.5 * (t + a / t)\nt"
+CASES: dict[str, tuple[str, dict[str, Any]]] = {
+    "a branch that is never taken": (LOOP, {"x": 1.0, "y": 2.0, "n": 9, "limit": 1e6}),
+    "a branch that is taken": (LOOP, {"x": 1.0, "y": 0.0, "n": 9, "limit": 1.2}),
+    "a tolerance": (NEWTON, {"x": 1.0, "a": 2.0, "tol": 0.05}),
+    "computed before the loop, and used in no iteration": (
+        "w = y * y\ns = x\nfor i in range(5):\n    if i > 7:\n        s = s + w\n    s = s * x\ns", {"x": 1.1, "y": 2.0},
+    ),
+    "the other side of a choice": ("s = 0.0\nfor i in range(4):\n    s = s + (x if i < 9 else y)\ns", {"x": 1.5, "y": 2.0}),
+    "a zero derivative of what is connected": (
+        "s = x\nfor i in range(3):\n    if s > 0:\n        s = s + 0.0 * y\ns", {"x": 1.0, "y": 2.0},
+    ),
+    "a part of a tensor that another part of is used": (
+        "w = stack([x, y])\ns = 0.0\nfor i in range(3):\n    s = s + w[0] * i\ns", {"x": 1.0, "y": 2.0},
+    ),
+    "an item of a list that another item of is used": (
+        "w = [x, y]\ns = 0.0\nfor i in range(3):\n    s = s + w[0] * i\ns", {"x": 1.0, "y": 2.0},
+    ),
+    "an item of a long list": (
+        "w = [x for i in range(80)]\nw[70] = y\ns = 0.0\nfor i in range(60):\n    s = s + w[i] * i\ns", {"x": 1.0, "y": 2.0},
+    ),
+    "an element of a tensor that is overwritten": (
+        "w = zeros(3)\nfor i in range(3):\n    w[i] = x * i\nif x > 5:\n    w[1] = y\nsum(w)", {"x": 1.0, "y": 2.0},
+    ),
+    "a tensor that is replaced": (
+        "w = v * y\nfor i in range(3):\n    w = v * x if i > 0 else w\nsum(w)", {"x": 1.0, "y": 2.0, "v": np.array([1.0, 2.0])},
+    ),
+    "a tensor that is used in no iteration": (
+        "s = x\nfor i in range(4):\n    if s > 1e9:\n        s = s + sum(v)\n    s = s * x\ns", {"x": 1.1, "v": np.array([1.0, 2.0])},
+    ),
+    "a step": ("s = x\nfor i in range(4):\n    s = s + int(y) * x\ns", {"x": 1.1, "y": 2.5}),
+    "a stopped factor": ("s = x\nfor i in range(4):\n    s = s + stop_gradient(y) * x\ns", {"x": 1.1, "y": 2.5}),
+    "a recursion": (
+        "def f(k, t):\n    if t > 100 * y:\n        return t\n    return f(k + 1, t * 2 + x)\nf(0, x)", {"x": 1.1, "y": 2.5},
+    ),
+    "a comparison of tensors": (
+        "s = x\nfor i in range(4):\n    s = s + sum(where(v > y, v * x, 0.0))\ns", {"x": 1.1, "y": 1.5, "v": np.array([1.0, 2.0])},
+    ),
+    "nothing at all": ("s = 0.0\nfor i in range(3):\n    if i > 5:\n        s = s + x\ns", {"x": 1.0}),
+}  # fmt: skip
+COMPILED = ("a branch that is never taken", "a tolerance", "an item of a long list")
+
+
+def none_told(notices: Any) -> Any:
+    return spans(notices, frozenset(("N0502",)))
+
+
+def both(text: str, at: dict[str, Any], monkeypatch: pytest.MonkeyPatch, command: str = "grad", **options: Any) -> None:
+    """Both tiers agree, and the kernel's answer takes no tape."""
+    assert agree(text, at, [name for name in at if name != "n"], command, 1e-12, **options) == ""
+
+    def never(*arguments: Any) -> None:
+        raise AssertionError("the tape ran")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(drivers, "recorded", never)
+        adiff.program(text).evaluate(command, at, [name for name in at if name != "n"], engine="kernel", **options)
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("case", CASES)
+def test_gradient(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    both(*CASES[case], monkeypatch)
+
+
+@pytest.mark.parametrize("case", COMPILED)
+def test_compiled(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    both(*CASES[case], monkeypatch)
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("command", ["hessian", "vjp", "hvp", "jvp", "jacobian"])
+@pytest.mark.parametrize("case", ["a branch that is never taken", "a tolerance", "the other side of a choice"])
+def test_other_commands(case: str, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    text, at = CASES[case]
+    options: dict[str, Any] = {}
+    if command in ("hvp", "jvp"):
+        options["vector" if command == "hvp" else "tangent"] = {name: 1.0 for name in at if name != "n"}
+    if command == "jacobian":
+        head, _, result = text.rpartition("\n")
+        text = f"{head}\nstack([{result}, 2 * {result}])"
+    both(text, at, monkeypatch, command, **options)
+
+
+def test_a_kept_kernel_says_it_too() -> None:
+    text, at = CASES["a tolerance"]
+    first, second = (adiff.program(text).evaluate("grad", at, engine="kernel") for _ in range(2))
+    assert none_told(first.notices) == none_told(second.notices) != set()
+    assert second.gradients["tol"] is None
+
+
+def test_a_long_tape_says_that_an_input_is_never_used() -> None:
+    text = "s = x\nfor i in range(2000):\n    if i > 5000:\n        s = s + y\n    s = s * 0.5 + x\ns"
+    tape = adiff.program(text).evaluate("grad", {"x": 1.0, "y": 2.0}, engine="tape")
+    assert [n.message for n in tape.notices] == ["y: the gradient is None: the source is never used"]
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(("kind", "count"), [(Writer, 8), (Structured, 3)])
+def test_generated(kind: type[Writer], count: int) -> None:
+    """Programs some of whose numbers are inputs now, in branches that are taken or not, in conditions and elsewhere."""
+    told = 0
+    for seed in range(200 if LONG else count):
+        text, at = program(seed, kind), point(seed)
+        draw = random.Random(seed)
+        literals = list(re.finditer(r"(?<![\w.])\d+\.\d+(?![\w.])", text))
+        chosen = draw.sample(literals, min(3, len(literals)))
+        for name, found in zip("pqr", sorted(chosen, key=lambda m: -m.start())):
+            use = draw.choice([f"({name} if x > 100 else {found[0]})", f"({name} if x < 100 else {found[0]})", name])
+            text = text[: found.start()] + use + text[found.end() :]
+            at[name] = float(found[0])
+        at = {name: at[name] for name in adiff.program(text).inputs}
+        wrt = [name for name in at if name != "n"]
+        if agree(text, at, wrt) == "":
+            try:
+                notices = adiff.program(text).evaluate("grad", at, wrt, engine="kernel").notices
+            except AdiffError:
+                continue
+            told += len(none_told(notices))
+    assert told >= count
