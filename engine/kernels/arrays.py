@@ -73,6 +73,14 @@ def array_of_list(builder: Builder, items: list[Any], role: str = "local") -> La
     return builder.stored(array)
 
 
+def rows_of_list(builder: Builder, items: list[Any]) -> Lazy:
+    """A list as an array whose rows stay its items, of which a tape may follow some and not others."""
+    found = lazy(builder, array_of_list(builder, items))
+    if found.stored is not None:
+        found.stored.mixed = True
+    return found
+
+
 def constant_array(builder: Builder, value: Any) -> Lazy:
     """A NumPy array that the program holds as a constant."""
     import numpy as np

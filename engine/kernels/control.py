@@ -9,7 +9,7 @@ from __future__ import annotations
 from ..core.state import STATE
 from ..program import core as c
 from . import ir
-from .arrays import array_of_list, lazy
+from .arrays import rows_of_list
 from .build import NUMBERS, Lazy, Sym, join, kind_of, raw
 from .expressions import Expressions
 from .heap import ITEMS, Heap, Rows, contents
@@ -381,7 +381,7 @@ class Merging:
             return Rows(None, 0)
         if any(item.__class__ not in (*NUMBERS, Sym, Lazy) for item in held):
             raise Unsupported("a list of lists whose length depends on data")
-        extra, array = self.builder.nested(lambda: lazy(self.builder, array_of_list(self.builder, list(held))))
+        extra, array = self.builder.nested(lambda: rows_of_list(self.builder, list(held)))
         block.extend(extra)
         return Rows(array, len(held))
 

@@ -469,10 +469,10 @@ class Loops(Control):
             raise Mismatch("a list of tensors of several shapes", peel=False)
         array = builder.blank(joined_kind(kinds), (room[0] + length * growth, *shapes.pop()))
         if room[0]:
-            from .arrays import array_of_list, lazy
+            from .arrays import rows_of_list
 
             assert array.stored is not None
-            first = old.array if old.__class__ is Rows else lazy(builder, array_of_list(builder, list(old)))
+            first = old.array if old.__class__ is Rows else rows_of_list(builder, list(old))
             builder.fill(array.stored, first)
         return Grown(Tensor(array), fixed)
 

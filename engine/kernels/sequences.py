@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..core.state import STATE
 from ..ops.registry import NAMES
 from ..program import core as c
-from .arrays import get, lazy
+from .arrays import get, rows_of_list
 from .build import NUMBERS, Lazy, Sym
 from .ir import FLOAT, Needed, Unsupported, Var
 from .loops import Loops
@@ -121,7 +121,7 @@ class Sequences(Loops):
         if cls is List or cls is tuple:
             items = list(value.items if cls is List else value)
             if len(items) > MAX_UNROLL and all(x.__class__ in (*NUMBERS, Sym, Lazy) for x in items):
-                array = lazy(self.builder, self.builder.operand(plain(List(items))))
+                array = rows_of_list(self.builder, plain(List(items)))
                 return Each(len(items), lambda i: get(self.builder, array, i), True)
             return Each(len(items), lambda i: items[i], False)
         if cls is dict or cls is str:

@@ -10,7 +10,7 @@ from ..core.state import STATE
 from ..core.tensor import OPERATORS
 from ..program import core as c
 from . import ir
-from .arrays import get, lazy, view, wrapped
+from .arrays import get, lazy, rows_of_list, view, wrapped
 from .build import Builder, Lazy, Sym, pick, raw
 from .following import Follower, Linked
 from .inputs import Complex, Discrete, Known
@@ -249,7 +249,7 @@ class Specialiser(Sequences):
         if container.frozen:
             raise Unsupported("a change of a list that stands for one or another, depending on data")
         if container.items is not None and index.__class__ is Sym:
-            rows = lazy(self.builder, self.builder.operand(plain(container)))
+            rows = rows_of_list(self.builder, plain(container))
             container.items, container.array, container.length = None, rows, rows.shape[0]
         if container.items is None:
             place = self.place_in(container, index)

@@ -37,6 +37,10 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "an item of a long list": (
         "w = [x for i in range(80)]\nw[70] = y\ns = 0.0\nfor i in range(60):\n    s = s + w[i] * i\ns", {"x": 1.0, "y": 2.0},
     ),
+    "a list that is sorted in place": (
+        "w = [x, y, a, b]\nfor i in range(4):\n    for j in range(3 - i):\n        if w[j] > w[j + 1]:\n"
+        "            w[j], w[j + 1] = w[j + 1], w[j]\nw[0] + 2 * w[1] + 3 * w[2]", {"x": 0.7, "y": 1.3, "a": 2.0, "b": 5.0},
+    ),
     "an element of a tensor that is overwritten": (
         "w = zeros(3)\nfor i in range(3):\n    w[i] = x * i\nif x > 5:\n    w[1] = y\nsum(w)", {"x": 1.0, "y": 2.0},
     ),
