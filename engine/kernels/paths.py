@@ -6,33 +6,10 @@ from .ir import Unsupported
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
     from .built import Built
-
-
-def doubted(look: Callable[[], Paths] | None) -> Paths:
-    """What a kernel says of inputs that may not reach the result."""
-    why = Unsupported("an input of which it is doubtful that the result depends on it")
-    if look is None:
-        raise why
-    try:
-        return look()
-    except Unsupported:
-        raise why from None
-
-
-def once(look: Callable[[], Paths]) -> Callable[[], Paths]:
-    """`look`, which is asked but once."""
-    known: list[Paths] = []
-
-    def asked() -> Paths:
-        if not known:
-            known.append(look())
-        return known[0]
-
-    return asked
 
 
 class Paths:

@@ -7,7 +7,6 @@ from math import prod
 
 from .inputs import Complex
 from .ir import Unsupported
-from .paths import Paths, doubted, once
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .built import Built
+    from .paths import Paths
 
 
 class Reading:
@@ -57,7 +57,14 @@ class Reading:
     @contextmanager
     def looking(self, look: Callable[[], Paths]) -> Iterator[None]:
         """Let `look` tell, once, which sources the value depends on; elsewhere a doubt is Unsupported."""
-        self.look = once(look)
+        known: list[Paths] = []
+
+        def asked() -> Paths:
+            if not known:
+                known.append(look())
+            return known[0]
+
+        self.look = asked
         try:
             yield
         finally:
@@ -211,6 +218,17 @@ def connected(
             g = None
         gradients.append(g)
     return gradients
+
+
+def doubted(look: Callable[[], Paths] | None) -> Paths:
+    """What `look` says of inputs that may not reach the result. Raises Unsupported where nothing does."""
+    why = Unsupported("an input of which it is doubtful that the result depends on it")
+    if look is None:
+        raise why
+    try:
+        return look()
+    except Unsupported:
+        raise why from None
 
 
 def joined(re: Any, im: Any) -> Any:

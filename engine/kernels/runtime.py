@@ -12,7 +12,6 @@ from . import store
 from .built import from_plain, to_plain
 from .inputs import arguments, specification
 from .ir import Left, Stopped, Unsupported
-from .paths import Paths
 from .readings import Reading, reshaped
 from .work import LOAD_SECONDS, outlined, surely_quick, tape_seconds, worthwhile
 
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from .built import Built
     from .emitted import Emitted
     from .machine import Code
+    from .paths import Paths
 
 
 # Seconds, the compiler's import among them, that finding out that there can be no kernel takes where that is kept.
@@ -300,6 +300,8 @@ class Kernels:
         if not self.find(key):
             self.describe_paths(key, spec, sources)
         compiled = self.ready(key, lambda: self.connection(spec, sources))
+        from .paths import Paths
+
         return Paths(compiled.built, sources, called(compiled, given)[0])
 
     def connection(self, spec: dict[str, Any], sources: Sequence[str]) -> Built:
