@@ -72,6 +72,7 @@ class Direct:
             or bool(built.counted or built.doubtful)
             or built.printed is not None
             or built.structure is not None
+            or bool(self.compiled.emitted.single)
         )
 
     def plan(self, program: Program, at: Mapping[str, Any], options: Mapping[str, Any]) -> bool:

@@ -307,8 +307,6 @@ class Evaluation:
 
     def unfit_for_kernels(self) -> str:
         """Why this evaluation is none for the kernel tier, whatever its program; "" if it may be."""
-        if STATE.weak_float.bits != 64:
-            return "kernels compute in float64"
         return unfit_for_kernels(STATE.kinks, self.options.get("max_steps"))
 
     def tape_is_quick(self) -> bool:

@@ -443,4 +443,4 @@ def derivatives(f: Function, x: Any, order: int) -> list[Any]:
 
         return derivative
 
-    return [plain(nth(k)([source(x)])) for k in range(order + 1)]
+    return [nth(k)([source(x)]) for k in range(order + 1)]

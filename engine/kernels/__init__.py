@@ -8,6 +8,7 @@ selected, data_shaped                        parts of tensors whose length data 
 sequences, recursion, hoist                  lists and what can be gone through; recursion as a loop over frames
 pairs, complex_rows                          complex numbers, as pairs of real ones
 strength                                     integers with a dtype of their own, which meet no floats
+widths                                       kernels that compute in float32, and what is float64 in them all the same
 inputs, structures, whole                    what a kernel is specialised to; results that are lists, tuples and dicts, or
                                              integers on some paths
 following, connection, paths                 which inputs a run reaches the result from, and where the paths of others end

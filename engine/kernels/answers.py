@@ -5,11 +5,11 @@ from __future__ import annotations
 from math import prod
 
 from ..core.tensor import Tensor
-from .inputs import Complex, arguments, specification
+from .inputs import EVERY, MODE, SOME, Complex, arguments, shape_of, specification
 from .ir import Unsupported
 from .readings import Reading, leave_nan
 from .runtime import Compiled, Kernels, run
-from .work import COMMAND_WORK, derivative_work
+from .work import COMMAND_WORK, OF_FLOAT32, derivative_work
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Derivatives:
     def __init__(self, kernels: Kernels, values: dict[str, Any], sources: Sequence[str], always: bool) -> None:
         self.kernels = kernels
         self.values = values
-        self.spec = specification(values, sources, kernels.known)
+        self.spec = specification(values, sources, kernels.known, kernels.makes_float32(values))
         if any(self.spec[name].__class__ is Complex for name in sources):
             raise Unsupported("derivatives of this kind by complex inputs")
         self.given = arguments(kernels.program, values, self.spec)
@@ -57,7 +57,7 @@ class Derivatives:
             lowered = Lowered(self.kernels.program, self.spec, self.sources)
             plain = simplify(ir.Kernel(lowered.kernel.parameters, list(lowered.kernel.body), [lowered.value]))
             built = make(lowered)
-            built.outline = outline(plain)
+            built.outline = outline(plain, OF_FLOAT32 if lowered.builder.mode else 1.0)
             self.kernels.explicable(built, self.spec, self.sources)
             if command in ("jvp", "vjp", "hvp"):
                 built.passes = COMMAND_WORK[command]
@@ -69,12 +69,15 @@ class Derivatives:
         return compiled
 
     def shape(self, name: str) -> tuple[int, ...]:
-        kind = self.spec[name]
-        return kind if kind.__class__ is tuple else ()
+        return shape_of(self.spec[name])
 
     def seeds(self, given: dict[str, Any]) -> list[Any]:
         """Tangents or cotangents as a kernel takes them."""
-        return [as_seed(given[name], self.shape(name)) for name in given]
+        return [self.seed(given[name], self.shape(name)) for name in given]
+
+    def seed(self, given: Any, shape: tuple[int, ...]) -> Any:
+        """A tangent or cotangent as a kernel takes it."""
+        return as_seed(given, shape, self.spec.get(MODE, ""))
 
     def read(
         self, compiled: Compiled, command: str, given: list[Any], moved: Sequence[str] = (), mode: str = ""
@@ -100,7 +103,7 @@ class Derivatives:
 
     def vjp(self, cotangent: Any) -> Found | None:
         """The value and the cotangents of the sources."""
-        given = [*self.given, as_seed(1.0 if cotangent is None else cotangent, self.result_shape())]
+        given = [*self.given, self.seed(1.0 if cotangent is None else cotangent, self.result_shape())]
         compiled = self.prepared("vjp", lambda lowered: derivatives().vjp(lowered), given)
         return None if compiled is None else (*self.read(compiled, "vjp", given), compiled)
 
@@ -159,15 +162,18 @@ class Derivatives:
         return self.kernels.shape(("shape", sorted(self.spec.items()), tuple(self.sources)), make)
 
 
-def as_seed(given: Any, shape: tuple[int, ...]) -> Any:
+def as_seed(given: Any, shape: tuple[int, ...], mode: str = "") -> Any:
     """A tangent or cotangent for a value of a shape; what does not fit is the tape's to explain."""
+    seeds = {"": ("float64",), EVERY: ("float32",), SOME: ("float32", "float64")}[mode]
     x = given.value if given.__class__ is Tensor else given
     if (
         given.__class__ is Tensor
-        and given.dtype.name != "float64"
+        and given.dtype.name not in seeds
         and not (given.dtype.kind == "i" and given.dtype.weak)
     ):
         raise Unsupported(f"a tangent of dtype {given.dtype.name}")
+    if mode and given.__class__ is Tensor and given.dtype.name == "float64" and not given.dtype.weak:
+        raise Unsupported("a tangent of float64 beside float32")
     if x.__class__ not in (int, float) and not hasattr(x, "shape"):
         raise Unsupported("a tangent that is no number and no tensor")
     if not shape:
@@ -176,6 +182,7 @@ def as_seed(given: Any, shape: tuple[int, ...]) -> Any:
         return float(x)
     import numpy as np
 
+    dtype = np.float32 if mode else np.float64
     if getattr(x, "shape", ()) not in ((), shape):
         raise Unsupported("a tangent of another shape")
-    return np.ascontiguousarray(np.broadcast_to(x, shape), dtype=np.float64).reshape(-1)
+    return np.ascontiguousarray(np.broadcast_to(x, shape), dtype=dtype).reshape(-1)

@@ -7,6 +7,7 @@ from . import ir
 from .arrays import known_integers, lazy, remap
 from .build import Builder, Lazy, Sym, broadcast, kind_of, pick, raw
 from .ir import FLOAT, INT, Array, Unsupported, Var
+from .widths import OF_FLOAT32, OF_FLOAT64, Floats
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +22,11 @@ class Loops:
 
     def __init__(self, builder: Builder) -> None:
         self.builder = builder
+
+    @property
+    def floats(self) -> Floats:
+        """The bounds of the floats that the kernel computes in."""
+        return OF_FLOAT32 if self.builder.mode else OF_FLOAT64
 
     # --- arrays as functions ----------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from ..ops.registry import ROWS
 from . import ir
 from .arrays import array_of_list, checked_places, get, lazy, remap, result, view
 from .build import NUMBERS, Builder, Lazy, Sym, broadcast, join, kind_of, pick, raw
+from .inputs import SOME
 from .ir import BOOL, FLOAT, INT, Array, Unsupported
 from .strength import own
 
@@ -130,7 +131,9 @@ def cast_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, An
 
     target = as_dtype(attributes["dtype"])
     x = inputs[0]
-    if target.name == "float64":
+    if builder.mode == SOME and target.name == "float32":
+        return to_single(builder, x)
+    if target.name == ("float32" if builder.mode else "float64"):
         builder.made_strong[0] = True
         if x.__class__ is Lazy:
             return Lazy(builder, FLOAT, x.shape, lambda index: builder.cast_to_float(x.element(index)))
@@ -162,6 +165,13 @@ def gather_nd_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[st
         return checked_places(builder, places, x.shape[k])  # the tape says which is out of range
 
     return get(builder, x, tuple([column(k) for k in range(depth)]))
+
+
+def to_single(builder: Builder, x: Any) -> Any:
+    """A number or an array as float32, where bare floats are not."""
+    if x.__class__ is Lazy:
+        return Lazy(builder, FLOAT, x.shape, lambda index: to_single(builder, x.element(index)))
+    return builder.emit("to_single", (builder.to_int(x) if kind_of(x) == BOOL else x,), FLOAT)
 
 
 def where_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:

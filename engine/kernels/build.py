@@ -7,9 +7,10 @@ from ..core.dtypes import BOOL as BOOL_DTYPE
 from ..core.dtypes import FLOAT64, INT64, DType
 from ..core.operation import Operation
 from ..core.state import STATE
-from ..core.tensor import OPERATORS
+from ..core.tensor import OPERATORS, Tensor
 from ..ops.registry import ROWS
 from . import ir
+from .inputs import EVERY, SOME
 from .ir import BOOL, FLOAT, INT, LIMIT, Array, Unsupported, Var
 from .primitives import FOR_INTEGERS, LOGIC, TEXT, attributes_covered, kind_of_row
 from .watch import Watch
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..core.state import Site
-    from ..core.tensor import Tensor
     from .following import Follower
 
 NUMBERS = (float, int, bool)
@@ -204,7 +204,12 @@ def join(kinds: list[str]) -> str:
 
 
 class Builder:
-    """Emits statements into the current block, sharing what was computed before (within reach of the block)."""
+    """Emits statements into the current block, sharing what was computed before (within reach of the block).
+
+    `mode` says in what the kernel that is being built computes (widths.py): one is built at a time, by several of these.
+    """
+
+    mode = ""
 
     def __init__(self) -> None:
         self.block: list[ir.Stmt] = []
@@ -497,6 +502,8 @@ class Builder:
         """A row applied to symbols and arrays. Raises Unsupported where their dtypes do not meet."""
         from .strength import result_dtype, strengthened
 
+        if self.mode == SOME and any(x.__class__ is Tensor and x.dtype is FLOAT64 for x in inputs):
+            raise Unsupported("float64 beside float32")
         dtype = result_dtype(self, op, inputs, attributes)
         if self.follower is None or self.follower.inside:
             found = self.applied(op, inputs, attributes)
@@ -553,7 +560,7 @@ class Builder:
             return self.scalar(op, inputs, attributes)
         if attributes:
             raise Unsupported(op.name)
-        return op(*inputs)
+        return self.rounded(op(*inputs))
 
     def operand(self, x: Any) -> Any:
         """A list as an array; a constant tensor as one."""
@@ -583,7 +590,7 @@ class Builder:
                 found = self.scalar(op, values, attributes)
                 self.in_array = outer
             else:
-                found = op(*values, **(attributes or {}))
+                found = self.rounded(op(*values, **(attributes or {})))
             STATE.site = asking
             return found
 
@@ -753,7 +760,15 @@ class Builder:
     def scalar_or_static(self, op: str, a: Any, b: Any) -> Any:
         if a.__class__ is Sym or b.__class__ is Sym:
             return self.scalar(OPERATORS[op], (a, b))
-        return OPERATORS[op](a, b)
+        return self.rounded(OPERATORS[op](a, b))
+
+    def rounded(self, x: Any) -> Any:
+        """A number that is known, as what the tape would have: where every float is float32, the nearest one."""
+        if self.mode != EVERY or x.__class__ is not float:
+            return x
+        from .llvm_writer import rounded
+
+        return rounded(x)
 
     def reduce(self, n: int, start: Any, step: Callable[[Sym, Sym], Any]) -> Sym:
         """A loop that carries one float."""

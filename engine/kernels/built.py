@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ...parser.source import Source
     from . import ir
     from .emitted import Emitted
+    from .widths import Precision
 
 
 # Among the inputs of a meeting: what has a dtype of its own whatever the inputs are.
@@ -53,12 +54,14 @@ class Built:
 
     __slots__ = (
         "bounds", "columns", "counted", "doubtful", "emitted", "estimate", "kernel", "lost", "meetings", "noted", "outline",
-        "passes", "places", "printed", "shape", "spares_numpy", "structure", "sure", "sure_if_running", "whole",
+        "passes", "places", "precision", "printed", "shape", "spares_numpy", "structure", "sure", "sure_if_running", "whole",
     )  # fmt: skip
 
     def __init__(self, kernel: ir.Kernel | None, shape: tuple[int, ...]) -> None:
         self.kernel = kernel
         self.shape = shape
+        # That of a kernel that computes in float32.
+        self.precision: Precision | None = None
         # How a result that is a list, a tuple or a dict is put together (structures.py).
         self.structure: Any = None
         self.estimate = kernel

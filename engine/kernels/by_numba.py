@@ -9,7 +9,7 @@ from __future__ import annotations
 from _thread import allocate_lock
 
 from .externals import EXTERNALS, ROUTINES, address
-from .ir import BOOL, FLOAT, INT
+from .ir import BOOL, FLOAT, INT, Unsupported
 from .machine import RESIZE, Code, resize_address
 from .native import sums_in_order
 from .primitives import helpers
@@ -43,7 +43,9 @@ def namespace() -> dict[str, Any]:
 
 
 def compiled(emitted: Emitted) -> Code:
-    """The machine code of emitted source, for this machine."""
+    """The machine code of emitted source, for this machine. Raises Unsupported for a kernel that computes in float32."""
+    if emitted.single:
+        raise Unsupported("float32 where Numba is the compiler")
     from numba.core.compiler import Flags, compile_extra
     from numba.core.registry import cpu_target
 

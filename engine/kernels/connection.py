@@ -51,6 +51,7 @@ def build_connection(program: CoreProgram, spec: dict[str, Any], sources: Sequen
     built = Built(finished(made.kernel(kernel, result)), ())
     built.estimate = built.kernel
     built.places = made.places
+    built.precision = lowered.precision
     return built
 
 

@@ -12,6 +12,7 @@ from .built import ANY, UNEXPLAINED, Built, Noted
 from .dear import keeping
 from .fuse import fuse
 from .gather import gather
+from .inputs import EVERY, MODE, SOME, Single
 from .ir import FLOAT, Array, Unsupported, Var
 from .memory import settled
 from .pairs import Pair
@@ -24,6 +25,7 @@ from .structures import Packed
 from .tidy import tidy
 from .values import List, Selected
 from .whole import whole
+from .widths import Levels, Precision, checked
 from .windows import windowed
 from .work import COMMAND_WORK, DERIVED_VALUE
 
@@ -39,7 +41,18 @@ class Lowered:
     `value` is the kernel's result and `element` gives its elements; `targets` are the sources as variables and arrays.
     """
 
-    __slots__ = ("builder", "element", "kernel", "meetings", "packed", "printed", "shape", "targets", "value")
+    __slots__ = (
+        "builder",
+        "element",
+        "kernel",
+        "meetings",
+        "packed",
+        "precision",
+        "printed",
+        "shape",
+        "targets",
+        "value",
+    )
 
     def __init__(
         self,
@@ -51,6 +64,7 @@ class Lowered:
         follow: bool = False,
     ) -> None:
         notices = len(STATE.notices)
+        Builder.mode = spec.get(MODE, "")
         # What is not structured is differentiated in every way.
         made = specialise(program, spec, last, not structured, bool(sources), follow)
         if len(STATE.notices) > notices:
@@ -58,6 +72,8 @@ class Lowered:
         builder, result = made.builder, made.result
         self.builder = builder
         self.printed = made.printed
+        if builder.mode == EVERY and builder.counted:
+            raise Unsupported("a float32 that counts as an integer")
         if made.printed.prints and not structured:
             raise Unsupported("'print' in a program whose derivatives beyond the gradient are asked for")
         self.shape: tuple[int, ...] = ()
@@ -81,6 +97,16 @@ class Lowered:
             raise Unsupported("a result that is no number and no tensor")
         builder.watch.begun(made.kernel.body)
         self.kernel = ir.Kernel(made.kernel.parameters, made.kernel.body, [self.value])
+        self.precision: Precision | None = None
+        if builder.mode:
+            bare = {p for p in self.kernel.parameters if spec[p.name].__class__ is not Single}
+            alike = [self.value] if self.packed is not None else []
+            self.precision = Precision(builder.mode, bare, self.printed.results[:1], alike)
+            if builder.mode == SOME:
+                # Before the passes that leave out what nobody reads.
+                levels = Levels(self.kernel, self.precision)
+                self.precision.known = levels.singles()
+                self.kernel.body[:] = checked(self.kernel.body, levels)
         self.meetings = meetings(builder, self.kernel, made.inputs)
         self.targets: dict[str, Any] = {}
         for name in sources:
@@ -109,6 +135,7 @@ class Lowered:
         """A finished kernel of this program, with what is known of the sources' connection to a result."""
         kernel = ir.Kernel(kernel.parameters, dissolved(kernel.body), kernel.results)
         found = Built(finished(kernel), self.shape)
+        found.precision = self.precision
         found.structure = None if self.packed is None else self.packed.structure
         found.noted = noted
         found.printed = self.printed.plain()

@@ -239,7 +239,7 @@ def linear(block: list[Stmt], made: list[Any], g: Any) -> bool:
             return False
         hit = [a in dependent if a.__class__ is Var else False for a in s.args]
         fits = (
-            (s.op in ("negative", "copy", "to_float") and hit == [True])
+            (s.op in ("negative", "copy", "to_float", "to_single") and hit == [True])
             or (s.op in ("multiply", "strong_multiply") and hit in ([True, False], [False, True]))
             or (s.op == "divide" and hit == [True, False])
             or (s.op in ("add", "subtract") and hit == [True, True])

@@ -9,13 +9,15 @@ import re
 
 from . import ir
 from .emitted import Emitted
-from .externals import EXTERNALS, ROUTINES
+from .externals import EXTERNALS, IN_FLOAT32, ROUTINES
 from .failures import BESIDE, FAR
-from .ir import BOOL, DTYPES, FLOAT, INT, Array, Stack, Stmt, Unsupported, Var
+from .inputs import SOME
+from .ir import BOOL, DTYPES, FLOAT, INT, SINGLE, Array, Stack, Stmt, Unsupported, Var
 from .polls import asking
 from .primitives import TEXT
 from .sharing import shared_loops
 from .statements import changes, everything, mentions, operands
+from .widths import widths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..core.state import Site
+    from .widths import Precision
 
 # Longer expressions get a name.
 LONGEST = 50
@@ -37,9 +40,9 @@ DEEPEST = 95
 ROOM = 1024
 
 
-def emit(kernel: ir.Kernel) -> Emitted:
-    """The source of a kernel. What it calls is listed in compiler.py."""
-    printer = Printer(kernel)
+def emit(kernel: ir.Kernel, precision: Precision | None = None) -> Emitted:
+    """The source of a kernel. What it calls is listed in compiler.py; `precision` is that of one in float32."""
+    printer = Printer(kernel, precision)
     printer.block(kernel.body, 1, kernel.results)
     parameters = ", ".join(["run", *map(printer.text, kernel.parameters)])
     results = ", ".join(bare(printer.text(r)) for r in kernel.results)
@@ -49,12 +52,16 @@ def emit(kernel: ir.Kernel) -> Emitted:
     known = "".join(line + "\n" for line in printer.known)
     return Emitted(
         f"{known}def kernel({parameters}):\n{body}    return {results}\n",
-        "".join(p.kind.upper() if p.__class__ is Array else p.kind for p in kernel.parameters),
-        [(printer.slots[r], r.kind, r.size) if r.__class__ is Array else scalar_kind(r) for r in kernel.results],
+        "".join(map(printer.letter, kernel.parameters)),
+        [
+            (printer.slots[r], printer.stored(r), r.size) if r.__class__ is Array else printer.stored(r)
+            for r in kernel.results
+        ],
         len(printer.slots),
         printer.heaviest,
         printer.slot_sites,
         printer.sites,
+        *printer.precision(),
     )
 
 
@@ -66,6 +73,8 @@ LEGEND = {
     "few_floats": "(n): a short array",
     "few_ints": "(n): a short array of integers",
     "few_bools": "(n): a short array of truth values",
+    "doubles": "(run, k, n): memory number k of float64, where floats are float32",
+    "few_doubles": "(n): a short array of float64",
     "clear": "(a, n): n zeros",
     "prange": "(n): range(n) in any order, for several cores",
     "poll": "(run, k): Ctrl-C or a time limit ends the kernel here",
@@ -83,16 +92,23 @@ RESERVED = frozenset(
 )  # fmt: skip
 
 
-def legend(text: str) -> str:
-    """Comments that say what a kernel's source calls beside arithmetic."""
+def legend(emitted: Emitted) -> str:
+    """Comments that say what a kernel's source calls beside arithmetic, and what its floats are."""
+    text = emitted.text
+    widths = ""
+    if emitted.single:
+        wide = ", ".join([*emitted.sums, *emitted.doubles])
+        widths = "# floats are float32" + (f"; in float64: {wide}" if wide else "") + "\n"
     words = set(re.findall(r"[A-Za-z_]\w*", text))
     libraries = [f"# {name}: SciPy's {EXTERNALS[name].name}\n" for name in sorted(words & set(EXTERNALS))]
     libraries += [
         f"# {name}(x, y, n, m): {ROUTINES[name].row} of the n by m matrix x in y, after a 1 that says it succeeded\n"
         for name in sorted(words & set(ROUTINES))
     ]
-    return "".join(libraries) + "".join(
-        f"# {name}{'' if said[0] == '(' else ': '}{said}\n" for name, said in LEGEND.items() if name in words
+    return (
+        widths
+        + "".join(libraries)
+        + "".join(f"# {name}{'' if said[0] == '(' else ': '}{said}\n" for name, said in LEGEND.items() if name in words)
     )
 
 
@@ -162,7 +178,8 @@ class Waiting:
 class Printer:
     """Prints statements; a value that is read once, nearby, is written where it is read."""
 
-    def __init__(self, kernel: ir.Kernel) -> None:
+    def __init__(self, kernel: ir.Kernel, precision: Precision | None = None) -> None:
+        self.widths = None if precision is None else widths(kernel, precision)
         self.lines: list[str] = []
         self.known: list[str] = []  # the arrays that are constants, before the function
         self.trips = used_positions(kernel)
@@ -189,6 +206,29 @@ class Printer:
                 self.names[p] = p.name
                 self.taken.add(p.name)
         self.counts: dict[str, int] = {}
+
+    def precision(self) -> tuple[str, list[str], list[str]]:
+        """How the kernel computes in float32, if it does, and the variables that are float64 all the same."""
+        found = self.widths
+        if found is None:
+            return "", [], []
+        doubles = [self.names[x] for x in found.doubles if x.__class__ is Var and x in self.names]
+        return found.mode, sorted(self.names[x] for x in found.sums if x in self.names), sorted(doubles)
+
+    def stored(self, x: Any) -> str:
+        """The kind of a variable, of an array's elements, or of a number."""
+        kind: str = x.kind if x.__class__ in (Array, Stack) else scalar_kind(x)
+        if self.widths is None or kind != FLOAT or x in self.widths.doubles:
+            return kind
+        return kind if x.__class__ is float and self.widths.mode == SOME else SINGLE
+
+    def letter(self, x: Any) -> str:
+        """The kind of a parameter."""
+        return self.stored(x).upper() if x.__class__ is Array else self.stored(x)
+
+    def memory(self, x: Any) -> str:
+        """What gives the memory of an array, or of what is kept of one."""
+        return "doubles" if self.widths is not None and x in self.widths.doubles else MEMORY[x.kind]
 
     def name(self, x: Any) -> str:
         """The name of a variable in the source: its kind's letter, and a number."""
@@ -300,31 +340,33 @@ class Printer:
                 number = f"max({-FAR}, min({number}, {FAR})) * {BESIDE} + {bare(self.text(s.value))}"
         self.line(level + 1, f"fail(run, {self.place(s.site, s.failure)}, {number})")
 
-    def room(self, owner: Any, kind: str, count: Any, site: Site | None = None) -> str:
+    def room(self, owner: Any, memory: str, count: Any, site: Site | None = None) -> str:
         """Memory for `count` elements: what belongs to one `owner` is one slot. `site` is where it may run out."""
         if owner not in self.slots:
             self.slots[owner] = len(self.slots)
             self.slot_sites.append(site)
         slot = self.slots[owner]
-        return f"{MEMORY[kind]}(run, {slot}, {count})"
+        return f"{memory}(run, {slot}, {count})"
 
     def alloc(self, s: ir.Alloc, level: int) -> None:
         name, size = self.name(s.array), s.array.size
         few = size <= FEW and s.array not in self.results
-        made = f"few_{MEMORY[s.array.kind]}({size})" if few else self.room(s.array, s.array.kind, size)
+        memory = self.memory(s.array)
+        made = f"few_{memory}({size})" if few else self.room(s.array, memory, size)
         self.line(level, f"{name} = {made}")
         if s.zero:
             self.line(level, f"clear({name}, {size})")
 
     def constant(self, s: ir.Constant, level: int) -> None:
         values = ", ".join(map(number, s.values))
-        self.known.append(f"{self.name(s.array)} = np.array([{values}], dtype={DTYPES[s.array.kind]!r})")
+        self.known.append(f"{self.name(s.array)} = np.array([{values}], dtype={DTYPES[self.stored(s.array)]!r})")
 
     def store(self, s: ir.Store, level: int) -> None:
         self.line(level, f"{self.name(s.array)}[{bare(self.text(s.index))}] = {bare(self.text(s.value))}")
 
     def routine(self, s: ir.Routine, level: int) -> None:
-        self.line(level, f"{s.name}({self.name(s.value)}, {self.name(s.array)}, {s.rows}, {s.columns})")
+        name = s.name if self.widths is None else s.name + IN_FLOAT32
+        self.line(level, f"{name}({self.name(s.value)}, {self.name(s.array)}, {s.rows}, {s.columns})")
 
     def add_to(self, s: ir.AddTo, level: int) -> None:
         self.line(level, f"{self.name(s.array)}[{bare(self.text(s.index))}] += {bare(self.text(s.value))}")
@@ -336,11 +378,9 @@ class Printer:
 
     def make_log(self, array: Array, level: int) -> None:
         room = self.beside(array, "room")
-        for suffix, kind in (("at", INT), ("was", array.kind)):
-            self.line(
-                level,
-                f"{self.beside(array, suffix)} = {self.room((suffix, array), kind, room, self.within or self.anywhere)}",
-            )
+        for suffix, memory in (("at", MEMORY[INT]), ("was", self.memory(array))):
+            made = self.room((suffix, array), memory, room, self.within or self.anywhere)
+            self.line(level, f"{self.beside(array, suffix)} = {made}")
 
     def keep(self, s: ir.Keep, level: int) -> None:
         name, index = self.name(s.array), bare(self.text(s.index))
@@ -435,7 +475,7 @@ class Printer:
         """Memory for the heads of a loop, as many as `room` says."""
         count = room if stack.width == 1 else f"{room} * {stack.width}"
         site = self.within or first_site(s.body)
-        self.line(level, f"{self.name(stack)} = {self.room(stack, stack.kind, count, site)}")
+        self.line(level, f"{self.name(stack)} = {self.room(stack, self.memory(stack), count, site)}")
 
     def copy(self, element: str, count: int, level: int) -> None:
         """A statement for each element."""

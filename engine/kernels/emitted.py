@@ -20,10 +20,13 @@ class Emitted:
     (memory slot, kind, size); `slots` is the number of memory slots. `heaviest` says how many statements one iteration
     may take of the loops that ask whether to go on: 0 where none does, infinity where one is long for certain.
     `slot_sites` gives the place in the program of every slot whose size a loop decides, None for the others; `sites`
-    the places that the source refers to by number, with what an error there says.
+    the places that the source refers to by number, with what an error there says. Where the kernel computes in float32,
+    `single` says how (widths.py), and `sums` and `doubles` name the variables that are float64 all the same.
     """
 
-    __slots__ = ("heaviest", "parameters", "results", "sites", "slot_sites", "slots", "text")
+    __slots__ = (
+        "doubles", "heaviest", "parameters", "results", "single", "sites", "slot_sites", "slots", "sums", "text",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -34,7 +37,13 @@ class Emitted:
         heaviest: float = 0.0,
         slot_sites: Sequence[Site | None] = (),
         sites: Sequence[tuple[Site | None, tuple[Any, ...] | None]] = (),
+        single: str = "",
+        sums: Sequence[str] = (),
+        doubles: Sequence[str] = (),
     ) -> None:
+        self.single = single
+        self.sums = sums
+        self.doubles = doubles
         self.text = text
         self.parameters = parameters
         self.results = results

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..core.dtypes import DType
+from ..core.dispatch import wrap
+from ..core.dtypes import FLOAT32, WEAK_FLOAT, WEAK_FLOAT32, DType
 from ..core.operation import Operation
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
@@ -10,9 +11,11 @@ from ..ops.registry import METHODS, NAMES
 from ..program import core as c
 from ..program.rewrite import rewrite
 from . import ir
+from .array_rows import to_single
 from .arrays import array_of_list, constant_array, get, view
 from .build import NUMBERS, Builder, Lazy, Sym
 from .following import refuse
+from .inputs import EVERY, SOME
 from .ir import BOOL, INT, LIMIT, Needed, Unsupported, Var
 from .pairs import Pair, by_parts
 from .printing import Text, joined, piece
@@ -91,7 +94,7 @@ class Expressions:
         return handler(self, node, frame)
 
     def literal(self, node: c.Literal, frame: Frame) -> Any:
-        return node.value
+        return self.builder.rounded(node.value)
 
     def intrinsic(self, node: c.Intrinsic, frame: Frame) -> Any:
         return node
@@ -145,15 +148,15 @@ class Expressions:
         if x.__class__ in (int, bool) and y.__class__ in (int, bool):
             if symbol not in SMALL_INTEGERS or abs(x) > LIMIT or abs(y) > LIMIT or (symbol == "**" and not 0 <= y < 64):
                 raise Unsupported("arithmetic of large integers")
-            return op(x, y) if symbol != "/" or y == 0 else x / y
+            return self.builder.rounded(op(x, y) if symbol != "/" or y == 0 else x / y)
         if x.__class__ in NUMBERS and y.__class__ in NUMBERS:
-            return op(x, y)
+            return self.builder.rounded(op(x, y))
         if symbol == "+" and x.__class__ in (str, Text) and y.__class__ in (str, Text):
             return joined([x, y])
         if any(v.__class__ in (str, dict, Range, Closure, Text) or v is None for v in (x, y)):
             raise Unsupported(f"'{symbol}' on values that are no numbers")
         if not symbolic(x) and not symbolic(y):
-            return self.constant(op(x, y))
+            return self.constant(self.evaluated(op, x, y))
         return self.builder.apply(op, (x, y), None)
 
     def prefix(self, node: c.Prefix, frame: Frame) -> Any:
@@ -310,7 +313,7 @@ class Expressions:
     def apply_row(self, op: Operation, args: list[Any], keywords: dict[str, Any]) -> Any:
         args, keywords = [plain(x) for x in args], {name: plain(x) for name, x in keywords.items()}
         if not any(map(symbolic, [*args, *keywords.values()])):
-            return self.constant(op.call(args, keywords))
+            return self.constant(self.evaluated(lambda: op.call(args, keywords)))
         known = self.folded(
             lambda *values: op.call(list(values[: len(args)]), dict(zip(keywords, values[len(args) :]))),
             [*args, *keywords.values()],
@@ -332,7 +335,7 @@ class Expressions:
             why = f"{op.name} with a computed parameter"
             attributes = {name: self.whole(value, why) for name, value in (attributes or {}).items()}
         if not any(map(symbolic, inputs)):
-            return self.constant(op(*inputs, **(attributes or {})))
+            return self.constant(self.evaluated(lambda: op(*inputs, **(attributes or {}))))
         found = self.builder.apply(op, inputs, attributes)
         return List(found) if found.__class__ is list else found
 
@@ -357,7 +360,7 @@ class Expressions:
         if values is None:
             return None
         try:
-            return self.constant(run(*values))
+            return self.constant(self.evaluated(run, *values))
         except Unsupported:
             return None
 
@@ -368,6 +371,11 @@ class Expressions:
         if value.__class__ is tuple:
             return tuple(self.constant(item) for item in value)
         if value.__class__ is Tensor:
+            single = value.dtype.name == "float32"
+            if self.builder.mode:
+                value = self.constant_beside_float32(value)
+            if single and self.builder.mode == SOME:
+                return to_single(self.builder, self.constant(value))
             if value.dtype.name not in ("float64", "int64", "bool"):
                 raise Unsupported(f"the dtype {value.dtype.name}")
             strong = value.dtype.name == "int64" and not value.dtype.weak
@@ -379,7 +387,32 @@ class Expressions:
             found = constant_array(self.builder, value.value)
             found.known = value
             return own(self.builder, found) if strong else found
+        return self.builder.rounded(value)
+
+    def constant_beside_float32(self, value: Tensor) -> Tensor:
+        """A tensor that is known now, in a kernel of float32: what is a float32 in float64, which every one of them is.
+
+        Raises Unsupported for one of float64, which mixes with none of float32.
+        """
+        name, every = value.dtype.name, self.builder.mode == EVERY
+        if name == "float64" and not value.dtype.weak:
+            raise Unsupported("float64 beside float32")
+        if name == "float32":
+            value = wrap(value.value.astype("float64"), WEAK_FLOAT)
+        elif name == "float64" and every and value.shape:
+            value = wrap(value.value.astype("float32").astype("float64"), WEAK_FLOAT)
         return value
+
+    def evaluated(self, run: Callable[..., Any], *values: Any) -> Any:
+        """What `run` gives for known values on the tape, in the floats of the evaluation."""
+        if self.builder.mode != EVERY:
+            return run(*values)
+        kept = STATE.weak_float, STATE.default_float
+        STATE.weak_float, STATE.default_float = WEAK_FLOAT32, FLOAT32
+        try:
+            return run(*values)
+        finally:
+            STATE.weak_float, STATE.default_float = kept
 
     def arguments(self, node: c.Apply | c.Call | c.Method, frame: Frame) -> tuple[list[Any], dict[str, Any]]:
         args: list[Any] = []
@@ -424,7 +457,10 @@ class Expressions:
             if run is None:
                 raise Unsupported(f"'{callee.name}'")
             return run(self, *map(read, args), **keywords)
-        if callee.__class__ is DType and len(args) == 1 and callee.name == "float64":
+        floats = "float32" if self.builder.mode else "float64"
+        if callee.__class__ is DType and len(args) == 1 and callee.name == floats:
+            if self.builder.mode == SOME:
+                return self.apply_row(OPERATORS["cast"], args, {"dtype": callee})
             return self.builder.cast_to_float(args[0])
         raise Unsupported("a call of this kind")
 

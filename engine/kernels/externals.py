@@ -53,13 +53,15 @@ class Routine:
     """`void name(double *matrix, double *results, long rows, long columns)`: a row's array evaluation.
 
     The first of the results is 1, or 0 where the row fails, as the tape says in words. The others are what the row gives,
-    flat, one after the other; of complex ones first the real and then the imaginary parts.
+    flat, one after the other; of complex ones first the real and then the imaginary parts. `single` says that it computes
+    in float32.
     """
 
-    __slots__ = ("entry", "row")
+    __slots__ = ("entry", "row", "single")
 
-    def __init__(self, row: str) -> None:
+    def __init__(self, row: str, single: bool = False) -> None:
         self.row = row
+        self.single = single
         self.entry: Any = None  # what machine code calls, once it is there
 
     def results(self, matrix: Any) -> Any:
@@ -70,9 +72,10 @@ class Routine:
 
         row = ROWS[self.row]
         assert row.array is not None
+        kinds = ("complex64", "float32") if self.single else ("complex128", "float64")
         try:
             with np.errstate(all="ignore"):
-                found = row.array(np, matrix.astype(np.complex128) if self.row in COMPLEX else matrix)
+                found = row.array(np, matrix.astype(kinds[self.row not in COMPLEX]))
         except (AdiffError, ArithmeticError, ValueError, np.linalg.LinAlgError):
             return np.zeros(1)
         parts: list[Any] = [1.0]
@@ -123,7 +126,13 @@ EXTERNALS: dict[str, External] = {
     **_special("betainc", 3),
 }
 
-ROUTINES: dict[str, Routine] = {ROUTINE + row: Routine(row) for row in "eigh svd_thin eig logm sqrtm fsum".split()}
+# Those of float32 take and give float64 too, and compute what the tape computes of float32.
+IN_FLOAT32 = "_float32"
+ROUTINES: dict[str, Routine] = {
+    ROUTINE + row + (IN_FLOAT32 if single else ""): Routine(row, single)
+    for row in "eigh svd_thin eig logm sqrtm fsum".split()
+    for single in (False, True)
+}
 
 
 def address(name: str) -> int:

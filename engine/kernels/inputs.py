@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from ..core.state import STATE
 from ..core.tensor import Tensor
 from ..program.core import CoreProgram
-from .ir import BOOL, DTYPES, FLOAT, INT, LIMIT, Unsupported
+from .ir import BOOL, DTYPES, FLOAT, INT, LIMIT, SINGLE, Unsupported
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from typing import Any
 
+# What in a specification stands for no input: whether every float is float32, or some are (widths.py).
+MODE = ""
+EVERY, SOME = "every float is float32", "some floats are float32"
 KINDS = {dtype: kind for kind, dtype in DTYPES.items()}
 
 
@@ -26,6 +30,18 @@ class Discrete:
 
     def __repr__(self) -> str:
         return f"{self.kind}{self.shape}{self.strong}"
+
+
+class Single:
+    """The shape of an input of float32, () for a number, where other floats are not."""
+
+    __slots__ = ("shape",)
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.shape = shape
+
+    def __repr__(self) -> str:
+        return f"single{self.shape}"
 
 
 class Complex:
@@ -56,14 +72,26 @@ def known(value: int) -> Known:
     return made
 
 
-def specification(values: dict[str, Any], sources: Sequence[str], fixed: Collection[str] = ()) -> dict[str, Any]:
+def specification(
+    values: dict[str, Any], sources: Sequence[str], fixed: Collection[str] = (), single: bool = False
+) -> dict[str, Any]:
     """What a kernel is specialised to: the kind or shape of every input, or its value where that is no number.
 
-    `fixed` are the inputs whose values must be known. Raises Unsupported for inputs that kernels do not take.
+    `fixed` are the inputs whose values must be known; `single` says that others, which are not here, are float32. Raises
+    Unsupported for inputs that kernels do not take.
     """
     found: dict[str, Any] = {}
+    every = STATE.weak_float.bits == 32
+    if every:
+        found[MODE] = EVERY
+    elif single or any(x.__class__ is Tensor and x.dtype.name == "float32" for x in values.values()):
+        found[MODE] = SOME
     for name, value in values.items():
         cls = value.__class__
+        if MODE in found:
+            refuse_beside_float32(value, every)
+        if every and name in fixed and name in sources:
+            raise Unsupported(f"'{name}', which is differentiated in float32 and must be an integer")
         if name in fixed:
             found[name] = whole(name, value, name in sources)
         elif cls is complex or (cls is Tensor and value.dtype.name == "complex128"):
@@ -75,7 +103,9 @@ def specification(values: dict[str, Any], sources: Sequence[str], fixed: Collect
             weak = value.dtype.weak
             if kind == INT and weak and name in sources:
                 kind = FLOAT
-            if kind == FLOAT:
+            if kind == SINGLE and not every:
+                found[name] = Single(value.shape)
+            elif kind in (FLOAT, SINGLE):
                 found[name] = value.shape if value.shape else FLOAT
             elif name in sources:
                 raise Unsupported(f"a derivative by an input of dtype {value.dtype.name}")
@@ -96,6 +126,15 @@ def specification(values: dict[str, Any], sources: Sequence[str], fixed: Collect
     return found
 
 
+def refuse_beside_float32(value: Any, every: bool) -> None:
+    """Raises Unsupported for an input that a kernel of float32 does not take; the tape refuses what does not mix."""
+    name = value.dtype.name if value.__class__ is Tensor else value.__class__.__name__
+    if name in ("complex", "complex64", "complex128"):
+        raise Unsupported("complex numbers beside float32")
+    if name == "float64" and (every or not value.dtype.weak):
+        raise Unsupported("an input of float64 beside float32")
+
+
 def whole(name: str, value: Any, source: bool) -> Any:
     """What stands for an input whose value must be known: a bare integer, differentiated or not."""
     if value.__class__ is Tensor:
@@ -105,6 +144,18 @@ def whole(name: str, value: Any, source: bool) -> Any:
     if value.__class__ is not int or abs(value) > LIMIT:
         raise Unsupported(f"'{name}', which must be a bare integer")
     return known(value) if source else [value]
+
+
+def shape_of(kind: Any) -> tuple[int, ...]:
+    """The shape of a real input by what stands for it in a specification."""
+    if kind.__class__ is Single:
+        return kind.shape
+    return kind if kind.__class__ is tuple else ()
+
+
+def width_of(kind: Any, spec: dict[str, Any]) -> str:
+    """In what the kernel takes a float input."""
+    return SINGLE if kind.__class__ is Single or spec.get(MODE) == EVERY else FLOAT
 
 
 def within_limit(array: Any) -> bool:
@@ -125,14 +176,14 @@ def arguments(program: CoreProgram, values: dict[str, Any], spec: dict[str, Any]
             import numpy as np
 
             found.extend(np.array(part, dtype="float64").reshape(-1) for part in (value.real, value.imag))
-        elif isinstance(kind, tuple | Discrete):
+        elif isinstance(kind, tuple | Discrete) or (kind.__class__ is Single and kind.shape):
             import numpy as np
 
-            dtype = DTYPES[kind.kind if isinstance(kind, Discrete) else FLOAT]
+            dtype = DTYPES[kind.kind if isinstance(kind, Discrete) else width_of(kind, spec)]
             found.append(np.ascontiguousarray(value, dtype=dtype).reshape(-1))
             if dtype == "int64" and not within_limit(found[-1]):
                 raise Unsupported("an integer beyond 2**53")
-        elif kind == FLOAT:
+        elif kind == FLOAT or kind.__class__ is Single:
             found.append(float(value))
         elif kind == INT:
             if abs(value) > LIMIT:

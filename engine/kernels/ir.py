@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from ..core.state import Site
 
 FLOAT, INT, BOOL = "f", "i", "b"
+# What a float is in the emitted source of a kernel that computes in float32; the IR knows no widths (widths.py).
+SINGLE = "s"
 # What NumPy calls the kinds, and how many bytes an element takes.
-DTYPES = {FLOAT: "float64", INT: "int64", BOOL: "bool"}
-WIDTHS = {FLOAT: 8, INT: 8, BOOL: 1}
+DTYPES = {FLOAT: "float64", INT: "int64", BOOL: "bool", SINGLE: "float32"}
+WIDTHS = {FLOAT: 8, INT: 8, BOOL: 1, SINGLE: 4}
 # Integers stay where a float holds them exactly.
 LIMIT = 2**53
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import ast
 
-from .ir import FLOAT
+from .ir import WIDTHS
+from .llvm_writer import TYPES, joined
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +42,9 @@ def over_many(node: ast.For) -> tuple[str, str, ast.expr] | None:
 
 def accumulate(w: Writer, name: str, function: str, operand: Value) -> None:
     """One step of such a loop, of floats, by LLVM's function."""
-    own = EXTREMA[function]
-    w.module.declare(f"double @llvm.{own}.f64(double, double)")
-    texts = [f"double {w.to(FLOAT, x)[1]}" for x in (w.read(name), operand)]
-    w.assign(name, w.value(FLOAT, f"call double @llvm.{own}.f64({', '.join(texts)})"))
+    before = w.read(name)
+    kind = joined(before[0], operand[0])
+    own, type_ = f"llvm.{EXTREMA[function]}.f{8 * WIDTHS[kind]}", TYPES[kind]
+    w.module.declare(f"{type_} @{own}({type_}, {type_})")
+    texts = [f"{type_} {w.to(kind, x)[1]}" for x in (before, operand)]
+    w.assign(name, w.value(kind, f"call {type_} @{own}({', '.join(texts)})"))

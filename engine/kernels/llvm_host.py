@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .ir import BOOL, FLOAT, INT, WIDTHS
-from .llvm_writer import STORED, UNLIKELY, Untranslatable, Value
+from .llvm_writer import FLOATS, STORED, UNLIKELY, Untranslatable, Value
 from .machine import RESIZE
 from .record import CAPACITY, FAILED, FIRST_SLOT, LEFT, NEEDED, NO_MEMORY, SLOT_WORDS, STOP, STOPPED, WHERE, WHY
 
@@ -117,13 +117,13 @@ def poll(w: Writer, args: list[Value]) -> None:
 
 def fail(w: Writer, args: list[Value]) -> None:
     """Leave here: a number is not as it should be."""
-    if args[2][0] == FLOAT:
+    if args[2][0] in FLOATS:
         raise Untranslatable("a failure about a float")
     leave(w, FAILED, args[1][1], w.to(INT, args[2])[1])
 
 
 HOST_VALUES: dict[str, Callable[[Writer, list[Value]], Value]] = {}
-for _kind, _stem in ((FLOAT, "floats"), (INT, "ints"), (BOOL, "bools")):
-    HOST_VALUES[_stem] = lambda w, args, kind=_kind: room(w, kind, args)  # type: ignore[misc]
-    HOST_VALUES["few_" + _stem] = lambda w, args, kind=_kind: few(w, kind, args)  # type: ignore[misc]
+for _kind, _stem in ((None, "floats"), (FLOAT, "doubles"), (INT, "ints"), (BOOL, "bools")):
+    HOST_VALUES[_stem] = lambda w, args, kind=_kind: room(w, kind or w.module.floats, args)  # type: ignore[misc]
+    HOST_VALUES["few_" + _stem] = lambda w, args, kind=_kind: few(w, kind or w.module.floats, args)  # type: ignore[misc]
 HOST_STATEMENTS: dict[str, Callable[[Writer, list[Value]], None]] = {"poll": poll, "fail": fail}

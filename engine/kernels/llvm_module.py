@@ -12,7 +12,8 @@ from __future__ import annotations
 import ast
 
 from .externals import EXTERNALS, ROUTINES
-from .ir import BOOL, DTYPES, FLOAT, INT
+from .inputs import EVERY
+from .ir import BOOL, DTYPES, FLOAT, INT, SINGLE
 from .llvm_host import ROOM
 from .llvm_sharing import TOGETHER
 from .llvm_statements import RESULT, block
@@ -51,6 +52,10 @@ def module_text(emitted: Emitted) -> tuple[str, list[str]]:
     Raises Untranslatable.
     """
     module = Module()
+    if emitted.single:
+        module.floats = SINGLE
+        module.conversion = SINGLE if emitted.single == EVERY else FLOAT
+        module.sums, module.doubles = frozenset(emitted.sums), frozenset(emitted.doubles)
     *known, function = ast.parse(emitted.text).body
     for node in known:
         module.known_array(node)
@@ -86,6 +91,11 @@ class Module:
         self.externals: list[str] = []
         self.needs_room = False
         self.shares = False
+        # What a float of the kernel is, and what it makes of an integer; the variables that are sums, and those that are
+        # float64 all the same (widths.py).
+        self.floats = self.conversion = FLOAT
+        self.sums: frozenset[str] = frozenset()
+        self.doubles: frozenset[str] = frozenset()
         # Names of memory belong to one function.
         self.owner = ""
 
@@ -209,14 +219,14 @@ class Module:
         """The body of a function; again, where a variable turned out to be wider."""
         known: dict[str, str] = {}
         while True:
-            w = Writer(self, known)
+            w = Writer(self, known, node.name == "kernel")
             try:
                 for name, kind in parameters:
                     if kind == NONE:
                         w.kinds[name] = NONE
                     elif kind == RUN:
                         w.kinds[name] = RUN
-                    elif kind == BOOL and node.name == "kernel":
+                    elif kind == BOOL and w.kernel:
                         w.assign(name, w.value(BOOL, f"icmp ne i8 %p.{name}, 0"))
                     else:
                         w.assign(name, (kind, f"%p.{name}"))

@@ -91,7 +91,7 @@ def shared(w: Writer, node: Any, loop: Callable[[Writer, Any], None]) -> None:
     record, partial = w.place(FLOAT, "shared"), w.place(FLOAT, "sums")
     w.entry[-2:] = [f"  {record} = alloca {layout}", f"  {partial} = alloca [{max(1, blocks * len(sums))} x i64]"]
     values = [("ptr", "%run"), ("i64", "0"), ("i64", "0"), ("ptr", partial)]
-    values += [(type_of(w.kinds[name]), w.read(name)[1]) for name in given]
+    values += [(type_of(w.kinds[name]), w.held(name)[1]) for name in given]
     for k, (kind, value) in enumerate(values):
         w.line(f"store {kind} {value}, ptr {member(w, layout, record, k)}")
     threads = w.value(INT, f"load i64, ptr {w.value(INT, field(THREADS))[1]}{OF_RUN}")[1]
@@ -129,7 +129,7 @@ def add_up(w: Writer, name: str, partial: str, k: int, sums: int, blocks: int) -
     at = w.value(INT, f"getelementptr inbounds i64, ptr {partial}, i64 {at}")[1]
     value = w.value(kind, f"load {type_of(kind)}, ptr {at}")[1]
     add = "fadd double" if kind == FLOAT else "add i64"
-    w.assign(name, w.value(kind, f"{add} {w.read(name)[1]}, {value}"))
+    w.assign(name, w.value(kind, f"{add} {w.held(name)[1]}, {value}"))
     w.line(f"store i64 {w.value(INT, f'add nsw i64 {number}, 1')[1]}, ptr {counter}")
     w.go(head)
     w.start(after)
@@ -167,7 +167,7 @@ class Part:
         w.module.put(f"define internal ptr @{self.symbol}(ptr nonnull %shared) nounwind", made)
 
     def written(self, known: dict[str, str]) -> Writer:
-        p = Writer(self.outer.module, known)
+        p = Writer(self.outer.module, known, self.outer.kernel)
         p.kinds["run"] = RUN
         p.line(f"%run = load ptr, ptr {self.member(p, RECORD)}")
         sums = p.value(INT, f"load ptr, ptr {self.member(p, SUMS)}")[1]
@@ -194,7 +194,7 @@ class Part:
         for k, name in enumerate(self.sums):
             here = p.value(INT, f"add nsw i64 {at}, {k}")[1]
             here = p.value(INT, f"getelementptr inbounds i64, ptr {sums}, i64 {here}")[1]
-            kind, text = p.read(name)
+            kind, text = p.held(name)
             p.line(f"store {type_of(kind)} {text}, ptr {here}")
         p.go("next")
         if p.raises:

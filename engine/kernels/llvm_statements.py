@@ -22,7 +22,7 @@ from .llvm_values import (
     range_parts,
     store,
 )
-from .llvm_writer import UNLIKELY, Untranslatable, Writer
+from .llvm_writer import FLOATS, TYPES, UNLIKELY, Untranslatable, Value, Writer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def block(w: Writer, body: list[ast.stmt]) -> None:
 def assign(w: Writer, node: Any) -> None:
     (target,) = node.targets
     if isinstance(target, ast.Name):
-        value = expression(w, node.value)
+        value = value_for(w, target.id, node.value)
         if value[0].isupper():
             # Each name is memory of its own, which LLVM is told.
             if not isinstance(node.value, ast.Call):
@@ -61,13 +61,30 @@ def assign(w: Writer, node: Any) -> None:
         store(w, *element(w, target), value)
     elif isinstance(target, ast.Tuple):
         # All are computed before any is changed.
-        values = [expression(w, part) for part in parts(node.value)]
+        pairs = zip(target.elts, parts(node.value), strict=True)
+        values = [value_for(w, getattr(part, "id", ""), node) for part, node in pairs]
         for part, value in zip(target.elts, values, strict=True):
             if not isinstance(part, ast.Name) or value[0].isupper():
                 raise Untranslatable(ast.dump(node))
             w.assign(part.id, value)
     else:
         raise Untranslatable(ast.dump(node))
+
+
+def value_for(w: Writer, name: str, node: ast.expr) -> Value:
+    """The value of an expression that a variable is given: what is added to a sum is added in float64."""
+    if name in w.module.sums and w.kernel:
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+            a, b = (summand(w, part) for part in (node.left, node.right))
+            return operation(w, node.op.__class__, a, b)
+        return summand(w, node)
+    return expression(w, node)
+
+
+def summand(w: Writer, node: ast.expr) -> Value:
+    """A part of a sum, in float64."""
+    held = isinstance(node, ast.Name) and node.id in w.module.sums and node.id in w.kinds
+    return w.to(FLOAT, w.held(node.id) if held and isinstance(node, ast.Name) else expression(w, node))
 
 
 def parts(node: ast.expr) -> list[ast.expr]:
@@ -88,8 +105,12 @@ def change(w: Writer, node: Any) -> None:
     """x += y and its like."""
     operator = node.op.__class__
     if isinstance(node.target, ast.Name):
+        name = node.target.id
+        if name in w.module.sums and w.kernel:
+            w.assign(name, operation(w, operator, w.held(name), summand(w, node.value)))
+            return
         value = expression(w, node.value)
-        w.assign(node.target.id, operation(w, operator, w.read(node.target.id), value))
+        w.assign(name, operation(w, operator, w.read(name), value))
         return
     value = expression(w, node.value)
     kind, where, note = element(w, node.target)
@@ -159,7 +180,7 @@ def for_(w: Writer, node: Any) -> None:
         shared(w, node, lambda part, own: through(part, own, node.iter))
         return
     found = over_many(node)
-    if found is None or w.kinds.get(found[0]) != FLOAT:
+    if found is None or w.kinds.get(found[0]) not in FLOATS:
         through(w, node, node.iter)
         return
     name, function, operand = found
@@ -171,7 +192,8 @@ def for_(w: Writer, node: Any) -> None:
 
     loop(w, node, step)
     again, end = w.fresh("again"), w.fresh("end")
-    w.choose(w.value(BOOL, f"fcmp oeq double {w.read(name)[1]}, 0.0")[1], again, end, UNLIKELY)
+    kind, text = w.read(name)
+    w.choose(w.value(BOOL, f"fcmp oeq {TYPES[kind]} {text}, 0.0")[1], again, end, UNLIKELY)
     w.start(again)
     w.assign(name, w.read(before))
     loop(w, node, lambda: block(w, node.body))

@@ -11,10 +11,11 @@ import ast
 import math
 
 from .externals import EXTERNALS
-from .ir import BOOL, FLOAT, INT
+from .ir import BOOL, FLOAT, INT, SINGLE, WIDTHS
 from .llvm_exp import exponential
 from .llvm_host import HOST_VALUES
-from .llvm_writer import NONE, RUN, STORED, TYPES, Untranslatable, Value, float_text, joined, type_of
+from .llvm_writer import FLOATS, NONE, RUN, STORED, TYPES, Untranslatable, Value, float_text, joined, type_of
+from .primitives import IN_SINGLE, SINGLE_HELPERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,9 +35,10 @@ LIBRARY = {
     f"math.{name}": name
     for name in "log1p expm1 log2 tan asin acos atan sinh cosh tanh asinh acosh atanh erf erfc lgamma hypot atan2".split()
 } | {"np.cbrt": "cbrt", "np.fmod": "fmod"}  # fmt: skip
+CORRECTLY_ROUNDED = frozenset("sqrt copysign fabs floor ceil trunc rint".split())
 TWO_OPERANDS = frozenset(("pow", "copysign", "hypot", "atan2", "fmod"))
 CONSTANTS = {"math.inf": math.inf, "math.nan": math.nan, "math.pi": math.pi, "math.e": math.e}
-FLOATS: dict[type, str] = {ast.Add: "fadd", ast.Sub: "fsub", ast.Mult: "fmul", ast.Div: "fdiv"}
+ARITHMETIC: dict[type, str] = {ast.Add: "fadd", ast.Sub: "fsub", ast.Mult: "fmul", ast.Div: "fdiv"}
 INTEGERS: dict[type, str] = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul"}
 COMPARISONS: dict[type, tuple[str, str]] = {
     ast.Lt: ("olt", "slt"), ast.LtE: ("ole", "sle"), ast.Gt: ("ogt", "sgt"), ast.GtE: ("oge", "sge"),
@@ -99,11 +101,11 @@ def attribute(w: Writer, node: Any) -> Value:
 def operation(w: Writer, operator: type, a: Value, b: Value, note: str = "") -> Value:
     """An operator of two numbers; `note` is what is known of the integers."""
     if operator is ast.Div:
-        _, x, y = w.alike(a, b, FLOAT)
-        return w.value(FLOAT, f"fdiv double {x}, {y}")
+        kind, x, y = w.alike(a, b, FLOAT)
+        return w.value(kind, f"fdiv {TYPES[kind]} {x}, {y}")
     kind, x, y = w.alike(a, b, INT)
-    if kind == FLOAT and operator in FLOATS:
-        return w.value(FLOAT, f"{FLOATS[operator]} double {x}, {y}")
+    if kind in FLOATS and operator in ARITHMETIC:
+        return w.value(kind, f"{ARITHMETIC[operator]} {TYPES[kind]} {x}, {y}")
     if kind == INT and operator in INTEGERS:
         return w.value(INT, f"{INTEGERS[operator]}{note} i64 {x}, {y}")
     if kind == INT and operator in (ast.FloorDiv, ast.Mod):
@@ -153,11 +155,11 @@ def unary(w: Writer, node: Any) -> Value:
     if not isinstance(node.op, ast.USub):
         raise Untranslatable(ast.dump(node))
     kind, text = expression(w, node.operand)
-    if kind == FLOAT:
+    if kind in FLOATS:
         if text.startswith("0x"):
             sign = format(int(text, 16) ^ 1 << 63, "016X")
-            return FLOAT, "0x" + sign
-        return w.value(FLOAT, f"fneg double {text}")
+            return kind, "0x" + sign
+        return w.value(kind, f"fneg {TYPES[kind]} {text}")
     if text.isdigit():
         return INT, "-" + text
     return w.value(INT, f"sub i64 0, {w.to(INT, (kind, text))[1]}")
@@ -171,8 +173,8 @@ def compared(w: Writer, operator: ast.cmpop, a: Value, b: Value) -> str:
         return "true" if (a[0] == b[0]) == isinstance(operator, ast.Is) else "false"
     of_floats, of_integers = COMPARISONS[operator.__class__]
     kind, x, y = w.alike(a, b, INT)
-    if kind == FLOAT:
-        return w.value(BOOL, f"fcmp {of_floats} double {x}, {y}")[1]
+    if kind in FLOATS:
+        return w.value(BOOL, f"fcmp {of_floats} {TYPES[kind]} {x}, {y}")[1]
     return w.value(BOOL, f"icmp {of_integers} i64 {x}, {y}")[1]
 
 
@@ -343,7 +345,7 @@ def load(w: Writer, kind: str, where: str, note: str) -> Value:
     if kind == BOOL:
         stored = w.value(BOOL, f"load i8, ptr {where}{note}")[1]
         return w.value(BOOL, f"icmp ne i8 {stored}, 0")
-    return w.value(kind, f"load {STORED[kind]}, ptr {where}, align 8{note}")
+    return w.value(kind, f"load {STORED[kind]}, ptr {where}, align {WIDTHS[kind]}{note}")
 
 
 def store(w: Writer, kind: str, where: str, note: str, value: Value) -> None:
@@ -352,7 +354,7 @@ def store(w: Writer, kind: str, where: str, note: str, value: Value) -> None:
         text = w.value(BOOL, f"zext i1 {text} to i8")[1]
         w.line(f"store i8 {text}, ptr {where}{note}")
     else:
-        w.line(f"store {STORED[kind]} {text}, ptr {where}, align 8{note}")
+        w.line(f"store {STORED[kind]} {text}, ptr {where}, align {WIDTHS[kind]}{note}")
 
 
 def subscript(w: Writer, node: Any) -> Value:
@@ -375,27 +377,41 @@ def call(w: Writer, node: Any) -> Value:
         return function_of_floats(w, called, args)
     if called == "math.floor":
         # An integer, as a float: it has no sign where it is 0.
-        return w.value(FLOAT, f"fadd double {function_of_floats(w, 'np.floor', args)[1]}, 0.0")
+        kind, text = function_of_floats(w, "np.floor", args)
+        return w.value(kind, f"fadd {TYPES[kind]} {text}, 0.0")
     if called == "_square_rest":
         return square_rest(w, args)
     if called in EXTERNALS:
         w.module.external(called)
         texts = [f"double {w.to(FLOAT, arg)[1]}" for arg in args]
-        return w.value(FLOAT, f"call double @{called}({', '.join(texts)}, i32 0)")
+        return w.to(width_of(args), w.value(FLOAT, f"call double @{called}({', '.join(texts)}, i32 0)"))
     return helper(w, "_gamma" if called == "math.gamma" else called, args)
 
 
+def width_of(args: list[Value]) -> str:
+    """The kind of a function of floats: float32 where one of its arguments is."""
+    return SINGLE if any(kind == SINGLE for kind, _ in args) else FLOAT
+
+
 def function_of_floats(w: Writer, called: str, args: list[Value]) -> Value:
-    """A function of floats that LLVM or the C library has."""
+    """A function of floats that LLVM or the C library has.
+
+    Of float32 it is computed in float64 and rounded, which gives the nearest float32 but for one case in many millions;
+    what is exact, or rounded to the nearest by the processor, is so in float32 too.
+    """
     own = INTRINSICS.get(called)
+    wanted = width_of(args)
     if own == "exp" and w.on_vectors:
-        return exponential(w, w.to(FLOAT, args[0])[1])
-    symbol = f"llvm.{own}.f64" if own else LIBRARY[called]
+        return w.to(wanted, exponential(w, w.to(FLOAT, args[0])[1]))
+    kind = wanted if own in CORRECTLY_ROUNDED else FLOAT
+    symbol = f"llvm.{own}.f{8 * WIDTHS[kind]}" if own else LIBRARY[called]
     count = 2 if (own or symbol) in TWO_OPERANDS else 1
     if len(args) != count:
         raise Untranslatable(f"{called} of {len(args)} arguments")
-    w.module.declare(f"double @{symbol}({', '.join(['double'] * count)})")
-    return w.value(FLOAT, f"call double @{symbol}({', '.join('double ' + w.to(FLOAT, arg)[1] for arg in args)})")
+    name = TYPES[kind]
+    w.module.declare(f"{name} @{symbol}({', '.join([name] * count)})")
+    texts = [f"{name} {w.to(kind, arg)[1]}" for arg in args]
+    return w.to(wanted, w.value(kind, f"call {name} @{symbol}({', '.join(texts)})"))
 
 
 def square_rest(w: Writer, args: list[Value]) -> Value:
@@ -407,7 +423,15 @@ def square_rest(w: Writer, args: list[Value]) -> Value:
 
 
 def helper(w: Writer, called: str, args: list[Value]) -> Value:
-    """A call of a function that is translated too."""
+    """A call of a function that is translated too.
+
+    Of float32 it is computed in float64, and rounded: its constants and its thresholds are float64's. Those that choose
+    among their arguments, or are to round as the tape's do, are translated for float32 as they stand.
+    """
+    if width_of(args) == SINGLE and called not in IN_SINGLE:
+        wide = [w.to(FLOAT, arg) if arg[0] == SINGLE else arg for arg in args]
+        found = helper(w, SINGLE_HELPERS.get(called, called), wide)
+        return w.to(SINGLE, found) if found[0] == FLOAT else found
     function = w.module.function(called, [kind for kind, _ in args])
     args += [constant(w, default) for default in function.defaults[len(args) - len(function.kinds) :]]
     texts = [f"{type_of(kind)} {text}" for kind, text in args if kind != NONE]
@@ -421,7 +445,7 @@ def helper(w: Writer, called: str, args: list[Value]) -> Value:
 
 def absolute(w: Writer, args: list[Value]) -> Value:
     kind, text = w.to(joined(args[0][0], INT), args[0])
-    if kind == FLOAT:
+    if kind in FLOATS:
         return function_of_floats(w, "math.fabs", [(kind, text)])
     w.module.declare("i64 @llvm.abs.i64(i64, i1)")
     return w.value(INT, f"call i64 @llvm.abs.i64(i64 {text}, i1 false)")
@@ -433,7 +457,7 @@ def extreme(w: Writer, args: list[Value], largest: bool) -> Value:
     for arg in args[1:]:
         kind, x, y = w.alike(found, arg, INT)
         order = COMPARISONS[ast.Gt if largest else ast.Lt]
-        how = f"fcmp {order[0]} double" if kind == FLOAT else f"icmp {order[1]} i64"
+        how = f"fcmp {order[0]} {TYPES[kind]}" if kind in FLOATS else f"icmp {order[1]} i64"
         condition = w.value(BOOL, f"{how} {y}, {x}")[1]
         found = w.value(kind, f"select i1 {condition}, {TYPES[kind]} {y}, {TYPES[kind]} {x}")
     return found
@@ -441,7 +465,7 @@ def extreme(w: Writer, args: list[Value], largest: bool) -> Value:
 
 def whole(w: Writer, args: list[Value]) -> Value:
     kind, text = args[0]
-    return w.value(INT, f"fptosi double {text} to i64") if kind == FLOAT else w.to(INT, args[0])
+    return w.value(INT, f"fptosi {TYPES[kind]} {text} to i64") if kind in FLOATS else w.to(INT, args[0])
 
 
 def range_length(w: Writer, args: list[Value]) -> Value:
@@ -484,7 +508,9 @@ BUILT_IN: dict[str, Callable[[Writer, list[Value]], Value]] = {
     "abs": absolute,
     "max": lambda w, args: extreme(w, args, True),
     "min": lambda w, args: extreme(w, args, False),
-    "float": lambda w, args: w.to(FLOAT, args[0]),
+    "float": lambda w, args: args[0] if args[0][0] in FLOATS else w.to(w.conversion, args[0]),
+    "_single": lambda w, args: w.to(SINGLE, args[0]),
+    "_double": lambda w, args: w.to(FLOAT, args[0]),
     "int": whole,
     "bool": lambda w, args: (BOOL, w.truth(args[0])),
 }

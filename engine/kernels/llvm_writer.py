@@ -1,15 +1,19 @@
 """The text of one function in LLVM's intermediate representation as it is written: its lines, names and variables.
 
-A value is a pair: its kind and its text. Kinds are those of the IR (`f` float64, `i` int64, `b` bool), their upper case
-for the address of elements, NONE for None, RUN for the record shared with the host. Every variable has a place on
-the stack, which LLVM turns into registers; its kind is the join of all that is assigned to it.
+A value is a pair: its kind and its text. Kinds are those of the IR (`f` float64, `i` int64, `b` bool) and `s` for float32,
+their upper case for the address of elements, NONE for None, RUN for the record shared with the host. Every variable has a
+place on the stack, which LLVM turns into registers; its kind is the join of all that is assigned to it.
+
+Where a float64 meets a float32 it is rounded to one, as bare numbers are that meet a tensor: so are literals, which are
+float64 until they do.
 """
 
 from __future__ import annotations
 
+import math
 import struct
 
-from .ir import BOOL, FLOAT, INT
+from .ir import BOOL, FLOAT, INT, SINGLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,9 +23,10 @@ NONE, RUN = "n", "r"
 Value = tuple[str, str]
 
 # What LLVM calls the kinds: in registers, and in memory.
-TYPES = {FLOAT: "double", INT: "i64", BOOL: "i1", RUN: "ptr"}
-STORED = {FLOAT: "double", INT: "i64", BOOL: "i8"}
-ORDER = BOOL + INT + FLOAT
+TYPES = {FLOAT: "double", INT: "i64", BOOL: "i1", RUN: "ptr", SINGLE: "float"}
+STORED = {FLOAT: "double", INT: "i64", BOOL: "i8", SINGLE: "float"}
+ORDER = BOOL + INT + FLOAT + SINGLE
+FLOATS = (FLOAT, SINGLE)
 # A branch that is not expected to be taken.
 UNLIKELY = ", !prof !2"
 
@@ -44,8 +49,22 @@ def float_text(x: float) -> str:
     return "0x" + struct.pack(">d", x).hex().upper()
 
 
+def single_text(text: str) -> str:
+    """A float64 literal as one of float32, which LLVM writes by the bits of the float64 that it equals."""
+    (x,) = struct.unpack(">d", bytes.fromhex(text[2:]))
+    return float_text(rounded(x))
+
+
+def rounded(x: float) -> float:
+    """The float32 that is nearest to a number."""
+    try:
+        return float(struct.unpack("f", struct.pack("f", x))[0])
+    except OverflowError:
+        return math.copysign(math.inf, x)
+
+
 def joined(a: str, b: str) -> str:
-    """The kind that two kinds have in common: bool, int, float."""
+    """The kind that two kinds have in common: bool, int, float64, float32."""
     if a == b:
         return a
     if a in ORDER and b in ORDER:
@@ -56,8 +75,10 @@ def joined(a: str, b: str) -> str:
 class Writer:
     """Writes the body of one function. `known` holds the kinds of variables that were found too narrow before."""
 
-    def __init__(self, module: Module, known: dict[str, str]) -> None:
+    def __init__(self, module: Module, known: dict[str, str], kernel: bool = False) -> None:
         self.module = module
+        # Whether this is the kernel itself, in which a float is what the kernel computes in.
+        self.kernel = kernel
         self.known = known
         self.entry: list[str] = []  # places of variables, at the function's start
         self.lines: list[str] = []
@@ -120,6 +141,8 @@ class Writer:
 
     def assign(self, name: str, value: Value) -> None:
         """A variable becomes a value. Raises Widened where its kind so far is too narrow."""
+        if self.kernel and self.module.floats == SINGLE:
+            value = self.narrowed(name, value)
         kind = self.kinds.get(name)
         if kind is None:
             kind = self.kinds[name] = self.known.get(name) or value[0]
@@ -130,12 +153,28 @@ class Writer:
         kind, text = self.to(kind, value)
         self.line(f"store {type_of(kind)} {text}, ptr %v.{name}")
 
+    def narrowed(self, name: str, value: Value) -> Value:
+        """A value for a variable of a kernel that computes in float32."""
+        if name in self.module.sums:
+            return self.to(FLOAT, value)
+        return self.to(SINGLE, value) if value[0] == FLOAT and name not in self.module.doubles else value
+
     def read(self, name: str) -> Value:
         """A variable's value."""
+        found = self.held(name)
+        return self.to(SINGLE, found) if self.kernel and name in self.module.sums else found
+
+    def held(self, name: str) -> Value:
+        """A variable's value as it is kept: of a sum, more digits than it has for others."""
         kind = self.kinds[name]
         if kind in (NONE, RUN):
             return kind, "%run" if kind == RUN else ""
         return self.value(kind, f"load {type_of(kind)}, ptr %v.{name}")
+
+    @property
+    def conversion(self) -> str:
+        """What `float` makes of an integer."""
+        return self.module.conversion if self.kernel else FLOAT
 
     # --- kinds ------------------------------------------------------------------------------------------------------
 
@@ -148,14 +187,20 @@ class Writer:
             if text in ("true", "false"):
                 return INT, str(int(text == "true"))
             return self.value(INT, f"zext i1 {text} to i64")
-        if kind == FLOAT and own == INT:
+        if kind == SINGLE and own in TYPES and text.startswith("0x"):
+            return SINGLE, single_text(text)
+        if kind == SINGLE and own == FLOAT:
+            return self.value(SINGLE, f"fptrunc double {text} to float")
+        if kind == FLOAT and own == SINGLE:
+            return FLOAT, text if text.startswith("0x") else self.value(FLOAT, f"fpext float {text} to double")[1]
+        if kind in FLOATS and own == INT:
             if text.lstrip("-").isdigit():
-                return FLOAT, float_text(float(int(text)))
-            return self.value(FLOAT, f"sitofp i64 {text} to double")
-        if kind == FLOAT and own == BOOL:
+                return self.to(kind, (FLOAT, float_text(float(int(text)))))
+            return self.value(kind, f"sitofp i64 {text} to {TYPES[kind]}")
+        if kind in FLOATS and own == BOOL:
             if text in ("true", "false"):
-                return FLOAT, float_text(float(text == "true"))
-            return self.value(FLOAT, f"uitofp i1 {text} to double")
+                return kind, float_text(float(text == "true"))
+            return self.value(kind, f"uitofp i1 {text} to {TYPES[kind]}")
         raise Untranslatable(f"a value of the kind {own} for one of the kind {kind}")
 
     def alike(self, a: Value, b: Value, least: str = BOOL) -> tuple[str, str, str]:
@@ -170,6 +215,6 @@ class Writer:
             return text
         if kind == INT:
             return self.value(BOOL, f"icmp ne i64 {text}, 0")[1]
-        if kind == FLOAT:
-            return self.value(BOOL, f"fcmp une double {text}, 0.0")[1]
+        if kind in FLOATS:
+            return self.value(BOOL, f"fcmp une {TYPES[kind]} {text}, 0.0")[1]
         raise Untranslatable(f"a condition of the kind {kind}")

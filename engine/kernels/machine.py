@@ -13,7 +13,7 @@ import weakref
 
 from ..core.cores import cores
 from . import frames, spare
-from .ir import BOOL, FLOAT, INT, WIDTHS, Left, Stopped, Unsupported
+from .ir import BOOL, FLOAT, INT, SINGLE, WIDTHS, Left, Stopped, Unsupported
 from .record import (
     CAPACITY,
     FIRST_SLOT,
@@ -42,7 +42,7 @@ RESIZE = "adiff_resize"
 # How the names of externals begin that are Python's.
 ROUTINE = "routine_"
 
-SCALARS = {FLOAT: ctypes.c_double, INT: ctypes.c_int64, BOOL: ctypes.c_bool}
+SCALARS = {FLOAT: ctypes.c_double, INT: ctypes.c_int64, BOOL: ctypes.c_bool, SINGLE: ctypes.c_float}
 
 
 class Code:

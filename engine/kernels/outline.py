@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def outline(kernel: ir.Kernel) -> list[Any]:
+def outline(kernel: ir.Kernel, cost_of_one: float = 1.0) -> list[Any]:
     """What the tape's work for a kernel's program is estimated from, in plain types.
 
     A number is so many operations; ("work", parts of a Work) is that of operations on tensors; ("set", variable,
     operation, operands) follows an integer; ("loop", index, start, stop, step, items) repeats items; ("unknown",) is a
     loop whose end data decides; ("if", items, items) is a branch. Variables are names; that of the parameter k is
-    `parameter(k)`.
+    `parameter(k)`. An operation on numbers costs the tape `cost_of_one` of those on bare ones.
     """
     bounds: set[Any] = set()
     body = kernel.body
@@ -49,7 +49,7 @@ def outline(kernel: ir.Kernel) -> list[Any]:
     def items(block: list[Stmt]) -> list[Any]:
         found: list[Any] = []
         cost, tensors = 0.0, Work()
-        each = OF_ELEMENTS if any(s.__class__ is ir.Load for s in block) else 1.0
+        each = max(cost_of_one, OF_ELEMENTS if any(s.__class__ is ir.Load for s in block) else 1.0)
         for s in block:
             if s.__class__ is ir.Loop and s.own:
                 if s.test is not None:

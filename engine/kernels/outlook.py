@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from math import prod
 
+from ..core.state import STATE
 from ..program import core as c
 from . import work
 
@@ -44,6 +45,8 @@ class Outlook:
                     size = max(size, counted(item.args, inputs, point))
                 pending.extend(getattr(item, name) for name in item.__slots__ if name != "site")
         each = work.ARRAY_SECONDS + size * work.ELEMENT_SECONDS if tensors else work.TAPE_SECONDS
+        if not tensors and (STATE.weak_float.bits == 32 or any(map(is_float32, point.values()))):
+            each *= work.OF_FLOAT32
         self.imports = work.NUMPY_SECONDS if tensors and "numpy" not in sys.modules else 0.0
         self.ready = work.START_SECONDS + nodes * (work.TENSOR_NODE_SECONDS if tensors else work.NODE_SECONDS)
         if looped:
@@ -51,6 +54,11 @@ class Outlook:
             self.seconds = None if operations is None else operations * each
         else:
             self.seconds = nodes * each
+
+
+def is_float32(x: Any) -> bool:
+    """Whether an input is a float32, which the tape computes with as with a tensor."""
+    return getattr(getattr(x, "dtype", None), "name", "") == "float32"
 
 
 def counted(args: list[c.Expr], inputs: dict[int, str], point: dict[str, Any]) -> int:

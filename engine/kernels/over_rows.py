@@ -9,9 +9,9 @@ rows of its own.
 from __future__ import annotations
 
 from .built import Built
-from .emit import FEW, MEMORY, Printer, scalar_kind
+from .emit import FEW, Printer
 from .emitted import Emitted
-from .ir import BOOL, FLOAT, INT, Array
+from .ir import BOOL, FLOAT, INT, SINGLE, Array
 from .plain_products import plain_products
 
 TYPE_CHECKING = False
@@ -28,7 +28,7 @@ def loop_over_rows(built: Built, varying: set[str]) -> Built:
     kernel = plain_products(built.kernel)
     flags = kernel.results[-1] if built.noted else None
     results = kernel.results[:-1] if built.noted else kernel.results
-    printer = Printer(kernel)
+    printer = Printer(kernel, built.precision)
     printer.results = set()  # a row's arrays are copied into their columns
     printer.shared = set()  # every core has rows of its own
     row, first, last, at, doubt = (fresh(printer, name) for name in ("row", "first", "last", "at", "doubt"))
@@ -39,13 +39,14 @@ def loop_over_rows(built: Built, varying: set[str]) -> Built:
         own = printer.text(p)
         if p.name not in varying:
             names.append(own)
-            kinds += p.kind.upper() if p.__class__ is Array else p.kind
+            kinds += printer.letter(p)
             continue
         column = fresh(printer, f"{own}s")
         names.append(column)
-        kinds += p.kind.upper()
+        kinds += printer.stored(p).upper()
         if p.__class__ is Array:
-            small = f"few_{MEMORY[p.kind]}({p.size})" if p.size <= FEW else printer.room(p, p.kind, p.size)
+            memory = printer.memory(p)
+            small = f"few_{memory}({p.size})" if p.size <= FEW else printer.room(p, memory, p.size)
             k = fresh(printer, "k")
             head += [
                 f"{own} = {small}",
@@ -66,7 +67,7 @@ def loop_over_rows(built: Built, varying: set[str]) -> Built:
         names.append(column)
         positive = " + 0.0" if number else ""  # a derivative of -0.0 is 0.0 to everybody
         if result.__class__ is Array:
-            columns.append((result.kind, result.size))
+            columns.append((printer.stored(result), result.size))
             k = fresh(printer, "k")
             printer.line(2, f"for {k} in range({result.size}):")
             name = fresh(printer, "out")
@@ -78,11 +79,11 @@ def loop_over_rows(built: Built, varying: set[str]) -> Built:
                 printer.line(3, f"{total} += {name}")
                 checked.append(total)
         else:
-            columns.append((scalar_kind(result), 1))
+            columns.append((printer.stored(result), 1))
             name = fresh(printer, "out")
             printer.line(2, f"{name} = {printer.text(result)}{positive}")
             printer.line(2, f"{column}[{row}] = {name}")
-            if columns[-1][0] == FLOAT:
+            if columns[-1][0] in (FLOAT, SINGLE):
                 checked.append(name)
         kinds += columns[-1][0].upper()
     names.append(doubt)
@@ -96,7 +97,8 @@ def loop_over_rows(built: Built, varying: set[str]) -> Built:
     text = f"def kernel({', '.join(names)}):\n{body}    return (0,)\n"
     text = "".join(line + "\n" for line in printer.known) + text
     built.emitted = Emitted(
-        text, kinds, [INT], len(printer.slots), printer.heaviest, printer.slot_sites, printer.sites
+        text, kinds, [INT], len(printer.slots), printer.heaviest, printer.slot_sites, printer.sites,
+        *printer.precision(),
     )  # fmt: skip
     built.columns = columns
     return built

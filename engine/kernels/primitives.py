@@ -35,6 +35,8 @@ OWN = {
     "int_sign": "(({0} > 0) - ({0} < 0))",
     "int_power": "_int_power({0}, {1})",
     "revolve": "revolve({0}, {1})",
+    "to_single": "_single({0})",
+    "to_double": "_double({0})",
     "copy": "{0}",
     "zero": "0.0",
     # A power of two by which the divisor of a quotient has a reciprocal.
@@ -393,6 +395,44 @@ def _nan_to_num(x, nan, posinf, neginf):
 
 
 @compiled
+def _nan_to_num_single(x, nan, posinf, neginf):
+    if x != x:
+        return float(nan)
+    if x == math.inf:
+        return 3.4028234663852886e38 if posinf is None else float(posinf)
+    if x == -math.inf:
+        return -3.4028234663852886e38 if neginf is None else float(neginf)
+    return x
+
+
+@compiled
+def _next_after_single(a, b):
+    # In float64, and what comes of it rounded: five eighths of a last place are nearest to the next number, or, where
+    # numbers begin to lie closer, five quarters of one.
+    if a != a or b != b:
+        return math.nan
+    if a == b:
+        return b
+    if a == 0.0:
+        return math.copysign(1.401298464324817e-45, b)
+    size = abs(a)
+    if size == math.inf:
+        return math.copysign(3.4028234663852886e38, a)
+    step = 1.401298464324817e-45 if size < 2.350988701644575e-38 else size * 7.450580596923828e-08
+    return math.copysign(size + step if (b > a) == (a > 0.0) else size - step, a)
+
+
+@compiled
+def _binary_unit_single(x):
+    return max(8.507059173023462e-38, min(_binary_unit(x), 4.253529586511731e37))
+
+
+@inlined
+def _divisor_unit_single(b):
+    return 1.0 if abs(b) >= 1.1754943508222875e-37 else 16777216.0
+
+
+@compiled
 def _isclose(a, b, rtol, atol, equal_nan):
     if a == b:
         return True
@@ -441,6 +481,13 @@ def _int_power(a, b):
 BORROWED = {**vars(special_parameters), **vars(special_integrals), **vars(special_scalar)}
 # The helpers that are part of what calls them, whatever their size.
 ALWAYS_INLINED = frozenset(re.findall(r"^@inlined\ndef (\w+)", PRELUDE, re.MULTILINE))
+# Those that, in a kernel of float32, are of float32 throughout: they choose, or round after every step as NumPy does. And
+# those that have a variant for float32.
+IN_SINGLE = frozenset(
+    "_strong _sign _squared_difference _minimum _maximum _fmin _fmax _clip _relu _round _floor_divide _mod _isclose "
+    "_is_close_symmetric".split()
+)
+SINGLE_HELPERS = {name: f"{name}_single" for name in ("_nan_to_num", "_next_after", "_divisor_unit", "_binary_unit")}
 # Where the other helpers are; a module's text is read when none before has what is asked for.
 MODULES = (revolve_module, special_scalar, special_integrals, special_parameters)
 LOADED: set[str] = set()

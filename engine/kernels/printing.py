@@ -14,7 +14,8 @@ from ..core.state import STATE
 from . import ir
 from .activity import dependencies, reach
 from .build import NUMBERS, Lazy, Sym, raw
-from .ir import BOOL, FLOAT, INT, Array, Unsupported, Var
+from .inputs import EVERY, SOME
+from .ir import BOOL, FLOAT, INT, SINGLE, Array, Unsupported, Var
 from .values import List, read
 
 TYPE_CHECKING = False
@@ -112,6 +113,8 @@ class Printed:
         start = builder.integer("multiply", count, self.width)
         builder.append(ir.Store(self.rows, raw(start), float(len(self.prints))))
         place = builder.integer("add", start, 1)
+        if builder.mode == SOME and any(x.kind == FLOAT for x in numbers):
+            raise Unsupported("'print' of a number that is a bare float or a float32")
         for x in numbers:
             self.shown.append(x.stored if x.__class__ is Lazy else raw(x))
             if x.__class__ is not Lazy:
@@ -161,6 +164,8 @@ class Wider(Exception):
 
 def as_float(builder: Builder, x: Any) -> Any:
     """A number as an element of the rows, which no derivative follows."""
+    if builder.mode and x.__class__ is Sym and x.kind != FLOAT:
+        return builder.emit("to_double", (builder.to_int(x),), FLOAT).var
     x = builder.cast_to_float(x)
     if x.__class__ is not Sym:
         return x
@@ -176,11 +181,11 @@ def structure(builder: Builder, x: Any, numbers: list[Any]) -> Any:
         x = x.element(())
     if x.__class__ is Sym:
         numbers.append(x)
-        return "number", x.kind
+        return "number", SINGLE if x.kind == FLOAT and builder.mode else x.kind
     if x.__class__ is Lazy:
         x = x if x.stored is not None and not x.volatile else builder.materialised(x)
         numbers.append(x)
-        return "array", x.kind, tuple(x.shape)
+        return "array", SINGLE if x.kind == FLOAT and builder.mode else x.kind, tuple(x.shape)
     if x.__class__ is List and x.items is not None:
         return "list", [structure(builder, item, numbers) for item in x.items]
     if x.__class__ is List and x.length.__class__ is int and x.array.shape[1:] == ():
@@ -188,7 +193,7 @@ def structure(builder: Builder, x: Any, numbers: list[Any]) -> Any:
     if x.__class__ is tuple:
         return "tuple", [structure(builder, item, numbers) for item in x]
     if x.__class__ in (*NUMBERS, str) or x is None:
-        return "known", x
+        return ("single" if x.__class__ is float and builder.mode == EVERY else "known"), x
     raise Unsupported("'print' of a value of this kind")
 
 
@@ -215,19 +220,23 @@ def value_of(structure: Any, row: Any, taken: list[int]) -> Any:
         return [value_of(part, row, taken) for part in structure[1]]
     if kind == "tuple":
         return tuple(value_of(part, row, taken) for part in structure[1])
-    if kind == "number":
-        x = float(row[taken[0]])
-        taken[0] += 1
-        return int(x) if structure[1] == INT else bool(x) if structure[1] == BOOL else x
+    if kind in ("number", "single"):
+        x = float(structure[1] if kind == "single" else row[taken[0]])
+        taken[0] += kind == "number"
+        structure = ("number", SINGLE) if kind == "single" else structure
+        if structure[1] != SINGLE:
+            return int(x) if structure[1] == INT else bool(x) if structure[1] == BOOL else x
     import numpy as np
 
     from ..core.dtypes import BOOL as BOOLEAN
-    from ..core.dtypes import FLOAT64, INT64
+    from ..core.dtypes import FLOAT32, FLOAT64, INT64
     from ..core.tensor import Tensor
 
+    if kind in ("number", "single"):
+        return Tensor(np.array(x, np.float32), FLOAT32)
     shape = tuple(structure[2])
     size = prod(shape)
     part = np.array(row[taken[0] : taken[0] + size], dtype=np.float64)
     taken[0] += size
-    dtype = {FLOAT: FLOAT64, INT: INT64, BOOL: BOOLEAN}[structure[1]]
+    dtype = {FLOAT: FLOAT64, INT: INT64, BOOL: BOOLEAN, SINGLE: FLOAT32}[structure[1]]
     return Tensor(part.astype(dtype.name).reshape(shape), dtype)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from math import prod
 
-from .inputs import Complex
+from .inputs import Complex, shape_of
 from .ir import Unsupported
 
 TYPE_CHECKING = False
@@ -42,7 +42,7 @@ class Reading:
         if self.certain:
             kinds = [spec[name] for name in sources]
             self.certain = all(kind.__class__ is not Complex for kind in kinds)
-            self.shapes = [kind if kind.__class__ is tuple else None for kind in kinds]
+            self.shapes = [shape_of(kind) or None for kind in kinds]
         self.derivatives: Callable[[Sequence[Any], Sequence[Any]], Any] = getattr(self, command)
         # What tells, while `looking`, which sources the value depends on where that is doubtful.
         self.look: Callable[[], Paths] | None = None
@@ -76,8 +76,7 @@ class Reading:
         return known if known.keys() >= set(missing) else {**doubted(self.look).reasons, **known}
 
     def shape(self, name: str) -> tuple[int, ...]:
-        kind = self.spec[name]
-        return kind if kind.__class__ is tuple else ()
+        return shape_of(self.spec[name])
 
     def tangents(self, results: Sequence[Any]) -> Sequence[Any]:
         """Those of the results that forward mode made."""
@@ -176,14 +175,16 @@ class Reading:
 
 
 def reshaped(x: Any, shape: tuple[int, ...]) -> Any:
-    """A result as a plain value of a shape: a number where that is ()."""
+    """A result as a plain value of a shape: a number where that is (), of NumPy if it is a float32."""
     if hasattr(x, "_length_"):
         import numpy as np
 
         x = np.array(x)
     if hasattr(x, "reshape") and shape:
         return x.reshape(shape)
-    return x if x.__class__ in (float, int, bool) else x.item()
+    if x.__class__ in (float, int, bool):
+        return x
+    return x.reshape(-1)[0] if x.dtype.name == "float32" else x.item()
 
 
 def shaped(part: Any, shape: tuple[int, ...]) -> Any:
@@ -191,7 +192,7 @@ def shaped(part: Any, shape: tuple[int, ...]) -> Any:
     import numpy as np
 
     found = np.ascontiguousarray(part).reshape(shape)
-    return found if shape else found.item()
+    return found if shape else reshaped(found, ())
 
 
 def connected(
@@ -213,7 +214,7 @@ def connected(
                 raise Unsupported("an input that reaches the result as a part of a whole")
             gradients.append(None)
             continue
-        g = g if spec[name].__class__ is Complex else reshaped(g, spec[name] if spec[name].__class__ is tuple else ())
+        g = g if spec[name].__class__ is Complex else reshaped(g, shape_of(spec[name]))
         if is_zero(g) and not built.surely_connected(name, values) and not doubted(look).connected(name):
             g = None
         gradients.append(g)
@@ -244,7 +245,7 @@ def joined(re: Any, im: Any) -> Any:
 
 def is_zero(g: Any) -> bool:
     """Whether a derivative is zero throughout."""
-    if g.__class__ in (float, complex):
+    if g.__class__ in (float, complex) or not g.shape:
         return not g
     return not (g.size and g.item(0)) and not g.any()  # most often the first element tells
 

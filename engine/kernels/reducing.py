@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     At = Callable[[Index], Any]
 
-TINY = 2.2250738585072014e-308
 INFINITY = float("inf")
 
 
@@ -134,7 +133,7 @@ class Reducing(Loops):
 
             total, least, most = self.fold_over(inner, (1.0, INFINITY, 0.0), step)
             size = abs(total)
-            self.leave_if((least > 0.0) & (most < INFINITY) & ~((size >= TINY) & (size < INFINITY)))
+            self.leave_if((least > 0.0) & (most < INFINITY) & ~((size >= self.floats.least) & (size < INFINITY)))
             return total
 
         return self.reduced("prod", x, axis, keepdims, finish, INT if x.kind == BOOL else x.kind)
@@ -149,7 +148,7 @@ class Reducing(Loops):
             def guarded(product: Any) -> Any:
                 # A product of finite numbers that left the floats is the tape's to compute.
                 size = abs(product)
-                self.leave_if((size > 0.0) & (size < TINY) | (size == INFINITY))
+                self.leave_if((size > 0.0) & (size < self.floats.least) | (size == INFINITY))
                 return product
 
             def forth(i: Any, before: Any) -> Any:
@@ -191,7 +190,7 @@ class Reducing(Loops):
                 found = self.variance(inner, lambda index: at(index) * unit, ddof)
                 return OPERATORS["divide"](OPERATORS["sqrt"](found), unit)
 
-            return self.either((plain >= 1e-150) & (plain < INFINITY), lambda: plain, scaled)
+            return self.either((plain >= self.floats.least_root) & (plain < INFINITY), lambda: plain, scaled)
 
         return self.reduced("std", x, axis, keepdims, finish)
 
@@ -200,7 +199,8 @@ class Reducing(Loops):
 
         def finish(inner: tuple[int, ...], at: At) -> Any:
             total = self.sum_over(inner, lambda index: OPERATORS["square"](at(index)))
-            fine = (total > 1e-280) & (total < 1e300)
+            low, high = self.floats.squares
+            fine = (total > low) & (total < high)
             root = OPERATORS["sqrt"](total)
 
             def scaled() -> Any:

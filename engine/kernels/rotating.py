@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 # Sweeps of Jacobi's method: it converges quadratically, and 6 to 10 are what any matrix takes.
 SWEEPS = 16
-EPSILON = 2.220446049250313e-16
 
 
 class Rotating(Sorting, Routines):
@@ -56,7 +55,7 @@ class Rotating(Sorting, Routines):
                     self.rotate_rows(table, n, p, q, c, s)
                     self.rotate_columns(turned, n, p, q, c, s)
 
-                small = EPSILON * 1e-2 * OPERATORS["sqrt"](abs(a)) * OPERATORS["sqrt"](abs(d))
+                small = self.floats.epsilon * 1e-2 * OPERATORS["sqrt"](abs(a)) * OPERATORS["sqrt"](abs(d))
                 self.when(abs(entry) > small, turn)
 
             self.sweep(n, rotate)
@@ -120,7 +119,7 @@ class Rotating(Sorting, Routines):
             raise Unsupported("matrix_rank of this")
         self.leave_unless_finite(x)
         s = (self.svd_by_lapack(x) if self.builder.signed else self.singular(x, False))[1]
-        size = EPSILON * max(x.shape[-2:])
+        size = self.floats.epsilon * max(x.shape[-2:])
         least = OPERATORS["max"](s, axis=-1, keepdims=True) * size if tol is None else float(tol)
         return OPERATORS["count_nonzero"](OPERATORS["greater"](s, least), axis=-1)
 
@@ -153,7 +152,7 @@ class Rotating(Sorting, Routines):
                     self.rotate_columns(table, m, p, q, c, t * c)
                     self.rotate_columns(turned, n, p, q, c, t * c)
 
-                self.when(abs(entry) > EPSILON * 0.1 * OPERATORS["sqrt"](a) * OPERATORS["sqrt"](d), turn)
+                self.when(abs(entry) > self.floats.epsilon * 0.1 * OPERATORS["sqrt"](a) * OPERATORS["sqrt"](d), turn)
 
             self.sweep(n, rotate)
             self.count(n, lambda i: self.put(sizes, (i,), OPERATORS["sqrt"](dot(i, i))))
@@ -166,7 +165,7 @@ class Rotating(Sorting, Routines):
                 self.put(s, (*at, i), size)
                 if not full:
                     return
-                self.leave_if(~OPERATORS["greater"](size, EPSILON * max(m, n) * largest))
+                self.leave_if(~OPERATORS["greater"](size, self.floats.epsilon * max(m, n) * largest))
                 self.count(
                     m,
                     lambda k: self.put(

@@ -5,13 +5,15 @@ from __future__ import annotations
 import time
 
 from ...parser.errors import AdiffError
+from ..core.dtypes import FLOAT64, WEAK_FLOAT
 from ..core.limits import LIMITS, memory_of_adiff
 from ..core.state import STATE
+from ..core.tensor import Tensor
 from ..program.core import CoreProgram
 from . import store
 from .built import from_plain, to_plain
 from .inputs import arguments, specification
-from .ir import Left, Stopped, Unsupported
+from .ir import FLOAT, SINGLE, Left, Stopped, Unsupported
 from .readings import Reading, reshaped
 from .work import LOAD_SECONDS, outlined, surely_quick, tape_seconds, worthwhile
 
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
 # Seconds, the compiler's import among them, that finding out that there can be no kernel takes where that is kept.
 WORTH_KEEPING = 0.02
+# Smaller integers are float32 numbers.
+LARGEST_WHOLE = 2**24
 
 
 class Compiled:
@@ -70,7 +74,7 @@ def compile_kernel(built: Built, keep: Callable[[Emitted, Code], object] | None 
     from .machine import Entry
 
     assert built.kernel is not None
-    emitted = built.emitted or emit(built.kernel)
+    emitted = built.emitted or emit(built.kernel, built.precision)
     code = compile_source(emitted)
     compiled = Compiled(built, Entry(emitted, code), emitted)
     if keep is not None:
@@ -99,8 +103,12 @@ def run(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
         if not values[position].is_integer():
             raise Unsupported("a range of a broken number")
     results = called(compiled, values)
+    if compiled.emitted.single:
+        results = as_float32(compiled, results)
     if built.whole:
         value, is_whole, *rest = results
+        if is_whole and compiled.emitted.single and not abs(value) < LARGEST_WHOLE:
+            raise Unsupported("an integer that float32 may not hold")
         results = (int(value) if is_whole else value, *rest)
     if built.doubtful:
         value = results[0]
@@ -120,6 +128,25 @@ def run(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
         results = tuple(rest)
         compiled.lines = rows, count[0]
     return results
+
+
+def as_float32(compiled: Compiled, results: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The results of a kernel with its float32 numbers as NumPy's.
+
+    Of a value of float32 all derivatives are, those too that the kernel has from bare numbers alone.
+    """
+    import numpy as np
+
+    kinds = [kind if kind.__class__ is str else kind[1] for kind in compiled.emitted.results]
+    if kinds[0] == SINGLE and compiled.built.printed is None:
+        kinds = [SINGLE if kind == FLOAT else kind for kind in kinds]
+    found = []
+    for kind, x in zip(kinds, results, strict=True):
+        if kind == SINGLE:
+            with np.errstate(all="ignore"):
+                x = np.asarray(x, np.float32) if hasattr(x, "dtype") else np.float32(x)
+        found.append(x)
+    return tuple(found)
 
 
 def called(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
@@ -169,6 +196,11 @@ class Kernels:
         self.compiled: dict[str, Compiled] = {}
         # The inputs whose values decide what is compiled (`ones(n)`): found by trying, so kept like kernels.
         self.known: set[str] = set((store.load(self.key("known")) or {}).get("names", ()))
+
+    def makes_float32(self, values: dict[str, Any]) -> bool:
+        """Whether the program itself may make float32 of bare numbers."""
+        kinds = {x.dtype.name if x.__class__ is Tensor and not x.dtype.weak else "" for x in values.values()}
+        return "float32" in self.source.text and kinds.isdisjoint(("float64", "complex128"))
 
     def key(self, parts: Any) -> str:
         """Everything that a kernel depends on, on this machine."""
@@ -249,7 +281,7 @@ class Kernels:
 
         None where the tape is the sooner way (unless `always`). Raises Unsupported for programs outside this tier.
         """
-        spec = specification(values, sources or (), self.known)
+        spec = specification(values, sources or (), self.known, self.makes_float32(values))
         given = arguments(self.program, values, spec)
         command = "gradient" if sources is not None else "run" if last else "value"
         key = (command, sorted(spec.items()), sources)
@@ -326,13 +358,13 @@ class Kernels:
         from .construct import build
         from .emit import emit, legend
 
-        spec = specification(values, sources or (), self.known)
+        spec = specification(values, sources or (), self.known, self.makes_float32(values))
         arguments(self.program, values, spec)
         built = self.attempt(lambda: build(self.program, spec, sources))
         if isinstance(built, Unsupported):
             raise built
-        text = emit(built.kernel).text
-        return legend(text) + text
+        emitted = emit(built.kernel, built.precision)
+        return legend(emitted) + emitted.text
 
     def learn(self, names: Iterable[str]) -> bool:
         """Specialise to the values of these inputs from now on; False if that was so already."""
@@ -386,7 +418,9 @@ class Kernels:
 
     def attempt(self, make: Callable[[], Any]) -> Any:
         """What `make` makes, or the reason why it cannot; whatever fails here, the tape does not."""
-        site = STATE.site
+        site, floats = STATE.site, (STATE.weak_float, STATE.default_float)
+        # What a kernel is made of knows no float32: what it computes in is decided last (widths.py).
+        STATE.weak_float, STATE.default_float = WEAK_FLOAT, FLOAT64
         try:
             return make()
         except Unsupported as why:
@@ -401,6 +435,7 @@ class Kernels:
             return Unsupported(f"this program ({type(fault).__name__} in the compiler)")
         finally:
             STATE.site = site
+            STATE.weak_float, STATE.default_float = floats
 
 
 def is_integer(x: Any) -> bool:

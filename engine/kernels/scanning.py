@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from .array_loops import Index
 
-LARGEST = 1.7976931348623157e308
-
 
 class Scanning(Loops):
     """The part of the vocabulary that goes through elements in order."""
@@ -93,7 +91,8 @@ class Scanning(Loops):
         largest = name == "segments_max"
         join = OPERATORS["maximum" if largest else "minimum"]
         start = float("-inf") if largest else float("inf")
-        nothing = (-LARGEST if largest else LARGEST) if empty is None else float(empty)
+        end = self.floats.largest
+        nothing = (-end if largest else end) if empty is None else float(empty)
         shape = (total, *x.shape[1:])
         out, sizes = self.changing(shape), self.zeros((total,), INT)
         self.each(shape, lambda at: self.put(out, at, start))

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from .array_loops import Index
 
-EPSILON = 2.220446049250313e-16
 # The coefficients of Pade's approximant to exp of degree 13.
 PADE = (
     64764752532480000.0, 32382376266240000.0, 7771770303897600.0, 1187353796428800.0, 129060195264000.0, 10559470521600.0,
@@ -382,7 +381,7 @@ class Solving(Rotating, Multiplying):
         n = r.shape[-1]
         sizes = self.tensor((*r.shape[:-2], n), lambda at: abs(r.element((*at, at[-1]))))
         most, least = OPERATORS["max"](sizes, axis=-1), OPERATORS["min"](sizes, axis=-1)
-        poor = OPERATORS["any"](~OPERATORS["greater"](least, most * (1e3 * EPSILON * max(rows, columns))))
+        poor = OPERATORS["any"](~OPERATORS["greater"](least, most * (1e3 * self.floats.epsilon * max(rows, columns))))
         self.leave_if(poor)
         if wide:
             return self.matmul(q, self.triangular_system(r, b, False, True))

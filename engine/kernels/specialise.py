@@ -13,7 +13,7 @@ from . import ir
 from .arrays import get, lazy, rows_of_list, view, wrapped
 from .build import Builder, Lazy, Sym, pick, raw
 from .following import Follower, Linked
-from .inputs import Complex, Discrete, Known
+from .inputs import Complex, Discrete, Known, Single
 from .ir import BOOL, FLOAT, INT, Array, Unsupported, Var
 from .pairs import Pair
 from .printing import LINES, Printed, Wider
@@ -131,6 +131,8 @@ def attempted(
 def parameter(builder: Builder, parameters: list[Any], name: str, spec: Any) -> Any:
     if spec.__class__ is list:
         return spec[0]
+    if spec.__class__ is Single:
+        spec = spec.shape or FLOAT
     if spec.__class__ in (str, Known):
         var = Var(str(spec), "p")
         var.name = name

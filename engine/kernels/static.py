@@ -10,7 +10,7 @@ from .customs import custom_gradient
 from .functional import FUNCTIONALS
 from .ir import FLOAT, INT, Unsupported
 from .pairs import Pair
-from .printing import print_, str_
+from .printing import Text, print_, str_
 from .selected import length
 from .specialise import Specialiser
 from .strength import bare
@@ -29,6 +29,8 @@ def compare_static(op: Any, symbol: str, x: Any, y: Any) -> bool:
         return x is y
     if symbol == "is not":
         return x is not y
+    if Text in (x.__class__, y.__class__):
+        raise Unsupported(f"'{symbol}' on text that holds what is not known")
     x, y = plain(x), plain(y)
     if symbolic(x) or symbolic(y):
         raise Unsupported(f"'{symbol}' on lists of what is not known")

@@ -3,14 +3,18 @@
 The structure is plain data: ("list", parts), ("tuple", parts), ("dict", keys, parts), ("number", place),
 ("array", place, shape), ("integers", place, shape), ("complex", place, shape) for the real and then the imaginary parts,
 ("rows", place, count, shape) for a list that is an array, ("selected", place, room, shape, dtype) for the rows of a tensor
-whose number is the first, ("known", value).
+whose number is the first, ("known", value), ("single", value) for one that is a float32.
 """
 
 from __future__ import annotations
 
 from math import prod
 
+from .inputs import EVERY
 from .ir import INT, Unsupported
+
+# A float32 counts no further.
+MOST_COUNTED = 2**24
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,7 +71,7 @@ class Packed:
         if x.__class__ is Lazy and x.kind == FLOAT:
             return "array", self.place(x, prod(x.shape)), x.shape
         if x.__class__ is Lazy and x.kind == INT and x.interval is not None:
-            self.whole = True
+            self.refuse_integers()
             floats = Lazy(self.builder, FLOAT, x.shape, lambda index: self.builder.to_float(x.element(index)))
             return "integers", self.place(floats, prod(x.shape)), x.shape
         if x.__class__ is Sym and x.kind == FLOAT:
@@ -77,25 +81,34 @@ class Packed:
         if x.__class__ in (float, int, bool, complex) or x is None:
             self.complex |= x.__class__ is complex
             self.leaves.append((x, None))
-            return "known", x
+            return ("single" if x.__class__ is float and self.builder.mode == EVERY else "known"), x
         raise Unsupported("a result that holds integers or what is no number")
 
     def part(self, x: Any) -> Structure:
         """A part of a tensor whose length data decides."""
         from .build import Lazy
-        from .ir import DTYPES, FLOAT
+        from .ir import DTYPES, FLOAT, SINGLE
         from .selected import compacted
 
         rows, count = compacted(self.builder, x)
         if rows.kind != FLOAT:
             if rows.kind == INT and rows.interval is None:
                 raise Unsupported("a result that holds integers or what is no number")
-            self.whole = True
+            self.refuse_integers()
         self.counts.add(self.size)
         start = self.place(self.builder.to_float(count), 1)
         floats = Lazy(self.builder, FLOAT, rows.shape, lambda index: self.builder.to_float(rows.element(index)))
         self.place(floats, prod(rows.shape))
-        return "selected", start, rows.shape[0], rows.shape[1:], DTYPES[rows.kind]
+        single = rows.kind == FLOAT and self.builder.mode
+        if single and rows.shape[0] > MOST_COUNTED:
+            raise Unsupported("a part of a tensor of this many rows in float32")
+        return "selected", start, rows.shape[0], rows.shape[1:], DTYPES[SINGLE if single else rows.kind]
+
+    def refuse_integers(self) -> None:
+        """Note that there are integers beside floats, in memory that holds them exactly."""
+        if self.builder.mode:
+            raise Unsupported("a result that holds integers beside float32")
+        self.whole = True
 
     def place(self, x: Any, size: int) -> int:
         start = self.size
@@ -144,11 +157,13 @@ class Packed:
 
 def unpacked(value: Any, structure: Structure) -> Any:
     """The structure with its numbers from the array of its leaves."""
-    from ..core.dtypes import FLOAT64, INT64
+    from ..core.dtypes import FLOAT32, INT64, STRONG
     from ..core.tensor import Tensor
 
+    single = value.dtype.name == "float32"
+
     def part(start: int, shape: tuple[int, ...]) -> Any:
-        return Tensor(value[start : start + prod(shape)].reshape(shape).copy(), FLOAT64)
+        return Tensor(value[start : start + prod(shape)].reshape(shape).copy(), STRONG[value.dtype.name])
 
     kind = structure[0]
     if kind == "list":
@@ -157,8 +172,12 @@ def unpacked(value: Any, structure: Structure) -> Any:
         return tuple(unpacked(value, item) for item in structure[1])
     if kind == "dict":
         return {key: unpacked(value, item) for key, item in zip(structure[1], structure[2])}
+    if kind == "single":
+        import numpy as np
+
+        return Tensor(np.asarray(structure[1], np.float32), FLOAT32)
     if kind == "number":
-        return value[structure[1]].item()
+        return part(structure[1], ()) if single else value[structure[1]].item()
     if kind == "complex":
         from ..core.dtypes import COMPLEX128
 
@@ -180,7 +199,7 @@ def unpacked(value: Any, structure: Structure) -> Any:
     if kind == "rows":
         start, count, shape = structure[1], structure[2], tuple(structure[3])
         if not shape:
-            return value[start : start + count].tolist()
+            return [part(start + k, ()) for k in range(count)] if single else value[start : start + count].tolist()
         return [part(start + k * prod(shape), shape) for k in range(count)]
     if kind == "selected":
         return selected(value, *structure[1:])
@@ -189,12 +208,12 @@ def unpacked(value: Any, structure: Structure) -> Any:
 
 def selected(value: Any, start: int, room: int, shape: Sequence[int], dtype: str) -> Any:
     """The rows of a tensor whose number stands before them."""
-    from ..core.dtypes import BOOL, FLOAT64, INT64
+    from ..core.dtypes import BOOL, FLOAT32, FLOAT64, INT64
     from ..core.tensor import Tensor
 
     count, size = int(value[start]), prod(shape)
     rows = value[start + 1 : start + 1 + count * size].reshape(count, *shape)
-    kinds = {"float64": FLOAT64, "int64": INT64, "bool": BOOL}
+    kinds = {"float64": FLOAT64, "float32": FLOAT32, "int64": INT64, "bool": BOOL}
     return Tensor(rows.astype(dtype), kinds[dtype])
 
 
@@ -205,5 +224,5 @@ def stacked_shape(structure: Structure) -> tuple[int, ...] | None:
     if structure[0] not in ("list", "tuple") or not structure[1]:
         return None
     shapes = {tuple(item[2]) if item[0] == "array" else () for item in structure[1]}
-    flat = all(item[0] in ("array", "number", "known") for item in structure[1])
+    flat = all(item[0] in ("array", "number", "known", "single") for item in structure[1])
     return (len(structure[1]), *shapes.pop()) if flat and len(shapes) == 1 else None

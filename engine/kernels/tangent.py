@@ -168,7 +168,7 @@ class Tangent:
     def tangents(self, s: ir.Set) -> list[Any]:
         """The tangents of a row's result."""
         builder = self.builder
-        if s.op in ("zero", "copy", "to_float"):
+        if s.op in ("zero", "copy", "to_float", "to_single"):
             return self.of(s.args[0]) if s.args else [0.0] * self.lanes
         if s.op == "where_select":
             sides = zip(self.of(s.args[1]), self.of(s.args[2]))

@@ -38,6 +38,8 @@ RECORDED = 100.0
 # The share of the tape's time on whole columns that a compiled loop over the same rows takes.
 LOOP_SHARE = 0.2
 
+# And one of float32: NumPy's arrays without axes, and no floats of Python's.
+OF_FLOAT32 = 13.0
 # How many times as much an operation costs the tape whose numbers are elements of tensors: small arrays, and no floats.
 OF_ELEMENTS = 4.0
 
@@ -174,7 +176,7 @@ def outlined(built: Built) -> list[Any]:
         from .outline import outline
 
         assert built.estimate is not None
-        built.outline = outline(built.estimate)
+        built.outline = outline(built.estimate, 1.0 if built.precision is None else OF_FLOAT32)
     return built.outline
 
 

@@ -338,7 +338,8 @@ reduce_var = rule(
 def _std(np: Any, x: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
     axes = axes_of("std", axis, np.ndim(x))
     found = np.std(x, axis=axes, ddof=ddof, keepdims=bool(keepdims))
-    if x.size and (~np.isfinite(found) | (found < 1e-150)).any():
+    least = 1e-150 if x.dtype.itemsize >= 8 and x.dtype.kind != "c" else 1e-15
+    if x.size and (~np.isfinite(found) | (found < least)).any():
         x, exponent = to_unit(np, x, axes)  # the squares may have left the range of floats
         found = np.ldexp(np.std(x, axis=axes, ddof=ddof, keepdims=True), exponent)
         found = found if keepdims else np.squeeze(found, axis=axes)

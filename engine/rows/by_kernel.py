@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ..core.tensor import Tensor
 from ..kernels.built import Built
+from ..kernels.inputs import Single, shape_of
 from ..kernels.ir import BOOL, DTYPES, FLOAT, INT, LIMIT, Needed, Unsupported
 from ..kernels.runtime import Kernels, arguments, specification
 from .outcome import RowsOutcome
@@ -61,14 +62,17 @@ class ByKernel:
                 value = constants.pop(name)
                 array = np.asarray(value.value if value.__class__ is Tensor else value)
                 columns[name] = np.broadcast_to(array, (request.count, *array.shape))
-        self.spec = specification(constants, (), self.kernels.known)
+        single = any(column.dtype.name == "float32" for column in columns.values())
+        self.spec = specification(constants, (), self.kernels.known, single)
         self.values = dict(constants)
         self.varying = set(columns)
         for name, column in columns.items():
             kind, source = column.dtype.name, name in request.names
             if kind == "int64" and source:
                 column, kind = column.astype(np.float64), "float64"
-            if column.ndim > 1 and kind == "float64":
+            if kind == "float32":
+                self.spec[name] = Single(column.shape[1:])
+            elif column.ndim > 1 and kind == "float64":
                 self.spec[name] = column.shape[1:]
             elif column.ndim > 1 or kind not in ("float64", "int64", "bool"):
                 raise Unsupported(f"a column of {kind}" + (" tensors" if column.ndim > 1 else ""))
@@ -93,7 +97,7 @@ class ByKernel:
             return loop_over_rows(build(self.core, self.spec, request.names if request.order else None), self.varying)
         from ..kernels.derivatives import hessian
 
-        if any(self.spec[name].__class__ is tuple for name in request.names):
+        if any(shape_of(self.spec[name]) for name in request.names):
             raise Unsupported("a Hessian by vectors")
         return loop_over_rows(hessian(Lowered(self.core, self.spec, request.names)), self.varying)
 
@@ -155,9 +159,8 @@ class ByKernel:
 
         keep(results.value, columns[0], built.shape)
         for name, slope in zip(names, slopes):
-            shape = self.spec[name] if self.spec[name].__class__ is tuple else ()
             if name not in built.lost:
-                keep(results.gradients[name], slope, shape)
+                keep(results.gradients[name], slope, shape_of(self.spec[name]))
         for name, (reason, site) in built.lost.items():
             results.gradients[name].add(index, None)
             results.unconnected[name] = ("N0502", f"{name}: the gradient is None: {reason}", self.tape.span_of(site))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import adiff
@@ -71,9 +72,14 @@ def agree(
     wrt: Any = None,
     command: str = "grad",
     tolerance: float = TOLERANCE,
+    rounding: float = ROUNDING,
+    also: Callable[[Any, Any], None] | None = None,
     **options: Any,
 ) -> str:
-    """Assert that both tiers agree; "" if a kernel gave the answer, else why none did."""
+    """Assert that both tiers agree; "" if a kernel gave the answer, else why none did.
+
+    `also` is given the outcomes of both, where a kernel gave the second.
+    """
     program = adiff.program(text)
     tape = outcome(program, at, "tape", command, wrt, **options)
     kernel = outcome(program, at, "kernel", command, wrt, **options)
@@ -92,11 +98,13 @@ def agree(
         assert mine.keys() == theirs.keys(), f"{part} of {list(mine)} and {list(theirs)}{where}"
         scale = max((largest(g) for g in mine.values()), default=0.0)
         if part not in ("hessian", "jacobian", "product"):
-            scale *= ROUNDING
+            scale *= rounding
         for name, g in mine.items():
             assert close(g, theirs[name], tolerance, scale), f"{part} {name} {g!r} and {theirs[name]!r}{where}"
     assert tape.mode == kernel.mode, where
     # A kernel whose work the tape would not repeat in a moment does not say where a nan began.
     codes = KINKS if any(n.code == "N0603" for n in kernel.notices) else KINKS | ORIGINS
     assert spans(tape.notices, codes) == spans(kernel.notices, codes), f"{tape.notices} and {kernel.notices}{where}"
+    if also is not None:
+        also(tape, kernel)
     return ""

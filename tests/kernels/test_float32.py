@@ -1,0 +1,351 @@
+"""Programs whose floats are float32: a kernel gives what the tape gives, in float32, and as near to the truth.
+
+`every`: under --dtype float32; `some`: float32 inputs beside bare numbers, which are float64. Kernels are compiled without
+LLVM's passes, which make no difference to what is computed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import adiff
+import numpy as np
+import pytest
+from adiff import AdiffError
+from adiff.engine.core.operation import Operation
+from adiff.engine.kernels import native
+from adiff.engine.kernels.llvm_writer import rounded
+from agreement import agree, leaves, outcome
+from generated import Structured, Writer, program
+from row_programs import RowProgram, programs
+from test_agreement import point
+from test_every_row import LEFT_TO_TAPE, NUMERIC
+from test_programs import CASES, POINTS
+
+LONG = bool(os.environ.get("ADIFF_LONG_TESTS"))
+# 85 units in the last place, relative to the largest element of a tensor: most of it is the tape's, which sums in float32.
+TOLERANCE = 1e-5
+# The derivatives of float32 that a sum of others may be made of.
+EPSILON = 2.0**-23
+EVERY, SOME = "every", "some"
+# What is left to the tape in float64 too, where how long a result is depends on numbers.
+LEFT = {*LEFT_TO_TAPE, "bincount", "jax.ops.segment_sum"}
+BOTH = pytest.mark.parametrize("mode", [EVERY, SOME])
+VECTOR = np.array([0.7, -1.3, 2.1, 0.4], np.float32)
+
+
+@pytest.fixture(autouse=True)
+def unoptimised(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "optimise", lambda *arguments: None)
+
+
+def single(at: dict[str, Any], mode: str) -> dict[str, Any]:
+    """Inputs as float32: under --dtype float32 numbers are bare, and are rounded where they are bound."""
+
+    def converted(x: Any) -> Any:
+        if isinstance(x, np.ndarray) and x.dtype.kind == "f":
+            return x.astype(np.float32)
+        return (rounded(x) if mode == EVERY else np.float32(x)) if type(x) is float else x
+
+    return {name: converted(x) for name, x in at.items()}
+
+
+def kinds(result: Any) -> dict[str, str]:
+    """The dtype of every part of an outcome."""
+    parts = ("value", "gradients", "jacobian", "hessian", "tangent", "cotangents", "product", "derivatives")
+    return {
+        f"{part}{path}": str(getattr(x, "dtype", type(x).__name__))
+        for part in parts
+        for path, x in leaves(getattr(result, part)).items()
+    }
+
+
+def check(
+    text: str, at: dict[str, Any], mode: str, wrt: Any = None, command: str = "grad", tolerance: float = TOLERANCE,
+    also: Any = None, **options: Any,
+) -> str:  # fmt: skip
+    """Assert that both tiers agree, dtypes included; "" if a kernel gave the answer, else why none did."""
+    if mode == EVERY:
+        options["dtype"] = "float32"
+
+    def compare(tape: Any, kernel: Any) -> None:
+        assert kinds(tape) == kinds(kernel), text
+        assert tape.types == kernel.types, text
+        if also is not None:
+            also(kernel)
+
+    return agree(text, single(at, mode), wrt, command, tolerance, EPSILON, compare, **options)
+
+
+# --- operations -------------------------------------------------------------------------------------------------------
+
+
+def samples(row: Operation) -> Iterator[RowProgram]:
+    """The first of a row's programs, or all."""
+    for number, one in enumerate(programs(row)):
+        if number == 0 or LONG:
+            yield one
+
+
+def distance(found: Any, truth: Any) -> float:
+    """The largest error of a value and of its gradients, relative to the largest element of each."""
+    worst = 0.0
+    for part in ("value", "gradients"):
+        theirs = leaves(getattr(found, part))
+        for path, x in leaves(getattr(truth, part)).items():
+            if x is None or isinstance(x, (str, bool)):
+                continue
+            x, y = np.asarray(x, float), np.asarray(theirs[path], float)
+            scale = np.abs(x[np.isfinite(x)]).max(initial=0.0) or 1.0
+            same = (x == y) | (np.isnan(x) & np.isnan(y))
+            with np.errstate(all="ignore"):
+                worst = max(worst, float(np.where(same, 0.0, np.abs(x - y) / scale).max(initial=0.0)))
+    return worst
+
+
+@pytest.mark.parametrize("number", range(len(NUMERIC)), ids=[row.name for row in NUMERIC])
+def test_every_row(number: int) -> None:
+    """Both tiers agree, and the kernel is as near to the truth as float32 arithmetic is."""
+    row = NUMERIC[number]
+    for one in samples(row):
+        text = one.text.replace("float64", "float32")
+        for mode in (EVERY, SOME) if LONG else ((EVERY, SOME)[number % 2],):
+            at = {name: x.astype(float) if hasattr(x, "astype") else x for name, x in single(one.at, EVERY).items()}
+            truth = outcome(adiff.program(one.text), at, "tape", "grad", one.wrt)
+
+            def compare(kernel: Any, truth: Any = truth) -> None:
+                assert distance(kernel, truth) < TOLERANCE
+
+            found = check(text, one.at, mode, one.wrt, also=compare)
+            if row.name in LEFT:
+                continue
+            # What is made with the default float meets no float32.
+            assert not found or (found == "an error" and mode == SOME and row.name == "polyfit"), found
+
+
+@pytest.mark.parametrize("row", NUMERIC if LONG else NUMERIC[::40], ids=lambda row: row.name)
+def test_hessian_of_every_row(row: Operation) -> None:
+    for one in samples(row):
+        check(one.text.replace("float64", "float32"), one.at, EVERY, one.wrt, "hessian", 1e-4)
+
+
+# --- programs ---------------------------------------------------------------------------------------------------------
+
+
+@BOTH
+@pytest.mark.parametrize("part", range(8))
+def test_programs(mode: str, part: int) -> None:
+    """The programs of programs.txt: in each mode every fourth one, or all."""
+    for number, case in enumerate(CASES):
+        if number % 8 != part or not (LONG or (number // 8) % 4 == (mode == SOME)):
+            continue
+        title, text = case.strip().split("\n", 1)
+        inputs = adiff.program(text).inputs
+        for at in POINTS:
+            wrt = [name for name in inputs if name != "n"]
+            reason = check(text, {name: at[name] for name in inputs}, mode, wrt)
+            allowed = "may" in title or "tape:" in title or mode == SOME
+            assert allowed or reason in ("", "an error") or "doubtful" in reason, (title, reason)
+
+
+@BOTH
+@pytest.mark.parametrize("kind", [Writer, Structured])
+@pytest.mark.parametrize("start", range(0, 320 if LONG else 20, 20))
+def test_generated(mode: str, kind: type[Writer], start: int) -> None:
+    reasons = []
+    for seed in range(start, start + (20 if LONG else 6)):
+        text = program(seed, kind)
+        inputs = adiff.program(text).inputs
+        at = {name: x for name, x in point(seed).items() if name in inputs}
+        reasons.append(check(text, at, mode, [name for name in inputs if name != "n"]))
+    assert reasons.count("") >= (0.7 if mode == EVERY else 0.4) * len(reasons), reasons
+
+
+LOOP = "s = x\nfor i in range(n):\n    s = s * y + sin(s) * v[i % 4]\ns"
+COMMANDS: list[tuple[str, str, dict[str, Any]]] = [
+    ("hessian", LOOP, {}),
+    ("jvp", LOOP, {"tangent": {"x": 1.0, "v": [0.1, 0.2, 0.3, 0.4]}}),
+    ("vjp", "v * x + y * n", {"cotangent": [1.0, 0.5, 0.25, 2.0]}),
+    ("hvp", LOOP, {"vector": {"x": 1.0, "y": 0.5}}),
+    ("jacobian", "v * x + cumsum(v) * y * n", {}),
+    ("derivative", "s = x\nfor i in range(5):\n    s = sin(s) + x * 0.1\ns", {"order": 3}),
+    ("value", "[v * x, (y, 2.0), {'k': y * n}]", {}),
+    ("grad", LOOP, {"checkpoint": 4_000}),
+]
+
+
+@BOTH
+@pytest.mark.parametrize(("command", "text", "options"), COMMANDS, ids=[command for command, _, _ in COMMANDS])
+def test_commands(mode: str, command: str, text: str, options: dict[str, Any]) -> None:
+    inputs = adiff.program(text).inputs
+    at = {"x": 0.3, "y": 0.7, "n": 9, "v": VECTOR}
+    wrt = [name for name in inputs if name != "n"]
+    assert check(text, {name: at[name] for name in inputs}, mode, wrt, command, 3e-5, **options) == ""
+
+
+# --- what is particular to float32 ------------------------------------------------------------------------------------
+
+PARTICULAR: list[tuple[str, dict[str, Any]]] = [
+    # The ends of the range, and the gap behind 1.
+    ("s = x\nfor i in range(40):\n    s = s * 10.0\ns", {"x": 1.5}),
+    ("s = x\nfor i in range(60):\n    s = s * 0.1\ns", {"x": 1.5}),
+    ("e = x\nk = 0\nwhile 1.0 + e != 1.0:\n    e = e / 2\n    k = k + 1\ne * k", {"x": 1.0}),
+    ("exp(x) + x", {"x": 100.0}),
+    ("exp(x) + x", {"x": -104.0}),
+    ("x * x * 1e30", {"x": 1e-25}),
+    ("x ** 2", {"x": 3e19}),
+    ("hypot(x, y)", {"x": 3e30, "y": 4e30}),
+    ("arctan2(x, y)", {"x": 1e-40, "y": 1e-41}),
+    ("sigmoid(x) + softplus(x)", {"x": -95.0}),
+    ("norm(v) + std(v)", {"v": VECTOR * np.float32(1e-30)}),
+    ("norm(v) + std(v) + norm(v, 3)", {"v": VECTOR * np.float32(1e30)}),
+    ("nextafter(x, 10.0) - x", {"x": 1.0}),
+    ("nextafter(x, 0.0) - x", {"x": 1.0}),
+    ("nextafter(x, 10.0)", {"x": 0.0}),
+    ("nextafter(x, inf)", {"x": 3.4028234e38}),
+    ("nan_to_num(x * 1e30)", {"x": 1e30}),
+    # 1 / b that overflows, though a / b does not.
+    ("x / y", {"x": 1e-42, "y": 1e-42}),
+    ("1 / y", {"y": 1e-40}),
+    ("x / y", {"x": 1.0, "y": 0.0}),
+    # Integers that float32 does not hold, and numbers that it rounds to a tie.
+    ("s = 0.0\nfor i in range(16777210, 16777230):\n    s = s + float(i) * x\ns", {"x": 1.0}),
+    ("s = x\nfor i in range(16777210, 16777230):\n    s = s + i * x\ns", {"x": 1.0}),
+    ("floor(x / 0.1) + x // 0.1 + x % 0.1", {"x": 0.3}),
+    ("(0.1 + 0.2 == 0.3) * x + 0.1 * 3 * x", {"x": 1.0}),
+    ("full(4, 0.1) * v + linspace(0, 1, 4) + arange(4) + zeros(4)", {"v": VECTOR}),
+    ("isclose(x, 1.0) * x", {"x": 1.00001}),
+    ("cast(x > 0.2, float32) * x", {"x": 0.3}),
+    # Singular points.
+    ("log(x)", {"x": 0.0}),
+    ("abs(x) + relu(x) + sqrt(abs(x))", {"x": 0.0}),
+    ("max(v - v)", {"v": VECTOR}),
+    # Errors: which, and where.
+    ("s = 0.0\nfor i in range(9):\n    s = s + v[i] * v[i]\ns", {"v": VECTOR}),
+    ("v[n]", {"v": VECTOR, "n": 7}),
+    ("assert x > 1, 'small'\nx", {"x": 0.5}),
+]  # fmt: skip
+
+
+@BOTH
+@pytest.mark.parametrize(("text", "at"), PARTICULAR, ids=[text.replace("\n", "; ") for text, _ in PARTICULAR])
+def test_particular(mode: str, text: str, at: dict[str, Any]) -> None:
+    assert check(text, at, mode, [name for name in at if name != "n"]) in ("", "an error")
+
+
+@BOTH
+def test_sums_of_many_are_summed_in_float64(mode: str) -> None:
+    """One after the other in float32, ten million ones would be 16777216, and a million tenths off in the fourth digit."""
+    at = {"v": np.full(20_000_001, 1.0, np.float32), "w": np.full(1_000_001, 0.1, np.float32), "x": 0.5}
+    options = {"dtype": "float32"} if mode == EVERY else {}
+    found = adiff.program("sum(v * x) * 2.0 + sum(w)").evaluate(
+        "grad", single(at, mode), ["x", "w"], engine="kernel", **options
+    )
+    assert found.engine == "kernel"
+    truth = 20_000_001 + 1_000_001 * float(np.float32(0.1))
+    assert abs(float(found.value) - truth) <= 2.0
+    assert float(found.gradients["x"]) == 40_000_002.0 // 4 * 4
+    assert (found.gradients["w"] == 1.0).all()
+
+
+REFUSED = [
+    ("x * cast(ones(3), float64)", {"x": 0.3}),
+    ("x * w", {"x": 0.3, "w": np.array([0.5, 1.5])}),
+    ("s = x\nfor i in range(3):\n    s = s + float64(i)\ns", {"x": 0.3}),
+    ("x * m", {"x": 0.3, "m": np.array([1, 2])}),
+]
+
+
+@pytest.mark.parametrize(("text", "at"), REFUSED)
+def test_float64_and_float32_do_not_mix(text: str, at: dict[str, Any]) -> None:
+    at = {**at, "x": np.float32(at["x"])}
+    with pytest.raises(AdiffError) as tape:
+        adiff.program(text).evaluate("value", at, engine="tape")
+    with pytest.raises(AdiffError) as kernel:
+        adiff.program(text).evaluate("value", at, engine="kernel")
+    assert tape.value.code == "E0301"
+    assert tape.value.message == kernel.value.message
+    assert tape.value.span.start == kernel.value.span.start
+
+
+MADE_HERE = [
+    "z = zeros(3, dtype=float32)\nfor i in range(3):\n    z[i] = x * i\nz",
+    "s = float32(0)\nfor i in range(5):\n    s = s + 0.1 * i\ns * x",
+    "c = float32([0.1, 0.2])\nc * x + 0.1",
+]
+
+
+@pytest.mark.parametrize("text", MADE_HERE)
+def test_float32_that_the_program_makes(text: str) -> None:
+    at = {"x": 0.1}
+    assert agree(text, at, None, "grad", TOLERANCE, EPSILON) == ""
+    tape, kernel = (outcome(adiff.program(text), at, engine, "grad", None) for engine in ("tape", "kernel"))
+    assert kinds(tape) == kinds(kernel)
+
+
+def test_bare_numbers_keep_their_digits_until_they_meet_a_float32() -> None:
+    text = "t = 0.0\nk = 0\nwhile t < 1.0:\n    t = t + 0.1\n    k = k + 1\nx * k + t"
+    # In float64 ten tenths are less than 1; in float32 they are more.
+    for mode, turns in ((EVERY, 10), (SOME, 11)):
+        assert check(text, {"x": 100.0}, mode) == ""
+        options = {"dtype": "float32"} if mode == EVERY else {}
+        found = adiff.program(text).evaluate("grad", single({"x": 100.0}, mode), engine="kernel", **options)
+        assert found.gradients["x"] == turns
+
+
+def test_print() -> None:
+    text = "for i in range(3):\n    print(i + 16777217, x * 0.1, 0.1, f'{x:.3f}', v)\nx"
+    at = {"x": 1.0, "v": VECTOR}
+    told: dict[str, list[str]] = {}
+    for engine in ("tape", "kernel"):
+        lines = told[engine] = []
+        found = adiff.program(text).evaluate("run", at, engine=engine, dtype="float32", write=lines.append)
+        assert found.engine == engine
+    assert "".join(told["tape"]) == "".join(told["kernel"])
+    assert "16777219 0.1 0.1 1.000" in "".join(told["kernel"])
+
+
+def test_rows() -> None:
+    text = "s = a\nfor i in range(4):\n    s = s * x + sin(s) / y\ns if s > 0 else s * 2"
+    draw = np.random.default_rng(3)
+    columns = {name: draw.uniform(0.5, 1.5, 50).astype(np.float32) for name in ("x", "y")}
+    for order in (0, 1, 2):
+        tape, kernel = (
+            adiff.program(text).rows(columns, at={"a": 0.1}, order=order, engine=engine)
+            for engine in ("tape", "kernel")
+        )
+        assert kernel.engine == "kernel"
+        assert tape.value.dtype == kernel.value.dtype == np.float32
+        np.testing.assert_allclose(kernel.value, tape.value, TOLERANCE)
+        for name, gradient in tape.gradients.items() if order else ():
+            assert gradient.dtype == kernel.gradients[name].dtype
+            np.testing.assert_allclose(kernel.gradients[name], gradient, TOLERANCE, 1e-6)
+        for a in columns if order == 2 else ():
+            np.testing.assert_allclose(kernel.hessian[a]["x"], tape.hessian[a]["x"], TOLERANCE, 1e-5)
+
+
+def test_kept_kernels_are_apart() -> None:
+    """One program at one point, in three widths and again from what was kept: no kernel stands in for another."""
+    text = "s = x\nfor i in range(9):\n    s = s * 0.7 + sin(s)\ns"
+    for _ in range(2):
+        for x, options in ((0.3, {}), (0.3, {"dtype": "float32"}), (np.float32(0.3), {})):
+            found = adiff.program(text).evaluate("grad", {"x": x}, engine="kernel", **options)
+            tape = adiff.program(text).evaluate("grad", {"x": x}, engine="tape", **options)
+            assert found.engine == "kernel"
+            assert kinds(found) == kinds(tape)
+            np.testing.assert_allclose(found.value, tape.value, 1e-15 if type(found.value) is float else 1e-6)
+
+
+def test_numba_leaves_float32_to_the_tape(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("numba")
+    monkeypatch.setenv("ADIFF_COMPILER", "numba")
+    found = adiff.program("x * x").evaluate("grad", {"x": 0.3}, engine="kernel", dtype="float32")
+    assert found.engine == "tape"
+    assert found.reason == "no kernel for float32 where Numba is the compiler"
+
+
+def test_emitted_source_says_so() -> None:
+    found = adiff.program("sum(v * x)").evaluate("tape", {"x": 0.5, "v": VECTOR}, emit=True, dtype="float32")
+    assert "# floats are float32; in float64" in found.emitted
