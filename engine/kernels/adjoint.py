@@ -32,7 +32,7 @@ from .ir import BOOL, FLOAT, Array, Stack, Stmt, Unsupported, Var
 from .products import fresh
 from .regions import dissolved
 from .renaming import renamed
-from .statements import changes, operands
+from .statements import changes, everything, operands
 from .watch import Watch
 
 TYPE_CHECKING = False
@@ -313,8 +313,9 @@ class Adjoint(Cotangents):
         carried = s.carried
         moving = [phi for phi, _, _ in carried if self.is_active(phi)]
         touched = [x for x in touched_arrays(s.body) if self.is_active(x)]
-        if not moving and not touched and not any(self.is_active(x) for x in read_from_outside(s.body)):
-            return None
+        idle = not moving and not touched and not any(self.is_active(x) for x in read_from_outside(s.body))
+        if idle and not any(x.__class__ is ir.Keep for x in everything(s.body)):
+            return None  # nothing was overwritten either that what comes before has read
         names: dict[Any, Any] = {}
         restored: list[tuple[Var, Stack]] = []
         for phi, _, _ in carried:
@@ -332,6 +333,7 @@ class Adjoint(Cotangents):
         handed: list[tuple[Any, Sym]] = []
         following = {phi: f for phi, _, f in carried}
         alone = len(moving) == 1 and moving[0].kind == FLOAT and worth_a_slope(s, moving[0])
+        alone = alone and not self.again  # a cotangent of zero may have a tangent
 
         def fill_alone() -> None:
             (phi,) = moving

@@ -234,12 +234,18 @@ class Reducing(Loops):
         return top, self.choose(OPERATORS["isfinite"](top), top, 0.0)
 
     def sum_beside_top(self, inner: tuple[int, ...], at: At, top: Any, shift: Any) -> Any:
-        """The sum of exp(x - shift) over all elements but the first that is the largest: that one is 1."""
+        """The sum of exp(x - shift) over all elements but the first that is the largest: that one is 1.
+
+        Taken away from itself it is 0 exactly, and its tangent stays, so that it does not matter which of several
+        largest elements the tangent of the shift is of.
+        """
+        beside = OPERATORS["isfinite"](top)
 
         def step(index: Index, total: Any, seen: Any) -> Any:
             item = at(index)
             first = (item == top) & ~seen
-            return total + self.choose(first, 0.0, OPERATORS["exp"](item - shift)), seen | first
+            weight = OPERATORS["exp"](item - shift)
+            return total + self.choose(first, self.choose(beside, weight - 1.0, 0.0), weight), seen | first
 
         return self.fold_over(inner, (0.0, False), step)[0]
 
