@@ -10,14 +10,14 @@ from ..core.tensor import OPERATORS, Tensor
 from ..ops.registry import METHODS, NAMES
 from ..program import core as c
 from ..program.rewrite import rewrite
-from . import ir
 from .array_rows import to_single
-from .arrays import array_of_list, constant_array, get, view
-from .build import NUMBERS, Builder, Lazy, Sym
+from .arrays import constant_array
+from .build import NUMBERS, Lazy, Sym
 from .following import refuse
 from .inputs import EVERY, SOME
-from .ir import BOOL, INT, LIMIT, Needed, Unsupported, Var
-from .pairs import Pair, by_parts
+from .ir import BOOL, INT, LIMIT, Unsupported
+from .items import Items
+from .pairs import Pair
 from .printing import Text, joined, piece
 from .strength import own
 from .values import (
@@ -29,7 +29,6 @@ from .values import (
     VALUE,
     Chosen,
     Closure,
-    Each,
     Frame,
     List,
     Made,
@@ -42,7 +41,6 @@ from .values import (
     new_frame,
     plain,
     read,
-    static_index,
     symbolic,
 )
 
@@ -60,16 +58,13 @@ MAX_INNER = 4
 # A recursion of more calls runs as a loop.
 MAX_CALLS = 300
 MANY_CALLS = 5_000
-# Lists are written out up to this length.
-MAX_ITEMS = 256
 SYMBOLS = (Sym, Lazy, Pair)
 SMALL_INTEGERS = frozenset(("+", "-", "*", "/", "//", "%", "**"))
 
 
-class Expressions:
+class Expressions(Items):
     """The part of the specialiser that evaluates expressions."""
 
-    builder: Builder
     dynamic: int
     active: list[tuple[c.FunctionCode, int]]
     calls: int
@@ -631,173 +626,8 @@ class Expressions:
         else:
             self.put(target, value, frame)
 
-    def item(self, node: c.Item, frame: Frame) -> Any:
-        value = self.expression(node.value, frame)
-        index = self.expression(node.index, frame)
-        STATE.site = node.site
-        return self.item_of(value, index)
-
-    def item_of(self, value: Any, index: Any) -> Any:
-        value = read(value)
-        part = self.part_of(value, index)
-        if part is not None:
-            return part
-        index = self.known_slices(index, value)
-        if value.__class__ is Pair and value.shape:
-            return by_parts(value.settled(), lambda part: get(self.builder, part, plain(index)))
-        if value.__class__ is Lazy:
-            from ..kinds.access import get_item
-
-            known = self.folded(get_item, [value, plain(index)])
-            if known is not None:
-                return known
-            return self.builder.indexed(value, lambda: get(self.builder, value, plain(index)))
-        if value.__class__ is List and value.items is None:
-            if index.__class__ is slice and value.length.__class__ is int:
-                return List([self.builder.settle(item) for item in self.items(value)[index]])
-            return self.builder.settle(get(self.builder, value.array, self.place_in(value, index)))
-        if value.__class__ is List and index.__class__ is slice:
-            return List(self.items(value)[index])
-        if value.__class__ in (List, tuple) and index.__class__ is Sym:
-            items = self.items(value)
-            if index.kind != INT or any(item.__class__ not in (*NUMBERS, Sym, Lazy) for item in items):
-                raise self.needed([index], "a list indexed by data")
-            what = "a list" if value.__class__ is List else "a tuple"
-            return get(
-                self.builder, array_of_list(self.builder, list(items), "list"), index, ("index_in", what, len(items))
-            )
-        if value.__class__ is List:
-            value = value.items
-        if value.__class__ in (list, tuple, dict, Range, str):
-            key = static_index(index)
-            if value.__class__ in (list, tuple) and key.__class__ not in (int, slice):
-                raise Unsupported("an index that does not fit")
-            try:
-                return value[key]
-            except (IndexError, KeyError, TypeError, ValueError):
-                raise Unsupported("an index that does not fit") from None
-        raise Unsupported("an index of this kind")
-
-    def part_of(self, value: Any, index: Any) -> Any:
-        """The part of a tensor that a mask selects, or a slice whose length is not known; None for any other index."""
-        if value.__class__ is Selected and (
-            index.__class__ is int or (index.__class__ in (Sym, Lazy) and index.kind == INT)
-        ):
-            from .selected import item
-
-            return item(self.builder, value, index)
-        if value.__class__ is not Lazy or not value.shape:
-            return None
-        if index.__class__ is Lazy and index.kind == BOOL and index.known is None and index.shape:
-            from .selected import by_mask
-
-            return by_mask(self.builder, value, index)
-        places = index if index.__class__ is tuple else (index,)
-        if places and all(place.__class__ is Selected for place in places):
-            from .selected import taken
-
-            return taken(self.builder, value, places)
-        if index.__class__ is not slice or Sym not in (index.start.__class__, index.stop.__class__):
-            return None
-        try:
-            self.known_slices(index, value)
-        except Needed:
-            raise
-        except Unsupported:
-            from .selected import by_slice
-
-            return by_slice(self.builder, value, index)
-        return None
-
-    def known_slices(self, index: Any, value: Any) -> Any:
-        """An index into `value` whose slices have bounds that are known, or at least a length that is."""
-        if index.__class__ is slice:
-            if value.__class__ is Lazy and index.step is None and Sym in (index.start.__class__, index.stop.__class__):
-                found = self.window(index.start, index.stop, value.shape[0] if value.shape else 0)
-                if found is not None:
-                    return found
-            return self.whole(index, "a slice whose bounds depend on data")
-        if index.__class__ is tuple:
-            return tuple(self.known_slices(part, None) if part.__class__ is slice else part for part in index)
-        return index
-
-    def window(self, start: Any, stop: Any, n: int) -> Lazy | None:
-        """The places of `start:stop` along an axis of length `n`, where the length is known; None where it is not.
-
-        Bounds outside the axis mean something else (a slice is cut, a negative bound counts from the end): the tape.
-        """
-        builder = self.builder
-        (base, low), (other, high) = self.shifted(start), self.shifted(stop)
-        if base is None or base is not other or not 0 <= high - low <= n:
-            return None
-        length = high - low
-        builder.append(ir.Check(start.var, 0, n - length + 1))
-        first = Sym(builder, Var(INT))
-        builder.ranges[first.var] = (0, n - length)
-        builder.append(ir.Set(first.var, "copy", (start.var,), None, None))
-        found = view(builder, INT, (length,), lambda index: builder.integer("add", first, index[0]))
-        found.interval = (0, n - 1)
-        return found
-
-    def shifted(self, x: Any) -> tuple[Var | None, int]:
-        """An integer as a variable and what is added to it."""
-        if x.__class__ is not Sym or x.kind != INT:
-            return None, 0
-        base, more = x.var, 0
-        while base in self.builder.made:
-            op, args = self.builder.made[base]
-            if len(args) != 2:
-                break
-            a, b = args
-            if op in ("add", "int_add") and a.__class__ is int and b.__class__ is Sym:
-                a, b = b, a
-            if (
-                op not in ("add", "int_add", "subtract", "int_subtract")
-                or a.__class__ is not Sym
-                or b.__class__ is not int
-            ):
-                break
-            base, more = a.var, more + (b if op.endswith("add") else -b)
-        return base, more
-
-    def whole(self, x: Any, why: str) -> Any:
-        raise NotImplementedError
-
-    def place_in(self, container: List, index: Any) -> Any:
-        raise NotImplementedError
-
     def repeated(self, value: Any, times: int) -> Any:
         raise NotImplementedError
-
-    def needed(self, x: Any, why: str) -> Unsupported:
-        raise NotImplementedError
-
-    def slice_of(self, node: c.SliceOf, frame: Frame) -> slice:
-        parts = [None if p is None else self.expression(p, frame) for p in (node.lower, node.upper, node.step)]
-        if any(p is not None and p.__class__ not in (int, Sym) for p in parts):
-            raise Unsupported("a slice whose bounds are no integers")
-        return slice(*parts)
-
-    def make_list(self, node: c.MakeList, frame: Frame) -> List:
-        return List(self.spread(node.items, frame))
-
-    def make_tuple(self, node: c.MakeTuple, frame: Frame) -> tuple[Any, ...]:
-        return tuple(self.spread(node.items, frame))
-
-    def spread(self, nodes: list[c.Expr], frame: Frame) -> list[Any]:
-        found: list[Any] = []
-        for n in nodes:
-            if n.__class__ is c.Spread:
-                found.extend(self.items(self.expression(n.value, frame)))
-            else:
-                found.append(self.builder.settle(self.expression(n, frame)))
-        return found
-
-    def make_dict(self, node: c.MakeDict, frame: Frame) -> dict[Any, Any]:
-        return {
-            static_index(self.expression(k, frame)): self.builder.settle(self.expression(v, frame))
-            for k, v in zip(node.keys, node.values)
-        }
 
     def comprehension(self, node: c.Comprehension, frame: Frame) -> Any:
         raise NotImplementedError
@@ -805,18 +635,6 @@ class Expressions:
     def make_function(self, node: c.MakeFunction, frame: Frame) -> Closure:
         defaults = [UNSET if d is None else self.expression(d, frame) for d in node.code.defaults]
         return Closure(node.code, defaults, frame)
-
-    def items(self, value: Any) -> list[Any]:
-        """The items of something whose length is known."""
-        each = self.each_of(value)
-        if each.length.__class__ is not int:
-            raise self.needed([each.length], "a long or unknown range as a list")
-        if each.length > MAX_ITEMS:
-            raise Unsupported("the items of something long as a list")
-        return [each.item(i) for i in range(each.length)]
-
-    def each_of(self, value: Any) -> Each:
-        raise NotImplementedError
 
 
 def known_values(xs: list[Any]) -> list[Any] | None:
