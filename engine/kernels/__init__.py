@@ -4,7 +4,7 @@ core program --specialise--> IR --fuse, adjoint--> IR --simplify, tidy--> IR --e
 
 specialise (expressions, items, static,       the core program run on symbols; build, arrays, array_rows, composites
   functional)
-control, loops, heap                         branches and loops: what they change, merged and carried
+control, loops, carried, heap                branches and loops: what they change, merged and carried
 selected, data_shaped                        parts of tensors whose length data decides; nonzero, unique and their kin
 sequences, recursion, hoist                  lists and what can be gone through; recursion as a loop over frames
 pairs, complex_rows                          complex numbers, as pairs of real ones
