@@ -528,6 +528,15 @@ class Builder:
         """What `run` gives, no row of which a tape records."""
         return run() if self.follower is None else self.follower.aside(run)
 
+    def refuse_unknown_length(self, op: Operation, inputs: tuple[Any, ...]) -> None:
+        """Raise Unsupported for rows whose results are as long as the largest of numbers that are not known."""
+        from .values import symbolic
+
+        places = {"bincount": 0, "jax.ops.segment_sum": 1}.get(op.name)
+        stated = op.name != "bincount" and len(inputs) > 2 and inputs[2] is not None
+        if places is not None and not stated and symbolic(inputs[places]):
+            raise Unsupported(f"{op.name}, whose result is as long as the largest of its numbers says")
+
     def applied(self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
         from .array_rows import ARRAY_ROWS
         from .composites import COMPOSITES
@@ -538,8 +547,7 @@ class Builder:
             from .data_shaped import data_shaped
 
             return data_shaped(self, op.name, inputs, attributes or {})
-        if op.name == "bincount" or (op.name == "jax.ops.segment_sum" and (len(inputs) < 3 or inputs[2] is None)):
-            raise Unsupported(f"{op.name}, whose result is as long as the largest of its numbers says")
+        self.refuse_unknown_length(op, inputs)
         if op.name == "complex" or any(map(has_complex, inputs)) or makes_complex(op, attributes):
             from .complex_rows import apply_complex
 

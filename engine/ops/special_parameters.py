@@ -11,8 +11,9 @@ import math
 from .special_scalar import LOG_SQRT_TWO_PI, deviance, digamma, log_gamma, positive_polygamma, stirling_correction
 
 DECAY = 50.0
-# Where the derivatives of P(a, x) by a are taken from those of P(a + 1, x).
-SMALL, FAR = 0.1, 20.0
+# Where the derivatives of P(a, x) by a are taken from those of P(a + 1, x), and those of I_x(a, b) from I_x(a + 1, b): for
+# small a, and x (or b) not FAR, beyond which more digits cancel there than by a*x < NEAR.
+SMALL, FAR, NEAR = 0.1, 20.0, 0.1
 # The positive zeros of the Legendre polynomial of degree 64, and Gauss' weights: DLMF 3.5(v).
 LEGENDRE_NODES = (
     0.024350292663424433, 0.07299312178779904, 0.12146281929612056, 0.16964442042399283, 0.21742364374000708,
@@ -95,7 +96,7 @@ def beta_density(a: float, b: float, x: float) -> float:
 
 def gammainc_derivative(a: float, x: float, order: int) -> float:
     """The derivative of P(a, x) by a; near a = 0 by P(a, x) = P(a + 1, x) + x**a exp(-x)/gamma(a + 1), DLMF 8.8.5."""
-    if not (order > 1 and 0.0 < a < SMALL and 0.0 < x <= FAR):
+    if not (order > 1 and 0.0 < a < SMALL and (0.0 < x <= FAR or 0.0 < a * x <= NEAR)):
         return gamma_integral(a, x, order)
     # log(t) - psi(a) is about 1/a there, and its square cancels with psi'(a).
     above = a + 1.0
@@ -165,6 +166,31 @@ def betainc_derivative(a: float, b: float, x: float, order_a: int, order_b: int)
     if not (0.0 < a < math.inf and 0.0 < b < math.inf and 0.0 < x < 1.0):
         return 0.0 if a > 0.0 and b > 0.0 and 0.0 <= x <= 1.0 else math.nan
     log_x, log_rest = math.log(x), math.log1p(-x)
+    if order_b == 0 and order_a > 1 and near_zero(a, b):
+        above = beta_integral(a + 1.0, b, x, log_x, log_rest, order_a, 0)
+        return above + beta_term(a, b, x, 1.0 - x, log_x, order_a)
+    if order_a == 0 and order_b > 1 and near_zero(b, a):
+        above = beta_integral(a, b + 1.0, x, log_x, log_rest, 0, order_b)
+        return above - beta_term(b, a, 1.0 - x, x, log_rest, order_b)
+    return beta_integral(a, b, x, log_x, log_rest, order_a, order_b)
+
+
+def near_zero(a: float, b: float) -> bool:
+    """Whether log(t) - psi(a) + psi(a + b) is so large that its square cancels."""
+    return a < SMALL and (b <= FAR or a * b <= NEAR)
+
+
+def beta_term(a: float, b: float, x: float, rest: float, log_x: float, order: int) -> float:
+    """The derivative by a of x**a (1 - x)**b/(a beta(a, b)), which is I_x(a, b) - I_x(a + 1, b): DLMF 8.17.20."""
+    density = beta_density(a, b, x) if x <= 0.5 else beta_density(b, a, rest)
+    n, above = a + b, a + 1.0
+    second = positive_polygamma(1.0, n) - positive_polygamma(1.0, above)
+    third = positive_polygamma(2.0, n) - positive_polygamma(2.0, above) if order > 2 else 0.0
+    return x * rest * density / a * bell(order, log_x + (digamma(n) - digamma(above)), second, third)
+
+
+def beta_integral(a: float, b: float, x: float, log_x: float, log_rest: float, order_a: int, order_b: int) -> float:
+    """The derivative by integrals from the side where no digits cancel."""
     if order_b == 0:
         lower = log_x <= digamma(a) - digamma(a + b)
     elif order_a == 0:

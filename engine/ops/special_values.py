@@ -29,7 +29,7 @@ NODES = 64
 # Integrands are followed until they have fallen by exp(-DECAY).
 DECAY = 50.0
 # Where the derivatives of P(a, x) by a are taken from those of P(a + 1, x).
-SMALL, FAR = 0.1, 20.0
+SMALL, FAR, NEAR = 0.1, 20.0, 0.1
 CHUNK = 4096
 
 
@@ -201,7 +201,7 @@ def gammainc_derivative(a: Any, x: Any, order: int) -> Array:
 
 
 def _near_zero(a: Array, x: Array, order: int) -> Array:
-    near = (order > 1) & (a > 0.0) & (a < SMALL) & (x > 0.0) & (x <= FAR)
+    near = (order > 1) & (a > 0.0) & (a < SMALL) & (x > 0.0) & ((x <= FAR) | (a * x <= NEAR))
     out = _gammainc_derivative(np.where(near, a + 1.0, a), x, order)
     return out + _masked(lambda a, x: _gamma_term(a, x, order), near, np.zeros(a.shape), a, x)
 
@@ -259,8 +259,40 @@ def _gamma_upper(a: Array, x: Array, psi: Array, order: int) -> Array:
 
 
 def betainc_derivative(a: Any, b: Any, x: Any, order_a: int, order_b: int) -> Array:
-    """The derivative of I_x(a, b), `order_a` times by a and `order_b` times by b, not both 0; DLMF 8.17.1."""
+    """The derivative of I_x(a, b), `order_a` times by a and `order_b` times by b, not both 0; DLMF 8.17.1.
+
+    Near a = 0 those by a alone come from I_x(a + 1, b), near b = 0 those by b from I_x(a, b + 1).
+    """
+    if order_b == 0 and order_a > 1:
+        return _elementwise(lambda a, b, x: _beta_near_zero(a, b, x, order_a, 0), a, b, x)
+    if order_a == 0 and order_b > 1:
+        return _elementwise(lambda a, b, x: _beta_near_zero(a, b, x, 0, order_b), a, b, x)
     return _elementwise(lambda a, b, x: _betainc_derivative(a, b, x, order_a, order_b), a, b, x)
+
+
+def _beta_near_zero(a: Array, b: Array, x: Array, order_a: int, order_b: int) -> Array:
+    small, other = (a, b) if order_a else (b, a)
+    near = (small > 0.0) & (small < SMALL) & ((other <= FAR) | (small * other <= NEAR))
+    near &= (other > 0.0) & (x > 0.0) & (x < 1.0)
+    up = np.where(near, 1.0, 0.0)
+    if order_a:
+        out = _betainc_derivative(a + up, b, x, order_a, 0)
+        return out + _masked(
+            lambda a, b, x: _beta_term(a, b, x, 1.0 - x, np.log(x), order_a), near, np.zeros(a.shape), a, b, x
+        )
+    out = _betainc_derivative(a, b + up, x, 0, order_b)
+    return out - _masked(
+        lambda a, b, x: _beta_term(b, a, 1.0 - x, x, np.log1p(-x), order_b), near, np.zeros(a.shape), a, b, x
+    )
+
+
+def _beta_term(a: Array, b: Array, x: Array, rest: Array, log_x: Array, order: int) -> Array:
+    """The derivative by a of x**a (1 - x)**b/(a beta(a, b)), which is I_x(a, b) - I_x(a + 1, b): DLMF 8.17.20."""
+    density = np.where(x <= 0.5, _beta_density(a, b, x), _beta_density(b, a, rest))
+    n, above = a + b, a + 1.0
+    cumulants = [special.polygamma(k, n) - special.polygamma(k, above) for k in range(1, order)]
+    first = log_x + (special.digamma(n) - special.digamma(above))
+    return x * rest * density / a * _bell([[0.0], [first], *([c] for c in cumulants)])
 
 
 def _betainc_derivative(a: Array, b: Array, x: Array, order_a: int, order_b: int) -> Array:

@@ -17,7 +17,7 @@ from row_programs import programs
 
 # What no kernel computes, and why: the words are those of `-v`.
 LEFT_TO_TAPE = {
-    "arange": "a condition that is decided while compiling depends on the data",
+    "arange": "which must be a bare integer",
 }
 # Rows whose inputs no program can write.
 NOT_IN_PROGRAMS = {"index", "index_update", "index_add"}

@@ -6,6 +6,7 @@ import itertools
 
 import mpmath
 import pytest
+from adiff.engine.ops import special_values
 from adiff.engine.ops.special_integrals import zeta_derivative
 from adiff.engine.ops.special_parameters import betainc_derivative, gammainc_derivative, scaled_bessel_derivative
 from adiff.engine.ops.special_scalar import positive_polygamma_difference
@@ -41,6 +42,14 @@ def test_incomplete_gamma(order: int) -> None:
         assert close(gammainc_derivative(a, x, order), lower_gamma, (a, x), (order, 0), 2e-13)
 
 
+@pytest.mark.parametrize("order", [2, 3])
+def test_incomplete_gamma_of_a_small_parameter(order: int) -> None:
+    with mpmath.workdps(160):
+        for a, x in itertools.product((1e-10, 1e-6, 1e-3, 0.05), (0.5, 15.0, 45.0, 100.0)):
+            for found in (gammainc_derivative(a, x, order), float(special_values.gammainc_derivative(a, x, order))):
+                assert close(found, lower_gamma, (a, x), (order, 0), 1e-11)
+
+
 def incomplete_beta(a: object, b: object, x: object) -> object:
     return mpmath.betainc(a, b, 0, x, regularized=True)
 
@@ -49,6 +58,19 @@ def incomplete_beta(a: object, b: object, x: object) -> object:
 def test_incomplete_beta(orders: tuple[int, int]) -> None:
     for a, b, x in ((0.4, 3.0, 0.3), (3.0, 0.4, 0.9), (12.0, 9.0, 0.5), (0.01, 2.0, 0.1)):
         assert close(betainc_derivative(a, b, x, *orders), incomplete_beta, (a, b, x), (*orders, 0), 1e-12)
+
+
+@pytest.mark.parametrize("order", [2, 3])
+def test_incomplete_beta_of_a_small_parameter(order: int) -> None:
+    with mpmath.workdps(80):
+        for a, b, x in itertools.product((1e-9, 1e-5, 0.05), (0.05, 2.0, 15.0), (0.01, 0.9)):
+            for orders in ((order, 0), (0, order)):
+                point = (a, b, x) if orders[0] else (b, a, x)
+                for found in (
+                    betainc_derivative(*point, *orders),
+                    float(special_values.betainc_derivative(*point, *orders)),
+                ):
+                    assert close(found, incomplete_beta, point, (*orders, 0), 2e-12)
 
 
 @pytest.mark.parametrize("n", [0, 1])
