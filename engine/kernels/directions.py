@@ -66,7 +66,8 @@ class Directions:
     ) -> ir.Kernel:  # fmt: skip
         """The whole kernel: results are what is kept, the tables that `collect` fills, and the flags.
 
-        `body` is `primal` with the tangents. `collect` reads the operands in `read` after each pass.
+        `body` is `primal` with the tangents. `collect` reads the operands in `read` after each pass; where one of them
+        is None, the tables have zeros in its place.
         """
         flat: list[Any] = []
         for x in self.seeds.values():
@@ -75,8 +76,11 @@ class Directions:
         trips = -(-self.sources.total // self.lanes)
         results = [*self.kept, *wanted, *self.flags]
         made: list[Stmt] = []
+        kept = self.kept
         if trips > 1:
-            made, body = once(parameters + flat, primal, body, self.kept, self.flags, wanted)
+            made, body, numbers = once(parameters + flat, primal, body, self.kept, self.flags, wanted)
+            kept = [numbers.get(x, x) for x in kept]
+            results = [x for x in results if x not in numbers]
         ready = [s.array for s in made if s.__class__ is ir.Alloc]
         inner = simplify(ir.Kernel(parameters + flat + ready, body, results))
         invariant, inside = split(inner.body, set(flat), set(self.flags))
@@ -86,11 +90,12 @@ class Directions:
         builder = Builder()
         index = Var(INT, "i")
         builder.ranges[index] = (0, trips - 1)
-        block: list[Stmt] = [ir.Alloc(x, True) for x in [*tables, *self.flags]]
+        block: list[Stmt] = [ir.Alloc(x, any(x is None for x in read)) for x in tables]
+        block += [ir.Alloc(x, True) for x in self.flags]
         known = defined(before) | set(parameters)
         given: list[Any] = []
         exports: list[tuple[Any, Array]] = []
-        for x in self.kept:
+        for x in kept:
             if x.__class__ not in (Var, Array) or x in known:
                 given.append(x)
                 continue

@@ -24,15 +24,19 @@ MOST = 1 << 22
 
 def once(
     parameters: list[Any], primal: list[Stmt], body: list[Stmt], kept: list[Any], flags: list[Any], tangents: list[Any]
-) -> tuple[list[Stmt], list[Stmt]]:
-    """Statements to go before the directions, and the rest of `body`, which computes `tangents` for each of them.
+) -> tuple[list[Stmt], list[Stmt], dict[Any, Any]]:
+    """Statements to go before the directions, and the rest of `body`, which computes `tangents` for each of them; and
+    which numbers that are kept the first part computes, by the variables of the rest that it need not have.
 
     `body` has the statements of `primal` among its own, of which what is `kept` and the flags are the results. Indices
     are checked in the first part, for both.
     """
     primal = simplify(ir.Kernel(parameters, primal, [*kept, *flags])).body
     complete = complete_arrays(primal) - set(flags)
-    rest = simplify(ir.Kernel(parameters, without_writing(body, complete), [*kept, *tangents, *flags])).body
+    names = {x: renewed(x) for x in defined_in(primal) if x not in complete}
+    numbers = [x for x in kept if x.__class__ is Var and x in names]
+    needed = [x for x in kept if x not in numbers]
+    rest = simplify(ir.Kernel(parameters, without_writing(body, complete), [*needed, *tangents, *flags])).body
     wanted = [
         x
         for x in complete
@@ -40,10 +44,10 @@ def once(
     ]
     wanted += [s.value for s in everything(rest) if s.__class__ is ir.Routine and s.value in complete]
     if not wanted or sum(x.size for x in wanted) > MOST:
-        return [], body
-    names = {x: renewed(x) for x in defined_in(primal) if x not in complete}
-    before = simplify(ir.Kernel(parameters, [copied(s, names) for s in primal], wanted)).body
-    return before, rest
+        return [], body, {}
+    results = [*wanted, *(names[x] for x in numbers)]
+    before = simplify(ir.Kernel(parameters, [copied(s, names) for s in primal], results))
+    return before.body, rest, dict(zip(numbers, before.results[len(wanted) :]))
 
 
 def complete_arrays(block: list[Stmt]) -> set[Array]:

@@ -39,6 +39,20 @@ def test_what_no_direction_changes_is_computed_once() -> None:
 
 
 @pytest.mark.usefixtures("interpret")
+def test_the_value_is_computed_once() -> None:
+    text = "s = 0.0\nfor i in range(5):\n    s += exp(v[i]) * v[i + 1] ** 2\ns"
+    before, inside = of_directions(text, {"v": V}, "hessian")
+    total = re.search(r"^ +return (\w+), ", inside, re.MULTILINE)
+    assert total is not None
+    assert f" {total[1]} = " in before
+    assert f" {total[1]} = " not in inside
+    assert not re.search(r"floats\(run, \d+, 1\)", before + inside)  # a number, and no array of one
+    # All of the Hessian is stored, which needs no zeros.
+    assert not re.search(r"clear\(\w+, 36\)", before)
+    assert agree(text, {"v": V}, ["v"], "hessian") == ""
+
+
+@pytest.mark.usefixtures("interpret")
 @pytest.mark.parametrize(
     "text",
     [
