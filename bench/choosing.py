@@ -30,6 +30,7 @@ PAIRS = (
 STEPS = "v = linspace(0, x, 10)\nfor i in range(n):\n    v = v + 0.01 * sin(v)\nsum(v)"
 PRODUCT = "a = linspace(0, x, n * n).reshape(n, n)\nsum(a @ a)"
 VECTOR = "v = linspace(0, x, n)\nsum(exp(-v**2) * sin(v) / (1 + v**2))"
+CHAIN = "sum(100*(x[1:] - x[:-1]**2)**2 + (1 - x[:-1])**2)"
 
 # Command, program, inputs, and about how many scalar operations the tape interprets one by one.
 WORKLOADS: list[tuple[str, str, str, dict[str, str], float]] = [
@@ -40,6 +41,9 @@ WORKLOADS: list[tuple[str, str, str, dict[str, str], float]] = [
     *((f"a vector of {n:,}", "grad", VECTOR, {"x": "1.5", "n": str(n)}, 20.0) for n in (1_000, 100_000, 3_000_000)),
     *((f"{n:,} steps on 10 elements", "grad", STEPS, {"x": "1.5", "n": str(n)}, 20.0 * n) for n in (10, 300, 3_000)),
     *((f"a product of {n:,} by {n:,}", "grad", PRODUCT, {"x": "1.5", "n": str(n)}, 20.0) for n in (30, 300, 1_000)),
+    *((f"{verb} of a loop of {n:,}", verb, LOOP, {"x": "0.7", "a": "0.3", "n": str(n)}, work * n)
+      for verb, work in (("jvp", 20.0), ("hvp", 40.0), ("hessian", 30.0)) for n in (100, 1_000, 30_000, 300_000)),
+    *((f"the Hessian of a chain of {n:,}", "hessian", CHAIN, {"x": f"linspace(-1.2, 1, {n})"}, 3e3 + n) for n in (10, 100, 300)),
     ("the value of a loop of 300,000,000", "value", LOOP, {"x": "0.7", "a": "0.3", "n": "300000000"}, 9e8),
 ]  # fmt: skip
 
@@ -47,8 +51,9 @@ WORKLOADS: list[tuple[str, str, str, dict[str, str], float]] = [
 def command(verb: str, program: str, at: dict[str, str], engine: str) -> list[str]:
     adiff = str(Path(sys.executable).parent / "adiff")
     bound = [part for name, value in at.items() for part in ("--at", f"{name}={value}")]
-    sources = ["--wrt", "x"] if verb == "grad" else []
-    return [adiff, verb, program, *bound, *sources, "--engine", engine]
+    more = {"jvp": ["--tangent", "x=1"], "hvp": ["--vector", "x=1"]}.get(verb, [])
+    sources = ["--wrt", "x"] if verb in ("grad", "hvp") else []
+    return [adiff, verb, program, *bound, *more, *sources, "--engine", engine]
 
 
 def seconds(line: list[str], folder: str) -> float:

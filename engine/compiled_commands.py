@@ -28,9 +28,12 @@ def by_kernel(
 
         return derive(Derivatives(kernels, evaluation.point, evaluation.names, always))
 
-    from .kernels.work import COMMAND_WORK
+    from .kernels.work import COMMAND_WORK, hessian_work
 
-    work = COMMAND_WORK.get(command, 0.0) + directions * COMMAND_WORK["direction"] + more
+    if command == "hessian":
+        work = hessian_work(directions)
+    else:
+        work = COMMAND_WORK.get(command, 0.0) + directions * COMMAND_WORK["direction"] + more
     return evaluation.by_kernel(run, work)
 
 

@@ -236,12 +236,13 @@ class Evaluation:
         awaited = self.options.get("awaited", False)
         if engine == "auto":
             from .kernels.outlook import Outlook
-            from .kernels.work import COMMAND_WORK, LOAD_SECONDS
+            from .kernels.work import COMMAND_WORK, LOAD_SECONDS, passes_of_tensors
 
             looped = program.has_loops
             outlook = Outlook(self.core, self.point, looped)
             if outlook.seconds is not None:
-                seconds = outlook.seconds * (COMMAND_WORK["value"] if repeats is None else repeats) + outlook.imports
+                passes = COMMAND_WORK["value"] if repeats is None else repeats
+                seconds = outlook.seconds * (passes_of_tensors(passes) if outlook.tensors else passes) + outlook.imports
                 if program.kernels is None and seconds < LOAD_SECONDS and not awaited:
                     self.outcome.reason = (
                         "the tape is done before a kernel would be loaded"

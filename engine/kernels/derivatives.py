@@ -18,7 +18,7 @@ from .outline import statements
 from .regions import dissolved, ruled
 from .simplify import simplify
 from .tangent import Tangent
-from .work import COMMAND_WORK
+from .work import COMMAND_WORK, hessian_work
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def hessian(lowered: Lowered, lanes: int | None = None) -> Built:
     made = Directions(lowered, sources, seeds, lanes, [lowered.value, *bars], flags)
     outer = made.kernel(kernel.parameters, kernel.body, body, [table], collect, products)
     built = lowered.built(outer, noted, result)
-    built.passes = COMMAND_WORK["hessian"] + COMMAND_WORK["direction"] * total
+    built.passes = hessian_work(total)
     return built
 
 

@@ -22,11 +22,12 @@ OPERATIONS = (c.Operator, c.Apply, c.Call, c.Method, c.Item, c.Prefix, c.Compari
 class Outlook:
     """The seconds that a program will take, as far as its text and its inputs tell.
 
-    `seconds` is the most that a gradient takes, None where that cannot be read off; `imports` the seconds of what the
+    `seconds` is the most that a gradient takes, None where that cannot be read off, `tensors` whether it is that of
+    operations on tensors; `imports` the seconds of what the
     tape must import for it first, and a kernel perhaps not; `ready` the least that a kernel takes to compile.
     """
 
-    __slots__ = ("imports", "ready", "seconds")
+    __slots__ = ("imports", "ready", "seconds", "tensors")
 
     def __init__(self, core: CoreProgram, point: dict[str, Any], looped: bool) -> None:
         inputs = {slot: name for name, slot in core.inputs.items()}
@@ -44,6 +45,7 @@ class Outlook:
                     tensors = True
                     size = max(size, counted(item.args, inputs, point))
                 pending.extend(getattr(item, name) for name in item.__slots__ if name != "site")
+        self.tensors = tensors
         each = work.ARRAY_SECONDS + size * work.ELEMENT_SECONDS if tensors else work.TAPE_SECONDS
         if not tensors and (STATE.weak_float.bits == 32 or any(map(is_float32, point.values()))):
             each *= work.OF_FLOAT32

@@ -56,7 +56,12 @@ SOME_TRIPS = 16
 
 # What a command costs the tape for each operation of the program, in those: passes forward and back, recorded or with
 # tangents. A Hessian takes "hessian", and "direction" for each of its rows.
-COMMAND_WORK = {"value": 0.25, "jvp": 12.0, "vjp": 1.5, "hvp": 40.0, "hessian": 15.0, "direction": 9.0}
+COMMAND_WORK = {"value": 0.25, "jvp": 6.0, "vjp": 1.0, "hvp": 12.0, "hessian": 4.0, "direction": 2.0}
+# The share of that, beyond one gradient, which operations on tensors cost: their tangents are tensors too, where those
+# of floats are objects beside them.
+OF_TENSORS = 0.35
+# The rows of a Hessian from which on its pattern is looked for, and the share of the sweeps that is taken for left then.
+SOME_ROWS, SWEPT = 8, 0.25
 # What the value alone costs a program that differentiates inside.
 DERIVED_VALUE = 5.0
 
@@ -115,16 +120,24 @@ class Work:
     def plus(self, other: Work, times: float = 1.0) -> Work:
         return Work(*(a + times * b for a, b in zip(self.parts(), other.parts())))
 
-    def tape_seconds(self) -> float:
-        return (
-            self.operations * TAPE_SECONDS
-            + self.arrays * ARRAY_SECONDS
-            + self.elements * ELEMENT_SECONDS
-            + self.products * PRODUCT_SECONDS
-        )
+    def tape_seconds(self, passes: float) -> float:
+        """The tape's seconds for the work of so many gradients."""
+        of_tensors = self.arrays * ARRAY_SECONDS + self.elements * ELEMENT_SECONDS + self.products * PRODUCT_SECONDS
+        return self.operations * TAPE_SECONDS * passes + of_tensors * passes_of_tensors(passes)
 
-    def kernel_seconds(self) -> float:
-        return self.elements * KERNEL_ELEMENT_SECONDS + self.products * KERNEL_PRODUCT_SECONDS
+    def kernel_seconds(self, passes: float) -> float:
+        seconds = self.elements * KERNEL_ELEMENT_SECONDS + self.products * KERNEL_PRODUCT_SECONDS
+        return seconds * passes_of_tensors(passes)
+
+
+def passes_of_tensors(passes: float) -> float:
+    """The work of so many gradients of numbers, in gradients of tensors."""
+    return passes if passes <= 1.0 else max(1.0, OF_TENSORS * passes)
+
+
+def hessian_work(rows: int) -> float:
+    """The work of a Hessian with so many rows, in gradients."""
+    return COMMAND_WORK["hessian"] + COMMAND_WORK["direction"] * rows * (SWEPT if rows >= SOME_ROWS else 1.0)
 
 
 def tape_work(items: list[Any], values: dict[str, Any]) -> Work | None:
@@ -221,7 +234,7 @@ def work_of(built: Built, given: list[Any]) -> Work | None:
 def tape_seconds(built: Built, given: list[Any]) -> float | None:
     """How long the tape would take for some arguments of a kernel, as far as it can be estimated."""
     work = work_of(built, given)
-    return None if work is None else work.tape_seconds() * built.passes
+    return None if work is None else work.tape_seconds(built.passes)
 
 
 def worthwhile(built: Built, given: list[Any], ready: float | None) -> bool:
@@ -234,7 +247,7 @@ def worthwhile(built: Built, given: list[Any], ready: float | None) -> bool:
         return ready is not None
     if ready is None:
         ready = ready_seconds(built)
-    by_tape = work.tape_seconds() * built.passes
+    by_tape = work.tape_seconds(built.passes)
     if built.spares_numpy and "numpy" not in sys.modules:
         by_tape += NUMPY_SECONDS
-    return by_tape > ready + work.kernel_seconds() * built.passes
+    return by_tape > ready + work.kernel_seconds(built.passes)

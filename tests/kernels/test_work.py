@@ -8,6 +8,7 @@ from typing import Any
 import adiff
 import numpy as np
 import pytest
+from adiff.engine import commands
 from adiff.engine.kernels import ir, outline, work
 from adiff.engine.kernels.built import Built
 from adiff.engine.kernels.construct import build
@@ -42,6 +43,36 @@ def choice(text: str, at: dict[str, Any]) -> str:
 )
 def test_the_sooner_tier_is_chosen(text: str, at: dict[str, Any], engine: str) -> None:
     assert choice(text, at) == engine
+
+
+@pytest.mark.parametrize(
+    ("command", "options", "few", "many"),
+    [
+        ("jvp", {"tangent": {"x": 1.0}}, 1_000, 30_000),
+        ("vjp", {}, 1_000, 300_000),
+        ("hvp", {"vector": {"x": 1.0}}, 300, 20_000),
+        ("hessian", {}, 300, 20_000),
+    ],
+)
+def test_what_a_command_costs_the_tape_counts(command: str, options: dict[str, Any], few: int, many: int) -> None:
+    """Not that of a gradient for all, nor so much that a kernel is compiled for what the tape does in milliseconds."""
+    for n, engine in ((few, "tape"), (many, "kernel")):
+        assert adiff.program(LOOP).evaluate(command, {"x": 0.7, "n": n}, ["x"], **options).engine == engine
+
+
+def test_a_hessian_whose_pattern_is_looked_for_takes_the_tape_few_sweeps() -> None:
+    assert commands.SOME == work.SOME_ROWS
+    assert work.hessian_work(work.SOME_ROWS) < work.hessian_work(work.SOME_ROWS - 1)
+    chain = adiff.program("sum(100*(x[1:] - x[:-1]**2)**2 + (1 - x[:-1])**2)")
+    assert chain.evaluate("hessian", {"x": np.linspace(-1.2, 1.0, 100)}).engine == "tape"
+
+
+def test_tangents_of_tensors_cost_less_than_those_of_numbers() -> None:
+    assert work.passes_of_tensors(0.25) == 0.25
+    assert work.passes_of_tensors(1.0) == work.passes_of_tensors(2.0) == 1.0
+    numbers, tensors = work.Work(operations=1e4), work.Work(arrays=1e4 * work.TAPE_SECONDS / work.ARRAY_SECONDS)
+    assert numbers.tape_seconds(1.0) == pytest.approx(tensors.tape_seconds(1.0))
+    assert tensors.tape_seconds(12.0) == pytest.approx(work.OF_TENSORS * numbers.tape_seconds(12.0))
 
 
 def test_statements_in_loops_take_longer_to_compile() -> None:
