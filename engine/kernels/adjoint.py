@@ -50,16 +50,19 @@ def adjoint(
     again: bool = False,
     watch: Watch | None = None,
     kept: Kept | None = None,
+    every: bool = False,
 ) -> tuple[ir.Kernel, list[Noted]]:
     """A kernel that gives `result` and the cotangents of `sources` (scalar variables or input arrays), seeded with 1.
 
     With it come the singular points it watches; their flags are the kernel's last result, an array that is there only
     if there are any. `again` says that the kernel is to be differentiated in its turn; `watch` holds what the program
-    itself watches, and `kept` the values that its loops have stored.
+    itself watches, and `kept` the values that its loops have stored. With `every` a singular point counts whatever
+    cotangent meets it.
     """
     watch = watch or Watch()
     transform = Adjoint(active_set(kernel, result, sources), surely_reached(kernel, sources)[1], again)
     transform.kept = dict(kept or {})
+    transform.every = every
     body = transform.sweep(kernel.body, result, sources)
     results: list[Any] = [result]
     for s in sources:

@@ -35,6 +35,7 @@ class Cotangents:
         self.builder = Builder()
         self.builder.meets = self.met
         self.region: ir.Region | None = None  # whose rule is being applied
+        self.every = False  # whether singular points count that a cotangent of zero meets
         self.bars: dict[Var, Var] = {}
         self.arrays: dict[Array, Array] = {}
         # Where a renamed variable of a repeated body comes from, so that its activity is known.
@@ -298,6 +299,9 @@ class Cotangents:
         if told in self.told:
             return
         self.told.add(told)
+        if self.every:
+            builder.append(ir.Accumulate(flag, 1 if mask is True else mask.var))
+            return
         hit = fresh(builder, "not_equal", (g, 0.0), BOOL) if g.__class__ is Sym else ROWS["not_equal"](g, 0.0)
         if mask is not True:
             hit = fresh(builder, "logical_and", (mask, hit), BOOL)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from math import prod
+from math import isfinite, prod
 
 from .inputs import Complex, shape_of
 from .ir import Unsupported
@@ -91,7 +91,9 @@ class Reading:
     def grad(self, found: Sequence[Any], given: Sequence[Any]) -> list[Any]:
         """The gradients by source."""
         if self.certain:
-            return [reshaped(g, ()) if shape is None else g.reshape(shape) for shape, g in zip(self.shapes, found)]
+            return [
+                unsigned(reshaped(g, ()) if shape is None else g.reshape(shape)) for shape, g in zip(self.shapes, found)
+            ]
         return connected(self.built, self.sources, found, self.spec, given, self.look)
 
     vjp = grad
@@ -170,7 +172,9 @@ class Reading:
         return blocks
 
     def derivative(self, found: Sequence[Any], given: Sequence[Any]) -> list[Any]:
-        """The derivatives by order."""
+        """The derivatives by order. Where one is no number, what is singular may be so in a higher order alone."""
+        if not all(isfinite(x) for x in found):
+            raise Unsupported("a derivative that is not finite: the tape says where that begins")
         return list(found)
 
 
@@ -217,8 +221,14 @@ def connected(
         g = g if spec[name].__class__ is Complex else reshaped(g, shape_of(spec[name]))
         if is_zero(g) and not built.surely_connected(name, values) and not doubted(look).connected(name):
             g = None
-        gradients.append(g)
+        gradients.append(g if g is None else unsigned(g))
     return gradients
+
+
+def unsigned(g: Any) -> Any:
+    """A derivative whose zeros are 0.0, as a sum that begins with 0.0 has them. An array is changed in place."""
+    g += 0.0
+    return g
 
 
 def doubted(look: Callable[[], Paths] | None) -> Paths:

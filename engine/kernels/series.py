@@ -25,7 +25,7 @@ def derivative(lowered: Lowered, order: int) -> Built:
     if source.__class__ is not Var or lowered.value.__class__ is not Var or lowered.value.kind != FLOAT:
         raise Unsupported("the derivative of what is no number, or by what is none")
     result = lowered.summed()
-    kernel, noted = adjoint(lowered.kernel, result, [source], watch=lowered.builder.watch)
+    kernel, noted = adjoint(lowered.kernel, result, [source], watch=lowered.builder.watch, every=True)
     flags = kernel.results[-1:] if noted else []
     if not noted:
         kernel = ir.Kernel(lowered.kernel.parameters, dissolved(lowered.kernel.body), [])
@@ -44,6 +44,6 @@ def derivative(lowered: Lowered, order: int) -> Built:
         body = short.body
         if statements(body) > MANY_STATEMENTS:
             raise Unsupported("a derivative of this order: its kernel would be long")
-    # Forward mode cannot say which singular points take part.
+    # Forward mode of several orders cannot say which singular points take part: the tape does.
     told = [Noted(n.message, n.site, False, n.code) for n in noted]
     return lowered.built(ir.Kernel(parameters, body, [*found, *flags]), told, result)

@@ -111,3 +111,11 @@ def test_both_tiers_at_ties(row: str, v: list[float]) -> None:
     agree(row, point, None, "jvp", 1e-12, tangent={"v": np.array([1.0, -2.0, 0.5])})
     for command in ("grad", "hessian"):
         agree(row, point, ["v"], command, 1e-12)
+
+
+@pytest.mark.parametrize(("text", "at"), [("-x*0.0", 1.0), ("3.0/x", -np.inf), ("sum(-x*0.0)", np.array([1.0, 2.0]))])
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+def test_a_gradient_of_zero_has_no_sign(text: str, at: Any, engine: str) -> None:
+    outcome = adiff.program(text).evaluate("grad", {"x": at}, engine=engine)
+    assert outcome.engine == engine
+    assert not np.any(np.signbit(outcome.gradients["x"]))

@@ -59,3 +59,12 @@ def test_auto_compiles_what_repays_it() -> None:
     found = program.evaluate("derivative", {"x": 0.3, "n": 200_000}, ["x"], order=2)
     assert found.engine == "kernel"
     assert program.evaluate("derivative", {"x": 0.3, "n": 10}, ["x"], order=2, engine="tape").engine == "tape"
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(
+    "text", ["abs(x)**3", "x**2*abs(x)", "x**1.5", "maximum(x, 0)*x*x", "where(x > 0, log(x), 0.0)*x"]
+)
+def test_singular_points_of_any_order_are_noticed(text: str) -> None:
+    for order in (1, 3):
+        agree(text, {"x": 0.0}, command="derivative", order=order)
