@@ -202,6 +202,14 @@ def identity_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str
     return x if x.__class__ in (Sym, Lazy) or x.__class__ in NUMBERS else builder.operand(x)
 
 
+def constant_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
+    x = inputs[0]
+    known = x.var if x.__class__ is Sym else getattr(x, "stored", None)
+    if builder.mode == SOME and known not in builder.singles:
+        raise Unsupported("a tensor of its own dtype beside float32")  # of bare floats it is float64
+    return identity_row(builder, inputs, attributes)
+
+
 def filled_like(name: str, value: float) -> Any:
     def row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
         x = inputs[0]
@@ -211,7 +219,9 @@ def filled_like(name: str, value: float) -> Any:
         builder.ends.setdefault(source, (f"{name} (a constant)", STATE.site))
         if x.__class__ is Lazy and x.kind != BOOL:
             builder.made_strong[0] = True  # for all that is known of x
-            number = value if x.kind == FLOAT else int(value)
+            number: Any = value if x.kind == FLOAT else int(value)
+            if x.stored in builder.singles:
+                number = to_single(builder, value)
             return view(builder, x.kind, x.shape, lambda index: number)
         if kind_of(x) != FLOAT:
             raise Unsupported("a constant like an integer")
@@ -283,7 +293,7 @@ ARRAY_ROWS: dict[str, Callable[[Builder, tuple[Any, ...], dict[str, Any]], Any]]
     "ones_like": filled_like("ones_like", 1.0),
     "zeros_like": filled_like("zeros_like", 0.0),
     "identity": identity_row,
-    "constant": identity_row,
+    "constant": constant_row,
     "positive": identity_row,
     "stop_gradient": stop_row,
 }

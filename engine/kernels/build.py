@@ -232,6 +232,8 @@ class Builder:
         self.doubtful: set[Var] = set()
         # Loop variables that may be integers in the first iteration, and are none after the loop.
         self.begun: set[Var] = set()
+        # The inputs that are float32 where bare floats are not.
+        self.singles: set[Any] = set()
         # Integers of a dtype of their own, which do not mix with floats.
         self.strong: set[Any] = set()
         # Arrays of integers that have been read as bare ones.

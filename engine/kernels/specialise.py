@@ -132,7 +132,9 @@ def parameter(builder: Builder, parameters: list[Any], name: str, spec: Any) -> 
     if spec.__class__ is list:
         return spec[0]
     if spec.__class__ is Single:
-        spec = spec.shape or FLOAT
+        found = parameter(builder, parameters, name, spec.shape or FLOAT)
+        builder.singles.add(parameters[-1])
+        return found
     if spec.__class__ in (str, Known):
         var = Var(str(spec), "p")
         var.name = name

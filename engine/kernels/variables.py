@@ -7,6 +7,7 @@ from ..core.tensor import OPERATORS
 from ..ops.registry import METHODS
 from . import ir
 from .build import NUMBERS, Lazy, Sym, raw
+from .inputs import EVERY, SOME
 from .ir import FLOAT, Array, Unsupported, Var
 from .values import FUNCTIONS, Variable, plain
 
@@ -24,8 +25,12 @@ def variable(
 ) -> Variable:  # fmt: skip
     if initial_value.__class__ in FUNCTIONS:
         initial_value = machine.invoke(initial_value, [], {})
-    if trainable.__class__ is not bool or getattr(dtype, "name", "float64") != "float64":
+    mode = machine.builder.mode
+    floats = "float32" if mode == EVERY else "float64"
+    if trainable.__class__ is not bool or getattr(dtype, "name", floats) != floats:
         raise Unsupported("a Variable of this kind")
+    if mode == SOME:
+        raise Unsupported("a Variable beside float32")  # it has the dtype of what it holds
     made = Variable(held(machine, initial_value), trainable, machine.tapes)
     machine.variables.append(made)
     return made

@@ -285,6 +285,33 @@ def test_float32_that_the_program_makes(text: str) -> None:
     assert kinds(tape) == kinds(kernel)
 
 
+OF_THEIR_OWN = [
+    ("v = Variable(0.5)\nv.assign_add(y)\nv * x", None),
+    ("c = constant(y)\nc * x", None),
+    ("c = constant([0.5, 1.5])\nc * x", None),
+    ("z = zeros_like(v)\nfor i in range(4):\n    z[i] = i * y\nz", "float32"),
+    ("z = ones_like(v)\nz[0] = y\nz", "float32"),
+    ("z = zeros(4)\nfor i in range(4):\n    z[i] = i * y\nz", "float64"),
+]
+
+
+@pytest.mark.parametrize(("text", "dtype"), OF_THEIR_OWN)
+def test_what_is_made_of_bare_numbers_has_the_dtype_that_the_tape_gives_it(text: str, dtype: str | None) -> None:
+    """Variables and constants are float64 then, and meet no float32; what is like a float32 is one."""
+    at = {"x": np.float32(0.3), "y": 0.7, "v": VECTOR}
+    inputs = adiff.program(text).inputs
+    tape, kernel = (
+        outcome(adiff.program(text), {name: at[name] for name in inputs}, engine, "value", None)
+        for engine in ("tape", "kernel")
+    )
+    if dtype is None:
+        assert (tape.code, tape.message) == (kernel.code, kernel.message)
+        assert tape.code == "E0301"
+    else:
+        assert kernel.engine == "kernel" or "x" not in inputs
+        assert tape.value.dtype == kernel.value.dtype == dtype
+
+
 def test_bare_numbers_keep_their_digits_until_they_meet_a_float32() -> None:
     text = "t = 0.0\nk = 0\nwhile t < 1.0:\n    t = t + 0.1\n    k = k + 1\nx * k + t"
     # In float64 ten tenths are less than 1; in float32 they are more.
