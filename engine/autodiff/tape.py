@@ -280,6 +280,8 @@ def gradient(
             c = found.get(x)
             if c is not None:
                 total = c if total is None else total + c
+        if total.__class__ is float and tensors[0].dtype.kind == "c":
+            total = complex(total)  # a strong zero is real all the way
         results.append(total)
     return results
 

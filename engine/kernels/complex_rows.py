@@ -203,6 +203,11 @@ def hyperbolic_tangent(z: Parts) -> Parts:
     flat = of("greater", of("abs", z[0]), FLAT)
     im = choose(flat, 4.0 * (half * decay) * decay, of("divide", half, scale))
     re = of("divide", s * of("cosh", x), scale)
+    # At the ends of the real axis it is 1 or -1 whatever z[1] is: C99 G.6.2.6, with glibc's signs of the zero.
+    end = of("isinf", z[0])
+    turning = of("logical_and", of("isfinite", z[1]), of("greater", of("abs", z[1]), 1.0))
+    re = choose(end, of("copysign", 1.0, z[0]), re)
+    im = choose(end, of("copysign", 0.0, choose(turning, half, z[1])), im)
     return choose(of("equal", z[0], 0.0), z[0], re), choose(of("equal", z[1], 0.0), z[1], im)
 
 

@@ -228,3 +228,24 @@ def test_curvature_of_the_modulus(text: str) -> None:
             assert outcome.engine == engine
             found = [[outcome.hessian[a][b] for b in "xy"] for a in "xy"]
             np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-15)
+
+
+@pytest.mark.usefixtures("interpret")
+def test_tanh_at_the_ends_of_the_real_axis() -> None:
+    """1 or -1 with a zero of NumPy's sign, whatever the imaginary part."""
+    text = "t = tanh(z)\n[real(t), imag(t), copysign(1.0, imag(t))]"
+    program = adiff.program(text)
+    for x, y in itertools.product((np.inf, -np.inf), (np.inf, -np.inf, 0.0, -0.0, 0.5, -1.5, 2.0, -3.0)):
+        expected = np.tanh(complex(x, y))
+        found = program.evaluate("value", {"z": complex(x, y)}, engine="kernel")
+        assert found.engine == "kernel"
+        assert list(map(float, found.value)) == [expected.real, 0.0, np.copysign(1.0, expected.imag)]
+
+
+def test_a_zero_gradient_by_a_complex_number_is_complex() -> None:
+    for engine in ("tape", "kernel"):
+        for command in ("grad", "vjp"):
+            found = adiff.program("abs(abs(z))").evaluate(command, {"z": 0j}, engine=engine)
+            z = (found.gradients or found.cotangents)["z"]
+            assert z == 0j
+            assert isinstance(z, complex), (engine, command)
