@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 
 from .compiled_commands import GIVEN
@@ -77,9 +78,9 @@ class Direct:
 
     def plan(self, program: Program, at: Mapping[str, Any], options: Mapping[str, Any]) -> bool:
         """Find what each parameter of the kernel is, so far as that is decided by looking at the point."""
-        import numpy as np
-
-        self.dtypes = {ARRAY: np.dtype(np.float64), WHOLES: np.dtype(np.int64)}
+        np: Any = sys.modules.get("numpy")
+        if np is not None:  # where nobody has loaded it, no input is an array, and a program of numbers does without
+            self.dtypes = {ARRAY: np.dtype(np.float64), WHOLES: np.dtype(np.int64)}
         reading: Reading = self.compiled.reading
         core = program.core
         sources = reading.sources
