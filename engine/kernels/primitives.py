@@ -69,18 +69,8 @@ def attributes_covered(name: str, attributes: dict[str, Any]) -> bool:
     return all(value.__class__ in STATIC and f"{{{key}}}" in TEXT[name] for key, value in attributes.items())
 
 
+# The helpers; `helpers` says what the two decorators are.
 PRELUDE = """
-from __future__ import annotations
-
-import math
-
-import numpy as np
-from numba import njit
-
-inlined = njit(inline="always", error_model="numpy")
-compiled = njit(error_model="numpy")
-
-
 @inlined
 def _strong(g, p):
     return g * p if g != 0.0 else 0.0
@@ -550,13 +540,17 @@ def borrowed() -> dict[str, Callable[..., Any]]:
 def helpers(compiler: Any) -> dict[str, Any]:
     """The namespace that emitted kernels run in; `compiler` stands for Numba's njit (tests run kernels without it)."""
     import inspect
+    import math
+
+    import numpy as np
 
     namespace: dict[str, Any] = {name: value for name, value in BORROWED.items() if value.__class__ in (float, tuple)}
     sources = [*borrowed().values(), revolve]
     own = "\n\n".join("@compiled\n" + inspect.getsource(function) for function in sources)
     # The gamma function of C is none that a kernel could load: `_gamma` stands for it.
-    text = PRELUDE.replace("from numba import njit\n", "") + own.replace("math.gamma(", "_gamma(")
-    namespace["njit"] = compiler
+    text = f"from __future__ import annotations\n{PRELUDE}{own.replace('math.gamma(', '_gamma(')}"
+    namespace.update(math=math, np=np)
+    namespace.update(inlined=compiler(inline="always", error_model="numpy"), compiled=compiler(error_model="numpy"))
     # The source is ours throughout: nothing of any program's text is in it.
     exec(compile(text, "<kernel helpers>", "exec"), namespace)
     return namespace
