@@ -14,7 +14,8 @@ inputs, structures, whole                    what a kernel is specialised to; re
                                              integers on some paths
 following, connection, paths                 which inputs a run reaches the result from, and where the paths of others end
 activity                                     what needs a cotangent, and what a tape would follow
-fuse                                         loops over one range as one, without the arrays between them
+shifting, raising, fuse                      loops over shifted arrays in step, what stands between loops before them; loops
+                                             over one range as one, without the arrays between them
 dear                                         what the reverse sweep had better load than compute again
 adjoint, cotangents                          the reverse sweep, by source transformation: through blocks and loops; what rows give
 bodies, renaming, products                   what it asks of blocks, blocks again, products of cotangents and partials
@@ -25,7 +26,7 @@ differentiated                               blocks of a kernel with their deriv
 variables, printing                          what programs assign in place, and what they print
 derivatives, directions, series, answers     the kernels of hessian, jacobian, jvp, vjp and hvp, and what they give
 once, passing_over                           what no direction changes, before their loop; rows of tangents that are zero
-gather, windows                              loops of the reverse sweep forwards, their sums in variables
+gather, windows, summing_apart               loops of the reverse sweep forwards, their sums in variables, or each by itself
 statements                                   what statements read and set, and the blocks inside them
 simplify, tidy                               dead code; accumulators, copies and branches as one would write them
 sharing                                      loops for several cores

@@ -17,11 +17,13 @@ from .ir import FLOAT, Array, Unsupported, Var
 from .memory import settled
 from .pairs import Pair
 from .regions import dissolved
+from .shifting import in_step
 from .simplify import simplify
 from .snapshots import snapshots
 from .specialise import specialise
 from .statements import everything, operands
 from .structures import Packed
+from .summing_apart import sums_apart
 from .tidy import tidy
 from .values import List, Selected
 from .whole import whole
@@ -164,7 +166,7 @@ class Lowered:
 
 def finished(kernel: ir.Kernel) -> ir.Kernel:
     """A kernel as it is emitted."""
-    return simplify(windowed(settled(gather(snapshots(tidy(simplify(kernel)))))))
+    return simplify(sums_apart(windowed(settled(gather(snapshots(tidy(simplify(kernel))))))))
 
 
 def meetings(builder: Builder, kernel: ir.Kernel, inputs: dict[str, Any]) -> list[tuple[list[str], list[str]]]:
@@ -209,7 +211,7 @@ def build(
         if flag.__class__ is Sym:
             lowered.kernel.results.append(raw(flag))
         lowered.kernel.results.extend(lines)
-        fused = fuse(watch.given(lowered.kernel))
+        fused = fuse(in_step(watch.given(lowered.kernel)))
         valued = lowered.built(fused, watch.noted)
         valued.estimate = simplify(ir.Kernel(fused.parameters, fused.body, fused.results))
         valued.whole = flag.__class__ is Sym
@@ -217,9 +219,10 @@ def build(
         valued.passes = DERIVED_VALUE if lowered.builder.derives else COMMAND_WORK["value"]
         return valued
     result = lowered.summed()
-    short = fuse(
-        ir.Kernel(lowered.kernel.parameters, lowered.kernel.body, [lowered.value, result, *lines, *watch.results])
+    whole_kernel = ir.Kernel(
+        lowered.kernel.parameters, lowered.kernel.body, [lowered.value, result, *lines, *watch.results]
     )
+    short = fuse(in_step(whole_kernel))
     value, total = short.results[:2]
     lines = short.results[2 : 2 + len(lines)]
     # Where memory is bounded, everything is computed again.

@@ -164,6 +164,30 @@ def arrays_changed(s: Stmt) -> set[Array]:
     return found
 
 
+def read_where_kept(kernel: ir.Kernel) -> set[tuple[ir.ReverseLoop, Any]]:
+    """The arrays that a reverse loop need not bring back, with the loop: it reads them only, and nothing does after it."""
+    found: set[tuple[ir.ReverseLoop, Any]] = set()
+    needed = set(kernel.results)
+    for s in reversed(kernel.body):
+        inside = list(everything([s]))
+        if s.__class__ is ir.ReverseLoop:
+            changed = {x for inner in inside if inner.__class__ is not ir.Load for x in arrays_named(inner, s)}
+            whole = {x for x, _ in s.restore if x.__class__ is Array and x.size >= LEAST_UNMOVED}
+            found.update((s, x) for x in whole - changed - needed)
+        needed.update(x for inner in inside for x in arrays_named(inner, None))
+    return found
+
+
+def arrays_named(s: Any, but: Stmt | None) -> list[Any]:
+    """The arrays that a statement itself names; of one statement, what it brings back aside."""
+    held = [] if s is but else [*getattr(s, "stacks", ()), *(x for x, _ in getattr(s, "restore", ()))]
+    return [x for x in (getattr(s, "array", None), getattr(s, "value", None), *held) if x.__class__ is Array]
+
+
+# A shorter array is in registers when it has been brought back.
+LEAST_UNMOVED = 64
+
+
 class Waiting:
     """An expression that is read once, and is written there: its text and what it reads."""
 
@@ -185,6 +209,9 @@ class Printer:
         self.trips = used_positions(kernel)
         self.asking, self.heaviest = asking(kernel)
         self.shared = shared_loops(kernel)
+        self.unmoved = read_where_kept(kernel)
+        # Arrays that are read where a loop kept them: the name of that memory, and where the iteration's part begins.
+        self.kept: dict[Array, str] = {}
         self.once = read_once(kernel)
         self.waiting: dict[Var, Waiting] = {}
         # Of variables, and of what belongs to them: (owner, suffix).
@@ -319,6 +346,9 @@ class Printer:
         reads: set[Any] = {s.array}
         if s.index.__class__ is Var:
             reads |= {s.index} if s.index not in self.waiting else self.waiting[s.index].reads
+        if s.array in self.kept:
+            self.put(s, f"{self.kept[s.array]} + {self.text(s.index)}]", reads, level)
+            return
         self.put(s, f"{self.name(s.array)}[{bare(self.text(s.index))}]", reads, level)
 
     def put(self, s: Any, code: str, reads: set[Any], level: int) -> None:
@@ -519,7 +549,9 @@ class Printer:
                 place = f"{self.text(s.start)} + {place}"
             self.line(level + 1, f"{self.name(s.index)} = {place}")
         for phi, stack in s.restore:
-            if phi.__class__ is Array:
+            if (s, phi) in self.unmoved:
+                self.kept[phi] = f"{self.name(stack)}[{k} * {stack.width}"
+            elif phi.__class__ is Array:
                 self.copy(
                     f"{self.name(phi)}[{{0}}] = {self.name(stack)}[{k} * {stack.width} + {{0}}]", stack.width, level + 1
                 )

@@ -140,6 +140,37 @@ class Touched:
         return True
 
 
+# --- statements apart -----------------------------------------------------------------------------------------------
+
+
+def movable(s: Any) -> bool:
+    """Whether a statement is arithmetic, or loads or stores a certain element."""
+    if s.__class__ is ir.Set:
+        return bool(s.op != "zero")
+    return s.__class__ in (ir.Load, ir.Store, ir.AddTo) and s.index.__class__ is int
+
+
+def apart(ours: Touched, theirs: Touched) -> bool:
+    """Whether two statements may change places."""
+    if theirs.special or theirs.checks or theirs.defined & (ours.read | ours.defined) or ours.defined & theirs.read:
+        return False
+    if any(x in theirs.defined for x in (*ours.loads, *ours.stores)):
+        return False
+    for mine, others in ((ours.stores, (theirs.stores, theirs.loads)), (ours.loads, (theirs.stores,))):
+        for array, places in mine.items():
+            for other in others:
+                if not all(elsewhere(a, b, theirs.ranges) for a in places for b in other.get(array, ())):
+                    return False
+    return True
+
+
+def elsewhere(place: Affine, other: Affine, ranges: dict[Var, tuple[int, int]]) -> bool:
+    """Whether a certain place is none of the others."""
+    bounds = span(other, ranges) if other else None
+    at = place.get(None, 0)
+    return bounds is not None and not bounds[0] <= at <= bounds[1]
+
+
 # --- loops ----------------------------------------------------------------------------------------------------------
 
 
@@ -192,9 +223,11 @@ def place_for(s: ir.Loop, kept: list[Stmt], known: dict[Var, Affine], ranges: di
             and not other.own
             and (other.start, other.stop, other.step) == (s.start, s.stop, s.step)
         ):
-            if one_loop(other, s, ours, known, ranges):
+            if shared(other, ours) and one_loop(other, s, ours, known, ranges):
                 return k
         between = Touched([other], known, ranges)
+        if movable(other) and apart(between, ours):
+            continue
         if (
             between.special
             or between.defined & ours.read
@@ -206,6 +239,12 @@ def place_for(s: ir.Loop, kept: list[Stmt], known: dict[Var, Affine], ranges: di
         ):
             return None
     return None
+
+
+def shared(first: ir.Loop, second: Touched) -> bool:
+    """Whether two loops go through one array: if not, one loop is no better than two, and in the way of a third."""
+    arrays = {*second.loads, *second.stores}
+    return not arrays or any(getattr(inner, "array", None) in arrays for inner in everything([first]))
 
 
 def one_loop(

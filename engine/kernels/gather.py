@@ -140,9 +140,12 @@ def given(block: list[Stmt]) -> list[Stmt]:
         touched = arrays_of([s]) & waiting if s.__class__ is not ir.Alloc else set()
         if s.__class__ is ir.Loop:
             for array in touched:
-                whole = storing(s, array, {}, {})
-                if whole is not None:
-                    s = whole
+                made = storing(s, array, {}, {}), []
+                if made[0] is None:
+                    made = storing_most(s, array)
+                if made[0] is not None:
+                    s, rest = made
+                    found += rest
                     filled.add(array)
         waiting -= touched
         found.append(with_blocks(s, given))
@@ -175,6 +178,40 @@ def storing(s: ir.Loop, array: Array, known: dict[Var, Affine], sizes: dict[Var,
                 inner = nest
         body.append(inner)
     return s.replace(body=body) if made == 1 else None
+
+
+# So many elements of an array a loop may leave out that adds to the others.
+MOST_LEFT = 3
+
+
+def storing_most(s: ir.Loop, array: Array) -> tuple[ir.Loop | None, list[Stmt]]:
+    """A loop that adds once to each element of an array but a few, storing instead; and the zeros of those."""
+    bounds = static_range(s)
+    if bounds is None or s.stop_when is not None or s.index is None or array in s.stacks:
+        return None, []
+    known: dict[Var, Affine] = {}
+    body: list[Stmt] = []
+    left: list[int] | None = None
+    for inner in s.body:
+        if inner.__class__ is ir.Set:
+            place = sum_of(inner, known)
+            if place is not None:
+                known[inner.var] = place
+        elif array in arrays_of([inner]):
+            place = dict(affine(inner.index, known)) if inner.__class__ is ir.AddTo else {}
+            first = place.pop(None, 0)
+            if left is not None or {var: n for var, n in place.items() if n} != {s.index: 1}:
+                return None, []
+            low, high = bounds[0] + first, bounds[1] + first
+            if low + array.size - 1 - high > MOST_LEFT:
+                return None, []
+            left = [*range(low), *range(high + 1, array.size)]
+            inner = ir.Store(array, inner.index, inner.value)
+        body.append(inner)
+    if left is None:
+        return None, []
+    zeros: list[Stmt] = [ir.Store(array, k, 0.0) for k in left]
+    return s.replace(body=body), zeros
 
 
 def whole(place: Affine, size: int, sizes: dict[Var, int]) -> bool:

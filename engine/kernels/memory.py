@@ -10,7 +10,8 @@ from __future__ import annotations
 from . import ir
 from .fuse import fused, static_range
 from .gather import arrays_of
-from .ir import Array, Stmt, Var
+from .ir import INT, Array, Stmt, Var
+from .raising import raised
 from .statements import everything, with_blocks
 
 TYPE_CHECKING = False
@@ -99,7 +100,7 @@ class Memory:
     def joined(self, block: list[Stmt]) -> list[Stmt]:
         """Loops over one range as one, with what they hand to each other in variables."""
         counted = {s.trips: s for s in everything(block) if s.__class__ is ir.Loop}
-        joined = [self.forwarded(s) for s in fused(block, {}, {}, frozenset())]
+        joined = [self.forwarded(s) for s in fused(raised(block, {}, {}), {}, {}, frozenset())]
         for s in everything(joined):
             if s.__class__ is ir.Loop:
                 counted.pop(s.trips, None)
@@ -118,6 +119,7 @@ class Memory:
         held: dict[tuple[Array, Any], Any] = {}  # what is in memory at a place
         stored: dict[tuple[Array, Any], int] = {}  # by which statement, if nothing has read it since
         alias: dict[Any, Any] = {}
+        places: dict[Any, Var] = {}  # integers by what they are computed of
         found: list[Any] = []
 
         def new(x: Any) -> Any:
@@ -125,7 +127,13 @@ class Memory:
 
         for s in body:
             if s.__class__ is ir.Set:
-                found.append(ir.Set(s.var, s.op, tuple(map(new, s.args)), s.site, s.attributes))
+                s = ir.Set(s.var, s.op, tuple(map(new, s.args)), s.site, s.attributes)
+                if s.var.kind == INT and s.op in ("add", "subtract", "multiply") and s.var in self.constant:
+                    known = places.setdefault((s.op, s.args), s.var)
+                    if known is not s.var:
+                        alias[s.var] = known
+                        continue
+                found.append(s)
                 continue
             if s.__class__ is ir.Accumulate:
                 found.append(ir.Accumulate(s.var, new(s.value)))

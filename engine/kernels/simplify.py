@@ -190,9 +190,18 @@ def unread(body: list[Stmt], array: Array) -> bool:
         return False
     for k in range(stores[0], undos[-1] + 1):
         for x in parts[k]:
-            if x.__class__ in (ir.Rewind, ir.Mark) or (x.__class__ is ir.Load and (k < undos[0] or k in undos)):
-                return False
-    return all(any(x.__class__ is ir.Keep for x in parts[k]) for k in stores)
+            if x.__class__ in (ir.Rewind, ir.Mark, ir.Load):
+                return False  # what is read between two that are undone is neither the first nor the last
+    return all(any(x.__class__ is ir.Keep for x in parts[k]) or kept_before(body, k) for k in stores)
+
+
+def kept_before(body: list[Stmt], k: int) -> bool:
+    """Whether a statement stores in an element that the one before it has noted."""
+    s: Any = body[k]
+    before: Any = body[k - 1] if k else None
+    return (
+        s.__class__ is ir.Store and before.__class__ is ir.Keep and (s.array, s.index) == (before.array, before.index)
+    )
 
 
 def without_stores(block: list[Stmt], array: Array) -> list[Stmt]:
