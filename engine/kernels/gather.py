@@ -140,12 +140,12 @@ def given(block: list[Stmt]) -> list[Stmt]:
         touched = arrays_of([s]) & waiting if s.__class__ is not ir.Alloc else set()
         if s.__class__ is ir.Loop:
             for array in touched:
-                made = storing(s, array, {}, {}), []
-                if made[0] is None:
-                    made = storing_most(s, array)
-                if made[0] is not None:
-                    s, rest = made
-                    found += rest
+                stored, zeros = storing(s, array, {}, {}), []  # type: ignore[var-annotated]
+                if stored is None:
+                    stored, zeros = storing_most(s, array)
+                if stored is not None:
+                    s = stored
+                    found += zeros
                     filled.add(array)
         waiting -= touched
         found.append(with_blocks(s, given))
@@ -192,7 +192,8 @@ def storing_most(s: ir.Loop, array: Array) -> tuple[ir.Loop | None, list[Stmt]]:
     known: dict[Var, Affine] = {}
     body: list[Stmt] = []
     left: list[int] | None = None
-    for inner in s.body:
+    for x in s.body:
+        inner: Any = x
         if inner.__class__ is ir.Set:
             place = sum_of(inner, known)
             if place is not None:

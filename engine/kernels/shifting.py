@@ -163,13 +163,13 @@ def parted(block: list[Stmt], counted: frozenset[Var]) -> list[Stmt]:
     """A block whose loops over parted arrays are parted as these are; those that are `counted` stay."""
     parts = Parts()
     found: list[Stmt] = []
-    for s in block:
-        s = with_blocks(s, lambda inner: parted(inner, counted))
+    for each in block:
+        s: Any = with_blocks(each, lambda inner: parted(inner, counted))
         pieces: list[Stmt] = [s]
         bounds = static_range(s) if s.__class__ is ir.Loop else None
         long = bounds is not None and bounds[0] == 0 and bounds[1] + 1 >= LEAST_TRIPS
-        if bounds is not None and long and s.trips not in counted and simple(s):  # type: ignore[attr-defined,arg-type]
-            cuts = cuts_of(s, parts)  # type: ignore[arg-type]
+        if bounds is not None and long and s.trips not in counted and simple(s):
+            cuts = cuts_of(s, parts)
             if len(cuts) > 1:
                 ends = [*sorted(cuts)[1:], bounds[1] + 1]
                 pieces = [x for a, b in zip(sorted(cuts), ends) for x in part_of(s, a, b)]

@@ -30,9 +30,10 @@ def sums_apart(kernel: ir.Kernel) -> ir.Kernel:
 
 def block_apart(block: list[Stmt]) -> list[Stmt]:
     found: list[Stmt] = []
-    for s in block:
+    for each in block:
+        s: Any = each
         if plain_loop(s) and (static_range(s) or (0, 0))[1] >= LEAST_TRIPS:
-            found += loops_apart(s)  # type: ignore[arg-type]
+            found += loops_apart(s)
         else:
             found.append(with_blocks(s, block_apart))
     return found
@@ -74,10 +75,10 @@ def loops_apart(s: ir.Loop) -> list[Stmt]:
 def slice_of(s: Any, body: list[Stmt], changed: set[Array]) -> list[Stmt] | None:
     """What computes the value that is added, if that is little and does not change in the loop."""
     makers: dict[Any, Any] = {}
-    for x in body:
-        if isinstance(x, ir.Set | ir.Load | ir.Accumulate):
+    for each in body:
+        if isinstance(each, ir.Set | ir.Load | ir.Accumulate):
             # What is set or added to again has no one maker.
-            makers[x.var] = None if x.var in makers or x.__class__ is ir.Accumulate else x
+            makers[each.var] = None if each.var in makers or each.__class__ is ir.Accumulate else each
     found: list[Any] = []
     pending = [s.value, s.index]
     while pending:
