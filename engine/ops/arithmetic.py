@@ -185,7 +185,7 @@ def _power_array(np: Any, a: Any, b: Any) -> Any:
 def _power_da(y: Any, a: Any, b: Any) -> Any:
     if number(b):
         if b == 0:
-            return 0.0 * a if a.__class__ is not float else 0.0
+            return 0.0 if a.__class__ is float else 0.0 * OPERATORS["ones_like"](a)  # of nan too
         if b == 1:
             return _one(y) if number(a) else OPERATORS["ones_like"](a)
         return a * 2 if b == 2 else b * power(a, b - 1)

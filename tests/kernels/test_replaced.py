@@ -119,3 +119,24 @@ def test_a_gradient_of_zero_has_no_sign(text: str, at: Any, engine: str) -> None
     outcome = adiff.program(text).evaluate("grad", {"x": at}, engine=engine)
     assert outcome.engine == engine
     assert not np.any(np.signbit(outcome.gradients["x"]))
+
+
+@pytest.mark.parametrize("x", [np.inf, np.nan, -np.inf, 0.0, 2.0, np.array([np.nan, np.inf, 1.0])])
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+def test_the_power_0_has_no_slope_anywhere(x: Any, engine: str) -> None:
+    outcome = adiff.program("sum(x**0)").evaluate("grad", {"x": x}, engine=engine)
+    assert np.array_equal(np.asarray(outcome.gradients["x"]), np.zeros(np.shape(x)))
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sum(sort(v)*v)", "max(v)*sum(v*[1,2,3])", "sum(cummax(v)*v)", "median(v)*v[0]", "norm(v, inf)*v[0]",
+        "sum(unsorted_segment_max(v, [0, 0, 0], 1))*v[0]", "max(v)**2*min(v)",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("command", ["hessian", "hvp"])
+def test_second_derivatives_at_ties_are_those_of_the_tape(text: str, command: str) -> None:
+    options = {"vector": {"v": np.array([1.0, -0.5, 2.0])}} if command == "hvp" else {}
+    agree(text, {"v": np.array([1.0, 0.0, 0.0])}, None, command, 1e-12, **options)
