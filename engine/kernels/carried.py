@@ -83,11 +83,13 @@ class Tensor:
 class Parts:
     """A tuple or a list that a loop replaces by another of the same length."""
 
-    __slots__ = ("cls", "parts")
+    __slots__ = ("cls", "own", "parts")
 
     def __init__(self, cls: type, parts: list[Any]) -> None:
         self.cls = cls
         self.parts = parts
+        # Whether it is a list that has no other name, in any iteration; None before that has been looked at.
+        self.own: bool | None = None
 
 
 class Grown:
@@ -149,7 +151,7 @@ class Carrying(Control):
             return Same(new)
         raise Mismatch("a list or tensor that changes from iteration to iteration")
 
-    def growing(self, old: Any, new: Any, length: int | None) -> Any:
+    def growing(self, old: Any, new: Any, length: int | None, known: bool = True) -> Any:
         """The contents of a list that is longer after an iteration."""
         room = [len(x) if x.__class__ is tuple else x.array.shape[0] for x in (old, new)]
         growth = room[1] - room[0]
@@ -161,7 +163,7 @@ class Carrying(Control):
             length = 0
         if length is None:
             raise Mismatch("a list that grows in a loop of unknown length", peel=False)
-        if new.__class__ is tuple and length <= MAX_UNROLL:
+        if new.__class__ is tuple and length <= MAX_UNROLL and known:
             raise Mismatch("a list that grows in a short loop", peel=False)
         builder = self.builder
         if old.__class__ is Rows and new.__class__ is Rows and old.array is new.array and old.array.volatile:
@@ -202,16 +204,16 @@ class Carrying(Control):
             length = Sym(self.builder, spec.length.phi) if spec.fixed is None else spec.fixed
             return Rows(spec.rows.carried, length)
         parts = [self.at_head(part) for part in spec.parts]
-        return self.put_together(spec.cls, parts)
+        return self.put_together(spec.cls, parts, spec.own)
 
-    def put_together(self, cls: type, parts: list[Any]) -> Any:
-        """A tuple, a list or a complex number from its parts."""
+    def put_together(self, cls: type, parts: list[Any], own: bool | None) -> Any:
+        """A tuple, a list or a complex number from its parts; `own` is a list that has no other name."""
         if cls is tuple:
             return tuple(parts)
         if cls is Pair:
             return Pair(self.builder, *parts)
         made = List(parts)
-        made.frozen = True
+        made.frozen = not own
         return made
 
     def fitted(self, spec: Any, old: Any, new: Any) -> Any:
@@ -245,7 +247,11 @@ class Carrying(Control):
             raise Mismatch("a list whose length changes from iteration to iteration", peel=False)
         before = (UNSET,) * len(items) if old is UNSET else parts_of(self.builder, old)
         parts = [self.fitted(part, a, b) for part, a, b in zip(spec.parts, before, items)]
-        return spec if all(map(same, parts, spec.parts)) else Parts(spec.cls, parts)
+        if all(map(same, parts, spec.parts)):
+            return spec
+        made = Parts(spec.cls, parts)
+        made.own = spec.own
+        return made
 
     def handed_on(
         self, spec: Any, old: Any, new: Any, block: list[ir.Stmt], carried: Carried, arrays: list[tuple[Lazy, Lazy]],
@@ -286,7 +292,7 @@ class Carrying(Control):
         parts = [
             self.handed_on(part, a, b, block, carried, arrays, length) for part, a, b in zip(spec.parts, before, items)
         ]
-        return self.put_together(spec.cls, parts)
+        return self.put_together(spec.cls, parts, spec.own)
 
     def moved(self, arrays: list[tuple[Lazy, Lazy]]) -> None:
         """Put new values into arrays that a loop carries: all are known before the first one changes."""

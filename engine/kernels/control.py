@@ -12,7 +12,7 @@ from . import ir
 from .arrays import rows_of_list
 from .build import NUMBERS, Lazy, Sym, join, kind_of, raw
 from .expressions import Expressions
-from .heap import ITEMS, Heap, Rows, contents
+from .heap import ITEMS, Heap, Rows, contents, sole
 from .ir import BOOL, FLOAT, INT, Array, Unsupported, Var
 from .pairs import Pair, pair_of
 from .strength import is_strong
@@ -138,8 +138,10 @@ class Control(Expressions):
             a, b = sides[0].get(key, before), sides[1].get(key, before)
             if x.__class__ is dict and a.keys() != b.keys():
                 raise Unsupported("a dict whose keys depend on data")
-            for slot in {**a, **b}:
+            # What would be the result has no say in what variables are.
+            for slot in sorted({**a, **b}, key=lambda slot: slot == RESULT):
                 left, right = a.get(slot, UNSET), b.get(slot, UNSET)
+                merging.place = (key, slot) if x is self.frames[-1] else None
                 if guards is not None and x is frame and slot in guards and right is False:
                     # Nothing was reached on the side where the flags were false, so the flag is what it was.
                     merged = before[slot]
@@ -227,6 +229,8 @@ class Merging:
         self.merges: list[tuple[Var, Any, Any]] = []
         # Lists that both sides made, by their pair: names of one list stay names of one.
         self.pairs: dict[int, tuple[Any, Any, Any]] = {}
+        # The variable at hand, where it is one of the function that is running: no expression holds its value aside.
+        self.place: tuple[int, Any] | None = None
 
     def merge(self, a: Any, b: Any, guarded: bool = False) -> Any:
         """The value after the branch of a variable that is `a` on one side and `b` on the other.
@@ -350,12 +354,27 @@ class Merging:
             made.items, made.array, made.length = None, items.array, items.length
         else:
             made.items, made.length = list(items), len(items)
-        if id(a) in self.heap.objects or id(b) in self.heap.objects:
+        if any(id(x) in self.heap.objects for x in (a, b)) and not self.sole(a, b):
             # It stands for a list that has other names: a change of either would have to show in both.
             made.frozen = a.frozen = b.frozen = True
         made.frozen |= a.frozen or b.frozen
         self.pairs[id(a)] = self.pairs[id(b)] = (a, b, made)
         return made
+
+    def sole(self, a: List, b: List) -> bool:
+        """Whether two lists that meet have no names but variables in which they meet, of the function that is running."""
+        if self.place is None:
+            return False
+        before, frame = self.heap.before, self.place[0]
+        left, right = ({**before, **side} for side in self.sides)
+        places = {
+            (frame, slot)
+            for slot in {**left[frame], **right[frame]}
+            if left[frame].get(slot) is a and right[frame].get(slot) is b
+        }
+        if left[frame].get(RESULT) is not right[frame].get(RESULT):
+            places.add((frame, RESULT))  # which is one with the variable, or is no value
+        return all(sole(places, x, [before, left, right]) for x in (a, b))
 
     def items(self, a: Any, b: Any) -> Any:
         """The contents of a list after the branch."""

@@ -30,6 +30,7 @@ from .values import (
     Chosen,
     Closure,
     Frame,
+    Letter,
     List,
     Made,
     Range,
@@ -179,11 +180,25 @@ class Expressions(Items):
             STATE.site = node.site
             if symbol not in ("is", "is not", "in", "not in"):
                 x, y = read(x), read(y)
+            if symbol in ("in", "not in") and not statically(x, y):
+                from .choosing import contains
+
+                link: Any = contains(self, read(y), read(x))
+                result = self.both(result, link if symbol == "in" else self.inverse(link))
+                x = y
+                continue
+            if symbol in ("==", "!=") and Letter in (x.__class__, y.__class__):
+                from .choosing import same_letter
+
+                link = same_letter(self, x, y)
+                result = self.both(result, link if symbol == "==" else self.inverse(link))
+                x = y
+                continue
             if symbol not in ("is", "is not", "in", "not in") and Lazy in (x.__class__, y.__class__):
                 x, y = plain(x), plain(y)
             if x.__class__ in SYMBOLS or y.__class__ in SYMBOLS:
                 if symbol in ("is", "is not", "==", "!=") and (x is None or y is None):
-                    link: Any = symbol in ("is not", "!=")
+                    link = symbol in ("is not", "!=")
                 elif op is None or any(v.__class__ not in (*SYMBOLS, *NUMBERS, complex) for v in (x, y)):
                     raise Unsupported(f"'{symbol}' on these values")
                 else:
@@ -309,6 +324,8 @@ class Expressions(Items):
         args, keywords = [plain(x) for x in args], {name: plain(x) for name, x in keywords.items()}
         if not any(map(symbolic, [*args, *keywords.values()])):
             return self.constant(self.evaluated(lambda: op.call(args, keywords)))
+        if op.name == "stack" and len(args) == 1 and not keywords and args[0].__class__ is Lazy and args[0].shape:
+            return self.builder.indexed(args[0], lambda: args[0])  # a list that is an array already
         known = self.folded(
             lambda *values: op.call(list(values[: len(args)]), dict(zip(keywords, values[len(args) :]))),
             [*args, *keywords.values()],
@@ -420,6 +437,12 @@ class Expressions(Items):
 
     def call(self, node: c.Call, frame: Frame) -> Any:
         callee = self.expression(node.function, frame)
+        if callee.__class__ is c.Intrinsic and callee.name in ("any", "all", "sum"):
+            from .static import folded_call
+
+            found = folded_call(self, callee.name, node, frame)  # type: ignore[arg-type]
+            if found is not None:
+                return found
         args, keywords = self.arguments(node, frame)
         STATE.site = node.site
         self.may_stop = self.recursion is not None and callee.__class__ is Closure and self.recursion.may_stop_at(node)
@@ -635,6 +658,13 @@ class Expressions(Items):
     def make_function(self, node: c.MakeFunction, frame: Frame) -> Closure:
         defaults = [UNSET if d is None else self.expression(d, frame) for d in node.code.defaults]
         return Closure(node.code, defaults, frame)
+
+
+def statically(x: Any, container: Any) -> bool:
+    """Whether it is known now if a container holds a value."""
+    return not (x.__class__ in (Letter, Text) or symbolic(x) or symbolic(container)) and (
+        container.__class__ is not Range or container.known
+    )
 
 
 def known_values(xs: list[Any]) -> list[Any] | None:

@@ -64,6 +64,42 @@ def same(a: Any, b: Any) -> bool:
     return False
 
 
+def parts(x: Any) -> Iterable[Any]:
+    """What a value refers to."""
+    cls = x.__class__
+    if cls is tuple:
+        return x  # type: ignore[no-any-return]
+    if cls is List:
+        return x.items or ()
+    if cls is Frame or cls is dict:
+        return x.values()  # type: ignore[no-any-return]
+    if cls is Closure:
+        return (x.frame, *x.defaults)
+    if cls is Chosen:
+        return (x.then, x.otherwise)
+    return x.parts if cls is Made else ()
+
+
+def sole(places: set[tuple[int, Any]], x: Any, states: Iterable[dict[int, Contents]]) -> bool:
+    """Whether these places are the only ones, in several states of the objects, that refer to a list."""
+    for state in states:
+        for key, held in state.items():
+            for slot, value in held.items():
+                if (key, slot) in places:
+                    continue
+                seen: set[int] = set()
+                pending = [value]
+                while pending:
+                    y = pending.pop()
+                    if y is x:
+                        return False
+                    # What is in an object of the state is looked at with that object.
+                    if id(y) not in state and id(y) not in seen:
+                        seen.add(id(y))
+                        pending.extend(parts(y))
+    return True
+
+
 class Heap:
     """The frames, lists, dicts and Variables that can be reached from some, and their contents now."""
 
@@ -94,6 +130,19 @@ class Heap:
     def restore(self) -> None:
         for key, held in self.before.items():
             refill(self.objects[key], held)
+
+    def at_first(self, x: Any) -> Any:
+        """A value with its lists as they were, whatever has been put into them since."""
+        if x.__class__ is tuple:
+            return tuple([self.at_first(part) for part in x])
+        if x.__class__ is not List or id(x) not in self.before:
+            return x
+        held = self.before[id(x)][ITEMS]
+        made = List(list(self.at_first(held)) if held.__class__ is tuple else [])
+        made.frozen = x.frozen
+        if held.__class__ is Rows:
+            made.items, made.array, made.length = None, held.array, held.length
+        return made
 
     def changes(self) -> dict[int, Contents]:
         """What is in the objects that have changed."""

@@ -9,9 +9,11 @@ from .arrays import array_of_list, get, view
 from .build import NUMBERS, Builder, Lazy, Sym
 from .ir import BOOL, INT, Needed, Unsupported, Var
 from .pairs import Pair, by_parts
+from .printing import Text
 from .values import (
     Each,
     Frame,
+    Letter,
     List,
     Range,
     Selected,
@@ -90,6 +92,14 @@ class Items:
             )
         if value.__class__ is List:
             value = value.items
+        if value.__class__ is str and index.__class__ is Sym:
+            from .choosing import letter_of
+
+            return letter_of(self, value, index)
+        if value.__class__ is dict and index.__class__ in (Sym, Letter, Text):
+            from .choosing import value_at
+
+            return value_at(self, value, index)
         if value.__class__ in (list, tuple, dict, Range, str):
             key = static_index(index)
             if value.__class__ in (list, tuple) and key.__class__ not in (int, slice):

@@ -11,8 +11,8 @@ from ..program import core as c
 from . import ir
 from .bodies import changed_in_place
 from .build import Lazy, Sym, kind_of, raw
-from .carried import SCALARS, Carrying, Number, Tensor, fresh_variables
-from .heap import ITEMS, Heap, Rows, same
+from .carried import SCALARS, Carrying, Number, Parts, Tensor, fresh_variables
+from .heap import ITEMS, Heap, Rows, same, sole
 from .ir import BOOL, INT, Unsupported, Var
 from .strength import is_strong
 from .values import (
@@ -27,6 +27,7 @@ from .values import (
     VALUE,
     Each,
     Frame,
+    List,
     Mismatch,
     Range,
 )
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
 
 
 MAX_ATTEMPTS = 12
+# Lists that grow in a loop of unknown length have room for so many iterations, where these are known to be enough.
+MAX_ROOM = 4096
 
 
 class Header:
@@ -179,10 +182,24 @@ class Loops(Carrying):
         condition = test()
         if condition is False:
             return
-        if peeled or not why.peel or condition is not True:
+        if condition is not True:
             raise why
+        if peeled or not why.peel:
+            self.known_ones(test, frame, run, why, MAX_UNROLL)
+            return
         again = lambda: self.repeat(test, frame, run, changing, True, site)  # noqa: E731
         self.unrolled([None], frame, lambda item: None, run, again)
+
+    def known_ones(
+        self, test: Callable[[], Any], frame: Frame, run: Callable[[], None], why: Mismatch, most: int
+    ) -> None:
+        """Run a body iteration by iteration while the condition is known to hold (`while stack:`). Raises `why`."""
+        condition = test()
+        if condition is False:
+            return
+        if condition is not True or not most:
+            raise why
+        self.unrolled([None], frame, lambda item: None, run, lambda: self.known_ones(test, frame, run, why, most - 1))
 
     def tried(self, run: Callable[[], None]) -> Mismatch | None:
         """Run something, or leave everything as it was and say what did not fit."""
@@ -234,7 +251,12 @@ class Loops(Carrying):
         site = STATE.site = header.site
         for place, spec in plan.items():
             fresh_variables(spec)
-            heap.put(place, self.at_head(spec))
+            value = self.at_head(spec)
+            heap.put(place, value)
+            if spec.__class__ is Parts and spec.own:
+                outside = heap.before[place[0]]
+                if outside.get(RESULT) is outside[place[1]]:
+                    heap.put((place[0], RESULT), value)
         frame[BREAK] = frame[CONTINUE] = False
         for flag in (RETURN, SUSPEND):
             if (id(frame), flag) in plan:
@@ -261,6 +283,7 @@ class Loops(Carrying):
                 stop_when = value if stop_when is None else self.either(block, stop_when, value)
         runs = counter is not None and counter.nonempty
         length = len(counter.range()) if counter is not None and counter.known else None
+        room = self.most(counter) if length is None else length
         carried: Carried = []
         after: dict[Place, Any] = {}
         settled = True
@@ -282,11 +305,12 @@ class Loops(Carrying):
                         fitting.append((place, plan.get(place) or Number(BOOL), False, now[BREAK]))
                         plan[place] = fitting[-1][1]
                     continue
-                old, new = before.get(slot, UNSET), now.get(slot, UNSET)
+                first, new = before.get(slot, UNSET), now.get(slot, UNSET)
+                old = heap.at_first(first)
                 if place in plan:
                     spec = plan[place]
                     try:
-                        other = self.fitted(spec, old, new)
+                        other = self.named(self.fitted(spec, old, new), place, first, new, heap, at_head, changes)
                     except Mismatch:
                         if slot != RESULT:
                             raise
@@ -306,7 +330,12 @@ class Loops(Carrying):
                     if heap.objects[key].__class__ is dict and old is UNSET:
                         raise Mismatch("a dict that grows in a loop")
                     grows = slot == ITEMS and (Rows in (old.__class__, new.__class__) or len(old) != len(new))
-                    plan[place] = self.growing(old, new, length) if grows else self.specified(old, new, slot == VALUE)
+                    plan[place] = (
+                        self.growing(old, new, room, length is not None)
+                        if grows
+                        else self.specified(old, new, slot == VALUE)
+                    )
+                    plan[place] = self.named(plan[place], place, first, new, heap, at_head, changes)
                     settled = False
                 elif runs and place not in dropped:
                     late.append((place, new))
@@ -316,10 +345,14 @@ class Loops(Carrying):
             return None
         for place, new in late:
             # First assigned in the body, which runs: carried from a dummy, so that the last one outlives the loop.
-            after[place] = self.outliving(new, block, carried)
+            if not any(new is other and new.__class__ is List for _, _, _, other in fitting):
+                after[place] = self.outliving(new, block, carried)
         arrays: list[tuple[Lazy, Lazy]] = []
         for place, spec, old, new in fitting:
             after[place] = self.handed_on(spec, old, new, block, carried, arrays, length if stop_when is None else None)
+        for place, new in late:
+            if place not in after:
+                after[place] = next(after[there] for there, _, _, other in fitting if other is new)
         if arrays:
             block.extend(builder.nested(lambda: self.moved(arrays))[0])
         for array in changed_in_place(block):
@@ -335,6 +368,32 @@ class Loops(Carrying):
         return statement, after
 
     # --- parts ------------------------------------------------------------------------------------------------------
+
+    def named(
+        self, spec: Any, place: Place, old: Any, new: Any, heap: Heap, at_head: Heap, changes: dict[int, Any]
+    ) -> Any:
+        """`spec`, or one that says whether a list that is carried has another name: `own` only as long as it has none."""
+        if spec.__class__ is not Parts or spec.cls is not List or spec.own is False:
+            return spec
+        own = place[0] == id(self.frames[-1]) and new.__class__ is List and not new.frozen
+        # What would be the result stays the same list as the variable, after the loop too.
+        places = {place, (place[0], RESULT)}
+        own = own and (old.__class__ is not List or (not old.frozen and sole(places, old, [heap.before])))
+        own = own and sole(places, new, [{**at_head.before, **changes}])
+        if own == spec.own:
+            return spec
+        found = Parts(List, spec.parts)
+        found.own = own
+        return found
+
+    def most(self, counter: Range | None) -> int | None:
+        """How many iterations a loop has at most, where that is known and not many."""
+        if counter is None:
+            return None
+        (first, last), (low, high) = self.builder.interval(counter.start), self.builder.interval(counter.stop)
+        span = high - first if counter.step > 0 else last - low
+        found = max(-(-span // abs(counter.step)), 0)
+        return found if found <= MAX_ROOM else None
 
     def counter_variable(self, counter: Range) -> Var:
         index = Var(INT, "i")

@@ -55,6 +55,8 @@ def piece(x: Any, conversion: str | None = None, spec: str = "") -> Any:
         return x
     if x.__class__ is str and conversion is None and not spec:
         return x
+    if x.__class__ is int and conversion is None and not spec:
+        return str(x)
     return (x, conversion, spec)
 
 

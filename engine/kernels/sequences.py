@@ -9,7 +9,21 @@ from .arrays import get, rows_of_list
 from .build import NUMBERS, Lazy, Sym
 from .ir import FLOAT, Needed, Unsupported, Var
 from .loops import Loops
-from .values import MAX_UNROLL, Each, Frame, List, Range, Selected, new_frame, plain, read, static_index, symbolic
+from .printing import Text
+from .values import (
+    MAX_UNROLL,
+    Each,
+    Frame,
+    Letter,
+    List,
+    Range,
+    Selected,
+    new_frame,
+    plain,
+    read,
+    static_index,
+    symbolic,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -126,6 +140,10 @@ class Sequences(Loops):
             return Each(len(items), lambda i: items[i], False)
         if cls is dict or cls is str:
             keys = list(value)
+            if cls is str and len(keys) > MAX_UNROLL:
+                from .choosing import letter_of
+
+                return Each(len(keys), lambda i: keys[i] if i.__class__ is int else letter_of(self, value, i), True)
             return Each(len(keys), lambda i: keys[i], False)
         raise Unsupported("a value that is no list")
 
@@ -226,6 +244,29 @@ class Sequences(Loops):
     def comprehension(self, node: c.Comprehension, frame: Frame) -> Any:
         found: Any = List([]) if node.kind == "list" else {}
 
+        def add(item: Any) -> None:
+            self.grow(found, item)
+
+        return self.comprehended(node, frame, found, add)
+
+    def folded_comprehension(
+        self, node: c.Comprehension, frame: Frame, first: Any, step: Callable[[Any, Any], Any]
+    ) -> Any:
+        """The last of `step(step(first, item), item)...` for the items of a list that need not be there."""
+        made: list[Frame] = []
+
+        def add(item: Any) -> None:
+            made[0]["value"] = self.builder.settle(step(made[0]["value"], item))
+
+        def run(inner: Frame) -> None:
+            made.append(inner)
+            self.comprehended(node, frame, None, add)
+
+        return self.with_frame({"value": first}, run)["value"]
+
+    def comprehended(self, node: c.Comprehension, frame: Frame, found: Any, add: Callable[[Any], None]) -> Any:
+        """Go through a comprehension; `add` takes the items of a list, `found` the pairs of a dict."""
+
         def level(k: int) -> None:
             if k < len(node.clauses):
                 clause = node.clauses[k]
@@ -236,7 +277,7 @@ class Sequences(Loops):
 
                 self.walk(self.expression(clause.iterable, frame), frame, visit)
             elif node.kind == "list":
-                self.grow(found, self.expression(node.element, frame))
+                add(self.expression(node.element, frame))
             else:
                 assert node.key is not None
                 key = static_index(self.expression(node.key, frame))
@@ -302,6 +343,18 @@ def copy(machine: Sequences, x: List) -> List:
     return List([machine.builder.settle(item) for item in machine.items(x)])
 
 
+def index(machine: Sequences, x: List, value: Any) -> Any:
+    from .choosing import index_of
+
+    return index_of(machine, x, value)
+
+
+def count(machine: Sequences, x: List, value: Any) -> Any:
+    from .choosing import count_of
+
+    return count_of(machine, x, value)
+
+
 def keys(machine: Sequences, x: dict[Any, Any]) -> List:
     return List(list(x))
 
@@ -315,6 +368,13 @@ def pairs(machine: Sequences, x: dict[Any, Any]) -> List:
 
 
 def get_key(machine: Sequences, x: dict[Any, Any], key: Any, default: Any = None) -> Any:
+    if key.__class__ in (Sym, Letter, Text):
+        from .choosing import contains, value_at
+
+        there = contains(machine, x, key)
+        if there.__class__ is bool:
+            return value_at(machine, x, key) if there else default
+        return machine.choice(there, lambda: value_at(machine, x, key), lambda: default)
     return x.get(static_index(key), default)
 
 
@@ -328,7 +388,7 @@ def update(machine: Sequences, x: dict[Any, Any], other: Any) -> None:
 METHODS: dict[type, dict[str, Callable[..., Any]]] = {
     List: {
         "append": append, "extend": extend, "pop": pop, "insert": insert, "reverse": reverse, "clear": clear,
-        "copy": copy, "as_list": copy,
+        "copy": copy, "as_list": copy, "index": index, "count": count,
     },
     dict: {"keys": keys, "values": values, "items": pairs, "get": get_key, "update": update},
 }  # fmt: skip

@@ -16,7 +16,7 @@ from .following import Follower, Linked
 from .inputs import Complex, Discrete, Known, Single
 from .ir import BOOL, FLOAT, INT, Array, Unsupported, Var
 from .pairs import Pair
-from .printing import LINES, Printed, Wider
+from .printing import LINES, Printed, Text, Wider
 from .sequences import Sequences
 from .values import (
     BREAK,
@@ -29,6 +29,7 @@ from .values import (
     VALUE,
     Closure,
     Frame,
+    Letter,
     List,
     Recursive,
     new_frame,
@@ -234,6 +235,10 @@ class Specialiser(Sequences):
         """`container[index] = value`; what the container is then."""
         if container.__class__ is List:
             self.put_in_list(container, index, value)
+        elif container.__class__ is dict and index.__class__ in (Sym, Letter, Text):
+            from .choosing import put_at
+
+            put_at(self, container, index, value)
         elif container.__class__ is dict:
             old = container.get(key := static_index(index))
             if old.__class__ is Lazy and old.volatile:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..core.state import STATE
 from ..ops.registry import NAMES
+from ..program import core as c
 from . import ir
 from .build import NUMBERS, Lazy, Sym
 from .customs import custom_gradient
@@ -93,6 +94,12 @@ def extreme(row: str, reduction: str) -> Callable[..., Any]:
     def pick(machine: Specialiser, *xs: Any, **options: Any) -> Any:
         if len(xs) == 1 and (xs[0].__class__ in (Lazy, Selected) or "axis" in options):
             return machine.apply_row(NAMES[reduction], [xs[0]], options)
+        if options.keys() == {"key"}:
+            from .choosing import best_by
+
+            return best_by(
+                machine, "<" if row == "minimum" else ">", machine.items(xs[0] if len(xs) == 1 else xs), options["key"]
+            )
         if options:
             raise Unsupported("min or max with options")
         items: Any = xs[0] if len(xs) == 1 else tuple(xs)
@@ -115,15 +122,33 @@ def extreme(row: str, reduction: str) -> Callable[..., Any]:
     return pick
 
 
+def folded_call(machine: Specialiser, name: str, node: c.Call, frame: Any) -> Any:
+    """`sum`, `any` or `all` of a comprehension, whose list is not made; None for any other call."""
+    if (
+        len(node.args) != 1
+        or node.keywords
+        or node.args[0].__class__ is not c.Comprehension
+        or node.args[0].kind != "list"
+    ):
+        return None
+
+    def step(found: Any, item: Any) -> Any:
+        STATE.site = node.site
+        return added(machine, found, item) if name == "sum" else STEPS[name](machine, found, item)
+
+    first = {"sum": 0, "any": False, "all": True}[name]
+    return machine.folded_comprehension(node.args[0], frame, first, step)
+
+
+def added(machine: Specialiser, total: Any, item: Any) -> Any:
+    if item.__class__ not in (*NUMBERS, Sym, Lazy, Pair, complex):
+        raise Unsupported("a sum of lists")
+    return machine.combine(NAMES["add"], "+", total, item, STATE.site)
+
+
 def sum_(machine: Specialiser, x: Any, start: Any = None, axis: Any = None, **options: Any) -> Any:
     if x.__class__ in (List, tuple, Range, Each) and axis is None and not options:
-
-        def add(total: Any, item: Any) -> Any:
-            if item.__class__ not in (*NUMBERS, Sym, Lazy, Pair, complex):
-                raise Unsupported("a sum of lists")
-            return machine.combine(NAMES["add"], "+", total, item, STATE.site)
-
-        return machine.fold(x, 0 if start is None else start, add)
+        return machine.fold(x, 0 if start is None else start, lambda total, item: added(machine, total, item))
     return machine.apply_row(NAMES["reduce_sum"], [x], {"axis": start if axis is None else axis, **options})
 
 
@@ -133,20 +158,28 @@ def decided(name: str, stop: bool) -> Callable[..., Any]:
     def run(machine: Specialiser, x: Any, axis: Any = None, keepdims: Any = False) -> Any:
         if x.__class__ in (Lazy, Selected) or axis is not None:
             return machine.apply_row(NAMES[name], [x], {"axis": axis, "keepdims": keepdims})
-
-        def both(found: Any, item: Any) -> Any:
-            here = machine.truth(item)
-            if found is stop or here is stop:
-                return stop
-            if found is not stop and found.__class__ is bool:
-                return here
-            if here.__class__ is bool:
-                return found
-            return machine.builder.apply(NAMES["logical_or" if stop else "logical_and"], (found, here), None)
-
-        return machine.fold(x, not stop, both)
+        return machine.fold(x, not stop, lambda found, item: STEPS[name](machine, found, item))
 
     return run
+
+
+def joining(stop: bool) -> Callable[..., Any]:
+    """One more item of `any` or `all`."""
+
+    def both(machine: Specialiser, found: Any, item: Any) -> Any:
+        here = machine.truth(item)
+        if found is stop or here is stop:
+            return stop
+        if found is not stop and found.__class__ is bool:
+            return here
+        if here.__class__ is bool:
+            return found
+        return machine.builder.apply(NAMES["logical_or" if stop else "logical_and"], (found, here), None)
+
+    return both
+
+
+STEPS = {"any": joining(True), "all": joining(False)}
 
 
 def zip_(machine: Specialiser, *xs: Any) -> Each:
@@ -188,10 +221,12 @@ def filter_(machine: Specialiser, f: Any, x: Any) -> List:
 
 
 def sorted_(machine: Specialiser, x: Any, **options: Any) -> List:
-    items = machine.items(x)
-    if any(item.__class__ not in NUMBERS or item != item for item in items) or options.keys() - {"reverse"}:
-        raise Unsupported("sorting a list of what is not known")
-    return List(sorted(items, reverse=bool(options.get("reverse", False))))
+    from .choosing import in_order
+
+    reverse = machine.truth(options.get("reverse", False))
+    if options.keys() - {"reverse", "key"} or reverse.__class__ is not bool:
+        raise Unsupported("sorting with options of this kind")
+    return in_order(machine, machine.items(x), options.get("key"), reverse)
 
 
 def float_(machine: Specialiser, x: Any = 0.0) -> Any:

@@ -96,6 +96,15 @@ class Rounded:
         self.value = value
 
 
+class Letter:
+    """A letter of a text that is known, which one depending on data: its code."""
+
+    __slots__ = ("code",)
+
+    def __init__(self, code: Any) -> None:
+        self.code = code
+
+
 class Selected:
     """A part of a tensor whose length data decides: the rows for which `keep` holds. `key` tells selections apart.
 
