@@ -53,10 +53,11 @@ def lanes_for(lowered: Lowered, total: int) -> int:
     return min(LANES if size < SHORT else max(LANES // 2, 1) if size < LONG else 1, total)
 
 
-def told_by_tape(lowered: Lowered, noted: list[Noted]) -> list[Noted]:
-    """The singular points of a kernel in forward mode, or of tangents of an adjoint: beside rows with rules of their own,
-    whose tangents choose on their own, the tape's to decide."""
-    return [Noted(n.message, n.site, False, n.code) for n in noted] if ruled(lowered.kernel.body) else noted
+def told_by_tape(lowered: Lowered, noted: list[Noted], again: bool = False) -> list[Noted]:
+    """The singular points of a kernel in forward mode, or of tangents of an adjoint (`again`): beside rows with rules of
+    their own, whose tangents choose on their own, the tape's to decide."""
+    left = ruled(lowered.kernel.body, again)
+    return [Noted(n.message, n.site, False, n.code) for n in noted] if left else noted
 
 
 def parameters_for(sources: Sequence[Any]) -> dict[Any, Any]:
@@ -103,7 +104,9 @@ def hvp(lowered: Lowered, moved: Sequence[str]) -> Built:
     flags = kernel.results[1 + len(lowered.targets) :]
     results = [*kernel.results[: 1 + len(lowered.targets)], *products, *flags]
     extra = [x if x.__class__ is Array else x[0] for x in seeds.values()]
-    return lowered.built(ir.Kernel(kernel.parameters + extra, body, results), told_by_tape(lowered, noted), result)
+    return lowered.built(
+        ir.Kernel(kernel.parameters + extra, body, results), told_by_tape(lowered, noted, True), result
+    )
 
 
 def scalar_result(lowered: Lowered) -> Var:
@@ -152,7 +155,7 @@ def hessian(lowered: Lowered, lanes: int | None = None) -> Built:
 
     made = Directions(lowered, sources, seeds, lanes, [lowered.value, *bars], flags)
     outer = made.kernel(kernel.parameters, kernel.body, body, [table], collect, products)
-    built = lowered.built(outer, told_by_tape(lowered, noted), result)
+    built = lowered.built(outer, told_by_tape(lowered, noted, True), result)
     built.passes = hessian_work(total)
     return built
 

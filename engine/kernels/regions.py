@@ -110,10 +110,16 @@ def dissolved(block: list[Stmt]) -> list[Stmt]:
     return found
 
 
-def ruled(block: list[Stmt]) -> bool:
-    """Whether some row in a block has a derivative that its statements need not have: a rule of its own."""
+def ruled(block: list[Stmt], chosen: bool = False) -> bool:
+    """Whether some row in a block has a derivative that its statements need not have: a rule of its own.
+
+    With `chosen`, rows whose statements choose among elements are asked for, not routines of linear algebra.
+    """
     return any(
-        s.__class__ is ir.Region and (s.row not in ROWS or ROWS[s.row].derivative == "rule") for s in everything(block)
+        s.__class__ is ir.Region
+        and (s.row not in ROWS or ROWS[s.row].derivative == "rule")
+        and not (chosen and any(inner.__class__ is ir.Routine for inner in everything(s.body)))
+        for s in everything(block)
     )
 
 
