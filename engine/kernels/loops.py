@@ -42,10 +42,13 @@ if TYPE_CHECKING:
 
     Place = tuple[int, Any]
 
-
 MAX_ATTEMPTS = 12
 # Lists that grow in a loop of unknown length have room for so many iterations, where these are known to be enough.
 MAX_ROOM = 4096
+
+
+class Changing(Mismatch):
+    """The condition of a loop changes something."""
 
 
 class Header:
@@ -163,9 +166,13 @@ class Loops(Carrying):
 
     def while_(self, node: c.While, frame: Frame) -> None:
         STATE.site = node.site
-        self.repeat(
+        rotated = self.repeat(
             lambda: self.condition(node.test, frame), frame, lambda: self.block(node.body, frame), assigned(node.body)
         )
+        if rotated:
+            if node.orelse and leaves(node.body, True):
+                raise Unsupported("a condition that changes something, of a loop with a 'break' and an 'else'")
+            frame[BREAK] = False  # which the condition has set
         if frame[RETURN] is not False and frame[SUSPEND] is False and endless(node) and not leaves(node.body, True):
             frame[RETURN] = True  # there is no other way out
         self.leave(frame, node.orelse)
@@ -173,33 +180,60 @@ class Loops(Carrying):
     def repeat(
         self, test: Callable[[], Any], frame: Frame, run: Callable[[], None], changing: set[Any], peeled: bool = False,
         site: Site | None = None,
-    ) -> None:  # fmt: skip
-        """Run a body while a condition holds; `site` is that of the loop, if it is not where the program is."""
+    ) -> bool:  # fmt: skip
+        """Run a body while a condition holds; `site` is that of the loop, if it is not where the program is.
+
+        Whether the condition has become a part of the body, which it leaves as `break` does.
+        """
         site = site or STATE.site
         why = self.tried(lambda: self.loop(Header(None, None, test, site), frame, run, changing))
         if why is None:
-            return
+            return False
+        if why.__class__ is Changing:
+            self.repeat(lambda: True, frame, lambda: self.tested(test, frame, run), changing, peeled, site)
+            return True
         condition = test()
         if condition is False:
-            return
+            return False
         if condition is not True:
             raise why
         if peeled or not why.peel:
             self.known_ones(test, frame, run, why, MAX_UNROLL)
-            return
-        again = lambda: self.repeat(test, frame, run, changing, True, site)  # noqa: E731
+            return False
+        rotated: list[bool] = []
+        again = lambda: rotated.append(self.repeat(test, frame, run, changing, True, site))  # noqa: E731
         self.unrolled([None], frame, lambda item: None, run, again)
+        return any(rotated)
+
+    def tested(self, test: Callable[[], Any], frame: Frame, run: Callable[[], None]) -> None:
+        """An iteration of a loop whose condition changes something, also when it ends the loop."""
+        condition = test()
+
+        def leave() -> None:
+            frame[BREAK] = True
+
+        if condition.__class__ is bool:
+            run() if condition else leave()
+        else:
+            self.branch(condition, frame, run, leave)
 
     def known_ones(
         self, test: Callable[[], Any], frame: Frame, run: Callable[[], None], why: Mismatch, most: int
     ) -> None:
-        """Run a body iteration by iteration while the condition is known to hold (`while stack:`). Raises `why`."""
-        condition = test()
-        if condition is False:
-            return
-        if condition is not True or not most:
-            raise why
-        self.unrolled([None], frame, lambda item: None, run, lambda: self.known_ones(test, frame, run, why, most - 1))
+        """Run a body, whose condition holds now, iteration by iteration while it is known to hold (`while stack:`).
+
+        Raises `why`.
+        """
+
+        def rest() -> None:
+            condition = test()
+            if condition is False:
+                return
+            if condition is not True or not most:
+                raise why
+            self.known_ones(test, frame, run, why, most - 1)
+
+        self.unrolled([None], frame, lambda item: None, run, rest)
 
     def tried(self, run: Callable[[], None]) -> Mismatch | None:
         """Run something, or leave everything as it was and say what did not fit."""
@@ -268,6 +302,9 @@ class Loops(Carrying):
         condition: Any = None
         if header.test is not None:
             test_block, condition = builder.nested(header.test)
+            if at_head.changes() or changed_in_place(test_block):
+                # After the loop there is what its head was given: what the last test did would be lost.
+                raise Changing("a condition that changes something")
 
         def iteration() -> None:
             if header.head is not None:
