@@ -259,6 +259,8 @@ class Builder:
         # row's rule finds in a mask.
         self.constants: dict[Any, Array] = {}
         self.root = self.block
+        # How many stores into arrays that loops change in place have been written.
+        self.overwritten = 0
         self._arrays: Any = None
         # What notes which inputs a tape would follow, in a kernel that is made for that alone (following.py).
         self.follower: Follower | None = None
@@ -715,6 +717,7 @@ class Builder:
     def overwrite(self, x: Lazy, place: Any, value: Any) -> None:
         """Store in an array that a loop carries."""
         assert x.stored is not None
+        self.overwritten += 1
         self.append(ir.Keep(x.stored, raw(place)))
         self.append(ir.Store(x.stored, raw(place), raw(self.of_kind(x.kind, value))))
 

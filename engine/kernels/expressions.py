@@ -17,6 +17,7 @@ from .following import refuse
 from .inputs import EVERY, SOME
 from .ir import BOOL, INT, LIMIT, Unsupported
 from .items import Items
+from .operands import Moment
 from .pairs import Pair
 from .printing import Text, joined, piece
 from .strength import own
@@ -117,7 +118,9 @@ class Expressions(Items):
             left = left.left
         value = self.expression(left, frame)
         for item in reversed(spine):
-            value = self.combine(item.op, item.symbol, value, self.expression(item.right, frame), item.site)
+            moment = Moment(self.builder)
+            right = self.expression(item.right, frame)
+            value = self.combine(item.op, item.symbol, moment.as_then(value), right, item.site)
         return value
 
     def combine(self, op: Operation, symbol: str, x: Any, y: Any, site: Any) -> Any:
@@ -176,7 +179,9 @@ class Expressions(Items):
         x = self.expression(node.left, frame)
         result: Any = True
         for op, symbol, right in zip(node.ops, node.symbols, node.rights):
+            moment = Moment(self.builder)
             y = self.expression(right, frame)
+            x = moment.as_then(x)
             STATE.site = node.site
             if symbol not in ("is", "is not", "in", "not in"):
                 x, y = read(x), read(y)
@@ -349,6 +354,9 @@ class Expressions(Items):
         if not any(map(symbolic, inputs)):
             return self.constant(self.evaluated(lambda: op(*inputs, **(attributes or {}))))
         found = self.builder.apply(op, inputs, attributes)
+        if self.dynamic and found.__class__ in (list, tuple):
+            # In a loop, what they are made of may change in place.
+            found = found.__class__([self.builder.settle(part) for part in found])
         return List(found) if found.__class__ is list else found
 
     def parts(self, name: str, inputs: list[Any], attributes: dict[str, Any]) -> Any:
@@ -428,12 +436,20 @@ class Expressions(Items):
 
     def arguments(self, node: c.Apply | c.Call | c.Method, frame: Frame) -> tuple[list[Any], dict[str, Any]]:
         args: list[Any] = []
+        named: dict[str, Any] = {}
+        moments: list[Moment] = []
         for a in node.args:
             if a.__class__ is c.Spread:
                 args.extend(self.items(self.expression(a.value, frame)))
             else:
                 args.append(self.expression(a, frame))
-        return args, {name: self.expression(value, frame) for name, value in node.keywords}
+            moments += [Moment(self.builder)] * (len(args) - len(moments))
+        for name, value in node.keywords:
+            named[name] = self.expression(value, frame)
+            moments.append(Moment(self.builder))
+        # What comes later is copied first: a copy is put where its moment was.
+        values = [moment.as_then(x) for moment, x in zip(moments, [*args, *named.values()])]
+        return values[: len(args)], dict(zip(named, values[len(args) :]))
 
     def call(self, node: c.Call, frame: Frame) -> Any:
         callee = self.expression(node.function, frame)
@@ -554,7 +570,9 @@ class Expressions(Items):
 
     def method(self, node: c.Method, frame: Frame) -> Any:
         value = self.expression(node.value, frame)
+        moment = Moment(self.builder)
         args, keywords = self.arguments(node, frame)
+        value = moment.as_then(value)
         STATE.site = node.site
         if value.__class__ in (List, dict):
             from .sequences import METHODS as OWN
@@ -656,7 +674,7 @@ class Expressions(Items):
         raise NotImplementedError
 
     def make_function(self, node: c.MakeFunction, frame: Frame) -> Closure:
-        defaults = [UNSET if d is None else self.expression(d, frame) for d in node.code.defaults]
+        defaults = [UNSET if d is None else self.builder.settle(self.expression(d, frame)) for d in node.code.defaults]
         return Closure(node.code, defaults, frame)
 
 

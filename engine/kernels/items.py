@@ -8,6 +8,7 @@ from . import ir
 from .arrays import array_of_list, get, view
 from .build import NUMBERS, Builder, Lazy, Sym
 from .ir import BOOL, INT, Needed, Unsupported, Var
+from .operands import Moment
 from .pairs import Pair, by_parts
 from .printing import Text
 from .values import (
@@ -57,9 +58,10 @@ class Items:
 
     def item(self, node: c.Item, frame: Frame) -> Any:
         value = self.expression(node.value, frame)
+        moment = Moment(self.builder)
         index = self.expression(node.index, frame)
         STATE.site = node.site
-        return self.item_of(value, index)
+        return self.item_of(moment.as_then(value), index)
 
     def item_of(self, value: Any, index: Any) -> Any:
         value = read(value)

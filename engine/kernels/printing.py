@@ -49,8 +49,8 @@ def str_(machine: Specialiser, x: Any = "") -> Any:
 
 
 def piece(x: Any, conversion: str | None = None, spec: str = "") -> Any:
-    """A value as a piece of text."""
-    x = read(x)
+    """A value, as it is now, as a piece of text."""
+    x = at_present(x)
     if x.__class__ is Text and conversion != "r" and not spec:
         return x
     if x.__class__ is str and conversion is None and not spec:
@@ -58,6 +58,21 @@ def piece(x: Any, conversion: str | None = None, spec: str = "") -> Any:
     if x.__class__ is int and conversion is None and not spec:
         return str(x)
     return (x, conversion, spec)
+
+
+def at_present(x: Any) -> Any:
+    """A value that no later statement changes."""
+    x = read(x)
+    if x.__class__ is Lazy:
+        return x.builder.settle(x)
+    if x.__class__ is tuple:
+        return tuple(map(at_present, x))
+    if x.__class__ is not List:
+        return x
+    copy = List([at_present(item) for item in x.items or ()])
+    if x.items is None:
+        copy.items, copy.array, copy.length = None, at_present(x.array), x.length
+    return copy
 
 
 def joined(pieces: Pieces) -> Any:

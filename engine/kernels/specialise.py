@@ -15,6 +15,7 @@ from .build import Builder, Lazy, Sym, pick, raw
 from .following import Follower, Linked
 from .inputs import Complex, Discrete, Known, Single
 from .ir import BOOL, FLOAT, INT, Array, Unsupported, Var
+from .operands import Moment
 from .pairs import Pair
 from .printing import LINES, Printed, Text, Wider
 from .sequences import Sequences
@@ -194,7 +195,8 @@ class Specialiser(Sequences):
     def evaluate(self, node: c.Evaluate, frame: Frame) -> None:
         value = self.expression(node.value, frame)
         if node.result and (value is not None or self.last):
-            frame[RESULT] = value
+            # In a loop, what follows may change it in place.
+            frame[RESULT] = self.builder.settle(value) if self.dynamic else value
 
     def assign(self, node: c.Assign, frame: Frame) -> None:
         value = self.builder.settle(self.expression(node.value, frame))
@@ -227,9 +229,10 @@ class Specialiser(Sequences):
         else:
             assert target.__class__ is c.StoreItem
             container = self.expression(target.container, frame)
+            moment = Moment(self.builder)
             index = self.known_slices(self.expression(target.index, frame), container)
             STATE.site = target.site
-            self.put_item(container, index, value, target.back, frame)
+            self.put_item(moment.as_then(container), index, value, target.back, frame)
 
     def put_item(self, container: Any, index: Any, value: Any, back: c.Target | None, frame: Frame) -> Any:
         """`container[index] = value`; what the container is then."""
@@ -391,14 +394,22 @@ class Specialiser(Sequences):
         result: Any
         if target.__class__ is c.Store:
             old = self.load(c.Load(target.depth, target.slot, target.name, target.site), frame)
-            new = result = self.augmented(node, old, self.expression(node.value, frame))
+            moment = Moment(self.builder)
+            value = self.expression(node.value, frame)
+            old = moment.as_then(old)
+            new = result = self.augmented(node, old, value)
             if new is not old:
                 self.put(target, new, frame)
         elif target.__class__ is c.StoreItem:
             container = self.expression(target.container, frame)
+            moment = Moment(self.builder)
             index = self.known_slices(self.expression(target.index, frame), container)
+            container = moment.as_then(container)
             old = self.item_of(container, index)
-            new = self.augmented(node, old, self.expression(node.value, frame))
+            moment = Moment(self.builder)
+            value = self.expression(node.value, frame)
+            container, old = moment.as_then(container), moment.as_then(old)
+            new = self.augmented(node, old, value)
             # The value of such a statement is that of all that it has changed a part of.
             result = container
             if new is not old:
