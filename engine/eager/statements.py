@@ -20,7 +20,7 @@ from .calls import invoke
 from .element_writes import OWN
 from .expressions import operation
 from .operators import binary, truth
-from .targets import put_element
+from .targets import GONE, put_element, replaced_by
 from .values import UNSET, Context
 
 TYPE_CHECKING = False
@@ -143,6 +143,7 @@ def augment(compiler: Compiler, node: c.Augment) -> Run:
     container = compiler.expression(target.container)
     index = compiler.expression(target.index)
     back = None if target.back is None else compiler.target(target.back)
+    where = replaced_by(target, [target.index, node.value], container)
 
     def run_item(f: list[Any]) -> None:
         x = container(f)
@@ -158,6 +159,8 @@ def augment(compiler: Compiler, node: c.Augment) -> Run:
         if result:
             f[0] = f[1] = None  # where the last statement's value was, this one's will be
         others = getrefcount(x) - OWN
+        if where is not None and where(f) is not x:
+            others = GONE
         updated = put_element(f, x, i, changed, others, back)
         if result:
             f[0] = f[1] = updated

@@ -176,52 +176,58 @@ class Expressions(Items):
         return node.op.scalar(x) if x.__class__ in (int, bool) else node.op(x)  # type: ignore[misc]
 
     def comparison(self, node: c.Comparison, frame: Frame) -> Any:
-        x = self.expression(node.left, frame)
+        return self.linked(node, 0, self.expression(node.left, frame), frame)
+
+    def linked(self, node: c.Comparison, first: int, x: Any, frame: Frame) -> Any:
+        """A chain of comparisons from its link `first` on, whose left operand is `x`.
+
+        What stands behind a link that fails is not evaluated, unless nobody could tell.
+        """
         result: Any = True
-        for op, symbol, right in zip(node.ops, node.symbols, node.rights):
+        for k, right in enumerate(node.rights[first:], first):
+            if result.__class__ is Sym and not harmless(right):
+                return self.choice(result, lambda k=k, x=x: self.linked(node, k, x, frame), lambda: False)  # type: ignore[misc]
             moment = Moment(self.builder)
             y = self.expression(right, frame)
-            x = moment.as_then(x)
             STATE.site = node.site
-            if symbol not in ("is", "is not", "in", "not in"):
-                x, y = read(x), read(y)
-            if symbol in ("in", "not in") and not statically(x, y):
-                from .choosing import contains
-
-                link: Any = contains(self, read(y), read(x))
-                result = self.both(result, link if symbol == "in" else self.inverse(link))
-                x = y
-                continue
-            if symbol in ("==", "!=") and Letter in (x.__class__, y.__class__):
-                from .choosing import same_letter
-
-                link = same_letter(self, x, y)
-                result = self.both(result, link if symbol == "==" else self.inverse(link))
-                x = y
-                continue
-            if symbol not in ("is", "is not", "in", "not in") and Lazy in (x.__class__, y.__class__):
-                x, y = plain(x), plain(y)
-            if x.__class__ in SYMBOLS or y.__class__ in SYMBOLS:
-                if symbol in ("is", "is not", "==", "!=") and (x is None or y is None):
-                    link = symbol in ("is not", "!=")
-                elif op is None or any(v.__class__ not in (*SYMBOLS, *NUMBERS, complex) for v in (x, y)):
-                    raise Unsupported(f"'{symbol}' on these values")
-                else:
-                    link = self.linked(len(node.ops), op, x, y)
-            else:
-                from .static import compare_static
-
-                link = compare_static(op, symbol, x, y)
-            result = self.both(result, link)
+            link = self.compared(node, k, moment.as_then(x), y)
+            if result is True and k + 1 == len(node.rights):
+                return link
+            result = self.both(result, self.truth(link))
+            if result is False:
+                return False
             x = y
         return result
 
-    def linked(self, count: int, op: Operation, x: Any, y: Any) -> Any:
-        """One of `count` comparisons in a chain."""
+    def compared(self, node: c.Comparison, k: int, x: Any, y: Any) -> Any:
+        """The link `k` of a chain of comparisons."""
+        op, symbol = node.ops[k], node.symbols[k]
+        if symbol in ("in", "not in") and not statically(x, y):
+            from .choosing import contains
+
+            found = contains(self, read(y), read(x))
+            return found if symbol == "in" else self.inverse(found)
+        if symbol not in ("is", "is not", "in", "not in"):
+            x, y = read(x), read(y)
+            if symbol in ("==", "!=") and Letter in (x.__class__, y.__class__):
+                from .choosing import same_letter
+
+                found = same_letter(self, x, y)
+                return found if symbol == "==" else self.inverse(found)
+            if Lazy in (x.__class__, y.__class__):
+                x, y = plain(x), plain(y)
+        if x.__class__ not in SYMBOLS and y.__class__ not in SYMBOLS:
+            from .static import compare_static
+
+            return compare_static(op, symbol, x, y)
+        if symbol in ("is", "is not", "==", "!=") and (x is None or y is None):
+            return symbol in ("is not", "!=")
+        if op is None or any(v.__class__ not in (*SYMBOLS, *NUMBERS, complex) for v in (x, y)):
+            raise Unsupported(f"'{symbol}' on these values")
         follower = self.builder.follower
         if follower is None:
             return self.builder.apply(op, (x, y), None)
-        outer, follower.links = follower.links, count
+        outer, follower.links = follower.links, len(node.ops)
         found = self.builder.apply(op, (x, y), None)
         follower.links = outer
         return found
@@ -683,6 +689,19 @@ def statically(x: Any, container: Any) -> bool:
     return not (x.__class__ in (Letter, Text) or symbolic(x) or symbolic(container)) and (
         container.__class__ is not Range or container.known
     )
+
+
+def harmless(node: Any) -> bool:
+    """Whether an expression can be evaluated where the program does not: it changes nothing and does not fail."""
+    cls = node.__class__
+    if cls is c.Operator:
+        return node.symbol in "+-*" and harmless(node.left) and harmless(node.right)
+    if cls is c.Prefix:
+        return harmless(node.operand)
+    if cls is c.Call:
+        named = node.function.__class__ is c.Intrinsic and node.function.name == "len" and not node.keywords
+        return named and all(map(harmless, node.args))
+    return cls is c.Literal or cls is c.Load
 
 
 def known_values(xs: list[Any]) -> list[Any] | None:

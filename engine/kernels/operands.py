@@ -47,10 +47,12 @@ class Moment:
         builder, block = self.builder, self.block
         # What has been computed since then is not known there.
         since, builder.memos[-1] = builder.memos[-1], {}
+        made: list[Lazy] = []
         try:
-            statements, found = builder.nested(lambda: builder.materialised(x))
+            statements, _ = builder.nested(lambda: made.append(builder.materialised(x)))
         finally:
             builder.memos[-1] = since
+        found = made[0]
         found.interval, found.strong = x.interval, x.strong
         place = self.position()
         block[place:place] = statements

@@ -9,6 +9,7 @@ from __future__ import annotations
 from ..core.state import STATE
 from ..core.tensor import OPERATORS
 from ..program import core as c
+from ..program.effects import may_change
 from . import ir
 from .arrays import get, lazy, rows_of_list, view, wrapped
 from .build import Builder, Lazy, Sym, pick, raw
@@ -398,7 +399,7 @@ class Specialiser(Sequences):
             value = self.expression(node.value, frame)
             old = moment.as_then(old)
             new = result = self.augmented(node, old, value)
-            if new is not old:
+            if new is not old or may_change(node.value):
                 self.put(target, new, frame)
         elif target.__class__ is c.StoreItem:
             container = self.expression(target.container, frame)
@@ -412,7 +413,7 @@ class Specialiser(Sequences):
             new = self.augmented(node, old, value)
             # The value of such a statement is that of all that it has changed a part of.
             result = container
-            if new is not old:
+            if new is not old or may_change(node.value):
                 result = self.put_item(container, index, new, target.back, frame)
         else:
             raise Unsupported("an augmented assignment of this kind")

@@ -83,8 +83,15 @@ class Variable:
         finally:
             RECORDERS[:] = saved
 
+    def assign_part(self, index: Any, value: Any) -> Variable:
+        """Assign what an index selects."""
+        value = as_operand(value)
+        assignment_breaks(value)
+        return self.replace(lambda old: OPERATORS["index_update"].call((old, _still(value), index), None))
+
     def get_item(self, index: Any) -> VariableSlice:
-        return VariableSlice(self, static_index(index))
+        index = static_index(index)
+        return VariableSlice(self, index, get_item(self.read_value(), index))
 
     def set_item(self, index: Any, value: Any) -> Any:
         raise failure(
@@ -116,10 +123,10 @@ class Variable:
         """Rows `indices` replaced; `indices` may be IndexedSlices-like (values, indices)."""
         if updates is None and indices.__class__ in (list, tuple) and len(indices) == 2:
             updates, indices = indices
-        return VariableSlice(self, _rows(indices)).method_assign(updates)
+        return self.assign_part(_rows(indices), updates)
 
     def method_scatter_nd_update(self, indices: Any, updates: Any) -> Variable:
-        return VariableSlice(self, _points(self, indices)).method_assign(updates)
+        return self.assign_part(_points(self, indices), updates)
 
     def method_scatter_nd_add(self, indices: Any, updates: Any) -> Variable:
         return self._scatter("add", _points(self, indices), updates)
@@ -156,17 +163,18 @@ class Variable:
 
 
 class VariableSlice:
-    """`v[i]`: reads as a tensor, and can be assigned."""
+    """`v[i]`: reads as the tensor that it was when it was taken, and can be assigned."""
 
-    __slots__ = ("index", "variable")
+    __slots__ = ("index", "value", "variable")
     description = "part of a Variable"
 
-    def __init__(self, variable: Variable, index: Any) -> None:
+    def __init__(self, variable: Variable, index: Any, value: Any) -> None:
         self.variable = variable
         self.index = index
+        self.value = value
 
     def read_value(self) -> Any:
-        return get_item(self.variable.read_value(), self.index)
+        return self.value
 
     def get_item(self, index: Any) -> Any:
         return get_item(self.read_value(), index)
@@ -178,9 +186,7 @@ class VariableSlice:
         return iterate(self.read_value())
 
     def method_assign(self, value: Any) -> Variable:
-        value = as_operand(value)
-        assignment_breaks(value)
-        return self.variable.replace(lambda old: OPERATORS["index_update"].call((old, _still(value), self.index), None))
+        return self.variable.assign_part(self.index, value)
 
     def method_assign_add(self, delta: Any) -> Variable:
         return self.method_assign(OPERATORS["add"](self.peek(), _still(delta)))

@@ -159,3 +159,42 @@ def test_nobody_sees_that_writes_are_in_place(first: int, monkeypatch: pytest.Mo
                 )
         # Cotangents of one element are added up in another order.
         assert found[0] == pytest.approx(found[1], rel=1e-13), text
+
+
+# A function that puts another tensor into the variable while a write into the old one is under way.
+REPLACED = """t = zeros(2)
+t[0] = x
+def g():
+    global t
+    t[0] = 7.0
+    return 1.0
+def h():
+    global t
+    t = t * 2
+    return 1.0
+{}
+sum(t) * t[0]"""
+
+
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+@pytest.mark.parametrize(
+    ("statement", "value", "slope"),
+    [
+        # x = 1.5: the write is into [x, 0], whatever g and h have put there meanwhile.
+        ("t[1] += g()", 1.5 * 2.5, 4.0), ("t[1] += h()", 1.5 * 2.5, 4.0), ("t[int(g())] += 1.0", 1.5 * 2.5, 4.0),
+        ("t[int(h())] = 1.0", 1.5 * 2.5, 4.0), ("t[0] *= g()", 1.5 * 1.5, 3.0), ("t[0] += h()", 2.5 * 2.5, 5.0),
+        ("t[int(g())] = t[0]", 3.0 * 1.5, 6.0), ("for k in range(3):\n    t[1] += g()", 1.5 * 4.5, 6.0),
+        # What is assigned comes first.
+        ("t[1] = g()", 8.0 * 7.0, 0.0), ("t[1] = h()", 4.0 * 3.0, 14.0),
+    ],
+)  # fmt: skip
+def test_a_tensor_that_was_replaced_does_not_change_in_place(
+    engine: str, statement: str, value: float, slope: float
+) -> None:
+    program = adiff.program(REPLACED.format(statement))
+    for command in ("value", "grad", "hessian"):
+        found = program.evaluate(command, {"x": 1.5}, engine=engine)
+        assert (found.engine, found.value) == (engine, pytest.approx(value)), command
+    assert program.evaluate("grad", {"x": 1.5}, engine=engine).gradients["x"] == pytest.approx(slope)
+    moved = program.evaluate("jvp", {"x": 1.5}, engine=engine, tangent={"x": 1.0})
+    assert (moved.value, moved.tangent) == (pytest.approx(value), pytest.approx(slope))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import adiff
 import pytest
 
 if TYPE_CHECKING:
@@ -140,3 +141,22 @@ def test_a_dict_of_variables(run: Runner) -> None:
     )
     # y = [7.5, 9.5], dloss/dy = y, dw = x^T y, db = y
     assert run(text) == {"w": [[7.5, 9.5], [15.0, 19.0]], "b": [7.5, 9.5]}
+
+
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+@pytest.mark.parametrize(
+    ("statements", "value"),
+    [
+        ("t = v[0]\nv.assign(v * 2)\nt * x", 1.5), ("l = [v[0]]\nv.assign(v * 2)\nl[0] * x", 1.5),
+        ("t = v[0:2]\nv.assign(v * 2)\nt[1] * x", 3.0), ("t = v[0]\nv[0].assign(5.0)\nt * x + v[0]", 6.5),
+        ("s = 0.0\nfor k in range(3):\n    t = v[0]\n    v.assign(v * 2)\n    s = s + t * x\ns", 10.5),
+    ],
+)  # fmt: skip
+def test_a_part_of_a_variable_is_what_it_was(engine: str, statements: str, value: float) -> None:
+    program = adiff.program(f"v = Variable([1.0, 2.0])\n{statements}")
+    assert program.evaluate("value", {"x": 1.5}, engine=engine).value == value
+
+
+def test_a_part_that_was_read_before_a_tape_is_a_constant_of_it(run: Runner) -> None:
+    text = "v = Variable([1.0, 2.0])\nu = v[0]\nwith GradientTape() as t:\n    y = u * v[1] + v[1]\nt.gradient(y, v)"
+    assert run(text) == [0.0, 2.0]
