@@ -8,6 +8,7 @@ control, loops, carried, heap                branches and loops: what they chang
 selected, data_shaped                        parts of tensors whose length data decides; nonzero, unique and their kin
 sequences, recursion, hoist                  lists and what can be gone through; recursion as a loop over frames
 choosing                                     choices among items by data: membership, keys, order, letters
+operands                                     what was evaluated before something changed in place
 pairs, complex_rows                          complex numbers, as pairs of real ones
 strength                                     integers with a dtype of their own, which meet no floats
 widths                                       kernels that compute in float32, and what is float64 in them all the same
