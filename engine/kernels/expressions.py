@@ -176,9 +176,9 @@ class Expressions(Items):
         return node.op.scalar(x) if x.__class__ in (int, bool) else node.op(x)  # type: ignore[misc]
 
     def comparison(self, node: c.Comparison, frame: Frame) -> Any:
-        return self.linked(node, 0, self.expression(node.left, frame), frame)
+        return self.chained(node, 0, self.expression(node.left, frame), frame)
 
-    def linked(self, node: c.Comparison, first: int, x: Any, frame: Frame) -> Any:
+    def chained(self, node: c.Comparison, first: int, x: Any, frame: Frame) -> Any:
         """A chain of comparisons from its link `first` on, whose left operand is `x`.
 
         What stands behind a link that fails is not evaluated, unless nobody could tell.
@@ -186,7 +186,7 @@ class Expressions(Items):
         result: Any = True
         for k, right in enumerate(node.rights[first:], first):
             if result.__class__ is Sym and not harmless(right):
-                return self.choice(result, lambda k=k, x=x: self.linked(node, k, x, frame), lambda: False)  # type: ignore[misc]
+                return self.choice(result, lambda k=k, x=x: self.chained(node, k, x, frame), lambda: False)  # type: ignore[misc]
             moment = Moment(self.builder)
             y = self.expression(right, frame)
             STATE.site = node.site
@@ -224,10 +224,14 @@ class Expressions(Items):
             return symbol in ("is not", "!=")
         if op is None or any(v.__class__ not in (*SYMBOLS, *NUMBERS, complex) for v in (x, y)):
             raise Unsupported(f"'{symbol}' on these values")
+        return self.linked(len(node.ops), op, x, y)
+
+    def linked(self, count: int, op: Operation, x: Any, y: Any) -> Any:
+        """One of `count` comparisons in a chain."""
         follower = self.builder.follower
         if follower is None:
             return self.builder.apply(op, (x, y), None)
-        outer, follower.links = follower.links, len(node.ops)
+        outer, follower.links = follower.links, count
         found = self.builder.apply(op, (x, y), None)
         follower.links = outer
         return found
