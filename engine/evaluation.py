@@ -20,6 +20,8 @@ from .plain import bind, to_plain, type_of
 from .program.names import did_you_mean
 from .program.vocabulary import bare
 
+# What is noticed while derivatives are found, in an order that depends on how they are.
+BY_PLACE = "N05"
 # Seconds that nobody minds for knowing where a nan began.
 MOMENT = 1.0
 
@@ -198,7 +200,7 @@ class Evaluation:
             if found is not None:
                 outcome.types[name] = found
         self.explain_non_finite(command)
-        outcome.notices = [Notice(n.code, n.message, span_of(n.site)) for n in STATE.notices]
+        outcome.notices = in_order([Notice(n.code, n.message, span_of(n.site)) for n in STATE.notices])
         return outcome
 
     def keep_value(self, value: Any) -> None:
@@ -340,6 +342,18 @@ class Evaluation:
 
         self.body = self.program.compiled(STATE.weak_float.bits == 64, False)
         find_origin(self, derivative=command not in ("value", "run"))
+
+
+def in_order(notices: list[Notice]) -> list[Notice]:
+    """Notices by their place in the program, whichever came first; those without a place, and where a nan began, come
+    after them."""
+
+    def place(notice: Notice) -> tuple[int, int, str]:
+        if notice.code[:3] != BY_PLACE or notice.span is None:
+            return 1, 0, ""
+        return 0, notice.span.start, notice.code
+
+    return sorted(notices, key=place)
 
 
 def all_finite(value: Any) -> bool:

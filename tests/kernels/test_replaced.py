@@ -140,3 +140,17 @@ def test_the_power_0_has_no_slope_anywhere(x: Any, engine: str) -> None:
 def test_second_derivatives_at_ties_are_those_of_the_tape(text: str, command: str) -> None:
     options = {"vector": {"v": np.array([1.0, -0.5, 2.0])}} if command == "hvp" else {}
     agree(text, {"v": np.array([1.0, 0.0, 0.0])}, None, command, 1e-12, **options)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["sum(v) % 0.0 * abs(x)", "s = 0.0\nfor i in range(3):\n    s = s + abs(x - i) + sqrt(abs(i - 1.0 + x * 0.0))\ns"],
+)
+def test_notices_come_in_the_order_of_the_program(text: str) -> None:
+    program = adiff.program(text)
+    at = {name: {"v": np.array([1.0, 2.0]), "x": 0.0}[name] for name in program.inputs}
+    tape, kernel = (program.evaluate("grad", at, engine=engine) for engine in ("tape", "kernel"))
+    found = [[(n.code, n.message, n.span and n.span.start) for n in outcome.notices] for outcome in (tape, kernel)]
+    assert found[0] == found[1]
+    places = [start for code, _, start in found[0] if code < "N06"]
+    assert places == sorted(places)
