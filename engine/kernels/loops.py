@@ -99,9 +99,10 @@ class Loops(Carrying):
             if each.length.__class__ is int and (not each.loopable or each.length <= 1):
                 if each.length > MAX_UNROLL:
                     raise Unsupported("a long loop over a list")
-                self.unrolled([each.item(i) for i in range(each.length)], frame, receive, run)
+                self.one_by_one(each, 0, frame, receive, run)
             else:
                 self.counted(Range(0, each.length, 1), frame, lambda i: receive(each.item(i)), run, changing)
+                each.unchanged()
         self.leave(frame, orelse)
 
     def leave(self, frame: Frame, orelse: list[c.Stmt] | None) -> None:
@@ -116,6 +117,22 @@ class Loops(Carrying):
             elif stopped is not True:
                 self.guarded(stopped, frame, lambda: self.block(orelse, frame))
         frame[BREAK] = False
+
+    def one_by_one(
+        self, each: Each, k: int, frame: Frame, receive: Callable[[Any], None], run: Callable[[], None]
+    ) -> None:
+        """A loop item by item from position `k` on, while there are any."""
+        while k < each.present():
+            frame[CONTINUE] = False
+            receive(each.item(k))
+            run()
+            frame[CONTINUE] = False
+            stopped = self.stopped(frame)
+            k += 1
+            if stopped is not False:
+                if stopped is not True and k < each.present():
+                    self.guarded(stopped, frame, lambda k=k: self.one_by_one(each, k, frame, receive, run))  # type: ignore[misc]
+                return
 
     def unrolled(
         self, items: list[Any], frame: Frame, receive: Callable[[Any], None], run: Callable[[], None],

@@ -7,6 +7,7 @@ from ..ops.registry import NAMES
 from ..program import core as c
 from .arrays import get, rows_of_list
 from .build import NUMBERS, Lazy, Sym
+from .heap import same
 from .ir import FLOAT, Needed, Unsupported, Var
 from .loops import Loops
 from .printing import Text
@@ -116,7 +117,14 @@ class Sequences(Loops):
         value = read(value)
         cls = value.__class__
         if cls is Each:
-            return value  # type: ignore[no-any-return]
+            if value.once and (value.taken or value.depth != self.dynamic):
+                raise Unsupported("an iterator that is gone through again")
+            value.taken = True
+            return (
+                Each(value.length, value.item, value.loopable, value.sources, along=value.along)
+                if value.once
+                else value
+            )
         if cls is Range:
             return Each(self.range_length(value), lambda i: self.range_item(value, i), True)
         if cls is Lazy:
@@ -129,15 +137,13 @@ class Sequences(Loops):
 
             rows, count = compacted(self.builder, value)
             return Each(count, lambda i: get(self.builder, rows, i), True)
-        if cls is List and value.items is None:
-            array = self.builder.settle(value.array)
-            return Each(value.length, lambda i: get(self.builder, array, i), True)
-        if cls is List or cls is tuple:
-            items = list(value.items if cls is List else value)
-            if len(items) > MAX_UNROLL and all(x.__class__ in (*NUMBERS, Sym, Lazy) for x in items):
-                array = rows_of_list(self.builder, plain(List(items)))
-                return Each(len(items), lambda i: get(self.builder, array, i), True)
-            return Each(len(items), lambda i: items[i], False)
+        if cls is List:
+            return self.items_of(value)
+        if cls is tuple:
+            if len(value) > MAX_UNROLL and all(x.__class__ in (*NUMBERS, Sym, Lazy) for x in value):
+                array = rows_of_list(self.builder, plain(List(list(value))))
+                return Each(len(value), lambda i: get(self.builder, array, i), True)
+            return Each(len(value), lambda i: value[i], False)
         if cls is dict or cls is str:
             keys = list(value)
             if cls is str and len(keys) > MAX_UNROLL:
@@ -146,6 +152,26 @@ class Sequences(Loops):
                 return Each(len(keys), lambda i: keys[i] if i.__class__ is int else letter_of(self, value, i), True)
             return Each(len(keys), lambda i: keys[i], False)
         raise Unsupported("a value that is no list")
+
+    def items_of(self, x: List) -> Each:
+        """The items of a list, each as it is when it is asked for: what goes through them may change them."""
+        builder = self.builder
+        start = None if x.items is None else tuple(x.items)
+        loopable = start is None or (
+            len(start) > MAX_UNROLL and all(item.__class__ in (*NUMBERS, Sym, Lazy) for item in start)
+        )
+        rows = rows_of_list(builder, plain(x)) if loopable and start is not None else None
+
+        def item(i: Any) -> Any:
+            if x.items is None:
+                return builder.settle(get(builder, x.array, i))
+            if i.__class__ is int:
+                return builder.settle(x.items[i])
+            if rows is not None and start is not None and same(tuple(x.items), start):
+                return get(builder, rows, i)
+            return get(builder, rows_of_list(builder, plain(x)), i)
+
+        return Each(x.length, item, loopable, (x,), along=x)
 
     def range_length(self, value: Range) -> Any:
         if value.known:
@@ -211,8 +237,10 @@ class Sequences(Loops):
             received[:] = [item]
 
         if each.length.__class__ is int and each.length <= MAX_UNROLL:
-            for i in range(each.length):
+            i = 0
+            while i < each.present():
                 visit(each.item(i))
+                i += 1
         else:
             self.go_through(each, frame, receive, lambda: visit(received[0]), set())
 

@@ -11,7 +11,7 @@ from .customs import custom_gradient
 from .functional import FUNCTIONALS
 from .ir import FLOAT, INT, Unsupported
 from .pairs import Pair
-from .printing import Text, print_, str_
+from .printing import Text, at_present, print_, str_
 from .selected import length
 from .specialise import Specialiser
 from .strength import bare
@@ -185,12 +185,18 @@ STEPS = {"any": joining(True), "all": joining(False)}
 def zip_(machine: Specialiser, *xs: Any) -> Each:
     parts = [machine.each_of(x) for x in xs]
     length = machine.shortest([each.length for each in parts]) if parts else 0
-    return Each(length, lambda i: tuple(each.item(i) for each in parts), all(each.loopable for each in parts))
+    return Each(
+        length, lambda i: tuple(each.item(i) for each in parts), all(each.loopable for each in parts),
+        tuple(x for each in parts for x in each.sources), machine.dynamic,
+    )  # fmt: skip
 
 
 def enumerate_(machine: Specialiser, x: Any, start: Any = 0) -> Each:
     each = machine.each_of(x)
-    return Each(each.length, lambda i: (machine.builder.integer("add", i, start), each.item(i)), each.loopable)
+    return Each(
+        each.length, lambda i: (machine.builder.integer("add", i, start), each.item(i)), each.loopable, each.sources,
+        machine.dynamic, each.along,
+    )  # fmt: skip
 
 
 def list_(machine: Specialiser, x: Any = ()) -> List:
@@ -296,7 +302,7 @@ def divmod_(machine: Specialiser, a: Any, b: Any) -> tuple[Any, Any]:
 
 
 def reversed_(machine: Specialiser, x: Any) -> Each:
-    each = machine.each_of(x)
+    each = machine.each_of(at_present(x))
     last = machine.longer(each.length, -1)
     return Each(each.length, lambda i: each.item(machine.builder.integer("subtract", last, i)), each.loopable)
 

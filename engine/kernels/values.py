@@ -128,15 +128,50 @@ class Recorder:
 class Each:
     """Something to go through: the item at each position, of which there are `length`.
 
-    `loopable` says that a position that is a symbol will do.
+    `loopable` says that a position that is a symbol will do. `lists` are the program's lists that are gone through: items
+    are theirs at the time they are asked for, and as many as the one has `along` which it goes. An iterator (what `zip` and
+    its kin give) can be gone through `once`, where `depth` blocks around may run any number of times.
     """
 
-    __slots__ = ("item", "length", "loopable")
+    __slots__ = ("along", "depth", "item", "length", "lists", "loopable", "once", "taken")
 
-    def __init__(self, length: Any, item: Callable[[Any], Any], loopable: bool) -> None:
+    def __init__(
+        self, length: Any, item: Callable[[Any], Any], loopable: bool, lists: tuple[List, ...] = (),
+        depth: int | None = None, along: List | None = None,
+    ) -> None:  # fmt: skip
         self.length = length
         self.item = item
         self.loopable = loopable
+        # With their lengths.
+        self.lists = tuple((x, x.length) for x in lists)
+        self.along = along
+        self.once = depth is not None
+        self.depth = depth
+        self.taken = False
+
+    @property
+    def sources(self) -> tuple[List, ...]:
+        return tuple(x for x, _ in self.lists)
+
+    def present(self) -> int:
+        """How many items there are now, of a number that is known."""
+        if all(same_length(x.length, n) for x, n in self.lists):
+            return self.length  # type: ignore[no-any-return]
+        if self.along is None or self.along.length.__class__ is not int:
+            raise Unsupported("a list whose length changes while it is gone through")
+        length: int = self.along.length
+        if length > MAX_UNROLL:
+            raise Unsupported("a list that grows while it is gone through")
+        return length
+
+    def unchanged(self) -> None:
+        """Check that the lists are as long as they were: raises Unsupported."""
+        if not all(same_length(x.length, n) for x, n in self.lists):
+            raise Unsupported("a list whose length changes while it is gone through")
+
+
+def same_length(a: Any, b: Any) -> bool:
+    return a is b or (a.__class__ is int and b.__class__ is int and a == b)
 
 
 class Mismatch(Unsupported):
