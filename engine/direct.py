@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .api import Program
     from .kernels.readings import Reading
 
-ARRAY, WHOLES, NUMBER, WHOLE, FIXED = "array", "array of integers", "number", "whole", "fixed"
+ARRAY, WHOLES, NUMBER, FLOATING, WHOLE, FIXED = "array", "array of integers", "number", "float", "whole", "fixed"
 # Options under which every evaluation must be looked at as a whole.
 DECIDED_EACH_TIME = frozenset(("max_steps", "max_memory", "timeout", "dtype", "write"))
 # The options that are values by name, as inputs are, and the one that is a value like the result.
@@ -123,8 +123,10 @@ class Direct:
             if value.dtype == self.dtypes[ARRAY]:
                 return ARRAY, value.shape
             return (WHOLES, value.shape) if value.dtype == self.dtypes[WHOLES] and not differentiated else None
-        if cls is float or (cls is int and differentiated):
-            return NUMBER, None
+        if differentiated and (cls is float or cls is int):
+            return NUMBER, None  # an integer that is differentiated is a float
+        if cls is float:
+            return FLOATING, None
         if cls is int:
             return WHOLE, None
         return (FIXED, value) if cls is bool or cls is str else None
@@ -172,6 +174,10 @@ class Direct:
             elif kind == FIXED:
                 if cls is not detail.__class__ or value != detail:
                     return None
+            elif kind == FLOATING:
+                if cls is not float:
+                    return None
+                found.append(value)
             elif (cls is float or cls is int) if kind == NUMBER else cls is int:
                 if abs(value) > 2**53 and cls is int:  # type: ignore[arg-type]
                     return None

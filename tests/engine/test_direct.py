@@ -185,3 +185,28 @@ def test_points_of_two_kinds_in_turn() -> None:
     for k in range(9):
         x = np.arange(1.0, 4.0 + k % 2)
         np.testing.assert_array_equal(program.hessian({"x": x}, engine="kernel")["x"]["x"], np.diag(6 * x))
+
+
+OF_INTEGERS = ["x*x % 10", "x // 2", "x*2", "x**2", "2**x", "-x", "x % 3", "abs(x)", "(x*x*x) // 7", "x*x % 10 > 8.5"]
+
+
+@pytest.mark.parametrize("text", OF_INTEGERS)
+@pytest.mark.parametrize("last", [5, 0, 94906267])
+def test_an_integer_after_floats_is_an_integer(text: str, last: int) -> None:
+    if text == "2**x" and last > 1000:
+        return  # an error of its own
+    fresh = adiff.program(text).evaluate("value", {"x": last}, engine="tape")
+    program = adiff.program(text)
+    for x in (3.0, 5.0, 6.5, last):
+        found = program.evaluate("value", {"x": x}, engine="kernel")
+    assert (repr(found.value), found.types) == (repr(fresh.value), fresh.types)
+
+
+def test_an_integer_after_floats_beside_what_is_differentiated() -> None:
+    text = "y*(x*x % 10)"
+    program = adiff.program(text)
+    repeated = program.repeated("grad", {"x": 3.0, "y": 1.5}, ["y"], engine="kernel")
+    for x in (3.0, 5.0, 94906267):
+        found = [program.evaluate("grad", {"x": x, "y": 1.5}, ["y"], engine="kernel"), repeated({"x": x, "y": 1.5})]
+    for outcome in found:
+        assert (outcome.value, outcome.gradients) == (13.5, {"y": 9.0})
