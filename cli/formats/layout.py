@@ -52,17 +52,25 @@ def cell_text(value: Any, precision: int | None, width: int, marks: Marks) -> st
     if not shape or 0 in shape or isinstance(value, str | dict):
         return value_text(value, precision)
     single = is_array(value) and is_float32(value)
-    content = value.tolist() if is_array(value) else value
     digits = precision or TENSOR_DIGITS
+    # More entries than these do not fit, however short they are.
+    most = LINES * max(width, 1)
+
+    def texts(row: Any) -> list[str]:
+        return [entry_text(item, digits, single, marks) for item in listed(row[:most])]
+
     if len(shape) == 1:
-        return row_text([entry_text(item, digits, single, marks) for item in content], width, marks)
+        return row_text(texts(value), shape[0], width, marks)
     if len(shape) == 2:
-        rows = [[entry_text(item, digits, single, marks) for item in row] for row in content[:ROWS]]
-        return matrix_text(rows, len(content), width, marks)
+        return matrix_text([texts(row) for row in value[:ROWS]], shape, width, marks)
     slices = [cell_text(item, precision, width - 2, marks) for item in value[:SLICES]]
-    if len(content) > SLICES:
-        slices.append(f"{marks.ellipsis} {len(content) - SLICES} more of shape {marks.times.join(map(str, shape[1:]))}")
+    if shape[0] > SLICES:
+        slices.append(f"{marks.ellipsis} {shape[0] - SLICES} more of shape {marks.times.join(map(str, shape[1:]))}")
     return "\n\n".join(slices)
+
+
+def listed(value: Any) -> Any:
+    return value.tolist() if is_array(value) else value
 
 
 def entry_text(value: Any, digits: int, single: bool, marks: Marks) -> str:
@@ -77,32 +85,35 @@ def entry_text(value: Any, digits: int, single: bool, marks: Marks) -> str:
     return rounded
 
 
-def row_text(entries: Sequence[str], width: int, marks: Marks) -> str:
-    """`[1.0, 2.0, 3.0]` on a few lines of `width` columns, or as much as fits on one: `[1.0, 2.0, … 988 more]`."""
+def row_text(entries: Sequence[str], count: int, width: int, marks: Marks) -> str:
+    """`[1.0, 2.0, 3.0]` on a few lines of `width` columns, or as much as fits on one: `[1.0, 2.0, … 988 more]`.
+
+    `entries` are the first of `count`, and as many as could fit.
+    """
     lines = ["["]
     for index, entry in enumerate(entries):
-        piece = entry + ("]" if index == len(entries) - 1 else ", ")
+        piece = entry + ("]" if index == count - 1 else ", ")
         if len(lines[-1]) + len(piece.rstrip()) > width and len(lines[-1]) > 1:
             lines.append(" ")
         lines[-1] += piece
-    if len(lines) <= LINES:
+    if len(lines) <= LINES and len(entries) == count:
         return "\n".join(line.rstrip() for line in lines)
     kept = lines[0].count(",")
-    while kept > 1 and len(shortened(entries, kept, marks)) > width:
+    while kept > 1 and len(shortened(entries, kept, count, marks)) > width:
         kept -= 1
-    return shortened(entries, kept, marks)
+    return shortened(entries, kept, count, marks)
 
 
-def shortened(entries: Sequence[str], kept: int, marks: Marks) -> str:
+def shortened(entries: Sequence[str], kept: int, count: int, marks: Marks) -> str:
     """The first `kept` entries and the number of the others."""
-    return "[" + ", ".join(entries[:kept]) + f", {marks.ellipsis} {len(entries) - kept} more]"
+    return "[" + ", ".join(entries[:kept]) + f", {marks.ellipsis} {count - kept} more]"
 
 
-def matrix_text(rows: list[list[str]], count: int, width: int, marks: Marks) -> str:
-    """Rows of a matrix under each other with aligned columns; `count` is the number of all its rows."""
-    columns = len(rows[0])
-    widths = [max(len(row[column]) for row in rows) for column in range(columns)]
-    kept = columns
+def matrix_text(rows: list[list[str]], shape: tuple[int, ...], width: int, marks: Marks) -> str:
+    """Rows of a matrix under each other with aligned columns: the first of a matrix of a shape, as far as could fit."""
+    count, columns = shape
+    kept = len(rows[0])
+    widths = [max(len(row[column]) for row in rows) for column in range(kept)]
     while kept > 1 and sum(widths[:kept]) + 2 * kept + (kept < columns) * (len(str(columns)) + 8) > width:
         kept -= 1
     tail = f"  {marks.ellipsis} {columns - kept} more" if kept < columns else ""

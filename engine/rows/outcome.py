@@ -61,6 +61,12 @@ class RowsOutcome:
         self.one_by_one: dict[str, int] = {}
         self.timings: dict[str, float] = {}
 
+    def __repr__(self) -> str:
+        shown = f"value={self.value!r}, engine={self.engine!r}"
+        if self.errors:
+            shown += f", errors in {len(self.errors)} rows"
+        return f"RowsOutcome({shown})"
+
 
 class Gathered:
     """One column of results, put together from pieces that come in any order."""

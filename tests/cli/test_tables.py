@@ -6,7 +6,9 @@ import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from adiff.cli.formats.layout import Marks, aligned, cell_text
 
@@ -283,3 +285,25 @@ def test_a_matrix_that_would_be_cut_is_turned(terminal: Terminal) -> None:
 def test_a_turned_tape_has_its_sources_whole(terminal: Terminal) -> None:
     shown = bare(terminal("tape", "log(x*y) + sin(x)*exp(y)", "--at", "x=2,y=3", columns=60))
     assert re.search(r"source +log\(x\*y\) \+ sin\(x\)\*exp\(y\)$", shown, re.MULTILINE)
+
+
+class Read(list[float]):
+    """A list that counts how much of it is asked for."""
+
+    asked = 0
+
+    def __getitem__(self, key: Any) -> Any:
+        found = super().__getitem__(key)
+        Read.asked += len(found) if isinstance(key, slice) else 1
+        return found
+
+
+def test_a_long_vector_is_read_as_far_as_it_is_shown() -> None:
+    long = np.arange(10**6) / 7
+    assert cell_text(long, None, 40, Marks(False)) == "[0.0, 0.14285714, … 999998 more]"
+    assert cell_text(long[:3], None, 40, Marks(False)) == "[0.0, 0.14285714, 0.28571429]"
+    assert cell_text(long.reshape(10, 10**5), None, 40, Marks(False)).startswith(
+        "[      0.0  0.14285714  … 99998 more]\n"
+    )
+    cell_text(Read([0.5] * 10_000), None, 40, Marks(False))
+    assert 0 < Read.asked < 200

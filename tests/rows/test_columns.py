@@ -299,3 +299,10 @@ def test_misuse(columns: dict[str, Any], options: dict[str, Any], code: str) -> 
     with pytest.raises(AdiffError) as caught:
         adiff.program("x * y").rows(columns, **options)
     assert caught.value.code == code
+
+
+def test_an_outcome_shows_its_values() -> None:
+    found = adiff.program("x + 1.0").rows({"x": [1.0, 2.0]}, engine="tape")
+    assert repr(found) == "RowsOutcome(value=array([2., 3.]), engine='tape')"
+    failed = adiff.program("[x, 1.0][1 // int(x)]").rows({"x": [1.0, 0.0]}, engine="tape")
+    assert repr(failed).endswith("errors in 1 rows)")
