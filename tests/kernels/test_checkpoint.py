@@ -176,9 +176,9 @@ def test_a_size_with_which_the_sweep_would_never_end_is_refused(engine: str, lea
 
 def test_the_size_that_is_advised_needs_few_repeats() -> None:
     for count, each, state, longest in (
-        (10**8, 16, 24, 1 << 15),
+        (10**7, 16, 24, 1 << 15),
         (10**6, 300, 5_000, 10**6),
-        (10**5, 8, 10**6, 1 << 15),
+        (10**5, 8, 10**5, 1 << 15),
     ):
         least = least_budget(count, each, state, longest)
         block, slots = shares(least, each, state, longest)

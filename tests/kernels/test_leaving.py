@@ -153,7 +153,7 @@ def test_both_tiers_run_out_of_memory_in_the_same_words(text: str) -> None:
     found = {}
     for engine in ("tape", "kernel"):
         with pytest.raises(AdiffError) as caught:
-            adiff.program(text).evaluate("grad", {"x": 1.0, "n": 10**8}, ["x"], engine=engine, max_memory=40 << 20)
+            adiff.program(text).evaluate("grad", {"x": 1.0, "n": 10**8}, ["x"], engine=engine, max_memory=12 << 20)
         error = caught.value
         assert error.span is not None
         found[engine] = error.code, error.message, error.hint, text[error.span.start : error.span.end]
