@@ -32,7 +32,7 @@ def rows() -> list[Row]:
         start = torch.linspace(-1.2, 1.0, SIZE, dtype=torch.float64)
         theirs = best_of(lambda: torch.autograd.functional.hessian(function, start), 3)
         found.append(Row(f"dense Hessian, n={SIZE}", "torch", hessian * 1e3, theirs * 1e3, "ms"))
-    found.append(sparse())
+    found.extend(sparse())
     found.extend(compiled())
     return found
 
@@ -91,12 +91,42 @@ def by_jax(number: int, point: dict[str, object]) -> tuple[float, object]:
     return best_of(lambda: hessian(at).block_until_ready(), 30), matrix
 
 
-def sparse() -> Row:
-    """Everything that `--sparse` does, the pattern and its colours included, against one gradient."""
+def patterns() -> dict[str, tuple[str, dict[str, object], float | None]]:
+    """Programs by the pattern of their Hessian, of about MANY inputs, and how many gradients one may take."""
     import numpy as np
 
-    program = adiff.program(PROGRAM)
-    point = {"x": np.linspace(-1.2, 1.0, MANY)}
-    hessian = best_of(lambda: program.hessian(point, sparse=True), 7)
-    gradient = best_of(lambda: program.value_and_gradient(point, engine="tape"), 15)
-    return Row(f"sparse Hessian, n={MANY}", "a gradient", hessian * 1e3, gradient * 1e3, "ms", 10.0)
+    draw = np.random.default_rng(0)
+    side = int(MANY**0.5)
+    x = np.linspace(-1.2, 1.0, MANY)
+    first, second = draw.integers(0, MANY, (2, 3 * MANY // 2))
+    grid = "X = reshape(x, (m, m))\nsum(exp(X)) + sum(sin(X[1:] - X[:-1])) + sum(sin(X[:, 1:] - X[:, :-1]))"
+    return {
+        "chain": (PROGRAM, {"x": x}, 10.0),
+        "pairs": ("sum(100*(x[1::2] - x[::2]**2)**2 + (1 - x[::2])**2)", {"x": x}, 10.0),
+        "arrow": ("x[0]*sum(x[1:]**2) + sum(sin(x))", {"x": x}, 10.0),
+        "grid": (grid, {"x": x[: side * side], "m": side}, None),
+        "blocks of 5": ("sum(exp(sum(reshape(x, (len(x)//5, 5)), axis=1)/5))", {"x": x}, None),
+        "random": ("sum(sin(x[i]*x[j]))", {"x": x, "i": first, "j": second}, None),
+    }
+
+
+def sparse() -> list[Row]:
+    """Everything that `--sparse` does, the pattern and its colours included, against one gradient, both on the tape.
+
+    A pattern of many colours has no limit: each takes a product, which is worth two gradients or three.
+    """
+    found: list[Row] = []
+    for name, (text, point, limit) in patterns().items():
+        program = adiff.program(text)
+
+        def ours(program: adiff.Program = program, point: dict[str, object] = point) -> object:
+            return program.evaluate("hessian", point, ["x"], sparse=True, engine="tape")
+
+        def gradient(program: adiff.Program = program, point: dict[str, object] = point) -> object:
+            return program.evaluate("grad", point, ["x"], engine="tape")
+
+        colours = (ours().mode or "").split()[1]
+        seconds, theirs = best_of(ours, 9), best_of(gradient, 15)
+        workload = f"sparse Hessian, {name}, n={len(point['x'])}, {colours} colours"
+        found.append(Row(workload, "a gradient", seconds * 1e3, theirs * 1e3, "ms", limit))
+    return found

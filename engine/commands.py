@@ -163,10 +163,12 @@ def hessian(evaluation: Evaluation) -> None:
         and compiled_commands.elements(evaluation) >= SOME
     )
     if by_pattern:
-        from .autodiff.sparse import hessian_by_pattern as derive
+        from .autodiff.sparse import hessian_by_pattern
+        from .kernels.own_loops import quickly
+
+        y, gradients, blocks = hessian_by_pattern(evaluation.function, sources, quickly)
     else:
-        derive = drivers.hessian
-    y, gradients, blocks = derive(evaluation.function, sources)
+        y, gradients, blocks = drivers.hessian(evaluation.function, sources)
     tensors = [drivers.source(x) for x in sources]
     warn_sources(evaluation, tensors)
     outcome = evaluation.outcome
@@ -185,9 +187,8 @@ def hessian(evaluation: Evaluation) -> None:
 
 def sparse_hessian(evaluation: Evaluation) -> None:
     """The Hessian as sparse blocks."""
-    import numpy as np
-
     from .autodiff.sparse import sparse_hessian as derive
+    from .kernels.own_loops import quickly
     from .kinds.sparse import SparseTensor
 
     for name, x in zip(evaluation.names, evaluation.sources()):
@@ -195,13 +196,13 @@ def sparse_hessian(evaluation: Evaluation) -> None:
             raise AdiffError(
                 "E0511", f"a sparse Hessian takes real inputs, and '{name}' is complex", None, "drop --sparse"
             )
-    y, gradients, found = derive(evaluation.function, evaluation.sources())
+    y, gradients, found = derive(evaluation.function, evaluation.sources(), quickly)
     tensors = [drivers.source(x) for x in evaluation.sources()]
     warn_sources(evaluation, tensors)
     outcome = evaluation.outcome
     outcome.gradients = {n: shaped(g, x) for n, g, x in zip(evaluation.names, gradients, tensors)}
     outcome.reason = "the pattern of a sparse Hessian is read off the tape"
-    outcome.mode = f"sparse, {plural(found.colours, 'product')} for {found.rows.size} entries on and above the diagonal"
+    outcome.mode = f"sparse, {plural(found.colours, 'product')} for {found.above} entries on and above the diagonal"
     parts: dict[str, slice] = {}
     start = 0
     for name, x in zip(evaluation.names, tensors):
@@ -215,15 +216,23 @@ def sparse_hessian(evaluation: Evaluation) -> None:
             if outcome.gradients[row] is None or outcome.gradients[column] is None:
                 outcome.hessian[row][column] = None
                 continue
-            i, j, values = found.block(parts[row], parts[column])
-            places = [*np.unravel_index(i, x.shape or (1,))][: x.ndim] + [*np.unravel_index(j, z.shape or (1,))][
-                : z.ndim
-            ]
-            indices = np.stack(places, axis=1) if places else np.empty((values.size, 0), dtype=np.int64)
+            indices, values = found.block(parts[row], parts[column])
+            if x.ndim != 1 or z.ndim != 1:
+                indices = unravelled(indices, x.shape, z.shape)
             values = values.astype(x.dtype.name) if x.dtype.name == "float32" else values
-            outcome.hessian[row][column] = SparseTensor(indices, values + 0.0, x.shape + z.shape)
+            outcome.hessian[row][column] = SparseTensor(indices, values, x.shape + z.shape)
     explain_missing(evaluation, outcome.gradients)
     evaluation.keep_value(y)
+
+
+def unravelled(indices: Any, rows: tuple[int, ...], columns: tuple[int, ...]) -> Any:
+    """Places in a table of elements of two tensors as places in both, one beside the other."""
+    import numpy as np
+
+    places: list[Any] = []
+    for flat, shape in zip(indices.T, (rows, columns)):
+        places += np.unravel_index(flat, shape) if shape else ()
+    return np.stack(places, axis=1) if places else np.empty((len(indices), 0), dtype=np.int64)
 
 
 def directions(evaluation: Evaluation, given: Mapping[str, Any] | None, option: str) -> list[Any]:

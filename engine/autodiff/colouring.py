@@ -12,65 +12,76 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .pattern_loops import WORD, colour_greedily, distances, read_off
+
 if TYPE_CHECKING:
     from typing import Any
+
+    from .symmetric import SymmetricPattern
 
     Ids = np.ndarray[Any, np.dtype[np.int64]]
     Floats = np.ndarray[Any, np.dtype[np.float64]]
 
-
-def star_colouring(rows: Ids, columns: Ids, n: int) -> Ids:
-    """A colour 0, 1, ... for each of n columns of a symmetric pattern, given by its upper triangle."""
-    off = rows != columns
-    i, j = rows[off], columns[off]
-    if not i.size:
-        return np.zeros(n, dtype=np.int64)
-    degrees = np.bincount(i, minlength=n) + np.bincount(j, minlength=n)
-    # A full band needs as many colours as it has diagonals, which is no search.
-    diagonals = 2 * int((j - i).max()) + 1
-    if diagonals <= int(degrees.max()) + 1:
-        return np.arange(n, dtype=np.int64) % diagonals
-    return greedy(i, j, degrees)
+# Diagonals of a pattern, on one side, up to which it is looked at as a set of diagonals.
+MOST_DIAGONALS = 16
 
 
-def greedy(i: Ids, j: Ids, degrees: Ids) -> Ids:
-    """Vertices by falling degree; each gets the least colour that its neighbourhood allows."""
-    n = degrees.size
-    ends, neighbours = np.concatenate((i, j)), np.concatenate((j, i))
-    neighbours = neighbours[np.argsort(ends, kind="stable")].tolist()
-    starts = np.concatenate(([0], np.cumsum(degrees))).tolist()
-    colours = [-1] * n
-    # The colours of a vertex's neighbours, as bits: what a path through the vertex may not repeat.
-    seen = [0] * n
-    for v in np.argsort(-degrees, kind="stable").tolist():
-        around = neighbours[starts[v] : starts[v + 1]]
-        forbidden = 0
-        for w in around:
-            c = colours[w]
-            # Through a neighbour without a colour no other may have this one; through one with a colour, only a
-            # vertex of a lower colour than its own is in the way.
-            forbidden |= seen[w] if c < 0 else (1 << c) | (seen[w] & ((1 << c) - 1))
-        colour = (~forbidden & (forbidden + 1)).bit_length() - 1
-        colours[v] = colour
-        bit = 1 << colour
-        for w in around:
-            seen[w] |= bit
-    return np.array(colours, dtype=np.int64)
+def star_colouring(pattern: SymmetricPattern) -> Ids:
+    """A colour 0, 1, ... for each column."""
+    if not pattern.most:
+        return np.zeros(pattern.n, dtype=np.int64)
+    period = cycle(pattern)
+    if period:
+        return np.arange(pattern.n, dtype=np.int64) % period
+    return greedy(pattern)
 
 
-def recovered(rows: Ids, columns: Ids, colours: Ids, products: Floats) -> Floats:
-    """The entries of the pattern's upper triangle from the products, of shape (colours, n)."""
-    n = colours.size
-    count = products.shape[0]
-    off = rows != columns
-    both = np.concatenate((rows, columns[off])), np.concatenate((columns, rows[off]))
-    # How many columns of a colour meet in a row: an entry alone in its colour stands there by itself.
-    meeting = np.bincount(both[0] * count + colours[both[1]], minlength=n * count)
-    alone = meeting[rows * count + colours[columns]] == 1
-    direct = products[colours[columns], rows]
-    mirrored = products[colours[rows], columns]
-    found: Floats = np.where(alone, direct, mirrored)
-    return found
+def cycle(pattern: SymmetricPattern) -> int:
+    """The number of colours that follow each other in a cycle, where those are no more than any colouring takes in which
+    no two columns of a colour meet in a row; 0 where a search may find fewer.
+
+    Columns i and i + k d have a colour; they meet where two diagonals of the pattern are k d apart.
+    """
+    met = np.zeros(pattern.n, dtype=np.int64)
+    rows, columns = pattern.rows, pattern.columns
+    (count,) = pattern.run(distances, rows.size, rows, columns, MOST_DIAGONALS, met)
+    if count > MOST_DIAGONALS:
+        return 0
+    found = np.flatnonzero(met)
+    diagonals = np.unique(np.concatenate((-found, found, [0])))
+    apart = np.unique(np.abs(diagonals[:, None] - diagonals))
+    period = pattern.most + 1
+    return 0 if (apart[1:] % period == 0).any() else period
+
+
+def greedy(pattern: SymmetricPattern) -> Ids:
+    """Vertices by falling number of neighbours; each gets the least colour that its neighbourhood allows."""
+    n, starts = pattern.n, pattern.starts
+    # Short numbers are put in order quickly.
+    fewer = (pattern.most - np.diff(starts)).astype(np.uint16 if pattern.most < 2**16 else np.int64)
+    order = np.argsort(fewer, kind="stable")
+    words = 1
+    while True:
+        colours, seen = np.full(n, -1, dtype=np.int64), np.zeros(n * words, dtype=np.int64)
+        (done,) = pattern.run(colour_greedily, n, starts, pattern.neighbours, order, words, WORD, colours, seen)
+        if done:
+            return colours
+        words *= 4
+
+
+def recovered(pattern: SymmetricPattern, colours: Ids, products: Floats) -> tuple[Ids, Floats]:
+    """The entries of both triangles, in order, from the products, of shape (colours, n): their places (row and column),
+    of shape (entries, 2), and their values."""
+    n = pattern.n
+    diagonal = pattern.diagonal()
+    entries = int(pattern.starts[n] + diagonal.sum())
+    indices, values = np.empty((entries, 2), dtype=np.int64), np.empty(entries)
+    starts = pattern.starts[:n] + np.cumsum(diagonal) - diagonal
+    pattern.run(
+        read_off, n, pattern.starts, pattern.neighbours, diagonal, colours, products.reshape(-1),
+        np.zeros(len(products), dtype=np.int64), starts, indices.reshape(-1), values,
+    )  # fmt: skip
+    return indices, values
 
 
 __all__ = ["recovered", "star_colouring"]

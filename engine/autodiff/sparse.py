@@ -20,104 +20,101 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .drivers import Function
+    from .pattern_loops import Runner
+    from .symmetric import SymmetricPattern
 
     Ids = np.ndarray[Any, np.dtype[np.int64]]
     Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 class SparseHessian:
-    """The entries of a Hessian that may differ from zero: its upper triangle, inputs numbered in turn.
+    """The entries of a Hessian by n inputs that may differ from zero, inputs numbered in turn.
 
-    `rows`, `columns` and `values` have one item an entry; `colours` is the number of products that it took.
+    `indices`, of shape (entries, 2), has the row and the column of each, in order, and `values` the value; `above` is the
+    number of those on and above the diagonal, `colours` that of the products that it took.
     """
 
-    __slots__ = ("colours", "columns", "rows", "values")
+    __slots__ = ("above", "colours", "indices", "n", "values")
 
-    def __init__(self, rows: Ids, columns: Ids, values: Floats, colours: int) -> None:
-        self.rows = rows
-        self.columns = columns
+    def __init__(self, n: int, indices: Ids, values: Floats, above: int, colours: int) -> None:
+        self.n = n
+        self.indices = indices
         self.values = values
+        self.above = above
         self.colours = colours
 
-    def block(self, rows: slice, columns: slice) -> tuple[Ids, Ids, Floats]:
-        """The entries of a block, in order, both triangles."""
-        off = self.rows != self.columns
-        i = np.concatenate((self.rows, self.columns[off]))
-        j = np.concatenate((self.columns, self.rows[off]))
-        values = np.concatenate((self.values, self.values[off]))
-        inside = (i >= rows.start) & (i < rows.stop) & (j >= columns.start) & (j < columns.stop)
+    def block(self, rows: slice, columns: slice) -> tuple[Ids, Floats]:
+        """The entries of a block, in order: their places in it, and their values."""
+        if rows == columns == slice(0, self.n):
+            return self.indices, self.values
+        first, last = np.searchsorted(self.indices[:, 0], (rows.start, rows.stop))
+        indices, values = self.indices[first:last], self.values[first:last]
+        inside = (indices[:, 1] >= columns.start) & (indices[:, 1] < columns.stop)
         if not inside.all():
-            i, j, values = i[inside], j[inside], values[inside]
-        i, j = i - rows.start, j - columns.start
-        # Runs in order, which a merge sort makes use of.
-        order = np.argsort(i * (columns.stop - columns.start) + j, kind="stable")
-        return i[order], j[order], values[order]
+            indices, values = indices[inside], values[inside]
+        return indices - (rows.start, columns.start), values
 
 
-def sparse_hessian(f: Function, xs: Sequence[Any]) -> tuple[Any, list[Any], SparseHessian]:
+def sparse_hessian(f: Function, xs: Sequence[Any], run: Runner) -> tuple[Any, list[Any], SparseHessian]:
     """The value, the gradients and the Hessian of a scalar function, as far as it can differ from zero.
 
-    Raises AdiffError E0507 for a result that is no scalar, E0510 where the Hessian is not sparse.
+    Loops over the pattern are gone through by `run`. Raises AdiffError E0507 for a result that is no scalar, E0510 where
+    the Hessian is not sparse.
     """
     outer = Tape()
-    pattern: list[Ids] = []
+    found: list[SymmetricPattern] = []
 
     def look(inner: Tape, tensors: list[Tensor], y: Any) -> None:
-        pattern.extend(hessian_pattern(inner, [x for x in tensors if x.dtype.differentiable], y))
+        found.append(hessian_pattern(inner, [x for x in tensors if x.dtype.differentiable], y, run))
 
     y, tensors, gradients = gradient_on_tape(f, xs, outer, look)
-    rows, columns = pattern
-    sources = [x for x in tensors if x.dtype.differentiable]
-    colours = star_colouring(rows, columns, sum(count(x.shape) for x in sources))
-    found = by_colours(outer, tensors, gradients, rows, columns, colours)
-    return strip(y), [None if g is None else strip(g) for g in gradients], found
+    (pattern,) = found
+    hessian = by_colours(outer, tensors, gradients, pattern, star_colouring(pattern))
+    return strip(y), [None if g is None else strip(g) for g in gradients], hessian
 
 
 def by_colours(
-    outer: Tape, tensors: Sequence[Tensor], gradients: Sequence[Any], rows: Ids, columns: Ids, colours: Ids
+    outer: Tape, tensors: Sequence[Tensor], gradients: Sequence[Any], pattern: SymmetricPattern, colours: Ids
 ) -> SparseHessian:
     """The entries of a Hessian from the tape of the gradient, a sweep for each colour."""
-    used = int(colours.max()) + 1 if rows.size else 0
+    used = int(colours.max()) + 1 if pattern.rows.size else 0
     sources = [x for x in tensors if x.dtype.differentiable]
     reached = [(x, g) for x, g in zip(tensors, gradients) if x.dtype.differentiable]
 
-    def times(vector: Floats) -> Floats:
-        """The Hessian times a vector, backwards along the tape of the gradient."""
+    def times(vector: Floats) -> list[Floats]:
+        """The Hessian times a vector, backwards along the tape of the gradient, a part for each source."""
         seeds = parts(vector, sources)
         targets = [(g, v) for (_, g), v in zip(reached, seeds) if g is not None]
         found = gradient(outer, [g for g, _ in targets], [v for _, v in targets], [[x] for x in sources], consume=False)
-        return np.concatenate([flat(c, x) for c, x in zip(found, sources)])
+        return [flat(c, x) for c, x in zip(found, sources)]
 
     with without_notices():
         products = compressed(times, colours, used)
-    values = recovered(rows, columns, colours, products) if used else np.empty(0)
-    return SparseHessian(rows, columns, values, used)
+    return SparseHessian(pattern.n, *recovered(pattern, colours, products), pattern.rows.size, used)
 
 
-def hessian_by_pattern(f: Function, xs: Sequence[Any]) -> tuple[Any, list[Any], list[list[Any]]]:
+def hessian_by_pattern(f: Function, xs: Sequence[Any], run: Runner) -> tuple[Any, list[Any], list[list[Any]]]:
     """What `drivers.hessian` gives, with fewer sweeps where the Hessian has zeros that are known beforehand.
 
     Where they save less than half of the sweeps, or an entry is not finite, each row is swept for after all.
     """
     outer = Tape(changing=True)
-    pattern: list[Ids] = []
+    patterns: list[SymmetricPattern] = []
 
     def look(inner: Tape, tensors: list[Tensor], y: Any) -> None:
         if all(x.dtype.name == "float64" for x in tensors if x.dtype.differentiable):
             try:
-                pattern.extend(hessian_pattern(inner, [x for x in tensors if x.dtype.differentiable], y))
+                patterns.append(hessian_pattern(inner, [x for x in tensors if x.dtype.differentiable], y, run))
             except AdiffError as error:
                 if error.code != "E0510":
                     raise
 
     y, tensors, gradients = gradient_on_tape(f, xs, outer, look)
     found = None
-    if pattern:
-        rows, columns = pattern
-        n = sum(count(x.shape) for x in tensors if x.dtype.differentiable)
-        colours = star_colouring(rows, columns, n)
-        if not rows.size or 2 * (int(colours.max()) + 1) <= n:
-            found = by_colours(outer, tensors, gradients, rows, columns, colours)
+    for pattern in patterns:
+        colours = star_colouring(pattern)
+        if not pattern.rows.size or 2 * (int(colours.max()) + 1) <= pattern.n:
+            found = by_colours(outer, tensors, gradients, pattern, colours)
     if found is not None and np.isfinite(found.values).all():
         blocks = filled_blocks(found, tensors, gradients)
     else:
@@ -129,7 +126,7 @@ def filled_blocks(found: SparseHessian, tensors: Sequence[Tensor], gradients: Se
     """All entries of a Hessian, block by block; None for one of an input that the result does not depend on."""
     ends = np.cumsum([0, *(count(x.shape) if x.dtype.differentiable else 0 for x in tensors)])
     table = np.zeros((ends[-1], ends[-1]))
-    table[found.rows, found.columns] = table[found.columns, found.rows] = found.values
+    table[found.indices[:, 0], found.indices[:, 1]] = found.values
     blocks: list[list[Any]] = []
     for x, g, first, last in zip(tensors, gradients, ends, ends[1:]):
         row: list[Any] = []
@@ -143,11 +140,11 @@ def filled_blocks(found: SparseHessian, tensors: Sequence[Tensor], gradients: Se
     return blocks
 
 
-def compressed(times: Callable[[Floats], Floats], colours: Ids, used: int) -> Floats:
+def compressed(times: Callable[[Floats], list[Floats]], colours: Ids, used: int) -> Floats:
     """The products of the Hessian with the sum of the unit vectors of each colour, of shape (colours, n)."""
     products = np.empty((used, colours.size))
     for c in range(used):
-        products[c] = times((colours == c).astype(np.float64))
+        np.concatenate(times((colours == c).astype(np.float64)), out=products[c])
     return products
 
 

@@ -20,18 +20,24 @@ from ..core.dispatch import apply, tensor
 from ..core.dtypes import INT64
 from ..core.errors import failure
 from ..core.tensor import Tensor
+from .symmetric import SymmetricPattern, entries_of_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
     from ..core.operation import Operation
+    from .pattern_loops import Runner
     from .tape import Tape
 
     Ids = np.ndarray[Any, np.dtype[np.int64]]
+    # Numbers of inputs: a set of a few, an array in order of many.
+    Inputs = frozenset[int] | Ids
 
 # Pairs that a pattern may hold before the Hessian counts as dense.
 MOST_PAIRS = 30_000_000
+# Inputs up to which a set holds them.
+FEW = 64
 
 
 class Mark:
@@ -115,30 +121,31 @@ class Node:
         self.shape = shape
         self.known = False
         self.columns: list[Ids] = []
-        self.common: frozenset[int] = frozenset()
+        self.common: Inputs = frozenset()
 
-    def settle(self, columns: list[Ids], common: frozenset[int]) -> None:
+    def settle(self, columns: list[Ids], common: Inputs) -> None:
         self.columns = columns
         self.common = common
         self.known = True
         self.inputs = ()
 
 
-def hessian_pattern(tape: Tape, sources: Sequence[Tensor], target: Any) -> tuple[Ids, Ids]:
-    """Rows and columns (row <= column) of the entries that may differ from zero, in order, the diagonal where present.
+def hessian_pattern(tape: Tape, sources: Sequence[Tensor], target: Any, run: Runner) -> SymmetricPattern:
+    """The entries that may differ from zero, found with loops that `run` goes through.
 
     Inputs are numbered through all `sources` in turn, elements in row-major order. The tape must still hold its log.
     Raises AdiffError E0510 where the pattern is too dense to be worth following.
     """
-    pattern = Pattern(sources)
-    pattern.follow(tape.log, target)
-    return pattern.entries()
+    interactions = Interactions(sources, run)
+    interactions.follow(tape.log, target)
+    return SymmetricPattern(interactions.total, *interactions.entries(), run)
 
 
-class Pattern:
-    """The pairs found so far, as numbers row * base + column with inputs counted from 1."""
+class Interactions:
+    """The pairs of inputs found so far, counted from 1: `many` in arrays, whose zeros are none, a `few` as numbers
+    lesser * base + greater."""
 
-    def __init__(self, sources: Sequence[Tensor]) -> None:
+    def __init__(self, sources: Sequence[Tensor], run: Runner) -> None:
         self.nodes: dict[Any, Node] = {}
         total = 0
         for x in sources:
@@ -150,9 +157,11 @@ class Pattern:
                 node.settle([np.arange(total + 1, total + 1 + size, dtype=np.int64).reshape(x.shape)], frozenset())
             self.nodes[x] = node
             total += size
+        self.total = total
+        self.run = run
         self.base = total + 1
         self.few: set[int] = set()
-        self.many: list[Ids] = []
+        self.many: list[tuple[Ids, Ids]] = []
         self.pending = 0
 
     def follow(self, log: list[Any], target: Any) -> None:
@@ -200,32 +209,35 @@ class Pattern:
                             self.work_out(item)
         return node
 
-    def reached(self, node: Node) -> frozenset[int]:
+    def reached(self, node: Node) -> Inputs:
         """The inputs that a scalar depends on: one walk, however long the chain of sums behind it."""
         found: set[int] = set()
+        arrays: list[Inputs] = []
         seen = {id(node)}
         stack = [node]
         while stack:
             item = stack.pop()
-            if item.known:
-                found |= everything(item)
-                continue
-            if item.shape == () and item.op is not None and item.op.moves and item.inputs[0].__class__ is Node:
+            if not item.known and item.shape == () and moves_an_element(item):
                 self.work_out_element(item)
-                found |= item.common
+            if item.known:
+                part = everything(item)
+                if part.__class__ is frozenset:
+                    found |= part
+                else:
+                    arrays.append(part)
                 continue
             for x in item.inputs:
                 if x.__class__ is Node and id(x) not in seen:
                     seen.add(id(x))
                     stack.append(x)
-        return frozenset(found)
+        return union([frozenset(found), *arrays])
 
     def work_out_element(self, node: Node) -> None:
         """A scalar that is one element of a tensor (or of several)."""
         parts = [self.known(x) if x.__class__ is Node else x for x in node.inputs]
         columns, common = moved(node, parts)
         ids = {int(c) for c in columns} - {0}
-        node.settle([], common | ids)
+        node.settle([], union([common, frozenset(ids)]))
 
     def work_out(self, node: Node) -> None:
         """The dependence of a tensor whose inputs' are known."""
@@ -235,13 +247,13 @@ class Pattern:
         if op.moves:
             node.settle(*moved(node, node.inputs))
         elif op.derivative == "partials" or op.name in ELEMENTWISE:
-            node.settle(distinct([c for x in parts for c in x.columns]), frozenset().union(*(x.common for x in parts)))
+            node.settle(distinct([c for x in parts for c in x.columns]), union([x.common for x in parts]))
         elif op.derivative == "zero":
             node.settle([], frozenset())
         elif op.name in REDUCTIONS and parts[0].columns and (found := reduced(node, parts[0])) is not None:
             node.settle(found, parts[0].common)
         else:
-            node.settle([], frozenset().union(*(everything(x) for x in parts)))
+            node.settle([], union([everything(x) for x in parts]))
 
     # --- what curved rows bring together ----------------------------------------------------------------------------
 
@@ -260,10 +272,7 @@ class Pattern:
             if len(followed) > 1:
                 self.product(op, followed)
         elif kind not in ("linear", "zero", "none"):
-            ids: set[int] = set()
-            for x in operands:
-                if x.__class__ is Node:
-                    ids |= everything(self.known(x))
+            ids = union([everything(self.known(x)) for x in operands if x.__class__ is Node])
             self.crossed(ids, ids)
 
     def product(self, op: Operation, factors: list[Node]) -> None:
@@ -283,42 +292,45 @@ class Pattern:
             for q in b.columns[k:] if a is b else b.columns:
                 self.room(int(np.prod(shape, dtype=np.int64)))
                 if p is q:
-                    self.many.append((p * (self.base + 1)).ravel())
+                    self.many.append((p.ravel(), p.ravel()))
                     continue
-                low, high = np.minimum(p, q), np.maximum(p, q)
-                self.many.append(np.where(low > 0, low * self.base + high, 0).ravel())
-            for i in b.common:
-                self.line(p, i)
+                p_all, q_all = np.broadcast_arrays(p, q)
+                self.many.append((p_all.ravel(), q_all.ravel()))
+            self.beside(p, b.common)
         for q in b.columns:
-            for i in a.common:
-                self.line(q, i)
-        if a.common and b.common:
+            self.beside(q, a.common)
+        if len(a.common) and len(b.common):
             self.crossed(a.common, b.common)
 
-    def line(self, column: Ids, i: int) -> None:
-        self.room(column.size)
-        low, high = np.minimum(column, i), np.maximum(column, i)
-        self.many.append(np.where(low > 0, low * self.base + high, 0).ravel())
+    def beside(self, column: Ids, common: Inputs) -> None:
+        """All of a column with all of the inputs that its elements have in common."""
+        if len(common) > FEW:
+            self.crossed(different([column.ravel()]), common)
+            return
+        for i in common:
+            self.room(column.size)
+            flat = column.ravel()
+            self.many.append((flat, np.full(flat.size, i, dtype=np.int64)))
 
-    def crossed(self, a: Iterable[int], b: Iterable[int]) -> None:
+    def crossed(self, a: Inputs, b: Inputs) -> None:
         """All of a with all of b."""
-        left, right = sorted(a), sorted(b)
-        if len(left) * len(right) > 64:
-            self.room(len(left) * len(right))
-            p, q = np.array(left, dtype=np.int64)[:, None], np.array(right, dtype=np.int64)
-            self.many.append((np.minimum(p, q) * self.base + np.maximum(p, q)).ravel())
+        if len(a) * len(b) > FEW:
+            self.room(len(a) * len(b))
+            left, right = np.broadcast_arrays(numbers(a)[:, None], numbers(b))
+            self.many.append((left.ravel(), right.ravel()))
             return
         base, few = self.base, self.few
-        for i in left:
-            for j in right:
+        for i in a:
+            for j in b:
                 few.add(i * base + j if i < j else j * base + i)
 
     def room(self, more: int) -> None:
         """Make room for so many pairs."""
         self.pending += more
         if self.pending > MOST_PAIRS:
-            self.many = [distinct_sorted(self.many)] if self.many else []
-            self.pending = more + sum(part.size for part in self.many)
+            rows, columns = self.entries()
+            self.many, self.few = [(rows + 1, columns + 1)], set()
+            self.pending = more + rows.size
             if self.pending > MOST_PAIRS:
                 raise failure(
                     "E0510",
@@ -327,15 +339,12 @@ class Pattern:
                 )
 
     def entries(self) -> tuple[Ids, Ids]:
+        """Rows and columns (row <= column), in order and each once, counted from 0."""
         parts = [*self.many]
         if self.few:
-            parts.append(np.fromiter(self.few, dtype=np.int64, count=len(self.few)))
-        if not parts:
-            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-        keys = distinct_sorted(parts)
-        keys = keys[1:] if keys[0] == 0 else keys
-        rows = keys // self.base
-        return rows - 1, keys - rows * self.base - 1
+            keys = np.fromiter(self.few, dtype=np.int64, count=len(self.few))
+            parts.append(np.divmod(keys, self.base))
+        return entries_of_pairs(parts, self.total, self.run)
 
 
 # Rows that are linear and whose elements depend on the corresponding elements only.
@@ -345,12 +354,42 @@ REDUCTIONS = frozenset(("sum", "mean"))
 LONGEST_REDUCED = 64
 
 
-def everything(node: Node) -> frozenset[int]:
+def moves_an_element(node: Node) -> bool:
+    """Whether a node that is not known yet is a row that only moves elements."""
+    return node.op is not None and node.op.moves and node.inputs[0].__class__ is Node
+
+
+def union(parts: Sequence[Inputs]) -> Inputs:
+    """The inputs of all parts."""
+    if len(parts) == 1:
+        return parts[0]
+    sets = [part for part in parts if isinstance(part, frozenset)]
+    found = frozenset().union(*sets)
+    arrays = [part for part in parts if not isinstance(part, frozenset)]
+    return different([numbers(found), *arrays]) if arrays else found
+
+
+def different(parts: Sequence[Ids]) -> Ids:
+    """The different numbers, in order: parts are nearly so already, which sorting makes use of."""
+    found = np.concatenate(parts)
+    found.sort(kind="stable")
+    return found[np.concatenate(([True], found[1:] != found[:-1]))] if found.size else found
+
+
+def numbers(inputs: Inputs) -> Ids:
+    """Inputs in order."""
+    if isinstance(inputs, frozenset):
+        return np.array(sorted(inputs), dtype=np.int64)
+    return inputs
+
+
+def everything(node: Node) -> Inputs:
     """All inputs that any element depends on."""
     if not node.columns:
         return node.common
-    found = np.unique(np.concatenate([c.ravel() for c in node.columns]))
-    return node.common | frozenset(found[found > 0].tolist())
+    found = different([c.ravel() for c in node.columns])
+    found = found[1:] if found.size and not found[0] else found
+    return union([node.common, found if found.size > FEW else frozenset(found.tolist())])
 
 
 def distinct(columns: list[Ids]) -> list[Ids]:
@@ -362,16 +401,6 @@ def distinct(columns: list[Ids]) -> list[Ids]:
     return kept
 
 
-def distinct_sorted(parts: list[Ids]) -> Ids:
-    """The different numbers in order. Each part is nearly sorted, which a merge sort makes use of."""
-    keys = np.concatenate(parts)
-    keys.sort(kind="stable")
-    first = np.empty(keys.size, dtype=bool)
-    first[:1] = True
-    np.not_equal(keys[1:], keys[:-1], out=first[1:])
-    return keys[first]
-
-
 def viewed(node: Node, shape: tuple[int, ...]) -> Node:
     """A node of another shape with the same elements."""
     view = Node(None, (), None, shape)
@@ -379,7 +408,7 @@ def viewed(node: Node, shape: tuple[int, ...]) -> Node:
     return view
 
 
-def moved(node: Node, inputs: Sequence[Any]) -> tuple[list[Ids], frozenset[int]]:
+def moved(node: Node, inputs: Sequence[Any]) -> tuple[list[Ids], Inputs]:
     """The dependence of the result of a row that only moves elements: the row itself, applied to the columns."""
     op = node.op
     assert op is not None
@@ -394,7 +423,7 @@ def moved(node: Node, inputs: Sequence[Any]) -> tuple[list[Ids], frozenset[int]]
         if x.__class__ is not Node:
             continue
         own = [np.broadcast_to(c, x.shape) for c in x.columns]
-        own += [np.full(x.shape, i, dtype=np.int64) for i in sorted(x.common)]
+        own += [np.full(x.shape, i, dtype=np.int64) for i in numbers(x.common)]
         for place, c in enumerate(own):
             if place == len(columns):
                 columns.append({})

@@ -49,6 +49,7 @@ externals, routines                          functions of libraries that kernels
 readings, built, emitted, store              what a kernel's results are, and what is known of it beside its code; kernels
                                              kept between runs
 polls, threads, failures                     kernels that signals, limits and errors end
+own_loops                                    loops of adiff's own, compiled from their Python text
 
 What this tier does not take, or cannot answer as the tape would, is `Unsupported`, with the reason: the tape runs it.
 """

@@ -40,6 +40,8 @@ TWO_OPERANDS = frozenset(("pow", "copysign", "hypot", "atan2", "fmod"))
 CONSTANTS = {"math.inf": math.inf, "math.nan": math.nan, "math.pi": math.pi, "math.e": math.e}
 ARITHMETIC: dict[type, str] = {ast.Add: "fadd", ast.Sub: "fsub", ast.Mult: "fmul", ast.Div: "fdiv"}
 INTEGERS: dict[type, str] = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul"}
+# Of integers as bits: shifts are by less than 64 places.
+BITS: dict[type, str] = {ast.BitAnd: "and", ast.BitOr: "or", ast.LShift: "shl"}
 COMPARISONS: dict[type, tuple[str, str]] = {
     ast.Lt: ("olt", "slt"), ast.LtE: ("ole", "sle"), ast.Gt: ("ogt", "sgt"), ast.GtE: ("oge", "sge"),
     ast.Eq: ("oeq", "eq"), ast.NotEq: ("une", "ne"),
@@ -108,6 +110,8 @@ def operation(w: Writer, operator: type, a: Value, b: Value, note: str = "") -> 
         return w.value(kind, f"{ARITHMETIC[operator]} {TYPES[kind]} {x}, {y}")
     if kind == INT and operator in INTEGERS:
         return w.value(INT, f"{INTEGERS[operator]}{note} i64 {x}, {y}")
+    if kind == INT and operator in BITS:
+        return w.value(INT, f"{BITS[operator]} i64 {x}, {y}")
     if kind == INT and operator in (ast.FloorDiv, ast.Mod):
         return divided(w, operator, x, y)
     raise Untranslatable(f"{operator.__name__} of numbers of the kind {kind}")

@@ -10,6 +10,7 @@ from adiff import AdiffError, program
 from adiff.engine import commands
 from adiff.engine.autodiff import drivers, sparse
 from adiff.engine.autodiff.colouring import greedy, recovered, star_colouring
+from adiff.engine.autodiff.symmetric import SymmetricPattern
 from adiff.engine.autodiff.tape import gradient
 
 VECTOR = np.linspace(-1.0, 1.3, 24)
@@ -144,11 +145,12 @@ def test_colourings_recover_random_patterns(seed: int) -> None:
     values = generator.normal(size=rows.size)
     matrix = np.zeros((n, n))
     matrix[rows, columns] = matrix[columns, rows] = values
-    off = rows != columns
-    degrees = np.bincount(rows[off], minlength=n) + np.bincount(columns[off], minlength=n)
-    for colours in (star_colouring(rows, columns, n), greedy(rows[off], columns[off], degrees)):
+    pattern = SymmetricPattern(n, rows, columns)
+    for colours in (star_colouring(pattern), greedy(pattern)):
         seeds = (colours == np.arange(colours.max() + 1)[:, None]).astype(float)
-        assert np.array_equal(recovered(rows, columns, colours, seeds @ matrix), values)
+        indices, found = recovered(pattern, colours, seeds @ matrix)
+        assert indices.tolist() == np.argwhere(full | full.T).tolist()
+        assert np.array_equal(found, matrix[tuple(indices.T)])
         assert colours.max() < n - 1  # fewer products than columns
 
 
