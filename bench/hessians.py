@@ -6,6 +6,12 @@ import adiff
 from harness import Row, available, best_of
 
 PROGRAM = "sum(100*(x[1:] - x[:-1]**2)**2 + (1 - x[:-1])**2)"
+LOOP = """
+s = 0.0
+for i in range(len(x) - 1):
+    s = s + 100*(x[i+1] - x[i]**2)**2 + (1 - x[i])**2
+s
+"""
 NETWORK = """
 W = reshape(w[:64], (8, 8))
 h = tanh(X @ W + w[64:72])
@@ -113,9 +119,15 @@ def patterns() -> dict[str, tuple[str, dict[str, object], float | None]]:
 def sparse() -> list[Row]:
     """Everything that `--sparse` does, the pattern and its colours included, against one gradient, both on the tape.
 
-    A pattern of many colours has no limit: each takes a product, which is worth two gradients or three.
+    A pattern of many colours has no limit: each takes a product, which is worth two gradients or three. A chain that is
+    written as a loop goes through kernels.
     """
-    found: list[Row] = []
+    looped = adiff.program(LOOP)
+    point = {"x": patterns()["chain"][1]["x"][: MANY // 10]}
+    seconds = best_of(lambda: looped.hessian(point, sparse=True, engine="kernel"), 5)
+    theirs = best_of(lambda: looped.value_and_gradient(point, engine="tape"), 3)
+    workload = f"sparse Hessian by kernels, chain in a loop, n={MANY // 10}"
+    found = [Row(workload, "a gradient, tape", seconds * 1e3, theirs * 1e3, "ms")]
     for name, (text, point, limit) in patterns().items():
         program = adiff.program(text)
 

@@ -7,6 +7,7 @@ from . import compiled_commands
 from .autodiff import drivers, taylor
 from .core.dispatch import as_operand, shape_text, tensor
 from .core.errors import failure, plural
+from .core.limits import allow_table
 from .core.state import STATE
 from .core.tensor import OPERATORS, Tensor
 from .eager.values import UNSET
@@ -153,6 +154,7 @@ def hessian(evaluation: Evaluation) -> None:
     if evaluation.options.get("sparse"):
         sparse_hessian(evaluation)
         return
+    allow_table(compiled_commands.elements(evaluation))
     if compiled_commands.hessian(evaluation):
         explain_missing(evaluation, evaluation.outcome.gradients or {})
         return
@@ -196,12 +198,17 @@ def sparse_hessian(evaluation: Evaluation) -> None:
             raise AdiffError(
                 "E0511", f"a sparse Hessian takes real inputs, and '{name}' is complex", None, "drop --sparse"
             )
-    y, gradients, found = derive(evaluation.function, evaluation.sources(), quickly)
-    tensors = [drivers.source(x) for x in evaluation.sources()]
-    warn_sources(evaluation, tensors)
+    by_kernel = compiled_commands.sparse_hessian(evaluation)
     outcome = evaluation.outcome
-    outcome.gradients = {n: shaped(g, x) for n, g, x in zip(evaluation.names, gradients, tensors)}
-    outcome.reason = "the pattern of a sparse Hessian is read off the tape"
+    tensors = [drivers.source(x) for x in evaluation.sources()]
+    if by_kernel is not None:
+        gradients, found = by_kernel
+        outcome.gradients = dict(zip(evaluation.names, gradients))
+    else:
+        y, gradients, found = derive(evaluation.function, evaluation.sources(), quickly)
+        warn_sources(evaluation, tensors)
+        outcome.gradients = {n: shaped(g, x) for n, g, x in zip(evaluation.names, gradients, tensors)}
+        evaluation.keep_value(y)
     outcome.mode = f"sparse, {plural(found.colours, 'product')} for {found.above} entries on and above the diagonal"
     parts: dict[str, slice] = {}
     start = 0
@@ -222,7 +229,6 @@ def sparse_hessian(evaluation: Evaluation) -> None:
             values = values.astype(x.dtype.name) if x.dtype.name == "float32" else values
             outcome.hessian[row][column] = SparseTensor(indices, values, x.shape + z.shape)
     explain_missing(evaluation, outcome.gradients)
-    evaluation.keep_value(y)
 
 
 def unravelled(indices: Any, rows: tuple[int, ...], columns: tuple[int, ...]) -> Any:

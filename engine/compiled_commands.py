@@ -75,6 +75,28 @@ def hessian(evaluation: Evaluation) -> bool:
     return True
 
 
+def sparse_hessian(evaluation: Evaluation) -> tuple[list[Any], Any] | None:
+    """The gradients by source, and the entries of the Hessian."""
+    if evaluation.options.get("engine") in (None, "auto") and not evaluation.program.has_loops:
+        evaluation.outcome.reason = "the tape finds the pattern of operations on tensors at once"
+        return None
+
+    def derive(derivatives: Derivatives) -> Found | None:
+        from .kernels.sparse import sparse_hessian
+
+        return sparse_hessian(derivatives)
+
+    found = by_kernel(evaluation, derive, "sparse hessian")
+    if found is None:
+        return None
+    value, derivatives = found
+    # What was called is not one kernel: no other evaluation is to call it alone.
+    evaluation.outcome.kernel = None
+    keep_value(evaluation, value)
+    gradients, hessian = derivatives
+    return [None if g is None else g + 0.0 for g in gradients], hessian
+
+
 def derivative(evaluation: Evaluation, order: int) -> bool:
     if order < 1:
         return False

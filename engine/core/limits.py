@@ -6,6 +6,7 @@ request that is hopeless from its shape alone is refused before it is made.
 
 from __future__ import annotations
 
+import os
 from time import thread_time
 
 from .errors import failure
@@ -87,6 +88,27 @@ def allocate(count: int, itemsize: int = 8) -> None:
             + (f", and the limit is {size_text(limit)}" if limit else ""),
             "raise the limit: --max-memory SIZE" if size <= 1 << 46 else "check the shape",
         )
+
+
+def allow_table(n: int) -> None:
+    """Refuse a dense Hessian by n numbers that cannot fit."""
+    size = 8 * n * n
+    limit = LIMITS.max_memory
+    if size > (physical_memory() if limit is None else limit):
+        raise failure(
+            "E0602",
+            f"the Hessian by {n:,} numbers would need {size_text(size)} of memory"
+            + (f", and the limit is {size_text(limit)}" if limit else ""),
+            "--sparse gives the entries that may differ from zero; `adiff hvp` gives its product with a vector",
+        )
+
+
+def physical_memory() -> int:
+    """The bytes that this machine has; more than any has where it does not say."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return 1 << 46
 
 
 def expect(op: Operation, values: list[Any]) -> None:

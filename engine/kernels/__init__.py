@@ -26,6 +26,7 @@ tangent                                      forward mode, of adjoints too
 nested; tapes, asked; customs                derivatives inside programs: of functions; of blocks; rules of the program's
 differentiated                               blocks of a kernel with their derivatives, put where they stand
 variables, printing                          what programs assign in place, and what they print
+dependence, sparse                           what each element of a gradient depends on; Hessians by their pattern
 derivatives, directions, series, answers     the kernels of hessian, jacobian, jvp, vjp and hvp, and what they give
 once, passing_over                           what no direction changes, before their loop; rows of tangents that are zero
 gather, windows, summing_apart               loops of the reverse sweep forwards, their sums in variables, or each by itself

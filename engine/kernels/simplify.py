@@ -62,7 +62,7 @@ def live(kernel: ir.Kernel, logs: bool, undone: set[int]) -> set[Any]:
             elif isinstance(s, ir.Store | ir.AddTo):
                 need(content(s, undone), s.index, s.value, *control)
             elif s.__class__ is ir.Keep:
-                need(("log", s.array), s.index, *control)
+                need(("log", s.array), s.array, s.index, *control)
                 if logs:
                     need(s.array, ("log", s.array))
             elif s.__class__ is ir.Mark:

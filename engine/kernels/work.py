@@ -55,8 +55,17 @@ KERNEL_PRODUCT_SECONDS = 9.5e-10
 SOME_TRIPS = 16
 
 # What a command costs the tape for each operation of the program, in those: passes forward and back, recorded or with
-# tangents. A Hessian takes "hessian", and "direction" for each of its rows.
-COMMAND_WORK = {"value": 0.25, "jvp": 6.0, "vjp": 1.0, "hvp": 12.0, "hessian": 4.0, "direction": 2.0}
+# tangents. A Hessian takes "hessian", and "direction" for each of its rows;
+# a sparse one follows the inputs of every operation.
+COMMAND_WORK = {
+    "value": 0.25,
+    "jvp": 6.0,
+    "vjp": 1.0,
+    "hvp": 12.0,
+    "hessian": 4.0,
+    "direction": 2.0,
+    "sparse hessian": 80.0,
+}
 # The share of that, beyond one gradient, which operations on tensors cost: their tangents are tensors too, where those
 # of floats are objects beside them.
 OF_TENSORS = 0.35
