@@ -59,7 +59,7 @@ class Derivatives:
             built = make(lowered)
             built.outline = outline(plain, OF_FLOAT32 if lowered.builder.mode else 1.0)
             self.kernels.explicable(built, self.spec, self.sources)
-            if command in ("jvp", "vjp", "hvp"):
+            if command in ("jvp", "vjp", "hvp", "sparse hessian"):
                 built.passes = COMMAND_WORK[command]
             return built
 

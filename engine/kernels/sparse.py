@@ -42,6 +42,8 @@ def sparse_hessian(derivatives: Derivatives) -> Found | None:
     pattern = pattern_of(derivatives, sizes)
     if pattern is None:
         return None
+    # What has been found out is not thrown away.
+    derivatives.always = True
     colours = star_colouring(pattern)
     used = int(colours.max()) + 1 if pattern.rows.size else 0
     vector = (colours == 0).astype(np.float64)
@@ -50,8 +52,7 @@ def sparse_hessian(derivatives: Derivatives) -> Found | None:
         for name, part in zip(derivatives.sources, np.split(vector, np.cumsum(sizes)[:-1]))
     }
     found = derivatives.hvp(by_name)
-    if found is None:
-        return None
+    assert found is not None
     value, (gradients, first), compiled = found
     products = np.empty((max(used, 1), n))
     products[0] = joined(first, sizes)
@@ -73,7 +74,7 @@ def pattern_of(derivatives: Derivatives, sizes: list[int]) -> SymmetricPattern |
 
     n, ends = sum(sizes), np.cumsum(sizes)[:-1]
     nobody = [np.zeros(size * LANES) for size in sizes]
-    compiled = derivatives.prepared("dependence", make, [*derivatives.given, *nobody])
+    compiled = derivatives.prepared("sparse hessian", make, [*derivatives.given, *nobody])
     if compiled is None:
         return None
 

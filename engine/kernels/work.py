@@ -64,7 +64,7 @@ COMMAND_WORK = {
     "hvp": 12.0,
     "hessian": 4.0,
     "direction": 2.0,
-    "sparse hessian": 80.0,
+    "sparse hessian": 20.0,
 }
 # The share of that, beyond one gradient, which operations on tensors cost: their tangents are tensors too, where those
 # of floats are objects beside them.
