@@ -70,28 +70,39 @@ def report_notices(result: Result, request: Request, environment: Environment) -
     if not result.notices or request.flag("quiet"):
         return
     from ..parser.errors import AdiffError
-    from ..parser.render import RED, render
+    from ..parser.render import render
 
     shown = appearance(environment, request.text("color", "auto"))
     for notice in result.notices:
         # A notice is drawn as an error is: its place, its message, the line with the place marked.
-        text = render(AdiffError(notice.code, notice.message, notice.span), **shown)
-        text = text.replace(f"error[{notice.code}]", f"notice[{notice.code}]", 1).replace(RED, MAGENTA)
-        environment.write_error(text + "\n")
+        told = AdiffError(notice.code, notice.message, notice.span)
+        environment.write_error(render(told, label=f"notice[{notice.code}]", accent=MAGENTA, **shown) + "\n")
 
 
 def report_fallback(result: Result, request: Request, environment: Environment) -> None:
     """Say on standard error that the tape answered where a kernel was asked for, and why."""
     if request.text("engine", "auto") == "kernel" and result.engine == "tape" and not request.flag("quiet"):
         because = f": {result.reason}" if result.reason else ""
-        environment.write_error(f"notice: --engine kernel: the tape answered{because}\n")
+        text = told("notice", f"--engine kernel: the tape answered{because}", result.reason_span, request, environment)
+        environment.write_error(text + "\n")
 
 
-def report_engine(result: Result, environment: Environment) -> None:
+def told(label: str, message: str, span: Span | None, request: Request, environment: Environment) -> str:
+    """What is said beside an answer, drawn as an error is, with its place."""
+    from ..parser.errors import AdiffError
+    from ..parser.render import render
+
+    shown = appearance(environment, request.text("color", "auto"))
+    return render(AdiffError("", message, span), label=label, accent=MAGENTA, **shown)
+
+
+def report_engine(result: Result, request: Request, environment: Environment) -> None:
     """Say on standard error which tier of the engine ran, why, in which mode, and how long each stage took."""
     if result.engine is not None:
-        because = f" ({result.reason})" if result.reason else ""
+        because = f" ({result.reason})" if result.reason and result.reason_span is None else ""
         environment.write_error(f"engine: {result.engine}{because}\n")
+    if result.reason_span is not None:
+        environment.write_error(told("reason", result.reason or "", result.reason_span, request, environment) + "\n")
     if result.engine == "kernel":
         environment.write_error("kernel: 'adiff tape --emit' shows its source, 'adiff cache' what is kept\n")
     if result.mode is not None:

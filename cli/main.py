@@ -114,7 +114,7 @@ def respond(request: Request, environment: Environment, output: Output) -> int:
     if style.format not in ("json", "ndjson"):  # whose object holds the notices
         report_notices(result, request, environment)
     if request.flag("verbose"):
-        report_engine(result, environment)
+        report_engine(result, request, environment)
     else:
         report_fallback(result, request, environment)
     output.write(render(request, result, style))

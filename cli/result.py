@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..engine.api import Notice, Outcome
+    from ..parser.source import Span
 
 
 class Result:
@@ -30,6 +31,7 @@ class Result:
         "notices",
         "ok",
         "reason",
+        "reason_span",
         "rows",
         "subject",
         "timings",
@@ -47,6 +49,7 @@ class Result:
         self.engine: str | None = None
         self.mode: str | None = None
         self.reason: str | None = None
+        self.reason_span: Span | None = None
         self.timings: dict[str, float] = {}
 
 
@@ -86,6 +89,7 @@ def attach(result: Result, outcome: Outcome) -> None:
     result.notices = list(outcome.notices or ())
     result.document["notices"] = [notice_document(notice) for notice in result.notices]
     result.engine, result.reason, result.mode = outcome.engine, outcome.reason, outcome.mode
+    result.reason_span = outcome.reason_span
     result.timings = outcome.timings
 
 

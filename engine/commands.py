@@ -355,7 +355,7 @@ def emitted_kernel(evaluation: Evaluation) -> str:
                 "E0409",
                 f"this program is not compiled: {why}",
                 "the tape runs it: adiff grad",
-                site=evaluation.end_site(),
+                site=why.site or evaluation.end_site(),
             ) from None
 
 

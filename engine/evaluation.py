@@ -267,6 +267,7 @@ class Evaluation:
                 if why.__class__ is Needed and program.kernels.learn(why.names):
                     continue
                 self.outcome.reason = f"no kernel for {why}"
+                self.outcome.reason_span = None if why.site is None else span_of(why.site)
                 program.gives_way = False
                 return None
             except BaseException:

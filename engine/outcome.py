@@ -28,7 +28,7 @@ class Outcome:
 
     __slots__ = (
         "check", "cotangents", "derivatives", "emitted", "engine", "gradients", "hessian", "jacobian", "kernel", "mode",
-        "notices", "product", "reason", "tangent", "tape", "timings", "types", "value",
+        "notices", "product", "reason", "reason_span", "tangent", "tape", "timings", "types", "value",
     )  # fmt: skip
 
     value: Any
@@ -48,6 +48,8 @@ class Outcome:
     engine: str
     mode: str | None
     reason: str
+    # Where in the program that stands which the reason names, or None.
+    reason_span: Span | None
     timings: dict[str, float]
 
     def __init__(self) -> None:
@@ -56,5 +58,6 @@ class Outcome:
         self.types = {}
         self.notices = []
         self.timings = {}
+        self.reason_span = None
         self.engine = "tape"
         self.reason = "the tape tier runs every program"

@@ -15,9 +15,13 @@ LEAST_WIDTH = 20
 BOLD, RED, CYAN, PLAIN = "\x1b[1m", "\x1b[1;31m", "\x1b[1;36m", "\x1b[0m"
 
 
-def render(error: AdiffError, *, colour: bool = False, ascii: bool = False, width: int | None = None) -> str:
+def render(
+    error: AdiffError, *, colour: bool = False, ascii: bool = False, width: int | None = None, label: str | None = None,
+    accent: str = RED,
+) -> str:  # fmt: skip
     """The diagnostic, without a newline at its end.
 
+    `label` is what it is called, by default an error with its code, and `accent` the colour of that and of the marks.
     `ascii` is for terminals that can show nothing else; `width` is the terminal's, in columns. Whatever text the error
     quotes, the result is safe to print: control characters are escaped, half characters too.
     """
@@ -26,14 +30,14 @@ def render(error: AdiffError, *, colour: bool = False, ascii: bool = False, widt
     place = f"{span.source.name}:{span.line}:{span.column}: " if span is not None else ""
     lines = [
         paint(BOLD, _shown_text(place, ascii))
-        + paint(RED, f"error[{error.code}]: ")
+        + paint(accent, f"{f'error[{error.code}]' if label is None else label}: ")
         + paint(BOLD, _shown_text(error.message, ascii))
     ]
     if span is not None:
         excerpt = _excerpt(span, max(width or DEFAULT_WIDTH, LEAST_WIDTH), ascii)
         if excerpt is not None:
             text, indent, marks = excerpt
-            lines += [text, " " * indent + paint(RED, "^" * marks)]
+            lines += [text, " " * indent + paint(accent, "^" * marks)]
     lines += [paint(BOLD, "note: ") + _shown_text(note, ascii) for note in error.notes]
     if error.hint is not None:
         lines.append(paint(CYAN, "help: ") + _shown_text(error.hint, ascii))

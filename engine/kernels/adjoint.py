@@ -180,9 +180,9 @@ class Adjoint(Cotangents):
                 self.depth -= 1
             elif s.__class__ is ir.Routine:
                 if self.is_active(s.array):
-                    raise Unsupported(f"the derivative of {s.name}")
+                    raise Unsupported(f"the derivative of {s.name}", STATE.site)
             elif isinstance(s, ir.Accumulate | ir.ReverseLoop | ir.TakeBack | ir.Rewind):
-                raise Unsupported("the reverse sweep of a reverse sweep")
+                raise Unsupported("the gradient of a gradient that is taken in reverse")
         return there
 
     # --- loops that only sum ------------------------------------------------------------------------------------------

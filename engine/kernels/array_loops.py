@@ -181,7 +181,7 @@ class Loops:
         if condition.__class__ is Sym:
             builder.append(ir.Check(builder.to_bool(condition).var, 0, 1))
         elif condition:
-            raise Unsupported("a step that the tape has to take")
+            raise Unsupported("a step with values that only the tape takes")
 
     def leave_unless(self, condition: Any) -> None:
         """Leave the kernel unless a condition holds, everywhere if it is an array."""

@@ -23,7 +23,7 @@ def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
         return tuple(range(rank))
     axes = (axis,) if axis.__class__ is int else tuple(axis)
     if any(a.__class__ is not int or not -rank <= a < rank for a in axes) or len({a % rank for a in axes}) < len(axes):
-        raise Unsupported("an axis out of range")
+        raise Unsupported("an axis that is out of range")
     return tuple(a % rank for a in axes)
 
 
@@ -64,13 +64,13 @@ def mean_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, An
     for a in axes_of(attributes.get("axis"), len(x.shape)):
         count *= x.shape[a]
     if count == 0:
-        raise Unsupported("the mean of nothing")
+        raise Unsupported("the mean of no elements")
     return builder.apply(OPERATORS["divide"], (sum_row(builder, inputs, attributes), float(count)), None)
 
 
 def reduce_mean_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
     if lazy(builder, inputs[0]).kind != FLOAT:
-        raise Unsupported("the whole mean of integers")
+        raise Unsupported("the mean of integers as an integer")
     return mean_row(builder, inputs, attributes)
 
 
@@ -94,7 +94,7 @@ def reshape_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str,
     for n in shape:
         check *= n
     if check != size:
-        raise Unsupported("reshape to another size")
+        raise Unsupported("reshape to another number of elements")
     array = x.stored if x.stored is not None else builder.materialised(x).stored
     assert array is not None
     return result(
@@ -158,7 +158,7 @@ def gather_nd_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[st
     x, vectors = lazy(builder, x), builder.settle(vectors)
     depth = vectors.shape[-1] if vectors.shape else 0
     if attributes.get("batch_dims") or vectors.kind != INT or not 0 < depth <= len(x.shape):
-        raise Unsupported("gather_nd at places of this kind")
+        raise Unsupported("gather_nd with these indices")
 
     def column(k: int) -> Lazy:
         places = Lazy(builder, INT, vectors.shape[:-1], lambda at: vectors.element((*at, k)))
@@ -197,7 +197,7 @@ def where_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, A
 
 def identity_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
     if attributes.get("dtype") is not None:
-        raise Unsupported("a constant with a dtype")
+        raise Unsupported("a new tensor with a dtype of its own")
     x = inputs[0]
     return x if x.__class__ in (Sym, Lazy) or x.__class__ in NUMBERS else builder.operand(x)
 
@@ -206,7 +206,7 @@ def constant_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str
     x = inputs[0]
     known = x.var if x.__class__ is Sym else getattr(x, "stored", None)
     if builder.mode == SOME and known not in builder.singles:
-        raise Unsupported("a tensor of its own dtype beside float32")  # of bare floats it is float64
+        raise Unsupported("a float64 tensor beside float32")  # of bare floats it is float64
     return identity_row(builder, inputs, attributes)
 
 
@@ -214,7 +214,7 @@ def filled_like(name: str, value: float) -> Any:
     def row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
         x = inputs[0]
         if attributes.get("dtype") is not None:
-            raise Unsupported("a constant with a dtype")
+            raise Unsupported("a new tensor with a dtype of its own")
         source = x.var if x.__class__ is Sym else getattr(x, "stored", None)
         builder.ends.setdefault(source, (f"{name} (a constant)", STATE.site))
         if x.__class__ is Lazy and x.kind != BOOL:
@@ -224,7 +224,7 @@ def filled_like(name: str, value: float) -> Any:
                 number = to_single(builder, value)
             return view(builder, x.kind, x.shape, lambda index: number)
         if kind_of(x) != FLOAT:
-            raise Unsupported("a constant like an integer")
+            raise Unsupported("a new number like an integer")
         return value
 
     return row
@@ -244,7 +244,7 @@ def concat_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, 
         or any(len(p.shape) != rank or (p.kind != kind and BOOL in (p.kind, kind)) for p in parts)
         or len(set(rest)) != 1
     ):
-        raise Unsupported("concat of these")
+        raise Unsupported("joining tensors of several ranks or sizes, or truth values and numbers")
     shape = (*parts[0].shape[:axis], sum(p.shape[axis] for p in parts), *parts[0].shape[axis + 1 :])
     array = Array(kind, shape)
     builder.append(ir.Alloc(array, False))

@@ -46,13 +46,13 @@ def array_of_list(builder: Builder, items: list[Any], role: str = "local") -> La
     """A list as an array. Its elements are computed once, here."""
     parts = [lazy(builder, item) for item in items]
     if not parts:
-        raise Unsupported("an empty list as an array")
+        raise Unsupported("an empty list as a tensor")
     shape = parts[0].shape
     if any(p.shape != shape for p in parts):
-        raise Unsupported("a ragged list")
+        raise Unsupported("a list of lists of several lengths")
     kinds = {p.kind for p in parts}
     if BOOL in kinds and len(kinds) > 1:
-        raise Unsupported("a list of booleans and numbers")
+        raise Unsupported("a list of truth values and numbers as a tensor")
     kind = join(list(kinds))
     array = Array(kind, (len(parts), *shape), role=role)
     builder.listed(array)
@@ -86,7 +86,7 @@ def constant_array(builder: Builder, value: Any) -> Lazy:
     import numpy as np
 
     if value.__class__ is complex:
-        raise Unsupported("a complex number for an array of real ones")
+        raise Unsupported("a complex number in a tensor of real ones")
     if value.dtype.kind not in "fib":
         raise Unsupported(f"an array of dtype {value.dtype}")
     if not value.ndim:
@@ -152,14 +152,14 @@ def selection(
             sizes.append(len(range(start, stop, step)))
         elif item.__class__ is int:
             if not -n <= item < n:
-                raise Unsupported("an index out of range")
+                raise Unsupported("an index that is out of range")
             maps.append(item % n)
         elif item.__class__ is Lazy:
             maps.append(checked_places(builder, item, n, ("index_on_axis", axis - 1, n)))
         elif item.__class__ is Sym and item.kind == INT:
             maps.append(wrapped(builder, item, n, failure if listed else ("index_on_axis", axis - 1, n)))
         else:
-            raise Unsupported("an index of this kind")
+            raise Unsupported("this value as an index")
 
     def position(m: Any, index: tuple[Any, ...]) -> Any:
         if m.__class__ is Lazy:
@@ -180,12 +180,12 @@ def expanded(builder: Builder, shape: tuple[int, ...], items: list[Any]) -> list
         elif item.__class__ is Lazy and item.shape == ():
             found.append(item.element(()))
         elif item.__class__ is Lazy and item.kind != INT:
-            raise Unsupported("an index by a mask that depends on data")
+            raise Unsupported("an index by a mask, or by floats, together with other indices")
         else:
             found.append(item)
     rest = len(shape) - sum(item is not None and item is not Ellipsis for item in found)
     if rest < 0:
-        raise Unsupported("too many indices")
+        raise Unsupported("more indices than axes")
     if not any(item is Ellipsis for item in found):
         return found + [slice(None)] * rest
     place = next(k for k, item in enumerate(found) if item is Ellipsis)
@@ -240,7 +240,7 @@ def checked_places(builder: Builder, places: Lazy, n: int, failure: tuple[Any, .
         if low >= 0 and high < n:
             return places
         if low < -n or high >= n:
-            raise Unsupported("an index out of range")
+            raise Unsupported("an index that is out of range")
     if failure is not None and places.shape:
         places = builder.settle(places)
         passed = check_extremes(builder, places, n, failure)
@@ -252,7 +252,7 @@ def checked_places(builder: Builder, places: Lazy, n: int, failure: tuple[Any, .
         if i.__class__ is Sym:
             return wrapped(builder, i, n) if passed is None else from_front(builder, i, n, passed)
         if not -n <= i < n:
-            raise Unsupported("an index out of range")
+            raise Unsupported("an index that is out of range")
         return i % n
 
     checked: Lazy = builder.settle(Lazy(builder, INT, places.shape, element))

@@ -45,7 +45,7 @@ def place_of(block: list[ir.Stmt], mark: ir.Stmt | None) -> int:
     for k, s in enumerate(block):
         if s is mark:
             return k
-    raise Unsupported("a tape whose block was taken by another derivative")
+    raise Unsupported("a GradientTape whose block another derivative has used")
 
 
 def release(block: list[ir.Stmt]) -> None:
@@ -97,13 +97,13 @@ class Asked(Differentiated):
         else:
             self.record = list(tape.record)
             if to_the_end:
-                raise Unsupported("output_gradients of a tape that was asked before")
+                raise Unsupported("output_gradients of a GradientTape that was asked before")
         if changed_in_place(self.record) or overwrites(block[stop:]):
-            raise Unsupported("a tape's block that changes tensors from outside element by element")
+            raise Unsupported("a GradientTape's block that changes a tensor from outside element by element")
         self.leaves_found = [self.leaf(x) for x in flatten(sources)]
         operands = [x for each in self.leaves_found for x in each]
         if len(set(operands)) < len(operands):
-            raise Unsupported("a derivative by one value twice")
+            raise Unsupported("a derivative by the same value twice")
         self.leaves = Leaves(operands)
 
     def leaf(self, x: Any) -> list[Any]:
@@ -112,13 +112,13 @@ class Asked(Differentiated):
         if x.__class__ is Variable:
             found = [operand(copy) for _, copy in tape.variables.get(x, ())]
             if not found:
-                raise Unsupported("a Variable that the tape did not watch")
+                raise Unsupported("a Variable that the GradientTape did not watch")
             return found
         if x.__class__ is Lazy and not x.shape:
             x = x.element(())
         known = operand(x)
         if known is None:
-            raise Unsupported("a source that no tape follows")
+            raise Unsupported("a derivative by a value that the GradientTape does not follow")
         if known in tape.watched:
             return [known]
         watched = [*tape.watched, *(operand(copy) for each in tape.variables.values() for _, copy in each)]
@@ -128,7 +128,7 @@ class Asked(Differentiated):
             for s in self.record
         )
         if not own or known not in surely_reached(ir.Kernel([], self.record, []), watched)[0]:
-            raise Unsupported("a source that the tape may not have watched")
+            raise Unsupported("a derivative by a value that the GradientTape may not have watched")
         return [known]
 
     def placed(self, derive: Callable[[], list[Any]]) -> list[Any]:
@@ -163,7 +163,7 @@ class Asked(Differentiated):
         """Make sure that every source leads to a result whatever the data."""
         for x in self.leaves.sources:
             if y not in surely_reached(ir.Kernel([], [*self.record, *extra], []), [x])[0]:
-                raise Unsupported("a source on which the target may not depend")
+                raise Unsupported("a derivative by a value on which the target may not depend")
 
     # --- the statements that are differentiated -------------------------------------------------------------------------
 
@@ -192,7 +192,7 @@ class Asked(Differentiated):
     def gradients(self, extra: list[ir.Stmt], y: Any) -> list[Any]:
         """The gradient of a number by each operand."""
         if y.__class__ is not Sym or y.kind != FLOAT:
-            raise Unsupported("the gradient of what a tape does not follow")
+            raise Unsupported("the gradient of a value that the GradientTape does not follow")
         self.surely(extra, y.var)
         body = [*self.record, *extra]
         start = self.forward_part()
@@ -215,7 +215,7 @@ class Asked(Differentiated):
         if self.copied and any(defines(s, sources) for s in self.record):
             start = self.forward_part()
             if start is None:
-                raise Unsupported("derivatives of a tape by values that depend on each other")
+                raise Unsupported("derivatives of a GradientTape by values that depend on each other")
         y = Sym(self.builder, self.take(start if self.copied and start is not None else 0, extra, y.var))
         return self.swept(y)
 
@@ -230,7 +230,7 @@ class Asked(Differentiated):
             tangent = self.pushed(stored, self.basis(), lanes)
             return self.columns(stored, tangent)
         if y.stored.size > MANY_ROWS:
-            raise Unsupported("a Jacobian by more inputs than are followed together")
+            raise Unsupported("a Jacobian by this many numbers inside the program")
         blocks = [
             Array(FLOAT, (*y.shape, *x.shape)) if x.__class__ is Array else Array(FLOAT, y.shape)
             for x in self.leaves.sources

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..core.dispatch import as_operand
+from ..core.dispatch import as_operand, describe
 from ..core.dtypes import BOOL as BOOL_DTYPE
 from ..core.dtypes import FLOAT64, INT64, DType
 from ..core.operation import Operation
@@ -41,7 +41,7 @@ class Sym:
     """A scalar of the program being compiled: a variable of the IR."""
 
     __slots__ = ("builder", "var")
-    description = "a compiled number"
+    description = "a number"
     shape = ()
     ndim = 0
     __array_ufunc__ = None
@@ -59,17 +59,17 @@ class Sym:
         return DTYPES[self.var.kind]
 
     def __array__(self, *args: Any, **keywords: Any) -> Any:
-        raise Unsupported("a step that needs a value while compiling")
+        raise Unsupported("an operation that needs a number known before the program runs")
 
     def as_symbol(self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
         return self.builder.apply(op, inputs, attributes)
 
     def as_static(self) -> Any:
         """The value as a parameter that must be known. Raises Needed or Unsupported where it is not."""
-        return self.builder.known_value(self, "a parameter that depends on data")
+        return self.builder.known_value(self, "a size, axis or option that depends on data")
 
     def __bool__(self) -> bool:
-        raise Unsupported("a condition that is decided while compiling depends on the data")
+        raise Unsupported("an operation that decides by a number which depends on data")
 
     def __hash__(self) -> int:
         return hash(self.var)
@@ -95,7 +95,7 @@ class Lazy:
         "uses",
         "volatile",
     )
-    description = "a compiled array"
+    description = "a tensor"
     __array_ufunc__ = None  # NumPy's arrays leave their operators to these
 
     def __init__(
@@ -133,15 +133,15 @@ class Lazy:
         return self.builder.apply(op, inputs, attributes)
 
     def __bool__(self) -> bool:
-        raise Unsupported("a condition that is decided while compiling depends on an array")
+        raise Unsupported("an operation that decides by a tensor which depends on data")
 
     def __array__(self, *args: Any, **keywords: Any) -> Any:
         if self.known is None:
-            raise Unsupported("a step that needs the values of an array while compiling")
+            raise Unsupported("an operation that needs a tensor known before the program runs")
         return self.known.value
 
     def __iter__(self) -> Any:
-        raise Unsupported("the items of an array in an operation")
+        raise Unsupported("an operation on the items of a tensor one by one")
 
 
 def _operator(name: str, swapped: bool = False) -> Any:
@@ -194,7 +194,7 @@ def kind_of(x: Any) -> str:
         return INT
     if x.__class__ is float:
         return FLOAT
-    raise Unsupported(f"a value of type {x.__class__.__name__}")
+    raise Unsupported(f"{describe(x)} as a number")
 
 
 def join(kinds: list[str]) -> str:
@@ -337,7 +337,7 @@ class Builder:
     def keep_strong(self, array: Array) -> None:
         """Note that an array is given integers with a dtype of their own."""
         if array not in self.strong and array in self.read_bare:
-            raise Unsupported("an array of bare integers that is given others")
+            raise Unsupported("a tensor of integers without a dtype of their own that is given integers with one")
         self.strong.add(array)
 
     # --- scalars ----------------------------------------------------------------------------------------------------
@@ -394,10 +394,10 @@ class Builder:
         """A primitive on scalars of which at least one is a symbol."""
         name = op.name
         if name not in TEXT:
-            raise Unsupported(name)
+            raise Unsupported(f"the operation {name}")
         if attributes:
             if not attributes_covered(name, attributes):
-                raise Unsupported(f"{name} with these parameters")
+                raise Unsupported(f"{name} with these options")
         if name == "where_select":
             return self.select(*inputs)
         if name in LOGIC:
@@ -414,7 +414,7 @@ class Builder:
             return self.emit(name, inputs, BOOL, attributes or None)
         if kind == INT:
             if attributes and attributes.get("decimals", 0) < 0:
-                raise Unsupported(f"{name} of integers with these parameters")
+                raise Unsupported(f"{name} of integers with these options")
             return self.integers(name, tuple(self.to_int(x) for x in inputs))
         if self.strong and any(x.__class__ is Sym and x.var in self.strong for x in inputs):
             raise Unsupported(f"{name} of integers with a dtype of their own and floats")
@@ -451,7 +451,7 @@ class Builder:
             return self.emit("int_sign", inputs, INT)
         if name in ("floor_divide", "mod", "power"):
             if inputs[1].__class__ is int and (inputs[1] < 0 if name == "power" else inputs[1] == 0):
-                raise Unsupported("an operation on integers that fails")
+                raise Unsupported("integers for which this operation is an error")
             if name != "power":
                 self.refuse_zero(inputs[1])
             return self.emit("int_" + name, inputs, INT)
@@ -539,7 +539,7 @@ class Builder:
         places = {"bincount": 0, "jax.ops.segment_sum": 1}.get(op.name)
         stated = op.name != "bincount" and len(inputs) > 2 and inputs[2] is not None
         if places is not None and not stated and symbolic(inputs[places]):
-            raise Unsupported(f"{op.name}, whose result is as long as the largest of its numbers says")
+            raise Unsupported(f"{op.name} without the length of its result")
 
     def applied(self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
         from .array_rows import ARRAY_ROWS
@@ -571,7 +571,7 @@ class Builder:
         if any(x.__class__ is Sym for x in inputs):
             return self.scalar(op, inputs, attributes)
         if attributes:
-            raise Unsupported(op.name)
+            raise Unsupported(f"{op.name} with these options")
         return self.rounded(op(*inputs))
 
     def operand(self, x: Any) -> Any:
@@ -591,7 +591,7 @@ class Builder:
     def elementwise(self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None = None) -> Lazy:
         shape = broadcast([x.shape if x.__class__ is Lazy else () for x in inputs], op.name)
         if op.name not in TEXT:
-            raise Unsupported(op.name)
+            raise Unsupported(f"the operation {op.name}")
         site = STATE.site
 
         def element(index: tuple[Any, ...]) -> Any:
@@ -630,7 +630,7 @@ class Builder:
     def constant(self, kind: str, shape: tuple[int, ...], values: list[Any]) -> Lazy:
         """An array of known elements."""
         if len(values) > MAX_CONSTANT:
-            raise Unsupported("a large constant array")
+            raise Unsupported("a large constant tensor")
         key = (kind, shape, repr(values))
         array = self.constants.get(key)
         if array is None:

@@ -89,7 +89,7 @@ class Built:
         """Raises Unsupported where real and complex numbers meet that may both have dtypes of their own: an error."""
         for sides in self.meetings:
             if all(any(name == ANY or has_dtype(values[name]) for name in side) for side in sides):
-                raise Unsupported("complex numbers beside real ones, each of a dtype of its own")
+                raise Unsupported("complex numbers beside real ones that have a dtype of their own")
 
     @property
     def unexplained(self) -> list[str]:
@@ -161,7 +161,7 @@ def site_to_plain(site: Site | None, source: Source) -> tuple[int, int] | None:
     if site is None or site.source is None:
         return None
     if site.source is not source:
-        raise Unsupported("a place in another text")
+        raise Unsupported("code from another program")
     return site.start, site.end
 
 

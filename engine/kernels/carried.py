@@ -133,7 +133,7 @@ class Carrying(Control):
                 return Number(kind_of(new), is_strong(self.builder, new))
             if new.__class__ is List and new.items is not None:
                 return Parts(List, [self.specified(UNSET, part, True) for part in new.items])
-            raise Unsupported("what is returned from inside a loop")
+            raise Unsupported("'return' from inside a loop with values of several kinds or shapes")
         if old.__class__ in SCALARS and new.__class__ in SCALARS:
             strong = is_strong(self.builder, old) or is_strong(self.builder, new)
             doubtful = self.builder.may_be_whole(old)
@@ -178,7 +178,7 @@ class Carrying(Control):
                 shapes.add(x.array.shape[1:])
                 kinds.append(x.array.kind)
         if len(shapes) > 1:
-            raise Mismatch("a list of tensors of several shapes", peel=False)
+            raise Mismatch("a list whose items are of several kinds or shapes", peel=False)
         array = builder.blank(joined_kind(kinds), (room[0] + length * growth, *shapes.pop()))
         if room[0]:
             from .arrays import rows_of_list

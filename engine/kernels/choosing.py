@@ -38,7 +38,7 @@ def contains(machine: Any, container: Any, x: Any) -> Any:
         return within(machine, container, x)
     if container.__class__ is Lazy and container.shape:
         if x.__class__ not in (Sym, *NUMBERS):
-            raise Unsupported("'in' of a tensor in a tensor")
+            raise Unsupported("'in' with tensors on both sides")
         return builder.aside(
             lambda: machine.apply_row(NAMES["any"], [builder.apply(NAMES["equal"], (container, x), None)], {})
         )
@@ -56,7 +56,7 @@ def letters(container: Any) -> tuple[int, ...]:
     """What a letter may be equal to among the items of a container."""
     items = container.items if container.__class__ is List else container
     if items.__class__ not in (list, tuple) or any(item.__class__ is not str for item in items):
-        raise Unsupported("'in' of a letter in what holds no texts")
+        raise Unsupported("'in' with a letter and values that are no texts")
     return tuple(ord(item) for item in items if len(item) == 1)
 
 
@@ -73,9 +73,9 @@ def equals(machine: Any, x: Any, y: Any) -> Any:
     if x.__class__ in NUMBERS and y.__class__ in NUMBERS:
         return bool(x == y)
     if x.__class__ not in (Sym, *NUMBERS) or y.__class__ not in (Sym, *NUMBERS):
-        raise Unsupported("'in' of what are no numbers")
+        raise Unsupported("'in' with values that are no numbers")
     if is_strong(machine.builder, x) or is_strong(machine.builder, y):
-        raise Unsupported("'in' of integers with a dtype of their own")
+        raise Unsupported("'in' with integers that have a dtype of their own")
     return machine.builder.apply(NAMES["equal"], (x, y), None)
 
 
@@ -83,9 +83,9 @@ def within(machine: Any, numbers: Range, x: Any) -> Any:
     """Whether an integer is one of a range."""
     builder = machine.builder
     if x.__class__ is not Sym and x.__class__ is not int:
-        raise Unsupported("'in' a range of what is no integer")
+        raise Unsupported("'in' a range for a value that is no integer")
     if x.__class__ is Sym and (x.kind != INT or is_strong(builder, x)):
-        raise Unsupported("'in' a range of what is no bare integer")
+        raise Unsupported("'in' a range for an integer with a dtype of its own")
     first, step = numbers.start, numbers.step
     low, high = (first, numbers.stop) if step > 0 else (numbers.stop, first)
     above = builder.apply(NAMES["greater_equal" if step > 0 else "greater"], (x, low), None)
@@ -104,7 +104,7 @@ def letter_of(machine: Any, text: str, index: Sym) -> Letter:
     """`text[index]`."""
     builder = machine.builder
     if index.kind != INT or not text:
-        raise Unsupported("an index of this kind")
+        raise Unsupported("this value as an index")
     low, high = builder.interval(index)
     if low < -len(text) or high >= len(text):
         builder.append(ir.Check(index.var, -len(text), len(text), STATE.site, None))
@@ -119,7 +119,7 @@ def same_letter(machine: Any, x: Any, y: Any) -> Any:
     if y.__class__ is Letter:
         return equals(machine, x.code, y.code)
     if y.__class__ is not str:
-        raise Unsupported("a letter beside what is no text")
+        raise Unsupported("a letter of a text compared with what is no text")
     return equals(machine, x.code, ord(y)) if len(y) == 1 else False
 
 
@@ -208,7 +208,7 @@ def put_at(machine: Any, container: dict[Any, Any], key: Any, value: Any) -> Non
 def best_by(machine: Any, symbol: str, items: list[Any], key: Any) -> Any:
     """The first of the items with the least, or the largest, key."""
     if not items:
-        raise Unsupported("min or max of what may be nothing")
+        raise Unsupported("min or max of a list that may be empty")
     best, best_key = items[0], machine.invoke(key, [items[0]], {})
     for item in items[1:]:
         item_key = machine.invoke(key, [item], {})
@@ -229,7 +229,7 @@ def ordered(machine: Any, symbol: str, x: Any, y: Any) -> Any:
     if x.__class__ is str and y.__class__ is str:
         return x < y if symbol == "<" else x > y
     if x.__class__ not in (Sym, *NUMBERS) or y.__class__ not in (Sym, *NUMBERS):
-        raise Unsupported("an order of what are no numbers")
+        raise Unsupported("an order of values that are no numbers")
     return machine.linked(2, op, x, y)
 
 
@@ -242,7 +242,7 @@ def in_order(machine: Any, items: list[Any], key: Any, reverse: bool) -> List:
         places = sorted(range(len(items)), key=lambda k: keys[k], reverse=reverse)
         return List([items[k] for k in places])
     if len(items) > MAX_ORDERED or any(k.__class__ not in (Sym, *NUMBERS) for k in keys):
-        raise Unsupported("sorting a list of what is not known")
+        raise Unsupported("sorting a list whose length depends on data")
     for k in keys:
         if k.__class__ is Sym and k.kind == FLOAT:
             # Where there is no order, the tape's way through the list decides.
@@ -291,7 +291,7 @@ def index_of(machine: Any, x: List, value: Any) -> Any:
 
     place = builder.aside(run)
     if place.__class__ is int and place < 0:
-        raise Unsupported("an item that is not in the list")
+        raise Unsupported("index of an item that is not in the list")
     if place.__class__ is Sym:
         builder.append(ir.Check(place.var, 0, len(items), STATE.site, None))
         builder.ranges[place.var] = (0, len(items) - 1)

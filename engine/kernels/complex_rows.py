@@ -420,7 +420,7 @@ def embedded(a: Pair) -> Any:
     """The real matrix [[re, -im], [im, re]], whose products and inverses are those of the complex one."""
     join = ROWS["concat"]
     if len(a.shape) < 2:
-        raise Unsupported("a complex vector as a matrix")
+        raise Unsupported("a product of a complex matrix and a vector")
     return join([join([a.re, -a.im], axis=-1), join([a.im, a.re], axis=-1)], axis=-2)
 
 

@@ -16,7 +16,7 @@ def root_difference(builder: Builder, inputs: tuple[Any, ...], attributes: dict[
     """sqrt(a) - sqrt(b), as (a - b) / (sqrt(a) + sqrt(b)) where both are positive and finite."""
     a, b = inputs
     if any(x.__class__ is not Sym and x.__class__ not in NUMBERS for x in inputs):
-        raise Unsupported("root_difference of arrays")
+        raise Unsupported("a difference of square roots of tensors")
     sqrt, positive = ROWS["sqrt"], True
     for x in inputs:
         positive = (x > 0.0) & (x < float("inf")) & positive

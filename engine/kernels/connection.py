@@ -40,7 +40,7 @@ LATE = -1
 def build_connection(program: CoreProgram, spec: dict[str, Any], sources: Sequence[str]) -> Built:
     """The kernel that says which sources the result depends on. Raises Unsupported."""
     if len(sources) > MAX_SOURCES:
-        raise Unsupported("so many inputs of which it is doubtful that the result depends on them")
+        raise Unsupported("so many inputs that reach the result on some paths of the program only")
     lowered = Lowered(program, spec, sources, True, follow=True)
     result = lowered.summed()
     targets: dict[str, list[Any]] = {}
@@ -202,7 +202,7 @@ class Connection:
         elif s.__class__ is ir.Store:
             self.stored(s)
         elif s.__class__ not in (ir.Constant, ir.Keep, ir.OpenLog, ir.Mark):
-            raise Unsupported("following inputs through a kernel of this kind")
+            raise Unsupported("an input that may not reach the result, on its way through this")
 
     def loaded(self, s: ir.Load) -> Taint:
         flags = self.flags.get(s.array)
@@ -247,7 +247,9 @@ class Connection:
             if not self.is_listed(array):
                 self.builder.append(ir.Store(flags, k, raw(followed)))
             elif followed is not False:
-                raise Unsupported("following inputs through a row that gives a list")
+                raise Unsupported(
+                    "an input that may not reach the result, on its way through an operation with several results"
+                )
 
     def linked(self, s: Linked) -> None:
         taint = self.either(map(self.of, s.operands)) if s.carries else [False] * self.count

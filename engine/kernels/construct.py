@@ -70,12 +70,12 @@ class Lowered:
         # What is not structured is differentiated in every way.
         made = specialise(program, spec, last, not structured, bool(sources), follow)
         if len(STATE.notices) > notices:
-            raise Unsupported("a program that gives notices while it is compiled")
+            raise Unsupported("a program of which a notice is known before it runs")
         builder, result = made.builder, made.result
         self.builder = builder
         self.printed = made.printed
         if builder.mode == EVERY and builder.counted:
-            raise Unsupported("a float32 that counts as an integer")
+            raise Unsupported("a float32 that counts (`range(x)`)")
         if made.printed.prints and not structured:
             raise Unsupported("'print' in a program whose derivatives beyond the gradient are asked for")
         self.shape: tuple[int, ...] = ()
@@ -175,7 +175,7 @@ def meetings(builder: Builder, kernel: ir.Kernel, inputs: dict[str, Any]) -> lis
     if not builder.meetings:
         return []
     if all(builder.made_strong):
-        raise Unsupported("complex numbers beside real ones, each of a dtype of its own")
+        raise Unsupported("complex numbers beside real ones that have a dtype of their own")
     edges = dependencies(kernel)
     reached: dict[str, set[Any]] = {}
     for name, symbol in inputs.items():

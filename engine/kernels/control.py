@@ -137,7 +137,7 @@ class Control(Expressions):
             x, before = heap.objects[key], heap.before[key]
             a, b = sides[0].get(key, before), sides[1].get(key, before)
             if x.__class__ is dict and a.keys() != b.keys():
-                raise Unsupported("a dict whose keys depend on data")
+                raise Unsupported("a dict that has a key on some paths of the program only")
             # What would be the result has no say in what variables are.
             for slot in sorted({**a, **b}, key=lambda slot: slot == RESULT):
                 left, right = a.get(slot, UNSET), b.get(slot, UNSET)
@@ -172,7 +172,7 @@ class Control(Expressions):
         self.branch(condition, frame, lambda: side(then), lambda: side(orelse))
         flatten(self.builder.block)
         if frame["value"].__class__ is Unset:
-            raise Unsupported("a choice between values of different kinds")
+            raise Unsupported("a choice between values of different kinds or shapes")
         return frame["value"]
 
     def if_(self, node: c.If, frame: Frame) -> None:
@@ -386,7 +386,7 @@ class Merging:
         arrays = [x.array for x in sides if x.array is not None]
         shape, kind = arrays[0].shape[1:], join([x.kind for x in arrays])
         if any(x.shape[1:] != shape or (BOOL in (x.kind, kind) and x.kind != kind) for x in arrays):
-            raise Unsupported("a list whose items are of different kinds, depending on data")
+            raise Unsupported("a list whose items are of different kinds or shapes, depending on data")
         array = Array(kind, (max(x.shape[0] for x in arrays), *shape), role="list")
         self.builder.append(ir.Alloc(array, False))
         self.fill(array, sides[0].array, sides[1].array)
@@ -399,7 +399,7 @@ class Merging:
         if not held:
             return Rows(None, 0)
         if any(item.__class__ not in (*NUMBERS, Sym, Lazy) for item in held):
-            raise Unsupported("a list of lists whose length depends on data")
+            raise Unsupported("a list of lists that grows by data")
         extra, array = self.builder.nested(lambda: rows_of_list(self.builder, list(held)))
         block.extend(extra)
         return Rows(array, len(held))

@@ -90,7 +90,7 @@ class Cotangents:
         """Add a cotangent to a variable's."""
         if self.is_active(x):
             if x not in self.bars:
-                raise Unsupported("a cotangent out of the reach of its variable")
+                raise Unsupported("a gradient through values that loops and branches hand on in this way")
             if x in self.unchanged:
                 return
             if c.__class__ in (int, float) and c == 0:
@@ -165,7 +165,7 @@ class Cotangents:
                 self.note(spot, spot.where(*symbols), g, s, [a for a in s.args if self.is_active(a)])
             return
         if row.derivative != "partials":
-            raise Unsupported(f"the derivative of {row.name}")
+            raise Unsupported(f"the derivative of {row.name}", s.site)
         y = Sym(builder, s.var)
         attributes = s.attributes or {}
         builder.memos.append({})
@@ -223,7 +223,7 @@ class Cotangents:
             if row.derivative == "zero":
                 return
             if rule is None:
-                raise Unsupported(f"the derivative of {row.name}")
+                raise Unsupported(f"the derivative of {row.name}", s.site)
             first = (g, y) if len(g) > 1 else (g[0], y[0])
             found = rule(*first, *inputs, **s.attributes)
             for x, c in zip(s.operands, found if found.__class__ is tuple else (found,)):

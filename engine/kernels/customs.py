@@ -54,7 +54,7 @@ class Rule:
 
 def custom_gradient(machine: Specialiser, f: Any) -> Made:
     if f.__class__ not in FUNCTIONS:
-        raise Unsupported("a custom_gradient of what is no function of the program's")
+        raise Unsupported("custom_gradient of what is no function of the program")
     return Made(lambda args, keywords: call(machine, f, args, keywords), (f,))
 
 
@@ -65,7 +65,7 @@ def call(machine: Specialiser, f: Any, args: list[Any], keywords: dict[str, Any]
         raise Unsupported("a custom_gradient function that is called with keywords")
     leaves = [in_memory(builder, read(x)) for x in flatten(args)]
     if any(x.__class__ not in (*NUMBERS, Sym, Lazy) for x in leaves):
-        raise Unsupported("an argument of a custom_gradient function of this kind")
+        raise Unsupported("a custom_gradient function with an argument that is no number and no tensor")
     given = [rebuild(x, take) for take in [list(leaves)] for x in args]
     body, pair = apart(machine, lambda: machine.invoke(f, given, {}))
     pair = pair.items if pair.__class__ is List else pair
@@ -81,7 +81,7 @@ def call(machine: Specialiser, f: Any, args: list[Any], keywords: dict[str, Any]
     value, rule = pair
     outputs = [in_memory(builder, builder.settle(read(x))) for x in flatten(value)]
     if any(x.__class__ not in (*NUMBERS, Sym, Lazy) or (x.__class__ is Lazy and x.kind != FLOAT) for x in outputs):
-        raise Unsupported("a result of a custom_gradient function of this kind")
+        raise Unsupported("a custom_gradient function with a result that is no number and no tensor")
     cotangents = [Array(FLOAT, x.shape, "g") if x.__class__ is Lazy else Var(FLOAT, "g") for x in outputs]
     block, made = apart(machine, lambda: pulled(machine, rule, cotangents, len(leaves)))
     inside = own | defined(body)

@@ -64,7 +64,7 @@ def argwhere(builder: Builder, x: Lazy) -> Selected:
 def holding(builder: Builder, x: Lazy) -> tuple[Lazy, Lazy]:
     """For each element whether it is true or not zero, in memory: as it is, and in one row."""
     if not x.shape or 0 in x.shape:
-        raise Unsupported("the places in what has no elements, or no axes")
+        raise Unsupported("the places of the elements of a number, or of a tensor without elements")
     if x.kind != BOOL or x.stored is None or x.volatile:
         held = x if x.kind == BOOL else builder.elementwise(NAMES["not_equal"], (x, 0))
         keep = builder.materialised(held)
@@ -100,7 +100,7 @@ class Groups:
 
     def __init__(self, builder: Builder, x: Lazy) -> None:
         if x.kind == BOOL or not prod(x.shape):
-            raise Unsupported("what is distinct among truth values, or in nothing")
+            raise Unsupported("the distinct elements of truth values, or of a tensor without elements")
         self.words = Vocabulary(builder)
         self.builder = builder
         self.x = builder.settle(builder.apply(NAMES["reshape"], (x,), {"shape": (prod(x.shape),)}))

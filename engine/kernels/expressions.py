@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..core.dispatch import wrap
+from ..core.dispatch import describe, wrap
 from ..core.dtypes import FLOAT32, WEAK_FLOAT, WEAK_FLOAT32, DType
 from ..core.operation import Operation
 from ..core.state import STATE
@@ -87,8 +87,12 @@ class Expressions(Items):
     def expression(self, node: c.Expr, frame: Frame) -> Any:
         handler = EXPRESSIONS.get(node.__class__)
         if handler is None:
-            raise Unsupported(f"the expression '{node.__class__.__name__}'")
-        return handler(self, node, frame)
+            raise Unsupported("an expression of this kind")
+        try:
+            return handler(self, node, frame)
+        except Unsupported as why:
+            why.place(node)
+            raise
 
     def literal(self, node: c.Literal, frame: Frame) -> Any:
         return self.builder.rounded(node.value)
@@ -146,14 +150,14 @@ class Expressions(Items):
             return self.builder.apply(op, (x, y), None) if known is None else known
         if x.__class__ in (int, bool) and y.__class__ in (int, bool):
             if symbol not in SMALL_INTEGERS or abs(x) > LIMIT or abs(y) > LIMIT or (symbol == "**" and not 0 <= y < 64):
-                raise Unsupported("arithmetic of large integers")
+                raise Unsupported("integers beyond 2**53 that are known before the program runs")
             return self.builder.rounded(op(x, y) if symbol != "/" or y == 0 else x / y)
         if x.__class__ in NUMBERS and y.__class__ in NUMBERS:
             return self.builder.rounded(op(x, y))
         if symbol == "+" and x.__class__ in (str, Text) and y.__class__ in (str, Text):
             return joined([x, y])
         if any(v.__class__ in (str, dict, Range, Closure, Text) or v is None for v in (x, y)):
-            raise Unsupported(f"'{symbol}' on values that are no numbers")
+            raise Unsupported(f"'{symbol}' with {describe(x)} and {describe(y)}")
         if not symbolic(x) and not symbolic(y):
             return self.constant(self.evaluated(op, x, y))
         return self.builder.apply(op, (x, y), None)
@@ -172,7 +176,7 @@ class Expressions(Items):
         if x.__class__ is complex:
             return node.op(x)
         if x.__class__ not in NUMBERS:
-            raise Unsupported(f"'{node.symbol}' on a value that is no number")
+            raise Unsupported(f"'{node.symbol}' with {describe(x)}")
         return node.op.scalar(x) if x.__class__ in (int, bool) else node.op(x)  # type: ignore[misc]
 
     def comparison(self, node: c.Comparison, frame: Frame) -> Any:
@@ -223,7 +227,7 @@ class Expressions(Items):
         if symbol in ("is", "is not", "==", "!=") and (x is None or y is None):
             return symbol in ("is not", "!=")
         if op is None or any(v.__class__ not in (*SYMBOLS, *NUMBERS, complex) for v in (x, y)):
-            raise Unsupported(f"'{symbol}' on these values")
+            raise Unsupported(f"'{symbol}' with {describe(x)} and {describe(y)}")
         return self.linked(len(node.ops), op, x, y)
 
     def linked(self, count: int, op: Operation, x: Any, y: Any) -> Any:
@@ -307,13 +311,13 @@ class Expressions(Items):
         if x.__class__ is Lazy:
             if x.shape == ():
                 return self.truth(x.element(()))
-            raise Unsupported("the truth of an array")
+            raise Unsupported("a tensor of several elements as a condition")
         if x.__class__ is List:
             if x.length.__class__ is int:
                 return x.length > 0
             return self.builder.apply(NAMES["greater"], (x.length, 0), None)
         if x.__class__ in (Closure, Operation, c.Intrinsic) or hasattr(x, "dtype"):
-            raise Unsupported("the truth of a value of this kind")
+            raise Unsupported(f"{describe(x)} as a condition")
         return bool(x)
 
     def negation(self, node: c.Not, frame: Frame) -> Any:
@@ -353,13 +357,13 @@ class Expressions(Items):
             return row(self, op, args, keywords)
         inputs, attributes = op.bind(args, keywords)
         if op.name == "arange":
-            inputs = tuple(self.whole(x, "an arange of what is computed") for x in inputs)
+            inputs = tuple(self.whole(x, "arange with bounds that depend on data") for x in inputs)
         if op.name in ("boolean_mask", "dynamic_partition"):
             found = self.parts(op.name, list(inputs), attributes or {})
             if found is not None:
                 return found
         if any(map(symbolic, (attributes or {}).values())):
-            why = f"{op.name} with a computed parameter"
+            why = f"{op.name} with an option that depends on data"
             attributes = {name: self.whole(value, why) for name, value in (attributes or {}).items()}
         if not any(map(symbolic, inputs)):
             return self.constant(self.evaluated(lambda: op(*inputs, **(attributes or {}))))
@@ -506,7 +510,7 @@ class Expressions(Items):
             if self.builder.mode == SOME:
                 return self.apply_row(OPERATORS["cast"], args, {"dtype": callee})
             return self.builder.cast_to_float(args[0])
-        raise Unsupported("a call of this kind")
+        raise Unsupported(f"a call of {describe(callee)}")
 
     def inline(self, function: Closure, args: list[Any], keywords: dict[str, Any]) -> Any:
         code = function.code
@@ -545,7 +549,7 @@ class Expressions(Items):
         stopped = inner[SUSPEND]
         if stopped is not False:
             if not may_stop:
-                raise Unsupported("a recursion at a place where it cannot stop")
+                raise Unsupported("a recursive call at this place")
             caller[SUSPEND] = stopped
             if inner[RETURN] is False:
                 return UNSET
@@ -559,19 +563,19 @@ class Expressions(Items):
         """The values of a function's parameters."""
         code = function.code
         if len(args) > len(code.parameters) or any(k not in code.parameters for k in keywords):
-            raise Unsupported("a call that does not fit")
+            raise Unsupported("a call whose arguments do not fit the function")
         values: list[Any] = []
         for i, name in enumerate(code.parameters):
             if i < len(args):
                 if name in keywords:
-                    raise Unsupported("a call that does not fit")
+                    raise Unsupported("a call whose arguments do not fit the function")
                 value = args[i]
             elif name in keywords:
                 value = keywords[name]
             else:
                 value = function.defaults[i]
                 if value is UNSET:
-                    raise Unsupported("a call that does not fit")
+                    raise Unsupported("a call whose arguments do not fit the function")
             values.append(self.builder.settle(value))
         return values
 
@@ -589,7 +593,7 @@ class Expressions(Items):
 
             run = OWN[value.__class__].get(node.name)
             if run is None:
-                raise Unsupported(f"the method '{node.name}'")
+                raise Unsupported(f"the method '{node.name}' of {describe(value)}")
             return run(self, value, *args, **keywords)
         if value.__class__ is Variable or isinstance(value, Recorder):
             from .variables import method as own_method
@@ -599,7 +603,7 @@ class Expressions(Items):
             return self.still(value)
         row = METHODS.get(node.name)
         if row is None or (value.__class__ not in SYMBOLS and value.__class__ is not Selected):
-            raise Unsupported(f"the method '{node.name}'")
+            raise Unsupported(f"the method '{node.name}' of {describe(value)}")
         return self.apply_row(row, [value, *args], keywords)
 
     def still(self, x: Any) -> Any:
@@ -622,7 +626,7 @@ class Expressions(Items):
                 n = self.builder.integer("multiply", n, m)
             return n
         if value.__class__ not in (Lazy, Pair) and (value.__class__ is not Sym or node.name == "T"):
-            raise Unsupported(f"the attribute '{node.name}'")
+            raise Unsupported(f"the attribute '{node.name}' of {describe(value)}")
         if node.name in ("real", "imag"):
             return self.builder.apply(OPERATORS[node.name], (value,), None)
         shape = value.shape
@@ -637,7 +641,7 @@ class Expressions(Items):
             return size
         if node.name == "T":
             return self.builder.apply(OPERATORS["transpose"], (value,), {})
-        raise Unsupported(f"the attribute '{node.name}'")
+        raise Unsupported(f"the attribute '{node.name}' of {describe(value)}")
 
     def format_text(self, node: c.FormatText, frame: Frame) -> Any:
         pieces: list[Any] = []
@@ -660,7 +664,7 @@ class Expressions(Items):
         x = self.expression(node.value, frame)
         STATE.site = node.site
         if tape.__class__ is not Tape:
-            raise Unsupported("'watch' of what is no GradientTape")
+            raise Unsupported("'watch' on what is no GradientTape")
         watched = tape.watch(x)
         if node.target is not None and (node.target.__class__ is c.Unpack or watched is not x):
             self.rebind(node.target, watched, frame)

@@ -39,8 +39,8 @@ def error_of(left: Left, emitted: Emitted) -> Exception:
             error = FAILURES[name](*facts, left.number)
             if error is not None:
                 return error
-        return Unsupported("a step that the tape has to take")
-    return Unsupported("an operation that fails, or leaves the integers that a float holds")
+        return Unsupported("a step with values that only the tape takes", site)
+    return Unsupported("an operation that fails, or an integer beyond int64")
 
 
 def interruption(stopped: Stopped, emitted: Emitted) -> BaseException:

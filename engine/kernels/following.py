@@ -198,4 +198,4 @@ def description(op: Operation, kind: Any) -> str:
 def refuse(builder: Builder, what: str) -> None:
     """What is not followed, where it is to be. Raises Unsupported."""
     if builder.follower is not None:
-        raise Unsupported(f"{what} on the way of an input that may not reach the result")
+        raise Unsupported(f"{what} on the way from an input that may not reach the result")

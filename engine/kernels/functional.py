@@ -93,7 +93,7 @@ def rows_of(machine: Specialiser, xs: Any) -> Each:
     ):
         parts = [rows_of(machine, part) for part in machine.items(xs)]
         if len({part.length for part in parts}) > 1:
-            raise Unsupported("tensors that differ in their first size")
+            raise Unsupported("tensors of different lengths")
         several = xs.__class__ is List
         make: Any = (lambda items: List(list(items))) if several else tuple
         return Each(
@@ -107,10 +107,10 @@ def leaves_of(x: Any) -> list[Any]:
     if x.__class__ is tuple or x.__class__ is List:
         items: Any = x.items if x.__class__ is List else x
         if items is None:
-            raise Unsupported("a list of rows as a result of a map")
+            raise Unsupported("map_fn with a list that grows as its result")
         return [leaf for item in items for leaf in leaves_of(item)]
     if x.__class__ is dict or x is None:
-        raise Unsupported("a map to dicts or to nothing")
+        raise Unsupported("map_fn with dicts or nothing as its result")
     return [x]
 
 
@@ -134,7 +134,7 @@ def stacked(machine: Specialiser, run: Callable[[Callable[[Any], None]], Any]) -
 
     columns = machine.with_frame({"lists": ()}, collect)["lists"]
     if not columns:
-        raise Unsupported("a map over nothing")
+        raise Unsupported("map_fn over an empty list")
     stacks = [machine.apply_row(OPERATORS["stack"], [column], {}) for column in columns]
     return found[0], rebuild(last[0], stacks)
 
@@ -145,7 +145,7 @@ def map_fn(machine: Specialiser, fn: Any, elems: Any, **options: Any) -> Any:
 
 def mapped(machine: Specialiser, items: Each, f: Callable[[Any], Any]) -> Any:
     if items.length.__class__ is not int or not items.length:
-        raise Unsupported("a map over nothing, or over what is not known")
+        raise Unsupported("map_fn over a list that may be empty")
     return stacked(
         machine, lambda add: machine.with_frame({}, lambda frame: each(machine, items, frame, lambda x: add(f(x))))
     )[1]
@@ -157,7 +157,7 @@ def each(machine: Specialiser, items: Each, frame: Frame, visit: Callable[[Any],
 
 def vectorized_map(machine: Specialiser, fn: Any, elems: Any = None, in_axes: Any = 0, out_axes: Any = 0) -> Any:
     if elems.__class__ is tuple:
-        raise Unsupported("axes as the second argument of vmap")
+        raise Unsupported("vmap with axes")
     if elems is not None and elems.__class__ is not int:
         return map_fn(machine, fn, elems)
 
@@ -170,7 +170,7 @@ def vectorized_map(machine: Specialiser, fn: Any, elems: Any = None, in_axes: An
             parts.append(x if axis is None else rows_of(machine, x))
         lengths = {part.length for part in parts if part.__class__ is Each}
         if len(lengths) != 1:
-            raise Unsupported("a vmap over tensors that differ in their first size")
+            raise Unsupported("vmap over tensors of different lengths")
         items = Each(
             lengths.pop(),
             lambda i: [part.item(i) if part.__class__ is Each else part for part in parts],
@@ -193,7 +193,7 @@ def foldl(machine: Specialiser, fn: Any, elems: Any, initializer: Any = None) ->
 
 def rest_of(machine: Specialiser, items: Each) -> Each:
     if items.length.__class__ is not int or not items.length:
-        raise Unsupported("a fold of nothing, or of what is not known")
+        raise Unsupported("a fold of a list that may be empty")
     return Each(items.length - 1, lambda i: items.item(machine.builder.integer("add", i, 1)), items.loopable)
 
 
@@ -202,7 +202,7 @@ def scan(
     elems: Any = None, initializer: Any = None, unroll: Any = 1,
 ) -> Any:  # fmt: skip
     if reverse is not False:
-        raise Unsupported("a scan from the end")
+        raise Unsupported("scan with reverse=True")
     if elems is not None or initializer is not None or (xs is None and length is None):
         rows = rows_of(machine, elems if elems is not None else init)
         return scan_values(machine, f, rows, initializer)
@@ -212,7 +212,7 @@ def scan(
         def step(carry: Any, x: Any) -> Any:
             pair = machine.items(machine.invoke(f, [carry, x], {}))
             if len(pair) != 2:
-                raise Unsupported("a scan whose function does not return a pair")
+                raise Unsupported("scan with a function that does not return a pair")
             add(pair[1])
             return pair[0]
 
@@ -243,7 +243,7 @@ def function(machine: Specialiser, f: Any = None, **options: Any) -> Any:
     if f is None:
         return Made(lambda args, keywords: args[0])
     if f.__class__ not in FUNCTIONS:
-        raise Unsupported("a function of this kind")
+        raise Unsupported("this value as a function")
     return f
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..core.dispatch import describe
 from ..core.state import STATE
 from ..core.tensor import Tensor
 from ..program.core import CoreProgram
@@ -122,7 +123,7 @@ def specification(
         elif cls is bool or cls is str or value is None:
             found[name] = [value]
         else:
-            raise Unsupported("an input that is no number and no tensor")
+            raise Unsupported(f"an input that is {describe(value)}")
     return found
 
 

@@ -30,7 +30,19 @@ LIMIT = 2**53
 
 
 class Unsupported(Exception):
-    """The program leaves what the kernel tier covers; the message says how, for `-v`."""
+    """The program leaves what the kernel tier covers; the message says with what, in the language's words, for `-v`.
+
+    `site` is where that stands in the program, as far as that is known.
+    """
+
+    def __init__(self, message: str, site: Site | None = None) -> None:
+        super().__init__(message)
+        self.site = site
+
+    def place(self, node: Any) -> None:
+        """Take the place of a node of the program that is being lowered: the innermost one comes first."""
+        if self.site is None:
+            self.site = getattr(node, "site", None)
 
 
 class Left(Exception):

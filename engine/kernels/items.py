@@ -87,7 +87,7 @@ class Items:
         if value.__class__ in (List, tuple) and index.__class__ is Sym:
             items = self.items(value)
             if index.kind != INT or any(item.__class__ not in (*NUMBERS, Sym, Lazy) for item in items):
-                raise self.needed([index], "a list indexed by data")
+                raise self.needed([index], "a list of values of several kinds or shapes, indexed by data")
             what = "a list" if value.__class__ is List else "a tuple"
             return get(
                 self.builder, array_of_list(self.builder, list(items), "list"), index, ("index_in", what, len(items))
@@ -105,12 +105,12 @@ class Items:
         if value.__class__ in (list, tuple, dict, Range, str):
             key = static_index(index)
             if value.__class__ in (list, tuple) and key.__class__ not in (int, slice):
-                raise Unsupported("an index that does not fit")
+                raise Unsupported("an index that is out of range, or no key")
             try:
                 return value[key]
             except (IndexError, KeyError, TypeError, ValueError):
-                raise Unsupported("an index that does not fit") from None
-        raise Unsupported("an index of this kind")
+                raise Unsupported("an index that is out of range, or no key") from None
+        raise Unsupported("this value as an index")
 
     def part_of(self, value: Any, index: Any) -> Any:
         """The part of a tensor that a mask selects, or a slice whose length is not known; None for any other index."""
@@ -197,7 +197,7 @@ class Items:
     def slice_of(self, node: c.SliceOf, frame: Frame) -> slice:
         parts = [None if p is None else self.expression(p, frame) for p in (node.lower, node.upper, node.step)]
         if any(p is not None and p.__class__ not in (int, Sym) for p in parts):
-            raise Unsupported("a slice whose bounds are no integers")
+            raise Unsupported("a slice with bounds that are no integers")
         return slice(*parts)
 
     def make_list(self, node: c.MakeList, frame: Frame) -> List:
@@ -225,7 +225,7 @@ class Items:
         """The items of something whose length is known."""
         each = self.each_of(value)
         if each.length.__class__ is not int:
-            raise self.needed([each.length], "a long or unknown range as a list")
+            raise self.needed([each.length], "a list of as many items as data says")
         if each.length > MAX_ITEMS:
-            raise Unsupported("the items of something long as a list")
+            raise Unsupported("a list of this many items")
         return [each.item(i) for i in range(each.length)]

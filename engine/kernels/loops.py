@@ -98,7 +98,7 @@ class Loops(Carrying):
             each = self.each_of(items)
             if each.length.__class__ is int and (not each.loopable or each.length <= 1):
                 if each.length > MAX_UNROLL:
-                    raise Unsupported("a long loop over a list")
+                    raise Unsupported("a long loop over a list whose items are of several kinds")
                 self.one_by_one(each, 0, frame, receive, run)
             else:
                 self.counted(Range(0, each.length, 1), frame, lambda i: receive(each.item(i)), run, changing)
@@ -188,7 +188,7 @@ class Loops(Carrying):
         )
         if rotated:
             if node.orelse and leaves(node.body, True):
-                raise Unsupported("a condition that changes something, of a loop with a 'break' and an 'else'")
+                raise Unsupported("a 'while' with 'break' and 'else' whose condition changes something")
             frame[BREAK] = False  # which the condition has set
         if frame[RETURN] is not False and frame[SUSPEND] is False and endless(node) and not leaves(node.body, True):
             frame[RETURN] = True  # there is no other way out
@@ -286,7 +286,7 @@ class Loops(Carrying):
             if found is not None:
                 break
         else:
-            raise Unsupported("a loop whose values do not settle on kinds")
+            raise Unsupported("a loop whose variables change their kind or shape")
         statement, after = found
         builder.append(statement)
         for place, value in after.items():

@@ -101,7 +101,7 @@ class Loader:
         try:
             kept = library.link(self.jit, f"kernel{self.libraries}")
         except RuntimeError as fault:
-            raise Unsupported("machine code that cannot be loaded") from fault
+            raise Unsupported("machine code that this system does not load") from fault
         return kept[code.symbol], kept
 
 

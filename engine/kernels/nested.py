@@ -30,7 +30,7 @@ class Arguments(Leaves):
         self.symbols = [source_of(machine.builder, x) for x in flatten(structure)]
         super().__init__([x.var if x.__class__ is Sym else x.stored for x in self.symbols])
         if not self.total:
-            raise Unsupported("a derivative by nothing")
+            raise Unsupported("a derivative by no inputs")
 
     def rebuilt(self, values: Sequence[Any]) -> list[Any]:
         """The structure with other leaves."""
@@ -45,7 +45,7 @@ class Call(Differentiated):
         self, machine: Specialiser, f: Any, args: Sequence[Any], keywords: dict[str, Any], argnums: Any
     ) -> None:
         if f.__class__ not in (Closure, Chosen, Made, Operation):
-            raise Unsupported("a derivative of what is no function of the program's")
+            raise Unsupported("a derivative of what is no function of the program")
         self.machine = machine
         self.builder = machine.builder
         self.single = argnums.__class__ is int
@@ -73,13 +73,13 @@ class Call(Differentiated):
         if has_aux:
             pair = sequence(y)
             if len(pair) != 2:
-                raise Unsupported("a function that does not return a value and something more")
+                raise Unsupported("has_aux=True for a function that does not return a pair")
             y, self.auxiliary = pair
         if y.__class__ is Lazy and not y.shape:
             extra, y = self.builder.nested(lambda: y.element(()))
             self.block.extend(extra)
         if y.__class__ not in (Sym, *NUMBERS):
-            raise Unsupported("the gradient of what is no number")
+            raise Unsupported("the gradient of a function whose result is no number")
         return y
 
     def structured(self, values: Sequence[Any]) -> Any:
@@ -128,7 +128,7 @@ def jacobian(machine: Specialiser, f: Any, argnums: Any = 0) -> Made:
         if y.__class__ is not Lazy or not y.shape or y.kind != FLOAT or y.stored is None:
             return call.structured(call.gradients(call.scalar()))
         if lanes > FEW:
-            raise Unsupported("a Jacobian by more inputs than are followed together")
+            raise Unsupported("a Jacobian by this many numbers inside the program")
         tangent = call.pushed(y.stored, call.basis(), lanes)
         return call.structured(call.columns(y.stored, tangent))
 
@@ -164,7 +164,7 @@ def jvp(machine: Specialiser, f: Any, primals: Any, tangents: Any) -> Any:
     y = call.result
     result = y.stored if y.__class__ is Lazy else raw(y)
     if y.__class__ not in (Sym, Lazy, *NUMBERS) or (y.__class__ is Lazy and y.kind != FLOAT):
-        raise Unsupported("the tangent of a result of this kind")
+        raise Unsupported("the tangent of a result that is no number and no tensor")
     if result.__class__ not in (Var, Array) or result.kind != FLOAT:
         call.splice(call.block)
         return y, 0.0

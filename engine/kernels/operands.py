@@ -66,4 +66,4 @@ class Moment:
         for k in range(len(self.block), 0, -1):
             if self.block[k - 1] is self.last:
                 return k
-        raise ir.Unsupported("an operand that a later one changes in place")
+        raise ir.Unsupported("an operand that is changed in place before it is used")

@@ -23,7 +23,7 @@ class Pair:
     """A complex number or array: `re` and `im` are floats or symbols of floats, or arrays of floats of one shape."""
 
     __slots__ = ("block", "builder", "im", "re", "uses")
-    description = "a compiled complex number"
+    description = "a complex number"
     dtype = COMPLEX128
     __array_ufunc__ = None
 
@@ -65,13 +65,13 @@ class Pair:
         return self.builder.apply(op, inputs, attributes)
 
     def __array__(self, *args: Any, **keywords: Any) -> Any:
-        raise Unsupported("a step that needs the value of a complex number while compiling")
+        raise Unsupported("an operation that needs a complex number known before the program runs")
 
     def __bool__(self) -> bool:
-        raise Unsupported("a condition that is decided while compiling depends on a complex number")
+        raise Unsupported("an operation that decides by a complex number")
 
     def __iter__(self) -> Any:
-        raise Unsupported("the items of an array in an operation")
+        raise Unsupported("an operation on the items of a tensor one by one")
 
 
 give_operators(Pair)

@@ -44,6 +44,6 @@ class Paths:
         if not place:
             return "the target does not depend on the source" if used else "the source is never used", None
         if place < 0 or not self.built.places[place - 1][0]:
-            raise Unsupported("an input of which it is doubtful where its paths end")
+            raise Unsupported("an input that reaches the result on some paths of the program only")
         reason, site = self.built.places[place - 1]
         return f"the path from the source ends at {reason}, which carries no derivative", site

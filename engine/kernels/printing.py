@@ -38,6 +38,7 @@ LINES = "$lines"
 class Text:
     """A str with values in it that the kernel knows: pieces of text, and (value, conversion, format)."""
 
+    description = "a text"
     __slots__ = ("pieces",)
 
     def __init__(self, pieces: Pieces) -> None:
@@ -86,7 +87,7 @@ def joined(pieces: Pieces) -> Any:
 def print_(machine: Specialiser, *values: Any, sep: Any = " ", end: Any = "\n", **options: Any) -> None:
     separator, ending = (" " if sep is None else sep), ("\n" if end is None else end)
     if separator.__class__ is not str or ending.__class__ is not str:
-        raise Unsupported("a print with a computed separator")
+        raise Unsupported("'print' with a computed separator")
     pieces: Pieces = []
     for k, x in enumerate(values):
         pieces.extend(([separator] if k else []) + [piece(x)])
@@ -131,7 +132,7 @@ class Printed:
         builder.append(ir.Store(self.rows, raw(start), float(len(self.prints))))
         place = builder.integer("add", start, 1)
         if builder.mode == SOME and any(x.kind == FLOAT for x in numbers):
-            raise Unsupported("'print' of a number that is a bare float or a float32")
+            raise Unsupported("'print' of a number that is a float32 on some paths only")
         for x in numbers:
             self.shown.append(x.stored if x.__class__ is Lazy else raw(x))
             if x.__class__ is not Lazy:

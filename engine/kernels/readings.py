@@ -101,7 +101,7 @@ class Reading:
     def jvp(self, found: Sequence[Any], given: Sequence[Any]) -> Any:
         """The tangent of the value."""
         if not found:
-            raise Unsupported("a result that its inputs reach by steps alone")
+            raise Unsupported("a result that depends on its inputs by rounding alone")
         tangent = reshaped(found[0], self.built.shape)
         lost, sure = self.built.lost, self.built.surely_connected
         if is_zero(tangent) and not any(sure(name, given) for name in self.moved if name not in lost):
@@ -174,7 +174,7 @@ class Reading:
     def derivative(self, found: Sequence[Any], given: Sequence[Any]) -> list[Any]:
         """The derivatives by order. Where one is no number, what is singular may be so in a higher order alone."""
         if not all(isfinite(x) for x in found):
-            raise Unsupported("a derivative that is not finite: the tape says where that begins")
+            raise Unsupported("a derivative that is nan or inf: the tape says where it begins")
         return list(found)
 
 
@@ -215,7 +215,7 @@ def connected(
             g = joined(reshaped(g, spec[name].shape), reshaped(rest.pop(0), spec[name].shape))
         if name in built.lost and (name not in built.unexplained or g is None):
             if name in built.unexplained and doubted(look).connected(name):
-                raise Unsupported("an input that reaches the result as a part of a whole")
+                raise Unsupported("an input that reaches the result as a part of a tensor")
             gradients.append(None)
             continue
         g = g if spec[name].__class__ is Complex else reshaped(g, shape_of(spec[name]))
@@ -233,7 +233,7 @@ def unsigned(g: Any) -> Any:
 
 def doubted(look: Callable[[], Paths] | None) -> Paths:
     """What `look` says of inputs that may not reach the result. Raises Unsupported where nothing does."""
-    why = Unsupported("an input of which it is doubtful that the result depends on it")
+    why = Unsupported("an input that reaches the result on some paths of the program only")
     if look is None:
         raise why
     try:
@@ -263,4 +263,4 @@ def is_zero(g: Any) -> bool:
 def leave_nan(x: Any) -> None:
     """Leave a tangent that is nan to the tape, where a reverse sweep decides."""
     if not (x == x if x.__class__ is float else (x == x).all()):
-        raise Unsupported("a tangent that is not a number: a reverse sweep decides")
+        raise Unsupported("a tangent that is nan: the tape says where it begins")

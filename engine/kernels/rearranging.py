@@ -48,7 +48,7 @@ class Rearranging(Loops):
         """x with its elements moved on, those at the end coming back at the start."""
         x = lazy(self.builder, x)
         if any(s.__class__ is not int for s in (shift if shift.__class__ in (list, tuple) else [shift])):
-            raise Unsupported("a roll by what is no integer")
+            raise Unsupported("roll by what is no integer")
         if axis is None:
             shift = sum(shift) if shift.__class__ in (list, tuple) else shift
             flat = reshape_row(self.builder, (x,), {"shape": -1})
@@ -110,7 +110,7 @@ class Rearranging(Loops):
         while value.ndim > len(shape) and value.shape[0] == 1:
             value = self.moved(value, value.shape[1:], lambda at: (0, *at))
         if value.ndim > len(shape) or any(n not in (1, m) for n, m in zip(value.shape[::-1], shape[::-1])):
-            raise Unsupported("a value that does not fit the part of a tensor that it updates")
+            raise Unsupported("a value that does not fit into what it replaces")
         return value
 
     def pad_zeros(self, x: Any, pad_width: Any) -> Any:

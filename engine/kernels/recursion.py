@@ -52,7 +52,7 @@ class Kind:
     def joined(self, other: Kind) -> Kind:
         kind = join([self.kind, other.kind])
         if self.shape != other.shape or (BOOL in (self.kind, other.kind) and self.kind != other.kind):
-            raise Unsupported("a recursion whose values are of several kinds")
+            raise Unsupported("a recursion with values of several kinds or shapes")
         return self if kind == self.kind else Kind(kind, self.shape)
 
 
@@ -61,7 +61,7 @@ def kind_of_leaf(x: Any) -> Kind:
         return Kind(kind_of(x), ())
     if x.__class__ is Lazy:
         return Kind(x.kind, x.shape)
-    raise Unsupported("a recursion on values that are no numbers and no tensors")
+    raise Unsupported("a recursion with values that are no numbers and no tensors")
 
 
 class Recursion:
@@ -101,7 +101,7 @@ class Recursion:
             heap.restore()
             del self.builder.block[length:]
             self.builder.memos[-1] = memo
-        raise Unsupported(f"the recursion of {self.function.code.name}")
+        raise Unsupported(f"the recursion of '{self.function.code.name}', whose values change their kind or shape")
 
     def body_of(self, code: c.FunctionCode) -> list[c.Stmt]:
         """The body of a function with its calls as statements."""
@@ -130,7 +130,7 @@ class Recursion:
             machine.frames.pop()
             machine.active.pop()
         if any(key not in own for key in outside.changes()):
-            raise Unsupported("a recursion that changes what is outside it")
+            raise Unsupported("a recursion that changes what is outside of it")
         return inner
 
     def discover(self) -> None:
@@ -193,7 +193,7 @@ class Recursion:
         width = MANY_RESULTS if number.__class__ is Sym else number + 1
         if width > self.width:
             if width > MANY_RESULTS:
-                raise Unsupported("a recursion with this many calls in one body")
+                raise Unsupported("a recursion with this many calls in its body")
             self.width = width
             raise Changed
         if number.__class__ is Sym:

@@ -87,5 +87,5 @@ def renamed(
                 ir.If(condition, then, orelse, [(define(v), a, b) for (v, _, _), (a, b) in zip(s.merges, sides)])
             )
         else:
-            raise Unsupported("differentiating a kernel of this kind")
+            raise Unsupported("a derivative through this")
     return copied

@@ -116,7 +116,7 @@ class Rotating(Sorting, Routines):
         """The number of singular values above rounding, or above `tol`."""
         x = self.settled(x)
         if x.ndim < 2 or tol.__class__ in (list, tuple):
-            raise Unsupported("matrix_rank of this")
+            raise Unsupported("matrix_rank of a vector, or with several tolerances")
         self.leave_unless_finite(x)
         s = (self.svd_by_lapack(x) if self.builder.signed else self.singular(x, False))[1]
         size = self.floats.epsilon * max(x.shape[-2:])

@@ -7,7 +7,7 @@ import time
 from ...parser.errors import AdiffError
 from ..core.dtypes import FLOAT64, WEAK_FLOAT
 from ..core.limits import LIMITS, memory_of_adiff
-from ..core.state import STATE
+from ..core.state import STATE, Site
 from ..core.tensor import Tensor
 from ..program.core import CoreProgram
 from . import store
@@ -101,7 +101,7 @@ def run(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
     built = compiled.built
     for position in built.counted:
         if not values[position].is_integer():
-            raise Unsupported("a range of a broken number")
+            raise Unsupported("a range to a number that is no integer")
     results = called(compiled, values)
     if compiled.emitted.single:
         results = as_float32(compiled, results)
@@ -113,14 +113,16 @@ def run(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
     if built.doubtful:
         value = results[0]
         if any(float(value[place] if hasattr(value, "__len__") else value).is_integer() for place in built.doubtful):
-            raise Unsupported("a whole number that may be an integer")
+            raise Unsupported("a result of which it depends on data whether it is an integer")
     if built.noted:
         hit = [noted for flag, noted in zip(results[-1], built.noted) if flag]
         results = results[:-1]
         if STATE.kinks == "error" and any(noted.code == "N0501" for noted in hit):
-            raise Unsupported("a singular point that is an error")
-        if not all(noted.certain for noted in hit):
-            raise Unsupported("a singular point that may not be connected to an input")
+            raise Unsupported("a singular point that is an error", hit[0].site)
+        for noted in hit:
+            if not noted.certain:
+                why = "a singular point of which it is not known whether the result depends on it"
+                raise Unsupported(why, noted.site)
         for noted in hit:
             STATE.notify(noted.code, noted.message, noted.site)
     if built.printed is not None:
@@ -213,13 +215,17 @@ class Kernels:
             if entry is not None:
                 try:
                     if "refused" in entry:
-                        self.built[key] = Unsupported(str(entry["refused"]))
+                        self.built[key] = self.refusal(*entry["refused"])
                     else:
                         self.built[key] = from_plain(entry["built"], self.source)
                         self.kept[key] = entry
                 except store.BROKEN:
                     store.forget(key)
         return key in self.compiled or key in self.kept
+
+    def refusal(self, reason: str, start: int | None, end: int) -> Unsupported:
+        """Why there is no kernel, as it was kept."""
+        return Unsupported(reason, None if start is None else Site(None, self.source, start, end))
 
     def ready(self, key: str, make: Callable[[], Built]) -> Compiled:
         """The kernel, loaded or compiled. Raises Unsupported."""
@@ -351,7 +357,8 @@ class Kernels:
             key = self.key(("paths", sorted(spec.items()), tuple(sources)))
             self.describe_paths(key, spec, sources)
             if isinstance(self.built[key], Unsupported):
-                raise Unsupported(f"an input that the result does not depend on: {self.built[key]}")
+                why = self.built[key]
+                raise Unsupported(f"an input that the result does not depend on: {why}", why.site)
 
     def source_text(self, values: dict[str, Any], sources: Sequence[str] | None) -> str:
         """The source of the kernel of the value, or of value and gradient, with what it calls. Raises Unsupported."""
@@ -388,7 +395,7 @@ class Kernels:
                 self.built[key] = self.attempt(make)
             # Not one that more is to be known for, which is asked again in a moment.
             if self.built[key].__class__ is Unsupported and time.perf_counter() - start > WORTH_KEEPING:
-                store.save(key, {"refused": str(self.built[key])})
+                store.save(key, {"refused": refused(self.built[key])})
         built = self.built[key]
         if isinstance(built, Unsupported):
             raise built
@@ -428,14 +435,19 @@ class Kernels:
         except AdiffError as error:
             if error.code == "E0603":
                 raise
-            return Unsupported("a part of the program that is an error, if it is reached")
+            return Unsupported("a part of the program that is an error if it is reached")
         except Exception as fault:
             if self.strict:
                 raise
-            return Unsupported(f"this program ({type(fault).__name__} in the compiler)")
+            return Unsupported(f"this program, for a fault of adiff's own ({type(fault).__name__})")
         finally:
             STATE.site = site
             STATE.weak_float, STATE.default_float = floats
+
+
+def refused(why: Unsupported) -> tuple[str, int | None, int]:
+    """Why there is no kernel, with the place, in types that marshal keeps."""
+    return str(why), None if why.site is None else why.site.start, 0 if why.site is None else why.site.end
 
 
 def is_integer(x: Any) -> bool:

@@ -121,7 +121,7 @@ def guarded(builder: Builder, part: Selected, neutral: Any) -> Lazy:
 
 def builder_kind(builder: Builder, kind: str, value: Any) -> Any:
     if value.__class__ is Sym and value.kind != kind:
-        raise Unsupported("a part of a tensor of several kinds")
+        raise Unsupported("a part of a tensor that is given values of another kind")
     return builder.of_kind(kind, value) if value.__class__ is not Sym else value
 
 
@@ -150,7 +150,7 @@ def compacted(builder: Builder, part: Selected) -> tuple[Lazy, Any]:
 def as_long(builder: Builder, part: Selected, n: int) -> Lazy:
     """A part that is as long as something else, or the tape takes the step."""
     if not 1 < n <= part.rows.shape[0]:
-        raise Unsupported("an operation on a part of a tensor and on what need not be as long")
+        raise Unsupported("a part of a tensor whose length depends on data, together with what need not be as long")
     rows, count = compacted(builder, part)
     builder.append(ir.Check(raw(count), n, n + 1))
     found: Lazy = get(builder, rows, slice(0, n))
@@ -163,7 +163,7 @@ def taken(builder: Builder, x: Lazy, index: tuple[Any, ...]) -> Selected:
     first = index[0]
     within = all(i.key == first.key and inside(i.rows, n) for i, n in zip(index, x.shape))
     if not within or len(index) > len(x.shape) or any(len(i.rows.shape) != 1 for i in index):
-        raise Unsupported("an index by a part of a tensor whose length depends on data")
+        raise Unsupported("an index whose length depends on data")
     return Selected(get(builder, x, tuple([builder.settle(i.rows) for i in index])), first.keep, first.key)
 
 
@@ -203,10 +203,10 @@ def elementwise(machine: Expressions, op: Operation, inputs: list[Any], attribut
         return machine.builder.apply(op, tuple(whole), attributes)
     rank = max(len(part.rows.shape) for part in parts)
     if any(part.key != parts[0].key for part in parts):
-        raise Unsupported("an operation on parts of tensors that data selects in several ways")
+        raise Unsupported("parts of tensors whose lengths depend on data in several ways")
     others = [x for x in inputs if x.__class__ is not Selected]
     if any(x.__class__ not in (*NUMBERS, Sym, Lazy) or (x.__class__ is Lazy and len(x.shape) >= rank) for x in others):
-        raise Unsupported("an operation on a part of a tensor and on what need not be as long")
+        raise Unsupported("a part of a tensor whose length depends on data, together with what need not be as long")
     found = machine.builder.apply(op, tuple(x.rows if x.__class__ is Selected else x for x in inputs), attributes)
     if found.__class__ is not Lazy:
         raise Unsupported(f"{op.name} of a part of a tensor whose length depends on data")
@@ -300,12 +300,12 @@ def updated_where(builder: Builder, x: Lazy, mask: Lazy, value: Any) -> Lazy:
     """`x` with another value where a mask of its shape holds."""
     if value.__class__ is Selected:
         if value.key is not mask.stored or len(mask.shape) != 1:
-            raise Unsupported("an update by a part of a tensor that is selected in another way")
+            raise Unsupported("parts of tensors whose lengths depend on data in several ways")
         value = value.rows
     source = lazy(builder, plain(value))
     fits = source.shape == () or (value.__class__ is Lazy and source.shape == x.shape)
     if mask.shape != x.shape or not fits or (source.kind != x.kind and not (source.kind == INT and x.kind == FLOAT)):
-        raise Unsupported("an update by a mask with a value of this kind")
+        raise Unsupported("an update by a mask with this value")
 
     def element(index: tuple[Any, ...]) -> Any:
         here = mask.element(index)

@@ -118,7 +118,7 @@ class Sequences(Loops):
         cls = value.__class__
         if cls is Each:
             if value.once and (value.taken or value.depth != self.dynamic):
-                raise Unsupported("an iterator that is gone through again")
+                raise Unsupported("an iterator that is used twice")
             value.taken = True
             return (
                 Each(value.length, value.item, value.loopable, value.sources, along=value.along)
@@ -129,7 +129,7 @@ class Sequences(Loops):
             return Each(self.range_length(value), lambda i: self.range_item(value, i), True)
         if cls is Lazy:
             if not value.shape:
-                raise Unsupported("the items of a number")
+                raise Unsupported("a loop over a number")
             rows = self.builder.settle(value)
             return Each(rows.shape[0], lambda i: self.builder.indexed(rows, lambda: get(self.builder, rows, i)), True)
         if cls is Selected:
@@ -151,7 +151,7 @@ class Sequences(Loops):
 
                 return Each(len(keys), lambda i: keys[i] if i.__class__ is int else letter_of(self, value, i), True)
             return Each(len(keys), lambda i: keys[i], False)
-        raise Unsupported("a value that is no list")
+        raise Unsupported("a loop over what is no list, tuple, dict or tensor")
 
     def items_of(self, x: List) -> Each:
         """The items of a list, each as it is when it is asked for: what goes through them may change them."""
@@ -327,9 +327,9 @@ class Sequences(Loops):
 def own_items(x: List) -> list[Any]:
     """The items of a list that may be moved about."""
     if x.frozen:
-        raise Unsupported("a change of a list that stands for one or another, depending on data")
+        raise Unsupported("a change of a list that is one or another, depending on data")
     if x.items is None:
-        raise Unsupported("a change of the order of a list that is an array")
+        raise Unsupported("a change of the order of a list that data indexes")
     return x.items
 
 
@@ -346,7 +346,7 @@ def pop(machine: Sequences, x: List, index: Any = -1) -> Any:
     items = own_items(x)
     key = static_index(index)
     if key.__class__ is not int or not -len(items) <= key < len(items):
-        raise Unsupported("an index that does not fit")
+        raise Unsupported("an index that is out of range, or no key")
     value = items.pop(key)
     x.length = len(items)
     return machine.builder.settle(value)
@@ -408,7 +408,7 @@ def get_key(machine: Sequences, x: dict[Any, Any], key: Any, default: Any = None
 
 def update(machine: Sequences, x: dict[Any, Any], other: Any) -> None:
     if other.__class__ is not dict:
-        raise Unsupported("an update of a dict by something else")
+        raise Unsupported("'update' of a dict by what is no dict")
     for key, value in other.items():
         machine.put_item(x, key, value, None, None)  # type: ignore[attr-defined]
 

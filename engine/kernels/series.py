@@ -43,7 +43,7 @@ def derivative(lowered: Lowered, order: int) -> Built:
         short = simplify(ir.Kernel(parameters, body, [*found, *flags]))
         body = short.body
         if statements(body) > MANY_STATEMENTS:
-            raise Unsupported("a derivative of this order: its kernel would be long")
+            raise Unsupported("a derivative of this order")
     # Forward mode of several orders cannot say which singular points take part: the tape does.
     told = [Noted(n.message, n.site, False, n.code) for n in noted]
     return lowered.built(ir.Kernel(parameters, body, [*found, *flags]), told, result)

@@ -49,7 +49,7 @@ class Solving(Rotating, Multiplying):
         a, b = self.square(a), self.settled(b)
         n, m = a.shape[-1], b.shape[-1]
         if b.ndim < 2 or b.shape[-2] != n:
-            raise Unsupported("a triangular system that does not fit")
+            raise Unsupported("a triangular system whose sides do not fit")
         batch, part = self.batches([a, b], [2, 2])
         out = self.changing((*batch, n, m))
         down = lower != adjoint
@@ -174,7 +174,7 @@ class Solving(Rotating, Multiplying):
         n = a.shape[-1]
         rank = 1 if b.ndim == 1 else 2
         if b.ndim == 0 or b.shape[-rank] != n:
-            raise Unsupported("a system that does not fit")
+            raise Unsupported("a linear system whose sides do not fit")
         m = b.shape[-1] if rank == 2 else 1
         batch, part = self.batches([a, b], [2, rank])
         out = self.changing((*batch, n, m) if rank == 2 else (*batch, n))

@@ -159,7 +159,7 @@ class Sorting(Loops):
         """Where elements belong in a sorted vector: bisection."""
         a, v = self.settled(a), lazy(self.builder, v)
         if a.ndim != 1:
-            raise Unsupported("searchsorted in a batch")
+            raise Unsupported("searchsorted in several rows")
         n = a.shape[0]
 
         def element(index: Index) -> Any:

@@ -181,8 +181,12 @@ class Specialiser(Sequences):
     def statement(self, node: c.Stmt, frame: Frame) -> None:
         handler = STATEMENTS.get(node.__class__)
         if handler is None:
-            raise Unsupported(f"the statement '{node.__class__.__name__}'")
-        handler(self, node, frame)
+            raise Unsupported("a statement of this kind")
+        try:
+            handler(self, node, frame)
+        except Unsupported as why:
+            why.place(node)
+            raise
 
     def recurse(self, function: Closure, args: list[Any]) -> Any:
         from .recursion import Recursion
@@ -221,7 +225,7 @@ class Specialiser(Sequences):
             items = self.items(value)
             count, star = len(target.targets), target.star
             if len(items) < count - 1 if star is not None else len(items) != count:
-                raise Unsupported("an unpacking that does not fit")
+                raise Unsupported("an unpacking of another number of values")
             if star is not None:
                 end = len(items) - (count - star - 1)
                 items = [*items[:star], List(items[star:end]), *items[end:]]
@@ -255,12 +259,12 @@ class Specialiser(Sequences):
                 self.put(back, updated, frame)
             return updated
         else:
-            raise Unsupported("an item assignment of this kind")
+            raise Unsupported("an item assignment to this value")
         return container
 
     def put_in_list(self, container: List, index: Any, value: Any) -> None:
         if container.frozen:
-            raise Unsupported("a change of a list that stands for one or another, depending on data")
+            raise Unsupported("a change of a list that is one or another, depending on data")
         if container.items is not None and index.__class__ is Sym:
             rows = rows_of_list(self.builder, plain(container))
             container.items, container.array, container.length = None, rows, rows.shape[0]
@@ -274,7 +278,7 @@ class Specialiser(Sequences):
             container.length = len(container.items)
             return
         if key.__class__ is not int or not -len(container.items) <= key < len(container.items):
-            raise Unsupported("an index that does not fit")
+            raise Unsupported("an index that is out of range, or no key")
         old = container.items[key]
         if old.__class__ is Lazy and old.volatile:
             self.replace(old, value)
@@ -285,11 +289,11 @@ class Specialiser(Sequences):
         """Where an index into a list that is an array points."""
         length = container.length
         if index.__class__ not in (int, Sym) or (index.__class__ is Sym and index.kind != INT):
-            raise Unsupported("an index of this kind")
+            raise Unsupported("this value as an index")
         if length.__class__ is int:
             if index.__class__ is int:
                 if not -length <= index < length:
-                    raise Unsupported("an index that does not fit")
+                    raise Unsupported("an index that is out of range, or no key")
                 return index % length
             return wrapped(self.builder, index, length, ("index_in", "a list", length))  # type: ignore[arg-type]
         room = container.array.shape[0]
@@ -312,7 +316,7 @@ class Specialiser(Sequences):
         builder = self.builder
         value = builder.settle(value)
         if container.frozen:
-            raise Unsupported("a change of a list that stands for one or another, depending on data")
+            raise Unsupported("a change of a list that is one or another, depending on data")
         if container.items is not None:
             container.items.append(value)
             container.length = len(container.items)
@@ -320,7 +324,7 @@ class Specialiser(Sequences):
         item = lazy(builder, value)
         array = container.array
         if item.shape != array.shape[1:] or (BOOL in (item.kind, array.kind) and item.kind != array.kind):
-            raise Unsupported("a list of tensors of several shapes")
+            raise Unsupported("a list whose items are of several kinds or shapes")
         if not array.volatile:
             # Room for one more: how much a loop needs is found from this.
             wider = Array(
@@ -361,13 +365,13 @@ class Specialiser(Sequences):
         if builder.follower is not None and not listed:
             builder.append(Linked([], list(builder.follower.operands((x, source))), True))
         if source.kind != x.kind and (source.kind != INT or x.kind != FLOAT):
-            raise Unsupported("an update of a tensor by elements of another kind")
+            raise Unsupported("an update of a tensor by elements of another dtype")
         places = lazy(builder, get(builder, coordinates(builder, x.shape), plain(index)))
         # The places are checked before anything is written, as the tape checks them.
         if len(source.shape) > len(places.shape) or any(
             n not in (1, m) for n, m in zip(source.shape[::-1], places.shape[::-1])
         ):
-            raise Unsupported("a value that does not fit the part of a tensor that it updates")
+            raise Unsupported("a value that does not fit into what it replaces")
         if x.volatile:
             source = lazy(builder, builder.settle(source) if source.shape else source.element(()))
             builder.each(
@@ -416,7 +420,7 @@ class Specialiser(Sequences):
             if new is not old or may_change(node.value):
                 result = self.put_item(container, index, new, target.back, frame)
         else:
-            raise Unsupported("an augmented assignment of this kind")
+            raise Unsupported("an augmented assignment to this")
         if node.result:
             frame[RESULT] = result
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..core.dispatch import describe
 from ..core.state import STATE
 from ..ops.registry import NAMES
 from ..program import core as c
@@ -31,17 +32,17 @@ def compare_static(op: Any, symbol: str, x: Any, y: Any) -> bool:
     if symbol == "is not":
         return x is not y
     if Text in (x.__class__, y.__class__):
-        raise Unsupported(f"'{symbol}' on text that holds what is not known")
+        raise Unsupported(f"'{symbol}' on texts that hold what depends on data")
     x, y = plain(x), plain(y)
     if symbolic(x) or symbolic(y):
-        raise Unsupported(f"'{symbol}' on lists of what is not known")
+        raise Unsupported(f"'{symbol}' on lists of what depends on data")
     if symbol in ("in", "not in"):
         return (x in y) == (symbol == "in")
     if x.__class__ in (list, tuple, dict) or y.__class__ in (list, tuple, dict):
         raise Unsupported(f"'{symbol}' on lists")
     result = op.scalar(x, y)
     if result.__class__ is not bool:
-        raise Unsupported("a comparison of this kind")
+        raise Unsupported("a comparison of these values")
     return result
 
 
@@ -55,9 +56,9 @@ def range_(machine: Specialiser, start: Any, stop: Any = None, step: Any = 1) ->
         if x.__class__ is Lazy and x.shape == () and x.kind == INT:
             x = x.element(())
         if x.__class__ is not int and x.__class__ is not Sym:
-            raise Unsupported("a range of this kind")
+            raise Unsupported("a range with bounds that are no integers")
         bounds.append(x)
-    bounds[2] = machine.whole(bounds[2], "a range with a computed step")
+    bounds[2] = machine.whole(bounds[2], "a range with a step that depends on data")
     if bounds[2] == 0:
         raise Unsupported("a range whose step is 0")
     return Range(*bounds)
@@ -67,7 +68,7 @@ def counted_input(machine: Specialiser, x: Sym) -> Sym:
     """An input that is differentiated and counts as the integer it is (`--at n=5` and `range(n)`)."""
     builder = machine.builder
     if x.var not in builder.inputs or x.kind != FLOAT:
-        raise Unsupported("a range of a float")
+        raise Unsupported("a range to a float")
     builder.counted.setdefault(x.var, STATE.site)
     return builder.emit("to_int", (x,), INT)
 
@@ -83,7 +84,7 @@ def len_(machine: Specialiser, x: Any) -> Any:
         return x.length
     if x.__class__ is Range:
         return machine.range_length(x)
-    raise Unsupported("len of this")
+    raise Unsupported(f"len of {describe(x)}")
 
 
 def abs_(machine: Specialiser, x: Any) -> Any:
@@ -101,11 +102,11 @@ def extreme(row: str, reduction: str) -> Callable[..., Any]:
                 machine, "<" if row == "minimum" else ">", machine.items(xs[0] if len(xs) == 1 else xs), options["key"]
             )
         if options:
-            raise Unsupported("min or max with options")
+            raise Unsupported("min or max with these options")
         items: Any = xs[0] if len(xs) == 1 else tuple(xs)
         each = machine.each_of(items)
         if each.length.__class__ is not int or not each.length:
-            raise Unsupported("min or max of what may be nothing")
+            raise Unsupported("min or max of a list that may be empty")
         first = each.item(0)
         if first.__class__ is List:
             raise Unsupported("min or max of lists")
@@ -116,7 +117,7 @@ def extreme(row: str, reduction: str) -> Callable[..., Any]:
         if symbolic(best) or symbolic(x):
             return machine.builder.apply(NAMES[row], (plain(best), plain(x)), None)
         if best.__class__ not in NUMBERS or x.__class__ not in NUMBERS or x != x or best != best:
-            raise Unsupported("min or max of these")
+            raise Unsupported("min or max of these values")
         return (min if row == "minimum" else max)(best, x)
 
     return pick
@@ -209,7 +210,7 @@ def tuple_(machine: Specialiser, x: Any = ()) -> tuple[Any, ...]:
 
 def dict_(machine: Specialiser, x: Any = None, **named: Any) -> dict[Any, Any]:
     if x is not None and x.__class__ is not dict:
-        raise Unsupported("a dict of pairs")
+        raise Unsupported("a dict made of pairs")
     return {**(x or {}), **named}
 
 
@@ -231,13 +232,13 @@ def sorted_(machine: Specialiser, x: Any, **options: Any) -> List:
 
     reverse = machine.truth(options.get("reverse", False))
     if options.keys() - {"reverse", "key"} or reverse.__class__ is not bool:
-        raise Unsupported("sorting with options of this kind")
+        raise Unsupported("sorting with these options")
     return in_order(machine, machine.items(x), options.get("key"), reverse)
 
 
 def float_(machine: Specialiser, x: Any = 0.0) -> Any:
     if x.__class__ is not Sym and x.__class__ not in NUMBERS:
-        raise Unsupported("float of this")
+        raise Unsupported(f"float of {describe(x)}")
     return machine.builder.cast_to_float(x)
 
 
@@ -252,7 +253,7 @@ def int_(machine: Specialiser, x: Any = 0) -> Any:
         return bare(machine.builder, machine.builder.to_int(x))
     if x.__class__ in (int, bool) or (x.__class__ is float and x - x == 0.0):
         return int(x)
-    raise Unsupported("int of this")
+    raise Unsupported(f"int of {describe(x)}")
 
 
 def whole_number(machine: Specialiser, x: Sym) -> Any:
@@ -267,7 +268,7 @@ def whole_part(name: str) -> Callable[..., Any]:
         if x.__class__ is int or (x.__class__ is Sym and x.kind == INT):
             return x
         if x.__class__ not in (Sym, float):
-            raise Unsupported(f"{name} of this as an integer")
+            raise Unsupported(f"{name} of {describe(x)} as an integer")
         return int_(machine, machine.apply_row(NAMES[name], [x], {}))
 
     return round_to_integer
@@ -286,7 +287,7 @@ def round_(machine: Specialiser, x: Any, ndigits: Any = None) -> Any:
         return round(x)
     if ndigits is None and x.__class__ is Sym:
         return Rounded(machine.apply_row(NAMES["round"], [x], {}))
-    raise Unsupported("round of a float")
+    raise Unsupported("round of a float without digits")
 
 
 def pow_(machine: Specialiser, base: Any, exponent: Any) -> Any:

@@ -59,7 +59,7 @@ class Packed:
             return "tuple", [self.walk(item) for item in x]
         if x.__class__ is dict:
             if any(key.__class__ not in (str, int, float, bool) for key in x):
-                raise Unsupported("a result with keys of this kind")
+                raise Unsupported("a dict as the result whose keys are no texts and no numbers")
             return "dict", list(x), [self.walk(item) for item in x.values()]
         if x.__class__ is List and x.length.__class__ is int and x.array.kind == FLOAT:
             from .values import first_rows
@@ -82,7 +82,7 @@ class Packed:
             self.complex |= x.__class__ is complex
             self.leaves.append((x, None))
             return ("single" if x.__class__ is float and self.builder.mode == EVERY else "known"), x
-        raise Unsupported("a result that holds integers or what is no number")
+        raise Unsupported("a list, tuple or dict as the result that holds what is no number and no tensor")
 
     def part(self, x: Any) -> Structure:
         """A part of a tensor whose length data decides."""
@@ -93,7 +93,7 @@ class Packed:
         rows, count = compacted(self.builder, x)
         if rows.kind != FLOAT:
             if rows.kind == INT and rows.interval is None:
-                raise Unsupported("a result that holds integers or what is no number")
+                raise Unsupported("a list, tuple or dict as the result that holds what is no number and no tensor")
             self.refuse_integers()
         self.counts.add(self.size)
         start = self.place(self.builder.to_float(count), 1)

@@ -123,7 +123,7 @@ class Tangent:
 
     def set(self, s: ir.Set) -> None:
         if s.op == "opaque":
-            raise Unsupported("forward mode through a rule that is not linear, or one for tensors")
+            raise Unsupported("a tangent through a custom_gradient whose rule is not linear, or for tensors")
         builder = self.builder
         shared = s.var not in self.changing and not any(a in self.changing for a in s.args if a.__class__ is Var)
         STATE.site = s.site if s.site is not None else STATE.site
@@ -188,7 +188,7 @@ class Tangent:
                     for t, d in zip(self.of(value), self.of(x))]  # fmt: skip
         row = ROWS[s.op]
         if row.derivative != "partials":
-            raise Unsupported(f"the derivative of {row.name}")
+            raise Unsupported(f"the derivative of {row.name}", s.site)
         symbols = tuple(Sym(builder, a) if a.__class__ is Var else a for a in s.args)
         y = Sym(builder, s.var)
         totals = [None] * self.lanes

@@ -66,7 +66,7 @@ class Tape(Recorder):
 
     def enter(self) -> None:
         if self.block is not None:
-            raise Unsupported("a tape that records twice")
+            raise Unsupported("a GradientTape that records twice")
         self.block = self.builder.block
         self.begin = self.mark()
         active = self.machine.tapes
@@ -90,7 +90,7 @@ class Tape(Recorder):
                     self.variables.setdefault(variable, []).append((held, copy))
                     return copy
         if self.builder.block is not self.block:
-            raise Unsupported("a Variable that a tape meets first in a loop or branch of its block")
+            raise Unsupported("a Variable that a GradientTape meets first in a loop or branch of its block")
         copy = source_of(self.builder, held)
         self.variables.setdefault(variable, []).append((held, copy))
         return copy
@@ -108,7 +108,7 @@ class Tape(Recorder):
     def watch(self, x: Any) -> Any:
         """Follow a value or a structure of values: the structure with what stands for them from now on."""
         if self.block is None or self.builder.block is not self.block:
-            raise Unsupported("a tape that watches in a loop or branch of its block, or outside of it")
+            raise Unsupported("'watch' in a loop or branch of the GradientTape's block, or outside of it")
         if x.__class__ is List and x.items is not None:
             x.items[:] = [self.watch(item) for item in x.items]
             return x
@@ -134,13 +134,13 @@ class Tape(Recorder):
 
     def claim(self) -> None:
         if self.used and not self.persistent:
-            raise Unsupported("a tape that is asked twice")
+            raise Unsupported("a GradientTape that is asked twice")
         self.used = True
         if not self.persistent:
             self.leave()
         if self.block is None or self.builder.block is not self.block:
             raise Unsupported(
-                "a derivative that is asked for in another loop, branch or function than the tape's block"
+                "a derivative that is asked for in another loop, branch or function than the GradientTape's block"
             )
 
     def gradient(
@@ -181,7 +181,7 @@ class Tape(Recorder):
         if x.__class__ is Lazy and not x.shape:
             x = x.element(())
         if operand(x) is None:
-            raise Unsupported("the derivative of a target that a tape does not follow")
+            raise Unsupported("the derivative of a target that the GradientTape does not follow")
         return x
 
     def summed(self, y: Any, weight: Any) -> Any:

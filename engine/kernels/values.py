@@ -52,6 +52,7 @@ class List:
     A list that stands for another one, which one depending on data, is `frozen`: a change of it would have to reach both.
     """
 
+    description = "a list"
     __slots__ = ("array", "frozen", "items", "length")
 
     def __init__(self, items: list[Any]) -> None:
@@ -67,6 +68,7 @@ class Variable:
     `tapes` are those that record now, the outermost first.
     """
 
+    description = "a Variable"
     __slots__ = ("tapes", "trainable", "value")
 
     def __init__(self, value: Any, trainable: bool, tapes: list[Any]) -> None:
@@ -90,6 +92,7 @@ def read(x: Any) -> Any:
 class Rounded:
     """What `round` gives of a float: an integer of a bare number, and a float of one that is differentiated."""
 
+    description = "a number"
     __slots__ = ("value",)
 
     def __init__(self, value: Any) -> None:
@@ -99,6 +102,7 @@ class Rounded:
 class Letter:
     """A letter of a text that is known, which one depending on data: its code."""
 
+    description = "a letter of a text"
     __slots__ = ("code",)
 
     def __init__(self, code: Any) -> None:
@@ -111,10 +115,11 @@ class Selected:
     Rows that are indices into a tensor say into what shape: `places`.
     """
 
+    description = "a part of a tensor whose length depends on data"
     __slots__ = ("keep", "key", "places", "rows")
 
     def __init__(self, rows: Lazy, keep: Lazy, key: Any, places: tuple[int, ...] | None = None) -> None:
-        refuse(rows.builder, "a part of a tensor whose length data decides,")
+        refuse(rows.builder, "a part of a tensor whose length depends on data")
         self.rows = rows
         self.keep = keep
         self.key = key
@@ -123,6 +128,8 @@ class Selected:
 
 class Recorder:
     """A GradientTape of the program (tapes.py)."""
+
+    description = "a GradientTape"
 
 
 class Each:
@@ -133,6 +140,7 @@ class Each:
     its kin give) can be gone through `once`, where `depth` blocks around may run any number of times.
     """
 
+    description = "an iterator"
     __slots__ = ("along", "depth", "item", "length", "lists", "loopable", "once", "taken")
 
     def __init__(
@@ -158,16 +166,16 @@ class Each:
         if all(same_length(x.length, n) for x, n in self.lists):
             return self.length  # type: ignore[no-any-return]
         if self.along is None or self.along.length.__class__ is not int:
-            raise Unsupported("a list whose length changes while it is gone through")
+            raise Unsupported("a list whose length changes in a loop over it")
         length: int = self.along.length
         if length > MAX_UNROLL:
-            raise Unsupported("a list that grows while it is gone through")
+            raise Unsupported("a list that grows in a loop over it")
         return length
 
     def unchanged(self) -> None:
         """Check that the lists are as long as they were: raises Unsupported."""
         if not all(same_length(x.length, n) for x, n in self.lists):
-            raise Unsupported("a list whose length changes while it is gone through")
+            raise Unsupported("a list whose length changes in a loop over it")
 
 
 def same_length(a: Any, b: Any) -> bool:
@@ -192,6 +200,7 @@ class Recursive(Exception):
 class Chosen:
     """One of two functions, which one depending on data."""
 
+    description = "a function"
     __slots__ = ("condition", "otherwise", "then")
 
     def __init__(self, condition: Sym, then: Any, otherwise: Any) -> None:
@@ -203,6 +212,7 @@ class Chosen:
 class Made:
     """A function made from functions, or from nothing: what the language's own functions return."""
 
+    description = "a function"
     __slots__ = ("parts", "run")
 
     def __init__(self, run: Callable[[list[Any], dict[str, Any]], Any], parts: tuple[Any, ...] = ()) -> None:
@@ -213,6 +223,7 @@ class Made:
 class Closure:
     """A function of the program with the frame it was made in."""
 
+    description = "a function"
     __slots__ = ("code", "defaults", "frame")
 
     def __init__(self, code: c.FunctionCode, defaults: list[Any], frame: Frame) -> None:
@@ -224,6 +235,7 @@ class Closure:
 class Range:
     """A range whose bounds may be symbols."""
 
+    description = "a range"
     __slots__ = ("start", "step", "stop")
 
     def __init__(self, start: Any, stop: Any, step: Any) -> None:
@@ -244,7 +256,7 @@ class Range:
 
     def __getitem__(self, i: int) -> Any:
         if not self.known:
-            raise Unsupported("an item of an unknown range")
+            raise Unsupported("an item of a range whose bounds depend on data")
         return self.range()[i]
 
 
@@ -264,7 +276,7 @@ def plain(x: Any) -> Any:
         if x.items is not None:
             return [plain(item) for item in x.items]
         if x.length.__class__ is not int:
-            raise Unsupported("a list whose length depends on data as an array")
+            raise Unsupported("a list that grows by data, as a tensor")
         return x.array if x.length == x.array.shape[0] else first_rows(x.array, x.length)
     if x.__class__ is tuple:
         return tuple(plain(item) for item in x)

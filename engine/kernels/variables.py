@@ -28,7 +28,7 @@ def variable(
     mode = machine.builder.mode
     floats = "float32" if mode == EVERY else "float64"
     if trainable.__class__ is not bool or getattr(dtype, "name", floats) != floats:
-        raise Unsupported("a Variable of this kind")
+        raise Unsupported("a Variable that is no tensor of floats")
     if mode == SOME:
         raise Unsupported("a Variable beside float32")  # it has the dtype of what it holds
     made = Variable(held(machine, initial_value), trainable, machine.tapes)

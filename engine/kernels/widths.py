@@ -162,7 +162,9 @@ class Levels:
         """Refuse what is a bare float or a float32, as it comes: the tape rounds neither."""
         met: list[tuple[Any, Any]] = []
         if s.__class__ is ir.Set and s.op == "to_single" and self.of(s.args[0]) == BARE and s.args[0].kind == FLOAT:
-            raise Unsupported("a bare float that is made a float32")  # of which the derivative is a float64
+            raise Unsupported(
+                "a float without a dtype of its own that is made a float32"
+            )  # of which the derivative is a float64
         if s.__class__ is ir.Loop:
             met = [(phi, x) for phi, *sides in s.carried for x in sides[runs(s) :]]
         elif s.__class__ is ir.If:
@@ -170,7 +172,7 @@ class Levels:
         elif isinstance(s, ir.Store) and s.array in self.precision.alike:
             met = [(s.array, s.value)]
         if any(x.kind == FLOAT and self.of(x) == SINGLE and self.of(y) == BARE for x, y in met):
-            raise Unsupported("a number that is a bare float on some path and a float32 on another")
+            raise Unsupported("a number that is a float32 on some paths only")
 
 
 def runs(s: ir.Loop) -> bool:

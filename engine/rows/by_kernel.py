@@ -78,7 +78,7 @@ class ByKernel:
                 raise Unsupported(f"a column of {kind}" + (" tensors" if column.ndim > 1 else ""))
             elif kind == "bool":
                 if source:
-                    raise Unsupported("a derivative by booleans")
+                    raise Unsupported("a derivative by truth values")
                 self.spec[name] = BOOL
             else:
                 self.spec[name] = FLOAT if kind == "float64" else INT
@@ -92,7 +92,7 @@ class ByKernel:
 
         request = self.request
         if request.order and not request.names:
-            raise Unsupported("a derivative by nothing")
+            raise Unsupported("a derivative by no inputs")
         if request.order < 2:
             return loop_over_rows(build(self.core, self.spec, request.names if request.order else None), self.varying)
         from ..kernels.derivatives import hessian
@@ -204,7 +204,7 @@ class ByKernel:
         """Raise Unsupported if a gradient is 0 in all rows and may be None instead."""
         for name, slope in zip(names, slopes):
             if name not in built.sure and name not in built.lost and not slope.any() and not doubt.all():
-                raise Unsupported("an input of which it is doubtful that the result depends on it")
+                raise Unsupported("an input that reaches the result on some paths of the program only")
 
 
 class Inputs:

@@ -6,6 +6,7 @@ import time
 
 from ...parser.errors import AdiffError
 from ..core import limits
+from ..core.errors import span_of
 from ..core.limits import unfit_for_kernels
 from ..core.state import RECORDERS, STATE
 from .by_columns import CHUNK, ByColumns, Results
@@ -16,6 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
+
+    from ..kernels.ir import Unsupported
 
 
 def rows(
@@ -126,11 +129,16 @@ class Run:
         try:
             self.described().run(start, self.outcome)
         except Unsupported as why:
-            self.outcome.reason = f"no kernel for {why}"
+            self.refused(why)
             return False
         self.outcome.engine = "kernel"
         self.outcome.reason = reason
         return True
+
+    def refused(self, why: Unsupported) -> None:
+        """Note why the rows have no kernel, and where that stands."""
+        self.outcome.reason = f"no kernel for {why}"
+        self.outcome.reason_span = None if why.site is None else span_of(why.site)
 
     def measured(self) -> None:
         """Begin on the tape, and go on in a compiled loop if the rows that are left repay it."""
@@ -171,7 +179,7 @@ class Run:
                     return False
                 ready = self.loop.seconds_to_compile()
         except Unsupported as why:
-            self.outcome.reason = f"no kernel for {why}"
+            self.refused(why)
             return None
         return loop_worthwhile(left, spent, ready)
 

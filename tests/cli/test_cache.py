@@ -95,7 +95,12 @@ def test_a_file_system_that_refuses_is_found_by_trying(adiff: Callable[..., Comp
 
 def test_a_kernel_that_is_asked_for_and_cannot_be_is_said(adiff: Callable[..., Completed]) -> None:
     for text, told in (
-        ("len(str(x))", "notice: --engine kernel: the tape answered: no kernel for len of this\n"),
+        (
+            "len(str(x))",
+            "<expr>:1:1: notice: --engine kernel: the tape answered: no kernel for len of a text\n"
+            "len(str(x))\n"
+            "^^^^^^^^^^^\n",
+        ),
         ("x**2", ""),
     ):
         for format in ("plain", "json"):
@@ -130,3 +135,7 @@ def test_emit_says_why_there_is_no_kernel(adiff: Callable[..., Completed]) -> No
     done = adiff("tape", "svd(x)", "--at", "x=[[1,2],[3,4]]", "--emit")
     assert done.returncode == 1
     assert "error[E0409]: this program is not compiled: " in done.stderr
+    told = adiff("value", "y = x\nlen(str(y))", "--at", "x=2.5", "--engine", "kernel", "-v").stderr
+    assert told.startswith(
+        "engine: tape\n<expr>:2:1: reason: no kernel for len of a text\nlen(str(y))\n^^^^^^^^^^^\n"
+    )

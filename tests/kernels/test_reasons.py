@@ -1,0 +1,56 @@
+"""Why there is no kernel: in the words of the language, with the place in the program."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from adiff import Program
+
+# Program, inputs, the reason, and what it marks in the program ("" for the program as a whole).
+REASONS: list[tuple[str, dict[str, Any], str, str]] = [
+    ("len(str(x)) * x", {"x": 2.5}, "len of a text", "len(str(x))"),
+    (
+        "d = {'a': 1.0}\nd[str(x)] = 2.0\nsum(d.values()) * x",
+        {"x": 3.0},
+        "a key that depends on data",
+        "d[str(x)] = 2.0",
+    ),
+    (
+        "xs = [x]\nwhile xs[-1] < 100:\n    xs.append(xs[-1] * 1.5)\nsum(xs)",
+        {"x": 1.0},
+        "a list that grows in a loop of unknown length",
+        "xs[-1] < 100",
+    ),
+    (
+        "y = x\nfor i in range(n):\n    if x > 3:\n        y = [x, x]\n    else:\n        y = x\ny",
+        {"x": 2.0, "n": 10},
+        "'y', which is of one kind or another, depending on data",
+        "y",
+    ),
+    ("real(det(A * (1 + 2j)))", {"A": np.eye(2)}, "det of complex numbers", "det(A * (1 + 2j))"),
+    ("xs = [x, 2 * x]\nxs.sort()\nxs[0] * 1.0", {"x": 1.0}, "the method 'sort' of a list", "xs.sort()"),
+    ("if x > 2:\n    abs('a')\nx * 2", {"x": 1.0}, "a part of the program that is an error if it is reached", ""),
+    (
+        "if x > 2:\n    y = x\nelse:\n    z = x\ny * 2",
+        {"x": 3.0},
+        "'y' may be read before it is assigned",
+        "y",
+    ),
+    ("t = str(x) + '!'\nx * (t == 'a')", {"x": 3.0}, "'==' on texts that hold what depends on data", "t == 'a'"),
+    (
+        "k = [1, 2]\nk[int(x)] = [3]\nx * 1.0",
+        {"x": 1.0},
+        "a value that does not fit into what it replaces",
+        "k[int(x)] = [3]",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "point", "reason", "marked"), REASONS, ids=[row[2] for row in REASONS])
+def test_reason_and_place(text: str, point: dict[str, Any], reason: str, marked: str) -> None:
+    outcome = Program(text).evaluate("grad", point, [next(iter(point))], engine="kernel")
+    span = outcome.reason_span
+    assert outcome.reason == f"no kernel for {reason}"
+    assert (span is None and not marked) or text[span.start : span.end] == marked
