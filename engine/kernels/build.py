@@ -11,7 +11,7 @@ from ..core.tensor import OPERATORS, Tensor
 from ..ops.registry import ROWS
 from . import ir
 from .inputs import EVERY, SOME
-from .ir import BOOL, FLOAT, INT, LIMIT, Array, Unsupported, Var
+from .ir import BOOL, FLOAT, INT, LEAST, LIMIT, MOST, Array, Unsupported, Var
 from .primitives import FOR_INTEGERS, LOGIC, TEXT, attributes_covered, kind_of_row
 from .watch import Watch
 
@@ -25,11 +25,14 @@ if TYPE_CHECKING:
 
 NUMBERS = (float, int, bool)
 DTYPES = {FLOAT: FLOAT64, INT: INT64, BOOL: BOOL_DTYPE}
-EVERYTHING = (-LIMIT, LIMIT)
+EVERYTHING = (LEAST, MOST)
+COUNTABLE = (-LIMIT, LIMIT)
 MAX_STATEMENTS = 20_000
 # Rows that choose elements by their values: how many there are is known when the kernel runs, and arrays have shapes before.
 SHAPED_BY_DATA = frozenset("nonzero argwhere flatnonzero unique tf.unique tf.unique_with_counts".split())
 MAX_CONSTANT = 100_000
+# Rows that give one of their operands as it is.
+CHOOSING = frozenset("minimum maximum fmin fmax clip".split())
 # Rows that give integers of integers alone.
 WHOLE_OF_WHOLE = frozenset(
     "add subtract multiply negative abs square minimum maximum fmin fmax floor_divide mod power floor ceil trunc round relu "
@@ -364,8 +367,26 @@ class Builder:
 
     def as_float(self, x: Any) -> Any:
         if x.__class__ is Sym:
+            if x.kind == INT:
+                self.keep_countable(x)
             return x if x.kind == FLOAT else self.emit("to_float", (self.to_int(x),), FLOAT)
         return float(x)
+
+    def keep_countable(self, x: Any) -> None:
+        """Leave the kernel where a float would not hold an integer as it is."""
+        if x.__class__ is Sym and not self.countable(x):
+            self.append(ir.Check(x.var, -LIMIT, LIMIT + 1, STATE.site))
+
+    def countable(self, x: Any) -> bool:
+        """Whether a float holds an integer as it is, for certain."""
+        low, high = self.interval(x)
+        return low >= -LIMIT and high <= LIMIT
+
+    def operand_as_float(self, x: Any) -> Any:
+        """An operand of a row that takes floats: an integer is rounded to the nearest one, as the row's own would."""
+        if x.__class__ is Sym and x.kind == INT and x.var not in self.strong:
+            return self.emit("to_float", (x,), FLOAT)
+        return self.to_float(x)
 
     def to_int(self, x: Any) -> Any:
         """A bool as the integer that arithmetic takes it for."""
@@ -381,8 +402,8 @@ class Builder:
     def interval(self, x: Any) -> tuple[int, int]:
         """Bounds of an integer operand."""
         if x.__class__ is int:
-            if abs(x) > LIMIT:
-                raise Unsupported("an integer beyond 2**53")
+            if not LEAST <= x <= MOST:
+                raise Unsupported("an integer beyond int64")
             return (x, x)
         if x.__class__ is bool or (x.__class__ is Sym and x.kind == BOOL):
             return (0, 1)
@@ -411,6 +432,10 @@ class Builder:
                 inputs = tuple(self.to_int(x) for x in inputs)
             elif name.startswith("is") or name == "signbit":
                 inputs = tuple(self.to_float(x) for x in inputs)
+            else:
+                for x in inputs:  # Python compares integers with floats exactly
+                    if kind_of(x) == INT:
+                        self.keep_countable(x)
             return self.emit(name, inputs, BOOL, attributes or None)
         if kind == INT:
             if attributes and attributes.get("decimals", 0) < 0:
@@ -420,7 +445,9 @@ class Builder:
             raise Unsupported(f"{name} of integers with a dtype of their own and floats")
         # Whole exponents stay integers: their derivatives are other formulas.
         keep = name == "power"
-        floats = tuple(x if keep and i == 1 and kind_of(x) == INT else self.to_float(x) for i, x in enumerate(inputs))
+        # Of two integers Python rounds the quotient alone, and of several numbers these may be the result.
+        as_float = self.operand_as_float if joined == FLOAT and name not in CHOOSING else self.to_float
+        floats = tuple(x if keep and i == 1 and kind_of(x) == INT else as_float(x) for i, x in enumerate(inputs))
         simple = simplified(name, floats)
         if simple is not None and not (simple.__class__ is Sym and self.may_be_whole(simple)):
             return simple
@@ -447,6 +474,8 @@ class Builder:
             return self.integer(name, *inputs)
         if name == "relu":
             name, inputs = "maximum", (inputs[0], 0)
+        if name == "abs" and self.interval(inputs[0])[0] == LEAST:
+            name, inputs = "maximum", (inputs[0], self.integer("subtract", 0, inputs[0]))
         if name == "signum":
             return self.emit("int_sign", inputs, INT)
         if name in ("floor_divide", "mod", "power"):
@@ -454,6 +483,8 @@ class Builder:
                 raise Unsupported("integers for which this operation is an error")
             if name != "power":
                 self.refuse_zero(inputs[1])
+            if name == "floor_divide" and self.interval(inputs[0])[0] == LEAST and self.may_be(inputs[1], -1):
+                self.append(ir.Check(raw(inputs[0]), LEAST + 1, MOST, STATE.site))
             return self.emit("int_" + name, inputs, INT)
         if name not in FOR_INTEGERS:
             raise Unsupported(f"{name} of integers")
@@ -461,12 +492,15 @@ class Builder:
 
     def refuse_zero(self, divisor: Any) -> None:
         """Leave the kernel where integers are divided by zero."""
-        low, high = self.interval(divisor)
-        if low <= 0 <= high:
+        if self.may_be(divisor, 0):
             zero = self.emit("equal", (divisor, 0), BOOL)
             # Of whole arrays of integers NumPy divides by zero in its own way.
             failure = None if self.in_array else ("integer_division_by_zero",)
             self.append(ir.Check(zero.var, 0, 1, STATE.site, failure))
+
+    def may_be(self, x: Any, value: int) -> bool:
+        low, high = self.interval(x)
+        return low <= value <= high
 
     def select(self, condition: Any, a: Any, b: Any) -> Any:
         """`a if condition else b`, both computed."""
@@ -499,7 +533,7 @@ class Builder:
         if simple is not None:
             return simple
         low, high = interval_of(op, [self.interval(a), self.interval(b)])  # type: ignore[misc]
-        checked = low < -LIMIT or high > LIMIT
+        checked = low < LEAST or high > MOST
         return self.emit("int_" + op if checked else op, (a, b), INT)
 
     def apply(self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
@@ -685,6 +719,8 @@ class Builder:
             self.strong.add(var)
         elif array.kind == INT:
             self.read_bare.add(array)
+        if array.kind == INT and array.role == "input":
+            self.ranges[var] = COUNTABLE
         self.append(ir.Load(var, array, raw(place)))
         return self.remember(key, Sym(self, var))
 

@@ -13,7 +13,7 @@ from .arrays import rows_of_list
 from .build import NUMBERS, Lazy, Sym, join, kind_of, raw
 from .expressions import Expressions
 from .heap import ITEMS, Heap, Rows, contents, sole
-from .ir import BOOL, FLOAT, INT, Array, Unsupported, Var
+from .ir import BOOL, FLOAT, INT, LIMIT, Array, Unsupported, Var
 from .pairs import Pair, pair_of
 from .strength import is_strong
 from .values import (
@@ -74,6 +74,8 @@ class Control(Expressions):
             return x
         if x.var in self.builder.strong:
             raise Unsupported("an integer with a dtype of its own on one path, and a float on another")
+        if x.kind == INT and not self.builder.countable(x):
+            block.append(ir.Check(x.var, -LIMIT, LIMIT + 1, STATE.site))
         converted = Var(FLOAT)
         block.append(ir.Set(converted, "to_float", (x.var,), STATE.site, None))
         return Sym(self.builder, converted)

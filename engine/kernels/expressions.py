@@ -15,7 +15,7 @@ from .arrays import constant_array
 from .build import NUMBERS, Lazy, Sym
 from .following import refuse
 from .inputs import EVERY, SOME
-from .ir import BOOL, INT, LIMIT, Unsupported
+from .ir import BOOL, INT, LEAST, MOST, Unsupported
 from .items import Items
 from .operands import Moment
 from .pairs import Pair
@@ -149,8 +149,9 @@ class Expressions(Items):
             known = self.folded(op, [x, y])
             return self.builder.apply(op, (x, y), None) if known is None else known
         if x.__class__ in (int, bool) and y.__class__ in (int, bool):
-            if symbol not in SMALL_INTEGERS or abs(x) > LIMIT or abs(y) > LIMIT or (symbol == "**" and not 0 <= y < 64):
-                raise Unsupported("integers beyond 2**53 that are known before the program runs")
+            held = LEAST <= x <= MOST and LEAST <= y <= MOST
+            if symbol not in SMALL_INTEGERS or not held or (symbol == "**" and not 0 <= y < 64):
+                raise Unsupported("integers beyond int64 that are known before the program runs")
             return self.builder.rounded(op(x, y) if symbol != "/" or y == 0 else x / y)
         if x.__class__ in NUMBERS and y.__class__ in NUMBERS:
             return self.builder.rounded(op(x, y))

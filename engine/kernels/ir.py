@@ -25,8 +25,10 @@ SINGLE = "s"
 # What NumPy calls the kinds, and how many bytes an element takes.
 DTYPES = {FLOAT: "float64", INT: "int64", BOOL: "bool", SINGLE: "float32"}
 WIDTHS = {FLOAT: 8, INT: 8, BOOL: 1, SINGLE: 4}
-# Integers stay where a float holds them exactly.
+# A float holds integers exactly up to here; so large are inputs, and what counts iterations, at most.
 LIMIT = 2**53
+# What an integer of 64 bits holds: a larger one is the tape's to compute.
+LEAST, MOST = -(2**63), 2**63 - 1
 
 
 class Unsupported(Exception):

@@ -489,7 +489,7 @@ def range_length(w: Writer, args: list[Value]) -> Value:
 def count_up(w: Writer, low: str, high: str, step: str) -> Value:
     """How many numbers there are from `low` to before `high`, a positive step apart.
 
-    Kernels' integers are at most 2**53 in size, so that no difference of them overflows.
+    The bounds are at most 2**53 in size, so that no difference of them overflows.
     """
     span = w.value(INT, f"sub nsw i64 {high}, {low}")[1]
     if step != "1":
@@ -508,6 +508,19 @@ def range_parts(w: Writer, args: list[Value]) -> tuple[str, str, str]:
     return texts[0], texts[1], texts[2] if len(texts) == 3 else "1"
 
 
+def exact(name: str) -> Callable[[Writer, list[Value]], Value]:
+    """Arithmetic of integers that leaves the kernel where the result does not fit into 64 bits."""
+
+    def arithmetic(w: Writer, args: list[Value]) -> Value:
+        a, b = (w.to(INT, arg)[1] for arg in args)
+        w.module.declare(f"{{ i64, i1 }} @llvm.{name}.with.overflow.i64(i64, i64)")
+        both = w.value(INT, f"call {{ i64, i1 }} @llvm.{name}.with.overflow.i64(i64 {a}, i64 {b})")[1]
+        w.leave_if(w.value(BOOL, f"extractvalue {{ i64, i1 }} {both}, 1")[1])
+        return w.value(INT, f"extractvalue {{ i64, i1 }} {both}, 0")
+
+    return arithmetic
+
+
 BUILT_IN: dict[str, Callable[[Writer, list[Value]], Value]] = {
     "abs": absolute,
     "max": lambda w, args: extreme(w, args, True),
@@ -516,6 +529,9 @@ BUILT_IN: dict[str, Callable[[Writer, list[Value]], Value]] = {
     "_single": lambda w, args: w.to(SINGLE, args[0]),
     "_double": lambda w, args: w.to(FLOAT, args[0]),
     "int": whole,
+    "_int_add": exact("sadd"),
+    "_int_subtract": exact("ssub"),
+    "_int_multiply": exact("smul"),
     "bool": lambda w, args: (BOOL, w.truth(args[0])),
 }
 EXPRESSIONS: dict[type, Callable[[Writer, Any], Value]] = {

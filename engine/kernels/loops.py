@@ -10,7 +10,7 @@ from ..core.state import STATE
 from ..program import core as c
 from . import ir
 from .bodies import changed_in_place
-from .build import Lazy, Sym, kind_of, raw
+from .build import COUNTABLE, Lazy, Sym, kind_of, raw
 from .carried import SCALARS, Carrying, Number, Parts, Tensor, fresh_variables
 from .heap import ITEMS, Heap, Rows, same, sole
 from .ir import BOOL, INT, Unsupported, Var
@@ -453,7 +453,7 @@ class Loops(Carrying):
         index = Var(INT, "i")
         (first, last), (low, high) = self.builder.interval(counter.start), self.builder.interval(counter.stop)
         bounds = (first, max(high - 1, first)) if counter.step > 0 else (min(low + 1, last), last)
-        self.builder.ranges[index] = bounds
+        self.builder.ranges[index] = (max(bounds[0], COUNTABLE[0]), min(bounds[1], COUNTABLE[1]))
         return index
 
     def either(self, block: list[ir.Stmt], a: Any, b: Any) -> Any:

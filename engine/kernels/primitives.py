@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-# What is no row: conversions, integers (exact up to 2**53, or else the tape takes over) and cotangents.
+# What is no row: conversions, integers (of 64 bits; the tape takes over beyond them) and cotangents.
 OWN = {
     "to_float": "float({0})",
     "to_int": "_whole({0})",
     "int_of_bool": "int({0})",
-    "int_add": "_int({0} + {1})",
-    "int_subtract": "_int({0} - {1})",
+    "int_add": "_int_add({0}, {1})",
+    "int_subtract": "_int_subtract({0}, {1})",
     "int_multiply": "_int_multiply({0}, {1})",
     "int_floor_divide": "({0} // _divisor({1}))",
     "int_mod": "({0} % _divisor({1}))",
@@ -247,21 +247,29 @@ def _logaddexp(a, b):
 
 @inlined
 def _whole(x):
-    if not abs(x) < 9007199254740992.0:
+    if not abs(x) < 9223372036854775808.0:
         raise OverflowError
     return int(x)
 
 
+# Arithmetic of integers that may leave 64 bits: LLVM has instructions for it (llvm_values.py), Numba rounds.
 @inlined
-def _int(x):
-    if x > 9007199254740992 or x < -9007199254740992:
+def _int_add(a, b):
+    if abs(float(a) + float(b)) > 9223372036854774784.0:
         raise OverflowError
-    return x
+    return a + b
+
+
+@inlined
+def _int_subtract(a, b):
+    if abs(float(a) - float(b)) > 9223372036854774784.0:
+        raise OverflowError
+    return a - b
 
 
 @inlined
 def _int_multiply(a, b):
-    if abs(float(a) * float(b)) > 9007199254740992.0:
+    if abs(float(a) * float(b)) > 9223372036854774784.0:
         raise OverflowError
     return a * b
 

@@ -12,7 +12,7 @@ from ..program import core as c
 from ..program.effects import may_change
 from . import ir
 from .arrays import get, lazy, rows_of_list, view, wrapped
-from .build import Builder, Lazy, Sym, pick, raw
+from .build import COUNTABLE, Builder, Lazy, Sym, pick, raw
 from .following import Follower, Linked
 from .inputs import Complex, Discrete, Known, Single
 from .ir import BOOL, FLOAT, INT, Array, Unsupported, Var
@@ -144,6 +144,8 @@ def parameter(builder: Builder, parameters: list[Any], name: str, spec: Any) -> 
         builder.inputs.add(var)
         if spec.__class__ is Known:
             builder.values[var] = spec.value
+        if var.kind == INT:
+            builder.ranges[var] = COUNTABLE
         parameters.append(var)
         return Sym(builder, var)
     if spec.__class__ is Complex:

@@ -57,6 +57,7 @@ def range_(machine: Specialiser, start: Any, stop: Any = None, step: Any = 1) ->
             x = x.element(())
         if x.__class__ is not int and x.__class__ is not Sym:
             raise Unsupported("a range with bounds that are no integers")
+        machine.builder.keep_countable(x)
         bounds.append(x)
     bounds[2] = machine.whole(bounds[2], "a range with a step that depends on data")
     if bounds[2] == 0:

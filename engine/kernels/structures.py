@@ -1,9 +1,10 @@
 """Results that are lists, tuples and dicts: their numbers side by side in one array, and how they are put together again.
 
-The structure is plain data: ("list", parts), ("tuple", parts), ("dict", keys, parts), ("number", place),
-("array", place, shape), ("integers", place, shape), ("complex", place, shape) for the real and then the imaginary parts,
-("rows", place, count, shape) for a list that is an array, ("selected", place, room, shape, dtype) for the rows of a tensor
-whose number is the first, ("known", value), ("single", value) for one that is a float32.
+The structure is plain data: ("list", parts), ("tuple", parts), ("dict", keys, parts), ("number", place), ("integer", place),
+("truth", place), ("either", place) for a number before which stands whether it is an integer, ("array", place, shape),
+("integers", place, shape), ("complex", place, shape) for the real and then the imaginary parts, ("rows", place, count, shape)
+for a list that is an array, ("counts", place, count) for one of integers, ("selected", place, room, shape, dtype) for the
+rows of a tensor whose number is the first, ("known", value), ("single", value) for one that is a float32.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from math import prod
 from .inputs import EVERY
 from .ir import INT, Unsupported
 
+# What a number of the program may be.
+SCALARS = frozenset("number integer truth either known single".split())
 # A float32 counts no further.
 MOST_COUNTED = 2**24
 
@@ -45,7 +48,9 @@ class Packed:
         from .build import Lazy, Sym
         from .ir import FLOAT
         from .pairs import Pair
-        from .values import List, Selected
+        from .strength import is_strong
+        from .values import List, Selected, first_rows
+        from .whole import whole
 
         if x.__class__ is Pair:
             x = x.settled()
@@ -61,44 +66,66 @@ class Packed:
             if any(key.__class__ not in (str, int, float, bool) for key in x):
                 raise Unsupported("a dict as the result whose keys are no texts and no numbers")
             return "dict", list(x), [self.walk(item) for item in x.values()]
+        if x.__class__ is List and x.length.__class__ is int and x.array.kind == INT and not x.array.shape[1:]:
+            return "counts", self.place(self.as_floats(first_rows(x.array, x.length)), x.length), x.length
         if x.__class__ is List and x.length.__class__ is int and x.array.kind == FLOAT:
-            from .values import first_rows
-
             array = x.array if x.length == x.array.shape[0] else first_rows(x.array, x.length)
             return "rows", self.place(array, prod(array.shape)), x.length, array.shape[1:]
         if x.__class__ is Selected:
             return self.part(x)
         if x.__class__ is Lazy and x.kind == FLOAT:
             return "array", self.place(x, prod(x.shape)), x.shape
-        if x.__class__ is Lazy and x.kind == INT and x.interval is not None:
+        if x.__class__ is Lazy and x.kind == INT:
             self.refuse_integers()
-            floats = Lazy(self.builder, FLOAT, x.shape, lambda index: self.builder.to_float(x.element(index)))
-            return "integers", self.place(floats, prod(x.shape)), x.shape
+            return "integers", self.place(self.as_floats(x), prod(x.shape)), x.shape
         if x.__class__ is Sym and x.kind == FLOAT:
-            if self.builder.may_be_whole(x):
-                self.doubtful.append(self.size)
-            return "number", self.place(x, 1)
+            return self.number(x, whole(self.builder, x))
+        if x.__class__ is Sym and is_strong(self.builder, x):
+            self.refuse_integers()
+            return "integers", self.place(self.exact(x), 1), ()
+        if x.__class__ is Sym:
+            if self.builder.mode:
+                raise Unsupported("a result that holds integers beside float32")
+            return "integer" if x.kind == INT else "truth", self.place(self.exact(x), 1)
         if x.__class__ in (float, int, bool, complex) or x is None:
             self.complex |= x.__class__ is complex
             self.leaves.append((x, None))
             return ("single" if x.__class__ is float and self.builder.mode == EVERY else "known"), x
         raise Unsupported("a list, tuple or dict as the result that holds what is no number and no tensor")
 
+    def number(self, x: Any, is_whole: Any) -> Structure:
+        """A float, of which `is_whole` says whether it is an integer of the program; None where nobody knows."""
+        if is_whole is None or (is_whole is not False and self.builder.mode):
+            self.doubtful.append(self.size)
+        elif is_whole is not False:
+            self.counts.add(self.size)
+            place = self.place(self.builder.to_float(is_whole), 1)
+            self.place(x, 1)
+            return "either", place
+        return "number", self.place(x, 1)
+
+    def exact(self, x: Any) -> Any:
+        """An integer or a truth value as the float that holds it, which no derivative follows."""
+        return self.builder.aside(lambda: self.builder.as_float(x))
+
+    def as_floats(self, x: Any) -> Any:
+        """An array of integers as the floats that hold them."""
+        from .build import Lazy
+        from .ir import FLOAT
+
+        return Lazy(self.builder, FLOAT, x.shape, lambda index: self.exact(x.element(index)))
+
     def part(self, x: Any) -> Structure:
         """A part of a tensor whose length data decides."""
-        from .build import Lazy
         from .ir import DTYPES, FLOAT, SINGLE
         from .selected import compacted
 
         rows, count = compacted(self.builder, x)
         if rows.kind != FLOAT:
-            if rows.kind == INT and rows.interval is None:
-                raise Unsupported("a list, tuple or dict as the result that holds what is no number and no tensor")
             self.refuse_integers()
         self.counts.add(self.size)
-        start = self.place(self.builder.to_float(count), 1)
-        floats = Lazy(self.builder, FLOAT, rows.shape, lambda index: self.builder.to_float(rows.element(index)))
-        self.place(floats, prod(rows.shape))
+        start = self.place(self.exact(count), 1)
+        self.place(rows if rows.kind == FLOAT else self.as_floats(rows), prod(rows.shape))
         single = rows.kind == FLOAT and self.builder.mode
         if single and rows.shape[0] > MOST_COUNTED:
             raise Unsupported("a part of a tensor of this many rows in float32")
@@ -178,6 +205,16 @@ def unpacked(value: Any, structure: Structure) -> Any:
         return Tensor(np.asarray(structure[1], np.float32), FLOAT32)
     if kind == "number":
         return part(structure[1], ()) if single else value[structure[1]].item()
+    if kind == "integer":
+        return int(value[structure[1]])
+    if kind == "truth":
+        return bool(value[structure[1]])
+    if kind == "either":
+        is_whole, number = value[structure[1] : structure[1] + 2].tolist()
+        return int(number) if is_whole else number
+    if kind == "counts":
+        start, count = structure[1:]
+        return [int(x) for x in value[start : start + count]]
     if kind == "complex":
         from ..core.dtypes import COMPLEX128
 
@@ -221,8 +258,10 @@ def stacked_shape(structure: Structure) -> tuple[int, ...] | None:
     """The shape that a list or tuple has as one tensor; None where its leaves are summed on their own."""
     if structure[0] == "rows":
         return (structure[2], *structure[3])
+    if structure[0] == "counts":
+        return (structure[2],)
     if structure[0] not in ("list", "tuple") or not structure[1]:
         return None
     shapes = {tuple(item[2]) if item[0] == "array" else () for item in structure[1]}
-    flat = all(item[0] in ("array", "number", "known", "single") for item in structure[1])
+    flat = all(item[0] in SCALARS or item[0] == "array" for item in structure[1])
     return (len(structure[1]), *shapes.pop()) if flat and len(shapes) == 1 else None

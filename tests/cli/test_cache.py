@@ -136,6 +136,4 @@ def test_emit_says_why_there_is_no_kernel(adiff: Callable[..., Completed]) -> No
     assert done.returncode == 1
     assert "error[E0409]: this program is not compiled: " in done.stderr
     told = adiff("value", "y = x\nlen(str(y))", "--at", "x=2.5", "--engine", "kernel", "-v").stderr
-    assert told.startswith(
-        "engine: tape\n<expr>:2:1: reason: no kernel for len of a text\nlen(str(y))\n^^^^^^^^^^^\n"
-    )
+    assert told.startswith("engine: tape\n<expr>:2:1: reason: no kernel for len of a text\nlen(str(y))\n^^^^^^^^^^^\n")

@@ -147,7 +147,10 @@ def test_programs(mode: str, part: int) -> None:
             wrt = [name for name in inputs if name != "n"]
             reason = check(text, {name: at[name] for name in inputs}, mode, wrt)
             allowed = "may" in title or "tape:" in title or mode == SOME
-            assert allowed or reason in ("", "an error") or "on some paths of the program only" in reason, (title, reason)
+            assert allowed or reason in ("", "an error") or "on some paths of the program only" in reason, (
+                title,
+                reason,
+            )
 
 
 @BOTH

@@ -44,7 +44,9 @@ def test_agreement(text: str, at: dict[str, Any]) -> None:
         for command in ("grad", "value"):
             reason = agree(text, at, [name for name in at if name in sources], command)
             assert (
-                reason == "" or any(why in reason for why in ("on some paths of the program only", "whether it is an integer")) or text == "sum(k * x)"
+                reason == ""
+                or any(why in reason for why in ("on some paths of the program only", "whether it is an integer"))
+                or text == "sum(k * x)"
             )
 
 

@@ -85,7 +85,7 @@ STATEMENTS = {
     "        f = ints(run, 0, room)\n    f[i] = i * i\nfor i in range(n):\n    k = k * 7 + f[i]",
     "truth values in memory": "f = bools(run, 0, n)\nfor i in range(n):\n    f[i] = i % 2 == 0\nfor i in range(n):\n    k += f[i]",
     "constants": "for i in range(n):\n    s += known[i % 3]\n    k += whole[i % 2]",
-    "helpers": "for i in range(n):\n    s += _gamma(0.5 * i + 0.25) + digamma(i + 0.5) - log_gamma(i - 0.75)\n    k = _int(k + i)",
+    "helpers": "for i in range(n):\n    s += _gamma(0.5 * i + 0.25) + digamma(i + 0.5) - log_gamma(i - 0.75)\n    k = _int_add(k, i)",
 }  # fmt: skip
 
 

@@ -1,0 +1,82 @@
+"""Integers of the program in kernels: exact up to 64 bits, and the tape's beyond."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from adiff import Program
+from agreement import agree
+
+POWERS = "s = 1\nfor i in range(n):\n    s = s * "
+BEYOND = "an operation that fails, or an integer beyond int64"
+ROUNDS = "a step with values that only the tape takes"
+# Program, inputs, and why the tape answers, if it does.
+CASES: list[tuple[str, dict[str, Any], str]] = [
+    ("s = 1\nfor i in range(n):\n    s = (s * 1103515245 + 12345) % 2147483648\ns", {"n": 50}, ""),
+    (POWERS + "3\ns", {"n": 39}, ""),
+    (POWERS + "3\ns", {"n": 40}, BEYOND),
+    (POWERS + "3\ns + s", {"n": 39}, ""),
+    (POWERS + "3\ns + s + s", {"n": 39}, BEYOND),
+    (POWERS + "3\ns * x", {"n": 39, "x": 0.1}, ""),
+    (POWERS + "3\ns / 7", {"n": 39}, ROUNDS),
+    (POWERS + "3\ns // 7 + s % 11 - abs(-s)", {"n": 39}, ""),
+    (POWERS + "-2\n[s, s - 1]", {"n": 63}, BEYOND),
+    (POWERS + "-2\nabs(s)", {"n": 63}, BEYOND),
+    ("h = 0\nfor i in range(n):\n    h += x\n{'h': h, 'n': n}", {"n": 0, "x": 1.5}, ""),
+    # A float does not hold 2**53 + 1.
+    (POWERS + "2\ns + 1 == float(s)", {"n": 53}, ROUNDS),
+    (POWERS + "2\nfloat(s + 1 if x > 0 else s)", {"n": 53, "x": 1.0}, ROUNDS),
+    (POWERS + "2\ny = s + 1\nif x > 2:\n    y = 1.5\ny", {"n": 53, "x": 1.0}, ROUNDS),
+    (POWERS + "2\nmax(s + 1, x)", {"n": 53, "x": 1.0}, ROUNDS),
+    (POWERS + "2\n[s + 1, x]", {"n": 53, "x": 1.0}, ROUNDS),
+    (POWERS + "2\n[s, x, s > x, (s, n)]", {"n": 53, "x": 1.0}, ""),
+    (POWERS + "2\nv = [1, 2, 3]\nv[s % 3] * x", {"n": 61, "x": 1.5}, ""),
+    (POWERS + "2\nt = 0.0\nfor j in range(s - 1, s + 1):\n    t += x\nt", {"n": 52, "x": 1.5}, ""),
+    (POWERS + "2\nt = 0.0\nfor j in range(s - 1, s + 1):\n    t += x\nt", {"n": 54, "x": 1.5}, ROUNDS),
+    ("int(x) * 3", {"x": 2.9e18}, ""),
+    ("int(x) * 4", {"x": 2.9e18}, BEYOND),
+    ("int(x)", {"x": 1e19}, BEYOND),
+    ("k = array([1, 2, 3])\nfor i in range(n):\n    k = k * 3\n[k, 2.5]", {"n": 5}, ""),
+]
+# Results that hold integers, counters and truth values beside floats.
+RESULTS: list[tuple[str, dict[str, Any]]] = [
+    ("c = 0\nh = 0.0\nfor i in range(n):\n    if i % 3 == 0:\n        c += 1\n    h += x\n[c, h]", {"n": 20, "x": 1.5}),
+    ("c = 0\nfor i in range(n):\n    c += 1\n(c, c > 2, x, True)", {"n": 20, "x": 1.5}),
+    ("h = 0\nfor i in range(n):\n    h += x\n{'h': h, 'n': n}", {"n": 2, "x": 1.5}),
+    ("h = 0\nfor i in range(n):\n    h += x\n[h, x]", {"n": 0, "x": 1.0}),
+    ("q = []\nfor i in range(n):\n    q.append(i * i)\n[q, x]", {"n": 80, "x": 1.5}),
+]
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(
+    ("text", "at", "why"), CASES, ids=[f"{text} {at['n' if 'n' in at else 'x']}" for text, at, _ in CASES]
+)
+def test_agreement(text: str, at: dict[str, Any], why: str) -> None:
+    reason = agree(text, at, command="value")
+    assert reason == (f"no kernel for {why}" if why else "")
+    if not why:
+        found = [Program(text).evaluate("value", at, engine=engine).value for engine in ("tape", "kernel")]
+        assert repr(found[0]) == repr(found[1])
+
+
+@pytest.mark.parametrize(("text", "at"), RESULTS)
+def test_results_that_hold_integers(text: str, at: dict[str, Any]) -> None:
+    outcomes = [Program(text).evaluate("grad", at, ["x"], engine=engine) for engine in ("tape", "kernel")]
+    assert outcomes[1].engine == "kernel", outcomes[1].reason
+    assert repr(outcomes[0].value) == repr(outcomes[1].value)
+    assert outcomes[0].gradients == outcomes[1].gradients
+
+
+def test_machine_code_leaves_where_64_bits_end() -> None:
+    text = "s = k\nfor i in range(n):\n    s = s * 3 + 1 - (k - 1)\ns"
+    program = Program(text)
+    for n in range(36, 43):
+        kernel = program.evaluate("value", {"k": 1, "n": n}, engine="kernel")
+        assert (kernel.engine == "kernel") == (n < 40)
+        assert kernel.value == (3**n * 3 - 1) // 2
+    program = Program("s = -k\nfor i in range(n):\n    s = s * 2\ns // -k")
+    for n in (62, 63):
+        kernel = program.evaluate("value", {"k": 1, "n": n}, engine="kernel")
+        assert (kernel.engine, kernel.value) == ("kernel" if n < 63 else "tape", 2**n)
