@@ -13,8 +13,9 @@ from ..parser.errors import AdiffError
 from .core.dispatch import as_operand, plain
 from .core.dtypes import WEAK_COMPLEX
 from .core.errors import failure
-from .core.state import RECORDERS, STATE
+from .core.state import STATE
 from .core.tensor import OPERATORS, Tensor, is_complex
+from .nearby import Nearby
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class Check:
 def check(evaluation: Any) -> Check:
     """Compare the gradient that `evaluation` has found with one that no rule of the table takes part in."""
     gradients = evaluation.outcome.gradients
+    values = Nearby(evaluation)
     sources: dict[str, dict[str, Any]] = {}
     methods: list[str] = []
     kinks, STATE.kinks = STATE.kinks, "adiff"
@@ -52,9 +54,9 @@ def check(evaluation: Any) -> Check:
             continue
         exact = [0.0] * size(x) if g is None else flat(g)
         if is_complex(x):
-            independent, method, tolerances = complex_differences(evaluation, name, x), "Richardson extrapolation", None
+            independent, method, tolerances = complex_differences(values, name, x), "Richardson extrapolation", None
         else:
-            independent, method, tolerances = independent_gradient(evaluation, name, x)
+            independent, method, tolerances = independent_gradient(values, name, x)
         worst = 0.0
         found: dict[str, Any] = {"error": 0.0, "gradient": 0.0, "independent": 0.0, "index": 0}
         for i, (a, b) in enumerate(zip(exact, independent)):
@@ -68,6 +70,8 @@ def check(evaluation: Any) -> Check:
         methods.append(method)
     STATE.kinks = kinks
     STATE.notices[:] = notices
+    if values.reason:
+        evaluation.outcome.reason += f"; the tape gave values to check it with: no kernel for {values.reason}"
     if not sources:
         raise failure("E0304", "there is nothing to check: no input can be differentiated", site=evaluation.end_site())
     worst_error = max(float(s["error"]) for s in sources.values())
@@ -114,24 +118,16 @@ def shifted(x: Any, i: int, delta: Any) -> Any:
     )
 
 
-def summed(evaluation: Any, name: str, value: Any) -> Any:
-    """The program's value, summed, with one source replaced."""
-    RECORDERS.clear()
-    result = evaluation.numeric(evaluation.result_of({**evaluation.point, name: value}))
-    result = plain(result)
-    return complex(result.sum()) if hasattr(result, "sum") else result
-
-
-def independent_gradient(evaluation: Any, name: str, x: Any) -> tuple[list[Any], str, list[float] | None]:
+def independent_gradient(values: Nearby, name: str, x: Any) -> tuple[list[Any], str, list[float] | None]:
     try:
-        found = [summed(evaluation, name, shifted(x, i, complex(0.0, STEP))) for i in range(size(x))]
-        base = summed(evaluation, name, evaluation.point[name])
+        found = [values(name, shifted(x, i, complex(0.0, STEP))) for i in range(size(x))]
+        base = values(name, values.evaluation.point[name])
         # A program that is not analytic (abs, comparisons, real parts) betrays itself by a changed real part
         # or by losing the imaginary one; differences decide then.
-        values = [complex(v) for v in found]
-        if all(close(v.real, complex(base).real) for v in values) and all(finite(v) for v in values):
-            exact = [v.imag / STEP for v in values]
-            if agrees_with_differences(evaluation, name, x, exact):
+        parts = [complex(v) for v in found]
+        if all(close(v.real, complex(base).real) for v in parts) and all(finite(v) for v in parts):
+            exact = [v.imag / STEP for v in parts]
+            if agrees_with_differences(values, name, x, exact):
                 return exact, "complex step", None
     except AdiffError as error:
         if error.code.startswith("E06"):
@@ -139,24 +135,22 @@ def independent_gradient(evaluation: Any, name: str, x: Any) -> tuple[list[Any],
     gradient: list[Any] = []
     errors: list[float] = []
     for i in range(size(x)):
-        value, uncertainty = ridders(along(evaluation, name, x, i, 1.0), scale(x, i))
+        value, uncertainty = ridders(along(values, name, x, i, 1.0), scale(x, i))
         gradient.append(value)
         errors.append(uncertainty)
     return gradient, "Richardson extrapolation", errors
 
 
-def along(evaluation: Any, name: str, x: Any, i: int, unit: Any) -> Callable[[float], float]:
+def along(values: Nearby, name: str, x: Any, i: int, unit: Any) -> Callable[[float], float]:
     """The program's value as a function of a step in flat element `i` of a source."""
-    return lambda h: real(summed(evaluation, name, shifted(x, i, h * unit)))
+    return lambda h: real(values(name, shifted(x, i, h * unit)))
 
 
-def agrees_with_differences(evaluation: Any, name: str, x: Any, gradient: list[float]) -> bool:
+def agrees_with_differences(values: Nearby, name: str, x: Any, gradient: list[float]) -> bool:
     """One plain central difference per element: complex step is believed only where it is in the right region."""
     for i in range(min(size(x), 20)):
         h = 1e-5 * scale(x, i)
-        slope = (
-            real(summed(evaluation, name, shifted(x, i, h))) - real(summed(evaluation, name, shifted(x, i, -h)))
-        ) / (2 * h)
+        slope = (real(values(name, shifted(x, i, h))) - real(values(name, shifted(x, i, -h)))) / (2 * h)
         if not finite(slope) or abs(slope - gradient[i]) > 1e-3 * max(abs(slope), abs(gradient[i]), 1e-3):
             return False
     return True
@@ -203,13 +197,13 @@ def central(f: Callable[[float], float], h: float) -> float:
     return (f(h) - f(-h)) / (2 * h)
 
 
-def complex_differences(evaluation: Any, name: str, x: Any) -> list[complex]:
+def complex_differences(values: Nearby, name: str, x: Any) -> list[complex]:
     """dRe(f)/dRe(z) + i dRe(f)/dIm(z): the direction of steepest ascent."""
     found = []
     for i in range(size(x)):
         parts = []
         for unit in (1.0 + 0j, 1j):
-            value, _ = ridders(along(evaluation, name, x, i, unit), 1.0)
+            value, _ = ridders(along(values, name, x, i, unit), 1.0)
             parts.append(value)
         found.append(complex(*parts))
     return found

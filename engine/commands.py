@@ -45,12 +45,12 @@ def run(evaluation: Evaluation) -> None:
         evaluation.keep_value(result)
 
 
-def grad(evaluation: Evaluation) -> None:
+def grad(evaluation: Evaluation, work: float = 1) -> None:
     from .autodiff.tape import gradient, seed_for, unused_in
     from .eager.tapes import unconnected_reason_of
 
     sources = evaluation.sources()
-    if kernel_gradients(evaluation):
+    if kernel_gradients(evaluation, work):
         return
     tape, tensors, y = drivers.recorded(evaluation.function, sources)
     y = as_operand(y)
@@ -74,12 +74,12 @@ def grad(evaluation: Evaluation) -> None:
     evaluation.keep_value(y if structured.__class__ not in (list, tuple, dict) else structured)
 
 
-def kernel_gradients(evaluation: Evaluation) -> bool:
+def kernel_gradients(evaluation: Evaluation, work: float = 1) -> bool:
     """Value and gradients by the kernel tier, if it takes the program."""
     names = [name for name in evaluation.names if drivers.source(evaluation.point[name]).dtype.differentiable]
     if len(names) != len(evaluation.names) or not names:
         return False
-    found = evaluation.kernel(names)
+    found = evaluation.kernel(names, work=work)
     if found is None:
         return False
     value, gradients = found
@@ -375,8 +375,10 @@ def tape(evaluation: Evaluation) -> None:
 
 def check(evaluation: Evaluation) -> None:
     from .check import check as compare
+    from .kernels.work import COMMAND_WORK
 
-    grad(evaluation)
+    # For each number of the sources one value in complex numbers, and two for a difference.
+    grad(evaluation, 1 + 3 * COMMAND_WORK["value"] * compiled_commands.elements(evaluation))
     evaluation.outcome.check = compare(evaluation)
 
 

@@ -210,11 +210,14 @@ class Evaluation:
             self.outcome.types["value"] = found
         self.outcome.value = to_plain(value)
 
-    def kernel(self, sources: list[str] | None, last: bool = False) -> tuple[Any, list[Any]] | None:
+    def kernel(
+        self, sources: list[str] | None, last: bool = False, work: float = 1
+    ) -> tuple[Any, list[Any]] | None:  # fmt: skip
         """The value (that of the `last` statement) and the gradients of `sources` from the kernel tier, or None where
-        the tape is to run."""
+        the tape is to run, for which these and what comes after them are the work of so many gradients."""
         found: tuple[Any, list[Any]] | None = self.by_kernel(
-            lambda kernels, always: kernels.evaluate(self.point, sources, always, last), None if sources is None else 1
+            lambda kernels, always: kernels.evaluate(self.point, sources, always, last),
+            None if sources is None else work,
         )
         return found
 

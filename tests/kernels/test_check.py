@@ -1,0 +1,69 @@
+"""`adiff check` of a program that a kernel answers: the values that it compares with are a kernel's too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from adiff import Program
+from adiff.engine.kernels.runtime import Kernels
+
+LOOP = "y = x\nfor i in range(n):\n    y = sin(y) * a + 0.1 * exp(-y * y)\n"
+# Program, inputs, the method.
+CASES: list[tuple[str, dict[str, Any], str]] = [
+    (LOOP + "y", {"x": 0.7, "a": 0.3, "n": 20}, "complex step"),
+    (LOOP + "[y, n, y > 1]", {"x": 0.7, "a": 0.3, "n": 20}, "Richardson"),
+    ("y = x\nfor i in range(n):\n    y = y * 0.5 if y > 1 else y + a\ny", {"x": 0.7, "a": 0.31, "n": 9}, "Richardson"),
+    ("sum(x * x + a)", {"x": [1.0, 2.0, 3.0], "a": [0.5, 1.0, 2.0]}, "complex step"),
+    ("x * abs(a)", {"x": 1 + 2j, "a": 2.0}, "Richardson"),
+]
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(("text", "at", "method"), CASES)
+def test_verdict(text: str, at: dict[str, Any], method: str) -> None:
+    tape, kernel = (Program(text).evaluate("check", at, ["x", "a"], engine=engine) for engine in ("tape", "kernel"))
+    assert kernel.engine == ("tape" if at["x"].__class__ is complex else "kernel")
+    assert tape.check.ok
+    assert kernel.check.ok
+    assert kernel.check.max_error < 1e-8
+    assert kernel.check.method == tape.check.method
+    assert kernel.check.method.startswith(method)
+
+
+@pytest.mark.usefixtures("interpret")
+def test_values_come_from_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = Program(LOOP + "y")
+    asked = []
+    evaluate = Kernels.evaluate
+
+    def noted(self: Kernels, values: Any, sources: Any, *rest: Any) -> Any:
+        found = evaluate(self, values, sources, *rest)
+        asked.append(None if sources is not None else values["x"])
+        return found
+
+    monkeypatch.setattr(Kernels, "evaluate", noted)
+    outcome = program.evaluate("check", {"x": 0.7, "a": 0.3, "n": 20}, ["x"], engine="kernel")
+    assert outcome.check.ok
+    assert outcome.reason == "asked for"
+    assert asked == [None, 0.7 + 1e-30j, 0.7, *asked[3:]]
+    assert len(asked) == 5
+
+
+@pytest.mark.usefixtures("interpret")
+def test_a_wrong_rule_is_found() -> None:
+    text = "@custom_gradient\ndef f(t):\n    def back(g):\n        return g * 5 * t\n    return t * t, back\n"
+    outcome = Program(f"{text}y = 0.0\nfor i in range(3):\n    y += f(x)\ny").evaluate(
+        "check", {"x": 3.0}, engine="kernel"
+    )
+    assert outcome.engine == "kernel"
+    assert not outcome.check.ok
+
+
+@pytest.mark.usefixtures("interpret")
+def test_what_the_tape_gives_is_said() -> None:
+    outcome = Program("det(x) * 2.0").evaluate("check", {"x": np.array([[1.0, 2.0], [3.0, 5.0]])}, engine="kernel")
+    assert outcome.engine == "kernel"
+    assert outcome.check.method == "complex step"
+    assert outcome.reason.endswith("; the tape gave values to check it with: no kernel for det of complex numbers")
