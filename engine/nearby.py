@@ -11,15 +11,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from .evaluation import Evaluation
-    from .kernels.runtime import Kernels
-
 
 class Nearby:
     """The program as a function of one source, its result summed. Where a kernel has found the derivatives, a kernel
     gives the values too; `reason` says why one of them is the tape's all the same."""
 
-    def __init__(self, evaluation: Evaluation) -> None:
+    def __init__(self, evaluation: Any) -> None:
         self.evaluation = evaluation
         self.kernels = evaluation.program.kernels if evaluation.outcome.engine == "kernel" else None
         self.reason = ""
@@ -35,7 +32,7 @@ class Nearby:
         result = plain(self.evaluation.numeric(found))
         return complex(result.sum()) if hasattr(result, "sum") else result
 
-    def by_kernel(self, kernels: Kernels, point: Mapping[str, Any]) -> tuple[Any, str]:
+    def by_kernel(self, kernels: Any, point: Mapping[str, Any]) -> tuple[Any, str]:
         """The result by a kernel, or None where the tape is to give it, and why."""
         from .kernels.ir import Needed, Unsupported
 

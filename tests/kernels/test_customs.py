@@ -19,7 +19,7 @@ STRAIGHT = "@custom_gradient\ndef f(u):\n    return round(u), lambda g: g\n"
 POINT: dict[str, Any] = {"x": 1.3, "y": 2.0, "v": np.array([1.0, 2.3, -0.4])}
 FIRST = ("value", "grad", "vjp")
 MODES = (*FIRST, "hessian", "jvp", "hvp")
-ONE_WAY = "forward mode through a rule"
+ONE_WAY = "a tangent through a custom_gradient whose rule"
 
 # A program; the commands that kernels answer, and those that they leave, for a reason.
 PROGRAMS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {

@@ -120,7 +120,7 @@ PROGRAMS: dict[str, tuple[str, Any]] = {
     "a copy": ("w = Variable(x)\nu = Variable(w)\nw.assign(3.0)\nu*w*x", ALL),
     "numpy stops": ("y = x*3\ny.numpy()*x", ALL),
     "numpy of a tensor stops": ("sum((v*3).numpy()*v)", ("value", "grad")),
-    "constant": (WATCHED + "    z = 3.0\nt.gradient(z, y)", "target that a tape does not follow"),
+    "constant": (WATCHED + "    z = 3.0\nt.gradient(z, y)", "target that the GradientTape does not follow"),
     "outside": (WATCHED + "    z = y**2\nw = y**2*3\nt.gradient(w, y)", "may not depend"),
     "the same outside": (WATCHED + "    z = y**2\nw = y**2\nt.gradient(w, y)", "may not depend"),
     "the same before": (
