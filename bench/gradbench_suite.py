@@ -7,16 +7,20 @@ Whether an answer is right is for the eval to say. Before a first run: `make -C 
 
 GRADBENCH_PYTHON is the Python of the evals (numpy, scipy, pydantic, dataclasses-json), PEER_PYTHON that of jax and torch;
 without them this one is used. `--full` takes the suite's sizes in place of a few. Times are the least of several, of one
-thread.
+thread; adiff and the C++ are asked in turn, `--rounds` times. A tool that has not answered all that an eval asks by
+`--limit` seconds is stopped, and what it has answered counts: evals go from small sizes to large ones.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -42,8 +46,12 @@ SIZES: dict[str, list[str]] = {
     "saddle": [],
 }
 MANUAL_LIMIT, PEER_LIMIT = 1.5, 1.0
-ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1",
-              "ADIFF_THREADS": "1"}  # fmt: skip
+# The C++ tool has a closed form in the place of the derivative: there is nothing to compare with.
+CLOSED_FORM = frozenset(("ode",))
+ONE_THREAD = {
+    "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "ADIFF_THREADS": "1",
+    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
+}  # fmt: skip
 
 
 class Answer:
@@ -69,7 +77,7 @@ def copy_of_suite() -> Path:
 
 def eval_command(name: str, sizes: Sequence[str], seconds: float) -> list[str]:
     suite = copy_of_suite()
-    runs = [] if name == "hello" else ["--min-runs", "3", "--min-seconds", str(seconds)]
+    runs = [] if name == "hello" else ["--min-runs", "1", "--min-seconds", str(seconds)]
     program = suite / "python" / "gradbench" / "gradbench" / "evals" / name / "run.py"
     return [os.environ.get("GRADBENCH_PYTHON", sys.executable), str(program), *sizes, *runs]
 
@@ -85,8 +93,10 @@ def tool_command(tool: str, engine: str) -> list[str]:
     return [peer, str(HERE / "gradbench_peer.py"), str(tools / "tools" / tool / "run.py")]
 
 
-def session(name: str, tool: str, sizes: Sequence[str], seconds: float, engine: str = "kernel") -> list[Answer]:
-    """Let an eval question a tool; its answers, none if the tool does not know the module."""
+def session(
+    name: str, tool: str, sizes: Sequence[str], seconds: float, engine: str = "kernel", limit: float = math.inf
+) -> list[Answer]:
+    """Let an eval question a tool for at most `limit` seconds; its answers, none if the tool does not know the module."""
     suite = copy_of_suite()
     environment = {**os.environ, **ONE_THREAD, "PYTHONPATH": str(suite / "python" / "gradbench")}
 
@@ -95,28 +105,15 @@ def session(name: str, tool: str, sizes: Sequence[str], seconds: float, engine: 
         return subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, cwd=suite, env=environment)
 
     asking, answering = start(eval_command(name, sizes, seconds)), start(tool_command(tool, engine))
-    assert asking.stdin
-    assert asking.stdout
-    assert answering.stdin
-    assert answering.stdout
     found: dict[int, Answer] = {}
+    watch = threading.Timer(min(limit, threading.TIMEOUT_MAX), lambda: (asking.kill(), answering.kill()))
+    watch.start()
     try:
-        for line in asking.stdout:
-            message = json.loads(line)
-            answering.stdin.write(line)
-            answering.stdin.flush()
-            reply = answering.stdout.readline()
-            if not reply:
-                break
-            if message["kind"] == "evaluate":
-                description = message.get("description") or str(message["id"])
-                found[message["id"]] = Answer(message["function"], description, json.loads(reply))
-            elif message["kind"] == "analysis":
-                found[message["of"]].valid = message["valid"]
-                found[message["of"]].error = message.get("error") or ""
-            asking.stdin.write(reply)
-            asking.stdin.flush()
+        converse(asking, answering, found)
+    except BrokenPipeError:
+        pass  # one of them has ended
     finally:
+        watch.cancel()
         for process in (asking, answering):
             assert process.stdin
             try:
@@ -129,6 +126,39 @@ def session(name: str, tool: str, sizes: Sequence[str], seconds: float, engine: 
     return list(found.values())
 
 
+def converse(asking: subprocess.Popen[str], answering: subprocess.Popen[str], found: dict[int, Answer]) -> None:
+    """Hand the lines of an eval to a tool, and back; note the answers."""
+    assert asking.stdin
+    assert asking.stdout
+    assert answering.stdin
+    assert answering.stdout
+    for line in asking.stdout:
+        if not line.endswith("\n"):
+            break  # stopped
+        message = json.loads(line)
+        answering.stdin.write(line)
+        answering.stdin.flush()
+        reply = answering.stdout.readline()
+        if not reply.endswith("\n"):
+            break
+        if message["kind"] == "evaluate":
+            description = message.get("description") or str(message["id"])
+            found[message["id"]] = Answer(message["function"], description, json.loads(reply))
+        elif message["kind"] == "analysis":
+            found[message["of"]].valid = message["valid"]
+            found[message["of"]].error = message.get("error") or ""
+        asking.stdin.write(reply)
+        asking.stdin.flush()
+
+
+def least(answers: list[Answer], again: list[Answer]) -> None:
+    """Let answers have the least times of theirs and those of another session."""
+    others = {answer.key: answer.nanoseconds for answer in again}
+    for answer in answers:
+        times = [n for n in (answer.nanoseconds, others.get(answer.key)) if n is not None]
+        answer.nanoseconds = min(times, default=None)
+
+
 def tools_for(name: str) -> list[str]:
     """The peers that list the eval among theirs and answer it."""
     found = []
@@ -139,30 +169,47 @@ def tools_for(name: str) -> list[str]:
     return found
 
 
-def measure(name: str, full: bool, seconds: float, engine: str) -> tuple[list[Row], list[Answer]]:
+def measure(
+    name: str, full: bool, seconds: float, engine: str, limit: float = math.inf, rounds: int = 1
+) -> tuple[list[Row], list[Answer]]:
     """Ratios of adiff's times of derivatives to every peer's, by size; and adiff's answers."""
     sizes = [] if full else SIZES[name]
-    ours = session(name, "adiff", sizes, seconds, engine)
+    tools = tools_for(name)
+    ours: list[Answer] = []
+    peers: dict[str, list[Answer]] = {}
+    for turn in range(rounds):
+        for tool in ("adiff", *tools):
+            known = ours if tool == "adiff" else peers.setdefault(tool, [])
+            if turn == 0:
+                known += session(name, tool, sizes, seconds, engine, limit)
+            elif tool in ("adiff", "manual"):
+                least(known, session(name, tool, sizes, seconds, engine, limit))
     rows: list[Row] = []
-    for tool in tools_for(name):
-        limit = MANUAL_LIMIT if tool == "manual" else PEER_LIMIT
-        theirs = {answer.key: answer for answer in session(name, tool, sizes, seconds)}
+    for tool in tools:
+        bound = MANUAL_LIMIT if tool == "manual" else PEER_LIMIT
+        if name == "hello" or (tool == "manual" and name in CLOSED_FORM):
+            bound = None
+        theirs = {answer.key: answer for answer in peers[tool]}
         for answer in ours:
             peer = theirs.get(answer.key)
             if answer.function not in DERIVATIVES or peer is None or not answer.nanoseconds or not peer.nanoseconds:
                 continue
             label = f"gradbench {name} {answer.function} {answer.description}"
-            rows.append(
-                Row(
-                    label,
-                    tool,
-                    answer.nanoseconds / 1e3,
-                    peer.nanoseconds / 1e3,
-                    "us",
-                    limit if name != "hello" else None,
-                )
-            )
+            rows.append(Row(label, tool, answer.nanoseconds / 1e3, peer.nanoseconds / 1e3, "us", bound))
     return rows, ours
+
+
+def summary(rows: Sequence[Row]) -> list[str]:
+    """A line for each peer of an eval: how many sizes, the ratios' geometric mean, the greatest, and the limits missed."""
+    found = []
+    for peer in dict.fromkeys(row.peer for row in rows):
+        ratios = [row.ratio for row in rows if row.peer == peer]
+        missed = sum(row.verdict == "MISSED" for row in rows if row.peer == peer)
+        mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+        found.append(
+            f"  {peer:<8} {len(ratios):>3} sizes  mean {mean:>7.3g}  greatest {max(ratios):>7.3g}  missed {missed}"
+        )
+    return found
 
 
 def rows() -> list[Row]:
@@ -176,22 +223,31 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("evals", nargs="*", metavar="EVAL", help=", ".join(SIZES))
     parser.add_argument("--full", action="store_true", help="the suite's own sizes")
-    parser.add_argument("--seconds", type=float, default=0.2, help="the least time of a measurement")
+    parser.add_argument("--seconds", type=float, default=0.1, help="the least time of a measurement")
+    parser.add_argument("--limit", type=float, default=math.inf, help="seconds for an eval and a tool")
+    parser.add_argument("--rounds", type=int, default=1, help="how often adiff and the C++ are asked")
     parser.add_argument("--engine", choices=("auto", "tape", "kernel"), default="kernel")
     parser.add_argument("--valid-only", action="store_true", help="no peers: only whether adiff's answers are valid")
     parser.add_argument("--json", type=Path, metavar="FILE")
     given = parser.parse_args()
     invalid = 0
     report: dict[str, Any] = {}
+    lines: list[str] = []
     for name in given.evals or SIZES:
+        start = time.perf_counter()
         if given.valid_only:
-            ratios, ours = [], session(name, "adiff", [] if given.full else SIZES[name], given.seconds, given.engine)
+            sizes = [] if given.full else SIZES[name]
+            ratios, ours = [], session(name, "adiff", sizes, given.seconds, given.engine, given.limit)
         else:
-            ratios, ours = measure(name, given.full, given.seconds, given.engine)
+            ratios, ours = measure(name, given.full, given.seconds, given.engine, given.limit, given.rounds)
         valid = sum(answer.valid is True for answer in ours)
         invalid += len(ours) - valid + (not ours)
         engines = sorted({engine for answer in ours for engine in answer.engine.values()})
-        print(f"{name}: {valid} of {len(ours)} answers valid ({', '.join(engines)})", flush=True)
+        lines.append(
+            f"{name}: {valid} of {len(ours)} answers valid ({', '.join(engines)}), {time.perf_counter() - start:.0f} s"
+        )
+        print(lines[-1], flush=True)
+        lines += summary(ratios)
         for answer in ours:
             if answer.valid is not True:
                 print(f"  {answer.function} {answer.description}: {answer.error.strip()[-300:]}", flush=True)
@@ -208,6 +264,7 @@ def main() -> int:
             ],
             "ratios": [row.record() for row in ratios],
         }  # fmt: skip
+    print("\nRatios of our times to theirs:", *lines, sep="\n")
     if given.json is not None:
         given.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     return 1 if invalid else 0

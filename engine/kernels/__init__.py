@@ -15,9 +15,10 @@ widths                                       kernels that compute in float32, an
 inputs, structures, whole                    what a kernel is specialised to; results that are lists, tuples and dicts, or
                                              integers on some paths
 following, connection, paths                 which inputs a run reaches the result from, and where the paths of others end
-activity                                     what needs a cotangent, and what a tape would follow
+activity, surely                             what needs a cotangent, and what a tape would surely follow
 shifting, raising, fuse                      loops over shifted arrays in step, what stands between loops before them; loops
                                              over one range as one, without the arrays between them
+behind, handed_on                            loops that follow each other some iterations behind as one, and what it hands on
 dear                                         what the reverse sweep had better load than compute again
 adjoint, cotangents                          the reverse sweep, by source transformation: through blocks and loops; what rows give
 bodies, renaming, products                   what it asks of blocks, blocks again, products of cotangents and partials

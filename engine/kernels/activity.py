@@ -1,4 +1,4 @@
-"""What depends on the inputs: the variables that need cotangents, and what a tape would surely, or may, follow."""
+"""What depends on the inputs: the variables that need cotangents, and what a tape may follow."""
 
 from __future__ import annotations
 
@@ -122,77 +122,3 @@ def bounded_by_parameters(kernel: ir.Kernel) -> list[ir.Loop]:
 
     walk(kernel.body)
     return found
-
-
-def surely_reached(
-    kernel: ir.Kernel, sources: Iterable[Any], running: Iterable[ir.Loop] = ()
-) -> tuple[set[Any], set[Any]]:
-    """What every path through the program connects to one of the sources: after its loop, and inside it.
-
-    The two differ for a carried variable that the first iteration connects. The loops in `running` are taken to run.
-    """
-    known: set[Any] = set(sources)
-    # A list's element is connected only if that element is; a tensor's if any is, until another takes its place.
-    doubtful: set[Any] = set()
-    later: set[Any] = set()
-
-    def has(x: Any) -> bool:
-        return x.__class__ in (Var, Array) and x in known
-
-    def walk(block: list[Stmt]) -> None:
-        for s in block:
-            if s.__class__ is ir.Set:
-                if carries(s) and any(map(has, s.args)):
-                    known.add(s.var)
-            elif s.__class__ is ir.Load:
-                if has(s.array) and s.array not in doubtful:
-                    known.add(s.var)
-            elif isinstance(s, ir.Store | ir.AddTo):
-                if has(s.value):
-                    known.add(s.array)
-                elif s.array.mixed:
-                    doubtful.add(s.array)
-            elif s.__class__ is ir.Region:
-                if region_carries(s) and any(map(has, arguments(s))):
-                    known.update(x for x in s.results if x.kind == FLOAT)
-            elif s.__class__ is ir.Loop:
-                loop(s)
-            elif s.__class__ is ir.If:
-                walk_side(s.then)
-                walk_side(s.orelse)
-                known.update(var for var, a, b in s.merges if has(a) and has(b))
-
-    def walk_side(block: list[Stmt]) -> None:
-        """A branch: an array that only one side fills is not sure to be connected."""
-        arrays = {x for x in known if x.__class__ is Array}
-        walk(block)
-        for x in [x for x in known if x.__class__ is Array and x not in arrays]:
-            known.discard(x)
-
-    def loop(s: ir.Loop) -> None:
-        runs = not s.own or any(s is other for other in running)
-        if s.test is None and all(x.__class__ is int for x in (s.start, s.stop, s.step)):
-            runs = runs or len(range(s.start, s.stop, s.step)) > 0
-        candidates = [entry for entry in s.carried if has(entry[1])]
-        arrays = {x for x in known if x.__class__ is Array}
-        while True:
-            before = set(known)
-            doubts = len(doubtful)
-            known.update(phi for phi, _, _ in candidates)
-            walk(s.body)
-            kept = [entry for entry in candidates if has(entry[2])]
-            if len(kept) == len(candidates) and len(doubtful) == doubts:
-                break
-            # The values that an iteration hands on decide about the next one.
-            known.clear()
-            known.update(before)
-            candidates = kept
-        if not runs:
-            known.difference_update([x for x in known if x.__class__ is Array and x not in arrays])
-        if runs:
-            reached = {phi for phi, _, following in s.carried if has(following)}
-            later.update(reached - known)
-            known.update(reached)
-
-    walk(kernel.body)
-    return known, known - later

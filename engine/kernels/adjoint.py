@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from ..core.state import STATE
 from . import ir
-from .activity import active_set, surely_reached
+from .activity import active_set
 from .bodies import (
     arrays_made,
     marks,
@@ -33,6 +33,7 @@ from .products import fresh
 from .regions import dissolved
 from .renaming import renamed
 from .statements import changes, everything, operands
+from .surely import surely_reached
 from .watch import Watch
 
 TYPE_CHECKING = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..core.state import STATE
 from ..core.tensor import OPERATORS
 from . import ir
-from .activity import dependencies, surely_reached
+from .activity import dependencies
 from .bodies import changed_in_place
 from .build import Lazy, Sym, raw
 from .differentiated import Differentiated, Leaves, few
@@ -13,6 +13,7 @@ from .ir import FLOAT, Array, Unsupported, Var
 from .regions import ruled
 from .renaming import renamed
 from .statements import everything
+from .surely import surely_reached
 from .values import List, Variable, flatten, rebuild
 
 TYPE_CHECKING = False

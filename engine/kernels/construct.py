@@ -5,8 +5,9 @@ from __future__ import annotations
 from ..core.state import STATE
 from ..program.core import CoreProgram
 from . import ir
-from .activity import bounded_by_parameters, dependencies, may_reach, reach, surely_reached
+from .activity import bounded_by_parameters, dependencies, may_reach, reach
 from .adjoint import adjoint
+from .behind import behind
 from .build import NUMBERS, Builder, Lazy, Sym, raw
 from .built import ANY, UNEXPLAINED, Built, Noted
 from .dear import keeping
@@ -24,6 +25,7 @@ from .specialise import specialise
 from .statements import everything, operands
 from .structures import Packed
 from .summing_apart import sums_apart
+from .surely import surely_reached
 from .tidy import tidy
 from .values import List, Selected
 from .whole import whole
@@ -166,7 +168,9 @@ class Lowered:
 
 def finished(kernel: ir.Kernel) -> ir.Kernel:
     """A kernel as it is emitted."""
-    return simplify(sums_apart(windowed(settled(gather(snapshots(tidy(simplify(kernel))))))))
+    kernel = simplify(sums_apart(windowed(settled(gather(snapshots(tidy(simplify(kernel))))))))
+    # In float32, what goes through memory is rounded.
+    return kernel if Builder.mode else simplify(behind(kernel))
 
 
 def meetings(builder: Builder, kernel: ir.Kernel, inputs: dict[str, Any]) -> list[tuple[list[str], list[str]]]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from . import ir
-from .activity import active_set, surely_reached
+from .activity import active_set
 from .adjoint import Adjoint
 from .build import NUMBERS, Builder, Lazy, Sym, raw
 from .ir import BOOL, FLOAT, INT, Array, Unsupported, Var
 from .products import fresh
 from .regions import dissolved
 from .specialise import Specialiser
+from .surely import surely_reached
 from .tangent import Tangent
 
 TYPE_CHECKING = False

@@ -528,6 +528,9 @@ class Printer:
     def turn(self, s: ir.Loop, level: int) -> None:
         """The body of a loop, and what it hands on."""
         moved = [(phi, following) for phi, _, following in s.carried if following is not phi]
+        if any(inner.__class__ is ir.Store for inner in s.body):
+            # LLVM makes vectors of what is handed on if it is there before anything is stored.
+            self.once -= {following for _, following in moved}
         # Several are handed on together, so what they are must be known before.
         self.block(s.body, level, [moved[0][1]] if len(moved) == 1 else [])
         if any(following is phi for _, following in moved for phi, _ in moved):
