@@ -50,10 +50,12 @@ class Engine:
         self.repeated.clear()
 
     def evaluate(self, command: str, program: adiff.Program, point: Point, *wrt: str, **options: Any) -> adiff.Outcome:
-        key = (command, id(program), wrt)
-        if key not in self.repeated:
-            self.repeated[key] = program.repeated(command, point, wrt or None, engine=self.choice, **options)
-        outcome: adiff.Outcome = self.repeated[key](point)
+        key = (command, program, wrt)
+        repeated = self.repeated.get(key)
+        if repeated is None:
+            repeated = program.repeated(command, point, wrt or None, engine=self.choice, **options)
+            self.repeated[key] = repeated
+        outcome: adiff.Outcome = repeated(point)
         self.used[command] = outcome.engine
         return outcome
 

@@ -18,6 +18,7 @@ MODULES = (
     "scalar_loop",
     "batch",
     "hessians",
+    "calls",
     "adjoints",
     "large_maps",
     "checkpoint",

@@ -46,11 +46,6 @@ def keep_value(evaluation: Evaluation, value: Any) -> None:
     evaluation.keep_value(bind(value, "value") if hasattr(value, "shape") else value)
 
 
-def by_name(names: Sequence[str], found: Any) -> dict[str, Any]:
-    # A derivative of -0.0 is 0.0 to everybody.
-    return {name: None if x is None else x + 0.0 for name, x in zip(names, found)}
-
-
 def given(evaluation: Evaluation, directions: list[Any]) -> dict[str, Any]:
     return {name: x for name, x in zip(evaluation.names, directions) if x is not None}
 
@@ -107,7 +102,7 @@ def derivative(evaluation: Evaluation, order: int) -> bool:
         return False
     value, derivatives = found
     keep_value(evaluation, value)
-    evaluation.outcome.derivatives = [x + 0.0 for x in derivatives]
+    evaluation.outcome.derivatives = derivatives
     return True
 
 
@@ -146,51 +141,44 @@ def hvp(evaluation: Evaluation, vectors: list[Any]) -> bool:
 # --- where an outcome has what was found ------------------------------------------------------------------------------
 
 
-def give_value(outcome: Outcome, names: Sequence[str], found: None) -> bool:
-    return True
+def by_name(names: Sequence[str], found: Sequence[Any]) -> dict[str, Any]:
+    return {names[0]: found[0]} if len(names) == 1 else dict(zip(names, found))
 
 
-def give_gradients(outcome: Outcome, names: Sequence[str], gradients: list[Any]) -> bool:
-    outcome.gradients = dict(zip(names, gradients))
-    return all_connected(outcome.gradients)
+def give_value(outcome: Outcome, names: Sequence[str], found: None) -> None:
+    """Nothing beside the value."""
 
 
-def give_jacobian(outcome: Outcome, names: Sequence[str], blocks: list[Any]) -> bool:
+def give_gradients(outcome: Outcome, names: Sequence[str], gradients: list[Any]) -> None:
+    outcome.gradients = by_name(names, gradients)
+
+
+def give_jacobian(outcome: Outcome, names: Sequence[str], blocks: list[Any]) -> None:
     outcome.jacobian = by_name(names, blocks)
-    return all_connected(outcome.jacobian)
 
 
-def give_hessian(outcome: Outcome, names: Sequence[str], found: tuple[list[Any], dict[str, Any]]) -> bool:
+def give_hessian(outcome: Outcome, names: Sequence[str], found: tuple[list[Any], dict[str, Any]]) -> None:
     gradients, blocks = found
     outcome.gradients = by_name(names, gradients)
     outcome.hessian = blocks  # whose elements are never -0.0
-    return all_connected(outcome.gradients)
 
 
-def give_jvp(outcome: Outcome, names: Sequence[str], tangent: Any) -> bool:
-    outcome.tangent = tangent + 0.0
-    return True
+def give_jvp(outcome: Outcome, names: Sequence[str], tangent: Any) -> None:
+    outcome.tangent = tangent
 
 
-def give_vjp(outcome: Outcome, names: Sequence[str], cotangents: list[Any]) -> bool:
+def give_vjp(outcome: Outcome, names: Sequence[str], cotangents: list[Any]) -> None:
     outcome.cotangents = by_name(names, cotangents)
-    return all_connected(outcome.cotangents)
 
 
-def give_hvp(outcome: Outcome, names: Sequence[str], found: tuple[list[Any], list[Any]]) -> bool:
+def give_hvp(outcome: Outcome, names: Sequence[str], found: tuple[list[Any], list[Any]]) -> None:
     gradients, products = found
     outcome.gradients = by_name(names, gradients)
     outcome.product = by_name(names, products)
-    return all_connected(outcome.product)
 
 
-def all_connected(found: dict[str, Any]) -> bool:
-    """Whether the value depends on every source: of the others a notice tells."""
-    return not any(x is None for x in found.values())
-
-
-# Puts what a kernel found for a command in an outcome, and says whether that needs no notice.
-GIVEN: dict[str, Callable[[Outcome, Sequence[str], Any], bool]] = {
+# Puts what a kernel found for a command in an outcome.
+GIVEN: dict[str, Callable[[Outcome, Sequence[str], Any], None]] = {
     "value": give_value,
     "grad": give_gradients,
     "jacobian": give_jacobian,

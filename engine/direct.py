@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import sys
-import time
+from operator import itemgetter
+from time import perf_counter
 
 from .compiled_commands import GIVEN
+from .kernels.inputs import within_limit
+from .kernels.ir import Left, Stopped, Unsupported
+from .kernels.record import ELEMENTS, WORD_AT
 from .outcome import Outcome
 
 TYPE_CHECKING = False
@@ -28,8 +32,10 @@ SUMMED = "N0503"
 
 # What takes no longer need not be stopped.
 QUICK_SECONDS = 0.1
-# The square of so many numbers is the quickest look at them all; of more, it is handed to threads, which are waited for.
-FEW = 10_000
+# So many times that a kernel takes are remembered.
+MOST_BOUNDS = 1000
+# The flags of an array that a kernel takes as it is: contiguous in C's order, and aligned.
+AS_IT_IS = 0x101
 
 
 class Direct:
@@ -50,15 +56,19 @@ class Direct:
         self.compiled = outcome.kernel
         self.usable = False
         # Whether the kernel is done in a moment, by the integers that bound its loops.
-        self.quick: dict[tuple[int, ...], bool] = {}
+        self.quick: dict[Any, bool] = {}
         # Name, kind, and what it is compared with, of each input, and of each value that the result is multiplied by.
         self.inputs: list[tuple[str, str, Any]] = []
         self.seeds: list[tuple[str, str, Any]] = []
-        # The places of the integers among the kernel's arguments.
-        self.bounding: list[int] = []
-        self.dtypes: dict[str, Any] = {}
+        # What NumPy calls an array, and floats and integers of 64 bits; None where nobody has loaded it, no input is an
+        # array, and a program of numbers does without.
+        np: Any = sys.modules.get("numpy")
+        self.array = self.float64 = self.int64 = None
+        if np is not None:
+            self.array, self.float64, self.int64 = np.ndarray, np.dtype(np.float64), np.dtype(np.int64)
         if self.compiled is not None and not self.different_each_time(outcome):
             self.parse_seconds = program.parse_seconds
+            self.part = "forward" if command == "value" else "derivative"
             self.pattern = Outcome()
             for name in ("engine", "reason", "mode", "types", "notices", "emitted", "kernel"):
                 setattr(self.pattern, name, getattr(outcome, name))
@@ -74,13 +84,11 @@ class Direct:
             or built.printed is not None
             or built.structure is not None
             or bool(self.compiled.emitted.single)
+            or not built.lost.keys().isdisjoint(self.compiled.reading.sources)
         )
 
     def plan(self, program: Program, at: Mapping[str, Any], options: Mapping[str, Any]) -> bool:
         """Find what each parameter of the kernel is, so far as that is decided by looking at the point."""
-        np: Any = sys.modules.get("numpy")
-        if np is not None:  # where nobody has loaded it, no input is an array, and a program of numbers does without
-            self.dtypes = {ARRAY: np.dtype(np.float64), WHOLES: np.dtype(np.int64)}
         reading: Reading = self.compiled.reading
         core = program.core
         sources = reading.sources
@@ -97,18 +105,13 @@ class Direct:
             shape = reading.shape(name)
             self.seeds.append((name, ARRAY if shape else NUMBER, shape))
         handed = [kind for _, kind, _ in self.inputs if kind != FIXED]
-        self.bounding = [k for k, kind in enumerate(handed) if kind == WHOLE]
+        bounding = [k for k, kind in enumerate(handed) if kind == WHOLE]
+        self.bounds = itemgetter(*bounding) if bounding else nothing
         if len(handed + self.seeds) != len(self.compiled.emitted.parameters) or len(self.inputs) != len(at):
             return False
-        from .kernels.inputs import within_limit
-        from .kernels.ir import Left, Stopped, Unsupported
-
-        # What every call needs, imported once.
-        self.within_limit = within_limit
-        self.leaving = Left, Unsupported
-        self.stopped = Stopped
         self.reading = reading
         self.give = GIVEN[self.command]
+        self.usual = self.compiled.usual()
         return True
 
     def kind_of(self, value: Any, differentiated: bool, fixed: bool) -> tuple[str, Any] | None:
@@ -119,10 +122,10 @@ class Direct:
         cls = value.__class__
         if fixed:
             return (FIXED, value) if cls is int and not differentiated else None
-        if cls.__name__ == "ndarray" and value.ndim:
-            if value.dtype == self.dtypes[ARRAY]:
+        if cls is self.array and value.ndim:
+            if value.dtype == self.float64:
                 return ARRAY, value.shape
-            return (WHOLES, value.shape) if value.dtype == self.dtypes[WHOLES] and not differentiated else None
+            return (WHOLES, value.shape) if value.dtype == self.int64 and not differentiated else None
         if differentiated and (cls is float or cls is int):
             return NUMBER, None  # an integer that is differentiated is a float
         if cls is float:
@@ -135,88 +138,85 @@ class Direct:
         """Whether an evaluation with these options is the same but for its values."""
         return wrt.__class__ is self.wrt.__class__ and wrt == self.wrt and lasting(options) == self.options
 
-    def arguments(self, at: Mapping[str, Any]) -> list[Any] | None:
-        """The values of the inputs as the kernel takes them, or None for a point of another kind."""
-        if at.__class__ is not dict or len(at) != len(self.inputs):
-            return None
-        return self.taken(self.inputs, at)
-
-    def directions(self, options: Mapping[str, Any]) -> list[Any] | None:
-        """The same of what the result is to be multiplied by."""
-        if self.command == "vjp":
-            given = options.get(COTANGENT)
-            if given is not None:
-                return self.taken(self.seeds, options)
+    def directions(self, options: Mapping[str, Any], found: list[Any], passed: list[Any]) -> bool:
+        """Add what the result is to be multiplied by, as `take` does."""
+        given: Any = options if self.command == "vjp" else options.get(DIRECTIONS[self.command])
+        if self.command == "vjp" and given.get(COTANGENT) is None:
             ((_, kind, shape),) = self.seeds
             if kind == NUMBER:
-                return [1.0]
-            import numpy as np
-
-            return [np.ones(shape).reshape(-1)]
-        given = options.get(DIRECTIONS[self.command])
-        if given.__class__ is not dict or len(given) != len(self.seeds):
-            return None
-        return self.taken(self.seeds, given)
-
-    def taken(self, kinds: list[tuple[str, str, Any]], values: Mapping[str, Any]) -> list[Any] | None:
-        found: list[Any] = []
-        for name, kind, detail in kinds:
-            value = values.get(name)
-            cls = value.__class__
-            if kind in self.dtypes:
-                if cls.__name__ != "ndarray" or value.shape != detail or value.dtype != self.dtypes[kind]:  # type: ignore[union-attr]
-                    return None
-                if not value.flags.c_contiguous:  # type: ignore[union-attr]
-                    value = value.copy()  # type: ignore[union-attr]
-                if kind == WHOLES and not self.within_limit(value):
-                    return None
-                found.append(value)
-            elif kind == FIXED:
-                if cls is not detail.__class__ or value != detail:
-                    return None
-            elif kind == FLOATING:
-                if cls is not float:
-                    return None
-                found.append(value)
-            elif (cls is float or cls is int) if kind == NUMBER else cls is int:
-                if abs(value) > 2**53 and cls is int:  # type: ignore[arg-type]
-                    return None
-                found.append(float(value) if kind == NUMBER else value)  # type: ignore[arg-type]
+                given = {COTANGENT: 1.0}
             else:
-                return None
-        return found
+                import numpy as np
+
+                given = {COTANGENT: np.ones(shape)}
+        elif self.command != "vjp" and (given.__class__ is not dict or len(given) != len(self.seeds)):
+            return False
+        return self.take(self.seeds, given, found, passed)
+
+    def take(
+        self, kinds: list[tuple[str, str, Any]], values: Mapping[str, Any], found: list[Any], passed: list[Any]
+    ) -> bool:
+        """Add values by name as the kernel takes them to what was `found`, and with addresses in the place of arrays to
+        what is to be `passed`; False where one is of another kind."""
+        for name, kind, detail in kinds:
+            value: Any = values.get(name)
+            cls = value.__class__
+            if kind is ARRAY or kind is WHOLES:
+                dtype = self.float64 if kind is ARRAY else self.int64
+                if cls is not self.array or value.shape != detail:
+                    return False
+                if value.dtype is not dtype and value.dtype != dtype:
+                    return False
+                if value.flags.num & AS_IT_IS != AS_IT_IS:
+                    value = value.copy()
+                if kind is WHOLES and not within_limit(value):
+                    return False
+                found.append(value)
+                passed.append(WORD_AT(id(value) + ELEMENTS).value)
+                continue
+            if kind is FLOATING:
+                if cls is not float:
+                    return False
+            elif kind is NUMBER or kind is WHOLE:
+                if cls is int and -(2**53) <= value <= 2**53:
+                    if kind is NUMBER:
+                        value = float(value)
+                elif kind is WHOLE or cls is not float:
+                    return False
+            elif cls is not detail.__class__ or value != detail:
+                return False
+            else:
+                continue  # it is a part of the kernel
+            found.append(value)
+            passed.append(value)
+        return True
 
     def __call__(self, at: Mapping[str, Any], options: Mapping[str, Any]) -> Outcome | None:
         """The outcome at a point, or None where it must be looked at more closely."""
-        start = time.perf_counter()
-        given = self.arguments(at)
-        if given is None:
+        start = perf_counter()
+        if at.__class__ is not dict or len(at) != len(self.inputs):
             return None
-        if self.seeds:
-            seeds = self.directions(options)
-            if seeds is None:
-                return None
-            given += seeds
-        built = self.compiled.built
+        given: list[Any] = []
+        passed: list[Any] = []
+        if not self.take(self.inputs, at, given, passed):
+            return None
+        if self.seeds and not self.directions(options, given, passed):
+            return None
+        bounds = self.bounds(given)
+        reading = self.reading
         try:
-            results = self.called(given)
-            if built.noted:
-                if any(results[-1]):
-                    return None
-                results = results[:-1]
-            if built.whole:
-                if results[1]:
-                    return None
-                results = (results[0], *results[2:])
-            if not all_finite(results):
+            if self.quick.get(bounds):
+                results = self.usual(given, passed)
+            else:
+                results = self.watched(given, passed, bounds)
+            if results is None:
                 return None
-            value, derivatives = self.reading(results, given)
-        except self.leaving:
+            value, derivatives = reading(results, given)
+        except (Left, Unsupported):
             return None
         outcome, pattern = Outcome(), self.pattern
-        if not self.give(outcome, self.reading.sources, derivatives):
-            return None
         outcome.value = value
+        self.give(outcome, reading.sources, derivatives)
         outcome.engine = pattern.engine
         outcome.reason = pattern.reason
         outcome.mode = pattern.mode
@@ -224,58 +224,40 @@ class Direct:
         outcome.kernel = pattern.kernel
         outcome.types = pattern.types.copy()
         outcome.notices = pattern.notices.copy()
-        seconds = time.perf_counter() - start
-        outcome.timings = {"parse": self.parse_seconds, "compile": 0.0, "forward": 0.0, "derivative": seconds}
-        if self.command == "value":
-            del outcome.timings["derivative"]
-            outcome.timings["forward"] = seconds
+        outcome.timings = timings = {"parse": self.parse_seconds, "compile": 0.0, "forward": 0.0}
+        timings[self.part] = perf_counter() - start
         return outcome
 
-    def called(self, given: list[Any]) -> Any:
-        """The kernel's results. A kernel is watched, so that signals stop it, unless it is known to be done at once."""
-        bounds = tuple([given[k] for k in self.bounding])
-        quick = self.quick.get(bounds)
-        if quick:
-            return self.compiled.entry(*given)
+    def watched(self, given: list[Any], passed: list[Any], bounds: Any) -> Any:
+        """The results of a kernel of which it is not known that it is done at once, so that signals must stop it."""
         from .kernels.work import surely_ends, surely_quick
 
-        start = time.perf_counter()
-        if quick is None:
-            quick = surely_quick(self.compiled.built, given, self.compiled.emitted.heaviest)
+        start = perf_counter()
+        built = self.compiled.built
+        if bounds not in self.quick and surely_quick(built, given, self.compiled.emitted.heaviest):
+            self.keep(bounds, True)
+            return self.usual(given, passed)
         try:
-            results = self.compiled.entry(*given, patient=quick)
-        except self.stopped as stopped:
+            results = self.usual(given, passed, patient=False)
+        except Stopped as stopped:
             from .kernels.failures import interruption
 
             raise interruption(stopped, self.compiled.emitted) from None
         # Where data do not bound loops, the next run takes as long as this one.
-        if not quick and surely_ends(self.compiled.built, given):
-            quick = time.perf_counter() - start < QUICK_SECONDS
-        if len(self.quick) > 1000:
+        self.keep(bounds, surely_ends(built, given) and perf_counter() - start < QUICK_SECONDS)
+        return results
+
+    def keep(self, bounds: Any, quick: bool) -> None:
+        """Remember for the integers that bound loops whether the kernel is done in a moment."""
+        if len(self.quick) > MOST_BOUNDS:
             self.quick.clear()
         self.quick[bounds] = quick
-        return results
+
+
+def nothing(given: list[Any]) -> None:
+    """Where no integers bound loops, every run takes as long as any other."""
 
 
 def lasting(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options that are given, less those whose values are those of one call."""
     return {name: x for name, x in options.items() if x is not None and name not in OF_EACH_CALL}
-
-
-def all_finite(results: Sequence[Any]) -> bool:
-    """Whether no element of a kernel's results is nan or infinite; False too where the squares of a few overflow."""
-    for x in results:
-        if x.__class__ is float:
-            if x - x != 0.0:
-                return False
-        elif hasattr(x, "dtype") and x.dtype.char == "d":
-            import numpy as np
-
-            if x.size > FEW:
-                if not np.isfinite(x).all():
-                    return False
-            else:
-                squares = float(np.vdot(x, x))  # which does not warn
-                if squares - squares != 0.0:
-                    return False
-    return True

@@ -26,38 +26,28 @@ class Notice:
 class Outcome:
     """What one evaluation gave; attributes that the command does not give are None."""
 
-    __slots__ = (
-        "check", "cotangents", "derivatives", "emitted", "engine", "gradients", "hessian", "jacobian", "kernel", "mode",
-        "notices", "product", "reason", "reason_span", "tangent", "tape", "timings", "types", "value",
-    )  # fmt: skip
-
-    value: Any
-    gradients: dict[str, Any] | None
-    jacobian: dict[str, Any] | None
-    hessian: dict[str, dict[str, Any]] | None
-    tangent: Any
-    cotangents: dict[str, Any] | None
-    product: dict[str, Any] | None
-    derivatives: list[Any] | None
-    tape: list[Any] | None
-    check: Any
+    value: Any = None
+    gradients: dict[str, Any] | None = None
+    jacobian: dict[str, Any] | None = None
+    hessian: dict[str, dict[str, Any]] | None = None
+    tangent: Any = None
+    cotangents: dict[str, Any] | None = None
+    product: dict[str, Any] | None = None
+    derivatives: list[Any] | None = None
+    tape: list[Any] | None = None
+    check: Any = None
     types: dict[str, tuple[str, tuple[int, ...]]]
     notices: list[Notice]
-    emitted: str | None
-    kernel: Any
-    engine: str
-    mode: str | None
-    reason: str
-    # Where in the program that stands which the reason names, or None.
-    reason_span: Span | None
     timings: dict[str, float]
+    emitted: str | None = None
+    kernel: Any = None
+    engine = "tape"
+    mode: str | None = None
+    reason = "the tape tier runs every program"
+    # Where in the program that stands which the reason names, or None.
+    reason_span: Span | None = None
 
     def __init__(self) -> None:
-        self.check = self.cotangents = self.derivatives = self.emitted = self.gradients = self.hessian = None
-        self.jacobian = self.kernel = self.mode = self.product = self.tangent = self.tape = self.value = None
         self.types = {}
         self.notices = []
         self.timings = {}
-        self.reason_span = None
-        self.engine = "tape"
-        self.reason = "the tape tier runs every program"

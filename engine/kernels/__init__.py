@@ -47,6 +47,7 @@ llvm_module, llvm_statements, llvm_values,   the source in LLVM's terms
 native, by_numba                             by LLVM alone; by Numba, which the tests hold the first to
 machine, record, frames, spare               object code loaded and called; what it shares with its host; memory that
                                              waits for the next call
+usual, settled                               calls again and again, of results that are as most are; the look at these
 externals, routines                          functions of libraries that kernels call: of numbers, and on whole matrices
 readings, built, emitted, store              what a kernel's results are, and what is known of it beside its code; kernels
                                              kept between runs

@@ -24,15 +24,20 @@ LITTLE = 1 << 16
 
 
 class Frame:
-    """One call's record and results. `addresses` are those of the results, the exception and the record."""
+    """One call's record and results. `addresses` are those of the results, the exception and the record; `kept` are
+    arrays of results, and `words` at `plan` say what there is to look at in the results, for callers that do (usual.py).
+    """
 
-    __slots__ = ("addresses", "exception", "results", "run")
+    __slots__ = ("addresses", "exception", "kept", "plan", "results", "run", "words")
 
     def __init__(self, run: Any, results: Any) -> None:
         self.run = run
         self.results = results
         self.exception = ctypes.c_void_p()
         self.addresses = tuple(map(ctypes.addressof, (results, self.exception, run)))
+        self.kept: list[Any] = []
+        self.words: Any = None
+        self.plan = 0
 
 
 class Frames:
@@ -50,12 +55,16 @@ class Frames:
             self.waiting.append(frame)
         else:
             self.suffice = False
-            spare.free(frame.run, self.taken)
+            self.drop(frame)
+
+    def drop(self, frame: Frame) -> None:
+        """Free the memory of a frame."""
+        spare.free(frame.run, self.taken)
 
     def clear(self) -> None:
         """Free the memory of all frames."""
         while self.waiting:
-            spare.free(self.waiting.pop().run, self.taken)
+            self.drop(self.waiting.pop())
 
 
 def frame_of(entry: Entry) -> Frame:
@@ -92,6 +101,6 @@ def call(entry: Entry, values: tuple[Any, ...]) -> tuple[Any, ...]:
         return tuple([getattr(results, part) if part.__class__ is str else made[part] for part in entry.parts])
     finally:
         if status:
-            spare.free(run, frames.taken)
+            frames.drop(frame)
         else:
             frames.put_away(frame, PLENTY - run[LEFT])

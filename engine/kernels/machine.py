@@ -108,13 +108,18 @@ class Loader:
 LOADER: list[Loader] = []
 
 
+def loader() -> Loader:
+    """The process's loader."""
+    if not LOADER:
+        LOADER.append(Loader())
+    return LOADER[0]
+
+
 class Entry:
     """A kernel that can be called."""
 
     def __init__(self, emitted: Emitted, code: Code) -> None:
-        if not LOADER:
-            LOADER.append(Loader())
-        address, self.kept = LOADER[0].load(code)
+        address, self.kept = loader().load(code)
         # Whether it never takes long between two questions: routines of libraries ask none.
         self.asks = not code.externals
         # Whether Python runs inside the kernel.

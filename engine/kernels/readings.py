@@ -24,7 +24,19 @@ class Reading:
     that have a direction, and `mode` that of a Jacobian.
     """
 
-    __slots__ = ("built", "certain", "command", "derivatives", "look", "mode", "moved", "shapes", "sources", "spec")
+    __slots__ = (
+        "built",
+        "command",
+        "derivatives",
+        "doubtful",
+        "look",
+        "mode",
+        "moved",
+        "plain",
+        "shapes",
+        "sources",
+        "spec",
+    )
 
     def __init__(
         self, built: Built, command: str, sources: Sequence[str], spec: dict[str, Any], moved: Sequence[str] = (),
@@ -36,13 +48,14 @@ class Reading:
         self.spec = spec
         self.moved = moved
         self.mode = mode
-        # Whether the value depends on every source whatever the inputs are; the shapes of the sources that need one.
-        self.certain = built.sure.issuperset(sources) and built.lost.keys().isdisjoint(sources)
+        # Whether every source is real and may be reached; then their shapes, () for vectors, which results are as they
+        # come, and None for numbers; and those on which the value may depend or not, with their places.
+        self.plain = built.lost.keys().isdisjoint(sources) and not any(spec[n].__class__ is Complex for n in sources)
         self.shapes: list[Any] = []
-        if self.certain:
-            kinds = [spec[name] for name in sources]
-            self.certain = all(kind.__class__ is not Complex for kind in kinds)
-            self.shapes = [shape_of(kind) or None for kind in kinds]
+        if self.plain:
+            shapes = [shape_of(spec[name]) for name in sources]
+            self.shapes = [None if not shape else shape if len(shape) > 1 else () for shape in shapes]
+        self.doubtful = [(k, name) for k, name in enumerate(sources) if name not in built.sure]
         self.derivatives: Callable[[Sequence[Any], Sequence[Any]], Any] = getattr(self, command)
         # What tells, while `looking`, which sources the value depends on where that is doubtful.
         self.look: Callable[[], Paths] | None = None
@@ -52,7 +65,10 @@ class Reading:
 
         Raises Unsupported where it is the tape's to say whether the value is connected.
         """
-        return reshaped(results[0], self.built.shape), self.derivatives(results[1:], given)
+        value = results[0]
+        if value.__class__ is not float:
+            value = reshaped(value, self.built.shape)
+        return value, self.derivatives(results[1:], given)
 
     @contextmanager
     def looking(self, look: Callable[[], Paths]) -> Iterator[None]:
@@ -85,15 +101,28 @@ class Reading:
         gradients = {"hvp": len(self.sources), "hessian": len(self.sources) - len(self.built.lost)}
         return results[1 + gradients.get(self.command, 0) :]
 
+    def in_shape(self, found: Sequence[Any]) -> list[Any]:
+        """Results for the sources, one for each, in their shapes."""
+        parts: list[Any] = []
+        for shape, x in zip(self.shapes, found):  # a comprehension is a call
+            if shape is None:
+                parts.append(x if x.__class__ is float else reshaped(x, ()))
+            else:
+                parts.append(x.reshape(shape) if shape else x)
+        return parts
+
     def value(self, found: Sequence[Any], given: Sequence[Any]) -> None:
         return None
 
     def grad(self, found: Sequence[Any], given: Sequence[Any]) -> list[Any]:
         """The gradients by source."""
-        if self.certain:
-            return [
-                unsigned(reshaped(g, ()) if shape is None else g.reshape(shape)) for shape, g in zip(self.shapes, found)
-            ]
+        if self.plain:
+            gradients = self.in_shape(found)
+            for k, name in self.doubtful:
+                if is_zero(gradients[k]) and not self.built.surely_connected(name, given):
+                    break
+            else:
+                return gradients
         return connected(self.built, self.sources, found, self.spec, given, self.look)
 
     vjp = grad
@@ -113,6 +142,8 @@ class Reading:
         """The gradients and the products by source."""
         n = len(self.sources)
         gradients = self.grad(found[:n], given)
+        if self.plain and all_there(gradients):
+            return gradients, self.in_shape(found[n:])
         products = [
             None if g is None else reshaped(p, self.shape(name))
             for name, g, p in zip(self.sources, gradients, found[n:])
@@ -178,6 +209,14 @@ class Reading:
         return list(found)
 
 
+def all_there(found: Sequence[Any]) -> bool:
+    """Whether none of the derivatives is None."""
+    for x in found:  # noqa: SIM110 -- a generator is a call for each
+        if x is None:
+            return False
+    return True
+
+
 def reshaped(x: Any, shape: tuple[int, ...]) -> Any:
     """A result as a plain value of a shape: a number where that is (), of NumPy if it is a float32."""
     if hasattr(x, "_length_"):
@@ -221,14 +260,8 @@ def connected(
         g = g if spec[name].__class__ is Complex else reshaped(g, shape_of(spec[name]))
         if is_zero(g) and not built.surely_connected(name, values) and not doubted(look).connected(name):
             g = None
-        gradients.append(g if g is None else unsigned(g))
+        gradients.append(g)
     return gradients
-
-
-def unsigned(g: Any) -> Any:
-    """A derivative whose zeros are 0.0, as a sum that begins with 0.0 has them. An array is changed in place."""
-    g += 0.0
-    return g
 
 
 def doubted(look: Callable[[], Paths] | None) -> Paths:
@@ -255,7 +288,8 @@ def joined(re: Any, im: Any) -> Any:
 
 def is_zero(g: Any) -> bool:
     """Whether a derivative is zero throughout."""
-    if g.__class__ in (float, complex) or not g.shape:
+    cls = g.__class__
+    if cls is float or cls is complex:
         return not g
     return not (g.size and g.item(0)) and not g.any()  # most often the first element tells
 

@@ -32,6 +32,9 @@ PLENTY = 1 << 62
 FLAGS = 1024
 # A byte in the memory of what has a buffer that may be written to: the quickest way to an array's address.
 FIRST_BYTE = ctypes.c_char.from_buffer
+# In NumPy's C interface (PyArrayObject) the address of an array's elements follows what every object begins with.
+ELEMENTS = object.__basicsize__
+WORD_AT = ctypes.c_int64.from_address
 # What makes arrays, and the dtypes of the kinds, once NumPy has been needed: an import costs a little each time.
 NUMPY: list[Any] = []
 
@@ -56,3 +59,8 @@ def address_of(array: Any) -> int:
         return ctypes.addressof(FIRST_BYTE(array))
     except (TypeError, ValueError):  # read-only, or empty
         return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
+
+
+def elements_of(array: Any) -> int:
+    """The same for an array of NumPy's, in a third of the time, whether it may be written to or not."""
+    return WORD_AT(id(array) + ELEMENTS).value

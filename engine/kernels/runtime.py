@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from ...parser.source import Source
     from .built import Built
     from .emitted import Emitted
-    from .machine import Code
+    from .machine import Code, Entry
     from .paths import Paths
+    from .usual import Usual
 
 
 # Seconds, the compiler's import among them, that finding out that there can be no kernel takes where that is kept.
@@ -40,7 +41,7 @@ class Compiled:
 
     __slots__ = ("built", "emitted", "entry", "lines", "reading", "unfinished")
 
-    def __init__(self, built: Built, entry: Callable[..., tuple[Any, ...]], emitted: Emitted) -> None:
+    def __init__(self, built: Built, entry: Entry, emitted: Emitted) -> None:
         self.built = built
         self.entry = entry
         self.emitted = emitted
@@ -60,6 +61,13 @@ class Compiled:
             self.unfinished = False
             for line in text_of(rows, count, self.built.printed, formatted):
                 write(line)
+
+    def usual(self) -> Usual:
+        """How it is called by those who take results only where they are as most are."""
+        from .usual import Usual
+
+        last = len(self.emitted.results) - 1
+        return Usual(self.entry, last if self.built.noted else None, 1 if self.built.whole else None)
 
     @property
     def source(self) -> str:
@@ -129,7 +137,13 @@ def run(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
         *rest, rows, count = results
         results = tuple(rest)
         compiled.lines = rows, count[0]
-    return results
+    return (results[0], *map(unsigned, results[1:]))
+
+
+def unsigned(derivative: Any) -> Any:
+    """A derivative whose zeros are 0.0, as a sum that begins with 0.0 has them. An array is changed in place."""
+    derivative += 0.0
+    return derivative
 
 
 def as_float32(compiled: Compiled, results: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -38,6 +38,13 @@ class Ieee:
         return call
 
 
+class Interpreted(runtime.Compiled):
+    """A kernel that has no machine code: whoever calls it again is sent to an evaluation as a whole."""
+
+    def usual(self) -> Any:
+        return lambda *arguments, **options: None
+
+
 class Float64(ast.NodeTransformer):
     """Literals as NumPy's floats: Python's would raise where machine code divides by zero."""
 
@@ -109,7 +116,7 @@ def interpreted(built: Built, keep: Any = None) -> runtime.Compiled:
             raise ir.Left from None
         return tuple(r.item() if isinstance(r, np.generic) else r for r in results)
 
-    return runtime.Compiled(built, entry, emitted)
+    return Interpreted(built, entry, emitted)  # type: ignore[arg-type]
 
 
 def checked(pass_: Callable[[ir.Kernel], ir.Kernel]) -> Callable[[ir.Kernel], ir.Kernel]:
