@@ -37,7 +37,7 @@ def jvp(lowered: Lowered, moved: Sequence[str]) -> Built:
     kernel, noted = adjoint(lowered.kernel, result, list(lowered.targets.values()), watch=lowered.builder.watch)
     if not noted:
         kernel = ir.Kernel(lowered.kernel.parameters, dissolved(lowered.kernel.body), [lowered.value])
-    seeds = parameters_for([lowered.targets[name] for name in moved])
+    seeds = parameters_for(lowered, moved)
     tangent = Tangent(kernel, seeds)
     body = tangent.run(kernel.body)
     found = tangent_of_value(tangent, lowered)
@@ -60,8 +60,15 @@ def told_by_tape(lowered: Lowered, noted: list[Noted], again: bool = False) -> l
     return [Noted(n.message, n.site, False, n.code) for n in noted] if left else noted
 
 
-def parameters_for(sources: Sequence[Any]) -> dict[Any, Any]:
-    return {x: Array(FLOAT, x.shape, "da", "input") if x.__class__ is Array else [Var(FLOAT, "d")] for x in sources}
+def parameters_for(lowered: Lowered, moved: Sequence[str]) -> dict[Any, Any]:
+    """The directions of sources, which are called after them."""
+    found: dict[Any, Any] = {}
+    for name in moved:
+        x = lowered.targets[name]
+        direction: Any = Array(FLOAT, x.shape, "da", "input") if x.__class__ is Array else Var(FLOAT, "d")
+        direction.name = f"d_{name}"
+        found[x] = direction if direction.__class__ is Array else [direction]
+    return found
 
 
 def tangent_of_value(tangent: Tangent, lowered: Lowered) -> Any:
@@ -76,6 +83,7 @@ def vjp(lowered: Lowered) -> Built:
     """Value, cotangents of the sources, flags; the cotangent of the value is the last parameter."""
     shape, builder = lowered.shape, lowered.builder
     given: Any = Array(FLOAT, shape, "p", "input") if shape else Var(FLOAT, "p")
+    given.name = "cotangent"
     lowered.kernel.parameters.append(given)
     result = lowered.summed(
         (lambda index: builder.load(given, builder.flat(index, shape))) if shape else lambda index: Sym(builder, given)
@@ -90,7 +98,7 @@ def hvp(lowered: Lowered, moved: Sequence[str]) -> Built:
     result = scalar_result(lowered)
     kernel, noted = adjoint(lowered.kernel, result, list(lowered.targets.values()), True, lowered.builder.watch)
     kernel.results[0] = lowered.value
-    seeds = parameters_for([lowered.targets[name] for name in moved])
+    seeds = parameters_for(lowered, moved)
     tangent = Tangent(kernel, seeds)
     body = tangent.run(kernel.body)
     products: list[Any] = []

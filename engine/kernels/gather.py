@@ -14,6 +14,7 @@ from .statements import blocks_of, changes, everything, operands, with_blocks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from .fuse import Affine
@@ -133,11 +134,11 @@ def counted_reads(block: list[Stmt]) -> dict[Any, int]:
 
 def given(block: list[Stmt]) -> list[Stmt]:
     """Arrays of zeros to which a loop first adds, element by element, filled by that loop instead."""
-    waiting = {s.array for s in block if s.__class__ is ir.Alloc and s.zero}
+    waiting = [s.array for s in block if s.__class__ is ir.Alloc and s.zero]
     filled: set[Array] = set()
     found: list[Stmt] = []
     for s in block:
-        touched = arrays_of([s]) & waiting if s.__class__ is not ir.Alloc else set()
+        touched = among(waiting, s)
         if s.__class__ is ir.Loop:
             for array in touched:
                 stored, zeros = storing(s, array, {}, {}), []  # type: ignore[var-annotated]
@@ -147,7 +148,7 @@ def given(block: list[Stmt]) -> list[Stmt]:
                     s = stored
                     found += zeros
                     filled.add(array)
-        waiting -= touched
+        waiting = [array for array in waiting if array not in touched]
         found.append(with_blocks(s, given))
     return [ir.Alloc(s.array, False) if s.__class__ is ir.Alloc and s.array in filled else s for s in found]
 
@@ -239,6 +240,12 @@ def arrays_of(block: list[Stmt]) -> set[Any]:
         if s.__class__ is ir.Routine:
             found.add(s.value)
     return found
+
+
+def among(arrays: Sequence[Array], s: Stmt) -> list[Array]:
+    """Those of arrays that a statement touches and does not allocate, in their order."""
+    touched = arrays_of([s]) if s.__class__ is not ir.Alloc else ()
+    return [array for array in arrays if array in touched]
 
 
 # --- sums -----------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from . import ir
 from .fuse import affine, static_range, sum_of
-from .gather import arrays_of
+from .gather import among, arrays_of
 from .ir import FLOAT, Array, Stmt, Var
 from .statements import everything, with_blocks
 
@@ -31,21 +31,21 @@ def windowed(kernel: ir.Kernel) -> ir.Kernel:
 
 def block_windowed(block: list[Stmt]) -> list[Stmt]:
     """A block in which the first loop that adds to an array of zeros may give it all its elements."""
-    waiting = {s.array for s in block if s.__class__ is ir.Alloc and s.zero and s.array.kind == FLOAT}
+    waiting = [s.array for s in block if s.__class__ is ir.Alloc and s.zero and s.array.kind == FLOAT]
     noted = {x for s in everything(block) if s.__class__ is ir.ReverseLoop for x, _ in s.restore}
     filled: set[Array] = set()
     found: list[Stmt] = []
     for s in block:
-        touched = arrays_of([s]) & waiting if s.__class__ is not ir.Alloc else set()
+        touched = among(waiting, s)
         after: list[Stmt] = []
         if s.__class__ is ir.Loop:
-            for array in sorted(touched - noted, key=id):
-                made = window(s, array)
+            for array in touched:
+                made = None if array in noted else window(s, array)
                 if made is not None:
                     s, rest = made
                     after += rest
                     filled.add(array)
-        waiting -= touched
+        waiting = [array for array in waiting if array not in touched]
         found.append(with_blocks(s, block_windowed))
         found += after
     return [ir.Alloc(s.array, False) if s.__class__ is ir.Alloc and s.array in filled else s for s in found]

@@ -39,10 +39,22 @@ class Ieee:
 
 
 class Interpreted(runtime.Compiled):
-    """A kernel that has no machine code: whoever calls it again is sent to an evaluation as a whole."""
+    """A kernel that has no machine code; who calls it again is given its results where they are as usual (usual.py)."""
 
     def usual(self) -> Any:
-        return lambda *arguments, **options: None
+        flags = len(self.emitted.results) - 1 if self.built.noted else None
+        truth = 1 if self.built.whole else None
+
+        def call(values: Any, passed: Any, patient: bool = True) -> list[Any] | None:
+            results = self.entry(*values)
+            if (flags is not None and any(results[flags])) or (truth is not None and results[truth]):
+                return None
+            if not all(np.isfinite(x).all() for x in results):
+                return None
+            found = [x for k, x in enumerate(results) if k not in (flags, truth)]
+            return [found[0], *(x + 0.0 for x in found[1:])]
+
+        return call
 
 
 class Float64(ast.NodeTransformer):
