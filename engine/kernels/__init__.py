@@ -7,6 +7,7 @@ specialise (expressions, items, static,       the core program run on symbols; b
 control, loops, carried, heap                branches and loops: what they change, merged and carried
 selected, data_shaped                        parts of tensors whose length data decides; nonzero, unique and their kin
 sequences, recursion, hoist                  lists and what can be gone through; recursion as a loop over frames
+grids                                        lists of lists of one length
 choosing                                     choices among items by data: membership, keys, order, letters
 operands                                     what was evaluated before something changed in place
 pairs, complex_rows                          complex numbers, as pairs of real ones

@@ -43,7 +43,7 @@ def result(x: Lazy) -> Any:
 
 
 def array_of_list(builder: Builder, items: list[Any], role: str = "local") -> Lazy:
-    """A list as an array. Its elements are computed once, here."""
+    """A list as an array. Its elements are computed once, here. The `role` "list" keeps them apart as its items."""
     parts = [lazy(builder, item) for item in items]
     if not parts:
         raise Unsupported("an empty list as a tensor")
@@ -78,7 +78,16 @@ def rows_of_list(builder: Builder, items: list[Any]) -> Lazy:
     found = lazy(builder, array_of_list(builder, items))
     if found.stored is not None:
         found.stored.mixed = True
+        note_integers(builder, found.stored, items)
     return found
+
+
+def note_integers(builder: Builder, array: Array, items: list[Any]) -> None:
+    """Note that some items of a list are integers where it has become an array of floats."""
+    if array.kind == FLOAT and any(
+        kind_of(x) == INT or builder.may_be_whole(x) for x in items if x.__class__ is not Lazy
+    ):
+        builder.some_whole.add(array)
 
 
 def constant_array(builder: Builder, value: Any) -> Lazy:

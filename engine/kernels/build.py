@@ -33,6 +33,8 @@ SHAPED_BY_DATA = frozenset("nonzero argwhere flatnonzero unique tf.unique tf.uni
 MAX_CONSTANT = 100_000
 # Rows that give one of their operands as it is.
 CHOOSING = frozenset("minimum maximum fmin fmax clip".split())
+# Rows that are something else of integers than of floats where an operand is 0, and which one.
+AT_ZERO = {"floor_divide": 1, "mod": 1, "power": 0, "negative": 0}
 # Rows that give integers of integers alone.
 WHOLE_OF_WHOLE = frozenset(
     "add subtract multiply negative abs square minimum maximum fmin fmax floor_divide mod power floor ceil trunc round relu "
@@ -233,6 +235,8 @@ class Builder:
         self.widened: dict[Var, tuple[Any, ...]] = {}
         # Floats that may be integers of the program, on nobody knows which paths.
         self.doubtful: set[Var] = set()
+        # Lists as arrays of floats, of which some elements may be integers of the program.
+        self.some_whole: set[Array] = set()
         # Loop variables that may be integers in the first iteration, and are none after the loop.
         self.begun: set[Var] = set()
         # The inputs that are float32 where bare floats are not.
@@ -451,8 +455,13 @@ class Builder:
         simple = simplified(name, floats)
         if simple is not None and not (simple.__class__ is Sym and self.may_be_whole(simple)):
             return simple
+        doubtful = name in WHOLE_OF_WHOLE and all(map(self.may_be_whole, inputs))
+        if doubtful and name in AT_ZERO and not (name == "power" and inputs[1].__class__ is int and inputs[1] >= 0):
+            # Of integers that is an error, or a zero without a sign.
+            zero = self.emit("equal", (floats[AT_ZERO[name]], 0.0), BOOL)
+            self.append(ir.Check(raw(zero), 0, 1, STATE.site))
         found = self.emit(name, floats, FLOAT, attributes or None)
-        if name in WHOLE_OF_WHOLE and all(map(self.may_be_whole, inputs)):
+        if doubtful:
             self.doubtful.add(found.var)
         if self.values and all(self.is_whole(x) for x in inputs):
             self.whole.add(found.var)
@@ -700,7 +709,13 @@ class Builder:
             self.append(ir.Store(array, raw(self.flat(index, x.shape)), raw(value)))
 
         self.renewed(array)
+        if array.kind == FLOAT and (x.kind == INT or x.stored in self.some_whole) and self.is_list(array):
+            self.some_whole.add(array)
         self.each(x.shape, store)
+
+    def is_list(self, array: Array) -> bool:
+        """Whether an array stands for a list of the program, whose elements are as they were put there."""
+        return array.mixed
 
     def stored(self, array: Array) -> Lazy:
         """A lazy array that loads from memory."""
@@ -719,6 +734,8 @@ class Builder:
             self.strong.add(var)
         elif array.kind == INT:
             self.read_bare.add(array)
+        elif array in self.some_whole:
+            self.doubtful.add(var)
         if array.kind == INT and array.role == "input":
             self.ranges[var] = COUNTABLE
         self.append(ir.Load(var, array, raw(place)))

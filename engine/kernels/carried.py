@@ -51,6 +51,10 @@ def fresh_variables(spec: Any) -> None:
             fresh_variables(part)
 
 
+def numbers(items: tuple[Any, ...]) -> list[Any]:
+    return [x for x in items if x.__class__ is not Lazy]
+
+
 def joined_kind(kinds: list[str]) -> str:
     kind = join(kinds)
     if BOOL in kinds and kind != BOOL:
@@ -180,6 +184,10 @@ class Carrying(Control):
         if len(shapes) > 1:
             raise Mismatch("a list whose items are of several kinds or shapes", peel=False)
         array = builder.blank(joined_kind(kinds), (room[0] + length * growth, *shapes.pop()))
+        whole = [x.array.stored in builder.some_whole for x in (old, new) if x.__class__ is Rows]
+        if array.kind == FLOAT and (INT in kinds or any(whole) or any(map(builder.may_be_whole, numbers(sample)))):
+            assert array.stored is not None
+            builder.some_whole.add(array.stored)
         if room[0]:
             from .arrays import rows_of_list
 

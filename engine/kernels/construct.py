@@ -27,7 +27,7 @@ from .structures import Packed
 from .summing_apart import sums_apart
 from .surely import surely_reached
 from .tidy import tidy
-from .values import List, Selected
+from .values import Grid, List, Selected
 from .whole import whole
 from .widths import Levels, Precision, checked
 from .windows import windowed
@@ -92,7 +92,7 @@ class Lowered:
         elif result.__class__ is Sym or result.__class__ in NUMBERS:
             self.value = raw(result)
             self.element = lambda index: result
-        elif structured and (result.__class__ in (List, tuple, dict, Pair, Selected) or result is None):
+        elif structured and (result.__class__ in (List, Grid, tuple, dict, Pair, Selected) or result is None):
             self.packed = Packed(builder, result)
             self.value = self.packed.stored()
             self.shape = self.value.shape

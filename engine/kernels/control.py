@@ -391,6 +391,9 @@ class Merging:
             raise Unsupported("a list whose items are of different kinds or shapes, depending on data")
         array = Array(kind, (max(x.shape[0] for x in arrays), *shape), role="list")
         self.builder.append(ir.Alloc(array, False))
+        stored = [x.stored for x in arrays]
+        if kind == FLOAT and (INT in [x.kind for x in arrays] or any(x in self.builder.some_whole for x in stored)):
+            self.builder.some_whole.add(array)
         self.fill(array, sides[0].array, sides[1].array)
         return Rows(self.builder.stored(array), self.length(sides[0].length, sides[1].length))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .values import Chosen, Closure, Frame, List, Made, Variable
+from .values import Chosen, Closure, Frame, Grid, List, Made, Variable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,6 +71,8 @@ def parts(x: Any) -> Iterable[Any]:
         return x  # type: ignore[no-any-return]
     if cls is List:
         return x.items or ()
+    if cls is Grid:
+        return (x.cells,)
     if cls is Frame or cls is dict:
         return x.values()  # type: ignore[no-any-return]
     if cls is Closure:
@@ -119,6 +121,8 @@ class Heap:
                     pending.extend(held.values())
             elif cls is tuple:
                 pending.extend(x)
+            elif cls is Grid:
+                pending.append(x.cells)
             elif cls is Closure:
                 pending.append(x.frame)
                 pending.extend(x.defaults)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..core.state import STATE
 from ..program import core as c
 from . import ir
-from .arrays import array_of_list, get, view
+from .arrays import array_of_list, get, note_integers, view
 from .build import NUMBERS, Builder, Lazy, Sym
 from .ir import BOOL, INT, Needed, Unsupported, Var
 from .operands import Moment
@@ -14,6 +14,7 @@ from .printing import Text
 from .values import (
     Each,
     Frame,
+    Grid,
     Letter,
     List,
     Range,
@@ -68,6 +69,10 @@ class Items:
         part = self.part_of(value, index)
         if part is not None:
             return part
+        if value.__class__ is Grid:
+            from . import grids
+
+            return grids.item(self, value, index)  # type: ignore[arg-type]
         index = self.known_slices(index, value)
         if value.__class__ is Pair and value.shape:
             return by_parts(value.settled(), lambda part: get(self.builder, part, plain(index)))
@@ -89,9 +94,10 @@ class Items:
             if index.kind != INT or any(item.__class__ not in (*NUMBERS, Sym, Lazy) for item in items):
                 raise self.needed([index], "a list of values of several kinds or shapes, indexed by data")
             what = "a list" if value.__class__ is List else "a tuple"
-            return get(
-                self.builder, array_of_list(self.builder, list(items), "list"), index, ("index_in", what, len(items))
-            )
+            array = array_of_list(self.builder, list(items), "list")
+            if array.stored is not None:
+                note_integers(self.builder, array.stored, list(items))
+            return get(self.builder, array, index, ("index_in", what, len(items)))
         if value.__class__ is List:
             value = value.items
         if value.__class__ is str and index.__class__ is Sym:

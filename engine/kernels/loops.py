@@ -11,7 +11,7 @@ from ..program import core as c
 from . import ir
 from .bodies import changed_in_place
 from .build import COUNTABLE, Lazy, Sym, kind_of, raw
-from .carried import SCALARS, Carrying, Number, Parts, Tensor, fresh_variables
+from .carried import SCALARS, Carrying, Grown, Number, Parts, Tensor, fresh_variables
 from .heap import ITEMS, Heap, Rows, same, sole
 from .ir import BOOL, INT, Unsupported, Var
 from .strength import is_strong
@@ -308,6 +308,7 @@ class Loops(Carrying):
                 outside = heap.before[place[0]]
                 if outside.get(RESULT) is outside[place[1]]:
                     heap.put((place[0], RESULT), value)
+        some_whole = set(builder.some_whole)
         frame[BREAK] = frame[CONTINUE] = False
         for flag in (RETURN, SUSPEND):
             if (id(frame), flag) in plan:
@@ -395,7 +396,9 @@ class Loops(Carrying):
                     late.append((place, new))
                 else:
                     after[place] = UNSET
-        if not settled:
+        # A list that is given an integer in the body was read, at its head, as if it had none.
+        lists = {spec.rows.carried.stored for _, spec, _, _ in fitting if spec.__class__ is Grown}
+        if not settled or lists & (builder.some_whole - some_whole):
             return None
         for place, new in late:
             # First assigned in the body, which runs: carried from a dummy, so that the last one outlives the loop.

@@ -15,6 +15,7 @@ from .values import (
     MAX_UNROLL,
     Each,
     Frame,
+    Grid,
     Letter,
     List,
     Range,
@@ -139,6 +140,10 @@ class Sequences(Loops):
             return Each(count, lambda i: get(self.builder, rows, i), True)
         if cls is List:
             return self.items_of(value)
+        if cls is Grid:
+            from . import grids
+
+            return grids.each_of(self, value)  # type: ignore[arg-type]
         if cls is tuple:
             if len(value) > MAX_UNROLL and all(x.__class__ in (*NUMBERS, Sym, Lazy) for x in value):
                 array = rows_of_list(self.builder, plain(List(list(value))))
@@ -211,6 +216,10 @@ class Sequences(Loops):
                 raise Unsupported("a tuple of this length")
             return value * times
         items = self.items(value)
+        if len(items) == 1 and items[0].__class__ in NUMBERS and times > MAX_REPEATED:
+            from .grids import filled
+
+            return filled(self.builder, items[0], times)
         if len(items) * times > MAX_REPEATED:
             raise Unsupported("a list of this length")
         return List(items * times)
@@ -270,12 +279,19 @@ class Sequences(Loops):
             self.branch(condition, frame, run, lambda: None)
 
     def comprehension(self, node: c.Comprehension, frame: Frame) -> Any:
+        from . import grids
+
+        found = grids.comprehended(self, node, frame)  # type: ignore[arg-type]
+        return self.listed(node, frame) if found is None else found
+
+    def listed(self, node: c.Comprehension, frame: Frame, first: Each | None = None) -> Any:
+        """The list or dict of a comprehension; `first` is what its first clause goes through, if that is there."""
         found: Any = List([]) if node.kind == "list" else {}
 
         def add(item: Any) -> None:
             self.grow(found, item)
 
-        return self.comprehended(node, frame, found, add)
+        return self.comprehended(node, frame, found, add, first)
 
     def folded_comprehension(
         self, node: c.Comprehension, frame: Frame, first: Any, step: Callable[[Any, Any], Any]
@@ -292,7 +308,9 @@ class Sequences(Loops):
 
         return self.with_frame({"value": first}, run)["value"]
 
-    def comprehended(self, node: c.Comprehension, frame: Frame, found: Any, add: Callable[[Any], None]) -> Any:
+    def comprehended(
+        self, node: c.Comprehension, frame: Frame, found: Any, add: Callable[[Any], None], first: Each | None = None
+    ) -> Any:
         """Go through a comprehension; `add` takes the items of a list, `found` the pairs of a dict."""
 
         def level(k: int) -> None:
@@ -303,7 +321,7 @@ class Sequences(Loops):
                     self.put(clause.target, item, frame)
                     tests(clause.tests, lambda: level(k + 1))
 
-                self.walk(self.expression(clause.iterable, frame), frame, visit)
+                self.walk(self.expression(clause.iterable, frame) if k or first is None else first, frame, visit)
             elif node.kind == "list":
                 add(self.expression(node.element, frame))
             else:

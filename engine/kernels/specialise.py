@@ -12,14 +12,16 @@ from ..program import core as c
 from ..program.effects import may_change
 from . import ir
 from .arrays import get, lazy, rows_of_list, view, wrapped
-from .build import COUNTABLE, Builder, Lazy, Sym, pick, raw
+from .build import COUNTABLE, Builder, Lazy, Sym, kind_of, pick, raw
 from .following import Follower, Linked
+from .grids import anew
 from .inputs import Complex, Discrete, Known, Single
 from .ir import BOOL, FLOAT, INT, Array, Unsupported, Var
 from .operands import Moment
 from .pairs import Pair
 from .printing import LINES, Printed, Text, Wider
 from .sequences import Sequences
+from .strength import is_strong
 from .values import (
     BREAK,
     CONFLICT,
@@ -31,6 +33,7 @@ from .values import (
     VALUE,
     Closure,
     Frame,
+    Grid,
     Letter,
     List,
     Recursive,
@@ -178,6 +181,7 @@ class Specialiser(Sequences):
         self.variables = []
         self.active: list[tuple[c.FunctionCode, int]] = []  # the functions being inlined, and `dynamic` there
         self.calls = 0
+        self.new: List | None = None  # the list that is being assigned, if nothing else refers to it
         self.dynamic = 0  # how many blocks around may run any number of times
 
     def statement(self, node: c.Stmt, frame: Frame) -> None:
@@ -209,6 +213,7 @@ class Specialiser(Sequences):
         value = self.builder.settle(self.expression(node.value, frame))
         if node.dtype is not None:
             value = self.builder.settle(self.apply_row(OPERATORS["cast"], [value], {"dtype": node.dtype}))
+        self.new = value if len(node.targets) == 1 and value.__class__ is List and anew(node.value) else None
         for target in node.targets:
             self.put(target, value, frame)
         if node.result:
@@ -245,6 +250,10 @@ class Specialiser(Sequences):
         """`container[index] = value`; what the container is then."""
         if container.__class__ is List:
             self.put_in_list(container, index, value)
+        elif container.__class__ is Grid:
+            from . import grids
+
+            grids.put(self, container, index, value, self.new is value)
         elif container.__class__ is dict and index.__class__ in (Sym, Letter, Text):
             from .choosing import put_at
 
@@ -272,6 +281,7 @@ class Specialiser(Sequences):
             container.items, container.array, container.length = None, rows, rows.shape[0]
         if container.items is None:
             place = self.place_in(container, index)
+            self.with_floats(container, value)
             container.array = self.updated(container.array, place, value, True)
             return
         key = static_index(index)
@@ -286,6 +296,20 @@ class Specialiser(Sequences):
             self.replace(old, value)
         else:
             container.items[key] = self.builder.settle(value)
+
+    def with_floats(self, container: List, value: Any) -> None:
+        """Make a list that is an array of integers one of floats, where it is given a float; note integers among floats."""
+        builder, array, item = self.builder, container.array, read(value)
+        if item.__class__ not in (Sym, float, int) or is_strong(builder, item):
+            return
+        if array.kind == INT and kind_of(item) == FLOAT and array.stored not in builder.strong:
+            made = Array(FLOAT, array.shape, role="list")
+            builder.listed(made)
+            builder.append(ir.Alloc(made, False))
+            builder.fill(made, array)
+            container.array = builder.stored(made)
+        if container.array.kind == FLOAT and builder.may_be_whole(item):
+            builder.some_whole.add(container.array.stored)
 
     def place_in(self, container: List, index: Any) -> Any:
         """Where an index into a list that is an array points."""
@@ -337,6 +361,9 @@ class Specialiser(Sequences):
             builder.append(ir.Alloc(wider, True))
             builder.fill(wider, array)
             array = builder.stored(wider)
+        whole = value.__class__ is not Lazy and builder.may_be_whole(value)
+        if array.kind == FLOAT and (whole or container.array.kind == INT):
+            builder.some_whole.add(array.stored)
         length = container.length
         if array.volatile or length.__class__ is Sym:
             builder.append(ir.Check(raw(length), 0, array.shape[0]))
@@ -382,6 +409,8 @@ class Specialiser(Sequences):
             )
             return x
         array = Array(x.kind, x.shape, role="updated")
+        if x.stored in builder.some_whole:
+            builder.some_whole.add(array)
         if listed:
             array.mixed = True
             builder.listed(array)

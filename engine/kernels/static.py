@@ -17,7 +17,7 @@ from .selected import length
 from .specialise import Specialiser
 from .strength import bare
 from .tapes import gradient_tape
-from .values import Each, List, Range, Rounded, Selected, plain, symbolic
+from .values import Each, Grid, List, Range, Rounded, Selected, plain, symbolic
 from .variables import variable
 
 TYPE_CHECKING = False
@@ -83,6 +83,8 @@ def len_(machine: Specialiser, x: Any) -> Any:
         return len(x)
     if x.__class__ is List:
         return x.length
+    if x.__class__ is Grid:
+        return x.shape[0]
     if x.__class__ is Range:
         return machine.range_length(x)
     raise Unsupported(f"len of {describe(x)}")

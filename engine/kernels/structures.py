@@ -3,8 +3,9 @@
 The structure is plain data: ("list", parts), ("tuple", parts), ("dict", keys, parts), ("number", place), ("integer", place),
 ("truth", place), ("either", place) for a number before which stands whether it is an integer, ("array", place, shape),
 ("integers", place, shape), ("complex", place, shape) for the real and then the imaginary parts, ("rows", place, count, shape)
-for a list that is an array, ("counts", place, count) for one of integers, ("selected", place, room, shape, dtype) for the
-rows of a tensor whose number is the first, ("known", value), ("single", value) for one that is a float32.
+for a list that is an array, ("counts", place, count) for one of integers, ("grid", place, shape, whether they are integers)
+for a list of lists, ("selected", place, room, shape, dtype) for the rows of a tensor whose number is the first,
+("known", value), ("single", value) for one that is a float32.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 from math import prod
 
 from .inputs import EVERY
-from .ir import INT, Unsupported
+from .ir import BOOL, INT, Unsupported
 
 # What a number of the program may be.
 SCALARS = frozenset("number integer truth either known single".split())
@@ -49,7 +50,7 @@ class Packed:
         from .ir import FLOAT
         from .pairs import Pair
         from .strength import is_strong
-        from .values import List, Selected, first_rows
+        from .values import Grid, List, Selected, first_rows
         from .whole import whole
 
         if x.__class__ is Pair:
@@ -58,6 +59,8 @@ class Packed:
             start = self.place(x.re, prod(x.shape))
             self.place(x.im, prod(x.shape))
             return "complex", start, x.shape
+        if x.__class__ is Grid:
+            return self.grid(x)
         if x.__class__ is List and x.items is not None:
             return "list", [self.walk(item) for item in x.items]
         if x.__class__ is tuple:
@@ -70,7 +73,10 @@ class Packed:
             return "counts", self.place(self.as_floats(first_rows(x.array, x.length)), x.length), x.length
         if x.__class__ is List and x.length.__class__ is int and x.array.kind == FLOAT:
             array = x.array if x.length == x.array.shape[0] else first_rows(x.array, x.length)
-            return "rows", self.place(array, prod(array.shape)), x.length, array.shape[1:]
+            start = self.place(array, prod(array.shape))
+            if x.array.stored in self.builder.some_whole:
+                self.doubtful.extend(range(start, self.size))
+            return "rows", start, x.length, array.shape[1:]
         if x.__class__ is Selected:
             return self.part(x)
         if x.__class__ is Lazy and x.kind == FLOAT:
@@ -92,6 +98,21 @@ class Packed:
             self.leaves.append((x, None))
             return ("single" if x.__class__ is float and self.builder.mode == EVERY else "known"), x
         raise Unsupported("a list, tuple or dict as the result that holds what is no number and no tensor")
+
+    def grid(self, x: Any) -> Structure:
+        """A list of lists of numbers, or one of its lists."""
+        from .grids import tensor_of
+
+        if self.builder.mode:
+            raise Unsupported("a list of lists as the result, in float32")
+        numbers = tensor_of(x)
+        if numbers.kind == BOOL:
+            raise Unsupported("a list of lists of truth values as the result")
+        whole = numbers.kind == INT
+        start = self.place(self.as_floats(numbers) if whole else numbers, prod(x.shape))
+        if x.cells.array.stored in self.builder.some_whole:
+            self.doubtful.extend(range(start, self.size))
+        return "grid", start, x.shape, whole
 
     def number(self, x: Any, is_whole: Any) -> Structure:
         """A float, of which `is_whole` says whether it is an integer of the program; None where nobody knows."""
@@ -215,6 +236,9 @@ def unpacked(value: Any, structure: Structure) -> Any:
     if kind == "counts":
         start, count = structure[1:]
         return [int(x) for x in value[start : start + count]]
+    if kind == "grid":
+        start, shape, whole = structure[1:]
+        return value[start : start + prod(shape)].reshape(shape).astype("int64" if whole else "float64").tolist()
     if kind == "complex":
         from ..core.dtypes import COMPLEX128
 
@@ -258,6 +282,8 @@ def stacked_shape(structure: Structure) -> tuple[int, ...] | None:
     """The shape that a list or tuple has as one tensor; None where its leaves are summed on their own."""
     if structure[0] == "rows":
         return (structure[2], *structure[3])
+    if structure[0] == "grid":
+        return tuple(structure[2]) if len(structure[2]) == 1 else None
     if structure[0] == "counts":
         return (structure[2],)
     if structure[0] not in ("list", "tuple") or not structure[1]:

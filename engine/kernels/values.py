@@ -62,6 +62,21 @@ class List:
         self.frozen = False
 
 
+class Grid:
+    """A list of lists of numbers, all of one length, or a list of such lists, or one of its lists (grids.py).
+
+    `cells` is the list of all the numbers; this one has those of `shape` from `start` on, which may be a symbol.
+    """
+
+    description = "a list of lists"
+    __slots__ = ("cells", "shape", "start")
+
+    def __init__(self, cells: List, shape: tuple[int, ...], start: Any) -> None:
+        self.cells = cells
+        self.shape = shape
+        self.start = start
+
+
 class Variable:
     """A Variable of the program. `value` is a symbol or an array in memory that is its own; tapes that record follow it.
 
@@ -261,7 +276,7 @@ class Range:
 
 
 def symbolic(x: Any) -> bool:
-    if x.__class__ in (Sym, Lazy, Pair, Variable, Selected):
+    if x.__class__ in (Sym, Lazy, Pair, Variable, Selected, Grid):
         return True
     if x.__class__ in (list, tuple):
         return any(symbolic(item) for item in x)
@@ -278,6 +293,10 @@ def plain(x: Any) -> Any:
         if x.length.__class__ is not int:
             raise Unsupported("a list that grows by data, as a tensor")
         return x.array if x.length == x.array.shape[0] else first_rows(x.array, x.length)
+    if x.__class__ is Grid:
+        from .grids import tensor_of
+
+        return tensor_of(x)
     if x.__class__ is tuple:
         return tuple(plain(item) for item in x)
     if x.__class__ is dict:
