@@ -43,6 +43,8 @@ def bind(
         if given is None:
             raise errors.bad_binding(f"{option}: {name!r} is null", "give it a value, or leave it out")
         direct[name] = value_of(f"{option} {name}", given, limits) if isinstance(given, str) else from_json(given)
+        if isinstance(direct[name], dict):
+            raise errors.bad_binding(f"{option}: {name!r} is an object", "give it a number, or lists of numbers")
     return {**{name: value for name, value in from_files.items() if name in read}, **direct}
 
 
@@ -62,6 +64,9 @@ def divide(option: str, part: str) -> tuple[str, str]:
 
 def value_of(label: str, text: str, limits: Mapping[str, Any] | None = None) -> object:
     """The value of the right side of a binding; diagnostics show `label` as the name of its source."""
+    if text.strip() == "None":
+        option, _, name = label.partition(" ")
+        raise errors.bad_binding(f"{option}: {name!r} is None", "give it a value, or leave it out")
     if text.startswith("@"):
         from .files import read_value
 

@@ -223,7 +223,10 @@ def read_table(path: str, delimiter: str) -> numpy.ndarray[Any, Any]:
             if not any(cell.strip() for cell in cells):
                 continue
             if width and len(cells) != width:
-                raise errors.unusable(f"{path}:{number}", f"{len(cells)} columns after rows of {width}")
+                raise errors.unusable(
+                    f"{path}:{number}",
+                    f"{len(cells)} {'column' if len(cells) == 1 else 'columns'} after rows of {width}",
+                )
             width = len(cells)
             numbers = [number_of(cell) for cell in cells]
             if None in numbers:

@@ -68,13 +68,21 @@ OPTIONS = frozenset(
     )
 )
 
+# What of a Program is for the engine alone.
+INTERNAL = frozenset(("compiled", "has_loops", "remember"))
 ROWS_OPTIONS = frozenset(("kinks", "max_steps", "max_memory", "timeout"))
 
 
 def check_options(command: str, at: Any, wrt: Any, options: Mapping[str, Any]) -> None:
     """Refuse what the command line cannot say and a caller from Python can."""
     if command not in COMMANDS:
-        raise AdiffError("E0811", f"no such command: {command!r}", None, f"the commands are {', '.join(COMMANDS)}")
+        from ..parser.suggest import suggest
+        from .program.names import did_you_mean
+
+        raise AdiffError(
+            "E0811", f"no such command: {command!r}; the commands are {', '.join(COMMANDS)}",
+            hint=did_you_mean(suggest(str(command), COMMANDS)),
+        )  # fmt: skip
     if at is not None and not hasattr(at, "items"):
         raise AdiffError("E0812", "`at` must be a dict from names to values")
     if wrt.__class__ is str:
@@ -126,6 +134,12 @@ class Program:
 
     def __repr__(self) -> str:
         return f"Program({self.source.text!r})"
+
+    def __dir__(self) -> list[str]:
+        """The methods and properties that are for callers."""
+        return sorted(
+            ["source"] + [name for name in vars(type(self)) if not name.startswith("_") and name not in INTERNAL]
+        )
 
     # --- the friendly methods ---------------------------------------------------------------------------------------
 

@@ -7,13 +7,18 @@ from .autodiff.pullback import partial, pullback, zeros_like
 from .autodiff.tape import Tape, seed_for
 from .core.dispatch import follows, plain
 from .core.errors import span_of
-from .core.state import STATE
+from .core.state import NOWHERE, STATE
 from .core.tensor import Tensor, shape_of
 from .plain import to_plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+
+# A longer tape is listed where it begins and where it ends, so many steps each: nobody reads it, and its text would take
+# longer than the steps themselves.
+MOST_STEPS, AT_ENDS = 100_000, 1_000
 
 
 class TapeRow:
@@ -35,7 +40,10 @@ class TapeRow:
 
 
 def tape_rows(tape: Tape, sources: dict[str, Tensor], y: Any) -> tuple[list[TapeRow], list[Any]]:
-    """The rows, inputs first, with every adjoint filled in; and the gradients of the sources."""
+    """The rows, inputs first, with every adjoint filled in; and the gradients of the sources.
+
+    Of a tape of more than MOST_STEPS these are the first and the last ones, and a notice says so.
+    """
     labels: dict[Any, str] = {x: name for name, x in sources.items()}
     log = tape.log
     steps = []
@@ -49,6 +57,13 @@ def tape_rows(tape: Tape, sources: dict[str, Tensor], y: Any) -> tuple[list[Tape
         steps.append((site, inputs, attributes, out, outputs))
         for k, part in enumerate(outputs):
             labels[part] = f"%{len(steps)}" if len(outputs) == 1 else f"%{len(steps)}.{k}"
+    listed = range(len(steps))
+    if len(steps) > MOST_STEPS:
+        listed = (*listed[:AT_ENDS], *listed[-AT_ENDS:])  # type: ignore[assignment]
+        STATE.notify(
+            "N0803", f"the tape has {len(steps)} steps: the first {AT_ENDS} and the last {AT_ENDS} are listed", NOWHERE
+        )
+    shown = set(listed)
     adjoints: dict[Any, Any] = {}
     if y.__class__ is Tensor and follows(y, tape.token):
         adjoints[y] = seed_for(y)
@@ -62,7 +77,7 @@ def tape_rows(tape: Tape, sources: dict[str, Tensor], y: Any) -> tuple[list[Tape
         g = tuple(filled) if out.__class__ is tuple else filled[0]
         needs = [follows(x, tape.token) for x in inputs]
         STATE.site = site
-        if site.op.derivative == "partials":
+        if number in shown and site.op.derivative == "partials":
             partials[number] = [
                 to_plain(plain_partial(partial(site.op, i, still(out), tuple(map(still, inputs)), attributes, g)))
                 if need and site.op.partials[i] is not None
@@ -77,7 +92,8 @@ def tape_rows(tape: Tape, sources: dict[str, Tensor], y: Any) -> tuple[list[Tape
         TapeRow(0, "input", [], name, to_plain(still(x)), [], plain_or_none(adjoints.get(x)), None)
         for name, x in sources.items()
     ]
-    for number, (site, inputs, attributes, out, outputs) in enumerate(steps):
+    for number in listed:
+        site, inputs, attributes, out, outputs = steps[number]
         described = [labels.get(x) or literal(x) for x in inputs] + [
             f"{k}={show(v)}" for k, v in (attributes or {}).items() if v is not None
         ]

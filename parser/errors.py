@@ -53,6 +53,10 @@ class AdiffError(Exception):
         self.hint = None if hint is None else shortened(hint)
         self.notes = notes
 
+    def __repr__(self) -> str:
+        place = "" if self.span is None else f", at {self.span.source.name}:{self.span.line}:{self.span.column}"
+        return f"AdiffError({self.code}: {self.message!r}{place})"
+
     @property
     def kind(self) -> str:
         """The family of the code in one word."""

@@ -62,15 +62,33 @@ class Canvas:
         `written` gives the rows with no cell wider than so many columns, if that can be; `turned` gives them for blocks,
         where the cells of a row stand under each other.
         """
-        narrow = max(2 * self.width // 5, 24)
         turned_rows = (turned or written)(self.width - max(map(len, header)) - 6)
-        for columns in (self.width, narrow):
+        rows = self.widest(header, written)
+        # What is cut to fit here and whole when turned is turned.
+        if rows is not None and cut(rows, self.ascii) <= cut(turned_rows, self.ascii):
+            self.grid(header, rows)
+        else:
+            self.blocks(header, turned_rows)
+
+    def widest(self, header: Sequence[str], written: Callable[[int], Rows]) -> Rows | None:
+        """The rows with the widest cells with which the table fits; None where even narrow ones are too wide."""
+        narrow, wide = max(2 * self.width // 5, 24), self.width
+        best = None
+        for columns in (wide, narrow):
             rows = written(columns)
-            # What is cut to fit here and whole when turned is turned.
-            if natural_width(header, rows) <= self.width and cut(rows, self.ascii) <= cut(turned_rows, self.ascii):
-                self.grid(header, rows)
-                return
-        self.blocks(header, turned_rows)
+            if natural_width(header, rows) <= self.width:
+                best = rows
+                break
+        if best is None or columns == wide:
+            return best
+        while wide - narrow > 1:
+            columns = (narrow + wide) // 2
+            rows = written(columns)
+            if natural_width(header, rows) <= self.width:
+                narrow, best = columns, rows
+            else:
+                wide = columns
+        return best
 
     def grid(self, header: Sequence[str], rows: Rows) -> None:
         """The table as it is."""

@@ -220,7 +220,8 @@ def draw_tape(drawing: Drawing, result: Result) -> None:
 
     drawing.digits = TRACE_DIGITS
     tape = result.subject.outcome.tape
-    first, left = tape[:MOST_STEPS], len(tape[MOST_STEPS:])
+    first = tape[:MOST_STEPS]
+    left = tape[-1].step - first[-1].step if first else 0
 
     def written(width: int) -> Rows:
         return steps(width, max(12, min(32, drawing.canvas.width - 68)))

@@ -88,10 +88,10 @@ def truth(x: Any) -> bool:
         value = as_operand(x)
         value = value.value if value.__class__ is Tensor else value
         if getattr(value, "size", 1) != 1:
-            raise failure(
-                "E0304", f"the truth of a tensor of shape {list(value.shape)} is ambiguous",
-                "reduce it with all(...) or any(...), or choose element by element with where(condition, a, b)",
-            )  # fmt: skip
+            hint = "reduce it with all(...) or any(...), or choose element by element with where(condition, a, b)"
+            if value.dtype.kind == "b":
+                hint += "; `and`, `or` and `not` of whole tensors are written (a > 0) & (b > 0), (a > 0) | (b > 0), ~(a > 0)"
+            raise failure("E0304", f"the truth of a tensor of shape {list(value.shape)} is ambiguous", hint)
         return bool(value)
     return bool(x)
 

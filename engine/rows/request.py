@@ -104,6 +104,11 @@ def column(name: str, values: Any) -> Any:
     except ValueError:
         array = np.empty(len(values), object)
         array[:] = values
+    if array.dtype == object and any(hasattr(value, "__len__") and not isinstance(value, str) for value in array):
+        raise AdiffError(
+            "E0302", f"the rows of column '{name}' differ in shape", None,
+            "a column holds numbers, or tensors of one shape; what is shorter can be padded",
+        )  # fmt: skip
     if array.ndim == 0:
         raise AdiffError(
             "E0802", f"the column '{name}' is a single number", None, "bind what is the same in all rows with `at`"

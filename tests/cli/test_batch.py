@@ -198,9 +198,12 @@ def test_an_empty_batch(adiff: Callable[..., Completed]) -> None:
 
 def test_objects_that_ask_for_nothing(adiff: Callable[..., Completed]) -> None:
     lines = '{"expr": "x**2"}\n{"command": "grad", "expr": "x**2", "at": {"x": null}}\n'
+    lines += '{"command": "grad", "expr": "x**2", "at": {"x": {"a": 1}}}\ngrad "x**2" --at x=None\n'
     done = adiff("batch", "-", stdin=lines)
-    first, second = (json.loads(line)["error"] for line in done.stdout.splitlines())
+    first, second, third, fourth = (json.loads(line)["error"] for line in done.stdout.splitlines())
     assert first["message"] == 'the object has no "command"'
     assert second["message"] == "--at: 'x' is null"
-    assert done.stderr == "2 lines: 0 answered, 2 failed\n"
+    assert third["message"] == "--at: 'x' is an object"
+    assert fourth["message"] == "--at: 'x' is None"
+    assert done.stderr == "4 lines: 0 answered, 4 failed\n"
     assert adiff("batch", "-", stdin="value 1\n").stderr == "1 line: 1 answered, 0 failed\n"

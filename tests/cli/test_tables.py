@@ -307,3 +307,10 @@ def test_a_long_vector_is_read_as_far_as_it_is_shown() -> None:
     )
     cell_text(Read([0.5] * 10_000), None, 40, Marks(False))
     assert 0 < Read.asked < 200
+
+
+@pytest.mark.parametrize("columns", [80, 100, 140])
+def test_a_tensor_is_shown_as_far_as_the_width_holds(terminal: Terminal, columns: int) -> None:
+    shown = bare(terminal("hessian", "sum(x**3)", "--at", "x=random.normal((40,), seed=1)", columns=columns))
+    longest = max(map(len, shown.splitlines()))
+    assert columns - 12 < longest <= columns

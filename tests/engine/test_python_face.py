@@ -171,3 +171,44 @@ def test_printing_happens_once() -> None:
     written: list[str] = []
     program("print('x is', x)\nx**2").evaluate("hessian", {"x": 3}, write=written.append)
     assert "".join(written) == "x is 3\n"
+
+
+def test_what_a_program_shows() -> None:
+    program = adiff.program("x**2 * y")
+    shown = dir(program)
+    assert {"evaluate", "inputs", "rows", "repeated", "source", "value"} <= set(shown)
+    assert {"core", "kernels", "_compiled", "remember"}.isdisjoint(shown)
+    for name in shown:
+        getattr(program, name)
+
+
+def test_a_misspelt_command_names_the_commands() -> None:
+    program = adiff.program("x**2")
+    for call in (lambda: program.evaluate("gradd", {"x": 2.0}), lambda: program.repeated("gradd", {"x": 2.0})):
+        with pytest.raises(adiff.AdiffError, match="no such command: 'gradd'; the commands are value, grad, ") as error:
+            call()
+        assert error.value.hint == "did you mean 'grad'?"
+
+
+def test_an_error_shows_its_code_and_place() -> None:
+    with pytest.raises(adiff.AdiffError) as error:
+        adiff.program("1 + sine(x)")
+    assert repr(error.value) == "AdiffError(E0203: \"unknown function 'sine'\", at <expr>:1:5)"
+    assert str(error.value) == "unknown function 'sine'"
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        (
+            "x[x > 0 and x < 2]",
+            "; `and`, `or` and `not` of whole tensors are written (a > 0) & (b > 0), (a > 0) | (b > 0), ",
+        ),
+        ("x[x > 0 & x < 2]", "& binds tighter than comparisons: write (a > 0) & (b > 0)"),
+        ("x[x > 0 | x < -2]", "| binds tighter than comparisons: write (a > 0) | (b > 0)"),
+    ],
+)
+def test_masks_written_as_in_other_places(text: str, hint: str) -> None:
+    with pytest.raises(adiff.AdiffError) as error:
+        adiff.program(text).value({"x": [1.0, 2.0, 3.0]})
+    assert hint in str(error.value.hint)
