@@ -52,16 +52,17 @@ def adjoint(
     watch: Watch | None = None,
     kept: Kept | None = None,
     every: bool = False,
+    forward: bool = False,
 ) -> tuple[ir.Kernel, list[Noted]]:
     """A kernel that gives `result` and the cotangents of `sources` (scalar variables or input arrays), seeded with 1.
 
     With it come the singular points it watches; their flags are the kernel's last result, an array that is there only
     if there are any. `again` says that the kernel is to be differentiated in its turn; `watch` holds what the program
     itself watches, and `kept` the values that its loops have stored. With `every` a singular point counts whatever
-    cotangent meets it.
+    cotangent meets it, with `forward` one that a rule finds.
     """
     watch = watch or Watch()
-    transform = Adjoint(active_set(kernel, result, sources), surely_reached(kernel, sources)[1], again)
+    transform = Adjoint(active_set(kernel, result, sources), surely_reached(kernel, sources)[1], again, forward or every)
     transform.kept = dict(kept or {})
     transform.every = every
     body = transform.sweep(kernel.body, result, sources)
@@ -75,8 +76,8 @@ def adjoint(
 class Adjoint(Cotangents):
     """The reverse sweep through blocks, branches and loops."""
 
-    def __init__(self, active: set[Any], certain: set[Any], again: bool = False) -> None:
-        super().__init__(active, certain, again)
+    def __init__(self, active: set[Any], certain: set[Any], again: bool = False, forward: bool = False) -> None:
+        super().__init__(active, certain, again, forward)
         # Values that need not be computed again, here and in repeated bodies.
         self.kept: Kept = {}
         # How deep in loops and branches, and what the heads of the loops outside of any may take, in bytes.

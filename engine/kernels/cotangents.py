@@ -15,6 +15,7 @@ from .build import Builder, Lazy, Sym, pick, raw
 from .built import Noted
 from .ir import BOOL, FLOAT, Array, Stmt, Unsupported, Var
 from .products import chosen, fresh, product, symbol_of
+from .regions import chooses
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,10 +29,12 @@ if TYPE_CHECKING:
 class Cotangents:
     """The cotangents of one sweep, and the code that adds to them."""
 
-    def __init__(self, active: set[Any], certain: set[Any], again: bool = False) -> None:
+    def __init__(self, active: set[Any], certain: set[Any], again: bool = False, forward: bool = False) -> None:
         self.active = active
         self.certain = certain
         self.again = again
+        # Whether tangents pass through the rows as well: a rule's singular points count whatever cotangent meets them.
+        self.forward = forward or again
         self.builder = Builder()
         self.builder.meets = self.met
         self.region: ir.Region | None = None  # whose rule is being applied
@@ -210,6 +213,7 @@ class Cotangents:
         builder, row = self.builder, ROWS[s.row]
         STATE.site = s.site if s.site is not None else STATE.site
         outer, self.region = self.region, s
+        transposing, STATE.transposing = STATE.transposing, self.forward and chooses(s)
         self.told.clear()
         builder.memos.append({})
         try:
@@ -232,6 +236,7 @@ class Cotangents:
         finally:
             builder.memos.pop()
             self.region = outer
+            STATE.transposing = transposing
 
     def reverse_complex(self, s: ir.Region, g: tuple[Any, ...], y: tuple[Any, ...], inputs: tuple[Any, ...]) -> None:
         """The row's own rule on complex numbers, given back part by part."""

@@ -34,7 +34,9 @@ SHORT, LONG = 60, 200
 def jvp(lowered: Lowered, moved: Sequence[str]) -> Built:
     """Value, tangent, flags; the tangents of the sources `moved` are further parameters."""
     result = lowered.summed()
-    kernel, noted = adjoint(lowered.kernel, result, list(lowered.targets.values()), watch=lowered.builder.watch)
+    kernel, noted = adjoint(
+        lowered.kernel, result, list(lowered.targets.values()), watch=lowered.builder.watch, forward=True
+    )
     if not noted:
         kernel = ir.Kernel(lowered.kernel.parameters, dissolved(lowered.kernel.body), [lowered.value])
     seeds = parameters_for(lowered, moved)
@@ -54,8 +56,8 @@ def lanes_for(lowered: Lowered, total: int) -> int:
 
 
 def told_by_tape(lowered: Lowered, noted: list[Noted], again: bool = False) -> list[Noted]:
-    """The singular points of a kernel in forward mode, or of tangents of an adjoint (`again`): beside rows with rules of
-    their own, whose tangents choose on their own, the tape's to decide."""
+    """The singular points of a kernel in forward mode, of tangents of an adjoint, or of an adjoint by rows (`again`):
+    beside rows with rules of their own, whose tangents choose on their own, the tape's to decide."""
     left = ruled(lowered.kernel.body, again)
     return [Noted(n.message, n.site, False, n.code) for n in noted] if left else noted
 
@@ -177,7 +179,9 @@ def forward_jacobian(lowered: Lowered, lanes: int | None = None) -> Built:
     sources = Sources(lowered, result)
     total = sources.total
     lanes = lanes_for(lowered, total) if lanes is None else lanes
-    kernel, noted = adjoint(lowered.kernel, result, list(lowered.targets.values()), watch=lowered.builder.watch)
+    kernel, noted = adjoint(
+        lowered.kernel, result, list(lowered.targets.values()), watch=lowered.builder.watch, forward=True
+    )
     flags = kernel.results[1 + len(lowered.targets) :]
     if not noted:
         kernel = ir.Kernel(lowered.kernel.parameters, dissolved(lowered.kernel.body), [])
@@ -208,7 +212,7 @@ def forward_jacobian(lowered: Lowered, lanes: int | None = None) -> Built:
 def reverse_jacobian(lowered: Lowered) -> Built:
     """Value, a table of cotangents by row for each source, flags.
 
-    The flags are those of one more row, the sum of all: a tape gives its notices.
+    The flags are those of one more row, the sum of all: a tape gives its notices, and those that rules give for a row.
     """
     builder, shape = lowered.builder, lowered.shape
     size = count(shape)
@@ -232,6 +236,7 @@ def reverse_jacobian(lowered: Lowered) -> Built:
     gathered = [Array(INT, x.shape, "notes") for x in flags]
     row = Var(INT, "i")
     rows = size + (1 if flags else 0)
+        forward=True,
     outer = Builder()
     outer.ranges[row] = (0, rows - 1)
     block: list[Stmt] = [ir.Alloc(x, True) for x in [*tables, *gathered]]
@@ -269,6 +274,6 @@ def reverse_jacobian(lowered: Lowered) -> Built:
     loop_body, _ = outer.nested(fill)
     loop = ir.Loop(row, 0, rows, 1, None, None, [], loop_body, None, {}, Var(INT, "t"), None)
     whole = ir.Kernel(plain.parameters, [*block, *before, loop], [*results, *tables, *gathered])
-    built = lowered.built(whole, noted, result)
+    built = lowered.built(whole, told_by_tape(lowered, noted, True), result)
     built.passes = max(float(size), 1.0)
     return built

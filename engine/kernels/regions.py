@@ -115,12 +115,17 @@ def ruled(block: list[Stmt], chosen: bool = False) -> bool:
 
     With `chosen`, rows whose statements choose among elements are asked for, not routines of linear algebra.
     """
-    return any(
-        s.__class__ is ir.Region
-        and (s.row not in ROWS or ROWS[s.row].derivative == "rule")
-        and not (chosen and any(inner.__class__ is ir.Routine for inner in everything(s.body)))
-        for s in everything(block)
-    )
+    return any(s.__class__ is ir.Region and (chooses(s) if chosen else has_rule(s)) for s in everything(block))
 
 
-__all__ = ["computed", "dissolved", "ruled"]
+def has_rule(s: ir.Region) -> bool:
+    """Whether a region's row has a rule of its own."""
+    return s.row not in ROWS or ROWS[s.row].derivative == "rule"
+
+
+def chooses(s: ir.Region) -> bool:
+    """Whether a region's row has a rule of its own, beside which its statements choose among elements."""
+    return has_rule(s) and not any(inner.__class__ is ir.Routine for inner in everything(s.body))
+
+
+__all__ = ["chooses", "computed", "dissolved", "ruled"]

@@ -74,7 +74,9 @@ def _shared_among_ties(g: Any, y: Any, axis: int) -> Any:
         if STATE.kinks not in ("adiff", "error"):
             return g
         shared = share_ties(y, g, axis=axis)
-        meet(sort_along, OPERATORS["not_equal"](g, shared))
+        tied = _tied(y, axis)
+        unequal = OPERATORS["not_equal"](g, shared)
+        meet(sort_along, tied if STATE.transposing else OPERATORS["logical_and"](tied, unequal))
         return shared
     values = np.moveaxis(plain(y), axis, -1)
     starts = np.ones(values.shape, dtype=bool)
@@ -85,8 +87,19 @@ def _shared_among_ties(g: Any, y: Any, axis: int) -> Any:
     lengths = np.bincount(runs.ravel()).astype("float64")
     mean = OPERATORS["divide"](index_scatter(g, shape=lengths.shape, index=runs), weak(lengths))
     shared = index(mean, index=runs)
-    meet(sort_along, STATE.transposing or not np.array_equal(np.asarray(plain(g)), plain(shared)))
+    tied = lengths[runs] > 1
+    meet(sort_along, STATE.transposing or bool(np.any(tied & (np.asarray(plain(g)) != plain(shared)))))
     return shared
+
+
+def _tied(y: Any, axis: int) -> Any:
+    """Where the elements of a sorted symbol have equal ones beside them, but for the middle of an odd run: the others are
+    in places that are not the mean of the run's."""
+    import numpy as np
+
+    along = np.arange(float(y.shape[axis])).reshape(-1, *(1,) * (len(y.shape) - 1 - axis))
+    places = weak(np.array(np.broadcast_to(along, y.shape)))
+    return OPERATORS["not_equal"](share_ties(y, places, axis=axis), places)
 
 
 def weak(values: Any) -> Tensor:
