@@ -13,6 +13,7 @@ from .build import Builder, Sym
 from .built import Built, Noted
 from .construct import Lowered
 from .directions import Directions, Sources, beside, copied, count, defined, split, within
+from .inputs import SOME
 from .ir import BOOL, FLOAT, INT, Array, Stmt, Unsupported, Var
 from .outline import statements
 from .regions import dissolved, ruled
@@ -63,12 +64,15 @@ def told_by_tape(lowered: Lowered, noted: list[Noted], again: bool = False) -> l
 
 
 def parameters_for(lowered: Lowered, moved: Sequence[str]) -> dict[Any, Any]:
-    """The directions of sources, which are called after them."""
+    """The directions of sources, which are called after them, bare where these are. Raises Unsupported where that would
+    be an array."""
     found: dict[Any, Any] = {}
     for name in moved:
         x = lowered.targets[name]
         direction: Any = Array(FLOAT, x.shape, "da", "input") if x.__class__ is Array else Var(FLOAT, "d")
         direction.name = f"d_{name}"
+        if lowered.precision is not None and lowered.precision.mode == SOME and x in lowered.precision.bare:
+            lowered.precision.leave_bare(direction)
         found[x] = direction if direction.__class__ is Array else [direction]
     return found
 
@@ -86,6 +90,8 @@ def vjp(lowered: Lowered) -> Built:
     shape, builder = lowered.shape, lowered.builder
     given: Any = Array(FLOAT, shape, "p", "input") if shape else Var(FLOAT, "p")
     given.name = "cotangent"
+    if lowered.precision is not None and lowered.precision.mode == SOME and lowered.value not in lowered.precision.known:
+        lowered.precision.leave_bare(given)
     lowered.kernel.parameters.append(given)
     result = lowered.summed(
         (lambda index: builder.load(given, builder.flat(index, shape))) if shape else lambda index: Sym(builder, given)
@@ -226,6 +232,7 @@ def reverse_jacobian(lowered: Lowered) -> Built:
         sources.targets,
         False,
         lowered.builder.watch,
+        forward=True,
     )
     kernel.results[0] = lowered.value
     inner = simplify(kernel)
@@ -236,7 +243,6 @@ def reverse_jacobian(lowered: Lowered) -> Built:
     gathered = [Array(INT, x.shape, "notes") for x in flags]
     row = Var(INT, "i")
     rows = size + (1 if flags else 0)
-        forward=True,
     outer = Builder()
     outer.ranges[row] = (0, rows - 1)
     block: list[Stmt] = [ir.Alloc(x, True) for x in [*tables, *gathered]]

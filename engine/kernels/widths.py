@@ -63,6 +63,13 @@ class Precision:
         self.exact = exact
         self.alike = alike
 
+    def leave_bare(self, seed: Any) -> None:
+        """Take a parameter that comes with a derivative, a tangent or a cotangent, as float64. Raises Unsupported for
+        an array: those are float32."""
+        if seed.__class__ is Array:
+            raise Unsupported("a tangent of float64 beside float32")
+        self.bare.add(seed)
+
 
 class Widths:
     """What is kept in float64, of variables, arrays and heads; and the sums among the variables."""
@@ -169,7 +176,7 @@ class Levels:
             met = [(phi, x) for phi, *sides in s.carried for x in sides[runs(s) :]]
         elif s.__class__ is ir.If:
             met = [(var, x) for var, *sides in s.merges for x in sides]
-        elif isinstance(s, ir.Store) and s.array in self.precision.alike:
+        elif isinstance(s, ir.Store) and (s.array.mixed or s.array in self.precision.alike):
             met = [(s.array, s.value)]
         if any(x.kind == FLOAT and self.of(x) == SINGLE and self.of(y) == BARE for x, y in met):
             raise Unsupported("a number that is a float32 on some paths only")

@@ -188,6 +188,28 @@ def test_commands(mode: str, command: str, text: str, options: dict[str, Any]) -
     assert check(text, {name: at[name] for name in inputs}, mode, wrt, command, 3e-5, **options) == ""
 
 
+@pytest.mark.parametrize("command", ["grad", "jvp", "vjp", "hvp"])
+@pytest.mark.parametrize("text", ["len(v) * x * x", "x * x if sum(v) > 0 else x"])
+def test_derivatives_of_bare_numbers_keep_their_digits(text: str, command: str) -> None:
+    """A value of bare numbers alone is float64 beside a float32, and so are its derivatives."""
+    options: dict[str, Any] = {"jvp": {"tangent": {"x": 0.1}}, "hvp": {"vector": {"x": 0.1}}}.get(command, {})
+    at = {"x": 0.1, "v": VECTOR}
+    tape, kernel = (outcome(adiff.program(text), at, engine, command, ["x"], **options) for engine in ("tape", "kernel"))
+    assert kernel.engine == "kernel"
+    assert kinds(kernel) == kinds(tape)
+    for part in ("value", "gradients", "tangent", "cotangents", "product"):
+        for path, x in leaves(getattr(tape, part)).items():
+            assert leaves(getattr(kernel, part))[path] == pytest.approx(x, rel=1e-15)
+
+
+@pytest.mark.parametrize("text", ["a = [x, w]\na[int(y)]", "{0: x, 1: w}[int(y)]", "a = [x, x]\na[int(y)] = w\na[0]"])
+def test_a_list_rounds_none_of_its_items(text: str) -> None:
+    """A bare number in a list beside a float32 stays the float64 that it is."""
+    at = {"x": 0.1, "w": np.float32(0.3), "y": 1.0 if "w\n" in text else 0.0}
+    for command in ("value", "grad"):
+        assert outcome(adiff.program(text), at, "kernel", command, None).value == 0.1
+
+
 # --- what is particular to float32 ------------------------------------------------------------------------------------
 
 PARTICULAR: list[tuple[str, dict[str, Any]]] = [
