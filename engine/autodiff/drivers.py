@@ -250,10 +250,11 @@ def forward_jacobians(
         if not x.dtype.differentiable:
             continue
         columns = []
-        for i in range(count(x.shape)):
+        # One without elements has a tangent too, which tells what it reaches.
+        for i in range(max(count(x.shape), 1)):
             forward = Forward()
             inputs = [source(v) for v in xs]
-            forward.watch(inputs[k], basis(inputs[k], i))
+            forward.watch(inputs[k], basis(inputs[k], i) if count(x.shape) else inputs[k])
             RECORDERS.append(forward)
             try:
                 results = [as_operand(y) for y in f(inputs)]
@@ -263,7 +264,7 @@ def forward_jacobians(
         for j, y in enumerate(ys):
             parts = [column[j] for column in columns]
             if any(part is not None for part in parts):
-                blocks[j][k] = columns_joined(parts, shape_of(y), x.shape)
+                blocks[j][k] = columns_joined(parts if count(x.shape) else [], shape_of(y), x.shape)
     ambiguous, STATE.ambiguous = STATE.ambiguous, outer
     return blocks, ambiguous
 
@@ -271,6 +272,8 @@ def forward_jacobians(
 def columns_joined(parts: list[Any], rows: tuple[int, ...], columns: tuple[int, ...]) -> Any:
     """One derivative of shape `rows` for each element of `columns` as a block; None stands for zeros."""
     filled = [zeros(rows) if part is None else part for part in parts]
+    if not filled:
+        return zeros(rows + columns)
     if columns == ():
         return filled[0]
     return OPERATORS["reshape"](OPERATORS["stack"](filled, axis=-1), shape=rows + columns)

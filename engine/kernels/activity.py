@@ -100,6 +100,11 @@ def active_set(kernel: ir.Kernel, result: Any, sources: Iterable[Any]) -> set[An
     return reach(edges, sources) & reach(backwards, [result])
 
 
+def empty(source: Any) -> bool:
+    """Whether a source has no elements, so that no statement reads it."""
+    return source.__class__ is Array and not source.size
+
+
 def may_reach(kernel: ir.Kernel, source: Any, result: Any) -> bool:
     """Whether some path through the program leads from a source to the result."""
     return result in reach(dependencies(kernel), [source])

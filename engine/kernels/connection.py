@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ..autodiff.tape import ASIDE
 from . import ir
-from .activity import carries, dependencies, reach
+from .activity import carries, dependencies, empty, reach
 from .build import Builder, Sym, raw
 from .built import Built
 from .construct import Lowered, finished
@@ -42,6 +42,8 @@ def build_connection(program: CoreProgram, spec: dict[str, Any], sources: Sequen
     if len(sources) > MAX_SOURCES:
         raise Unsupported("so many inputs that reach the result on some paths of the program only")
     lowered = Lowered(program, spec, sources, True, follow=True)
+    if (lowered.packed is not None or 0 in lowered.shape) and any(map(empty, lowered.targets.values())):
+        raise Unsupported("an input without elements that may be a part of the result")
     result = lowered.summed()
     targets: dict[str, list[Any]] = {}
     for part, target in lowered.targets.items():

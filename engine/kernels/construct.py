@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..core.state import STATE
 from ..program.core import CoreProgram
 from . import ir
-from .activity import bounded_by_parameters, dependencies, may_reach, reach
+from .activity import bounded_by_parameters, dependencies, empty, may_reach, reach
 from .adjoint import adjoint
 from .behind import behind
 from .build import NUMBERS, Builder, Lazy, Sym, raw
@@ -155,9 +155,9 @@ class Lowered:
             sources.setdefault(part.partition(".")[0], []).append(target)
         for name, targets in sources.items():
             reaching = [target for target in targets if may_reach(self.kernel, target, result)]
-            if targets[0].__class__ is Array and not targets[0].size:
-                found.sure.add(name)  # no elements, and no loop in which they were read
-            elif not reaching:
+            if empty(targets[0]):
+                continue  # no elements, and no loop in which they were read: a run tells
+            if not reaching:
                 found.lost[name] = why_lost(self.builder, self.kernel, targets[0]) or UNEXPLAINED
             elif result in surely_reached(self.kernel, reaching)[0]:
                 found.sure.add(name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import ir
-from .activity import may_reach
+from .activity import empty, may_reach
 from .build import Builder, Sym, raw
 from .construct import Lowered
 from .ir import BOOL, FLOAT, INT, Array, Stack, Stmt, Unsupported, Var
@@ -26,10 +26,12 @@ def count(shape: tuple[int, ...]) -> int:
 
 
 class Sources:
-    """The sources that a result depends on, as one flat vector of `total` elements."""
+    """The sources that a result depends on, or may if they had elements, as one flat vector of `total` elements."""
 
     def __init__(self, lowered: Lowered, result: Any) -> None:
-        self.names = [name for name, x in lowered.targets.items() if may_reach(lowered.kernel, x, result)]
+        self.names = [
+            name for name, x in lowered.targets.items() if empty(x) or may_reach(lowered.kernel, x, result)
+        ]
         self.targets = [lowered.targets[name] for name in self.names]
         self.sizes = [x.size if x.__class__ is Array else 1 for x in self.targets]
         self.offsets = [sum(self.sizes[:k]) for k in range(len(self.sizes))]
