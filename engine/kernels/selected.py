@@ -318,4 +318,8 @@ def updated_where(builder: Builder, x: Lazy, mask: Lazy, value: Any) -> Lazy:
         builder.append(ir.If(here.var, block, [], [(var, raw(new), raw(old))]))
         return Sym(builder, var)
 
-    return builder.materialised(Lazy(builder, x.kind, x.shape, element))
+    changed = Lazy(builder, x.kind, x.shape, element)
+    if builder.follower is None:
+        return builder.materialised(changed)
+    found: Lazy = builder.follower.row(list(builder.follower.operands((x, source))), True, lambda: changed)
+    return found if found.stored is not None else builder.materialised(found)

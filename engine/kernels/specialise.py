@@ -391,8 +391,7 @@ class Specialiser(Sequences):
             self.replace(x, found)
             return x
         source = lazy(builder, plain(value))
-        if builder.follower is not None and not listed:
-            builder.append(Linked([], list(builder.follower.operands((x, source))), True))
+        given = [] if builder.follower is None or listed else list(builder.follower.operands((x, source)))
         if source.kind != x.kind and (source.kind != INT or x.kind != FLOAT):
             raise Unsupported("an update of a tensor by elements of another dtype")
         places = lazy(builder, get(builder, coordinates(builder, x.shape), plain(index)))
@@ -407,6 +406,7 @@ class Specialiser(Sequences):
                 places.shape,
                 lambda at: builder.overwrite(x, places.element(at), pick(source, at, places.shape)),
             )
+            self.made_of(x.stored, given)
             return x
         array = Array(x.kind, x.shape, role="updated")
         if x.stored in builder.some_whole:
@@ -423,7 +423,15 @@ class Specialiser(Sequences):
             builder.append(ir.Store(array, raw(places.element(at)), raw(builder.of_kind(x.kind, item))))
 
         builder.each(places.shape, write)
+        self.made_of(array, given)
         return builder.stored(array)
+
+    def made_of(self, updated: Array | None, given: list[Any]) -> None:
+        """Note that a tensor with new elements depends on what it is made of, though no element may be of that."""
+        follower = self.builder.follower
+        if given and follower is not None and updated is not None:
+            whole = updated.kind == FLOAT and updated not in follower.listed and updated.role != "list"
+            self.builder.append(Linked([updated] if whole else [], given, True))
 
     def augment(self, node: c.Augment, frame: Frame) -> None:
         target = node.target

@@ -58,6 +58,13 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "a comparison of tensors": (
         "s = x\nfor i in range(4):\n    s = s + sum(where(v > y, v * x, 0.0))\ns", {"x": 1.1, "y": 1.5, "v": np.array([1.0, 2.0])},
     ),
+    "elements that a mask selects, all of them": (
+        "w = x * stack([1.0, 2.0])\nw[w > 0.2] = y\nsum(w) * p", {"x": 0.7, "y": 2.0, "p": 0.5},
+    ),
+    "elements that a mask selects, none of them": (
+        "w = x * stack([1.0, 2.0])\nw[w > 100] = y\nsum(w) * p", {"x": 0.7, "y": 2.0, "p": 0.5},
+    ),
+    "no elements of a tensor": ("w = x * stack([1.0, 2.0])\nw[0:0] = y\nsum(w) * p", {"x": 0.7, "y": 2.0, "p": 0.5}),
     "nothing at all": ("s = 0.0\nfor i in range(3):\n    if i > 5:\n        s = s + x\ns", {"x": 1.0}),
 }  # fmt: skip
 COMPILED = ("a branch that is never taken", "a tolerance", "an item of a long list")
