@@ -7,7 +7,7 @@ from math import prod
 from ..core.tensor import Tensor
 from .inputs import EVERY, MODE, SOME, Complex, arguments, shape_of, specification
 from .ir import Unsupported
-from .readings import Reading, leave_nan
+from .readings import Reading, leave_infinite
 from .runtime import Compiled, Kernels, run
 from .work import COMMAND_WORK, OF_FLOAT32, derivative_work
 
@@ -86,7 +86,7 @@ class Derivatives:
         results = run(compiled, given)
         compiled.reading = Reading(compiled.built, command, self.sources, self.spec, moved, mode)
         for x in compiled.reading.tangents(results):
-            leave_nan(x)
+            leave_infinite(x)
         with compiled.reading.looking(lambda: self.kernels.paths(self.spec, self.sources, self.given)):
             return compiled.reading(results, self.given)
 

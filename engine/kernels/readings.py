@@ -294,7 +294,13 @@ def is_zero(g: Any) -> bool:
     return not (g.size and g.item(0)) and not g.any()  # most often the first element tells
 
 
-def leave_nan(x: Any) -> None:
-    """Leave a tangent that is nan to the tape, where a reverse sweep decides."""
-    if not (x == x if x.__class__ is float else (x == x).all()):
-        raise Unsupported("a tangent that is nan: the tape says where it begins")
+def leave_infinite(x: Any) -> None:
+    """Leave a tangent that is nan or infinite to the tape, where a reverse sweep decides."""
+    if x.__class__ is float:
+        finite = isfinite(x)
+    else:
+        import numpy as np
+
+        finite = np.isfinite(x).all()
+    if not finite:
+        raise Unsupported("a tangent that is nan or infinite: the tape says where it begins")
