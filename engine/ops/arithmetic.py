@@ -179,7 +179,11 @@ def _power_array(np: Any, a: Any, b: Any) -> Any:
             )
             raise failure("E0401", why, "write a float for inf: 0.0**x" if a == 0 else "write cast(x, float64)")
         raise failure("E0401", "an integer tensor cannot be raised to a negative power", "write cast(x, float64)")
-    return np.power(a, b)
+    found = np.power(a, b)
+    if np.ndim(b) == 0 and b == 0.5 and found.dtype.kind == "f":
+        # NumPy takes the square root, which has other values at -0 and -inf than a power has.
+        return np.where(a == -np.inf, np.abs(a), found + found.dtype.type(0))[()]
+    return found
 
 
 def _power_da(y: Any, a: Any, b: Any) -> Any:

@@ -212,3 +212,14 @@ def test_incomplete_gamma_by_a_parameter_near_zero(a: float, x: float, order: in
 def test_the_second_derivative_of_the_error_function_far_out_is_zero(x: float) -> None:
     assert nested_derivative(ROWS["erf"], (x,), [0, 0]) == 0.0
     assert adiff.program("erf(x)").evaluate("hessian", {"x": x}, engine="tape").hessian == {"x": {"x": 0.0}}
+
+
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+def test_the_power_of_a_half_is_a_power(engine: str) -> None:
+    """IEEE 754: pow(-0, 0.5) is 0 and pow(-inf, 0.5) is inf, where the square root has -0 and nan; of tensors too."""
+    tensor = np.array([-0.0, -np.inf, 4.0, -1.0])
+    for text in ("v ** 0.5", "v ** x"):
+        at = {"v": tensor, "x": 0.5} if "x" in text else {"v": tensor}
+        found = adiff.program(text).value(at, engine=engine)
+        np.testing.assert_array_equal(found, [0.0, np.inf, 2.0, np.nan])
+        assert not np.signbit(found[0])
