@@ -89,9 +89,13 @@ def bind(value: Any, name: str) -> Any:
 
         array = np.asarray(value)
         dtype = of_numpy(array.dtype)
+        if not array.dtype.isnative:
+            array = array.astype(array.dtype.newbyteorder("="))
         if dtype is None:
             if array.dtype.kind in "iu":
                 dtype = STRONG["int64"]
+                if array.dtype.itemsize == 8 and array.size and array.max() >= 2**63:
+                    raise failure("E0303", f"the integer {array.max()} does not fit int64", "write it as a float: 1e20")
             elif array.dtype.kind == "f":
                 dtype = STRONG["float64" if array.dtype.itemsize > 4 else "float32"]
             else:

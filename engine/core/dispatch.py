@@ -471,7 +471,7 @@ def evaluate(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] 
 
 
 def integer_fit(v: Any, name: str) -> Any:
-    if v.__class__ is int and name.startswith("int") and not -(2**63) <= v < 2**63:
+    if v.__class__ is int and name.startswith("int") and (v if v >= 0 else ~v) >> int(name[3:]) - 1:
         raise failure("E0303", f"the integer {short_integer(v)} does not fit {name}", "write it as a float: 1e20")
     return v
 

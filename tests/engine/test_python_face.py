@@ -82,6 +82,30 @@ def test_bindings_that_mean_nothing(given: Any) -> None:
     assert caught.value.code in ("E0802", "E0301", "E0304")
 
 
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+@pytest.mark.parametrize("dtype", [">f8", ">f4", ">i4", ">i8", "float128", "uint64"])
+def test_other_number_formats_become_those_of_the_language(dtype: str, engine: str) -> None:
+    given = np.array([1, 2], dtype=dtype)
+    for text in ("x", "x[::-1]", "x * 2"):
+        found = program(text).value({"x": given}, engine=engine)
+        assert found.dtype.isnative
+        assert found.dtype.name in ("float64", "float32", "int32", "int64")
+        assert sorted(found.tolist()) == ([2, 4] if "*" in text else [1, 2])
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "message"),
+    [("x", {"x": np.array([2**63 + 5, 3], dtype=np.uint64)}, "the integer 9223372036854775813 does not fit int64"),
+     ("x * k", {"x": np.array([1, 2], dtype=np.int32), "k": 2**40}, "the integer 1099511627776 does not fit int32"),
+     ("x + 2147483648", {"x": np.array([1, 2], dtype=np.int32)}, "the integer 2147483648 does not fit int32")],
+)  # fmt: skip
+def test_integers_that_do_not_fit_are_refused(text: str, at: dict[str, Any], message: str) -> None:
+    for engine in ("tape", "kernel"):
+        with pytest.raises(AdiffError) as caught:
+            program(text).value(at, engine=engine)
+        assert (caught.value.code, caught.value.message) == ("E0303", message)
+
+
 def test_errors_carry_code_span_and_hint() -> None:
     with pytest.raises(AdiffError) as caught:
         program("y = sine(x) * 2", "point.adiff")
