@@ -342,6 +342,7 @@ class ByColumns:
         try:
             for j, name in enumerate(names):
                 if gradients[j] is None:
+                    blocks.update({(other, name): None for other in names[j:]})
                     continue
                 STATE.ambiguous = False
                 sources = self.sources(index)

@@ -82,7 +82,8 @@ class Gathered:
 
     def add(self, index: Any, values: Any) -> None:
         """Results of the rows `index`: an array with these rows along its first axis, or None where there is none."""
-        self.pieces.append((index, values))
+        if len(index) or not self.count:  # of no rows, it is not known whether they have one
+            self.pieces.append((index, values))
 
     def column(self) -> Any:
         """The whole column; rows without a result are nan. None if no row has one."""

@@ -5,6 +5,7 @@ Most loops run as the Python that they are, without Numba; a few are compiled.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import adiff
@@ -97,6 +98,25 @@ def test_flags_and_vectors() -> None:
 
 
 @pytest.mark.usefixtures("interpret")
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(
+    ("text", "x", "y"),
+    [
+        ("x if y > 0 else y", [1.0, 2.0, 3.0], [-math.inf, 2.0, -1.0]),
+        ("x if isnan(y) else y", [-1.0], [-math.inf]),  # the tape's row alone, on which x does not occur
+    ],
+)
+def test_rows_that_the_tape_evaluates_anew_beside_others(text: str, x: list[float], y: list[float]) -> None:
+    """Derivatives by an input that does not occur there are 0, in tables without a row where it does None; of second order too."""
+    found = {}
+    for engine in ("tape", "kernel"):
+        outcome = adiff.program(text).rows({"x": x, "y": y}, order=2, engine=engine)
+        blocks = [outcome.hessian[a][b] for a in "xy" for b in "xy"]
+        parts = [outcome.value, *outcome.gradients.values(), *blocks]
+        found[engine] = [None if part is None else np.asarray(part).tolist() for part in parts]
+    assert repr(found["kernel"]) == repr(found["tape"])
+
+
 def test_constants_that_are_sources() -> None:
     found = adiff.program("a * x**2 + b").rows({"x": [1.0, 2.0]}, ["a", "x"], at={"a": 3.0, "b": 1.0}, engine="kernel")
     assert found.engine == "kernel"
