@@ -167,7 +167,8 @@ class Evaluation:
             if any(leaf.__class__ is str or (leaf.__class__ is Tensor and leaf.dtype.kind == "s") for leaf in leaves):
                 raise failure("E0304", "the result holds strings, and strings have no derivative", site=self.end_site())
             shapes = {leaf.shape if leaf.__class__ is Tensor else () for leaf in leaves}
-            if result.__class__ is not dict and len(shapes) == 1 and len(leaves) == len(result):
+            flat = result.__class__ is not dict and not any(part.__class__ in (list, tuple, dict) for part in result)
+            if flat and len(shapes) == 1:
                 return as_operand(list(result))
             total: Any = 0.0
             for leaf in leaves:

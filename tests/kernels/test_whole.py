@@ -6,6 +6,7 @@ from typing import Any
 
 import adiff
 import pytest
+from agreement import agree
 
 ADDED = "k = 0\nfor i in range(n):\n    k = k + x\nk"
 CASES: list[tuple[str, dict[str, Any]]] = [
@@ -91,3 +92,12 @@ def test_kernels_answer_where_there_is_no_doubt(text: str, at: dict[str, Any]) -
 def test_parts_of_a_result_are_of_the_type_that_the_tape_gives(text: str, at: dict[str, Any]) -> None:
     tape, kernel = (adiff.program(text).evaluate("value", at, engine=engine) for engine in ("tape", "kernel"))
     assert repr(kernel.value) == repr(tape.value)
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("text", ["(x, {'a': y})", "[x, [y]]", "({'a': y}, x)", "[[x, y]]", "[x, (y, x * y)]"])
+def test_numbers_in_parts_of_parts_are_summed(text: str) -> None:
+    at = {"x": 2.0, "y": 3.0}
+    assert agree(text, at) == ""
+    expected = {"x": 4.0, "y": 3.0} if "x * y" in text else {"x": 1.0, "y": 1.0}
+    assert adiff.program(text).evaluate("grad", at, engine="tape").gradients == expected
