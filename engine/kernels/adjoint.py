@@ -62,7 +62,9 @@ def adjoint(
     cotangent meets it, with `forward` one that a rule finds.
     """
     watch = watch or Watch()
-    transform = Adjoint(active_set(kernel, result, sources), surely_reached(kernel, sources)[1], again, forward or every)
+    transform = Adjoint(
+        active_set(kernel, result, sources), surely_reached(kernel, sources)[1], again, forward or every
+    )
     transform.kept = dict(kept or {})
     transform.every = every
     body = transform.sweep(kernel.body, result, sources)

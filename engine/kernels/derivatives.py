@@ -90,7 +90,11 @@ def vjp(lowered: Lowered) -> Built:
     shape, builder = lowered.shape, lowered.builder
     given: Any = Array(FLOAT, shape, "p", "input") if shape else Var(FLOAT, "p")
     given.name = "cotangent"
-    if lowered.precision is not None and lowered.precision.mode == SOME and lowered.value not in lowered.precision.known:
+    if (
+        lowered.precision is not None
+        and lowered.precision.mode == SOME
+        and lowered.value not in lowered.precision.known
+    ):
         lowered.precision.leave_bare(given)
     lowered.kernel.parameters.append(given)
     result = lowered.summed(

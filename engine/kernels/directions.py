@@ -29,9 +29,7 @@ class Sources:
     """The sources that a result depends on, or may if they had elements, as one flat vector of `total` elements."""
 
     def __init__(self, lowered: Lowered, result: Any) -> None:
-        self.names = [
-            name for name, x in lowered.targets.items() if empty(x) or may_reach(lowered.kernel, x, result)
-        ]
+        self.names = [name for name, x in lowered.targets.items() if empty(x) or may_reach(lowered.kernel, x, result)]
         self.targets = [lowered.targets[name] for name in self.names]
         self.sizes = [x.size if x.__class__ is Array else 1 for x in self.targets]
         self.offsets = [sum(self.sizes[:k]) for k in range(len(self.sizes))]

@@ -13,7 +13,7 @@ from ..autodiff.sparsity import MOST_PAIRS
 from .inputs import MODE
 from .ir import Unsupported
 from .own_loops import quickly
-from .readings import leave_nan
+from .readings import leave_infinite
 from .runtime import called
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def product(derivatives: Derivatives, compiled: Compiled, vector: Floats, sizes:
     count = len(sizes)
     found = results[1 + count : 1 + 2 * count]
     for x in found:
-        leave_nan(x)
+        leave_infinite(x)
     return joined(found, sizes)
 
 

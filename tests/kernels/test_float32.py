@@ -194,7 +194,9 @@ def test_derivatives_of_bare_numbers_keep_their_digits(text: str, command: str) 
     """A value of bare numbers alone is float64 beside a float32, and so are its derivatives."""
     options: dict[str, Any] = {"jvp": {"tangent": {"x": 0.1}}, "hvp": {"vector": {"x": 0.1}}}.get(command, {})
     at = {"x": 0.1, "v": VECTOR}
-    tape, kernel = (outcome(adiff.program(text), at, engine, command, ["x"], **options) for engine in ("tape", "kernel"))
+    tape, kernel = (
+        outcome(adiff.program(text), at, engine, command, ["x"], **options) for engine in ("tape", "kernel")
+    )
     assert kernel.engine == "kernel"
     assert kinds(kernel) == kinds(tape)
     for part in ("value", "gradients", "tangent", "cotangents", "product"):

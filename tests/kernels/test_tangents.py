@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import random
 from functools import cache
@@ -72,6 +73,14 @@ def test_kinks_by_every_policy(policy: str) -> None:
         title, text = case.strip().split("\n", 1)
         if "kinks" in title or "jumps" in title:
             both(text, POINTS[1], "hessian", kinks=policy)
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("text", ["sum(v * v) * x", "max(v) * x", "(v @ v) * x", "abs(x) * sum(v)"])
+def test_infinite_tangents_are_those_of_the_reverse_sweep(text: str) -> None:
+    """A tangent that is infinite may be the sum of infinities of both signs."""
+    for v in (np.array([0.3, -1.1]), np.array([1e200, -1.0]), np.array([math.inf, -math.inf])):
+        agree(text, {"x": math.inf, "v": v}, ["x", "v"], "jvp", tangent={"x": 0.5, "v": np.array([0.5, 0.5])})
 
 
 @cache
