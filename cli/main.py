@@ -127,7 +127,7 @@ def deadline(request: Request, environment: Environment, output: Output, style: 
         from contextlib import nullcontext
 
         return nullcontext()
-    from ..engine.core.limits import out_of_time
+    from ..engine.core.alarm import out_of_time
     from .deadline import Deadline
 
     seconds = float(request.options["timeout"])  # type: ignore[arg-type]

@@ -286,10 +286,9 @@ class Program:
                 "E0811", "an evaluation cannot start inside another", None, "call it after `write` has returned"
             )
         begin(options)
+        enforced = limits.enforced(options.get("max_steps"), options.get("max_memory"), options.get("timeout"))
         try:
-            with deep_recursion(), limits.enforced(
-                options.get("max_steps"), options.get("max_memory"), options.get("timeout")
-            ):  # fmt: skip
+            with deep_recursion(), enforced:
                 try:
                     return Evaluation(self, at or {}, wrt, {**options, "command": command}).run(command)
                 except limits.GivesWay:
@@ -310,6 +309,7 @@ class Program:
             STATE.site = outermost_loop(self.core.body, STATE.site) or STATE.site
             raise out_of_memory(limit=options.get("max_memory")) from None
         finally:
+            enforced.lift()
             STATE.running = False
             STATE.write = None
             STATE.trace = STATE.trace_adjoint = None
@@ -379,15 +379,17 @@ def constant(text: str, name: str = "<constant>", **limits_in_force: Any) -> Bin
             first_use(core, core.inputs[0]), "write a number, a list or an expression of constants: x=pi/4",
         )  # fmt: skip
     STATE.reset()
+    enforced = limits.enforced(
+        limits_in_force.get("max_steps"), limits_in_force.get("max_memory"), limits_in_force.get("timeout")
+    )
     try:
-        with LOCK, deep_recursion(), limits.enforced(
-            limits_in_force.get("max_steps"), limits_in_force.get("max_memory"), limits_in_force.get("timeout")
-        ):  # fmt: skip
+        with LOCK, deep_recursion(), enforced:
             evaluation = Evaluation(core, {}, None, {})
             value = evaluation.result_of({})
     except MemoryError:
         raise out_of_memory(limit=limits_in_force.get("max_memory")) from None
     finally:
+        enforced.lift()
         RECORDERS.clear()
     if value.__class__ in (list, tuple):
         value = bind(value, name)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ...parser.errors import AdiffError
+    from .alarm import Alarm
     from .operation import Operation
 
 MAX_CALL_DEPTH = 5_000
@@ -147,10 +148,6 @@ def out_of_memory(
     return failure("E0602", f"{what} ran out of memory{within}{asked}", advice)
 
 
-def out_of_time(seconds: float) -> AdiffError:
-    return failure("E0603", f"the time limit of {seconds:g} s is over", "raise the limit: --timeout SECONDS")
-
-
 def nest(depth: int) -> int:
     """The next level of nesting, if there may be one."""
     if depth >= MAX_NESTING:
@@ -201,8 +198,7 @@ class enforced:
         self.max_memory = max_memory
         self.timeout = timeout
         self.saved_memory: Any = None
-        self.saved_handler: Any = None
-        self.alarmed = False
+        self.alarm: Alarm | None = None
 
     def __enter__(self) -> None:
         LIMITS.steps = 0
@@ -214,7 +210,10 @@ class enforced:
             if self.saved_memory is not None:
                 IN_FORCE.append(self)
         if self.timeout is not None:
-            self.set_alarm(self.timeout)
+            from .alarm import Alarm
+
+            self.alarm = Alarm(self.timeout)
+            self.alarm.start()
 
     def limit_memory(self, size: int) -> None:
         """Limit the data segment to what is used now and `size` more, where the system can."""
@@ -245,29 +244,17 @@ class enforced:
 
         resource.setrlimit(resource.RLIMIT_DATA, self.saved_memory)
 
-    def set_alarm(self, seconds: float) -> None:
-        import signal
-        import threading
-
-        if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
-            return
-
-        def expired(number: int, frame: Any) -> None:
-            raise out_of_time(seconds)
-
-        self.saved_handler = signal.signal(signal.SIGALRM, expired)
-        # Again every second: a handler of errors on the way must not swallow the only one.
-        signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-6), 1.0)
-        self.alarmed = True
-
     def __exit__(self, *exception: object) -> None:
-        if self.alarmed:
-            import signal
+        self.lift()
 
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, self.saved_handler)
+    def lift(self) -> None:
+        """End the limits. Who enters them calls this in a `finally` too: the alarm may strike on the way in or out."""
+        if self.alarm is not None:
+            self.alarm.cancel()
         if self.saved_memory is not None:
-            IN_FORCE.remove(self)
+            if self in IN_FORCE:
+                IN_FORCE.remove(self)
             self.lift_memory()
+            self.saved_memory = None
         LIMITS.max_steps = LIMITS.patience = None
         LIMITS.max_memory = None

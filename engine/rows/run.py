@@ -41,14 +41,16 @@ def rows(
     for notice in STATE.notices:
         results.notices.add(notice.code, notice.message, None, request.count)
     start = time.perf_counter()
+    enforced = limits.enforced(options.get("max_steps"), options.get("max_memory"), options.get("timeout"))
     try:
-        with limits.enforced(options.get("max_steps"), options.get("max_memory"), options.get("timeout")):
+        with enforced:
             Run(program, request, results, outcome).run()
             outcome.timings["rows"] = time.perf_counter() - start
             return results.into(outcome)
     except MemoryError:
         raise limits.out_of_memory(limit=options.get("max_memory")) from None
     finally:
+        enforced.lift()
         STATE.running = False
         STATE.tally = None
         RECORDERS.clear()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from ..core.alarm import told
 from ..core.cores import cores
 from ..kernels.ir import Left
 
@@ -46,8 +47,8 @@ class Workers:
         # In threads of their own even where there is one: signals are answered by the main thread alone.
         with ThreadPoolExecutor(workers) as pool:
             try:
-                for work in [pool.submit(self.work, number) for number in range(workers)]:
-                    work.result()
+                done = [pool.submit(self.work, number) for number in range(workers)]
+                told(lambda: [work.result() for work in done], self.stop)
             except BaseException:
                 self.stop()
                 raise

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import pickle
+import signal
+import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from adiff import AdiffError, program
+from adiff import AdiffError, constant, program
+from adiff.engine.core.alarm import RINGING, OutOfTime
 
 
 def refused(text: str, at: dict[str, Any] | None = None, command: str = "value", **options: Any) -> AdiffError:
@@ -38,6 +44,86 @@ def test_time(text: str) -> None:
     error = refused(text, timeout=0.3, engine="tape")
     assert error.code == "E0603"
     assert "0.3 s" in error.message
+
+
+def in_a_thread(work: Callable[[], Any]) -> Any:
+    """What `work` raises or returns in a thread that is not the main one."""
+    found: list[Any] = []
+
+    def run() -> None:
+        try:
+            found.append(work())
+        except BaseException as fault:
+            found.append(fault)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(20)
+    assert not thread.is_alive(), "it goes on"
+    return found[0]
+
+
+UNENDING = "s = x\nwhile s > 0:\n    s = s + 1\ns"
+
+
+@pytest.mark.parametrize(
+    "evaluate",
+    [
+        lambda: program(UNENDING).value({"x": 1.0}, timeout=0.2, engine="tape"),
+        lambda: program(UNENDING).rows({"x": [1.0, 2.0]}, timeout=0.2, engine="tape"),
+        lambda: constant(UNENDING.replace("s = x", "s = 1.0"), timeout=0.2),
+    ],
+    ids=["value", "rows", "constant"],
+)
+def test_time_in_another_thread(evaluate: Callable[[], Any]) -> None:
+    start = time.perf_counter()
+    error = in_a_thread(evaluate)
+    assert isinstance(error, AdiffError), error
+    assert error.code == "E0603"
+    assert error.span is not None
+    assert "0.2 s" in error.message
+    assert time.perf_counter() - start < 10
+    assert pickle.loads(pickle.dumps(error)).message == error.message
+
+
+def test_memory_in_another_thread() -> None:
+    text = "xs = []\nwhile True:\n    xs = xs + [1.0] * 1000000"
+    assert in_a_thread(lambda: program(text).value(max_memory=2**28, timeout=20.0)).code in ("E0602", "E0603")
+    assert in_a_thread(lambda: program("ones((20000, 20000))").value(max_memory=2**28)).code == "E0602"
+
+
+@pytest.mark.parametrize("seconds", [1e-9, 1e-6, 1e-5, 1e-4, 3e-4, 1e-3, 3e-3])
+def test_a_limit_that_ends_with_the_evaluation_strikes_nowhere_else(seconds: float) -> None:
+    """Whether it is over on the way in, on the way out or between."""
+    compiled = program("s = x\nfor i in range(300):\n    s = sin(s)\ns")
+    for _ in range(20):
+        with contextlib.suppress(OutOfTime):
+            compiled.value({"x": 1.0}, timeout=seconds, engine="tape")
+        assert RINGING == []
+    end = time.perf_counter() + 0.01
+    while time.perf_counter() < end:
+        pass
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="alarms of POSIX")
+@pytest.mark.parametrize("text", ["while True: pass", "x + 1"])
+def test_the_callers_alarm_goes_on(text: str) -> None:
+    heard: list[float] = []
+    start = time.perf_counter()
+    before = signal.signal(signal.SIGALRM, lambda number, frame: heard.append(time.perf_counter() - start))
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.5)
+        with contextlib.suppress(AdiffError):
+            program(text).value({"x": 1.0}, timeout=0.1, engine="tape")
+        assert not heard
+        assert 0 < signal.getitimer(signal.ITIMER_REAL)[0] <= 0.5
+        while not heard and time.perf_counter() - start < 10:
+            time.sleep(0.01)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert len(heard) == 1
+    assert heard[0] >= 0.5
 
 
 HUGE = [

@@ -178,6 +178,29 @@ def test_a_time_limit_stops_a_kernel() -> None:
     assert error.span.start > BRANCHING.index(":")
 
 
+@pytest.mark.parametrize("by_rows", [False, True])
+def test_a_time_limit_stops_a_kernel_in_another_thread(by_rows: bool) -> None:
+    program = adiff.program("s = x\nwhile s > 0:\n    s = s + 1.0\n    if s > 1e6:\n        s = 1.0\ns")
+    caught: list[AdiffError] = []
+    evaluate = program.rows if by_rows else program.value
+
+    def run() -> None:
+        with pytest.raises(AdiffError) as raised:
+            evaluate({"x": [1.0, 2.0] if by_rows else 1.0}, engine="kernel", timeout=0.2)
+        caught.append(raised.value)
+
+    assert program.evaluate("value", {"x": -1.0}, engine="kernel").engine == "kernel"
+    assert program.rows({"x": [-1.0]}, engine="kernel").engine == "kernel"
+    thread = threading.Thread(target=run, daemon=True)
+    start = time.perf_counter()
+    thread.start()
+    thread.join(20)
+    assert not thread.is_alive(), "the kernel goes on"
+    assert time.perf_counter() - start < 5
+    assert caught[0].code == "E0603"
+    assert by_rows or caught[0].span is not None
+
+
 def test_a_time_limit_does_not_wait_for_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     text = BRANCHING.replace("0.1", "0.125")
     original = native.compiled

@@ -1,0 +1,112 @@
+"""The end of an evaluation's time, told to the thread that evaluates, whichever it is.
+
+No signal takes part: signals are heard by the main thread alone, and a process has one alarm, which is the caller's.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from _thread import TIMEOUT_MAX, RLock, allocate_lock, get_ident, start_new_thread
+
+from ...parser.errors import AdiffError
+from .errors import failure
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+# Seconds from one telling to the next: a handler of errors on the way must not swallow the only one.
+AGAIN = 1.0
+
+# Python's door to another thread's exceptions. It takes a class, of which that thread makes the exception between two of
+# its steps; nothing at all takes back what has not been made yet.
+RAISE_IN = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_ulong, ctypes.py_object)(
+    ("PyThreadState_SetAsyncExc", ctypes.pythonapi)
+)
+TAKE_BACK = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_ulong, ctypes.c_void_p)(
+    ("PyThreadState_SetAsyncExc", ctypes.pythonapi)
+)
+
+RINGING: list[Alarm] = []  # the alarms in force, the innermost last
+
+
+def out_of_time(seconds: float) -> AdiffError:
+    return failure("E0603", f"the time limit of {seconds:g} s is over", "raise the limit: --timeout SECONDS")
+
+
+class OutOfTime(AdiffError):
+    """`out_of_time` of the alarm that is in force, at the operation being evaluated."""
+
+    def __init__(self) -> None:
+        said = out_of_time(RINGING[-1].seconds)
+        super().__init__(said.code, said.message, said.span, said.hint)
+
+    def __reduce__(self) -> tuple[type[AdiffError], tuple[object, ...]]:
+        return AdiffError, super().__reduce__()[1]
+
+
+class Alarm:
+    """Raises OutOfTime in the thread that makes it, `seconds` after its start and again until it is cancelled.
+
+    `stop` is called as well, while there is one: it ends work in which Python takes no steps.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.stop: Callable[[], object] | None = None
+        self.cancelled = False
+        self.thread = get_ident()
+        # Its own thread may be struck while it holds this one, and takes it again.
+        self.telling = RLock()
+        self.asleep = allocate_lock()
+        self.asleep.acquire()
+
+    def start(self) -> None:
+        RINGING.append(self)
+        start_new_thread(self.watch, ())
+
+    def watch(self) -> None:
+        """Wait for the end in a thread beside, and tell."""
+        pause = min(max(self.seconds, 0.0), TIMEOUT_MAX)
+        while not self.asleep.acquire(timeout=pause):
+            with self.telling:
+                if self.cancelled:
+                    return
+                RAISE_IN(self.thread, OutOfTime)
+                if self.stop is not None:
+                    self.stop()
+            pause = AGAIN
+
+    def cancel(self) -> None:
+        """From its return on nothing is raised any more."""
+        while self in RINGING:
+            try:
+                with self.telling:
+                    self.cancelled = True
+                if self.asleep.locked():
+                    self.asleep.release()
+                TAKE_BACK(self.thread, None)
+                RINGING.remove(self)
+            except OutOfTime:  # while it was being cancelled
+                continue
+
+
+def alarm_of_this_thread() -> Alarm | None:
+    """The alarm that strikes here, if there is one."""
+    return RINGING[-1] if RINGING and RINGING[-1].thread == get_ident() else None
+
+
+def told(work: Callable[[], Any], stop: Callable[[], object]) -> Any:
+    """What `work` returns or raises; an alarm of this thread calls `stop`."""
+    alarm = alarm_of_this_thread()
+    if alarm is None:
+        return work()
+    alarm.stop = stop
+    try:
+        return work()
+    finally:
+        alarm.stop = None
+
+
+__all__ = ["Alarm", "OutOfTime", "alarm_of_this_thread", "out_of_time", "told"]
