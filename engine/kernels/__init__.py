@@ -30,7 +30,8 @@ differentiated                               blocks of a kernel with their deriv
 variables, printing                          what programs assign in place, and what they print
 dependence, sparse                           what each element of a gradient depends on; Hessians by their pattern
 derivatives, directions, series, answers     the kernels of hessian, jacobian, jvp, vjp and hvp, and what they give
-once, passing_over                           what no direction changes, before their loop; rows of tangents that are zero
+once, beforehand, passing_over               what no direction changes, before their loop: arrays, and values that are dear;
+                                             rows of tangents that are zero
 gather, windows, summing_apart               loops of the reverse sweep forwards, their sums in variables, or each by itself
 statements                                   what statements read and set, and the blocks inside them
 simplify, tidy                               dead code; accumulators, copies and branches as one would write them

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from . import ir
 from .activity import empty, may_reach
+from .beforehand import beforehand
 from .build import Builder, Sym, raw
 from .construct import Lowered
 from .ir import BOOL, FLOAT, INT, Array, Stack, Stmt, Unsupported, Var
@@ -86,7 +87,10 @@ class Directions:
         invariant, inside = split(inner.body, set(flat), set(self.flags))
         moving = defined(inside) | {x for x in flat if x.__class__ is Array}
         finite, inside = passing_over(inside, moving)
-        before = made + invariant + finite
+        stored: list[Stmt] = []
+        if trips > 1:
+            stored, inside = beforehand(inside, set(flat), things)
+        before = made + invariant + finite + stored
         builder = Builder()
         index = Var(INT, "i")
         builder.ranges[index] = (0, trips - 1)

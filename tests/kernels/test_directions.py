@@ -8,7 +8,7 @@ from typing import Any
 import adiff
 import numpy as np
 import pytest
-from adiff.engine.kernels import once, passing_over
+from adiff.engine.kernels import beforehand, once, passing_over
 from agreement import agree, outcome
 
 DRAW = np.random.default_rng(5)
@@ -54,6 +54,27 @@ def test_the_value_is_computed_once() -> None:
 
 @pytest.mark.usefixtures("interpret")
 @pytest.mark.parametrize(
+    ("text", "inside_too"),
+    [
+        ("h = tanh(A @ v)\nsum(h**2)", 0),
+        ("s = 0.0\nfor i in range(5):\n    s += cos(v[i]) * exp(v[i + 1] * v[i])\ns", 0),
+        ("s = 0.0\nfor i in range(3):\n    for j in range(2):\n        s += sin(v[2*i + j]) * v[i]\ns", 0),
+        # Not where a branch decides whether it is computed at all.
+        ("s = 0.0\nfor i in range(6):\n    if v[i] > 0: s += exp(v[i]) * v[i]\ns", 1),
+    ],
+)
+def test_dear_partials_are_computed_once(text: str, inside_too: int) -> None:
+    at = {"A": A, "v": V}
+    at = {name: at[name] for name in at if name in text}
+    before, inside = of_directions(text, at, "hessian")
+    dear = re.compile(r"math\.(tanh|cos|sin|exp)|_sech")
+    assert dear.search(before)
+    assert (len(dear.findall(inside)) > 0) is bool(inside_too)
+    assert agree(text, at, ["v"], "hessian") == ""
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(
     "text",
     [
         # Read while it changes.
@@ -85,7 +106,8 @@ def test_an_index_out_of_range_is_an_error_once() -> None:
 
 @pytest.mark.usefixtures("interpret")
 def test_more_than_there_is_room_for_is_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(once, "MOST", 5)
+    for module in (once, beforehand):
+        monkeypatch.setattr(module, "MOST", 5)
     text = "a = exp(A @ v)\na * a"
     _, inside = of_directions(text, {"A": A, "v": V}, mode="forward")
     assert "math.exp" in inside
