@@ -26,6 +26,7 @@ bodies, renaming, products                   what it asks of blocks, blocks agai
 checkpoint                                   long loops in bounded memory
 tangent                                      forward mode, of adjoints too
 nested; tapes, asked; customs                derivatives inside programs: of functions; of blocks; rules of the program's
+second                                       what cotangents of a gradient give, by adjoints of tangents
 differentiated                               blocks of a kernel with their derivatives, put where they stand
 variables, printing                          what programs assign in place, and what they print
 dependence, sparse                           what each element of a gradient depends on; Hessians by their pattern

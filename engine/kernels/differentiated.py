@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..core.state import STATE
 from . import ir
 from .activity import active_set
 from .adjoint import Adjoint
@@ -9,6 +10,7 @@ from .build import NUMBERS, Builder, Lazy, Sym, raw
 from .ir import BOOL, FLOAT, INT, Array, Unsupported, Var
 from .products import fresh
 from .regions import dissolved
+from .renaming import renamed
 from .specialise import Specialiser
 from .surely import surely_reached
 from .tangent import Tangent
@@ -24,7 +26,12 @@ LEAST = 2
 
 def few(machine: Specialiser) -> int:
     """How many inputs are followed in forward mode rather than swept for."""
-    return FEW if machine.builder.outer or machine.derived or machine.tapes else LEAST
+    return FEW if surrounded(machine) else LEAST
+
+
+def surrounded(machine: Specialiser) -> bool:
+    """Whether what is differentiated here may be differentiated in its turn."""
+    return bool(machine.builder.outer or machine.derived or machine.tapes)
 
 
 def symbol(builder: Builder, x: Any) -> Any:
@@ -157,6 +164,26 @@ class Differentiated:
             blocks.append(builder.stored(block))
             first += size
         return blocks
+
+    def swept_apart(self, y: Sym) -> list[Any]:
+        """The gradient by a reverse sweep, in a region that knows the derivative of the gradient.
+
+        The block itself is put before it: what it computes besides has the derivatives of its statements.
+        """
+        from .second import GradientRule
+
+        builder, block = self.builder, self.block
+        self.splice(block)
+        rule = GradientRule(block, y.var, self.leaves.sources)
+        names: dict[Any, Any] = {}
+        self.block = renamed(block, names)
+        body, found = builder.nested(lambda: self.swept(Sym(builder, names.get(y.var, y.var))))
+        results = [x.stored if x.__class__ is Lazy else x.var for x in found]
+        for s in [s for s in body if s.__class__ is ir.Alloc and s.array in results]:
+            body.remove(s)
+            builder.append(s)
+        builder.append(ir.Region("gradient", results, rule.operands, {"rule": rule}, body, STATE.site))
+        return found
 
     def swept(self, y: Sym) -> list[Any]:
         """The gradient by a reverse sweep."""

@@ -3,14 +3,14 @@
 The function runs on symbols into a block of its own, with variables of its own for what it is differentiated by; the
 block is differentiated by source transformation and put where the call stands. Few inputs are followed in forward
 mode, all in one pass: its code assigns once, so that whatever is around can be differentiated in its turn. More are
-swept for in reverse, which an outer tangent goes through and an outer adjoint does not.
+swept for in reverse, which an outer tangent goes through; for an outer adjoint there is a rule (second.py).
 """
 
 from __future__ import annotations
 
 from ..core.operation import Operation
 from .build import NUMBERS, Lazy, Sym, raw
-from .differentiated import FEW, Differentiated, Leaves, few, seed_array, seed_number, source_of, symbol
+from .differentiated import FEW, Differentiated, Leaves, few, seed_array, seed_number, source_of, surrounded, symbol
 from .ir import FLOAT, Array, Unsupported, Var
 from .regions import ruled
 from .specialise import Specialiser
@@ -95,7 +95,8 @@ class Call(Differentiated):
         if self.leaves.total <= few(self.machine) and not ruled(self.block):
             tangent = self.pushed(y.var, self.basis(), self.leaves.total)
             return self.slopes(y, tangent.of(y.var))
-        return self.swept(y)
+        # What is differentiated around this must find its way through the sweep.
+        return self.swept_apart(y) if surrounded(self.machine) and not ruled(self.block) else self.swept(y)
 
 
 # --- the operators ----------------------------------------------------------------------------------------------------

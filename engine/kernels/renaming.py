@@ -72,13 +72,27 @@ def renamed(
             condition = new(s.condition)
             body = renamed(s.body, names, origin, kept)
             carried = [(p, i, new(f)) for p, i, (_, _, f) in zip(phis, initials, s.carried)]
-            stacks = {names[phi]: Stack(phi.kind) for phi in s.stacks}
+            stacks = {}
+            for phi, stack in s.stacks.items():
+                stacks[names.get(phi, phi)] = names[stack] = Stack(stack.kind, width=stack.width)
             copied.append(
                 s.replace(
                     index=index, start=start, stop=stop, step=step, test=test, condition=condition, carried=carried,
                     body=body, stop_when=new(s.stop_when), stacks=stacks, trips=define(s.trips),
                 )
             )  # fmt: skip
+        elif s.__class__ is ir.ReverseLoop:
+            trips, start, step = new(s.trips), new(s.start), new(s.step)
+            restore = [(define(phi) if phi.__class__ is Var else new(phi), names[stack]) for phi, stack in s.restore]
+            position, index = define(s.position), None if s.index is None else define(s.index)
+            body = renamed(s.body, names, origin, kept)
+            copied.append(ir.ReverseLoop(trips, position, index, start, step, restore, body))
+        elif s.__class__ is ir.Accumulate:
+            copied.append(ir.Accumulate(new(s.var), new(s.value)))
+        elif s.__class__ is ir.TakeBack:
+            copied.append(ir.TakeBack(new(s.array)))
+        elif s.__class__ is ir.Rewind:
+            copied.append(ir.Rewind(new(s.array), new(s.value)))
         elif s.__class__ is ir.If:
             condition = new(s.condition)
             then, orelse = renamed(s.then, names, origin, kept), renamed(s.orelse, names, origin, kept)

@@ -281,7 +281,7 @@ class Tangent:
 
     def region(self, s: ir.Region) -> None:
         """The statements of a row; the singular points of one with a rule are those that the rule knows of."""
-        if self.watch is None or ROWS[s.row].derivative != "rule":
+        if self.watch is None or s.row not in ROWS or ROWS[s.row].derivative != "rule":
             self.block(dissolved(s.body))
             return
         watch, self.watch = self.watch, None

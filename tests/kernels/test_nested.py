@@ -90,13 +90,44 @@ def test_program(name: str) -> None:
         assert agree(text, at, None, command, TOLERANCE) == "", command
 
 
+# Gradients by more inputs than are followed forward, and something around that is differentiated.
+SWEPT = {
+    "norm": "g = grad(lambda u: sum(u**3*cos(u)))(w)\nsum(g*g)",
+    "joined": "g = grad(lambda u: sum(u**3)*sum(sin(u)))(concat([v, v*x, v*v], axis=0))\nsum(concat([g, v], axis=0)**2)",
+    "captured": "a = sum(w)\ng = grad(lambda u: sum(a*u**3*w*x))(w*2)\nsum(g*sin(w))",
+    "loop": (
+        "def f(u):\n    s = x\n    for i in range(10):\n        s += (u[i+1] - u[i]**2)**2*s*0.1\n    return s\nsum(grad(f)(w)**2)"
+    ),
+    "descent": "f = lambda u: sum(u**4)*x + u[0]*u[1]\ny2 = w\nfor k in range(3):\n    y2 = y2 - 0.1*grad(f)(y2)\nsum(y2**2)",
+    "value too": "y2, g = value_and_grad(lambda u: sum(exp(u)*u*x))(w)\ny2*sum(g**2)",
+    "branch": "def f(u):\n    if u[0] > 0:\n        return sum(u**3)\n    return sum(u**2*x)\nsum(grad(f)(w)**3)",
+    "in a branch": "g = w\nif x > 0:\n    g = grad(lambda u: sum(u**3)*x)(w)\nsum(g*w)",
+    "matrix": "A = reshape(concat([w, w*2], axis=0), (2, 12))\nsum(grad(lambda u: sum(tanh(A @ u)**2))(w)**2)*x",
+    "two arguments": "a, b = grad(lambda u, t: sum(u**2*t**3*x), argnums=(0, 1))(w, w*w)\nsum(a*b)",
+    "number and array": "a, b = grad(lambda u, t: sum(u*t**3), argnums=(0, 1))(x, w)\na*sum(b)",
+    "linear": "sum(grad(lambda u: sum(3*u)*x)(w)*w)",
+    "vjp": "y2, pull = vjp(lambda u: sum(u**2)*x, w)\nsum(pull(3.0)[0]**2)",
+    "while": "def f(u):\n    s = sum(u**2)\n    while s > 1:\n        s = s*0.5*cos(u[3]*x)\n    return s\nsum(grad(f)(w)**2)",
+    "element writes": "def f(u):\n    t = u\n    for i in range(5):\n        t[i] = t[i+1]*2.0 + t[i]**2\n    return sum(t*t)*x\nsum(grad(f)(w)**2)",
+}  # fmt: skip
+WIDE: dict[str, Any] = {"x": 0.7, "v": POINT["v"], "w": np.linspace(-1.0, 1.2, 12)}
+
+
 @pytest.mark.usefixtures("interpret")
-def test_many_inputs_are_swept_for() -> None:
-    """More inputs than are followed forward: a sweep back, which an outer tangent goes through."""
-    text = "f = lambda u: sum(u**3)\nsum(grad(f)(concat([v, v, v])) * x)"
-    at = {"x": POINT["x"], "v": POINT["v"]}
-    assert agree(text, at, None, "value") == ""
-    assert agree(text, at, None, "grad") != ""  # the sweep back of a sweep back is the tape's
+@pytest.mark.parametrize("name", SWEPT)
+def test_gradients_of_many_inputs_have_derivatives(name: str) -> None:
+    """What is swept for inside the program, with its own derivative: that of the derivative along the cotangents."""
+    text = SWEPT[name]
+    at = {x: WIDE[x] for x in adiff.program(text).inputs}
+    for command in ("value", "grad", "hessian"):
+        assert agree(text, at, None, command, TOLERANCE) == "", command
+
+
+@pytest.mark.usefixtures("interpret")
+def test_the_sweep_back_through_the_gradient_of_a_gradient_is_the_tapes() -> None:
+    text = "f = lambda u: sum(u**4)\nsum(grad(lambda u: sum(grad(f)(u)**2))(w)**2)"
+    assert agree(text, {"w": WIDE["w"]}, None, "value") == ""
+    assert "reverse sweep" in agree(text, {"w": WIDE["w"]}, None, "grad")
 
 
 @pytest.mark.usefixtures("interpret")
