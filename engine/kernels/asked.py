@@ -8,7 +8,7 @@ from . import ir
 from .activity import dependencies
 from .bodies import changed_in_place
 from .build import Lazy, Sym, raw
-from .differentiated import Differentiated, Leaves, few
+from .differentiated import Differentiated, Leaves, few, stands_alone, surrounded
 from .ir import FLOAT, Array, Unsupported, Var
 from .regions import ruled
 from .renaming import renamed
@@ -199,17 +199,17 @@ class Asked(Differentiated):
         start = self.forward_part()
         most = MANY if has_reverse(body) else few(self.machine)
         if start is None and self.leaves.total <= most and not ruled(body):
-            # Sources that come one after the other are followed one by one.
-            found: list[Any] = []
-            self.copied = True
-            for x in self.leaves.sources:
-                self.leaves = Leaves([x])
-                found += self.gradients(extra, y)
-            return found
+            return self.one_by_one(extra, y)
         if start is not None and self.leaves.total <= most and not ruled(body):
             y = Sym(self.builder, self.take(start, extra, y.var))
             tangent = self.pushed(y.var, self.basis(), self.leaves.total)
             return self.slopes(y, tangent.of(y.var))
+        if surrounded(self.machine) and stands_alone(body if start is None else body[start:]):
+            # What is differentiated around this must find its way through the sweep.
+            if start is not None:
+                return self.swept_apart(Sym(self.builder, self.take(start, extra, y.var)))
+            if self.leaves.total > max(self.leaves.sizes):
+                return self.one_by_one(extra, y)
         # A sweep takes back what loops have changed in place.
         self.copied |= overwrites(body)
         sources = self.leaves.sources
@@ -219,6 +219,15 @@ class Asked(Differentiated):
                 raise Unsupported("derivatives of a GradientTape by values that depend on each other")
         y = Sym(self.builder, self.take(start if self.copied and start is not None else 0, extra, y.var))
         return self.swept(y)
+
+    def one_by_one(self, extra: list[ir.Stmt], y: Any) -> list[Any]:
+        """The gradient by each operand apart: they come one after the other."""
+        found: list[Any] = []
+        self.copied = True
+        for x in self.leaves.sources:
+            self.leaves = Leaves([x])
+            found += self.gradients(extra, y)
+        return found
 
     def jacobian(self, y: Lazy) -> list[Any]:
         """d y / d operand, for each operand."""

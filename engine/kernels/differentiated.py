@@ -7,11 +7,13 @@ from . import ir
 from .activity import active_set
 from .adjoint import Adjoint
 from .build import NUMBERS, Builder, Lazy, Sym, raw
+from .customs import defined
 from .ir import BOOL, FLOAT, INT, Array, Unsupported, Var
 from .products import fresh
-from .regions import dissolved
+from .regions import dissolved, ruled
 from .renaming import renamed
 from .specialise import Specialiser
+from .statements import everything
 from .surely import surely_reached
 from .tangent import Tangent
 
@@ -32,6 +34,12 @@ def few(machine: Specialiser) -> int:
 def surrounded(machine: Specialiser) -> bool:
     """Whether what is differentiated here may be differentiated in its turn."""
     return bool(machine.builder.outer or machine.derived or machine.tapes)
+
+
+def stands_alone(block: list[ir.Stmt]) -> bool:
+    """Whether a block may be run again beside itself, and has the derivatives of its statements."""
+    changed = {s.array for s in everything(block) if isinstance(s, ir.Store | ir.AddTo | ir.Keep)}
+    return not ruled(block) and changed <= defined(block)
 
 
 def symbol(builder: Builder, x: Any) -> Any:

@@ -10,7 +10,18 @@ from __future__ import annotations
 
 from ..core.operation import Operation
 from .build import NUMBERS, Lazy, Sym, raw
-from .differentiated import FEW, Differentiated, Leaves, few, seed_array, seed_number, source_of, surrounded, symbol
+from .differentiated import (
+    FEW,
+    Differentiated,
+    Leaves,
+    few,
+    seed_array,
+    seed_number,
+    source_of,
+    stands_alone,
+    surrounded,
+    symbol,
+)
 from .ir import FLOAT, Array, Unsupported, Var
 from .regions import ruled
 from .specialise import Specialiser
@@ -96,7 +107,7 @@ class Call(Differentiated):
             tangent = self.pushed(y.var, self.basis(), self.leaves.total)
             return self.slopes(y, tangent.of(y.var))
         # What is differentiated around this must find its way through the sweep.
-        return self.swept_apart(y) if surrounded(self.machine) and not ruled(self.block) else self.swept(y)
+        return self.swept_apart(y) if surrounded(self.machine) and stands_alone(self.block) else self.swept(y)
 
 
 # --- the operators ----------------------------------------------------------------------------------------------------

@@ -180,3 +180,26 @@ def test_compiled() -> None:
         p = 1 / (1 + np.exp(-(a @ w + b)))
         w, b = w - 0.5 * a.T @ (p - y) / 4, b - 0.5 * np.mean(p - y)
     assert np.allclose(found.value, w, rtol=1e-12)
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "with GradientTape() as t:\n    t.watch(w)\n    y = sum(w**3*cos(w))\ng = t.gradient(y, w)\nsum(g*g)",
+        (
+            "u = w\nfor k in range(3):\n    with GradientTape() as t:\n        t.watch(u)\n        y = sum(u**4) + u[0]*u[1]\n"
+            "    u = u - 0.1*t.gradient(y, u)\nsum(u*u)"
+        ),
+        (
+            "with GradientTape() as t:\n    t.watch(w)\n    z = w**2\n    y = sum(z*sin(w))\n"
+            "gw, gz = t.gradient(y, [w, z])\nsum(gw*gz)"
+        ),
+        "a = sum(w)\nwith GradientTape() as t:\n    t.watch(w)\n    y = sum(w**3)*a\nsum(t.gradient(y, w)**2)*a",
+    ],
+)
+def test_gradients_by_many_elements_have_derivatives(text: str) -> None:
+    """What a tape sweeps for, in a program that is differentiated too."""
+    at = {"w": np.linspace(-1.0, 1.2, 12)}
+    for command in ("value", "grad", "hessian"):
+        assert agree(text, at, None, command, 1e-12) == "", command
