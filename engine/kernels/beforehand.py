@@ -110,7 +110,8 @@ def changed_by(block: list[Stmt], roots: set[Any], things: Things) -> set[Any]:
                 walk(s.orelse, steered)
                 found.update(var for var, a, b in s.merges if steered or a in found or b in found)
             elif under or not found.isdisjoint(things(s)):
-                found.update(defined_in([s]) | ({s.array} if getattr(s, "array", None).__class__ is Array else set()))
+                written = getattr(s, "array", None)
+                found.update(defined_in([s]), [written] if written.__class__ is Array else [])
 
     size = -1
     while size != len(found):

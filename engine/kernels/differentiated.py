@@ -185,7 +185,8 @@ class Differentiated:
         rule = GradientRule(block, y.var, self.leaves.sources)
         names: dict[Any, Any] = {}
         self.block = renamed(block, names)
-        body, found = builder.nested(lambda: self.swept(Sym(builder, names.get(y.var, y.var))))
+        body, made = builder.nested(lambda: self.swept(Sym(builder, names.get(y.var, y.var))))
+        found: list[Any] = made
         results = [x.stored if x.__class__ is Lazy else x.var for x in found]
         for s in [s for s in body if s.__class__ is ir.Alloc and s.array in results]:
             body.remove(s)
