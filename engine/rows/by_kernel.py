@@ -1,15 +1,17 @@
 """The kernel tier on a table: a compiled loop over its rows, and the tape for the rows that it leaves.
 
-Rows at singular points, with nan or infinity, with errors or with integers beyond 2**53 are few, and have something to
-tell: the tape evaluates them anew.
+Rows at singular points, with nan or infinity or with integers beyond 2**53 are few, and have something to tell: the tape
+evaluates them anew, as it does rows with errors that the loop has no words for.
 """
 
 from __future__ import annotations
 
+from ...parser.errors import AdiffError
 from ..core.tensor import Tensor
+from ..eager.row_sets import FINAL
 from ..kernels.built import Built
 from ..kernels.inputs import Single, shape_of
-from ..kernels.ir import BOOL, DTYPES, FLOAT, INT, LIMIT, Needed, Unsupported
+from ..kernels.ir import BOOL, DTYPES, FLOAT, INT, LIMIT, Left, Needed, Unsupported
 from ..kernels.runtime import Kernels, arguments, specification
 from .outcome import RowsOutcome
 from .request import Request
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from ..kernels.emitted import Emitted
     from .by_columns import ByColumns, Results
 
 
@@ -145,8 +148,10 @@ class ByKernel:
         built = loop.built
         count = request.count - start
         doubt, given = self.arguments(built, start)
+        unfit = doubt.copy()
         columns = [np.empty(count * size, DTYPES[kind]) for kind, size in built.columns]
-        doubt |= Workers(loop.entry, count, given, columns).run()
+        workers = Workers(loop.entry, count, given, columns)
+        doubt |= workers.run()
         names = [name for name in request.names if request.order < 2 or name not in built.lost]
         slopes = columns[1:]
         self.connection(built, names, slopes, doubt)
@@ -177,7 +182,24 @@ class ByKernel:
             )  # fmt: skip
         outcome.emitted = loop.source
         if not everything:
+            failures = {row: why for row, why in workers.left.items() if not unfit[row]}
+            doubt[self.failed(failures, loop.emitted, start)] = False
             self.tape.run(np.flatnonzero(doubt) + start)
+
+    def failed(self, left: dict[int, tuple[int, int, int]], emitted: Emitted, start: int) -> list[int]:
+        """Note the errors for which the loop left rows, numbered from row `start`, and tell which of them have one.
+
+        The others are the tape's to explain, as are limits, which end them all.
+        """
+        from ..kernels.failures import error_of
+
+        rows = []
+        for row, why in left.items():
+            error = error_of(Left(*why), emitted)
+            if isinstance(error, AdiffError) and error.code not in FINAL:
+                self.results.errors[start + row] = error
+                rows.append(row)
+        return rows
 
     def arguments(self, built: Built, start: int) -> tuple[Any, list[Any]]:
         """The loop's arguments from row `start` on, and the rows that no kernel takes."""

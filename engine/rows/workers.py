@@ -23,7 +23,8 @@ QUICK, SLOW = 0.001, 0.05  # seconds
 class Workers:
     """A loop over `count` rows, taken in blocks; `doubt` marks the rows to be evaluated by someone else.
 
-    `given` and `results` hold the loop's columns and constants, arrays flat.
+    `left` holds, for each row that the loop left before the row's end, why, where and with which number it did: what
+    `Left` holds. `given` and `results` hold the loop's columns and constants, arrays flat.
     """
 
     def __init__(self, entry: Callable[..., Any], count: int, given: Sequence[Any], results: Sequence[Any]) -> None:
@@ -33,6 +34,7 @@ class Workers:
         self.count = count
         self.arrays = (*given, *results)
         self.doubt = np.zeros(count, bool)
+        self.left: dict[int, tuple[int, int, int]] = {}
         self.following = 0
         self.stopped = False
         self.records: dict[int, Any] = {}
@@ -89,10 +91,12 @@ class Workers:
                     first, last, at, *self.arrays, self.doubt, started=lambda record: self.started(number, record)
                 )
                 return
-            except Left:
+            except Left as left:
                 # The row failed, or left what a kernel can answer for; the rows after it have not had their turn.
-                self.doubt[at[0]] = True
-                first = int(at[0]) + 1
+                row = int(at[0])
+                self.doubt[row] = True
+                self.left[row] = left.why, left.where, left.number
+                first = row + 1
 
     def started(self, number: int, record: Any) -> None:
         from ..kernels.record import STOP

@@ -156,6 +156,26 @@ def test_compiled_with_memory_and_errors() -> None:
     assert np.allclose(loop.gradients["y"], tape.gradients["y"], rtol=1e-11, atol=1e-13, equal_nan=True)
 
 
+def test_rows_that_fail_cost_no_more() -> None:
+    """Where a compiled loop says why it left a row, that is the row's error: no tape looks at it again."""
+    text = 's = 0.0\nfor i in range(3):\n    s = s + xs[i + k] * y\nassert y > -0.5, "too low"\ns'
+    columns = {"y": np.linspace(-1, 1, 400), "k": np.arange(400) % 4}
+    program = adiff.program(text)
+    loop = program.rows(columns, ["y"], engine="kernel", at={"xs": VECTOR})
+    tape = program.rows(columns, ["y"], engine="tape", at={"xs": VECTOR})
+    assert loop.one_by_one == {}
+    assert {error.code for error in loop.errors.values()} == {"E0405", "E0406"}
+    assert [(row, repr(error), repr(error.span)) for row, error in loop.errors.items()] == [
+        (row, repr(error), repr(error.span)) for row, error in tape.errors.items()
+    ]
+    assert np.allclose(loop.value, tape.value, rtol=1e-13, equal_nan=True)
+    assert np.allclose(loop.gradients["y"], tape.gradients["y"], rtol=1e-13, equal_nan=True)
+    nobody = program.rows({"y": [-1.0, -2.0], "k": [0, 0]}, ["y"], engine="kernel", at={"xs": VECTOR})
+    assert (nobody.engine, sorted(nobody.errors)) == ("kernel", [0, 1])
+    assert np.isnan(nobody.value).all()
+    assert np.isnan(nobody.gradients["y"]).all()
+
+
 @pytest.mark.usefixtures("interpret")
 def test_constants_that_decide_shapes() -> None:
     found = adiff.program("sum(ones(k)) * x").rows({"x": [1.0, 2.0]}, at={"k": 3}, engine="kernel")
