@@ -11,7 +11,7 @@ from ..core.tensor import OPERATORS, Tensor
 from ..ops.registry import ROWS
 from . import ir
 from .inputs import EVERY, SOME
-from .ir import BOOL, FLOAT, INT, LEAST, LIMIT, MOST, Array, Unsupported, Var
+from .ir import BOOL, FLOAT, INT, LEAST, LIMIT, LONG_CONSTANT, MOST, Array, Unsupported, Var, bytes_of
 from .primitives import FOR_INTEGERS, LOGIC, TEXT, attributes_covered, kind_of_row
 from .watch import Watch
 
@@ -30,7 +30,7 @@ COUNTABLE = (-LIMIT, LIMIT)
 MAX_STATEMENTS = 20_000
 # Rows that choose elements by their values: how many there are is known when the kernel runs, and arrays have shapes before.
 SHAPED_BY_DATA = frozenset("nonzero argwhere flatnonzero unique tf.unique tf.unique_with_counts".split())
-MAX_CONSTANT = 100_000
+MAX_CONSTANT = 4_000_000
 # Rows that give one of their operands as it is.
 CHOOSING = frozenset("minimum maximum fmin fmax clip".split())
 # Rows that are something else of integers than of floats where an operand is 0, and which one.
@@ -674,7 +674,7 @@ class Builder:
         """An array of known elements."""
         if len(values) > MAX_CONSTANT:
             raise Unsupported("a large constant tensor")
-        key = (kind, shape, repr(values))
+        key = (kind, shape, repr(values) if len(values) < LONG_CONSTANT else bytes_of(kind, values))
         array = self.constants.get(key)
         if array is None:
             array = self.constants[key] = Array(kind, shape, "c", "constant")

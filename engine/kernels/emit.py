@@ -388,8 +388,13 @@ class Printer:
             self.line(level, f"clear({name}, {size})")
 
     def constant(self, s: ir.Constant, level: int) -> None:
-        values = ", ".join(map(number, s.values))
-        self.known.append(f"{self.name(s.array)} = np.array([{values}], dtype={DTYPES[self.stored(s.array)]!r})")
+        kind = self.stored(s.array)
+        dtype = f"dtype={DTYPES[kind]!r}"
+        if len(s.values) < ir.LONG_CONSTANT:
+            self.known.append(f"{self.name(s.array)} = np.array([{', '.join(map(number, s.values))}], {dtype})")
+        else:
+            held = ir.bytes_of(kind, s.values).hex()
+            self.known.append(f"{self.name(s.array)} = np.frombuffer(bytes.fromhex('{held}'), {dtype})")
 
     def store(self, s: ir.Store, level: int) -> None:
         self.line(level, f"{self.name(s.array)}[{bare(self.text(s.index))}] = {bare(self.text(s.value))}")

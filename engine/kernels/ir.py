@@ -31,6 +31,17 @@ LIMIT = 2**53
 LEAST, MOST = -(2**63), 2**63 - 1
 
 
+# Constant arrays from this length on are written as the bytes of their elements.
+LONG_CONSTANT = 1_000
+
+
+def bytes_of(kind: str, values: list[Any]) -> bytes:
+    """The elements of a constant array as they are in memory."""
+    import numpy as np
+
+    return np.array(values, dtype=DTYPES[kind]).tobytes()
+
+
 class Unsupported(Exception):
     """The program leaves what the kernel tier covers; the message says with what, in the language's words, for `-v`.
 

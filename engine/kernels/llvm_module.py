@@ -129,8 +129,12 @@ class Module:
     # --- constants --------------------------------------------------------------------------------------------------
 
     def known_array(self, node: Any) -> None:
-        """`name = np.array([...], dtype='float64')` before the kernel."""
-        values, dtype = node.value.args[0].elts, node.value.keywords[0].value.value
+        """`name = np.array([...], dtype='float64')` before the kernel, or the array of bytes written in hexadecimal."""
+        held, dtype = node.value.args[0], node.value.keywords[0].value.value
+        if node.value.func.attr == "frombuffer":
+            self.constants[node.targets[0].id] = self.array_of_bytes(KINDS[dtype], held.args[0].value)
+            return
+        values = held.elts
         writer = Writer(self, {})
         kind = KINDS[dtype]
         texts = [writer.to(kind, expression(writer, value))[1] for value in values]
@@ -143,6 +147,13 @@ class Module:
             texts = [str(int(text == "true")) for text in texts]
         listed = ", ".join(f"{stored} {text}" for text in texts)
         self.globals.append(f"{symbol} = private unnamed_addr constant [{len(texts)} x {stored}] [{listed}], align 16")
+        return kind.upper(), symbol
+
+    def array_of_bytes(self, kind: str, held: str) -> Value:
+        """An array whose elements are given as the hexadecimal digits of their bytes: LLVM reads one text, not many numbers."""
+        symbol = f"@constant.{len(self.globals)}"
+        text = "".join(["\\" + held[k : k + 2] for k in range(0, len(held), 2)])
+        self.globals.append(f'{symbol} = private unnamed_addr constant [{len(held) // 2} x i8] c"{text}", align 16')
         return kind.upper(), symbol
 
     def constant(self, name: str) -> Value:
