@@ -2,45 +2,31 @@
 
 from __future__ import annotations
 
-from ..core.dispatch import describe, wrap
-from ..core.dtypes import FLOAT32, WEAK_FLOAT, WEAK_FLOAT32, DType
+from ..core.dispatch import describe
 from ..core.operation import Operation
 from ..core.state import STATE
-from ..core.tensor import OPERATORS, Tensor
-from ..ops.registry import METHODS, NAMES
+from ..core.tensor import OPERATORS
+from ..ops.registry import NAMES
 from ..program import core as c
 from ..program.rewrite import rewrite
-from .array_rows import to_single
-from .arrays import constant_array
 from .build import NUMBERS, Lazy, Sym
-from .following import refuse
-from .inputs import EVERY, SOME
-from .ir import BOOL, INT, LEAST, MOST, Unsupported
-from .items import Items
+from .calls import SYMBOLS, Calls
+from .ir import LEAST, MOST, Unsupported
 from .operands import Moment
 from .pairs import Pair
 from .printing import Text, joined, piece
-from .strength import own
 from .values import (
     CONFLICT,
     PARENT,
-    RETURN,
-    SUSPEND,
     UNSET,
-    VALUE,
-    Chosen,
     Closure,
     Frame,
     Letter,
     List,
-    Made,
     Range,
-    Recorder,
-    Recursive,
     Selected,
     Unset,
     Variable,
-    new_frame,
     plain,
     read,
     symbolic,
@@ -52,29 +38,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .printing import Printed
-    from .recursion import Recursion
 
-MAX_INLINE = 40
-# Calls of a function of functions inside itself: a minimum of minima.
-MAX_INNER = 4
-# A recursion of more calls runs as a loop.
-MAX_CALLS = 300
-MANY_CALLS = 5_000
-SYMBOLS = (Sym, Lazy, Pair)
 SMALL_INTEGERS = frozenset(("+", "-", "*", "/", "//", "%", "**"))
 
 
-class Expressions(Items):
+class Expressions(Calls):
     """The part of the specialiser that evaluates expressions."""
 
-    dynamic: int
-    active: list[tuple[c.FunctionCode, int]]
-    calls: int
-    frames: list[Frame]
-    # The functions that run as loops over stacks of frames, the one that does so now, and whether it may stop here.
-    recursive: set[c.FunctionCode]
-    recursion: Recursion | None
-    may_stop: bool
     # The tapes that record now, the outermost first, and the Variables of the program.
     tapes: list[Any]
     variables: list[Variable]
@@ -295,13 +265,7 @@ class Expressions(Items):
     def inverse(self, x: Any) -> Any:
         return (not x) if x.__class__ is bool else self.builder.apply(NAMES["logical_not"], (x,), None)
 
-    def choice(self, condition: Sym, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
-        raise NotImplementedError
-
     def put(self, target: c.Target, value: Any, frame: Frame) -> None:
-        raise NotImplementedError
-
-    def block(self, statements: list[c.Stmt], frame: Frame) -> None:
         raise NotImplementedError
 
     def truth(self, x: Any) -> Any:
@@ -331,285 +295,6 @@ class Expressions(Items):
         return self.choice(
             condition, lambda: self.expression(node.then, frame), lambda: self.expression(node.otherwise, frame)
         )
-
-    def apply(self, node: c.Apply, frame: Frame) -> Any:
-        stable = rewrite(node)
-        if stable is not None:
-            return self.expression(stable, frame)
-        args, keywords = self.arguments(node, frame)
-        STATE.site = node.site
-        return self.apply_row(node.op, args, keywords)
-
-    def apply_row(self, op: Operation, args: list[Any], keywords: dict[str, Any]) -> Any:
-        args, keywords = [plain(x) for x in args], {name: plain(x) for name, x in keywords.items()}
-        if not any(map(symbolic, [*args, *keywords.values()])):
-            return self.constant(self.evaluated(lambda: op.call(args, keywords)))
-        if op.name == "stack" and len(args) == 1 and not keywords and args[0].__class__ is Lazy and args[0].shape:
-            return self.builder.indexed(args[0], lambda: args[0])  # a list that is an array already
-        known = self.folded(
-            lambda *values: op.call(list(values[: len(args)]), dict(zip(keywords, values[len(args) :]))),
-            [*args, *keywords.values()],
-        )
-        if known is not None:
-            return known
-        if any(x.__class__ is Selected for x in args):
-            from .selected import row
-
-            return row(self, op, args, keywords)
-        inputs, attributes = op.bind(args, keywords)
-        if op.name == "arange":
-            inputs = tuple(self.whole(x, "arange with bounds that depend on data") for x in inputs)
-        if op.name in ("boolean_mask", "dynamic_partition"):
-            found = self.parts(op.name, list(inputs), attributes or {})
-            if found is not None:
-                return found
-        if any(map(symbolic, (attributes or {}).values())):
-            why = f"{op.name} with an option that depends on data"
-            attributes = {name: self.whole(value, why) for name, value in (attributes or {}).items()}
-        if not any(map(symbolic, inputs)):
-            return self.constant(self.evaluated(lambda: op(*inputs, **(attributes or {}))))
-        found = self.builder.apply(op, inputs, attributes)
-        if self.dynamic and found.__class__ in (list, tuple):
-            # In a loop, what they are made of may change in place.
-            found = found.__class__([self.builder.settle(part) for part in found])
-        return List(found) if found.__class__ is list else found
-
-    def parts(self, name: str, inputs: list[Any], attributes: dict[str, Any]) -> Any:
-        """The part of a tensor for a mask, or the parts for a partition, which data decide; None for other operands."""
-        if len(inputs) < 2 or inputs[0].__class__ is not Lazy or inputs[1].__class__ is not Lazy:
-            return None
-        from .selected import by_mask, partitioned
-
-        x, places = inputs[:2]
-        if name == "boolean_mask" and places.kind == BOOL and attributes.get("axis") in (None, 0):
-            return by_mask(self.builder, x, places)
-        count = attributes.get("num_partitions", inputs[2] if len(inputs) > 2 else None)
-        if name == "dynamic_partition" and places.kind == INT and count.__class__ is int:
-            return partitioned(self.builder, x, places, count)
-        return None
-
-    def folded(self, run: Callable[..., Any], operands: list[Any]) -> Any:
-        """What `run` gives for operands all of which are known; None where they are not, or what it gives is no
-        constant of a kernel."""
-        values = known_values(operands)
-        if values is None:
-            return None
-        try:
-            return self.constant(self.evaluated(run, *values))
-        except Unsupported:
-            return None
-
-    def constant(self, value: Any) -> Any:
-        """A tensor that is known now: scalars as numbers, arrays as constants of the kernel."""
-        if value.__class__ is list:
-            return List([self.constant(item) for item in value])
-        if value.__class__ is tuple:
-            return tuple(self.constant(item) for item in value)
-        if value.__class__ is Tensor:
-            single = value.dtype.name == "float32"
-            if self.builder.mode:
-                value = self.constant_beside_float32(value)
-            if single and self.builder.mode == SOME:
-                return to_single(self.builder, self.constant(value))
-            if value.dtype.name not in ("float64", "int64", "bool"):
-                raise Unsupported(f"the dtype {value.dtype.name}")
-            strong = value.dtype.name == "int64" and not value.dtype.weak
-            self.builder.made_strong[0] |= not value.dtype.weak
-            if value.shape == ():
-                if strong:
-                    raise Unsupported("an integer with a dtype of its own")
-                return value.value
-            found = constant_array(self.builder, value.value)
-            found.known = value
-            return own(self.builder, found) if strong else found
-        return self.builder.rounded(value)
-
-    def constant_beside_float32(self, value: Tensor) -> Tensor:
-        """A tensor that is known now, in a kernel of float32: what is a float32 in float64, which every one of them is.
-
-        Raises Unsupported for one of float64, which mixes with none of float32.
-        """
-        name, every = value.dtype.name, self.builder.mode == EVERY
-        if name == "float64" and not value.dtype.weak:
-            raise Unsupported("float64 beside float32")
-        if name == "float32":
-            value = wrap(value.value.astype("float64"), WEAK_FLOAT)
-        elif name == "float64" and every and value.shape:
-            value = wrap(value.value.astype("float32").astype("float64"), WEAK_FLOAT)
-        return value
-
-    def evaluated(self, run: Callable[..., Any], *values: Any) -> Any:
-        """What `run` gives for known values on the tape, in the floats of the evaluation."""
-        if self.builder.mode != EVERY:
-            return run(*values)
-        kept = STATE.weak_float, STATE.default_float
-        STATE.weak_float, STATE.default_float = WEAK_FLOAT32, FLOAT32
-        try:
-            return run(*values)
-        finally:
-            STATE.weak_float, STATE.default_float = kept
-
-    def arguments(self, node: c.Apply | c.Call | c.Method, frame: Frame) -> tuple[list[Any], dict[str, Any]]:
-        args: list[Any] = []
-        named: dict[str, Any] = {}
-        moments: list[Moment] = []
-        for a in node.args:
-            if a.__class__ is c.Spread:
-                args.extend(self.items(self.expression(a.value, frame)))
-            else:
-                args.append(self.expression(a, frame))
-            moments += [Moment(self.builder)] * (len(args) - len(moments))
-        for name, value in node.keywords:
-            named[name] = self.expression(value, frame)
-            moments.append(Moment(self.builder))
-        # What comes later is copied first: a copy is put where its moment was.
-        values = [moment.as_then(x) for moment, x in zip(moments, [*args, *named.values()])]
-        return values[: len(args)], dict(zip(named, values[len(args) :]))
-
-    def call(self, node: c.Call, frame: Frame) -> Any:
-        callee = self.expression(node.function, frame)
-        if callee.__class__ is c.Intrinsic and callee.name in ("any", "all", "sum"):
-            from .static import folded_call
-
-            found = folded_call(self, callee.name, node, frame)  # type: ignore[arg-type]
-            if found is not None:
-                return found
-        args, keywords = self.arguments(node, frame)
-        STATE.site = node.site
-        self.may_stop = self.recursion is not None and callee.__class__ is Closure and self.recursion.may_stop_at(node)
-        return self.invoke(callee, args, keywords)
-
-    def invoke(self, callee: Any, args: list[Any], keywords: dict[str, Any]) -> Any:
-        if callee.__class__ is Closure:
-            return self.inline(callee, args, keywords)
-        if callee.__class__ is Chosen:
-            return self.choice(
-                callee.condition,
-                lambda: self.invoke(callee.then, args, keywords),
-                lambda: self.invoke(callee.otherwise, args, keywords),
-            )
-        if callee.__class__ is Made:
-            return callee.run(args, keywords)
-        if callee.__class__ is Operation:
-            return self.apply_row(callee, args, keywords)
-        if callee.__class__ is c.Intrinsic:
-            from .static import INTRINSICS
-
-            if callee.name in ("GradientTape", "Variable", "custom_gradient"):
-                refuse(self.builder, f"'{callee.name}'")
-            run = INTRINSICS.get(callee.name)
-            if run is None:
-                refuse(self.builder, f"'{callee.name}'")
-                from .nested import OPERATORS as DERIVATIVES
-
-                run = DERIVATIVES.get(callee.name)
-            if run is None:
-                raise Unsupported(f"'{callee.name}'")
-            return run(self, *map(read, args), **keywords)
-        floats = "float32" if self.builder.mode else "float64"
-        if callee.__class__ is DType and len(args) == 1 and callee.name == floats:
-            if self.builder.mode == SOME:
-                return self.apply_row(OPERATORS["cast"], args, {"dtype": callee})
-            return self.builder.cast_to_float(args[0])
-        raise Unsupported(f"a call of {describe(callee)}")
-
-    def inline(self, function: Closure, args: list[Any], keywords: dict[str, Any]) -> Any:
-        code = function.code
-        may_stop, self.may_stop = self.may_stop, False
-        values = self.bound(function, args, keywords)
-        recursion = self.recursion
-        if code in self.recursive:
-            if recursion is None or recursion.function.code is not code:
-                return self.recurse(function, values)
-            if not may_stop or recursion.function.frame is not function.frame:
-                raise Unsupported(f"the recursion of {code.name}, at a place where it cannot stop")
-            return recursion.call(values)
-        running = [depth for active, depth in self.active if active is code]
-        # Recursion that data decides never ends here; what is decided now may, as may a function of functions.
-        decided = all(depth == self.dynamic for depth in running) or (
-            len(running) < MAX_INNER and any(value.__class__ is Closure for value in values)
-        )
-        if not decided or (running and (len(self.active) >= MAX_INLINE or self.calls > MAX_CALLS)):
-            raise Recursive(code)
-        if len(self.active) >= MAX_INLINE:
-            raise Unsupported("calls nested this deeply")
-        inner = new_frame(function.frame)
-        for i, value in enumerate(values):
-            inner[2 + i] = value
-        self.calls += 1
-        if self.calls > MANY_CALLS:
-            raise Unsupported("a program with this many calls")
-        caller = self.frames[-1]
-        self.active.append((code, self.dynamic))
-        self.frames.append(inner)
-        try:
-            self.block(code.body if recursion is None else recursion.body_of(code), inner)
-        finally:
-            self.active.pop()
-            self.frames.pop()
-        stopped = inner[SUSPEND]
-        if stopped is not False:
-            if not may_stop:
-                raise Unsupported("a recursive call at this place")
-            caller[SUSPEND] = stopped
-            if inner[RETURN] is False:
-                return UNSET
-        if inner[RETURN] is False:
-            return None
-        if (inner[RETURN] is not True and stopped is False) or inner[VALUE].__class__ is Unset:
-            raise Unsupported("a function that returns values of different kinds, or nothing on some path")
-        return inner[VALUE]
-
-    def bound(self, function: Closure, args: list[Any], keywords: dict[str, Any]) -> list[Any]:
-        """The values of a function's parameters."""
-        code = function.code
-        if len(args) > len(code.parameters) or any(k not in code.parameters for k in keywords):
-            raise Unsupported("a call whose arguments do not fit the function")
-        values: list[Any] = []
-        for i, name in enumerate(code.parameters):
-            if i < len(args):
-                if name in keywords:
-                    raise Unsupported("a call whose arguments do not fit the function")
-                value = args[i]
-            elif name in keywords:
-                value = keywords[name]
-            else:
-                value = function.defaults[i]
-                if value is UNSET:
-                    raise Unsupported("a call whose arguments do not fit the function")
-            values.append(self.builder.settle(value))
-        return values
-
-    def recurse(self, function: Closure, args: list[Any]) -> Any:
-        raise NotImplementedError
-
-    def method(self, node: c.Method, frame: Frame) -> Any:
-        value = self.expression(node.value, frame)
-        moment = Moment(self.builder)
-        args, keywords = self.arguments(node, frame)
-        value = moment.as_then(value)
-        STATE.site = node.site
-        if value.__class__ in (List, dict):
-            from .sequences import METHODS as OWN
-
-            run = OWN[value.__class__].get(node.name)
-            if run is None:
-                raise Unsupported(f"the method '{node.name}' of {describe(value)}")
-            return run(self, value, *args, **keywords)
-        if value.__class__ is Variable or isinstance(value, Recorder):
-            from .variables import method as own_method
-
-            return own_method(self, value, node.name, args, keywords)
-        if node.name == "numpy" and not args and value.__class__ in (*SYMBOLS, *NUMBERS, complex):
-            return self.still(value)
-        row = METHODS.get(node.name)
-        if row is None or (value.__class__ not in SYMBOLS and value.__class__ is not Selected):
-            raise Unsupported(f"the method '{node.name}' of {describe(value)}")
-        return self.apply_row(row, [value, *args], keywords)
-
-    def still(self, x: Any) -> Any:
-        """A value as a constant: no derivative passes."""
-        return self.builder.settle(self.builder.apply(NAMES["stop_gradient"], (x,), {})) if symbolic(x) else x
 
     def attribute(self, node: c.Attribute, frame: Frame) -> Any:
         value = self.expression(node.value, frame)
@@ -711,28 +396,6 @@ def harmless(node: Any) -> bool:
         named = node.function.__class__ is c.Intrinsic and node.function.name == "len" and not node.keywords
         return named and all(map(harmless, node.args))
     return cls is c.Literal or cls is c.Load
-
-
-def known_values(xs: list[Any]) -> list[Any] | None:
-    """Values with constant arrays as the tensors that they are; None where something is not known."""
-
-    def value_of(x: Any) -> Any:
-        if x.__class__ is Lazy:
-            if x.known is None:
-                raise LookupError
-            return x.known
-        if x.__class__ in (list, tuple):
-            return x.__class__([value_of(item) for item in x])
-        if x.__class__ is slice:
-            return slice(value_of(x.start), value_of(x.stop), value_of(x.step))
-        if symbolic(x):
-            raise LookupError
-        return x
-
-    try:
-        return [value_of(x) for x in xs]
-    except LookupError:
-        return None
 
 
 EXPRESSIONS: dict[type, Callable[[Expressions, Any, Frame], Any]] = {

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..core.operation import Operation
-    from .expressions import Expressions
+    from .applying import Applying
 
 # Reductions, with what they take for a row that is not there; those of nothing are errors, or nan with a warning.
 NEUTRAL: dict[str, Any] = {
@@ -191,7 +191,7 @@ def length(builder: Builder, part: Selected) -> Any:
     return found
 
 
-def elementwise(machine: Expressions, op: Operation, inputs: list[Any], attributes: Any = None) -> Any:
+def elementwise(machine: Applying, op: Operation, inputs: list[Any], attributes: Any = None) -> Any:
     """An element-wise operation on parts by one selection, numbers, and tensors that broadcast over the rows."""
     if op.name not in TEXT:
         raise Unsupported(f"{op.name} of a part of a tensor whose length depends on data")
@@ -213,7 +213,7 @@ def elementwise(machine: Expressions, op: Operation, inputs: list[Any], attribut
     return Selected(found, parts[0].keep, parts[0].key)
 
 
-def row(machine: Expressions, op: Operation, args: list[Any], keywords: dict[str, Any]) -> Any:
+def row(machine: Applying, op: Operation, args: list[Any], keywords: dict[str, Any]) -> Any:
     """What a row of the table gives for parts of tensors."""
     builder = machine.builder
     inputs, attributes = op.bind(args, keywords)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from .expressions import Expressions
+    from .calls import Calls
 
 
 def variable(
@@ -77,7 +77,7 @@ def changed(row: str) -> Callable[..., Variable]:
     return run
 
 
-def method(machine: Expressions, value: Any, name: str, args: list[Any], keywords: dict[str, Any]) -> Any:
+def method(machine: Calls, value: Any, name: str, args: list[Any], keywords: dict[str, Any]) -> Any:
     """`value.name(...)` of a Variable or a tape."""
     own = METHODS_OF_VARIABLES if value.__class__ is Variable else METHODS_OF_TAPES
     run = own.get(name)
