@@ -39,7 +39,8 @@ def comprehended(machine: Specialiser, node: c.Comprehension, frame: Frame) -> A
     if node.kind != "list" or len(node.clauses) != 1 or node.clauses[0].tests or not anew(node.element):
         return None
     each = machine.each_of(machine.expression(node.clauses[0].iterable, frame))
-    if each.length.__class__ is int and each.length <= MAX_UNROLL:
+    each.length = machine.whole(each.length, "a list of as many lists as data says")
+    if each.length <= MAX_UNROLL:
         made = machine.listed(node, frame, each)
         return grid_of(machine.builder, made) or made
     shapes: set[tuple[int, ...]] = set()
@@ -62,7 +63,7 @@ def comprehended(machine: Specialiser, node: c.Comprehension, frame: Frame) -> A
         machine.walk(each, frame, receive)
 
     machine.with_frame({"found": cells}, run)
-    if len(shapes) != 1 or each.length.__class__ is not int:
+    if len(shapes) != 1:
         raise Mismatch("a list of lists that grows in a loop", peel=False)
     shape = (each.length, *shapes.pop())
     if cells.length.__class__ is not int or cells.length != prod(shape):
@@ -147,13 +148,13 @@ def item(machine: Specialiser, grid: Grid, index: Any) -> Any:
     """A list of a grid, or a number of the last one."""
     if index.__class__ is slice:
         raise Unsupported("a slice of a list of lists")
-    place = place_of(machine.builder, grid, index)
+    place = place_of(machine, grid, index)
     return Grid(grid.cells, grid.shape[1:], place) if len(grid.shape) > 1 else machine.item_of(grid.cells, place)
 
 
 def put(machine: Specialiser, grid: Grid, index: Any, value: Any, new: bool) -> None:
     """`grid[index] = value`; `new` says that nothing else refers to the value, which may be a list then."""
-    place = place_of(machine.builder, grid, index)
+    place = place_of(machine, grid, index)
     if len(grid.shape) == 1:
         machine.put_in_list(grid.cells, place, value)
         return
@@ -186,9 +187,10 @@ def reached(frames: Iterable[Any]) -> Iterator[Any]:
             pending.extend(parts(x))
 
 
-def place_of(builder: Builder, grid: Grid, index: Any) -> Any:
+def place_of(machine: Specialiser, grid: Grid, index: Any) -> Any:
     """Where in the cells an item of a grid begins."""
-    n = grid.shape[0]
+    builder, n = machine.builder, grid.shape[0]
+    index = machine.known_count(index)
     if index.__class__ is Sym and index.kind == INT:
         index = wrapped(builder, index, n, ("index_in", "a list", n))
     elif index.__class__ is not int or not -n <= index < n:

@@ -311,9 +311,16 @@ class Specialiser(Sequences):
         if container.array.kind == FLOAT and builder.may_be_whole(item):
             builder.some_whole.add(container.array.stored)
 
+    def known_count(self, index: Any) -> Any:
+        """An index; of an input that is differentiated, and counts all the same, the integer that it is."""
+        if index.__class__ is Sym and index.kind == FLOAT:
+            return self.whole(index, "this value as an index")
+        return index
+
     def place_in(self, container: List, index: Any) -> Any:
         """Where an index into a list that is an array points."""
         length = container.length
+        index = self.known_count(index)
         if index.__class__ not in (int, Sym) or (index.__class__ is Sym and index.kind != INT):
             raise Unsupported("this value as an index")
         if length.__class__ is int:

@@ -60,6 +60,13 @@ def test_indices_outside(text: str) -> None:
     assert agree(text, {"a": 0.7, "n": 9, "m": 11}, ["a"]) == "an error"
 
 
+@pytest.mark.usefixtures("interpret")
+def test_sizes_that_are_differentiated() -> None:
+    assert agree(MADE + FILLED + "D[n-1][m-1]", {"a": 0.7, "n": 70, "m": 9}) == ""
+    assert agree("xs = [0.0 for j in range(80)]\nxs[n] = a\nxs[n] * 2", {"a": 0.7, "n": 70}) == ""
+    assert agree("xs = [0.0 for j in range(80)]\nxs[n] = a\nxs[n] * 2", {"a": 0.7, "n": 70.5}) == "an error"
+
+
 def test_machine_code() -> None:
     program = Program(CASES["integers that become floats"])
     tape, kernel = (program.evaluate("grad", {"a": 0.7, "n": 30, "m": 40}, ["a"], engine=e) for e in ("tape", "kernel"))
