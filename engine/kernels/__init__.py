@@ -22,6 +22,7 @@ shifting, raising, fuse                      loops over shifted arrays in step, 
 behind, handed_on                            loops that follow each other some iterations behind as one, and what it hands on
 dear                                         what the reverse sweep had better load than compute again
 adjoint, cotangents                          the reverse sweep, by source transformation: through blocks and loops; what rows give
+closing                                      what is done last with gradients: zeros without a sign, what is not finite
 bodies, renaming, products                   what it asks of blocks, blocks again, products of cotangents and partials
 checkpoint                                   long loops in bounded memory
 tangent                                      forward mode, of adjoints too

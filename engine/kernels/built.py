@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 # Among the inputs of a meeting: what has a dtype of its own whatever the inputs are.
 ANY = "*"
+# A gradient of so many elements is left to no host (closing.py).
+LONG = 1000
 # Of a source that no path through the program leads from to the result: a run tells what became of it.
 UNEXPLAINED = ("", None)
 
@@ -49,11 +51,12 @@ class Built:
     source, and `columns` what it writes: kind and elements of each. `whole` says that the second result tells whether
     the first, a float, is an integer of the program. `meetings` names the inputs from which real numbers come that meet
     complex ones, and those from which the complex ones come.
+    `closed` says that the last result counts what is not finite in its long gradients, whose zeros have no sign.
     `spares_numpy` says that the tape imports NumPy for the program's tensors, and the kernel does not.
     """
 
     __slots__ = (
-        "bounds", "columns", "counted", "doubtful", "emitted", "estimate", "kernel", "lost", "meetings", "noted", "outline",
+        "bounds", "closed", "columns", "counted", "doubtful", "emitted", "estimate", "kernel", "lost", "meetings", "noted", "outline",
         "passes", "places", "precision", "printed", "shape", "spares_numpy", "structure", "sure", "sure_if_running", "whole",
     )  # fmt: skip
 
@@ -79,6 +82,7 @@ class Built:
         self.columns: list[tuple[str, int]] = []
         self.whole = False
         self.spares_numpy = False
+        self.closed = False
         # The places in a value of what may be an integer of the program where it is a whole number.
         self.doubtful: list[int] = []
         self.meetings: list[tuple[list[str], list[str]]] = []
@@ -127,6 +131,7 @@ def to_plain(built: Built, source: Source) -> dict[str, Any]:
         "outline": built.outline,
         "whole": built.whole,
         "spares_numpy": built.spares_numpy,
+        "closed": built.closed,
         "doubtful": built.doubtful,
         "places": [(reason, site_to_plain(site, source)) for reason, site in built.places],
     }
@@ -149,6 +154,7 @@ def from_plain(plain: dict[str, Any], source: Source) -> Built:
     built.meetings = plain["meetings"]
     built.passes = plain["passes"]
     built.spares_numpy = plain["spares_numpy"]
+    built.closed = plain["closed"]
     built.outline = plain["outline"]
     built.whole = plain["whole"]
     built.doubtful = plain["doubtful"]

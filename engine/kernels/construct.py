@@ -10,6 +10,7 @@ from .adjoint import adjoint
 from .behind import behind
 from .build import NUMBERS, Builder, Lazy, Sym, raw
 from .built import ANY, UNEXPLAINED, Built, Noted
+from .closing import closed
 from .dear import keeping
 from .fuse import fuse
 from .gather import gather
@@ -235,7 +236,13 @@ def build(
     differentiated.results[0] = value
     place = 1 + len(lowered.targets)
     differentiated.results[place:place] = lines
+    unfinite = None
+    if not Builder.mode:
+        differentiated.body, unfinite = closed(differentiated.body, differentiated.results[1:place])
+    if unfinite is not None:
+        differentiated.results.append(unfinite)
     found = lowered.built(differentiated, noted, result)
+    found.closed = unfinite is not None
     # The work is the program's, however its adjoint goes about it.
     found.estimate = simplify(ir.Kernel(short.parameters, short.body, [value, total]))
     return found

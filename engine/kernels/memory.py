@@ -60,8 +60,13 @@ def reads(s: Stmt) -> set[Array]:
 
 def plain_loop(s: Any) -> bool:
     """Whether a loop goes through elements, and does nothing but loads, stores and what is between."""
+    return through_elements(s) and not s.carried
+
+
+def through_elements(s: Any) -> bool:
+    """The same of a loop that may hand something on."""
     return (
-        s.__class__ is ir.Loop and static_range(s) is not None and s.stop_when is None and not s.carried
+        s.__class__ is ir.Loop and static_range(s) is not None and s.stop_when is None
         and all(inner.__class__ in (ir.Set, ir.Load, ir.Store, ir.AddTo, ir.Accumulate) for inner in s.body)
     )  # fmt: skip
 
@@ -107,18 +112,25 @@ class Memory:
         return recounted(joined, counted) if counted else joined
 
     def forwarded(self, s: Stmt) -> Stmt:
-        if not plain_loop(s):
+        if not through_elements(s):
             return with_blocks(s, lambda inner: [self.forwarded(x) for x in inner])
         body = s.body  # type: ignore[attr-defined]
-        for _ in range(2):  # a store that is overwritten may have hidden one of what is there
-            body = self.elements(body)
-        return s.replace(body=body)
-
-    def elements(self, body: list[Stmt]) -> list[Stmt]:
-        """The body of a loop over elements that loads nothing that it holds, and stores nothing twice."""
-        held: dict[tuple[Array, Any], Any] = {}  # what is in memory at a place
-        stored: dict[tuple[Array, Any], int] = {}  # by which statement, if nothing has read it since
         alias: dict[Any, Any] = {}
+        for _ in range(2):  # a store that is overwritten may have hidden one of what is there
+            body = self.elements(body, alias)
+        carried = []
+        for phi, start, following in s.carried:  # type: ignore[attr-defined]
+            while following.__class__ is Var and following in alias:
+                following = alias[following]
+            carried.append((phi, start, following))
+        return s.replace(body=body, carried=carried)
+
+    def elements(self, body: list[Stmt], alias: dict[Any, Any]) -> list[Stmt]:
+        """The body of a loop over elements that loads nothing that it holds, and stores nothing twice; `alias` is told
+        what stands for a variable that it need not set."""
+        held: dict[tuple[Array, Any], Any] = {}  # what is in memory at a place
+        changing: dict[tuple[Array, Any], Var] = {}  # the same, of variables that may change
+        stored: dict[tuple[Array, Any], int] = {}  # by which statement, if nothing has read it since
         places: dict[Any, Var] = {}  # integers by what they are computed of
         found: list[Any] = []
 
@@ -126,6 +138,8 @@ class Memory:
             return alias.get(x, x) if x.__class__ is Var else x
 
         for s in body:
+            if isinstance(s, ir.Set | ir.Accumulate):
+                changing = {place: x for place, x in changing.items() if x is not s.var}
             if s.__class__ is ir.Set:
                 s = ir.Set(s.var, s.op, tuple(map(new, s.args)), s.site, s.attributes)
                 if s.var.kind == INT and s.op in ("add", "subtract", "multiply") and s.var in self.constant:
@@ -144,6 +158,10 @@ class Memory:
                 if place in held:
                     alias[s.var] = held[place]
                     continue
+                if place in changing:
+                    found.append(ir.Set(s.var, "copy", (changing[place],), None, None))
+                    continue
+                stored.pop(place, None)
                 forget(stored, array, place)
                 if s.var in self.constant:
                     held[place] = s.var
@@ -153,8 +171,9 @@ class Memory:
             add = s.__class__ is ir.AddTo
             if add and held.get(place).__class__ is float and held[place] == 0.0:
                 add = False
-            forget(held, array, place)
-            forget(stored, array, place)
+            for memo in (held, changing, stored):
+                forget(memo, array, place)
+            changing.pop(place, None)
             if add:
                 held.pop(place, None)
                 stored.pop(place, None)
@@ -167,6 +186,8 @@ class Memory:
             held.pop(place, None)
             if value.__class__ is not Var or value in self.constant:
                 held[place] = value
+            else:
+                changing[place] = value
             stored[place] = len(found)
             found.append(ir.Store(array, index, value))
         return [s for s in found if s is not None]
@@ -276,7 +297,7 @@ def recounted(block: list[Stmt], counted: dict[Var, Any]) -> list[Stmt]:
     return found
 
 
-def forget(known: dict[tuple[Array, Any], Any], array: Array, place: Any) -> None:
+def forget(known: Any, array: Array, place: Any) -> None:
     """Other places of an array may be the same element."""
     for other in [other for other in known if other[0] is array and other != place]:
         del known[other]

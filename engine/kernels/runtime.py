@@ -66,8 +66,9 @@ class Compiled:
         """How it is called by those who take results only where they are as most are."""
         from .usual import Usual
 
-        last = len(self.emitted.results) - 1
-        return Usual(self.entry, last if self.built.noted else None, 1 if self.built.whole else None)
+        built, last = self.built, len(self.emitted.results) - 1
+        flags = last - built.closed if built.noted else None
+        return Usual(self.entry, flags, 1 if built.whole else None, last if built.closed else None)
 
     @property
     def source(self) -> str:
@@ -111,6 +112,8 @@ def run(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
         if not values[position].is_integer():
             raise Unsupported("a range to a number that is no integer")
     results = called(compiled, values)
+    if built.closed:
+        results = results[:-1]
     if compiled.emitted.single:
         results = as_float32(compiled, results)
     if built.whole:

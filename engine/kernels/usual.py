@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import weakref
 
+from .built import LONG
 from .frames import Frame, Frames, frame_of
 from .ir import FLOAT, WIDTHS
 from .record import LEFT, PLENTY, address_of, array_of
@@ -27,21 +28,24 @@ SHORT = 1 << 12
 
 class Usual:
     """Calls one kernel. Of its results the one at `flags` tells of singular points, that at `truth` whether the value is
-    an integer of the program; both are None where there is none such, and neither is given."""
+    an integer of the program, and that at `count` counts what is not finite in the long derivatives; they are None where
+    there is none such, and none of them is given."""
 
-    def __init__(self, entry: Entry, flags: int | None, truth: int | None) -> None:
+    def __init__(self, entry: Entry, flags: int | None, truth: int | None, count: int | None = None) -> None:
         self.entry = entry
         self.function = entry.function
         self.settle = settle()
         self.frames = Frames(entry.taken)
         self.frames.suffice = entry.frames.suffice
         weakref.finalize(self, self.frames.clear).atexit = False
-        self.given = [k for k in range(len(entry.results)) if k not in (flags, truth)]
+        self.given = [k for k in range(len(entry.results)) if k not in (flags, truth, count)]
         # What each result is, for those that are looked at.
         self.roles: dict[int, int] = {}
         for k, result in enumerate(entry.results):
-            role = VALUE if k == 0 else FLAGS if k == flags else TRUTH if k == truth else DERIVATIVE
+            role = VALUE if k == 0 else FLAGS if k in (flags, count) else TRUTH if k == truth else DERIVATIVE
             kind, size = (result, 1) if result.__class__ is str else result[1:]
+            if count is not None and role == DERIVATIVE and size >= LONG:
+                continue  # the kernel has looked at it itself
             if size and (role in (FLAGS, TRUTH) or kind == FLOAT):
                 self.roles[k] = role
         steps = {k: STEP * step + ADDRESS for step, k in enumerate(self.roles)}
@@ -133,6 +137,6 @@ class Usual:
             x = results[k]
             if x.__class__ is float:
                 usual &= x - x == 0.0
-            elif x.__class__ is bool and role == TRUTH:
+            elif role == TRUTH or x.__class__ is int:
                 usual &= not x
         return [x + 0.0 if k and x.__class__ is float else x for k, x in enumerate(found)] if usual else None
