@@ -8,7 +8,7 @@ Whether an answer is right is for the eval to say. Before a first run: `make -C 
 GRADBENCH_PYTHON is the Python of the evals (numpy, scipy, pydantic, dataclasses-json), PEER_PYTHON that of jax and torch;
 without them this one is used. `--full` takes the suite's sizes in place of a few. Times are the least of several, of one
 thread; adiff and the C++ are asked in turn, `--rounds` times. A tool that has not answered all that an eval asks by
-`--limit` seconds is stopped, and what it has answered counts: evals go from small sizes to large ones.
+its limit is stopped, and what it has answered counts: evals go from small sizes to large ones.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import argparse
 import json
 import math
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -46,6 +47,8 @@ SIZES: dict[str, list[str]] = {
     "saddle": [],
 }
 MANUAL_LIMIT, PEER_LIMIT = 1.5, 1.0
+# Seconds for an eval and a tool at the suite's own sizes, of which adiff compiles for each.
+FULL_LIMITS = {"adiff": 100.0, "manual": 50.0, "jax": 25.0, "pytorch": 25.0}
 # The C++ tool has a closed form in the place of the derivative: there is nothing to compare with.
 CLOSED_FORM = frozenset(("ode",))
 ONE_THREAD = {
@@ -102,11 +105,13 @@ def session(
 
     def start(command: list[str]) -> subprocess.Popen[str]:
         pipe = subprocess.PIPE
-        return subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, cwd=suite, env=environment)
+        return subprocess.Popen(
+            command, stdin=pipe, stdout=pipe, text=True, cwd=suite, env=environment, start_new_session=True
+        )
 
     asking, answering = start(eval_command(name, sizes, seconds)), start(tool_command(tool, engine))
     found: dict[int, Answer] = {}
-    watch = threading.Timer(min(limit, threading.TIMEOUT_MAX), lambda: (asking.kill(), answering.kill()))
+    watch = threading.Timer(min(limit, threading.TIMEOUT_MAX), lambda: (end(asking), end(answering)))
     watch.start()
     try:
         converse(asking, answering, found)
@@ -120,10 +125,16 @@ def session(
                 process.stdin.close()
             except BrokenPipeError:
                 pass
-            if process is asking and process.poll() is None and answering.poll() is not None:
-                process.terminate()
+            if process is asking and answering.poll() is not None:
+                end(process)
             process.wait(60)
     return list(found.values())
+
+
+def end(process: subprocess.Popen[str]) -> None:
+    """End a process with those that it has started: the suite runs its C++ in processes of their own."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def converse(asking: subprocess.Popen[str], answering: subprocess.Popen[str], found: dict[int, Answer]) -> None:
@@ -170,7 +181,7 @@ def tools_for(name: str) -> list[str]:
 
 
 def measure(
-    name: str, full: bool, seconds: float, engine: str, limit: float = math.inf, rounds: int = 1
+    name: str, full: bool, seconds: float, engine: str, limit: float = 1.0, rounds: int = 1
 ) -> tuple[list[Row], list[Answer]]:
     """Ratios of adiff's times of derivatives to every peer's, by size; and adiff's answers."""
     sizes = [] if full else SIZES[name]
@@ -180,10 +191,11 @@ def measure(
     for turn in range(rounds):
         for tool in ("adiff", *tools):
             known = ours if tool == "adiff" else peers.setdefault(tool, [])
+            most = FULL_LIMITS[tool] * limit if full else math.inf
             if turn == 0:
-                known += session(name, tool, sizes, seconds, engine, limit)
+                known += session(name, tool, sizes, seconds, engine, most)
             elif tool in ("adiff", "manual"):
-                least(known, session(name, tool, sizes, seconds, engine, limit))
+                least(known, session(name, tool, sizes, seconds, engine, most))
     rows: list[Row] = []
     for tool in tools:
         bound = MANUAL_LIMIT if tool == "manual" else PEER_LIMIT
@@ -219,17 +231,17 @@ def rows() -> list[Row]:
     return [row for name in SIZES for row in measure(name, False, 0.2, "kernel")[0]]
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("evals", nargs="*", metavar="EVAL", help=", ".join(SIZES))
     parser.add_argument("--full", action="store_true", help="the suite's own sizes")
     parser.add_argument("--seconds", type=float, default=0.1, help="the least time of a measurement")
-    parser.add_argument("--limit", type=float, default=math.inf, help="seconds for an eval and a tool")
+    parser.add_argument("--limit", type=float, default=1.0, help="the factor of all limits of time")
     parser.add_argument("--rounds", type=int, default=1, help="how often adiff and the C++ are asked")
     parser.add_argument("--engine", choices=("auto", "tape", "kernel"), default="kernel")
     parser.add_argument("--valid-only", action="store_true", help="no peers: only whether adiff's answers are valid")
     parser.add_argument("--json", type=Path, metavar="FILE")
-    given = parser.parse_args()
+    given = parser.parse_args(arguments)
     invalid = 0
     report: dict[str, Any] = {}
     lines: list[str] = []
@@ -237,7 +249,7 @@ def main() -> int:
         start = time.perf_counter()
         if given.valid_only:
             sizes = [] if given.full else SIZES[name]
-            ratios, ours = [], session(name, "adiff", sizes, given.seconds, given.engine, given.limit)
+            ratios, ours = [], session(name, "adiff", sizes, given.seconds, given.engine)
         else:
             ratios, ours = measure(name, given.full, given.seconds, given.engine, given.limit, given.rounds)
         valid = sum(answer.valid is True for answer in ours)

@@ -1,5 +1,7 @@
 """Run every benchmark and print the ratios: `python bench/run.py [NAME ...] [--json FILE]`.
 
+`python bench/run.py gradbench_suite --full [--json FILE]` takes GradBench at the suite's own sizes, in about 15 minutes.
+
 Peers (jax, torch, autograd, sympy, casadi) are measured where they are installed. Exit status 1 if a limit is missed.
 """
 
@@ -31,6 +33,10 @@ MODULES = (
 
 
 def main(arguments: list[str]) -> int:
+    if arguments[:1] == ["gradbench_suite"] and "--full" in arguments:
+        import gradbench_suite
+
+        return gradbench_suite.main(arguments[1:])
     target = None
     if "--json" in arguments:
         place = arguments.index("--json")
