@@ -139,6 +139,16 @@ def strong_product(g: Any, p: Any) -> Any:
     return OPERATORS["strong_multiply"](g, p)
 
 
+def all_finite(p: Any) -> bool:
+    """Whether a partial is an array of finite floats, by which any cotangent may be multiplied."""
+    value = plain(p)
+    if not hasattr(value, "dtype") or value.dtype.char != "d":
+        return False
+    import numpy as np
+
+    return bool(np.isfinite(value).all())
+
+
 def as_complex(x: Any) -> Any:
     return OPERATORS["complex"](x, 0.0)
 
@@ -174,9 +184,13 @@ def given(c: Any) -> Any:
 
 
 def pullback(
-    op: Operation, g: Any, y: Any, inputs: tuple[Any, ...], attributes: dict[str, Any] | None, wanted: list[bool]
-) -> list[Any]:
-    """The cotangents of the inputs for the cotangent `g` of `y`; None where not wanted or where there is none."""
+    op: Operation, g: Any, y: Any, inputs: tuple[Any, ...], attributes: dict[str, Any] | None, wanted: list[bool],
+    known: dict[int, tuple[Any, bool]] | None = None,
+) -> list[Any]:  # fmt: skip
+    """The cotangents of the inputs for the cotangent `g` of `y`; None where not wanted or where there is none.
+
+    `known` keeps the partials of the row, and whether they are finite, for other cotangents that notice nothing.
+    """
     kind = op.derivative
     if kind == "partials":
         cotangents: list[Any] = []
@@ -184,10 +198,15 @@ def pullback(
             if not wanted[i] or op.partials[i] is None:
                 cotangents.append(None)
                 continue
-            p = partial(op, i, y, inputs, attributes, g)
-            if is_complex(p):
-                p = OPERATORS["conj"](p)
-            cotangents.append(fit(strong_product(g, p), x))
+            if known is not None and i in known:
+                p, finite = known[i]
+            else:
+                p, finite = partial(op, i, y, inputs, attributes, g), False
+                if is_complex(p):
+                    p = OPERATORS["conj"](p)
+                if known is not None:
+                    known[i] = p, all_finite(p)
+            cotangents.append(fit(OPERATORS["multiply"](g, p) if finite else strong_product(g, p), x))
         return cotangents
     if kind == "zero":
         note_jumps(op, inputs, g)

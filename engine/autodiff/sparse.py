@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .drivers import Function
     from .pattern_loops import Runner
     from .symmetric import SymmetricPattern
+    from .tape import Partials
 
     Ids = np.ndarray[Any, np.dtype[np.int64]]
     Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -80,12 +81,14 @@ def by_colours(
     used = int(colours.max()) + 1 if pattern.rows.size else 0
     sources = [x for x in tensors if x.dtype.differentiable]
     reached = [(x, g) for x, g in zip(tensors, gradients) if x.dtype.differentiable]
+    partials: Partials = {}
 
     def times(vector: Floats) -> list[Floats]:
         """The Hessian times a vector, backwards along the tape of the gradient, a part for each source."""
         seeds = parts(vector, sources)
         targets = [(g, v) for (_, g), v in zip(reached, seeds) if g is not None]
-        found = gradient(outer, [g for g, _ in targets], [v for _, v in targets], [[x] for x in sources], consume=False)
+        wanted = [[x] for x in sources]
+        found = gradient(outer, [g for g, _ in targets], [v for _, v in targets], wanted, False, partials)
         return [flat(c, x) for c, x in zip(found, sources)]
 
     with without_notices():

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 # Pairs that a pattern may hold before the Hessian counts as dense.
 MOST_PAIRS = 30_000_000
+# Pairs of columns that are compared with new ones.
+RECENT = 8
 # Inputs up to which a set holds them.
 FEW = 64
 
@@ -292,15 +294,20 @@ class Interactions:
             for q in b.columns[k:] if a is b else b.columns:
                 self.room(int(np.prod(shape, dtype=np.int64)))
                 if p is q:
-                    self.many.append((p.ravel(), p.ravel()))
+                    self.add(p.ravel(), p.ravel())
                     continue
                 p_all, q_all = np.broadcast_arrays(p, q)
-                self.many.append((p_all.ravel(), q_all.ravel()))
+                self.add(p_all.ravel(), q_all.ravel())
             self.beside(p, b.common)
         for q in b.columns:
             self.beside(q, a.common)
         if len(a.common) and len(b.common):
             self.crossed(a.common, b.common)
+
+    def add(self, p: Ids, q: Ids) -> None:
+        """The pairs of two columns, unless they were there a moment ago: squares of one tensor are many."""
+        if not any(same(p, old) and same(q, other) for old, other in self.many[-RECENT:]):
+            self.many.append((p, q))
 
     def beside(self, column: Ids, common: Inputs) -> None:
         """All of a column with all of the inputs that its elements have in common."""
@@ -396,9 +403,14 @@ def distinct(columns: list[Ids]) -> list[Ids]:
     """Columns without those that say the same as another."""
     kept: list[Ids] = []
     for c in columns:
-        if not any(c is k or (c.shape == k.shape and c.flat[0] == k.flat[0] and np.array_equal(c, k)) for k in kept):
+        if not any(same(c, k) for k in kept):
             kept.append(c)
     return kept
+
+
+def same(a: Ids, b: Ids) -> bool:
+    """Whether two columns say the same; most often the first element tells that they do not."""
+    return a is b or (a.shape == b.shape and bool(a.size) and a.flat[0] == b.flat[0] and np.array_equal(a, b))
 
 
 def viewed(node: Node, shape: tuple[int, ...]) -> Node:

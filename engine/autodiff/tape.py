@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from ..core.operation import Operation
     from ..core.state import Site
 
+    # By the place of a record: the partials of its inputs, and whether they are finite.
+    Partials = dict[int, dict[int, tuple[Any, bool]]]
+
 
 # Under this name a record holds a function of the cotangents that sweeps what the tape has not kept.
 REPLAY = "replay"
@@ -110,11 +113,14 @@ def _as_tensor(x: Any) -> Tensor:
     return tensor(x)
 
 
-def sweep(tape: Tape, adjoints: dict[Any, Any], sources: Iterable[Tensor], consume: bool) -> dict[Any, Any]:
+def sweep(
+    tape: Tape, adjoints: dict[Any, Any], sources: Iterable[Tensor], consume: bool, partials: Partials | None = None
+) -> dict[Any, Any]:
     """Walk the tape backwards from the cotangents in `adjoints`; the cotangents of `sources` that were reached.
 
     `consume` frees every record once it is passed. While outer recorders are active the sweep runs on tensors, and
-    is recorded; otherwise scalars are plain floats.
+    is recorded; otherwise scalars are plain floats. `partials` keeps those of tensors from one sweep to the next, where
+    nothing is recorded or noticed.
     """
     wanted = set(sources)
     results: dict[Any, Any] = {}
@@ -200,7 +206,8 @@ def sweep(tape: Tape, adjoints: dict[Any, Any], sources: Iterable[Tensor], consu
                         adjoints[x] = old = Elements(x, old)
                     old.add(place, g)
                     continue
-            cotangents = pullback(op, g, out, inputs, attributes, needs)
+            known = None if partials is None else partials.setdefault(len(tape_log), {})
+            cotangents = pullback(op, g, out, inputs, attributes, needs, known)
             for x, c, need in zip(inputs, cotangents, needs):
                 if need and c is not None:
                     if STATE.trace_adjoint is not None:
@@ -259,8 +266,9 @@ def scalar_slope(op: Operation, index: int, formula: Any, y: float, values: tupl
 
 
 def gradient(
-    tape: Tape, targets: Sequence[Any], cotangents: Sequence[Any], sources: Sequence[Sequence[Tensor]], consume: bool
-) -> list[Any]:
+    tape: Tape, targets: Sequence[Any], cotangents: Sequence[Any], sources: Sequence[Sequence[Tensor]], consume: bool,
+    partials: Partials | None = None,
+) -> list[Any]:  # fmt: skip
     """The sums over targets of cotangent times derivative, for each source; None for an unconnected one.
 
     A source is the list of the tensors that stand for it (a Variable is one tensor for every value it had).
@@ -272,7 +280,7 @@ def gradient(
             adjoints[target] = cotangent if old is None else old + cotangent
     flat = [x for tensors in sources for x in tensors]
     # A target that is a source has its cotangent before any record is passed.
-    found = sweep(tape, adjoints, flat, consume) if adjoints else {}
+    found = sweep(tape, adjoints, flat, consume, partials) if adjoints else {}
     results: list[Any] = []
     for tensors in sources:
         total: Any = None
