@@ -194,9 +194,9 @@ def fill_check(result: Result, outcome: Any) -> None:
     result.ok = bool(check.ok)
     result.document = {
         "value": outcome.value,
-        "check": {"ok": result.ok, "max_error": check.max_error, "method": check.method, "sources": check.sources},
+        "check": {"ok": check.ok, "max_error": check.max_error, "method": check.method, "sources": check.sources},
     }
-    result.lines = [("ok", result.ok), ("max_error", check.max_error), ("method", check.method)]
+    result.lines = [("ok", check.ok), ("max_error", check.max_error), ("method", check.method)]
     result.lines += [(f"error.{name}", source["error"]) for name, source in check.sources.items()]
     result.columns = result.lines
 

@@ -1,8 +1,8 @@
 """An independent check of a gradient: complex step where the program allows it, else extrapolated differences.
 
 Complex step: Squire and Trapp, SIAM Review 40 (1998): df/dx = Im f(x + ih) / h with h = 1e-30, exact to rounding for a
-program that is analytic and computes in complex numbers. Differences: Ridders, Advances in Engineering Software 4
-(1982): central differences with shrinking steps, extrapolated to zero, with an error estimate.
+program that is analytic and computes in complex numbers. Differences are those of differences.py. Where neither is known
+well enough to judge by, there is no verdict.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from .core.dtypes import WEAK_COMPLEX
 from .core.errors import failure
 from .core.state import STATE
 from .core.tensor import OPERATORS, Tensor, is_complex
+from .differences import EPSILON, confirms, derivative
 from .nearby import Nearby
 
 TYPE_CHECKING = False
@@ -24,19 +25,43 @@ if TYPE_CHECKING:
 
 STEP = 1e-30
 # Relative disagreement that fails the check, by method.
-TOLERANCE = {"complex step": 1e-9, "Richardson extrapolation": 1e-6}
+COMPLEX, DIFFERENCES = "complex step", "Richardson extrapolation"
+TOLERANCE = {COMPLEX: 1e-9, DIFFERENCES: 1e-6}
+# Elements of a source of which a difference confirms the complex step.
+MOST = 20
+
+
+# An estimate whose error may be a larger part of the gradient judges nothing.
+JUDGES = 1e-3
+# Rounding in an input is passed on: what the complex step changes by where the input does by ROUNDING parts of it is its
+# own error, of which gradients have a few times as much.
+ROUNDING, TIMES = 4 * EPSILON, 10
 
 
 class Check:
-    """The verdict: `sources` gives per source the worst relative error, the method and both values where it is worst."""
+    """The verdict: `sources` gives per source the worst relative error, the method and both values where it is worst.
+
+    `ok` is None where there is no verdict: what the gradient is compared with has not converged.
+    """
 
     __slots__ = ("max_error", "method", "ok", "sources")
 
-    def __init__(self, ok: bool, max_error: float, method: str, sources: dict[str, dict[str, Any]]) -> None:
+    def __init__(self, ok: bool | None, max_error: float, method: str, sources: dict[str, dict[str, Any]]) -> None:
         self.ok = ok
         self.max_error = max_error
         self.method = method
         self.sources = sources
+
+
+class Estimate:
+    """A source's gradient by another way: flat elements, and how far from the truth each of them may be."""
+
+    __slots__ = ("errors", "method", "values")
+
+    def __init__(self, values: list[Any], method: str, errors: list[float]) -> None:
+        self.values = values
+        self.method = method
+        self.errors = errors
 
 
 def check(evaluation: Any) -> Check:
@@ -44,7 +69,7 @@ def check(evaluation: Any) -> Check:
     gradients = evaluation.outcome.gradients
     values = Nearby(evaluation)
     sources: dict[str, dict[str, Any]] = {}
-    methods: list[str] = []
+    open_questions: list[str] = []
     kinks, STATE.kinks = STATE.kinks, "adiff"
     notices = list(STATE.notices)
     for name in evaluation.names:
@@ -53,30 +78,67 @@ def check(evaluation: Any) -> Check:
         if x.__class__ is str or (x.__class__ is Tensor and not (x.dtype.differentiable or x.dtype.weak)):
             continue
         exact = [0.0] * size(x) if g is None else flat(g)
-        if is_complex(x):
-            independent, method, tolerances = complex_differences(values, name, x), "Richardson extrapolation", None
-        else:
-            independent, method, tolerances = independent_gradient(values, name, x)
-        worst = 0.0
-        found: dict[str, Any] = {"error": 0.0, "gradient": 0.0, "independent": 0.0, "index": 0}
-        for i, (a, b) in enumerate(zip(exact, independent)):
-            error = relative_error(a, b, 0.0 if tolerances is None else tolerances[i])
-            if error > worst or i == 0:
-                worst = max(worst, error)
-                found = {"error": error, "gradient": a, "independent": b, "index": i}
-        found["method"] = method
-        found["ok"] = worst <= TOLERANCE[method]
-        sources[name] = found
-        methods.append(method)
+        estimate = complex_differences(values, name, x) if is_complex(x) else real_gradient(values, name, x, exact)
+        sources[name], question = compared(name, exact, estimate, values.size / width(x))
+        if question:
+            open_questions.append(question)
     STATE.kinks = kinks
     STATE.notices[:] = notices
     if values.reason:
         evaluation.outcome.reason += f"; the tape gave values to check it with: no kernel for {values.reason}"
     if not sources:
         raise failure("E0304", "there is nothing to check: no input can be differentiated", site=evaluation.end_site())
+    for question in open_questions:
+        STATE.notify("N0605", question, evaluation.end_site())
     worst_error = max(float(s["error"]) for s in sources.values())
-    method = "complex step" if all(m == "complex step" for m in methods) else "Richardson extrapolation"
-    return Check(all(s["ok"] for s in sources.values()), worst_error, method, sources)
+    method = COMPLEX if all(s["method"] == COMPLEX for s in sources.values()) else DIFFERENCES
+    return Check(verdict([s["ok"] for s in sources.values()]), worst_error, method, sources)
+
+
+def verdict(parts: list[bool | None]) -> bool | None:
+    """What disagrees decides; where nothing does, what has no verdict."""
+    return False if False in parts else None if None in parts else True
+
+
+def compared(name: str, exact: list[Any], estimate: Estimate, slope: float) -> tuple[dict[str, Any], str]:
+    """The line about a source, at the element where gradient and estimate are furthest apart, and why it is no verdict,
+    if it is none. `slope` is that of a function that changes by its own size over that of its input."""
+    worst = 0.0
+    found: dict[str, Any] = {"error": 0.0, "gradient": 0.0, "independent": 0.0, "index": 0}
+    parts: list[bool | None] = []
+    question = ""
+    for i, (a, b, uncertainty) in enumerate(zip(exact, estimate.values, estimate.errors)):
+        error = relative_error(a, b, uncertainty)
+        if a == b or judges(b, uncertainty, slope):
+            parts.append(error <= TOLERANCE[estimate.method])
+        else:
+            parts.append(None)
+            error = relative_error(a, b, 0.0)
+            question = question or no_verdict(name, i, len(exact), a, b, uncertainty)
+        if error > worst or i == 0:
+            worst = max(worst, error)
+            found = {"error": error, "gradient": a, "independent": b, "index": i}
+    found["method"] = estimate.method
+    found["ok"] = verdict(parts)
+    return found, question if found["ok"] is None else ""
+
+
+def judges(b: Any, uncertainty: float, slope: float) -> bool:
+    """Whether an estimate is known well enough for a verdict."""
+    if not finite(b) or not finite(uncertainty):
+        return False
+    return bool(uncertainty <= JUDGES * max(abs(b), JUDGES, JUDGES * JUDGES * slope))
+
+
+def no_verdict(name: str, index: int, count: int, a: Any, b: Any, uncertainty: float) -> str:
+    """Why the gradient by a source is neither right nor wrong."""
+    element = f"'{name}'" if count == 1 else f"element {index} of '{name}'"
+    if not finite(b) or not finite(uncertainty):
+        return f"no verdict by {element}: neither a complex step nor differences give a finite estimate"
+    return (
+        f"no verdict by {element}: an independent estimate has not converged: "
+        f"{b:.6g} ± {uncertainty:.2g} beside the gradient {a:.6g}"
+    )
 
 
 def relative_error(a: Any, b: Any, uncertainty: float) -> float:
@@ -118,27 +180,56 @@ def shifted(x: Any, i: int, delta: Any) -> Any:
     )
 
 
-def independent_gradient(values: Nearby, name: str, x: Any) -> tuple[list[Any], str, list[float] | None]:
+def real_gradient(values: Nearby, name: str, x: Any, exact: list[Any]) -> Estimate:
+    """The gradient by a real source, beside the one that is `exact` if it is right."""
     try:
-        found = [values(name, shifted(x, i, complex(0.0, STEP))) for i in range(size(x))]
-        base = values(name, values.evaluation.point[name])
-        # A program that is not analytic (abs, comparisons, real parts) betrays itself by a changed real part
-        # or by losing the imaginary one; differences decide then.
-        parts = [complex(v) for v in found]
-        if all(close(v.real, complex(base).real) for v in parts) and all(finite(v) for v in parts):
-            exact = [v.imag / STEP for v in parts]
-            if agrees_with_differences(values, name, x, exact):
-                return exact, "complex step", None
+        found = complex_step(values, name, x)
+        if found is not None:
+            errors = [0.0] * len(found)
+            for i, (a, b) in enumerate(zip(exact, found)):
+                if relative_error(a, b, 0.0) > TOLERANCE[COMPLEX]:
+                    errors[i] = passed_on(values, name, x, i, b)
+                    if relative_error(a, b, errors[i]) > TOLERANCE[COMPLEX] and refuted(values, name, x, i, b):
+                        break
+            else:
+                return Estimate(found, COMPLEX, errors)
     except AdiffError as error:
         if error.code.startswith("E06"):
             raise
-    gradient: list[Any] = []
-    errors: list[float] = []
-    for i in range(size(x)):
-        value, uncertainty = ridders(along(values, name, x, i, 1.0), scale(x, i))
-        gradient.append(value)
-        errors.append(uncertainty)
-    return gradient, "Richardson extrapolation", errors
+    pairs = [derivative(along(values, name, x, i, 1.0), scale(x, i)) for i in range(size(x))]
+    return Estimate([value for value, _ in pairs], DIFFERENCES, [error for _, error in pairs])
+
+
+def complex_step(values: Nearby, name: str, x: Any) -> list[float] | None:
+    """The gradient by a complex step; None where it means nothing.
+
+    A program that is not analytic (abs, comparisons, real parts) betrays itself by a changed real part, or by losing the
+    imaginary one, which plain differences show.
+    """
+    found = [values(name, shifted(x, i, complex(0.0, STEP))) for i in range(size(x))]
+    base = complex(values(name, values.evaluation.point[name]))
+    parts = [complex(v) for v in found]
+    if not all(close(v.real, base.real) and finite(v) for v in parts):
+        return None
+    gradient = [v.imag / STEP for v in parts]
+    for i in range(min(size(x), MOST)):
+        if not confirms(along(values, name, x, i, 1.0), scale(x, i), gradient[i]):
+            return None
+    return gradient
+
+
+def refuted(values: Nearby, name: str, x: Any, i: int, slope: float) -> bool:
+    """Whether differences say that a complex step has lost a small part of a slope, as `abs` of complex numbers does."""
+    found, error = derivative(along(values, name, x, i, 1.0), scale(x, i))
+    return abs(found - slope) > TIMES * error + TOLERANCE[DIFFERENCES] * abs(slope)
+
+
+def passed_on(values: Nearby, name: str, x: Any, i: int, slope: float) -> float:
+    """How far rounding in an element of a source may take its complex step: what the step changes by beside it."""
+    beside = [
+        values(name, shifted(x, i, complex(sign * ROUNDING * scale(x, i), STEP))).imag / STEP for sign in (-1.0, 1.0)
+    ]
+    return float(TIMES * max(abs(other - slope) for other in beside))
 
 
 def along(values: Nearby, name: str, x: Any, i: int, unit: Any) -> Callable[[float], float]:
@@ -146,64 +237,31 @@ def along(values: Nearby, name: str, x: Any, i: int, unit: Any) -> Callable[[flo
     return lambda h: real(values(name, shifted(x, i, h * unit)))
 
 
-def agrees_with_differences(values: Nearby, name: str, x: Any, gradient: list[float]) -> bool:
-    """One plain central difference per element: complex step is believed only where it is in the right region."""
-    for i in range(min(size(x), 20)):
-        h = 1e-5 * scale(x, i)
-        slope = (real(values(name, shifted(x, i, h))) - real(values(name, shifted(x, i, -h)))) / (2 * h)
-        if not finite(slope) or abs(slope - gradient[i]) > 1e-3 * max(abs(slope), abs(gradient[i]), 1e-3):
-            return False
-    return True
-
-
 def real(z: Any) -> float:
     return z.real if z.__class__ is complex else float(z)
 
 
 def close(a: float, b: float) -> bool:
-    return a == b or abs(a - b) <= 1e-12 * max(abs(a), abs(b))
+    """But for rounding, which long loops collect; a step on another branch is found out by differences too."""
+    return a == b or abs(a - b) <= 1e-6 * max(abs(a), abs(b))
 
 
 def scale(x: Any, i: int) -> float:
     value = plain(x)
     element = value.reshape(-1)[i] if hasattr(value, "reshape") else value
-    return max(abs(float(element)), 0.1)
+    return max(float(abs(element)), 0.1)
 
 
-def ridders(f: Callable[[float], float], width: float) -> tuple[float, float]:
-    """f's central difference at 0, extrapolated; and an estimate of its error."""
-    shrink = 1.4
-    best, error = math.nan, math.inf
-    for start in (0.1 * width, 1e-3 * width):
-        h = start
-        table = [[central(f, h)]]
-        for i in range(1, 12):
-            h /= shrink
-            row = [central(f, h)]
-            factor = shrink * shrink
-            for j in range(i):
-                row.append((row[j] * factor - table[i - 1][j]) / (factor - 1))
-                factor *= shrink * shrink
-                spread = max(abs(row[j + 1] - row[j]), abs(row[j + 1] - table[i - 1][j]))
-                if spread <= error:
-                    best, error = row[j + 1], spread
-            table.append(row)
-            if abs(row[i] - table[i - 1][i - 1]) >= 2 * error:
-                break
-    return best, error
+def width(x: Any) -> float:
+    """Over which a source may be taken to vary as a whole."""
+    return max((scale(x, i) for i in range(min(size(x), MOST))), default=1.0)
 
 
-def central(f: Callable[[float], float], h: float) -> float:
-    return (f(h) - f(-h)) / (2 * h)
-
-
-def complex_differences(values: Nearby, name: str, x: Any) -> list[complex]:
+def complex_differences(values: Nearby, name: str, x: Any) -> Estimate:
     """dRe(f)/dRe(z) + i dRe(f)/dIm(z): the direction of steepest ascent."""
-    found = []
+    found, errors = [], []
     for i in range(size(x)):
-        parts = []
-        for unit in (1.0 + 0j, 1j):
-            value, _ = ridders(along(values, name, x, i, unit), 1.0)
-            parts.append(value)
-        found.append(complex(*parts))
-    return found
+        parts = [derivative(along(values, name, x, i, unit), 1.0) for unit in (1.0 + 0j, 1j)]
+        found.append(complex(*(value for value, _ in parts)))
+        errors.append(max(error for _, error in parts))
+    return Estimate(found, DIFFERENCES, errors)

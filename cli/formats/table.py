@@ -245,6 +245,13 @@ def short(text: str, marks: Marks, most: int = 32) -> str:
     return text if len(text) <= most else text[: most - len(marks.ellipsis)] + marks.ellipsis
 
 
+VERDICTS = {
+    True: ("the gradient agrees", GOOD),
+    False: ("the gradient DISAGREES", BAD),
+    None: ("NO VERDICT: what the gradient is compared with has not converged", BAD),
+}
+
+
 def draw_check(drawing: Drawing, result: Result) -> None:
     """The verdict, and each source's error."""
     drawing.digits = TRACE_DIGITS
@@ -258,8 +265,9 @@ def draw_check(drawing: Drawing, result: Result) -> None:
         return [(name, *(drawing.cell(row.get(key), width) for key in columns)) for name, row in check.sources.items()]
 
     drawing.canvas.table(header, written)
-    verdict = ("the gradient agrees", GOOD) if check.ok else ("the gradient DISAGREES", BAD)
-    drawing.canvas.line(verdict, (f": worst error {scalar_text(check.max_error, 3)} against {check.method}", ""))
+    drawing.canvas.line(
+        VERDICTS[check.ok], (f": worst error {scalar_text(check.max_error, 3)} against {check.method}", "")
+    )
 
 
 def draw_rows(drawing: Drawing, result: Result) -> None:

@@ -212,6 +212,23 @@ def test_a_check_that_disagrees(adiff: Callable[..., Completed], folder: Path) -
     assert json.loads(done.stdout)["check"]["ok"] is False
 
 
+def test_a_check_without_a_verdict(adiff: Callable[..., Completed], folder: Path) -> None:
+    (folder / "chaos.adiff").write_text("y = x\nfor i in range(200):\n    y = 3.9 * y * (1 - y)\ny\n")
+    done = adiff("check", "-f", "chaos.adiff", "--at", "x=0.3", "--json")
+    assert done.returncode == 1
+    found = json.loads(done.stdout)
+    assert found["check"]["ok"] is None
+    assert [notice["code"] for notice in found["notices"]] == ["N0605"]
+    done = adiff("check", "-f", "chaos.adiff", "--at", "x=0.3", "--format", "table")
+    assert done.returncode == 1
+    assert "NO VERDICT" in done.stdout
+    assert "disagrees" not in done.stdout.lower()
+    done = adiff("check", "-f", "chaos.adiff", "--at", "x=0.3")
+    assert done.returncode == 1
+    assert done.stdout.startswith("ok\tNone\n")
+    assert "notice[N0605]" in done.stderr
+
+
 def test_run(answer: Answer, document: Document, folder: Path) -> None:
     (folder / "p.adiff").write_text("print('hello', x)\nprint(1, 2, sep='-', end='')\nx**2\n")
     assert answer("run", "p.adiff", "--at", "x=3") == "hello 3\n1-2\n9\n"

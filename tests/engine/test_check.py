@@ -1,0 +1,117 @@
+"""`check`: which independent estimate judges a gradient, and where none can."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from adiff import Program
+from adiff.engine.differences import confirms, derivative
+
+SUM = "s = 0.0\nfor i in range(n):\n    s += sin(x*i)\ns"
+LOGISTIC = "y = x\nfor i in range(200):\n    y = 3.9 * y * (1 - y)\ny"
+DATA = np.linspace(-1.0, 1.0, 12).reshape(4, 3)
+REGRESSION = "t = 0.0\nfor i in range(4):\n    z = dot(X[i], w)\n    t += y[i]*z - log1p(exp(z))\nt"
+
+
+def checked(text: str, at: dict[str, Any], wrt: list[str], **options: Any) -> Any:
+    return Program(text).evaluate("check", at, wrt, **options)
+
+
+@pytest.mark.parametrize("n", [100, 40_000, 10**6])
+def test_a_complex_step_through_many_iterations(n: int) -> None:
+    """Differences of steps as wide as their input are no slopes of a sum of such waves."""
+    outcome = checked("i = arange(n)\nsum(sin(x*i))", {"x": 0.3, "n": n}, ["x"], engine="tape")
+    truth = math.fsum(i * math.cos(0.3 * i) for i in range(n))
+    source = outcome.check.sources["x"]
+    assert outcome.check.ok is True
+    assert source["method"] == "complex step"
+    assert source["independent"] == pytest.approx(truth, rel=1e-9)
+
+
+def test_a_complex_step_through_a_long_loop() -> None:
+    outcome = checked(SUM, {"x": 0.3, "n": 40_000}, ["x"], engine="kernel")
+    assert (outcome.engine, outcome.check.ok, outcome.check.method) == ("kernel", True, "complex step")
+
+
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+@pytest.mark.parametrize("w", [np.array([0.1, -0.2, 0.3]), [0.1, -0.2, 0.3]], ids=["array", "list"])
+def test_a_complex_step_beside_data(w: Any, engine: str) -> None:
+    at = {"X": DATA, "y": np.array([0.0, 1.0, 1.0, 0.0]), "w": w}
+    outcome = checked(REGRESSION, at, ["w"], engine=engine)
+    assert (outcome.engine, outcome.check.ok, outcome.check.method) == (engine, True, "complex step")
+    assert outcome.check.max_error < 1e-12
+
+
+def test_a_complex_step_beside_arrays_of_the_program() -> None:
+    outcome = checked("a = array([1., 2.])\nsum(a * sin(a * x))", {"x": 0.5}, ["x"], engine="tape")
+    assert (outcome.check.ok, outcome.check.method) == (True, "complex step")
+
+
+def test_data_meet_complex_numbers_in_a_check_alone() -> None:
+    at = {"a": np.array([1.0, 2.0]), "z": np.array([1j, 2.0])}
+    program = Program("sum(a * z * x)")
+    for _ in range(2):
+        with pytest.raises(Exception, match="dtypes do not mix"):
+            program.value({**at, "x": 1.0})
+        Program("sum(y * sin(y * x))").evaluate("check", {"y": at["a"], "x": 1.0}, ["x"])
+
+
+@pytest.mark.parametrize(
+    ("text", "x"),
+    [(LOGISTIC, 0.3), ("floor(1e9 * x) * sin(1e12 * x)", 0.3), ("sqrt(x - 1)", 1.0)],
+    ids=["chaos", "noise", "an edge"],
+)
+def test_no_verdict(text: str, x: float) -> None:
+    outcome = checked(text, {"x": x}, ["x"])
+    assert outcome.check.ok is None
+    assert outcome.check.sources["x"]["ok"] is None
+    (said,) = [notice.message for notice in outcome.notices if notice.code == "N0605"]
+    assert said.startswith("no verdict by 'x'")
+
+
+WRONG = "@custom_gradient\ndef f(t):\n    def back(g):\n        return g * {factor} * t\n    return t * t, back\n"
+
+
+@pytest.mark.parametrize("rest", ["f(x)", "f(x) + abs(x)", "f(x) * 1e3 + 1e5", "sum(f(x) * sin(arange(1000) * x))"])
+@pytest.mark.parametrize("factor", [2, 2.0001, 5])
+def test_wrong_rules_are_found_and_right_ones_pass(rest: str, factor: float) -> None:
+    outcome = checked(WRONG.format(factor=factor) + rest, {"x": 3.0}, ["x"])
+    assert outcome.check.ok is (factor == 2)
+
+
+def test_what_disagrees_decides() -> None:
+    text = WRONG.format(factor=5) + "y = z\nfor i in range(200):\n    y = 3.9 * y * (1 - y)\nf(x) + y"
+    outcome = checked(text, {"x": 3.0, "z": 0.3}, ["x", "z"])
+    assert outcome.check.sources["x"]["ok"] is False
+    assert outcome.check.sources["z"]["ok"] is None
+    assert outcome.check.ok is False
+
+
+def test_a_complex_step_that_loses_a_part_is_refuted() -> None:
+    """abs of a complex number has no imaginary part: here it loses a part in 10^5 of the slope."""
+    outcome = checked("sin(1e5 * x) * abs(x)", {"x": 0.3}, ["x"])
+    assert (outcome.check.ok, outcome.check.method) == (True, "Richardson extrapolation")
+
+
+FUNCTIONS = {
+    "a wave": (math.sin, math.cos(0.7)),
+    "a fast wave": (lambda x: math.sin(1e6 * x), 1e6 * math.cos(7e5)),
+    "large values": (lambda x: 1e9 + x * x, 1.4),
+    "small values": (lambda x: 1e-9 * math.exp(x), 1e-9 * math.exp(0.7)),
+    "a kink elsewhere": (lambda x: abs(x - 0.699), 1.0),
+    "none": (lambda x: 3.0, 0.0),
+}
+
+
+@pytest.mark.parametrize(("function", "slope"), FUNCTIONS.values(), ids=list(FUNCTIONS))
+def test_differences(function: Any, slope: float) -> None:
+    found, error = derivative(lambda h: function(0.7 + h), 0.7)
+    assert abs(found - slope) <= 100 * error + 1e-12 * abs(slope)
+    assert error <= 1e-3 * max(abs(slope), 1e-6 * abs(function(0.7)))
+    if abs(slope) > 1e-6:
+        assert confirms(lambda h: function(0.7 + h), 0.7, slope)
+        assert not confirms(lambda h: function(0.7 + h), 0.7, 1.5 * slope)
+        assert not confirms(lambda h: function(0.7 + h), 0.7, 0.0)
