@@ -9,7 +9,7 @@ from .autodiff import drivers
 from .commands import COMMANDS
 from .core.dispatch import as_operand
 from .core.errors import failure, listing, span_of
-from .core.limits import give_way_after, stay, unfit_for_kernels
+from .core.limits import GivesWay, give_way_after, stay, unfit_for_kernels
 from .core.state import STATE
 from .core.tensor import OPERATORS, Tensor
 from .eager.builtins import INTRINSICS
@@ -338,15 +338,22 @@ class Evaluation:
         )
         if all_finite(outcome.value) and all(all_finite(part) for part in derived):
             return
-        if outcome.engine == "kernel" and not self.tape_is_quick():
+        from .diagnose import find_origin
+
+        limited = outcome.engine == "kernel" and not self.tape_is_quick()
+        self.body = self.program.compiled(STATE.weak_float.bits == 64, False)
+        if limited:
+            give_way_after(MOMENT)
+        try:
+            # What is in the value began on the way there.
+            find_origin(self, command not in ("value", "run") and (not limited or all_finite(outcome.value)))
+        except GivesWay:
             STATE.notify(
                 "N0603", "the result holds nan or inf; --engine tape finds where the first one arises", self.end_site()
             )
-            return
-        from .diagnose import find_origin
-
-        self.body = self.program.compiled(STATE.weak_float.bits == 64, False)
-        find_origin(self, derivative=command not in ("value", "run"))
+        finally:
+            if limited:
+                stay()
 
 
 def in_order(notices: list[Notice]) -> list[Notice]:

@@ -857,7 +857,7 @@ def makes_complex(op: Operation, attributes: dict[str, Any] | None) -> bool:
 
 def unsigned(index: tuple[Any, ...]) -> Any:
     """What a program gets that asks for the elements of eigenvectors or singular vectors found without LAPACK."""
-    raise ir.Signed("vectors whose signs LAPACK decides")
+    raise ir.Signed("the signs of eigenvectors or singular vectors, which LAPACK decides")
 
 
 def unknown(x: Any, why: str) -> Any:
