@@ -52,12 +52,14 @@ class Built:
     the first, a float, is an integer of the program. `meetings` names the inputs from which real numbers come that meet
     complex ones, and those from which the complex ones come.
     `closed` says that the last result counts what is not finite in its long gradients, whose zeros have no sign.
-    `spares_numpy` says that the tape imports NumPy for the program's tensors, and the kernel does not.
+    `spares_numpy` says that the tape imports NumPy for the program's tensors, and the kernel does not; `needs_numpy`
+    that the kernel does for its results, and the tape does not.
     """
 
     __slots__ = (
-        "bounds", "closed", "columns", "counted", "doubtful", "emitted", "estimate", "kernel", "lost", "meetings", "noted", "outline",
-        "passes", "places", "precision", "printed", "shape", "spares_numpy", "structure", "sure", "sure_if_running", "whole",
+        "bounds", "closed", "columns", "counted", "doubtful", "emitted", "estimate", "kernel", "lost", "meetings",
+        "needs_numpy", "noted", "outline", "passes", "places", "precision", "printed", "shape", "spares_numpy",
+        "structure", "sure", "sure_if_running", "whole",
     )  # fmt: skip
 
     def __init__(self, kernel: ir.Kernel | None, shape: tuple[int, ...]) -> None:
@@ -83,6 +85,7 @@ class Built:
         self.whole = False
         self.spares_numpy = False
         self.closed = False
+        self.needs_numpy = False
         # The places in a value of what may be an integer of the program where it is a whole number.
         self.doubtful: list[int] = []
         self.meetings: list[tuple[list[str], list[str]]] = []
@@ -132,6 +135,7 @@ def to_plain(built: Built, source: Source) -> dict[str, Any]:
         "whole": built.whole,
         "spares_numpy": built.spares_numpy,
         "closed": built.closed,
+        "needs_numpy": built.needs_numpy,
         "doubtful": built.doubtful,
         "places": [(reason, site_to_plain(site, source)) for reason, site in built.places],
     }
@@ -155,6 +159,7 @@ def from_plain(plain: dict[str, Any], source: Source) -> Built:
     built.passes = plain["passes"]
     built.spares_numpy = plain["spares_numpy"]
     built.closed = plain["closed"]
+    built.needs_numpy = plain["needs_numpy"]
     built.outline = plain["outline"]
     built.whole = plain["whole"]
     built.doubtful = plain["doubtful"]

@@ -146,6 +146,7 @@ class Lowered:
         found.printed = self.printed.plain()
         arrays = any(x.__class__ is Array and x.kind == FLOAT for x in found.kernel.results)  # type: ignore[union-attr]
         found.spares_numpy = self.builder.tensors and not arrays
+        found.needs_numpy = arrays and not self.builder.tensors
         positions = {p: k for k, p in enumerate(self.kernel.parameters)}
         found.counted = [positions[var] for var in self.builder.counted]
         running = bounded_by_parameters(self.kernel)

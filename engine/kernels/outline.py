@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def outline(kernel: ir.Kernel, cost_of_one: float = 1.0) -> list[Any]:
     """What the tape's work for a kernel's program is estimated from, in plain types.
 
-    A number is so many operations; ("work", parts of a Work) is that of operations on tensors; ("set", variable,
+    A number is so many operations; ("work", parts of a Work) is that of operations on tensors and their elements; ("set", variable,
     operation, operands) follows an integer; ("loop", index, start, stop, step, items) repeats items; ("unknown",) is a
     loop whose end data decides; ("if", items, items) is a branch. Variables are names; that of the parameter k is
     `parameter(k)`. An operation on numbers costs the tape `cost_of_one` of those on bare ones.
@@ -49,7 +49,7 @@ def outline(kernel: ir.Kernel, cost_of_one: float = 1.0) -> list[Any]:
     def items(block: list[Stmt]) -> list[Any]:
         found: list[Any] = []
         cost, tensors = 0.0, Work()
-        each = max(cost_of_one, OF_ELEMENTS if any(s.__class__ is ir.Load for s in block) else 1.0)
+        on_elements = cost_of_one < OF_ELEMENTS and any(s.__class__ is ir.Load for s in block)
         for s in block:
             if s.__class__ is ir.Loop and s.own:
                 if s.test is not None:
@@ -66,10 +66,13 @@ def outline(kernel: ir.Kernel, cost_of_one: float = 1.0) -> list[Any]:
             elif s.__class__ is ir.If:
                 found.append(("if", items(s.then), items(s.orelse)))
             else:
-                cost += each
+                if on_elements:
+                    tensors.items += 1.0
+                else:
+                    cost += cost_of_one
                 if s.__class__ is ir.Set and s.op in ESTIMATES and s.var in bounds:
                     found.append(("set", plain(s.var), s.op, [plain(a) for a in s.args]))
-        if tensors.loops:
+        if tensors.loops or tensors.items:
             found.insert(0, ("work", tensors.parts()))
         return [cost, *found] if cost else found
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 # Seconds, measured on one core: an operation of a scalar loop on the tape (recorded and swept); the import of what
 # compiles, with the smallest kernel; and the compilation of one more statement, and of one in a loop, which LLVM unrolls
 # and makes vectors of.
-TAPE_SECONDS = 1.0e-6
+TAPE_SECONDS = 0.65e-6
 START_SECONDS = 0.06
 STATEMENT_SECONDS = 1.0e-4
 LOOP_STATEMENT_SECONDS = 1.0e-3
@@ -26,22 +26,22 @@ PATIENCE_SECONDS = 0.2
 # Statements that a kernel is through with before anyone could want to stop it.
 QUICK_STATEMENTS = 3.0e6
 
-# The import of NumPy: the tape's, as soon as a program has tensors. A kernel of numbers needs none.
+# The import of NumPy: the tape's, as soon as a program has tensors; a kernel's, as soon as its results are arrays.
 NUMPY_SECONDS = 0.075
 # What a node of the program takes to compile at least, and one on tensors, each of whose operations becomes a loop.
 NODE_SECONDS = 2.0e-3
 TENSOR_NODE_SECONDS = 4.0e-3
 
 # What a statement in a GradientTape block costs, with the sweep back, in statements that are not recorded.
-RECORDED = 100.0
+RECORDED = 150.0
 
 # The share of the tape's time on whole columns that a compiled loop over the same rows takes.
 LOOP_SHARE = 0.2
 
 # And one of float32: NumPy's arrays without axes, and no floats of Python's.
-OF_FLOAT32 = 13.0
+OF_FLOAT32 = 20.0
 # How many times as much an operation costs the tape whose numbers are elements of tensors: small arrays, and no floats.
-OF_ELEMENTS = 4.0
+OF_ELEMENTS = 7.0
 
 # An operation on tensors on the tape, recorded and swept; what it takes of that for each element; and for each product
 # of two elements that libraries of matrices sum.
@@ -57,25 +57,17 @@ SOME_TRIPS = 16
 # What a command costs the tape for each operation of the program, in those: passes forward and back, recorded or with
 # tangents. A Hessian takes "hessian", and "direction" for each of its rows;
 # a sparse one follows the inputs of every operation.
-COMMAND_WORK = {
-    "value": 0.25,
-    "jvp": 6.0,
-    "vjp": 1.0,
-    "hvp": 12.0,
-    "hessian": 4.0,
-    "direction": 2.0,
-    "sparse hessian": 20.0,
-}
-# The share of that, beyond one gradient, which operations on tensors cost: their tangents are tensors too, where those
-# of floats are objects beside them.
-OF_TENSORS = 0.35
+COMMAND_WORK = {"value": 0.2, "jvp": 6.0, "vjp": 1.0, "hvp": 10.5, "hessian": 4.0, "direction": 2.0}
+# The share of that, beyond one gradient, which operations on tensors cost, and on their elements: their tangents are
+# tensors too, where those of floats are objects beside them.
+OF_TENSORS, OF_ITEMS = 0.35, 0.65
 # The rows of a Hessian from which on its pattern is looked for, and the share of the sweeps that is taken for left then.
 SOME_ROWS, SWEPT = 8, 0.25
 # What the value alone costs a program that differentiates inside.
 DERIVED_VALUE = 5.0
 
 # Operations that the write of an element costs on the tape, forward and back.
-ELEMENT_WRITE = 5.0
+ELEMENT_WRITE = 7.5
 # What one of the loops that an operation on tensors became counts for, in operations, where it is asked whether a
 # kernel is done at once.
 LOOP_OPERATIONS = 5.0
@@ -103,11 +95,12 @@ def parameter(k: int) -> str:
 class Work:
     """Work of a program: what the tape's seconds, and in part a kernel's, are estimated from.
 
-    `operations` on numbers, one by one; `arrays`, operations on tensors; `elements` that these compute; `products` that
-    libraries of matrices sum; `loops` that a kernel has for the operations on tensors.
+    `operations` on numbers, one by one; `items`, operations on elements of tensors, one by one; `arrays`, operations on
+    tensors; `elements` that these compute; `products` that libraries of matrices sum; `loops` that a kernel has for the
+    operations on tensors.
     """
 
-    __slots__ = ("arrays", "elements", "loops", "operations", "products")
+    __slots__ = ("arrays", "elements", "items", "loops", "operations", "products")
 
     def __init__(
         self,
@@ -116,15 +109,17 @@ class Work:
         elements: float = 0.0,
         products: float = 0.0,
         loops: float = 0.0,
+        items: float = 0.0,
     ) -> None:
         self.operations = operations
         self.arrays = arrays
         self.elements = elements
         self.products = products
         self.loops = loops
+        self.items = items
 
     def parts(self) -> tuple[float, ...]:
-        return self.operations, self.arrays, self.elements, self.products, self.loops
+        return self.operations, self.arrays, self.elements, self.products, self.loops, self.items
 
     def plus(self, other: Work, times: float = 1.0) -> Work:
         return Work(*(a + times * b for a, b in zip(self.parts(), other.parts())))
@@ -132,16 +127,21 @@ class Work:
     def tape_seconds(self, passes: float) -> float:
         """The tape's seconds for the work of so many gradients."""
         of_tensors = self.arrays * ARRAY_SECONDS + self.elements * ELEMENT_SECONDS + self.products * PRODUCT_SECONDS
-        return self.operations * TAPE_SECONDS * passes + of_tensors * passes_of_tensors(passes)
+        of_items = self.items * OF_ELEMENTS * TAPE_SECONDS
+        return (
+            self.operations * TAPE_SECONDS * passes
+            + of_items * passes_of_tensors(passes, OF_ITEMS)
+            + of_tensors * passes_of_tensors(passes)
+        )
 
     def kernel_seconds(self, passes: float) -> float:
         seconds = self.elements * KERNEL_ELEMENT_SECONDS + self.products * KERNEL_PRODUCT_SECONDS
         return seconds * passes_of_tensors(passes)
 
 
-def passes_of_tensors(passes: float) -> float:
+def passes_of_tensors(passes: float, share: float = OF_TENSORS) -> float:
     """The work of so many gradients of numbers, in gradients of tensors."""
-    return passes if passes <= 1.0 else max(1.0, OF_TENSORS * passes)
+    return passes if passes <= 1.0 else max(1.0, share * passes)
 
 
 def hessian_work(rows: int) -> float:
@@ -209,7 +209,7 @@ def surely_quick(built: Built, given: list[Any], heaviest: float) -> bool:
     work = work_of(built, given)
     if work is None:
         return False
-    operations = work.operations + work.loops * LOOP_OPERATIONS
+    operations = work.operations + work.items + work.loops * LOOP_OPERATIONS
     return operations * built.passes * heaviest < QUICK_STATEMENTS
 
 
@@ -257,6 +257,6 @@ def worthwhile(built: Built, given: list[Any], ready: float | None) -> bool:
     if ready is None:
         ready = ready_seconds(built)
     by_tape = work.tape_seconds(built.passes)
-    if built.spares_numpy and "numpy" not in sys.modules:
-        by_tape += NUMPY_SECONDS
+    if "numpy" not in sys.modules:
+        by_tape += NUMPY_SECONDS * (built.spares_numpy - built.needs_numpy)
     return by_tape > ready + work.kernel_seconds(built.passes)
