@@ -62,7 +62,8 @@ def seconds(line: list[str], folder: str) -> float:
     """The time of a whole process: by the clock, or where ADIFF_BENCH_CPU is set what processors spent on it, which other
     work on the machine disturbs less."""
     start = time.perf_counter()
-    child = subprocess.Popen(line, stdout=subprocess.DEVNULL, env={**os.environ, "ADIFF_CACHE_DIR": folder})
+    nowhere = subprocess.DEVNULL
+    child = subprocess.Popen(line, stdout=nowhere, stderr=nowhere, env={**os.environ, "ADIFF_CACHE_DIR": folder})
     _, status, used = os.wait4(child.pid, 0)
     taken = time.perf_counter() - start
     child.returncode = os.waitstatus_to_exitcode(status)

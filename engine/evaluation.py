@@ -47,6 +47,8 @@ class Evaluation:
         self.outcome = Outcome()
         self.outcome.timings["parse"] = program.parse_seconds
         self.forward_seconds = 0.0
+        # What it took to find out about a kernel, and to compile or load it: all but its run.
+        self.kernel_seconds = 0.0
         self.write = STATE.write
         self.point = self.bind_all(at)
         self.names = self.choose_sources(wrt)
@@ -189,7 +191,10 @@ class Evaluation:
             )
         COMMANDS[command](self)
         stay()
-        total = time.perf_counter() - start
+        total = time.perf_counter() - start - self.kernel_seconds
+        outcome.timings["compile"] += self.kernel_seconds
+        if outcome.kernel is not None and command in ("value", "run"):
+            self.forward_seconds = outcome.kernel.seconds
         outcome.timings["forward"] = self.forward_seconds
         if command not in ("value", "run"):
             outcome.timings["derivative"] = total - self.forward_seconds
@@ -229,6 +234,18 @@ class Evaluation:
 
         `repeats` is the tape's work, in gradients; None is the value alone.
         """
+        start = time.perf_counter()
+        before = self.outcome.kernel
+        try:
+            return self.found_by_kernel(run, repeats)
+        finally:
+            kernel = self.outcome.kernel
+            ran = kernel.seconds if kernel is not before else 0.0
+            self.kernel_seconds += time.perf_counter() - start - ran
+
+    def found_by_kernel(
+        self, run: Callable[[Kernels, bool], tuple[Any, Any, Compiled] | None], repeats: float | None
+    ) -> Any:
         engine = self.options.get("engine") or "auto"
         program = self.program
         if engine == "tape":
@@ -242,7 +259,7 @@ class Evaluation:
         awaited = self.options.get("awaited", False)
         if engine == "auto":
             from .kernels.outlook import Outlook
-            from .kernels.work import COMMAND_WORK, LOAD_SECONDS, passes_of_tensors
+            from .kernels.work import COMMAND_WORK, LOAD_SECONDS, PROMISE, passes_of_tensors
 
             looped = program.has_loops
             outlook = Outlook(self.core, self.point, looped)
@@ -257,7 +274,7 @@ class Evaluation:
                     )
                     self.hurry()
                     return None
-                may_compile = awaited or seconds >= outlook.ready
+                may_compile = awaited or seconds >= PROMISE * outlook.ready
         from .kernels.ir import Needed, Unsupported
         from .kernels.runtime import Kernels
 

@@ -147,6 +147,8 @@ class Entry:
                 slot, kind, size = result
                 own.add(slot)
                 self.arrays.append((k, kind, size, FIRST_SLOT + SLOT_WORDS * slot, size * WIDTHS[kind]))
+        if any(kind != INT for _, kind, *_ in self.arrays):
+            array_of(FLOAT, 0)  # what imports NumPy, which is no part of a run
         self.taken = [FIRST_SLOT + SLOT_WORDS * slot for slot in range(self.slots) if slot not in own]
         # The large results, which like the memory taken wait for the next call.
         self.large = [k for k, _, _, _, width in self.arrays if width >= spare.LARGE]

@@ -39,7 +39,7 @@ LARGEST_WHOLE = 2**24
 class Compiled:
     """A kernel ready to run: what is known of it, what is called, and what was compiled."""
 
-    __slots__ = ("built", "emitted", "entry", "lines", "reading", "unfinished")
+    __slots__ = ("built", "emitted", "entry", "lines", "reading", "seconds", "unfinished")
 
     def __init__(self, built: Built, entry: Entry, emitted: Emitted) -> None:
         self.built = built
@@ -49,6 +49,8 @@ class Compiled:
         self.lines: tuple[Any, int] | None = None
         # How its results were read when it ran last.
         self.reading: Reading | None = None
+        # How long that took.
+        self.seconds = 0.0
         # Whether that was before an error or a signal ended it.
         self.unfinished = False
 
@@ -174,6 +176,7 @@ def called(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
     compiled.lines, compiled.unfinished = None, False
     # What takes but a moment is not worth a thread, which is what signals need.
     patient = surely_quick(compiled.built, values, emitted.heaviest)
+    start = time.perf_counter()
     try:
         return compiled.entry(*values, memory=LIMITS.max_memory, patient=patient)
     except Left as left:
@@ -188,6 +191,8 @@ def called(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
 
         keep_lines(compiled, stopped.arrays)
         raise interruption(stopped, emitted) from None
+    finally:
+        compiled.seconds = time.perf_counter() - start
 
 
 def keep_lines(compiled: Compiled, arrays: dict[int, Any]) -> None:

@@ -28,6 +28,9 @@ QUICK_STATEMENTS = 3.0e6
 
 # The import of NumPy: the tape's, as soon as a program has tensors; a kernel's, as soon as its results are arrays.
 NUMPY_SECONDS = 0.075
+# How many times the seconds until a kernel is ready a program's text must promise before it is looked into, which takes
+# imports and some of these seconds itself: what the text says is rather too much.
+PROMISE = 1.3
 # What a node of the program takes to compile at least, and one on tensors, each of whose operations becomes a loop.
 NODE_SECONDS = 2.0e-3
 TENSOR_NODE_SECONDS = 4.0e-3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import adiff
@@ -210,3 +211,22 @@ def test_an_integer_after_floats_beside_what_is_differentiated() -> None:
         found = [program.evaluate("grad", {"x": x, "y": 1.5}, ["y"], engine="kernel"), repeated({"x": x, "y": 1.5})]
     for outcome in found:
         assert (outcome.value, outcome.gradients) == (13.5, {"y": 9.0})
+
+
+@pytest.mark.parametrize(
+    ("command", "stage"), [("value", "forward"), ("grad", "derivative"), ("hessian", "derivative")]
+)
+def test_what_compiles_a_kernel_is_no_part_of_its_run(
+    command: str, stage: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ADIFF_CACHE_DIR", str(tmp_path))
+    start = time.perf_counter()
+    outcome = adiff.program("y = x\nfor i in range(9):\n    y = sin(y) * x\ny").evaluate(
+        command, {"x": 0.7}, engine="kernel"
+    )
+    elapsed = time.perf_counter() - start
+    timings = outcome.timings
+    assert outcome.engine == "kernel"
+    assert sum(timings.values()) <= elapsed
+    assert timings["compile"] > 0.5 * elapsed
+    assert timings[stage] < timings["compile"]
