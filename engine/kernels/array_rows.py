@@ -29,8 +29,10 @@ def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
 
 def sum_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
     x = lazy(builder, inputs[0])
-    if x.kind != FLOAT or attributes.get("dtype") is not None:
-        raise Unsupported("a sum of integers")
+    if attributes.get("dtype") is not None:
+        raise Unsupported("a sum with a dtype of its own")
+    if x.kind != FLOAT:
+        return builder.arrays.sum_of_integers(x, attributes.get("axis"), attributes.get("keepdims"))
     axes = axes_of(attributes.get("axis"), len(x.shape))
     kept = [a for a in range(len(x.shape)) if a not in axes]
     reduced = tuple(x.shape[a] for a in axes)
@@ -202,6 +204,14 @@ def identity_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str
     return x if x.__class__ in (Sym, Lazy) or x.__class__ in NUMBERS else builder.operand(x)
 
 
+def positive_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
+    """+x, which of a truth value is an integer."""
+    x = identity_row(builder, inputs, attributes)
+    if x.__class__ is Lazy and x.kind == BOOL:
+        raise Unsupported("+ of an array of truth values")
+    return builder.to_int(x) if x.__class__ is not Lazy and kind_of(x) == BOOL else x
+
+
 def constant_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
     x = inputs[0]
     known = x.var if x.__class__ is Sym else getattr(x, "stored", None)
@@ -294,6 +304,6 @@ ARRAY_ROWS: dict[str, Callable[[Builder, tuple[Any, ...], dict[str, Any]], Any]]
     "zeros_like": filled_like("zeros_like", 0.0),
     "identity": identity_row,
     "constant": constant_row,
-    "positive": identity_row,
+    "positive": positive_row,
     "stop_gradient": stop_row,
 }

@@ -12,7 +12,7 @@ from ..ops.registry import ROWS
 from . import ir
 from .inputs import EVERY, SOME
 from .ir import BOOL, FLOAT, INT, LEAST, LIMIT, LONG_CONSTANT, MOST, Array, Unsupported, Var, bytes_of
-from .primitives import FOR_INTEGERS, LOGIC, TEXT, attributes_covered, kind_of_row
+from .primitives import BITS, FOR_INTEGERS, LOGIC, SHIFTS, TEXT, attributes_covered, kind_of_row
 from .watch import Watch
 
 TYPE_CHECKING = False
@@ -430,6 +430,8 @@ class Builder:
             decided = decided_logic(name, inputs)
             return self.emit(name, inputs, BOOL) if decided is None else decided
         joined = join([kind_of(x) for x in inputs])
+        if name in BITS and joined == BOOL:
+            return self.scalar(OPERATORS[BITS[name]], inputs)
         kind = kind_of_row(name, joined)
         if kind == BOOL:
             if joined != FLOAT:
@@ -483,6 +485,12 @@ class Builder:
             return self.integer(name, *inputs)
         if name == "relu":
             name, inputs = "maximum", (inputs[0], 0)
+        if name == "invert":
+            return self.integer("subtract", -1, inputs[0])
+        if name in SHIFTS:
+            if inputs[1].__class__ is not int or not 0 <= inputs[1] < 63:
+                raise Unsupported("a shift by a number of bits that data decides")
+            return self.integers(SHIFTS[name], (inputs[0], 1 << inputs[1]))
         if name == "abs" and self.interval(inputs[0])[0] == LEAST:
             name, inputs = "maximum", (inputs[0], self.integer("subtract", 0, inputs[0]))
         if name == "signum":
@@ -495,7 +503,7 @@ class Builder:
             if name == "floor_divide" and self.interval(inputs[0])[0] == LEAST and self.may_be(inputs[1], -1):
                 self.append(ir.Check(raw(inputs[0]), LEAST + 1, MOST, STATE.site))
             return self.emit("int_" + name, inputs, INT)
-        if name not in FOR_INTEGERS:
+        if name not in FOR_INTEGERS and name not in BITS:
             raise Unsupported(f"{name} of integers")
         return self.emit(name, inputs, INT)
 
@@ -651,6 +659,8 @@ class Builder:
 
         kinds = [x.kind if x.__class__ is Lazy else kind_of(x) for x in inputs]
         joined = join(kinds[op.skip :])
+        if joined == BOOL and op.name == "abs":
+            raise Unsupported("abs of an array of truth values")
         return Lazy(self, joined if op.name == "where_select" else kind_of_row(op.name, joined), shape, element)
 
     def settle(self, x: Any) -> Any:
@@ -883,6 +893,8 @@ def interval_of(op: str, operands: list[tuple[int, int]]) -> tuple[int, int] | N
         return (0, operands[1][1] - 1)
     if op == "int_floor_divide" and operands[1][0] > 0 and operands[0][0] >= 0:
         return (0, operands[0][1])
+    if op == "bitwise_and" and any(low >= 0 for low, _ in operands):
+        return (0, min(high for low, high in operands if low >= 0))
     if op == "where_select":
         (a, b), (c, d) = operands[1:]
         return (min(a, c), max(b, d))

@@ -52,6 +52,9 @@ TEXT: dict[str, str] = {name: row.kernel for name, row in ROWS.items() if row.ke
 # Rows whose text holds for integers too; the others compute in floats or leave integers to the tape.
 FOR_INTEGERS = frozenset("abs minimum maximum fmin fmax clip_between".split())
 LOGIC = frozenset("logical_and logical_or logical_xor logical_not".split())
+# Operations on the bits of integers; of truth values, what they are of those.
+BITS = {"bitwise_and": "logical_and", "bitwise_or": "logical_or", "bitwise_xor": "logical_xor", "invert": "logical_not"}
+SHIFTS = {"left_shift": "multiply", "right_shift": "floor_divide"}
 # What a static parameter may be that stands in a text.
 STATIC = (int, float, bool, type(None))
 
@@ -59,7 +62,7 @@ STATIC = (int, float, bool, type(None))
 def kind_of_row(name: str, joined: str) -> str:
     """The kind of a row's result for operands of a joined kind."""
     rule = ROWS[name].dtype
-    if rule == "bool":
+    if rule == "bool" or (name in BITS and joined == BOOL):
         return BOOL
     return FLOAT if rule == "float" else (INT if joined == BOOL else joined)
 

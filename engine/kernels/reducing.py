@@ -116,7 +116,15 @@ class Reducing(Loops):
         ones = OPERATORS["where"](tied, 1.0, 0.0)
         return OPERATORS["where"](tied, OPERATORS["divide"](1.0, OPERATORS["sum"](ones, axis=axes, keepdims=True)), 0.0)
 
-    # --- products ---------------------------------------------------------------------------------------------------
+    # --- sums and products ---------------------------------------------------------------------------------------------------
+
+    def sum_of_integers(self, x: Any, axis: Any, keepdims: Any) -> Any:
+        """The sum of integers, or of truth values as integers."""
+
+        def finish(inner: tuple[int, ...], at: At) -> Any:
+            return self.fold_over(inner, (0,), lambda index, total: (total + self.builder.to_int(at(index)),))[0]
+
+        return self.reduced("sum", x, axis, keepdims, finish, INT)
 
     def prod(self, x: Any, axis: Any, keepdims: Any) -> Any:
         """The product of the elements. Where a partial product may have left the floats, the tape has the answer."""

@@ -10,7 +10,7 @@ from . import ir
 from .build import NUMBERS, Lazy, Sym
 from .customs import custom_gradient
 from .functional import FUNCTIONALS
-from .ir import FLOAT, INT, Unsupported
+from .ir import BOOL, FLOAT, INT, Unsupported
 from .pairs import Pair
 from .printing import Text, at_present, print_, str_
 from .selected import length
@@ -91,7 +91,13 @@ def len_(machine: Specialiser, x: Any) -> Any:
 
 
 def abs_(machine: Specialiser, x: Any) -> Any:
+    if x.__class__ in (int, bool):
+        return abs(x)
     return machine.apply_row(NAMES["abs"], [x], {})
+
+
+def is_truth(x: Any) -> bool:
+    return x.__class__ is bool or (x.__class__ is Sym and x.kind == BOOL)
 
 
 def extreme(row: str, reduction: str) -> Callable[..., Any]:
@@ -117,6 +123,9 @@ def extreme(row: str, reduction: str) -> Callable[..., Any]:
         return machine.fold(others, first, lambda best, x: better(machine, best, x))
 
     def better(machine: Specialiser, best: Any, x: Any) -> Any:
+        if is_truth(best) and is_truth(x):
+            beyond = machine.builder.apply(NAMES["less" if row == "minimum" else "greater"], (x, best), None)
+            return machine.builder.select(beyond, x, best)
         if symbolic(best) or symbolic(x):
             return machine.builder.apply(NAMES[row], (plain(best), plain(x)), None)
         if best.__class__ not in NUMBERS or x.__class__ not in NUMBERS or x != x or best != best:
@@ -284,8 +293,8 @@ def bool_(machine: Specialiser, x: Any = False) -> Any:
 def round_(machine: Specialiser, x: Any, ndigits: Any = None) -> Any:
     if x.__class__ is Lazy:
         return machine.apply_row(NAMES["round"], [x], {} if ndigits is None else {"decimals": ndigits})
-    if ndigits is None and (x.__class__ in (int, bool) or (x.__class__ is Sym and x.kind == INT)):
-        return x
+    if ndigits is None and (x.__class__ in (int, bool) or (x.__class__ is Sym and x.kind != FLOAT)):
+        return machine.builder.to_int(x)
     if ndigits is None and x.__class__ is float and x - x == 0.0:
         return round(x)
     if ndigits is None and x.__class__ is Sym:

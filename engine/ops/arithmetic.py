@@ -280,7 +280,8 @@ logical_not = no_tangent(
 def _bitwise(name: str, sign: str, function: Any, example: int) -> Operation:
     return no_tangent(
         name, "a, b", scalar=function, array=lambda np, a, b: function(a, b), dtype="promote", accepts="bi",
-        doc=f"Bitwise a {sign} b on integers; logical on booleans.", example=(f"{name}(6, 3)", example), reason="bits",
+        kernel=f"({{0}} {sign} {{1}})", doc=f"Bitwise a {sign} b on integers; logical on booleans.",
+        example=(f"{name}(6, 3)", example), reason="bits",
     )  # fmt: skip
 
 
@@ -300,16 +301,17 @@ def _shift(a: int, b: int) -> int:
 
 
 left_shift = no_tangent(
-    "left_shift", "a, b", scalar=_shift, array=lambda np, a, b: np.left_shift(a, b), accepts="bi",
+    "left_shift", "a, b", scalar=_shift, array=lambda np, a, b: np.left_shift(a, b), accepts="bi", kernel="({0} << {1})",
     doc="a << b on integers.", example=("left_shift(3, 2)", 12), reason="bits",
 )  # fmt: skip
 right_shift = no_tangent(
     "right_shift", "a, b", scalar=operator.rshift, array=lambda np, a, b: np.right_shift(a, b), accepts="bi",
+    kernel="({0} >> {1})",
     doc="a >> b on integers.", example=("right_shift(12, 2)", 3), reason="bits",
 )  # fmt: skip
 invert = no_tangent(
     "invert", "x", scalar=lambda x: (not x) if x.__class__ is bool else ~x, array=lambda np, x: np.invert(x),
-    accepts="bi",
+    accepts="bi", kernel="(-1 - {0})",
     aliases="bitwise_not", doc="Bitwise not on integers; logical not on booleans: ~x.", example=("invert(5)", -6),
     reason="bits",
 )  # fmt: skip

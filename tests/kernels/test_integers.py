@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from adiff import Program
 from agreement import agree
@@ -80,3 +81,47 @@ def test_machine_code_leaves_where_64_bits_end() -> None:
     for n in (62, 63):
         kernel = program.evaluate("value", {"k": 1, "n": n}, engine="kernel")
         assert (kernel.engine, kernel.value) == ("kernel" if n < 63 else "tape", 2**n)
+
+
+V = {"x": 1.5, "n": 6, "v": np.array([1.0, -1.0, 2.0]), "k": np.array([1, 6, -7])}
+# What is a truth value, an integer, or a sum of such: values and dtypes are the tape's.
+OF_TRUTHS = [
+    "abs(True)", "round(True)", "[abs(True), x]", "abs(x > 0)", "round(x > 0)", "+(x > 0)", "-(x > 0)", "(x > 0) + (x < 2)",
+    "(x > 0) & (x < 1)", "(x > 0) | (x < 1)", "bitwise_xor(x > 0, x < 2)", "~(x > 0)", "(x > 0) & 1", "max(x > 0, x > 9)",
+    "min(x > 0, x > 9)", "(v > 0) & (v < 2)", "~(v > 0)", "maximum(v > 0, v < 0)", "sum(v > 0)", "sum(v > 0) * x",
+    "mean(v > 0) * x", "sum(stack([v > 0, v < 1]), axis=1)", "sum(k)", "sum(k, axis=0, keepdims=True)",
+]  # fmt: skip
+OF_BITS = [
+    "n & 3", "n | 9", "bitwise_xor(n, 5)", "~n", "-n | 5", "~n & 255", "n << 2", "n >> 1", "(-n - 1) >> 1", "k & 3", "k | 8",
+    "k << 3", "k >> 1", "~k", "x * ((n & 1) + (n >> 2))",
+    "s = 0.0\nfor i in range(n):\n    s += x * ((i & 3) == 1) * (i | 1)\ns",
+    "s = 0\nm = n\nwhile m > 0:\n    s += m & 1\n    m >>= 1\ns * x",
+]  # fmt: skip
+
+
+def value_and_type(text: str, engine: str) -> Any:
+    program = Program(text)
+    found = program.evaluate("value", {name: V[name] for name in program.inputs}, engine=engine)
+    return repr(found.value), found.types.get("value"), found.engine
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("text", OF_TRUTHS + OF_BITS)
+def test_truth_values_and_bits(text: str) -> None:
+    expected, found = value_and_type(text, "tape"), value_and_type(text, "kernel")
+    assert found == (*expected[:2], "kernel")
+
+
+def test_bits_in_machine_code() -> None:
+    text = (
+        "s = 0\nfor i in range(n):\n    s += (i & 6) - bitwise_xor(i, 3) + (i | 4) * (i << 2) - (~i >> 1)\n(s, s > 0)"
+    )
+    expected, found = value_and_type(text, "tape"), value_and_type(text, "kernel")
+    assert found == (*expected[:2], "kernel")
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("text", ["n << 61", "n << n", "n >> n", "abs(v > 0)"])
+def test_bits_that_the_tape_takes(text: str) -> None:
+    expected, found = value_and_type(text, "tape"), value_and_type(text, "kernel")
+    assert found == expected
