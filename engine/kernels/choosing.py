@@ -7,7 +7,7 @@ from math import isnan
 from ..core.state import STATE
 from ..ops.registry import NAMES
 from . import ir
-from .arrays import array_of_list, from_front, get, known_integers
+from .arrays import array_of_list, from_front, get, known_integers, lazy, note_integers
 from .build import NUMBERS, Lazy, Sym
 from .ir import FLOAT, INT, Unsupported
 from .printing import Text
@@ -162,7 +162,12 @@ def value_at(machine: Any, container: dict[Any, Any], key: Any) -> Any:
     if not values or any(value.__class__ not in (*NUMBERS, Sym, Lazy) for value in values):
         raise Unsupported("a key that depends on data")
     place = place_of(machine, key, codes)
-    return get(builder, array_of_list(builder, values, "list"), place) if place.__class__ is Sym else values[place]
+    if place.__class__ is not Sym:
+        return values[place]
+    rows = lazy(builder, array_of_list(builder, values, "list"))
+    if rows.stored is not None:
+        note_integers(builder, rows.stored, values)
+    return get(builder, rows, place)
 
 
 def place_of(machine: Any, key: Any, codes: list[int]) -> Any:
@@ -248,7 +253,7 @@ def in_order(machine: Any, items: list[Any], key: Any, reverse: bool) -> List:
             # Where there is no order, the tape's way through the list decides.
             missing = builder.aside(lambda k=k: builder.apply(NAMES["isnan"], (k,), None))
             builder.append(ir.Check(missing.var, 0, 1, STATE.site, None))
-        elif isnan(k):
+        elif k.__class__ is float and isnan(k):
             raise Unsupported("sorting a list with nan")
     pairs = list(zip(keys, items))
     for end in range(1, len(pairs)):

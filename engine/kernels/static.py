@@ -7,7 +7,7 @@ from ..core.state import STATE
 from ..ops.registry import NAMES
 from ..program import core as c
 from . import ir
-from .build import NUMBERS, Lazy, Sym
+from .build import NUMBERS, Lazy, Sym, kind_of
 from .customs import custom_gradient
 from .functional import FUNCTIONALS
 from .ir import BOOL, FLOAT, INT, Unsupported
@@ -127,7 +127,13 @@ def extreme(row: str, reduction: str) -> Callable[..., Any]:
             beyond = machine.builder.apply(NAMES["less" if row == "minimum" else "greater"], (x, best), None)
             return machine.builder.select(beyond, x, best)
         if symbolic(best) or symbolic(x):
-            return machine.builder.apply(NAMES[row], (plain(best), plain(x)), None)
+            builder = machine.builder
+            found = builder.apply(NAMES[row], (plain(best), plain(x)), None)
+            # One of the two it is, an integer too: the row would make it a float.
+            if found.__class__ is Sym and found.kind == FLOAT and found is not best and found is not x:
+                if any(kind_of(side) != FLOAT or builder.may_be_whole(side) for side in (best, x)):
+                    builder.doubtful.add(found.var)
+            return found
         if best.__class__ not in NUMBERS or x.__class__ not in NUMBERS or x != x or best != best:
             raise Unsupported("min or max of these values")
         return (min if row == "minimum" else max)(best, x)

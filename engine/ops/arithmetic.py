@@ -161,7 +161,7 @@ def _power(a: Any, b: Any) -> Any:
         if b < 0:
             return math.pow(a, b)  # a float, as in Python; `dispatch` refuses it to integer tensors
         if b.bit_length() > 60 or a.bit_length() * b > limits.MAX_INTEGER_BITS:
-            if a in (0, 1):
+            if a in (-1, 0, 1):
                 return a**b
             raise failure("E0604", "this integer power has too many digits", "compute it as a float: 10.0**x")
         return a**b

@@ -101,3 +101,36 @@ def test_numbers_in_parts_of_parts_are_summed(text: str) -> None:
     assert agree(text, at) == ""
     expected = {"x": 4.0, "y": 3.0} if "x * y" in text else {"x": 1.0, "y": 1.0}
     assert adiff.program(text).evaluate("grad", at, engine="tape").gradients == expected
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(
+    "text", ["max(x, 1)", "min(7, x, 1)", "max([x, 2])", "max(x, True)", "{0: x, 1: 2}[int(y)]", "[max(1, x), x]"]
+)
+@pytest.mark.parametrize("x", [0.5, -0.0, 1.0, 2.0, 2.5])
+def test_one_of_several_is_what_it_is(text: str, x: float) -> None:
+    """The largest of numbers, and an item of a dict, is an integer where it is one."""
+    at = {"x": x, "y": 1.0} if "y" in text else {"x": x}
+    tape, kernel = (adiff.program(text).evaluate("value", at, engine=engine) for engine in ("tape", "kernel"))
+    assert (repr(kernel.value), kernel.types["value"]) == (repr(tape.value), tape.types["value"])
+
+
+@pytest.mark.usefixtures("interpret")
+def test_largest_numbers_that_are_not_whole_have_kernels() -> None:
+    for text in ("max(x, 1)", "max([x, 2])", "[max(1, x), x]"):
+        assert adiff.program(text).evaluate("value", {"x": 2.5}, engine="kernel").engine == "kernel"
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(
+    "text", ["sorted([k, m, 3])[0] * x", "sorted([k, m, x])[1] * x", "sorted([3, m, k], reverse=True)[0] * x"]
+)
+def test_integers_are_put_in_order(text: str) -> None:
+    assert agree(text, {"k": 5, "m": -2, "x": 0.5}, ["x"]) == ""
+
+
+@pytest.mark.usefixtures("interpret")
+def test_powers_of_minus_one() -> None:
+    for m in (2**53, 2**53 - 1):
+        for engine in ("tape", "kernel"):
+            assert adiff.program("k ** m").value({"k": -1, "m": m}, engine=engine) == (-1) ** (m % 2)
