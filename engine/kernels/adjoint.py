@@ -63,7 +63,7 @@ def adjoint(
     """
     watch = watch or Watch()
     transform = Adjoint(
-        active_set(kernel, result, sources), surely_reached(kernel, sources)[1], again, forward or every
+        active_set(kernel, result, sources), surely_reached(kernel, sources)[1], again, forward or every or again
     )
     transform.kept = dict(kept or {})
     transform.every = every

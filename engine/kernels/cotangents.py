@@ -34,7 +34,7 @@ class Cotangents:
         self.certain = certain
         self.again = again
         # Whether tangents pass through the rows as well: a rule's singular points count whatever cotangent meets them.
-        self.forward = forward or again
+        self.forward = forward
         self.builder = Builder()
         self.builder.meets = self.met
         self.region: ir.Region | None = None  # whose rule is being applied

@@ -7,6 +7,7 @@ from . import ir
 from .activity import active_set
 from .adjoint import Adjoint
 from .build import NUMBERS, Builder, Lazy, Sym, raw
+from .built import Noted
 from .customs import defined
 from .ir import BOOL, FLOAT, INT, Array, Unsupported, Var
 from .products import fresh
@@ -198,13 +199,17 @@ class Differentiated:
         """The gradient by a reverse sweep."""
         builder, sources = self.builder, self.leaves.sources
         kernel = ir.Kernel(list(sources), self.block, [y.var])
-        transform = Adjoint(active_set(kernel, y.var, sources), surely_reached(kernel, sources)[1], True)
+        # What is found here may be differentiated in its turn: by statements, which do not share what is tied.
+        again = surrounded(self.machine)
+        transform = Adjoint(active_set(kernel, y.var, sources), surely_reached(kernel, sources)[1], True, again)
+        doubtful = again and ruled(self.block, True)
         body = transform.sweep(self.block, y.var, sources)
         self.splice([ir.Set(flag, "copy", (0,), None, None) for flag in transform.flags])
         self.splice(body)
         for noted, flag in zip(transform.noted, transform.flags):
             hit = fresh(builder, "not_equal", (flag, 0), BOOL)
-            builder.append(ir.If(hit.var, [builder.watch.flag(noted)], [], []))
+            told = Noted(noted.message, noted.site, noted.certain and not doubtful, noted.code)
+            builder.append(ir.If(hit.var, [builder.watch.flag(told)], [], []))
         found: list[Any] = []
         for x in sources:
             if x.__class__ is Array:

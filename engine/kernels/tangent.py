@@ -339,7 +339,8 @@ class Asked(Adjoint):
     """
 
     def __init__(self, s: ir.Region, followed: set[Any], watch: Watch) -> None:
-        super().__init__({*s.results, *(x for x in s.operands if x.__class__ in (Var, Array) and x in followed)}, set())
+        active = {*s.results, *(x for x in s.operands if x.__class__ in (Var, Array) and x in followed)}
+        super().__init__(active, set(), forward=True)
         self.watch = watch
         found, _ = self.builder.nested(lambda: self.ask(s))
         self.statements = [*self.builder.root, *found]

@@ -61,6 +61,25 @@ def test_the_hessian_of_shared_places() -> None:
         np.testing.assert_allclose(found, np.full((4, 4), 0.5), rtol=1e-15)
 
 
+INSIDE = [
+    "sum(jvp(lambda q: sort(q), (v,), (w,))[1] * w)",
+    "sum(hessian(lambda q: sum(sort(q)**2 * w))(v) @ w)",
+    "sum(jacobian(lambda q: sort(q) * q)(v) @ w)",
+    "sum(grad(lambda q: sum(sort(q)**2 * w))(v) * w)",
+    "sum(grad(lambda q: max(q)**2)(v) * w)",
+    "with GradientTape() as t:\n    t.watch(v)\n    z = median(v) * v[0]\nsum(t.gradient(z, v) * w)",
+]
+
+
+@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize("text", INSIDE)
+def test_derivatives_inside_programs(text: str, point: str) -> None:
+    at = {"v": POINTS[point], "w": W}
+    agree(text, at, None, "value", 1e-12)
+    agree(text, at, ["v"], "grad", 1e-12)
+    agree(text, at, ["v"], "jvp", 1e-12, tangent={"v": DIRECTION})
+
+
 def test_nan_are_no_ties() -> None:
     """Elements that are nan are equal to none, and the cotangents of others that are equal do not differ."""
     agree("sum(sort(v) * v)", {"v": np.array([np.nan, 1.0, np.nan, -1.0])})
