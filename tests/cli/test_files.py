@@ -135,7 +135,7 @@ def corrupted(tmp_path: Path) -> dict[str, tuple[bytes, str]]:
         "truncated.npz": (archive.getvalue()[:-30], "not a readable .npz archive"),
         "empty.csv": (b"", "holds no numbers"),
         "header.csv": (b"a,b,c\n", "holds no numbers"),
-        "ragged.csv": (b"1,2\n3\n", "1 columns after rows of 2"),
+        "ragged.csv": (b"1,2\n3\n", "1 column after rows of 2"),
         "words.csv": (b"1,2\n3,four\n", "'four' is not a number"),
         "half.csv": (b"1,two\n3,4\n", "'two' is not a number"),
         "hole.csv": (b"1,2\n3,\n", "'' is not a number"),
