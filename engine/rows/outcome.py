@@ -74,16 +74,19 @@ class RowsOutcome:
 class Gathered:
     """One column of results, put together from pieces that come in any order."""
 
-    __slots__ = ("count", "pieces")
+    __slots__ = ("blank", "count", "pieces")
 
     def __init__(self, count: int) -> None:
         self.count = count
+        self.blank: Any = None  # results of no rows, which have a shape all the same
         self.pieces: list[tuple[Any, Any]] = []
 
     def add(self, index: Any, values: Any) -> None:
         """Results of the rows `index`: an array with these rows along its first axis, or None where there is none."""
         if len(index) or not self.count:  # of no rows, it is not known whether they have one
             self.pieces.append((index, values))
+        elif values is not None:
+            self.blank = values
 
     def column(self) -> Any:
         """The whole column; rows without a result are nan. None if no row has one."""
@@ -91,7 +94,9 @@ class Gathered:
 
         pieces = [(index, values) for index, values in self.pieces if values is not None]
         if not pieces:
-            return None
+            # Where every row has failed nothing is known but their shape.
+            blank = None if self.pieces else self.blank
+            return None if blank is None else np.full((self.count, *blank.shape[1:]), np.nan)
         shapes = {values.shape[1:] for _, values in pieces}
         filled = sum(len(index) for index, _ in pieces)
         if len(shapes) > 1 or any(values.dtype == object for _, values in pieces):
