@@ -60,7 +60,9 @@ SOME_TRIPS = 16
 # What a command costs the tape for each operation of the program, in those: passes forward and back, recorded or with
 # tangents. A Hessian takes "hessian", and "direction" for each of its rows;
 # a sparse one follows the inputs of every operation.
-COMMAND_WORK = {"value": 0.2, "jvp": 6.0, "vjp": 1.0, "hvp": 10.5, "hessian": 4.0, "direction": 2.0}
+COMMAND_WORK = {
+    "value": 0.2, "jvp": 6.0, "vjp": 1.0, "hvp": 10.5, "hessian": 4.0, "direction": 2.0, "sparse hessian": 20.0,
+}  # fmt: skip
 # The share of that, beyond one gradient, which operations on tensors cost, and on their elements: their tangents are
 # tensors too, where those of floats are objects beside them.
 OF_TENSORS, OF_ITEMS = 0.35, 0.65
