@@ -296,8 +296,8 @@ class Interactions:
                 if p is q:
                     self.add(p.ravel(), p.ravel())
                     continue
-                p_all, q_all = np.broadcast_arrays(p, q)
-                self.add(p_all.ravel(), q_all.ravel())
+                both = np.broadcast_shapes(p.shape, q.shape)
+                self.add(np.broadcast_to(p, both).ravel(), np.broadcast_to(q, both).ravel())
             self.beside(p, b.common)
         for q in b.columns:
             self.beside(q, a.common)
@@ -410,7 +410,7 @@ def distinct(columns: list[Ids]) -> list[Ids]:
 
 def same(a: Ids, b: Ids) -> bool:
     """Whether two columns say the same; most often the first element tells that they do not."""
-    return a is b or (a.shape == b.shape and bool(a.size) and a.flat[0] == b.flat[0] and np.array_equal(a, b))
+    return a is b or (a.shape == b.shape and (not a.size or a.flat[0] == b.flat[0]) and np.array_equal(a, b))
 
 
 def viewed(node: Node, shape: tuple[int, ...]) -> Node:

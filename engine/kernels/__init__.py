@@ -5,7 +5,7 @@ core program --specialise--> IR --fuse, adjoint--> IR --simplify, tidy--> IR --e
 specialise (expressions, calls, applying,     the core program run on symbols; build, arrays, array_rows, composites
   items, static, functional)
 control, loops, carried, heap                branches and loops: what they change, merged and carried
-selected, data_shaped                        parts of tensors whose length data decides; nonzero, unique and their kin
+selected, sliced, data_shaped                parts of tensors whose length data decides; nonzero, unique and their kin
 sequences, recursion, hoist                  lists and what can be gone through; recursion as a loop over frames
 grids                                        lists of lists of one length
 choosing                                     choices among items by data: membership, keys, order, letters

@@ -11,6 +11,7 @@ from .ir import BOOL, INT, Needed, Unsupported, Var
 from .operands import Moment
 from .pairs import Pair, by_parts
 from .printing import Text
+from .sliced import is_open, opened, part
 from .values import (
     Each,
     Frame,
@@ -66,14 +67,15 @@ class Items:
 
     def item_of(self, value: Any, index: Any) -> Any:
         value = read(value)
-        part = self.part_of(value, index)
-        if part is not None:
-            return part
+        if value.__class__ is not Grid:
+            index = self.known_slices(index, value)
+        found = self.part_of(value, index)
+        if found is not None:
+            return found
         if value.__class__ is Grid:
             from . import grids
 
             return grids.item(self, value, index)  # type: ignore[arg-type]
-        index = self.known_slices(index, value)
         if value.__class__ is Pair and value.shape:
             return by_parts(value.settled(), lambda part: get(self.builder, part, plain(index)))
         if value.__class__ is Lazy:
@@ -137,29 +139,34 @@ class Items:
             from .selected import taken
 
             return taken(self.builder, value, places)
-        if index.__class__ is not slice or Sym not in (index.start.__class__, index.stop.__class__):
-            return None
+        found = opened(self.builder, value, index)
+        return None if found is None else part(self.builder, value, *found)
+
+    def known_slices(self, index: Any, value: Any) -> Any:
+        """An index into `value` whose slices have bounds that are known, or at least a length that is; or are bounded by
+        data, if `value` is a tensor."""
+        if index.__class__ is not tuple:
+            return self.known_slice(index, value, 0)
+        plainly = all(item is not None and item is not Ellipsis and item.__class__ is not Lazy for item in index)
+        return tuple([self.known_slice(item, value, axis if plainly else None) for axis, item in enumerate(index)])
+
+    def known_slice(self, index: Any, value: Any, axis: int | None) -> Any:
+        """The same for what stands in an index; `axis` is its axis, if that is known."""
+        if index.__class__ is not slice:
+            return index
+        of_tensor = value.__class__ is Lazy
+        if of_tensor and index.step is None and is_open(index) and axis is not None and axis < len(value.shape):
+            found = self.window(index.start, index.stop, value.shape[axis])
+            if found is not None:
+                return found
         try:
-            self.known_slices(index, value)
+            return self.whole(index, "a slice whose bounds depend on data")
         except Needed:
             raise
         except Unsupported:
-            from .selected import by_slice
-
-            return by_slice(self.builder, value, index)
-        return None
-
-    def known_slices(self, index: Any, value: Any) -> Any:
-        """An index into `value` whose slices have bounds that are known, or at least a length that is."""
-        if index.__class__ is slice:
-            if value.__class__ is Lazy and index.step is None and Sym in (index.start.__class__, index.stop.__class__):
-                found = self.window(index.start, index.stop, value.shape[0] if value.shape else 0)
-                if found is not None:
-                    return found
-            return self.whole(index, "a slice whose bounds depend on data")
-        if index.__class__ is tuple:
-            return tuple(self.known_slices(part, None) if part.__class__ is slice else part for part in index)
-        return index
+            if not of_tensor:
+                raise
+            return index
 
     def window(self, start: Any, stop: Any, n: int) -> Lazy | None:
         """The places of `start:stop` along an axis of length `n`, where the length is known; None where it is not.

@@ -35,7 +35,7 @@ class Moment:
             return x
         cls = x.__class__
         if cls is Selected:
-            return Selected(self.as_then(x.rows), self.as_then(x.keep), x.key, x.places)
+            return Selected(self.as_then(x.rows), self.as_then(x.keep), x.key, x.places, x.bounds)
         if cls is Pair:
             return Pair(self.builder, self.as_then(x.re), self.as_then(x.im))
         if cls is not Lazy or x.known is not None or (x.stored is not None and not x.volatile):

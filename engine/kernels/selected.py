@@ -1,4 +1,4 @@
-"""Parts of tensors whose length data decides: `x[x > 0]`, `x[:i]`, the parts of a dynamic_partition.
+"""Parts of tensors whose length data decides: `x[x > 0]`, `x[:i]` (sliced.py), the parts of a dynamic_partition.
 
 Such a part is the whole tensor with a question for each of its rows. Element-wise operations keep to that, and reductions
 over all rows take the neutral element where a row is not part of it. Where its rows are wanted one after the other, as a
@@ -12,10 +12,11 @@ from math import inf
 from ..ops.registry import NAMES
 from . import ir
 from .array_loops import Loops
-from .arrays import get, lazy, view
+from .arrays import get, lazy
 from .build import NUMBERS, Builder, Lazy, Sym, raw
-from .ir import BOOL, FLOAT, INT, Unsupported, Var
+from .ir import FLOAT, INT, Unsupported, Var
 from .primitives import TEXT
+from .sliced import aligned
 from .values import List, Selected, plain
 
 TYPE_CHECKING = False
@@ -53,40 +54,6 @@ def by_mask(builder: Builder, x: Lazy, mask: Lazy) -> Selected:
         x = builder.apply(reshape, (x,), {"shape": (size, *x.shape[len(mask.shape) :])})
         keep = builder.apply(reshape, (keep,), {"shape": (size,)})
     return Selected(x, keep, key)
-
-
-def by_slice(builder: Builder, x: Lazy, index: slice) -> Selected:
-    """`x[start:stop]`: bounds count from the end where they are negative, and end with the axis."""
-    n = x.shape[0]
-
-    def bound(b: Any, default: int) -> Any:
-        if b is None:
-            return default
-        if b.__class__ is not Sym and b.__class__ is not int:
-            raise Unsupported("a slice of this kind")
-        negative = builder.apply(NAMES["less"], (b, 0), None)
-        if negative.__class__ is bool:
-            b = builder.integer("add", b, n) if negative else b
-        else:
-            b = builder.emit("where_select", (negative, builder.integer("add", b, n), b), INT)
-        low = builder.apply(NAMES["maximum"], (b, 0), None)
-        return builder.apply(NAMES["minimum"], (low, n), None)
-
-    if index.step is not None:
-        raise Unsupported("a slice whose bounds depend on data, with a step")
-    start, stop = bound(index.start, 0), bound(index.stop, n)
-
-    def inside(at: tuple[Any, ...]) -> Any:
-        after = builder.apply(NAMES["greater_equal"], (at[0], start), None)
-        before = builder.apply(NAMES["less"], (at[0], stop), None)
-        if after.__class__ is bool:
-            return before if after else False
-        if before.__class__ is bool:
-            return after if before else False
-        return builder.apply(NAMES["logical_and"], (after, before), None)
-
-    x = builder.settle(x)
-    return Selected(x, view(builder, BOOL, (n,), inside), (raw(index.start), raw(index.stop), n))
 
 
 def partitioned(builder: Builder, x: Lazy, places: Lazy, count: int) -> List:
@@ -203,14 +170,14 @@ def elementwise(machine: Applying, op: Operation, inputs: list[Any], attributes:
         return machine.builder.apply(op, tuple(whole), attributes)
     rank = max(len(part.rows.shape) for part in parts)
     if any(part.key != parts[0].key for part in parts):
-        raise Unsupported("parts of tensors whose lengths depend on data in several ways")
+        inputs = [x if x.__class__ is not Selected else aligned(machine.builder, x, parts[0]) for x in inputs]
     others = [x for x in inputs if x.__class__ is not Selected]
     if any(x.__class__ not in (*NUMBERS, Sym, Lazy) or (x.__class__ is Lazy and len(x.shape) >= rank) for x in others):
         raise Unsupported("a part of a tensor whose length depends on data, together with what need not be as long")
     found = machine.builder.apply(op, tuple(x.rows if x.__class__ is Selected else x for x in inputs), attributes)
     if found.__class__ is not Lazy:
         raise Unsupported(f"{op.name} of a part of a tensor whose length depends on data")
-    return Selected(found, parts[0].keep, parts[0].key)
+    return parts[0].of(found)
 
 
 def row(machine: Applying, op: Operation, args: list[Any], keywords: dict[str, Any]) -> Any:
@@ -224,7 +191,7 @@ def row(machine: Applying, op: Operation, args: list[Any], keywords: dict[str, A
     part = inputs[0]
     given = attributes or {}
     if op.name == "cast" and part.__class__ is Selected:
-        return Selected(builder.apply(op, (part.rows,), given), part.keep, part.key)
+        return part.of(builder.apply(op, (part.rows,), given))
     if op.name in BY_PLACES and part.__class__ is Lazy and inputs[1].__class__ is Selected:
         return by_places(builder, op, part, inputs[1], given)
     plainly = part.__class__ is Selected and len(inputs) == 1 and not given.get("keepdims")
@@ -309,11 +276,11 @@ def updated_where(builder: Builder, x: Lazy, mask: Lazy, value: Any) -> Lazy:
 
     def element(index: tuple[Any, ...]) -> Any:
         here = mask.element(index)
-        fresh = source.element(() if source.shape == () else index)
+        place = () if source.shape == () else index
         old = x.element(index)
         if here.__class__ is bool:
-            return fresh if here else old
-        block, new = builder.nested(lambda: builder.of_kind(x.kind, fresh))
+            return source.element(place) if here else old
+        block, new = builder.nested(lambda: builder.of_kind(x.kind, source.element(place)))
         var = Var(x.kind, "m")
         builder.append(ir.If(here.var, block, [], [(var, raw(new), raw(old))]))
         return Sym(builder, var)

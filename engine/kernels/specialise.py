@@ -10,7 +10,7 @@ from ..core.state import STATE
 from ..core.tensor import OPERATORS
 from ..program import core as c
 from ..program.effects import may_change
-from . import ir
+from . import ir, sliced
 from .arrays import get, lazy, rows_of_list, view, wrapped
 from .build import COUNTABLE, Builder, Lazy, Sym, kind_of, pick, raw
 from .following import Follower, Linked
@@ -21,6 +21,7 @@ from .operands import Moment
 from .pairs import Pair
 from .printing import LINES, Printed, Text, Wider
 from .sequences import Sequences
+from .sliced import opened
 from .strength import is_strong
 from .values import (
     BREAK,
@@ -397,6 +398,9 @@ class Specialiser(Sequences):
                 return found
             self.replace(x, found)
             return x
+        parts = opened(builder, x, index)
+        if parts is not None:
+            return self.updated(x, parts[0], sliced.updated(builder, x, *parts, plain(value)))
         source = lazy(builder, plain(value))
         given = [] if builder.follower is None or listed else list(builder.follower.operands((x, source)))
         if source.kind != x.kind and (source.kind != INT or x.kind != FLOAT):

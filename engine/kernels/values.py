@@ -127,18 +127,27 @@ class Letter:
 class Selected:
     """A part of a tensor whose length data decides: the rows for which `keep` holds. `key` tells selections apart.
 
-    Rows that are indices into a tensor say into what shape: `places`.
+    Rows that are indices into a tensor say into what shape: `places`. Rows that are next to one another say from which on
+    and before which: `bounds`.
     """
 
     description = "a part of a tensor whose length depends on data"
-    __slots__ = ("keep", "key", "places", "rows")
+    __slots__ = ("bounds", "keep", "key", "places", "rows")
 
-    def __init__(self, rows: Lazy, keep: Lazy, key: Any, places: tuple[int, ...] | None = None) -> None:
+    def __init__(
+        self, rows: Lazy, keep: Lazy, key: Any, places: tuple[int, ...] | None = None,
+        bounds: tuple[Any, Any] | None = None,
+    ) -> None:  # fmt: skip
         refuse(rows.builder, "a part of a tensor whose length depends on data")
         self.rows = rows
         self.keep = keep
         self.key = key
         self.places = places
+        self.bounds = bounds
+
+    def of(self, rows: Lazy) -> Selected:
+        """The same part of other rows."""
+        return Selected(rows, self.keep, self.key, None, self.bounds)
 
 
 class Recorder:

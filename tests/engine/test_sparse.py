@@ -38,6 +38,10 @@ CASES: dict[str, tuple[str, dict[str, Any], int | None, int | None]] = {
     "softmax": ("M = reshape(x, (4, 6))\nsum(softmax(M, axis=1)*M)", {"x": VECTOR}, None, None),
     "element writes": ("w = x\nfor i in range(5):\n    w[i] = w[i+1]*2.0 + w[i]**2\nsum(w*w)", {"x": VECTOR}, None, None),
     "a recurrence": ("s = x[0]\nfor v in x[1:6]:\n    s = sin(s)*v\ns", {"x": VECTOR}, 20, None),
+    "parts without elements": (
+        "z = x*y\nfor k in range(3):\n    z[3:k] *= y\n    z[k + 1:] = z[:4 - k]*x[:4 - k]\nsum(z*z)",
+        {"x": VECTOR[:5], "y": 1.5}, None, None,
+    ),
     "a sum inside a square": ("s = 0.0\nfor v in x[:9]:\n    s += v*2\ns**2", {"x": VECTOR}, 45, None),
 }  # fmt: skip
 

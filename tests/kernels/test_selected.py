@@ -32,6 +32,24 @@ PROGRAMS = {
     "slice to the end": "s = 0.0\nfor i in range(70):\n    s += sum(x[i % 4:]) * 0.1\ns",
     "slice from the end": "s = 0.0\nfor i in range(70):\n    s += sum(x[-(i % 5):]) * 0.1\ns",
     "slices of one length": "s = 0.0\nfor i in range(70):\n    s += dot(x[:i % 6], x[:i % 6]) * 0.1\ns",
+    "slices that are as long, elsewhere": "s = 0.0\nfor k in range(4):\n    s = s + sum(x[k:] * x[:4 - k]) * (k + 1)\ns*y",
+    "a slice beside a place": (
+        "L = zeros((3, 2))\nfor i in range(3):\n    for j in range(2):\n"
+        "        L[i, j] = A[i, j] - y*dot(L[i, :j], L[max(i - 1, 0), :j])\nsum(L*L)"
+    ),
+    "a slice of rows": "s = 0.0\nfor k in range(3):\n    s = s + sum(A[k:] * x[0]) * sum(A[:k, 1]) + y\ns",
+    "a window beside a place": "s = 0.0\nfor i in range(3):\n    for k in range(1):\n        s = s + max(A[i, k:k + 2])*y\ns",
+    "writing slices": "z = x*y\nfor k in range(5):\n    z[k:] = z[k:]*y + x[0]\nsum(z*z)",
+    "writing slices of numbers": "z = x*y\nfor k in range(70):\n    z[:k % 6] *= 1.01\n    z[k % 3:] = y*0.1\nsum(z*z)",
+    "writing from a place further": "z = x*y\nfor k in range(1, 4):\n    z[k:] = z[:4 - k]*1.5\nsum(z*z*x)",
+    "writing to a place before": "z = x*y\nfor k in range(1, 4):\n    z[:-k] = z[k:]*1.5\nsum(z*z*x)",
+    "writing columns": "B = A*1.0\nfor k in range(2):\n    B[k:, k] = B[k:, k]*x[k] + y\nsum(B*B)",
+    "writing rows": "B = A*1.0\nfor k in range(3):\n    B[k:] += x[:2]*y\nsum(B*B)",
+    "writing tensors": "z = x*y\nfor k in range(70):\n    z[k % 2 + 1:k % 2 + 3] = A[k % 3]\n    z[-2 - k % 2:] = z[:2 + k % 2]\nsum(z*z)",
+    "elimination": (
+        "U = A[:2] + c\nfor k in range(1):\n    for i in range(k + 1, 2):\n"
+        "        U[i, k:] -= U[i, k]/U[k, k]*U[k, k:]\nU[0, 0]*U[1, 1]*y*x[0]"
+    ),
     "update": "z = x*y\nz[z > 1] = y\nsum(z*z)",
     "update of a part": "z = x*y\nz[z > 1] *= 2*y\nsum(z*z)",
     "update in a loop": "z = x*y\nfor i in range(70):\n    m = z > 0.1*i\n    z[m] = z[m] * 0.9\nsum(z*z)",
