@@ -140,7 +140,7 @@ OPTIONS = (
     Option("--timeout", None, "seconds", "SECONDS", COMPUTATIONS, LIMITS, "Stop with an error after SECONDS."),
     Option(
         "--format", None, "choice", "FORMAT", EVERYWHERE, OUTPUT,
-        "table, plain, json, ndjson, csv or tsv (default: table on a terminal, plain otherwise).", choices=FORMATS,
+        "table, plain, json, ndjson, csv or tsv (default: table on a terminal, otherwise plain, of a batch ndjson).", choices=FORMATS,
     ),
     Option("--json", None, "flag", "", EVERYWHERE, OUTPUT, "Short for --format json."),
     Option("--csv", None, "flag", "", EVERYWHERE, OUTPUT, "Short for --format csv."),

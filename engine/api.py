@@ -135,6 +135,10 @@ class Program:
     def __repr__(self) -> str:
         return f"Program({self.source.text!r})"
 
+    def __reduce__(self) -> tuple[type[Program], tuple[str, str]]:
+        # What has been compiled stays behind: machine code in memory is of one process, and on disk of them all.
+        return type(self), (self.source.text, self.source.name)
+
     def __dir__(self) -> list[str]:
         """The methods and properties that are for callers."""
         return sorted(

@@ -77,6 +77,11 @@ def bind(value: Any, name: str) -> Any:
         except AdiffError as error:
             if error.code == "E0302":
                 return [bind(v, name) for v in value]  # ragged: a list of tensors
+            if error.code == "E0304" and holds_none(value):
+                raise AdiffError(
+                    "E0802", f"the value of '{name}' holds None (null in JSON), which is no number", None,
+                    "give a number in its place: nan where there is none",
+                ) from None  # fmt: skip
             raise
     if cls is float or cls is int or cls is complex:
         return scalar(value)
@@ -104,6 +109,11 @@ def bind(value: Any, name: str) -> Any:
     if hasattr(value, "read_value") or hasattr(value, "leaves"):
         return value
     raise failure("E0802", f"the value of '{name}' is {describe(value)}, which adiff does not know")
+
+
+def holds_none(items: Any) -> bool:
+    """Whether a nested list holds None anywhere."""
+    return any(item is None or (item.__class__ in (list, tuple) and holds_none(item)) for item in items)
 
 
 def inner(value: Any) -> Any:

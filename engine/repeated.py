@@ -28,6 +28,7 @@ class Repeated:
     ) -> None:
         self.program = program
         self.command = command
+        self.at = dict(at)
         self.wrt = None if wrt is None else list(wrt)
         self.options = options
         # Seconds that the tape has spent on calls, until a kernel is tried: None once it has been.
@@ -35,6 +36,9 @@ class Repeated:
         self.first = program.evaluate(command, at, wrt, **options)
         self.direct: Direct | None = None
         self.adopt(self.first, at)
+
+    def __reduce__(self) -> tuple[type[Repeated], tuple[Any, ...]]:
+        return type(self), (self.program, self.command, self.at, self.wrt, self.options)
 
     def adopt(self, outcome: Outcome, at: Mapping[str, Any]) -> None:
         """Use the kernel that gave an outcome from now on, if one did."""

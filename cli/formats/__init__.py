@@ -25,7 +25,7 @@ class Style:
 
 
 def style_of(request: Request, environment: Environment) -> Style:
-    """The style a request asks for; a table on a terminal and plain otherwise, if it does not say."""
+    """The style a request asks for; if it does not say, a table on a terminal, and otherwise plain, or ndjson for a batch."""
     on_terminal = "output" not in request.options and is_terminal(environment.stdout)
     in_pipe = "ndjson" if request.command == "batch" else "plain"
     format = request.text("format", "table" if on_terminal else in_pipe)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 
+from ...parser.errors import AdiffError
 from . import limits
 from .dtypes import (
     BOOL,
@@ -198,10 +199,15 @@ def as_operand(x: Any, op: Operation | None = None) -> Any:
     raise failure("E0304", f"{name} needs a number or a tensor, and got {what}", hint)
 
 
+NUMBERS = {"i": "an integer", "f": "a float", "c": "a complex number"}
+
+
 def describe(x: Any) -> str:
     """What a value is, in the user's words."""
     cls = x.__class__
     if cls is Tensor:
+        if not x.ndim and x.dtype.kind in NUMBERS:
+            return NUMBERS[x.dtype.kind] if x.dtype.weak else f"a {x.dtype.name} number"
         return f"a {x.dtype.name} tensor of shape {shape_text(x.shape)}"
     words = {
         "bool": "a bool",
@@ -231,6 +237,20 @@ def shape_text(shape: tuple[int, ...]) -> str:
     return "[" + ",".join(map(str, shape)) + "]"
 
 
+def stacked(items: Any) -> Any:
+    """The parts of a list, tensors among them, as one tensor."""
+    try:
+        return OPERATORS["stack"]([as_operand(item) for item in items])
+    except AdiffError as error:
+        # Nobody has said `stack`.
+        where = error.message.removeprefix("stack needs equal shapes: ")
+        if where != error.message:
+            error.message = f"the parts of this list differ in shape, so it is no tensor: {where}"
+            error.args = (error.message,)
+            error.hint = "make them of one shape, or keep a list of tensors"
+        raise
+
+
 def tensor_of_list(items: Any) -> Any:
     """A nested list as one tensor. A list of constants becomes one array at once; else its parts are stacked."""
     leaf_dtype: DType | None = None
@@ -256,7 +276,7 @@ def tensor_of_list(items: Any) -> Any:
     if mixed:
         raise failure("E0301", "a list cannot mix strings and numbers")
     if not constant:
-        return OPERATORS["stack"]([as_operand(item) for item in items])
+        return stacked(items)
     if leaf_dtype is None:
         leaf_dtype = WEAK_FLOAT
     if leaf_dtype is BOOL or leaf_dtype is STRING:

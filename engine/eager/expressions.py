@@ -452,6 +452,7 @@ def unassigned(node: c.Load) -> Exception:
     return failure(
         "E0408",
         f"'{node.name}' is read before it is assigned",
-        "a name that the program assigns is no input: read the input under another name, as in y = x",
+        "give it a value before what may not assign it, a branch or a loop; "
+        "an input that it is to begin with needs a name of its own, as in y = x",
         node.site,
     )

@@ -102,6 +102,19 @@ def test_a_failed_check_fails_the_batch(adiff: Callable[..., Completed], folder:
     assert records(done.stdout)[0]["check"]["ok"] is False
 
 
+def test_options_are_spelt_as_in_the_manual(adiff: Callable[..., Completed]) -> None:
+    for key in ("maxsteps", "max_step"):
+        done = adiff("batch", "-", stdin=json.dumps({"command": "value", "expr": "x", "at": {"x": 1}, key: 3}) + "\n")
+        error = records(done.stdout)[0]["error"]
+        assert error["message"] == f"'value' has no option '{key.replace('_', '-')}'"
+        assert error["hint"] == "did you mean 'max-steps'?"
+
+
+def test_a_null_in_a_list(adiff: Callable[..., Completed]) -> None:
+    done = adiff("batch", "-", stdin='{"command": "grad", "expr": "sum(x)", "at": {"x": [1, 2, null]}}\n')
+    assert "'x' holds None (null in JSON)" in records(done.stdout)[0]["error"]["message"]
+
+
 def test_json_lines_take_every_option(adiff: Callable[..., Completed]) -> None:
     lines = [
         {"command": "grad", "expr": "x*y", "at": {"x": 2, "y": [1, 2]}, "wrt": ["y"], "id": "a"},

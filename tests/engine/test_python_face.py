@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import adiff
@@ -30,6 +33,46 @@ def test_the_names() -> None:
     assert isinstance(adiff.__version__, str)
     with pytest.raises(AttributeError):
         adiff.missing  # noqa: B018
+
+
+@pytest.mark.parametrize("copied", [lambda p: pickle.loads(pickle.dumps(p)), copy.deepcopy, copy.copy])
+def test_programs_can_be_copied_and_sent(copied: Callable[[Any], Any]) -> None:
+    """Those that have been evaluated too, on either tier: what they compiled stays behind."""
+    original = program("s = x\nfor i in range(n):\n    s = sin(s) * a\ns", "loop.adiff")
+    at = {"x": 0.5, "a": 1.5, "n": 20}
+    expected = original.value_and_gradient(at, ["x", "a"], engine="kernel")
+    repeated = original.repeated("grad", at, ["x", "a"], engine="kernel")
+    found = copied(original)
+    assert (found.source.text, found.source.name) == (original.source.text, "loop.adiff")
+    assert found.value_and_gradient(at, ["x", "a"], engine="kernel") == expected
+    again = copied(repeated)(at)
+    assert (again.value, again.gradients) == expected
+
+
+def test_what_is_bound_may_not_hold_nothing() -> None:
+    for value in ([1, 2, None], [[1.0, None], [2.0, 3.0]]):
+        with pytest.raises(AdiffError, match="'x' holds None") as caught:
+            program("sum(x)").value({"x": value})
+        assert caught.value.code == "E0802"
+    with pytest.raises(AdiffError, match="got None"):
+        program("sum([1, None])").value()
+
+
+def test_parts_that_make_no_tensor() -> None:
+    with pytest.raises(AdiffError, match="the parts of this list differ in shape, so it is no tensor: element 0 has"):
+        program("sum(array(u))").value({"u": [[1, 2], [3]]})
+    with pytest.raises(AdiffError, match="stack needs equal shapes"):
+        program("stack([x, [x, x]])").value({"x": [1.0, 2.0]})
+
+
+@pytest.mark.parametrize(
+    ("n", "said"),
+    [(2.5, "got a float"), (np.float64(2.5), "got a float64 number"), (np.ones(2), "float64 tensor of shape [2]")],
+)
+def test_numbers_are_not_called_tensors(n: Any, said: str) -> None:
+    with pytest.raises(AdiffError) as caught:
+        program("s = x\nfor i in range(n):\n    s += i\ns").value_and_gradient({"x": 1.0, "n": n})
+    assert caught.value.message.endswith(said), caught.value.message
 
 
 def test_inputs_in_order_of_first_use() -> None:
