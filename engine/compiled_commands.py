@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from .autodiff import drivers
-from .plain import bind
+from .core.state import STATE
+from .plain import bind, to_plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -113,7 +114,11 @@ def jvp(evaluation: Evaluation, tangents: list[Any]) -> bool:
         return False
     value, tangent = found
     keep_value(evaluation, value)
-    give_jvp(evaluation.outcome, evaluation.names, tangent)
+    if tangent is not None:
+        give_jvp(evaluation.outcome, evaluation.names, tangent)
+    else:
+        evaluation.outcome.tangent = to_plain(drivers.zeros(getattr(value, "shape", ())))
+        STATE.notify("N0502", "the result does not depend on the inputs with a tangent", evaluation.end_site())
     return True
 
 

@@ -387,7 +387,8 @@ def hessian(f: Function, xs: Sequence[Any]) -> tuple[Any, list[Any], list[list[A
     """The value, the gradients and every block H[i][j] = d²y / dx_i dx_j of shape x_i.shape + x_j.shape.
 
     The gradient is recorded once; each row is a sweep back along that tape (sparse.py has a way with fewer). Only blocks
-    on and above the diagonal are swept for: the others follow by symmetry.
+    on and above the diagonal are swept for: the others follow by symmetry. By complex inputs a column is what moving an
+    element along the real axis does to the gradient, which has no such symmetry.
     """
     outer = Tape(changing=True)
     y, tensors, gradients = gradient_on_tape(f, xs, outer)
@@ -396,8 +397,13 @@ def hessian(f: Function, xs: Sequence[Any]) -> tuple[Any, list[Any], list[list[A
 
 
 def blocks_by_row(outer: Tape, tensors: Sequence[Tensor], gradients: Sequence[Any]) -> list[list[Any]]:
-    """The blocks of a Hessian from the tape of the gradient, a sweep for each row."""
+    """The blocks of a Hessian from the tape of the gradient.
+
+    A sweep from an element x_k of the gradient gives row k of the Hessian; of a complex one, from its real part, what
+    moving x_k along the real axis does to every gradient: column k.
+    """
     n = len(tensors)
+    by_symmetry = not any(is_complex(x) for x in tensors)
     blocks: list[list[Any]] = [[None] * n for _ in range(n)]
     last = max((i for i, g in enumerate(gradients) if g is not None), default=-1)
     for i, (x, g) in enumerate(zip(tensors, gradients)):
@@ -407,16 +413,19 @@ def blocks_by_row(outer: Tape, tensors: Sequence[Tensor], gradients: Sequence[An
         rows: list[list[Any]] = []
         for k in range(size):
             consume = i == last and k + 1 == size
-            wanted = [[z] for z in tensors[i:]]
+            wanted = [[z] for z in (tensors[i:] if by_symmetry else tensors)]
             with without_notices():
                 rows.append(gradient(outer, [g], [basis(x, k)], wanted, consume) if follows(g, outer.token) else [])
-        for j in range(i, n):
-            parts = [row[j - i] if row else None for row in rows]
+        first = i if by_symmetry else 0
+        for j in range(first, n):
+            parts = [row[j - first] if row else None for row in rows]
             block = assemble(parts, x.shape + tensors[j].shape, tensors[j])
-            if block is not None:
+            if block is None:
+                continue
+            if by_symmetry:
                 blocks[i][j] = block
-                if i != j:
-                    blocks[j][i] = transposed(block, x.shape, tensors[j].shape)
+            if i != j or not by_symmetry:
+                blocks[j][i] = transposed(block, x.shape, tensors[j].shape)
     return blocks
 
 

@@ -98,13 +98,33 @@ def operator(name: str, *inputs: Any) -> Any:
     return apply(OPERATORS[name], inputs, None)
 
 
+class Undecided(Series):
+    """A series whose value is known and whose other coefficients are not: nobody may ask for these.
+
+    A branch that is not taken may end in one.
+    """
+
+    __slots__ = ("length", "value")
+
+    def __init__(self, value: float, length: int) -> None:
+        self.value = value
+        self.length = length
+
+    @property
+    def c(self) -> Coefficients:  # type: ignore[override]
+        raise Unsupported
+
+    def as_symbol(self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
+        return apply_series(op, inputs, attributes)
+
+
 def head(x: Any) -> float:
     """The value itself: coefficient 0."""
     if x.__class__ is Series:
         return x.c[0]
     if x.__class__ in (float, int, bool):
         return x
-    value = getattr(x, "value", None)
+    value = getattr(x, "value", None)  # of a tensor, or of what is undecided
     if value.__class__ is float:
         return value
     raise Unsupported
@@ -112,15 +132,16 @@ def head(x: Any) -> float:
 
 def coefficients(x: Any, length: int) -> Coefficients:
     """The first `length` coefficients of a series or of a constant."""
-    if x.__class__ is Series:
+    if isinstance(x, Series):
         return x.c[:length]
     return [float(head(x))] + [0.0] * (length - 1)
 
 
 def apply_series(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
-    length = min(len(x.c) for x in inputs if x.__class__ is Series)
+    length = min(x.length if x.__class__ is Undecided else len(x.c) for x in inputs if isinstance(x, Series))
+    undecided = any(x.__class__ is Undecided for x in inputs)
     recurrence = RECURRENCES.get(op.name)
-    if recurrence is not None:
+    if recurrence is not None and not undecided:
         return recurrence(length, *inputs)
     heads = tuple(head(x) for x in inputs)
     kind = op.derivative
@@ -133,11 +154,15 @@ def apply_series(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, A
         return value
     if kind == "zero":
         return Series(coefficients(value, length))
+    if undecided:
+        if value.__class__ is not float:
+            raise Unsupported
+        return Undecided(value, length)
     if kind != "partials" or value.__class__ is not float:
         raise Unsupported
     for spot in op.singular:
         if spot.where(*heads) is not False:
-            raise Unsupported
+            return Undecided(value, length)
     return grow(op, inputs, attributes, value, length)
 
 

@@ -10,7 +10,7 @@ sequences, recursion, hoist                  lists and what can be gone through;
 grids                                        lists of lists of one length
 choosing                                     choices among items by data: membership, keys, order, letters
 operands                                     what was evaluated before something changed in place
-pairs, complex_rows                          complex numbers, as pairs of real ones
+pairs, complex_rows, complex_arrays          complex numbers, as pairs of real ones; products and matrices of them
 strength                                     integers with a dtype of their own, which meet no floats
 widths                                       kernels that compute in float32, and what is float64 in them all the same
 inputs, structures, whole                    what a kernel is specialised to; results that are lists, tuples and dicts, or

@@ -30,7 +30,7 @@ from .cotangents import Cotangents
 from .dear import from_memory
 from .ir import BOOL, FLOAT, Array, Stack, Stmt, Unsupported, Var
 from .products import fresh
-from .regions import dissolved
+from .regions import for_tangents
 from .renaming import renamed
 from .statements import changes, everything, operands
 from .surely import surely_reached
@@ -101,7 +101,7 @@ class Adjoint(Cotangents):
             if result in self.active:
                 self.builder.append(ir.Accumulate(self.bars[result], 1.0))
 
-        body = dissolved(self.there_and_back(forward, clear, seed))
+        body = for_tangents(self.there_and_back(forward, clear, seed))
         return [*self.builder.root, *body]  # at the root are the arrays that are constants
 
     # --- forward ------------------------------------------------------------------------------------------------------

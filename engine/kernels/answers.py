@@ -36,8 +36,6 @@ class Derivatives:
         self.kernels = kernels
         self.values = values
         self.spec = specification(values, sources, kernels.known, kernels.makes_float32(values))
-        if any(self.spec[name].__class__ is Complex for name in sources):
-            raise Unsupported("derivatives of this kind by complex inputs")
         self.given = arguments(kernels.program, values, self.spec)
         self.sources = sources
         self.always = always
@@ -72,8 +70,14 @@ class Derivatives:
         return shape_of(self.spec[name])
 
     def seeds(self, given: dict[str, Any]) -> list[Any]:
-        """Tangents or cotangents as a kernel takes them."""
-        return [self.seed(given[name], self.shape(name)) for name in given]
+        """Tangents as a kernel takes them."""
+        found: list[Any] = []
+        for name, x in given.items():
+            if self.spec[name].__class__ is Complex:
+                found.extend(as_complex_seed(x, self.shape(name)))
+            else:
+                found.append(self.seed(x, self.shape(name)))
+        return found
 
     def seed(self, given: Any, shape: tuple[int, ...]) -> Any:
         """A tangent or cotangent as a kernel takes it."""
@@ -97,13 +101,19 @@ class Derivatives:
         compiled = self.prepared("jvp", lambda lowered: derivatives().jvp(lowered, moved), given, moved)
         if compiled is None:
             return None
-        if all(name in compiled.built.lost for name in moved):
-            raise Unsupported("a result that the inputs with a tangent do not reach")
         return (*self.read(compiled, "jvp", given, moved), compiled)
 
     def vjp(self, cotangent: Any) -> Found | None:
         """The value and the cotangents of the sources."""
-        given = [*self.given, self.seed(1.0 if cotangent is None else cotangent, self.result_shape())]
+        shape, complex_shape = self.result_form()
+        cotangent = 1.0 if cotangent is None else cotangent
+        if complex_shape is None:
+            given = [*self.given, self.seed(cotangent, shape)]
+        else:
+            import numpy as np
+
+            parts = as_complex_seed(cotangent, complex_shape)
+            given = [*self.given, np.concatenate([np.reshape(part, -1) for part in parts])]
         compiled = self.prepared("vjp", lambda lowered: derivatives().vjp(lowered), given)
         return None if compiled is None else (*self.read(compiled, "vjp", given), compiled)
 
@@ -134,12 +144,14 @@ class Derivatives:
 
     def jacobian(self, mode: str) -> Found | None:
         """The value, and blocks and the mode that was used."""
-        spec_shape = self.result_shape()
-        size, inputs = prod(spec_shape), sum(prod(self.shape(name)) for name in self.sources)
-        if mode == "auto":
+        shape, complex_shape = self.result_form()
+        size, inputs = prod(shape), sum(prod(self.shape(name)) for name in self.sources)
+        if complex_shape is not None:
+            mode = "forward"  # of a holomorphic function
+        elif any(self.spec[name].__class__ is Complex for name in self.sources):
+            mode = "reverse"  # the directions of steepest ascent
+        elif mode == "auto":
             mode = "forward" if 2 * inputs < size else "reverse"
-        if not spec_shape:
-            raise Unsupported("the Jacobian of a number")
 
         def make(lowered: Lowered) -> Built:
             built: Built = getattr(derivatives(), mode + "_jacobian")(lowered)
@@ -151,15 +163,28 @@ class Derivatives:
         value, blocks = self.read(compiled, "jacobian", self.given, mode=mode)
         return value, (blocks, mode), compiled
 
-    def result_shape(self) -> tuple[int, ...]:
-        """The shape of the program's value."""
+    def result_form(self) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
+        """The shape of what the kernel has for the program's value, and of that value where it is complex."""
 
-        def make() -> tuple[int, ...]:
+        def make() -> tuple[Any, ...]:
             from .construct import Lowered
 
-            return Lowered(self.kernels.program, self.spec, self.sources).shape
+            lowered = Lowered(self.kernels.program, self.spec, self.sources)
+            return lowered.shape, lowered.complex
 
-        return self.kernels.shape(("shape", sorted(self.spec.items()), tuple(self.sources)), make)
+        shape, complex_shape = self.kernels.form(("form", sorted(self.spec.items()), tuple(self.sources)), make)
+        return shape, complex_shape
+
+
+def as_complex_seed(given: Any, shape: tuple[int, ...]) -> tuple[Any, Any]:
+    """The real and imaginary parts of a tangent or cotangent for a complex value of a shape."""
+    if given.__class__ is Tensor and given.dtype.name == "complex128":
+        given = given.value
+    if given.__class__ is complex or getattr(getattr(given, "dtype", None), "kind", "") == "c":
+        return as_seed(given.real, shape), as_seed(given.imag, shape)
+    if given.__class__ is Tensor and not given.dtype.weak:
+        raise Unsupported(f"a tangent of dtype {given.dtype.name} beside complex numbers")
+    return as_seed(given, shape), as_seed(0.0, shape)
 
 
 def as_seed(given: Any, shape: tuple[int, ...], mode: str = "") -> Any:

@@ -6,8 +6,9 @@ from ..core.state import STATE
 from ..core.tensor import OPERATORS
 from ..ops.registry import ROWS
 from . import ir
-from .arrays import array_of_list, checked_places, get, lazy, remap, result, view
+from .arrays import array_of_list, get, lazy, remap, result, view
 from .build import NUMBERS, Builder, Lazy, Sym, broadcast, join, kind_of, pick, raw
+from .composites import of_data, places_of
 from .inputs import SOME
 from .ir import BOOL, FLOAT, INT, Array, Unsupported
 from .strength import own
@@ -67,13 +68,25 @@ def mean_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, An
         count *= x.shape[a]
     if count == 0:
         raise Unsupported("the mean of no elements")
-    return builder.apply(OPERATORS["divide"], (sum_row(builder, inputs, attributes), float(count)), None)
+    if x.kind != FLOAT:
+        x = Lazy(builder, FLOAT, x.shape, lambda index, x=x: builder.to_float(x.element(index)))  # type: ignore[misc]
+    return builder.apply(OPERATORS["divide"], (sum_row(builder, (x,), attributes), float(count)), None)
 
 
 def reduce_mean_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
-    if lazy(builder, inputs[0]).kind != FLOAT:
-        raise Unsupported("the mean of integers as an integer")
-    return mean_row(builder, inputs, attributes)
+    x = lazy(builder, inputs[0])
+    if x.kind != INT:
+        return mean_row(builder, inputs, attributes)
+    size = 1
+    for a in axes_of(attributes.get("axis"), len(x.shape)):
+        size *= x.shape[a]
+    if size == 0:
+        raise Unsupported("the mean of no elements")
+    total = sum_row(builder, (x,), attributes)
+    rest = OPERATORS["mod"](total, size)
+    # A mean that is rounded is one for the tape to tell about.
+    builder.arrays.leave_unless(OPERATORS["equal"](rest, 0))
+    return OPERATORS["floor_divide"](total, size)
 
 
 def index_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
@@ -155,18 +168,12 @@ def tf_where_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str
 
 def gather_nd_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
     x, vectors = inputs
-    if vectors.__class__ is not Lazy or vectors.known is not None:
+    if not of_data(vectors):
         return ROWS["gather_nd"].function(x, vectors, **attributes)  # type: ignore[misc]
-    x, vectors = lazy(builder, x), builder.settle(vectors)
-    depth = vectors.shape[-1] if vectors.shape else 0
-    if attributes.get("batch_dims") or vectors.kind != INT or not 0 < depth <= len(x.shape):
+    if attributes.get("batch_dims"):
         raise Unsupported("gather_nd with these indices")
-
-    def column(k: int) -> Lazy:
-        places = Lazy(builder, INT, vectors.shape[:-1], lambda at: vectors.element((*at, k)))
-        return checked_places(builder, places, x.shape[k])  # the tape says which is out of range
-
-    return get(builder, x, tuple([column(k) for k in range(depth)]))
+    x = lazy(builder, x)
+    return get(builder, x, places_of(builder, vectors, x.shape))
 
 
 def to_single(builder: Builder, x: Any) -> Any:
@@ -227,9 +234,9 @@ def filled_like(name: str, value: float) -> Any:
             raise Unsupported("a new tensor with a dtype of its own")
         source = x.var if x.__class__ is Sym else getattr(x, "stored", None)
         builder.ends.setdefault(source, (f"{name} (a constant)", STATE.site))
-        if x.__class__ is Lazy and x.kind != BOOL:
+        if x.__class__ is Lazy:
             builder.made_strong[0] = True  # for all that is known of x
-            number: Any = value if x.kind == FLOAT else int(value)
+            number: Any = value if x.kind == FLOAT else int(value) if x.kind == INT else bool(value)
             if x.stored in builder.singles:
                 number = to_single(builder, value)
             return view(builder, x.kind, x.shape, lambda index: number)

@@ -31,6 +31,11 @@ MAX_STATEMENTS = 20_000
 # Rows that choose elements by their values: how many there are is known when the kernel runs, and arrays have shapes before.
 SHAPED_BY_DATA = frozenset("nonzero argwhere flatnonzero unique tf.unique tf.unique_with_counts".split())
 MAX_CONSTANT = 4_000_000
+# Rows that must know which elements belong together.
+SEGMENTS = frozenset(
+    "segment_sum segment_mean segment_prod segment_max segment_min unsorted_segment_prod unsorted_segment_max "
+    "unsorted_segment_min".split()
+)
 # Rows that give one of their operands as it is.
 CHOOSING = frozenset("minimum maximum fmin fmax clip".split())
 # Rows that are something else of integers than of floats where an operand is 0, and which one.
@@ -477,8 +482,14 @@ class Builder:
         """A row on integers: the exact result, or the tape's turn."""
         if name in ("floor", "ceil", "trunc", "round"):
             return inputs[0]
+        if name == "nan_to_num":
+            return inputs[0]
         if name == "square":
             name, inputs = "multiply", inputs * 2
+        if name == "squared_difference":
+            name, inputs = "multiply", (self.integer("subtract", *inputs),) * 2
+        if name == "multiply_no_nan":
+            name = "multiply"
         if name == "negative":
             name, inputs = "subtract", (0, inputs[0])
         if name in ("add", "subtract", "multiply"):
@@ -495,7 +506,9 @@ class Builder:
             name, inputs = "maximum", (inputs[0], self.integer("subtract", 0, inputs[0]))
         if name == "signum":
             return self.emit("int_sign", inputs, INT)
-        if name in ("floor_divide", "mod", "power"):
+        if name in ("factorial", "comb"):
+            return self.emit("int_" + name, inputs, INT)
+        if name in ("floor_divide", "mod", "power", "fmod"):
             if inputs[1].__class__ is int and (inputs[1] < 0 if name == "power" else inputs[1] == 0):
                 raise Unsupported("integers for which this operation is an error")
             if name != "power":
@@ -555,11 +568,11 @@ class Builder:
 
     def apply(self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
         """A row applied to symbols and arrays. Raises Unsupported where their dtypes do not meet."""
-        from .strength import result_dtype, strengthened
+        from .strength import met, strengthened
 
         if self.mode == SOME and any(x.__class__ is Tensor and x.dtype is FLOAT64 for x in inputs):
             raise Unsupported("float64 beside float32")
-        dtype = result_dtype(self, op, inputs, attributes)
+        inputs, dtype = met(self, op, inputs, attributes)
         if self.follower is None or self.follower.inside:
             found = self.applied(op, inputs, attributes)
         else:
@@ -591,6 +604,8 @@ class Builder:
         stated = op.name != "bincount" and len(inputs) > 2 and inputs[2] is not None
         if places is not None and not stated and symbolic(inputs[places]):
             raise Unsupported(f"{op.name} without the length of its result")
+        if op.name in SEGMENTS and symbolic(inputs[1]):
+            raise Unsupported(f"{op.name} with segments that depend on data")
 
     def applied(self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
         from .array_rows import ARRAY_ROWS

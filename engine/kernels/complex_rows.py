@@ -20,6 +20,7 @@ from . import ir
 from .build import NUMBERS, Builder, Lazy, Sym, broadcast, pick, raw
 from .ir import BOOL, FLOAT, Unsupported
 from .pairs import Pair, by_parts, meeting, pair_of, used
+from .regions import computed, results
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -296,6 +297,33 @@ def strong_product(g: Parts, p: Parts) -> Parts:
     return either(lost, (0.0, 0.0), product(g, p))
 
 
+def close(a: Parts, b: Parts, rtol: float, atol: float, equal_nan: bool) -> Any:
+    """Whether |a - b| <= atol + rtol*|b|, for a finite b; else whether they are the same."""
+    near = of("less_equal", modulus(minus(a, b)), atol + rtol * modulus(b))
+    finite = of("logical_and", of("isfinite", b[0]), of("isfinite", b[1]))
+    found = of("logical_or", of("logical_and", near, finite), same(a, b))
+    if not equal_nan:
+        return found
+    unknown = [of("logical_or", of("isnan", z[0]), of("isnan", z[1])) for z in (a, b)]
+    return of("logical_or", found, of("logical_and", *unknown))
+
+
+def is_zero(z: Parts) -> Any:
+    return of("logical_and", of("equal", z[0], 0.0), of("equal", z[1], 0.0))
+
+
+def unless_zero(a: Parts, b: Parts, found: Callable[[], Parts]) -> Parts:
+    """0 where a is 0 and b a number; else what is found."""
+    whole = of("logical_and", of("equal", b[0], b[0]), of("equal", b[1], b[1]))
+    return either(of("logical_and", is_zero(a), whole), (0.0, 0.0), found())
+
+
+def sinc(z: Parts) -> Parts:
+    """sin(pi z)/(pi z), and 1 at 0."""
+    scaled_up = scaled(z, math.pi)
+    return either(is_zero(z), (1.0, 0.0), quotient(sine(scaled_up), scaled_up))
+
+
 def same(a: Parts, b: Parts) -> Any:
     return of("logical_and", of("equal", a[0], b[0]), of("equal", a[1], b[1]))
 
@@ -332,10 +360,12 @@ SMOOTH: dict[str, Callable[..., Any]] = {
     "isnan": lambda z: of("logical_or", of("isnan", z[0]), of("isnan", z[1])),
     "isinf": lambda z: of("logical_or", of("isinf", z[0]), of("isinf", z[1])),
     "isfinite": lambda z: of("logical_and", of("isfinite", z[0]), of("isfinite", z[1])),
+    "isclose": close,
     "isreal": lambda z: of("equal", z[1], 0.0),
     "bernoulli_variance": lambda z: product(z, minus((1.0, 0.0), z)),
     "one_minus_square": lambda z: product(minus((1.0, 0.0), z), plus((1.0, 0.0), z)),
     "stop_gradient": lambda z: (of("stop_gradient", z[0]), of("stop_gradient", z[1])),
+    "round": lambda z, **options: (of("round", z[0], **options), of("round", z[1], **options)),
 }
 # Whose adjoint is the row's own.
 RULED: dict[str, Callable[..., Any]] = {
@@ -367,6 +397,14 @@ RULED: dict[str, Callable[..., Any]] = {
     "cot": one_over(turned(hyperbolic_tangent)),
     "coth": one_over(hyperbolic_tangent),
     "sigmoid": logistic,
+    "xlogy": lambda a, b: unless_zero(a, b, lambda: product(a, logarithm(b))),
+    "xlog1py": lambda a, b: unless_zero(a, b, lambda: product(a, log1p(b))),
+    "xdivy": lambda a, b: unless_zero(a, b, lambda: quotient(a, b)),
+    "divide_no_nan": lambda a, b: either(is_zero(b), (0.0, 0.0), quotient(a, b)),
+    "multiply_no_nan": lambda a, b: either(is_zero(b), (0.0, 0.0), product(a, b)),
+    "reciprocal_no_nan": lambda z: either(is_zero(z), (0.0, 0.0), quotient((1.0, 0.0), z)),
+    "sinc": sinc,
+    "tanh_shrink": lambda z: minus(z, hyperbolic_tangent(z)),
     "arcsin": inverse_sine,
     "arccos": inverse_cosine,
     "arcsinh": turned(inverse_sine),
@@ -375,7 +413,14 @@ RULED: dict[str, Callable[..., Any]] = {
     "arctan": turned(inverse_hyperbolic_tangent),
 }
 REAL = frozenset(("abs", "angle", "real", "imag"))
-TRUTH = frozenset(("equal", "not_equal", "isnan", "isinf", "isfinite", "isreal"))
+# Rows on arrays whose kernels take pairs (complex_arrays.py).
+WITH_PAIRS = frozenset(
+    "allclose prod cumprod_along linear_recurrence product_of_others std triangular_system least_squares cholesky qr_tall det slogdet "
+    "eigh svd_thin eig logm sqrtm logm_change sqrtm_change".split()
+)
+TRUTH = frozenset(("equal", "not_equal", "isnan", "isinf", "isfinite", "isreal", "isclose"))
+# Rows with parameters.
+STATIC = frozenset(("round", "isclose", "angle"))
 
 
 # --- applying rows --------------------------------------------------------------------------------------------------
@@ -399,6 +444,8 @@ def apply_complex(builder: Builder, op: Operation, inputs: tuple[Any, ...], attr
         return Pair(builder, builder.apply(op, (like.re,), {}), zeros)
     if op.function is not None:
         return op.function(*inputs, **attributes)
+    if op.name in WITH_PAIRS:
+        return computed(builder.arrays, op, inputs, attributes)
     if op.name in EMBEDDED:
         return EMBEDDED[op.name](*(pair_of(builder, x) for x in inputs), **attributes)
     if op.derivative == "linear":
@@ -452,11 +499,15 @@ def euclidean_norm(z: Pair, axis: Any, keepdims: Any) -> Any:
     """The norm of the real and imaginary parts together."""
     if axis is None:
         flat = [ROWS["reshape"](part, shape=-1) for part in (z.re, z.im)]
-        if keepdims:
-            raise Unsupported("the norm of complex numbers with the dimensions kept")
-        return ROWS["euclidean_norm"](ROWS["concat"](flat, axis=0), axis=None, keepdims=False)
+        found = ROWS["euclidean_norm"](ROWS["concat"](flat, axis=0), axis=None, keepdims=False)
+        return ROWS["reshape"](found, shape=(1,) * z.ndim) if keepdims else found
     along = axis if axis.__class__ is int else axis[0]
     return ROWS["euclidean_norm"](ROWS["concat"]([z.re, z.im], axis=along), axis=axis, keepdims=keepdims)
+
+
+def variance(z: Pair, **options: Any) -> Any:
+    """The sum of the variances of the parts."""
+    return ROWS["var"](z.re, **options) + ROWS["var"](z.im, **options)
 
 
 EMBEDDED: dict[str, Callable[..., Any]] = {
@@ -464,6 +515,7 @@ EMBEDDED: dict[str, Callable[..., Any]] = {
     "inv": of_matrix("inv"),
     "expm": of_matrix("expm"),
     "euclidean_norm": euclidean_norm,
+    "var": variance,
 }
 
 
@@ -477,6 +529,8 @@ def cast(builder: Builder, x: Any, attributes: dict[str, Any]) -> Any:
     from ..ops.structure import as_dtype
 
     target = as_dtype(attributes["dtype"])
+    if target.name == "float64":
+        return builder.apply(ROWS["cast"], (x.re,), attributes)
     if target.name != "complex128":
         raise Unsupported(f"a cast of complex numbers to {target.name}")
     builder.made_strong[1] = True
@@ -513,13 +567,12 @@ def wrapped(builder: Builder, found: Any) -> Any:
 def scalar(builder: Builder, op: Operation, parts: list[Parts], attributes: dict[str, Any]) -> Any:
     """A row on numbers: the parts of its result, or the real result."""
     if op.name in SMOOTH:
-        return SMOOTH[op.name](*parts)
+        return SMOOTH[op.name](*parts, **(attributes if op.name in STATIC else {}))
     formula = RULED[op.name]
-    static = {name: attributes[name] for name in attributes if op.name == "angle"}
+    static = attributes if op.name in STATIC else {}
     flat = [part for pair in parts for part in pair]
     if not any(x.__class__ is Sym for x in flat):
         return formula(*parts, **static)
-    from .regions import results
 
     def compute() -> Any:
         found = formula(*parts, **static)

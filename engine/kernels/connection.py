@@ -14,6 +14,7 @@ from .build import Builder, Sym, raw
 from .built import Built
 from .construct import Lowered, finished
 from .following import Ended, Linked, Renewed
+from .inputs import source_of
 from .ir import BOOL, FLOAT, INT, Array, Stmt, Unsupported, Var
 from .regions import dissolved
 
@@ -47,7 +48,7 @@ def build_connection(program: CoreProgram, spec: dict[str, Any], sources: Sequen
     result = lowered.summed()
     targets: dict[str, list[Any]] = {}
     for part, target in lowered.targets.items():
-        targets.setdefault(part.partition(".")[0], []).append(target)
+        targets.setdefault(source_of(part), []).append(target)
     kernel = ir.Kernel(lowered.kernel.parameters, dissolved(lowered.kernel.body), [result])
     made = Connection(lowered.builder, kernel, list(targets.values()))
     built = Built(finished(made.kernel(kernel, result)), ())

@@ -8,13 +8,13 @@ from . import ir
 from .activity import bounded_by_parameters, dependencies, empty, may_reach, reach
 from .adjoint import adjoint
 from .behind import behind
-from .build import NUMBERS, Builder, Lazy, Sym, raw
+from .build import NUMBERS, Builder, Lazy, Sym, kind_of, raw
 from .built import ANY, UNEXPLAINED, Built, Noted
 from .closing import closed
 from .dear import keeping
 from .fuse import fuse
 from .gather import gather
-from .inputs import EVERY, MODE, SOME, Single
+from .inputs import EVERY, IMAGINARY, MODE, REAL, SOME, Single, source_of
 from .ir import FLOAT, Array, Unsupported, Var
 from .memory import settled
 from .pairs import Pair
@@ -24,7 +24,7 @@ from .simplify import simplify
 from .snapshots import snapshots
 from .specialise import specialise
 from .statements import everything, operands
-from .structures import Packed
+from .structures import Packed, as_one
 from .summing_apart import sums_apart
 from .surely import surely_reached
 from .tidy import tidy
@@ -48,6 +48,7 @@ class Lowered:
 
     __slots__ = (
         "builder",
+        "complex",
         "element",
         "kernel",
         "meetings",
@@ -75,6 +76,8 @@ class Lowered:
         if len(STATE.notices) > notices:
             raise Unsupported("a program of which a notice is known before it runs")
         builder, result = made.builder, made.result
+        if not structured and result.__class__ in (List, tuple, dict):
+            result = as_one(builder, result)
         self.builder = builder
         self.printed = made.printed
         if builder.mode == EVERY and builder.counted:
@@ -83,6 +86,8 @@ class Lowered:
             raise Unsupported("'print' in a program whose derivatives beyond the gradient are asked for")
         self.shape: tuple[int, ...] = ()
         self.packed: Packed | None = None
+        # The shape of a complex result, whose parts `value` holds side by side.
+        self.complex: tuple[int, ...] | None = None
         if result.__class__ is Lazy:
             settled = builder.settle(result)
             if settled.stored is None or settled.stored.role in ("input", "carried", "constant"):
@@ -93,6 +98,11 @@ class Lowered:
         elif result.__class__ is Sym or result.__class__ in NUMBERS:
             self.value = raw(result)
             self.element = lambda index: result
+        elif not structured and result.__class__ is Pair:
+            self.complex = result.shape
+            self.value = Packed(builder, result).stored()
+            self.shape = self.value.shape
+            self.element = builder.stored(self.value).element
         elif structured and (result.__class__ in (List, Grid, tuple, dict, Pair, Selected) or result is None):
             self.packed = Packed(builder, result)
             self.value = self.packed.stored()
@@ -117,14 +127,18 @@ class Lowered:
         for name in sources:
             symbol = made.inputs[name]
             parts = (
-                {name: symbol} if symbol.__class__ is not Pair else {name + ".re": symbol.re, name + ".im": symbol.im}
+                {name: symbol}
+                if symbol.__class__ is not Pair
+                else {name + REAL: symbol.re, name + IMAGINARY: symbol.im}
             )
             for part, x in parts.items():
                 self.targets[part] = x.var if x.__class__ is Sym else x.stored
 
     def summed(self, weight: Callable[[tuple[Any, ...]], Any] | None = None) -> Var:
-        """The variable that is differentiated: the (weighted) sum of the value's elements."""
+        """The variable that is differentiated: the (weighted) sum of the value's elements; 0 where they are no floats."""
         element = self.element
+        if self.packed is None and kind_of_value(self.value) != FLOAT:
+            return self.nothing()
         if weight is not None:
             element = lambda index: self.builder.scalar_or_static("multiply", self.element(index), weight(index))  # noqa: E731
         if self.packed is not None:
@@ -132,8 +146,14 @@ class Lowered:
         else:
             total = self.builder.total(self.shape, element) if self.shape else element(())
         if total.__class__ is not Sym or total.kind != FLOAT:
-            raise Unsupported("a result that depends on no input")
+            return self.nothing()
         found: Var = total.var
+        return found
+
+    def nothing(self) -> Var:
+        """A variable that depends on no input."""
+        found = Var(FLOAT)
+        self.builder.append(ir.Set(found, "zero", (), None, None))
         return found
 
     def built(self, kernel: ir.Kernel, noted: list[Noted], result: Any = None) -> Built:
@@ -142,6 +162,8 @@ class Lowered:
         found = Built(finished(kernel), self.shape)
         found.precision = self.precision
         found.structure = None if self.packed is None else self.packed.structure
+        if self.complex is not None:
+            found.structure = ("complex", 0, self.complex)
         found.noted = noted
         found.printed = self.printed.plain()
         arrays = any(x.__class__ is Array and x.kind == FLOAT for x in found.kernel.results)  # type: ignore[union-attr]
@@ -154,7 +176,7 @@ class Lowered:
         found.meetings = self.meetings
         sources: dict[str, list[Any]] = {}
         for part, target in self.targets.items():
-            sources.setdefault(part.partition(".")[0], []).append(target)
+            sources.setdefault(source_of(part), []).append(target)
         for name, targets in sources.items():
             reaching = [target for target in targets if may_reach(self.kernel, target, result)]
             if empty(targets[0]):
@@ -166,6 +188,14 @@ class Lowered:
             elif running and result in surely_reached(self.kernel, reaching, running)[0]:
                 found.sure_if_running.add(name)
         return found
+
+
+def kind_of_value(value: Any) -> str:
+    """The kind of a kernel's result: an array, a variable or a number."""
+    if value.__class__ in NUMBERS:
+        return kind_of(value)
+    found: str = value.kind
+    return found
 
 
 def finished(kernel: ir.Kernel) -> ir.Kernel:

@@ -14,6 +14,7 @@ from .arrays import view
 from .build import Builder, Lazy, Sym, pick, raw
 from .built import Noted
 from .ir import BOOL, FLOAT, Array, Stmt, Unsupported, Var
+from .pairs import Pair, pair_of, paired
 from .products import chosen, fresh, product, symbol_of
 from .regions import chooses
 
@@ -24,6 +25,13 @@ if TYPE_CHECKING:
 
     from ..core.operation import Singular
     from ..core.state import Site
+
+
+def real_if_known(x: Any) -> Any:
+    """A pair that stands for a real number of the program as that number."""
+    if x.__class__ is not Pair or x.im.__class__ is not float or x.im != 0.0:
+        return x
+    return x.re if x.re.__class__ in (int, float) else x
 
 
 class Cotangents:
@@ -241,7 +249,6 @@ class Cotangents:
     def reverse_complex(self, s: ir.Region, g: tuple[Any, ...], y: tuple[Any, ...], inputs: tuple[Any, ...]) -> None:
         """The row's own rule on complex numbers, given back part by part."""
         from .complex_rows import pulled_back
-        from .pairs import pair_of, paired
 
         assert s.pairs is not None
         builder, row = self.builder, ROWS[s.row]
@@ -262,13 +269,15 @@ class Cotangents:
                 p = formula(result, *operands, **s.attributes) if callable(formula) else formula
                 for spot in row.singular:
                     if spot.input == k:
-                        mask = spot.where(*operands)
+                        mask = spot.where(*map(real_if_known, operands))
                         self.note(spot, mask, cotangent, s, list(s.operands[2 * k : 2 * k + 2]), operands)
                         p = chosen(builder, spot, mask, p, operands, self.again)
                 cotangents.append(pulled_back(builder, cotangent, p))
         targets = list(s.operands)
         for pair, c in zip(s.pairs[1], cotangents):
-            parts = None if c is None else pair_of(builder, c)
+            parts = (
+                None if c is None or not any(map(self.is_active, targets[: 1 + pair])) else pair_of(builder, given(c))
+            )
             for name in ("re", "im")[: 2 if pair else 1]:
                 x = targets.pop(0)
                 if parts is not None and self.is_active(x):

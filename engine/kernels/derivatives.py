@@ -13,10 +13,10 @@ from .build import Builder, Sym
 from .built import Built, Noted
 from .construct import Lowered
 from .directions import Directions, Sources, beside, copied, count, defined, split, within
-from .inputs import SOME
+from .inputs import SOME, source_of
 from .ir import BOOL, FLOAT, INT, Array, Stmt, Unsupported, Var
 from .outline import statements
-from .regions import dissolved, ruled
+from .regions import dissolved, for_tangents, ruled
 from .simplify import simplify
 from .tangent import Tangent
 from .work import COMMAND_WORK, hessian_work
@@ -39,7 +39,7 @@ def jvp(lowered: Lowered, moved: Sequence[str]) -> Built:
         lowered.kernel, result, list(lowered.targets.values()), watch=lowered.builder.watch, forward=True
     )
     if not noted:
-        kernel = ir.Kernel(lowered.kernel.parameters, dissolved(lowered.kernel.body), [lowered.value])
+        kernel = ir.Kernel(lowered.kernel.parameters, for_tangents(lowered.kernel.body), [lowered.value])
     seeds = parameters_for(lowered, moved)
     tangent = Tangent(kernel, seeds)
     body = tangent.run(kernel.body)
@@ -67,10 +67,11 @@ def parameters_for(lowered: Lowered, moved: Sequence[str]) -> dict[Any, Any]:
     """The directions of sources, which are called after them, bare where these are. Raises Unsupported where that would
     be an array."""
     found: dict[Any, Any] = {}
-    for name in moved:
-        x = lowered.targets[name]
+    for part, x in lowered.targets.items():
+        if source_of(part) not in moved:
+            continue
         direction: Any = Array(FLOAT, x.shape, "da", "input") if x.__class__ is Array else Var(FLOAT, "d")
-        direction.name = f"d_{name}"
+        direction.name = f"d_{part.replace('.', '_')}"
         if lowered.precision is not None and lowered.precision.mode == SOME and x in lowered.precision.bare:
             lowered.precision.leave_bare(direction)
         found[x] = direction if direction.__class__ is Array else [direction]
@@ -130,8 +131,8 @@ def hvp(lowered: Lowered, moved: Sequence[str]) -> Built:
 
 
 def scalar_result(lowered: Lowered) -> Var:
-    if lowered.shape:
-        raise Unsupported("the Hessian of a tensor")  # the tape words the error
+    if lowered.shape or lowered.complex is not None:
+        raise Unsupported("the Hessian of a tensor, or of a complex number")  # the tape words the error
     return lowered.summed()
 
 
@@ -140,6 +141,8 @@ def hessian(lowered: Lowered, lanes: int | None = None) -> Built:
     result = scalar_result(lowered)
     sources = Sources(lowered, result)
     total = sources.total
+    if not total:
+        return constant(lowered, result)
     lanes = lanes_for(lowered, total) if lanes is None else lanes
     kernel, noted = adjoint(lowered.kernel, result, sources.targets, True, lowered.builder.watch)
     kernel.results[0] = lowered.value
@@ -174,7 +177,7 @@ def hessian(lowered: Lowered, lanes: int | None = None) -> Built:
         )
 
     made = Directions(lowered, sources, seeds, lanes, [lowered.value, *bars], flags)
-    outer = made.kernel(kernel.parameters, kernel.body, body, [table], collect, products)
+    outer = made.kernel(kernel.parameters, dissolved(kernel.body), body, [table], collect, products)
     built = lowered.built(outer, told_by_tape(lowered, noted, True), result)
     built.passes = hessian_work(total)
     return built
@@ -184,17 +187,19 @@ def hessian(lowered: Lowered, lanes: int | None = None) -> Built:
 
 
 def forward_jacobian(lowered: Lowered, lanes: int | None = None) -> Built:
-    """Value, a table of tangents by direction, flags."""
+    """Value, a table of tangents by direction, flags. Of complex sources the directions are those of the real axis."""
     result = lowered.summed()
-    sources = Sources(lowered, result)
+    sources = Sources(lowered, result, real=True)
     total = sources.total
+    if not total:
+        return constant(lowered, result)
     lanes = lanes_for(lowered, total) if lanes is None else lanes
     kernel, noted = adjoint(
         lowered.kernel, result, list(lowered.targets.values()), watch=lowered.builder.watch, forward=True
     )
     flags = kernel.results[1 + len(lowered.targets) :]
     if not noted:
-        kernel = ir.Kernel(lowered.kernel.parameters, dissolved(lowered.kernel.body), [])
+        kernel = ir.Kernel(lowered.kernel.parameters, for_tangents(lowered.kernel.body), [])
     seeds = sources.seeds(lanes)
     tangent = Tangent(kernel, seeds, lanes)
     body = tangent.run(kernel.body)
@@ -213,10 +218,26 @@ def forward_jacobian(lowered: Lowered, lanes: int | None = None) -> Built:
             within(builder, direction, lane, lanes, total, column)
 
     made = Directions(lowered, sources, seeds, lanes, [lowered.value], flags)
-    outer = made.kernel(kernel.parameters, kernel.body, body, [table], collect, [moved])
+    outer = made.kernel(kernel.parameters, dissolved(kernel.body), body, [table], collect, [moved])
     built = lowered.built(outer, told_by_tape(lowered, noted), result)
     built.passes = COMMAND_WORK["jvp"] * total
     return built
+
+
+def constant(lowered: Lowered, result: Any) -> Built:
+    """Value: of a result that depends on no input."""
+    return lowered.built(ir.Kernel(lowered.kernel.parameters, lowered.kernel.body, [lowered.value]), [], result)
+
+
+def slope(lowered: Lowered) -> Built:
+    """Value, the cotangents of each source, flags: the Jacobian of a number."""
+    result = lowered.summed()
+    sources = Sources(lowered, result)
+    if not sources.total:
+        return constant(lowered, result)
+    kernel, noted = adjoint(lowered.kernel, result, sources.targets, watch=lowered.builder.watch)
+    kernel.results[0] = lowered.value
+    return lowered.built(kernel, noted, result)
 
 
 def reverse_jacobian(lowered: Lowered) -> Built:
@@ -224,6 +245,10 @@ def reverse_jacobian(lowered: Lowered) -> Built:
 
     The flags are those of one more row, the sum of all: a tape gives its notices, and those that rules give for a row.
     """
+    if not lowered.shape:
+        return slope(lowered)
+    if not Sources(lowered, lowered.value).total:
+        return constant(lowered, lowered.value)
     builder, shape = lowered.builder, lowered.shape
     size = count(shape)
     weights = Array(FLOAT, shape, "p", "input")

@@ -7,7 +7,8 @@ from .activity import empty, may_reach
 from .beforehand import beforehand
 from .build import Builder, Sym, raw
 from .construct import Lowered
-from .ir import BOOL, FLOAT, INT, Array, Stack, Stmt, Unsupported, Var
+from .inputs import IMAGINARY, source_of
+from .ir import BOOL, FLOAT, INT, Array, Stack, Stmt, Var
 from .once import once
 from .passing_over import passing_over
 from .simplify import simplify
@@ -27,16 +28,22 @@ def count(shape: tuple[int, ...]) -> int:
 
 
 class Sources:
-    """The sources that a result depends on, or may if they had elements, as one flat vector of `total` elements."""
+    """The sources that a result depends on, or may if they had elements, as one flat vector of `total` elements.
 
-    def __init__(self, lowered: Lowered, result: Any) -> None:
-        self.names = [name for name, x in lowered.targets.items() if empty(x) or may_reach(lowered.kernel, x, result)]
+    A complex source counts as two, unless `real` says that directions along the real axis are enough.
+    """
+
+    def __init__(self, lowered: Lowered, result: Any, real: bool = False) -> None:
+        reaching = {
+            source_of(part) for part, x in lowered.targets.items() if empty(x) or may_reach(lowered.kernel, x, result)
+        }
+        self.names = [
+            part for part in lowered.targets if source_of(part) in reaching and not (real and part.endswith(IMAGINARY))
+        ]
         self.targets = [lowered.targets[name] for name in self.names]
         self.sizes = [x.size if x.__class__ is Array else 1 for x in self.targets]
         self.offsets = [sum(self.sizes[:k]) for k in range(len(self.sizes))]
         self.total = sum(self.sizes)
-        if not self.total:
-            raise Unsupported("a result that depends on no input")
 
     def seeds(self, lanes: int) -> dict[Any, Any]:
         """Variables and arrays for the tangents of the sources."""

@@ -22,6 +22,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+# The result of a routine on a complex matrix that is real.
+REAL_OF_COMPLEX = {"eigh": 0, "svd_thin": 1, "slogdet": 1}
 SPECIAL = "scipy.special.cython_special"
 # Cython exports a function of several types under a name for each of them.
 VARIANTS = ("", "__pyx_fuse_0", "__pyx_fuse_1")
@@ -29,8 +31,6 @@ VARIANTS = ("", "__pyx_fuse_0", "__pyx_fuse_1")
 
 # What a routine raised that is no answer of its row (a Ctrl-C, a time limit, memory), by thread, until `settle`.
 RAISED: dict[int, BaseException] = {}
-# The routines of complex results.
-COMPLEX = ("eig",)
 
 
 class External:
@@ -54,14 +54,15 @@ class Routine:
 
     The first of the results is 1, or 0 where the row fails, as the tape says in words. The others are what the row gives,
     flat, one after the other; of complex ones first the real and then the imaginary parts. `single` says that it computes
-    in float32.
+    in float32, `paired` that the matrix is complex: the imaginary parts stand to the right of the real ones.
     """
 
-    __slots__ = ("entry", "row", "single")
+    __slots__ = ("entry", "paired", "row", "single")
 
-    def __init__(self, row: str, single: bool = False) -> None:
+    def __init__(self, row: str, single: bool = False, paired: bool = False) -> None:
         self.row = row
         self.single = single
+        self.paired = paired
         self.entry: Any = None  # what machine code calls, once it is there
 
     def results(self, matrix: Any) -> Any:
@@ -73,14 +74,19 @@ class Routine:
         row = ROWS[self.row]
         assert row.array is not None
         kinds = ("complex64", "float32") if self.single else ("complex128", "float64")
+        if self.paired:
+            middle = matrix.shape[1] // 2
+            beside, matrix = matrix, np.empty((matrix.shape[0], middle), np.complex128)
+            matrix.real, matrix.imag = beside[:, :middle], beside[:, middle:]
         try:
             with np.errstate(all="ignore"):
-                found = row.array(np, matrix.astype(kinds[self.row not in COMPLEX]))
+                found = row.array(np, matrix.astype(kinds[self.row != "eig" and not self.paired]))
         except (AdiffError, ArithmeticError, ValueError, np.linalg.LinAlgError):
             return np.zeros(1)
         parts: list[Any] = [1.0]
-        for part in found if found.__class__ is tuple else (found,):
-            parts.extend((np.real(part), np.imag(part)) if self.row in COMPLEX else (part,))
+        given = found if found.__class__ is tuple else (found,)
+        for part, is_complex in zip(given, complex_results(self.row, len(given), self.paired)):
+            parts.extend((np.real(part), np.imag(part)) if is_complex else (part,))
         return np.concatenate([np.ravel(part) for part in parts])
 
     def __call__(self, matrix: Any, results: Any, rows: int, columns: int) -> None:
@@ -109,6 +115,13 @@ class Routine:
         return ctypes.cast(self.entry, ctypes.c_void_p).value or 0
 
 
+def complex_results(row: str, count: int, paired: bool) -> list[bool]:
+    """Which results of a routine are complex, of a complex matrix or a real one."""
+    if row == "eig":
+        return [True] * count
+    return [paired and k != REAL_OF_COMPLEX.get(row) for k in range(count)]
+
+
 def settle() -> None:
     """Raise what a routine raised inside the kernel that this thread ran."""
     fault = RAISED.pop(get_ident(), None)
@@ -128,10 +141,15 @@ EXTERNALS: dict[str, External] = {
 
 # Those of float32 take and give float64 too, and compute what the tape computes of float32.
 IN_FLOAT32 = "_float32"
+# Those of complex matrices.
+IN_COMPLEX = "_complex"
 ROUTINES: dict[str, Routine] = {
     ROUTINE + row + (IN_FLOAT32 if single else ""): Routine(row, single)
     for row in "eigh svd_thin eig logm sqrtm fsum".split()
     for single in (False, True)
+} | {
+    ROUTINE + row + IN_COMPLEX: Routine(row, paired=True)
+    for row in "eigh svd_thin eig logm sqrtm cholesky qr_tall det slogdet".split()
 }
 
 
@@ -163,4 +181,4 @@ def capsule_address(capsule: Any, name: bytes) -> int:
     return function(capsule, name) or 0
 
 
-__all__ = ["EXTERNALS", "ROUTINES", "External", "Routine", "address", "settle"]
+__all__ = ["EXTERNALS", "IN_COMPLEX", "ROUTINES", "External", "Routine", "address", "complex_results", "settle"]

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 MODE = ""
 EVERY, SOME = "every float is float32", "some floats are float32"
 KINDS = {dtype: kind for kind, dtype in DTYPES.items()}
+# What the parts of a complex source are called, after its name.
+REAL, IMAGINARY = ".re", ".im"
 
 
 class Discrete:
@@ -147,9 +149,14 @@ def whole(name: str, value: Any, source: bool) -> Any:
     return known(value) if source else [value]
 
 
+def source_of(part: str) -> str:
+    """The name of the source that a part belongs to."""
+    return part.partition(".")[0]
+
+
 def shape_of(kind: Any) -> tuple[int, ...]:
-    """The shape of a real input by what stands for it in a specification."""
-    if kind.__class__ is Single:
+    """The shape of an input of floats or complex numbers by what stands for it in a specification."""
+    if kind.__class__ in (Single, Complex):
         return kind.shape
     return kind if kind.__class__ is tuple else ()
 

@@ -6,6 +6,7 @@ The IR knows real numbers only. What a row gives for complex operands is said in
 from __future__ import annotations
 
 from ..core.dtypes import COMPLEX128
+from ..core.tensor import Tensor
 from . import ir
 from .build import NUMBERS, Lazy, Sym, give_operators, raw
 from .ir import FLOAT, Array, Unsupported
@@ -106,7 +107,7 @@ def meeting(builder: Builder, inputs: tuple[Any, ...], skip: int) -> tuple[Any, 
         return x
 
     operands = inputs[skip:]
-    if all(x.__class__ is Pair for x in operands):
+    if all(x.__class__ is Pair or is_complex_constant(x) or is_weak_constant(x) for x in operands):
         return inputs
     builder.meetings.append((real, complex_))
     return (
@@ -124,6 +125,11 @@ def is_complex_constant(x: Any) -> bool:
     return dtype is not None and x.__class__ not in (Sym, Lazy, Pair) and dtype.kind == "c"
 
 
+def is_weak_constant(x: Any) -> bool:
+    """Whether a value is known, and takes the dtype of what it meets; a bare float may stand for a tensor that does not."""
+    return x.__class__ in (int, bool) or (x.__class__ is Tensor and x.dtype.weak)
+
+
 def has_complex(x: Any) -> bool:
     """Whether an operand is complex, or is a list that holds what is."""
     if x.__class__ in (list, tuple):
@@ -133,7 +139,7 @@ def has_complex(x: Any) -> bool:
 
 def pair_of(builder: Builder, x: Any) -> Pair:
     """Any operand as a pair; a real one has the imaginary part 0."""
-    from .arrays import array_of_list, view
+    from .arrays import array_of_list, constant_array, view
 
     if x.__class__ is Pair:
         return x
@@ -150,7 +156,7 @@ def pair_of(builder: Builder, x: Any) -> Pair:
             return Pair(builder, value.real, value.imag)
         if not value.ndim:
             return pair_of(builder, complex(value))
-        return Pair(builder, builder.operand(value.real.copy()), builder.operand(value.imag.copy()))
+        return Pair(builder, constant_array(builder, value.real), constant_array(builder, value.imag))
     if x.__class__ not in (Sym, Lazy) and x.__class__ not in NUMBERS:
         x = builder.operand(x)
     if x.__class__ is Lazy:

@@ -15,6 +15,7 @@ from ..autodiff import revolve as revolve_module
 from ..autodiff.revolve import revolve
 from ..ops import special_integrals, special_parameters, special_scalar
 from ..ops.registry import ROWS
+from ..ops.support import real_of_float
 from .ir import BOOL, FLOAT, INT
 
 TYPE_CHECKING = False
@@ -32,8 +33,11 @@ OWN = {
     "int_multiply": "_int_multiply({0}, {1})",
     "int_floor_divide": "({0} // _divisor({1}))",
     "int_mod": "({0} % _divisor({1}))",
-    "int_sign": "(({0} > 0) - ({0} < 0))",
+    "int_sign": "((1 if {0} > 0 else 0) - (1 if {0} < 0 else 0))",
     "int_power": "_int_power({0}, {1})",
+    "int_fmod": "(abs({0}) % _divisor(abs({1})) * (1 if {0} > 0 else -1))",
+    "int_factorial": "_int_factorial({0})",
+    "int_comb": "_int_comb({0}, {1})",
     "revolve": "revolve({0}, {1})",
     "to_single": "_single({0})",
     "to_double": "_double({0})",
@@ -64,7 +68,7 @@ def kind_of_row(name: str, joined: str) -> str:
     rule = ROWS[name].dtype
     if rule == "bool" or (name in BITS and joined == BOOL):
         return BOOL
-    return FLOAT if rule == "float" else (INT if joined == BOOL else joined)
+    return FLOAT if rule == "float" or rule is real_of_float else (INT if joined == BOOL else joined)
 
 
 def attributes_covered(name: str, attributes: dict[str, Any]) -> bool:
@@ -475,6 +479,29 @@ def _int_power(a, b):
     result = 1
     for _ in range(b if abs(a) > 1 else min(b, 2 - b % 2)):
         result = _int_multiply(result, a)
+    return result
+
+
+@compiled
+def _int_factorial(n):
+    if n < 0:
+        raise OverflowError
+    result = 1
+    for k in range(2, n + 1):
+        result = _int_multiply(result, k)
+    return result
+
+
+@compiled
+def _int_comb(n, k):
+    if n < 0 or k < 0:
+        raise OverflowError
+    result = 1
+    if k > n:
+        result = 0
+    else:
+        for i in range(min(k, n - k)):
+            result = _int_multiply(result, n - i) // (i + 1)
     return result
 """
 

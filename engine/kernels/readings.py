@@ -67,8 +67,15 @@ class Reading:
         """
         value = results[0]
         if value.__class__ is not float:
-            value = reshaped(value, self.built.shape)
+            value = self.like_value(value)
         return value, self.derivatives(results[1:], given)
+
+    def like_value(self, found: Any) -> Any:
+        """A value of the program, or the tangent of one, from the result of a kernel that holds it."""
+        structure = self.built.structure
+        if structure is None or structure[0] != "complex":
+            return reshaped(found, self.built.shape)
+        return joined(*(reshaped(half, structure[2]) for half in halves(found)))
 
     @contextmanager
     def looking(self, look: Callable[[], Paths]) -> Iterator[None]:
@@ -98,7 +105,7 @@ class Reading:
         """Those of the results that forward mode made."""
         if self.command in ("value", "grad", "vjp"):
             return ()
-        gradients = {"hvp": len(self.sources), "hessian": len(self.sources) - len(self.built.lost)}
+        gradients = {"hvp": len(self.parts), "hessian": len(self.connected_parts)}
         return results[1 + gradients.get(self.command, 0) :]
 
     def in_shape(self, found: Sequence[Any]) -> list[Any]:
@@ -110,6 +117,16 @@ class Reading:
             else:
                 parts.append(x.reshape(shape) if shape else x)
         return parts
+
+    @property
+    def parts(self) -> list[tuple[str, bool]]:
+        """The parts of the sources, with whether each is the imaginary part of one."""
+        return [part for name in self.sources for part in parts_of(name, self.spec[name])]
+
+    @property
+    def connected_parts(self) -> list[tuple[str, bool]]:
+        """The parts of those that a path leads from to the result."""
+        return [part for part in self.parts if part[0] not in self.built.lost]
 
     def value(self, found: Sequence[Any], given: Sequence[Any]) -> None:
         return None
@@ -128,78 +145,91 @@ class Reading:
     vjp = grad
 
     def jvp(self, found: Sequence[Any], given: Sequence[Any]) -> Any:
-        """The tangent of the value."""
-        if not found:
-            raise Unsupported("a result that depends on its inputs by rounding alone")
-        tangent = reshaped(found[0], self.built.shape)
+        """The tangent of the value; None where no input with a tangent reaches it."""
+        tangent = self.like_value(found[0]) if found else 0.0
         lost, sure = self.built.lost, self.built.surely_connected
         if is_zero(tangent) and not any(sure(name, given) for name in self.moved if name not in lost):
-            if not any(map(doubted(self.look).connected, self.moved)):
-                raise Unsupported("a result that the inputs with a tangent do not reach")
-        return tangent
+            unsure = [name for name in self.moved if name not in lost or name in self.built.unexplained]
+            if not unsure or not any(map(doubted(self.look).connected, unsure)):
+                return None
+        return tangent if found else self.like_value(zeros(self.built.shape))
 
     def hvp(self, found: Sequence[Any], given: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """The gradients and the products by source."""
-        n = len(self.sources)
+        n = len(self.parts)
         gradients = self.grad(found[:n], given)
         if self.plain and all_there(gradients):
             return gradients, self.in_shape(found[n:])
-        products = [
-            None if g is None else reshaped(p, self.shape(name))
-            for name, g, p in zip(self.sources, gradients, found[n:])
-        ]
+        rest = list(found[n:])
+        products = []
+        for name, g in zip(self.sources, gradients):
+            each = [reshaped(rest.pop(0), self.shape(name)) for _ in parts_of(name, self.spec[name])]
+            products.append(None if g is None else each[0] if len(each) == 1 else joined(*each))
         return gradients, products
 
     def hessian(self, found: Sequence[Any], given: Sequence[Any]) -> tuple[list[Any], dict[str, dict[str, Any]]]:
         """The gradients by source, and the blocks by row and column."""
-        lost, sources = self.built.lost, self.sources
-        names = [name for name in sources if name not in lost] if lost else sources
-        table = found[len(names)]
-        if len(sources) == 1 == len(names):
+        sources, parts = self.sources, self.connected_parts
+        if not parts:
+            gradients = self.grad([None for _ in self.parts], given)
+            return gradients, {name: dict.fromkeys(sources) for name in sources}
+        table = found[len(parts)]
+        if len(sources) == 1 == len(parts):
             shape = self.shape(sources[0])
             gradients = self.grad(found, given)
             block = None if gradients[0] is None else reshaped(table, shape + shape)
             return gradients, {sources[0]: {sources[0]: block}}
-        flat = dict(zip(names, found))
-        gradients = self.grad([flat.get(name) for name in sources], given)
-        missing = {name for name, g in zip(sources, gradients) if g is None}
-        sizes = [prod(self.shape(name)) for name in names]
-        starts = [sum(sizes[:k]) for k in range(len(sizes))]
-        table = table.reshape(sum(sizes), sum(sizes))
+        flat = dict(zip(parts, found))
+        gradients = self.grad([flat.get(part) for part in self.parts], given)
+        names = [name for name, g in zip(sources, gradients) if g is not None]
+        places: dict[tuple[str, bool], slice] = {}
+        start = 0
+        for name, imaginary in parts:
+            places[name, imaginary] = slice(start, start + prod(self.shape(name)))
+            start += prod(self.shape(name))
+        table = table.reshape(start, start)
         blocks: dict[str, dict[str, Any]] = {name: dict.fromkeys(sources) for name in sources}
         for i, row in enumerate(names):
-            for j, column in enumerate(names[: i + 1]):
-                if row in missing or column in missing:
-                    continue
+            for column in names[: i + 1]:
                 # A column of the table is a direction: those of the later source serve both blocks.
-                part = table[starts[j] : starts[j] + sizes[j], starts[i] : starts[i] + sizes[i]].T
-                blocks[row][column] = shaped(part, self.shape(row) + self.shape(column))
+                part = table[places[column, False], places[row, False]].T
+                parts_of_row, parts_of_column = (
+                    joined(side, table[along, places[name, True]].T) if (name, True) in places else side
+                    for name, side, along in ((row, part, places[column, False]), (column, part.T, places[row, False]))
+                )
+                blocks[row][column] = shaped(parts_of_row, self.shape(row) + self.shape(column))
                 if column != row:
-                    blocks[column][row] = shaped(part.T, self.shape(column) + self.shape(row))
+                    blocks[column][row] = shaped(parts_of_column, self.shape(column) + self.shape(row))
         return gradients, blocks
 
     def jacobian(self, found: Sequence[Any], given: Sequence[Any]) -> list[Any]:
         """The blocks by source."""
         built = self.built
         size = prod(built.shape)
+        value_shape = built.structure[2] if built.structure is not None else built.shape
         blocks: list[Any] = []
-        start = k = 0
+        rest = list(found)
+        start = 0
         for name in self.sources:
             if name in built.lost:
+                if name in built.unexplained and doubted(self.look).connected(name):
+                    raise Unsupported("an input that reaches the result as a part of a whole")
                 blocks.append(None)
                 continue
             shape = self.shape(name)
             if self.mode == "forward":
                 part = found[0].reshape(-1, size)[start : start + prod(shape)].T
                 start += prod(shape)
+                if built.structure is not None:
+                    part = joined(*halves(part))
             else:
-                part = found[k]
-                k += 1
+                each = [rest.pop(0) for _ in parts_of(name, self.spec[name])]
+                part = each[0] if len(each) == 1 else joined(*each)
             missing = is_zero(part) and not built.surely_connected(name, given)
             if missing and not doubted(self.look).connected(name):
                 blocks.append(None)
                 continue
-            blocks.append(shaped(part, built.shape + shape))
+            blocks.append(shaped(part, value_shape + shape))
         return blocks
 
     def derivative(self, found: Sequence[Any], given: Sequence[Any]) -> list[Any]:
@@ -215,6 +245,30 @@ def all_there(found: Sequence[Any]) -> bool:
         if x is None:
             return False
     return True
+
+
+def parts_of(name: str, kind: Any) -> list[tuple[str, bool]]:
+    """A source, or the two parts of a complex one, with whether that is the imaginary part."""
+    return [(name, False), (name, True)] if kind.__class__ is Complex else [(name, False)]
+
+
+def halves(x: Any) -> tuple[Any, Any]:
+    """The real and the imaginary parts of what holds them one after the other, along its first axis."""
+    if hasattr(x, "_length_"):
+        import numpy as np
+
+        x = np.array(x)
+    middle = len(x) // 2
+    return x[:middle], x[middle:]
+
+
+def zeros(shape: tuple[int, ...]) -> Any:
+    """A derivative that is 0 throughout, as a kernel gives it."""
+    if not shape:
+        return 0.0
+    import numpy as np
+
+    return np.zeros(prod(shape))
 
 
 def reshaped(x: Any, shape: tuple[int, ...]) -> Any:
@@ -250,8 +304,9 @@ def connected(
     rest = list(found)
     for name in sources:
         g = rest.pop(0)
-        if spec[name].__class__ is Complex and g is not None:
-            g = joined(reshaped(g, spec[name].shape), reshaped(rest.pop(0), spec[name].shape))
+        if spec[name].__class__ is Complex:
+            im = rest.pop(0)
+            g = None if g is None else joined(reshaped(g, spec[name].shape), reshaped(im, spec[name].shape))
         if name in built.lost and (name not in built.unexplained or g is None):
             if name in built.unexplained and doubted(look).connected(name):
                 raise Unsupported("an input that reaches the result as a part of a tensor")
@@ -278,7 +333,7 @@ def doubted(look: Callable[[], Paths] | None) -> Paths:
 def joined(re: Any, im: Any) -> Any:
     """A complex number or array from its parts."""
     if re.__class__ is float:
-        return complex(re, im)
+        return complex(re, im)  # whose zeros keep their signs
     import numpy as np
 
     found = np.empty(re.shape, dtype=np.complex128)

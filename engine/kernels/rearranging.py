@@ -142,7 +142,7 @@ class Rearranging(Loops):
         def element(index: tuple[Any, ...]) -> Any:
             row, column = index[-2:]
             inside = column <= row + k if lower else column >= row + k
-            return self.choose(inside, x.element(index), 0.0)
+            return self.choose(inside, x.element(index), 0.0 if x.kind == FLOAT else 0)
 
         return self.tensor(x.shape, element, x.kind)
 

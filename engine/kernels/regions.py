@@ -7,11 +7,12 @@ from ..ops.registry import ROWS
 from . import ir
 from .build import NUMBERS, Builder, Lazy, Sym, raw
 from .ir import FLOAT, Stmt, Var
-from .pairs import Pair, paired
+from .pairs import Pair, by_parts, has_complex, pair_of, paired
 from .statements import everything, with_blocks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from ..core.operation import Operation
@@ -28,20 +29,22 @@ def computed(k: Vocabulary, op: Operation, inputs: tuple[Any, ...], attributes: 
     kernel, builder = op.kernel, k.builder
     assert callable(kernel)
     operands = tuple(operand(builder, x) for x in inputs)
-    if op.dtype == "float" or (op.dtype.__class__ is not str and op.derivative == "rule"):
+    if any(x.__class__ is Pair for x in operands):
+        operands = tuple(pair_of(builder, x) for x in operands)
+    elif op.dtype == "float" or (op.dtype.__class__ is not str and op.derivative == "rule"):
         operands = tuple(floats(builder, x) for x in operands)
     if op.derivative in TRANSPARENT and op.name not in OPAQUE:
         return outcome(kernel(k, *operands, **attributes))
     operands = tuple(in_memory(builder, x) for x in operands)
     body, found = builder.nested(lambda: results(builder, kernel(k, *operands, **attributes)))
-    if found.__class__ is tuple and any(x.__class__ is Pair for x in found):
-        pairs = tuple(x.__class__ is Pair for x in found), (False,) * len(operands)
-        parts = tuple(part for x in found for part in ((x.re, x.im) if x.__class__ is Pair else (x,)))
-    else:
-        pairs, parts = None, found if found.__class__ is tuple else (found,)
-    if found.__class__ is tuple:
+    given = found if found.__class__ is tuple else (found,)
+    complex_results, complex_operands = (tuple(x.__class__ is Pair for x in each) for each in (given, operands))
+    pairs = (complex_results, complex_operands) if any(complex_results + complex_operands) else None
+    parts, operands = unpaired(given), unpaired(operands)
+    if pairs is not None or found.__class__ is tuple:
         parts = tuple(builder.stored(x.stored) if x.__class__ is Lazy else x for x in parts)  # type: ignore[arg-type]
-        found = parts if pairs is None else tuple(paired(parts, pairs[0], builder))
+        given = parts if pairs is None else tuple(paired(parts, pairs[0], builder))
+        found = given if found.__class__ is tuple else given[0]
     made = {x.stored for x in parts if x.__class__ is Lazy}
     for s in [s for s in body if s.__class__ is ir.Alloc and s.array in made]:
         body.remove(s)
@@ -59,7 +62,14 @@ def outcome(found: Any) -> Any:
 
 
 def operand(builder: Builder, x: Any) -> Any:
-    return x if x.__class__ in (Sym, Lazy) or x.__class__ in NUMBERS else builder.operand(x)
+    if x.__class__ in (Sym, Lazy, Pair) or x.__class__ in NUMBERS:
+        return x
+    return pair_of(builder, x) if has_complex(x) else builder.operand(x)
+
+
+def unpaired(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Values with both parts of each pair side by side."""
+    return tuple(part for x in values for part in ((x.re, x.im) if x.__class__ is Pair else (x,)))
 
 
 def floats(builder: Builder, x: Any) -> Any:
@@ -71,6 +81,8 @@ def floats(builder: Builder, x: Any) -> Any:
 
 def in_memory(builder: Builder, x: Any) -> Any:
     """An operand that the adjoint can name: an array of its own, a variable or a number."""
+    if x.__class__ is Pair:
+        return by_parts(x, lambda part: in_memory(builder, part))
     if x.__class__ is not Lazy:
         return x
     if x.shape == ():
@@ -101,12 +113,24 @@ def results(builder: Builder, found: Any) -> Any:
 
 def dissolved(block: list[Stmt]) -> list[Stmt]:
     """A block with its regions replaced by their statements."""
+    return without(block, lambda s: True)
+
+
+def for_tangents(block: list[Stmt]) -> list[Stmt]:
+    """A block with those regions replaced by their statements that forward mode can follow so: not the rows on complex
+    numbers whose formulas part, on an axis or where numbers are equal, and have no derivative there."""
+    return without(block, lambda s: s.pairs is None or s.row not in ROWS or ROWS[s.row].derivative != "partials")
+
+
+def without(block: list[Stmt], unwanted: Callable[[ir.Region], bool]) -> list[Stmt]:
     found: list[Stmt] = []
     for s in block:
-        if s.__class__ is ir.Region:
-            found.extend(dissolved(s.body))
+        if s.__class__ is ir.Region and unwanted(s):
+            found.extend(without(s.body, unwanted))
+        elif s.__class__ is ir.Region:
+            found.append(s)
         else:
-            found.append(with_blocks(s, dissolved))
+            found.append(with_blocks(s, lambda inner: without(inner, unwanted)))
     return found
 
 

@@ -10,12 +10,16 @@ from __future__ import annotations
 from math import prod
 
 from ..core.tensor import OPERATORS
-from ..ops.decompositions import columns_by, differences, inverses_off_diagonal
+from ..ops.decompositions import columns_by, differences, hermitian, inverses_off_diagonal
+from ..ops.linalg import small_cofactor
+from ..ops.support import adjoint, is_complex, shape_of
 from . import ir
 from .array_loops import Loops
 from .arrays import lazy, view
 from .build import Lazy, Sym, raw
+from .externals import IN_COMPLEX, complex_results
 from .ir import FLOAT, Array, Unsupported, Var
+from .machine import ROUTINE
 from .pairs import Pair
 
 TYPE_CHECKING = False
@@ -26,59 +30,111 @@ if TYPE_CHECKING:
     from .tangent import Tangent
 
 
-def result_shapes(row: str, rows: int, columns: int) -> list[tuple[int, ...]]:
-    """The shapes of a routine's results, in their order."""
+def result_shapes(row: str, rows: int, columns: int, paired: bool = False) -> list[tuple[tuple[int, ...], bool]]:
+    """The shapes of a routine's results, in their order, and whether they are complex; `paired` where the matrix is."""
     least = min(rows, columns)
-    if row == "eigh":
-        return [(rows,), (rows, rows)]
-    if row == "svd_thin":
-        return [(rows, least), (least,), (least, columns)]
-    if row == "eig":
-        return [(rows,), (rows,), (rows, rows), (rows, rows)]
-    return [()] if row == "fsum" else [(rows, columns)]
+    shapes: list[tuple[int, ...]] = [(rows, columns)]
+    if row in ("eigh", "eig"):
+        shapes = [(rows,), (rows, rows)]
+    elif row == "svd_thin":
+        shapes = [(rows, least), (least,), (least, columns)]
+    elif row == "qr_tall":
+        shapes = [(rows, columns), (columns, columns)]
+    elif row in ("fsum", "det"):
+        shapes = [()]
+    elif row == "slogdet":
+        shapes = [(), ()]
+    return list(zip(shapes, complex_results(row, len(shapes), paired)))
 
 
 def changes(row: str, matrix: Any, results: list[Any], change: Any) -> list[Any]:
     """The tangents of a routine's results for that of its matrix: the rules of the rows, forwards."""
-    matmul, transpose = OPERATORS["matmul"], OPERATORS["matrix_transpose"]
+    matmul = OPERATORS["matmul"]
     if row in ("logm", "sqrtm"):
         return [OPERATORS[f"{row}_change"](matrix, change)]
     if row == "fsum":
         return [OPERATORS["sum"](change)]
     if row == "eigh":
         w, v = results
-        within = matmul(transpose(v), matmul((change + transpose(change)) * 0.5, v))
-        return [OPERATORS["diag_part"](within), matmul(v, within * inverses_off_diagonal(differences(w)))]
+        within = matmul(adjoint(v), matmul(hermitian(change), v))
+        return [real(OPERATORS["diag_part"](within)), matmul(v, within * inverses_off_diagonal(differences(w)))]
     if row == "eig":
-        builder = results[0].builder
-        values, v = Pair(builder, *results[:2]), Pair(builder, *results[2:])
+        values, v = results
         within = OPERATORS["solve"](v, matmul(change, v))
         dv = matmul(v, within * inverses_off_diagonal(differences(values)))
         # Vectors stay of length 1.
         length = OPERATORS["sum"](v.re * dv.re + v.im * dv.im, axis=-2)
-        parts = (OPERATORS["diag_part"](within), dv - columns_by(v, length))
-        return [part for pair in parts for part in (pair.re, pair.im)]
+        return [OPERATORS["diag_part"](within), dv - columns_by(v, length)]
     if row == "svd_thin":
-        # J. Townsend, "Differentiating the singular value decomposition" (2016).
         u, s, vh = results
-        v = transpose(vh)
-        within = matmul(transpose(u), matmul(change, v))
-        gaps = inverses_off_diagonal(differences(s * s))
-        by_column, by_row = columns_by(within, s), transpose(columns_by(transpose(within), s))
-        along_u, along_v = matmul(change, v), matmul(transpose(change), u)
-        du = matmul(u, (by_column + transpose(by_column)) * gaps)
-        dv = matmul(v, (by_row + transpose(by_row)) * gaps)
-        du = du + columns_by(along_u - matmul(u, within), 1.0 / s)
-        dv = dv + columns_by(along_v - matmul(v, transpose(within)), 1.0 / s)
-        return [du, OPERATORS["diag_part"](within), transpose(dv)]
+        return changes_of_svd(u, s, vh, change)
+    if row == "cholesky":
+        # I. Murray, "Differentiation of the Cholesky decomposition" (2016).
+        (factor,) = results
+        inverse = OPERATORS["inv"](factor)
+        within = matmul(inverse, matmul(hermitian(change), adjoint(inverse)))
+        return [matmul(factor, OPERATORS["tril"](within) - diagonal(within) * 0.5)]
+    if row == "qr_tall":
+        # S. Walter and L. Lehmann (2010): q^H dq is anti-Hermitian, and dr inv(r) upper triangular.
+        q, r = results
+        scaled = matmul(change, OPERATORS["inv"](r))
+        within = matmul(adjoint(q), scaled)
+        below = OPERATORS["tril"](within, k=-1)
+        turning = below - adjoint(below) + (diagonal(within) - adjoint(diagonal(within))) * 0.5
+        upper = within - turning
+        return [scaled - matmul(q, upper), matmul(upper, r)]
+    if row == "det":
+        (y,) = results
+        side = shape_of(matrix)[-1]
+        if side <= 3:
+            return [OPERATORS["sum"](small_cofactor(matrix) * change)]
+        return [y * trace_of(OPERATORS["solve"](matrix, change))]
+    if row == "slogdet":
+        sign, _ = results
+        slope = trace_of(OPERATORS["solve"](matrix, change))
+        return [sign * OPERATORS["complex"](0.0, slope.im), slope.re]
     raise Unsupported(f"the derivative of {row}")
+
+
+def changes_of_svd(u: Any, s: Any, vh: Any, change: Any) -> list[Any]:
+    """J. Townsend, "Differentiating the singular value decomposition" (2016). Complex vectors that belong together, which
+    are defined up to a phase, turn by half of what the matrix asks of both, either of them."""
+    matmul = OPERATORS["matmul"]
+    v = adjoint(vh)
+    within = matmul(adjoint(u), matmul(change, v))
+    gaps = inverses_off_diagonal(differences(s * s))
+    by_column, by_row = columns_by(within, s), adjoint(columns_by(adjoint(within), s))
+    along_u, along_v = matmul(change, v), matmul(adjoint(change), u)
+    turn_u, turn_v = (by_column + adjoint(by_column)) * gaps, (by_row + adjoint(by_row)) * gaps
+    if is_complex(u):
+        phase = columns_by((diagonal(within) - adjoint(diagonal(within))) * 0.25, 1.0 / s)
+        turn_u, turn_v = turn_u + phase, turn_v - phase
+    du = matmul(u, turn_u) + columns_by(along_u - matmul(u, within), 1.0 / s)
+    dv = matmul(v, turn_v) + columns_by(along_v - matmul(v, adjoint(within)), 1.0 / s)
+    return [du, real(OPERATORS["diag_part"](within)), adjoint(dv)]
+
+
+def real(x: Any) -> Any:
+    return OPERATORS["real"](x) if is_complex(x) else x
+
+
+def diagonal(x: Any) -> Any:
+    """A matrix without what is off its diagonal."""
+    return OPERATORS["tril"](x) - OPERATORS["tril"](x, k=-1)
+
+
+def trace_of(x: Any) -> Any:
+    return OPERATORS["sum"](OPERATORS["diag_part"](x))
 
 
 def follow(tangent: Tangent, s: ir.Routine) -> None:
     """The statements that give the tangents of a routine's results."""
     builder, lanes = tangent.builder, tangent.lanes
-    row = s.name.removeprefix("routine_")
-    shapes = result_shapes(row, s.rows, s.columns)
+    row = s.name.removeprefix(ROUTINE)
+    paired = row.endswith(IN_COMPLEX)
+    row, columns = row.removesuffix(IN_COMPLEX), s.columns // (2 if paired else 1)
+    forms = result_shapes(row, s.rows, columns, paired)
+    shapes = [shape for shape, is_complex in forms for _ in range(1 + is_complex)]
 
     def part(array: Array, shape: tuple[int, ...], first: int, lane: int = 0, step: int = 1) -> Lazy:
         def element(index: Index) -> Any:
@@ -93,12 +149,23 @@ def follow(tangent: Tangent, s: ir.Routine) -> None:
         builder.append(ir.Load(var, array, raw(place)))
         return Sym(builder, var)
 
+    def whole(array: Array, lane: int = 0, step: int = 1) -> Any:
+        """The matrix that an array holds, or its tangents."""
+        beside = part(array, (s.rows, s.columns), 0, lane, step)
+        if not paired:
+            return beside
+        halves = (slice(0, columns), slice(columns, None))
+        return Pair(builder, *(OPERATORS["index"](beside, index=(slice(None), half)) for half in halves))
+
     starts = [1 + sum(prod(shape) for shape in shapes[:i]) for i in range(len(shapes))]
-    matrix = part(s.value, (s.rows, s.columns), 0)
-    results = [part(s.array, shape, start) for shape, start in zip(shapes, starts)]
+    matrix = whole(s.value)
+    parts: list[Any] = [scalar(part(s.array, shape, start)) for shape, start in zip(shapes, starts)]
+    results = [Pair(builder, parts.pop(0), parts.pop(0)) if is_complex else parts.pop(0) for _, is_complex in forms]
     for lane in range(lanes):
-        change = part(tangent.dots[s.value], (s.rows, s.columns), 0, lane, lanes)
-        for found, shape, start in zip(changes(row, matrix, results, change), shapes, starts):
+        found_parts: list[Any] = []
+        for found in changes(row, matrix, results, whole(tangent.dots[s.value], lane, lanes)):
+            found_parts.extend((found.re, found.im) if found.__class__ is Pair else (found,))
+        for found, shape, start in zip(found_parts, shapes, starts):
             x = builder.settle(lazy(builder, found))
 
             def put(
@@ -111,6 +178,11 @@ def follow(tangent: Tangent, s: ir.Routine) -> None:
             builder.each(shape, put)
 
 
+def scalar(x: Lazy) -> Any:
+    """An array without axes as its element."""
+    return x if x.shape else x.element(())
+
+
 class Routines(Loops):
     """The part of the vocabulary that calls rows of the table on whole matrices."""
 
@@ -118,7 +190,7 @@ class Routines(Loops):
         """The results of a row for each matrix in the last two axes of x."""
         x = self.settled(x)
         rows, columns = x.shape[-2:]
-        shapes = result_shapes(row, rows, columns)
+        shapes = [shape for shape, is_complex in result_shapes(row, rows, columns) for _ in range(1 + is_complex)]
         batch = x.shape[:-2]
         outs = [self.changing((*batch, *shape)) for shape in shapes]
         sizes = [prod(shape) for shape in shapes]
@@ -172,8 +244,6 @@ class Routines(Loops):
 
     def eig(self, x: Any) -> tuple[Pair, Pair]:
         """Eigenvalues and eigenvectors of a real matrix, complex."""
-        if x.__class__ is Pair:
-            raise Unsupported("eig of complex numbers")
         parts = self.routine("eig", self.square(x))
         return Pair(self.builder, *parts[:2]), Pair(self.builder, *parts[2:])
 

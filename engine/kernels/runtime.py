@@ -428,22 +428,22 @@ class Kernels:
                 return None
         return self.ready(key, make)
 
-    def shape(self, parts: Any, make: Callable[[], tuple[int, ...]]) -> tuple[int, ...]:
-        """The shape that `make` finds, or that was kept. Raises Unsupported."""
+    def form(self, parts: Any, make: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
+        """The form of a value that `make` finds, or that was kept. Raises Unsupported."""
         key = self.key(parts)
         if key not in self.built:
             entry = store.load(key)
             if entry is not None:
-                self.built[key] = tuple(entry["shape"])
+                self.built[key] = entry["form"]
             else:
                 self.built[key] = self.attempt(make)
                 if self.built[key].__class__ is tuple:
-                    store.save(key, {"shape": self.built[key]})
+                    store.save(key, {"form": self.built[key]})
         found = self.built[key]
         if isinstance(found, Unsupported):
             raise found
-        shape: tuple[int, ...] = found
-        return shape
+        form: tuple[Any, ...] = found
+        return form
 
     def attempt(self, make: Callable[[], Any]) -> Any:
         """What `make` makes, or the reason why it cannot; whatever fails here, the tape does not."""

@@ -50,9 +50,15 @@ class Scanning(Loops):
         """The running sums along an axis."""
         x = lazy(self.builder, x)
         kind = INT if x.kind == BOOL else x.kind
-        # What adds nothing to a -0.0 either.
-        start = 0 if kind == INT else 0.0 if exclusive else -0.0
-        return self.scan(x, axis, kind, start, lambda a, b: a + b, exclusive, reverse)
+        # What adds nothing to a -0.0 either. Before the first element there is a 0.0 all the same.
+        start = 0 if kind == INT else -0.0
+        found = self.scan(x, axis, kind, start, lambda a, b: a + b, exclusive, reverse)
+        if not exclusive or kind == INT or not x.shape[axis]:
+            return found
+        first = x.shape[axis] - 1 if reverse else 0
+        return self.tensor(
+            x.shape, lambda at: self.choose(OPERATORS["equal"](at[axis], first), 0.0, found.element(at)), kind
+        )
 
     def cumulative(self, row: str, x: Any, axis: int) -> Any:
         """The running results of a row of two inputs along an axis."""

@@ -9,7 +9,7 @@ from .built import Built, Noted
 from .construct import Lowered
 from .ir import FLOAT, Array, Unsupported, Var
 from .outline import statements
-from .regions import dissolved
+from .regions import for_tangents
 from .simplify import simplify
 from .tangent import Tangent
 
@@ -28,7 +28,7 @@ def derivative(lowered: Lowered, order: int) -> Built:
     kernel, noted = adjoint(lowered.kernel, result, [source], watch=lowered.builder.watch, every=True)
     flags = kernel.results[-1:] if noted else []
     if not noted:
-        kernel = ir.Kernel(lowered.kernel.parameters, dissolved(lowered.kernel.body), [])
+        kernel = ir.Kernel(lowered.kernel.parameters, for_tangents(lowered.kernel.body), [])
     found: list[object] = [lowered.value]
     parameters, body = kernel.parameters, kernel.body
     for _ in range(order):

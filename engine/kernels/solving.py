@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from .array_loops import Index
 
+INFINITY = float("inf")
 # The coefficients of Pade's approximant to exp of degree 13.
 PADE = (
     64764752532480000.0, 32382376266240000.0, 7771770303897600.0, 1187353796428800.0, 129060195264000.0, 10559470521600.0,
@@ -360,6 +361,13 @@ class Solving(Rotating, Multiplying):
                 upper = OPERATORS["greater_equal"](index[1], index[0])
                 self.put(r, (*at, *index), self.choose(upper, self.read(work, index), 0.0))
 
+            def extremes(k: Any, least: Any, most: Any) -> tuple[Any, ...]:
+                size = abs(self.read(work, (k, k)))
+                return OPERATORS["minimum"](least, size), OPERATORS["maximum"](most, size)
+
+            # Rounding decides the vectors of what depends on others.
+            least, most = self.fold(n, (INFINITY, 0.0), extremes)
+            self.leave_unless(least > most * (8.0 * self.floats.epsilon * max(m, n)))
             self.each((n, n), cell)
             self.count(n, lambda j: self.put(q, (*at, j, j), 1.0))
 

@@ -297,7 +297,7 @@ def bool_(machine: Specialiser, x: Any = False) -> Any:
 
 
 def round_(machine: Specialiser, x: Any, ndigits: Any = None) -> Any:
-    if x.__class__ is Lazy:
+    if x.__class__ in (Lazy, Pair):
         return machine.apply_row(NAMES["round"], [x], {} if ndigits is None else {"decimals": ndigits})
     if ndigits is None and (x.__class__ in (int, bool) or (x.__class__ is Sym and x.kind != FLOAT)):
         return machine.builder.to_int(x)

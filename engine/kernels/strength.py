@@ -56,27 +56,46 @@ def dtype_of(builder: Builder, x: Any) -> DType | None:
     return raw_dtype(x)
 
 
-def result_dtype(builder: Builder, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
-    """The dtype of a row's result, or of its results, where that may be an integer's own; else None.
+def met(
+    builder: Builder, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None
+) -> tuple[tuple[Any, ...], Any]:
+    """A row's operands as it computes with them, integers as floats where it takes no others; and the dtype of its result,
+    or of its results, where that may be an integer's own, else None.
 
     Raises Unsupported where the operands do not meet, which is an error.
     """
     if op.function is not None:
-        return None  # its parts are asked
+        return inputs, None  # its parts are asked
     named = op.dtype.__class__ is str
-    if (not named or op.dtype not in OWN) and not any_strong(builder, inputs):
-        return None
+    strong = any_strong(builder, inputs)
+    if (not named or op.dtype not in OWN) and not strong:
+        return inputs, None
     try:
         dtypes = [dtype_of(builder, x) for x in inputs]
         if any(dtype is None for dtype in dtypes):
-            return None
-        return result_dtypes(op, dtypes, attributes)[1]  # type: ignore[arg-type]
+            return inputs, None
+        computed, result = result_dtypes(op, dtypes, attributes)  # type: ignore[arg-type]
+        if strong and computed is not None and computed.kind in "fc":
+            builder.made_strong[0] = True
+            inputs = tuple(floats_of(builder, x) for x in inputs)
+        return inputs, result
     except DTypeMismatch:
         pass
     except Exception as error:
         if not hasattr(error, "code"):
             raise
     raise Unsupported(f"{op.name} of integers with a dtype of their own and floats")
+
+
+def floats_of(builder: Builder, x: Any) -> Any:
+    """Integers with a dtype of their own as floats."""
+    if x.__class__ in (list, tuple):
+        return x.__class__([floats_of(builder, item) for item in x])
+    if not is_strong(builder, x):
+        return x
+    if x.__class__ is Sym:
+        return builder.as_float(x)
+    return Lazy(builder, FLOAT, x.shape, lambda index: builder.as_float(x.element(index)))
 
 
 def any_strong(builder: Builder, inputs: Any) -> bool:

@@ -203,6 +203,25 @@ class Packed:
         return total
 
 
+def as_one(builder: Builder, value: Any) -> Any:
+    """A structure as what is differentiated: a list of tensors of one shape as one tensor, any other as the sum of its
+    leaves."""
+    from .arrays import array_of_list
+    from .build import Lazy, Sym
+    from .ir import FLOAT
+
+    packed = Packed(builder, value)
+    structure = packed.structure
+    if structure[0] == "rows":
+        return packed.leaves[0][0]
+    if stacked_shape(structure) is None:
+        return packed.summed()
+    items = [leaf for leaf, _ in packed.leaves]
+    if any((x.__class__ not in (Sym, Lazy) or x.kind != FLOAT) and x.__class__ is not float for x in items):
+        raise Unsupported("a list of integers and floats")
+    return array_of_list(builder, items)
+
+
 def unpacked(value: Any, structure: Structure) -> Any:
     """The structure with its numbers from the array of its leaves."""
     from ..core.dtypes import FLOAT32, INT64, STRONG

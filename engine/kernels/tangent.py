@@ -20,7 +20,7 @@ from .adjoint import Adjoint
 from .build import Builder, Lazy, Sym, raw
 from .built import Noted
 from .ir import FLOAT, INT, Array, Stack, Stmt, Unsupported, Var
-from .products import chosen, fresh
+from .products import chosen, fresh, symbol_of
 from .regions import dissolved
 from .statements import everything
 from .watch import Watch
@@ -76,7 +76,7 @@ class Tangent:
 
     def run(self, block: list[Stmt]) -> list[Stmt]:
         """The statements with their tangents."""
-        found = self.builder.nested(lambda: self.block(block))[0]
+        found = dissolved(self.builder.nested(lambda: self.block(block))[0])
         return [*self.builder.root, *found]  # at the root are the arrays that are constants
 
     def block(self, block: list[Stmt]) -> None:
@@ -281,6 +281,9 @@ class Tangent:
 
     def region(self, s: ir.Region) -> None:
         """The statements of a row; the singular points of one with a rule are those that the rule knows of."""
+        if s.pairs is not None and s.row in ROWS and ROWS[s.row].derivative == "partials":
+            self.region_of_pairs(s)
+            return
         if self.watch is None or s.row not in ROWS or ROWS[s.row].derivative != "rule":
             self.block(dissolved(s.body))
             return
@@ -290,6 +293,43 @@ class Tangent:
         if self.followed.isdisjoint(s.operands):
             return
         self.builder.block.extend(Asked(s, self.followed, self.watch).statements)
+
+    def region_of_pairs(self, s: ir.Region) -> None:
+        """A row on complex numbers: its tangents by its own partials, which hold where the formula of its value parts."""
+        from .pairs import Pair, pair_of, paired
+
+        assert s.pairs is not None
+        builder, row = self.builder, ROWS[s.row]
+        STATE.site = s.site if s.site is not None else STATE.site
+        builder.block.extend(dissolved(s.body))
+        if not any(map(self.has, s.results)):
+            return
+        for x in s.results:
+            self.define(x)
+        builder.memos.append({})
+        (y,) = paired(tuple(symbol_of(builder, x) for x in s.results), s.pairs[0], builder)
+        flat = tuple(symbol_of(builder, x) if x.__class__ is Var else x for x in s.operands)
+        operands = tuple(paired(flat, s.pairs[1], builder))
+        totals: list[Any] = [None] * self.lanes
+        for k, formula in enumerate(row.partials):
+            parts = s.operands[2 * k : 2 * k + 2]
+            if formula is None or not any(map(self.has, parts)):
+                continue
+            p = formula(y, *operands, **(s.attributes or {})) if callable(formula) else formula
+            for spot in row.singular:
+                if spot.input == k:
+                    p = chosen(builder, spot, spot.where(*operands), p, operands, self.again)
+            p = pair_of(builder, p)
+            for lane, (re, im) in enumerate(zip(*map(self.of, parts))):
+                t = Pair(builder, *(symbol_of(builder, x) if x.__class__ is Var else x for x in (re, im)))
+                term = builder.apply(ROWS["multiply"], (p, t), None)
+                totals[lane] = term if totals[lane] is None else totals[lane] + term
+        for lane, total in enumerate(totals):
+            total = 0.0 if total is None else total
+            for x, part in zip(s.results, ("re", "im")):
+                value = getattr(pair_of(builder, total), part)
+                builder.append(ir.Set(self.dots[x][lane], "copy", (raw(builder.to_float(value)),), None, None))
+        builder.memos.pop()
 
     def as_it_is(self, s: Stmt) -> None:
         self.builder.append(s)

@@ -6,11 +6,8 @@ the loops and stores that such functions are made of.
 
 from __future__ import annotations
 
-from .rearranging import Rearranging
-from .reducing import Reducing
-from .scanning import Scanning
-from .solving import Solving
+from .complex_arrays import ComplexArrays
 
 
-class Vocabulary(Rearranging, Reducing, Scanning, Solving):
+class Vocabulary(ComplexArrays):
     """All of it."""

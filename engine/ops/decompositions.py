@@ -315,6 +315,11 @@ def _tells_apart(np: Any, g: Any, close: Any) -> bool:
     return bool((close & (gap > 1e-10 * np.max(np.abs(weights), initial=0.0))).any())
 
 
+def _turns(middle: Any, k: Any) -> Any:
+    """Where a cotangent on symbols asks for more than rounding of the phases of vectors."""
+    return OPERATORS["abs"](OPERATORS["imag"](middle)) > 1e-10 * OPERATORS["max"](OPERATORS["abs"](k))
+
+
 COINCIDE = "are not differentiable where values coincide"
 
 
@@ -357,6 +362,8 @@ def _eigh_vjp(g: Any, y: Any, x: Any) -> Any:
         if is_nothing(gv):
             return matmul(columns_by(v, gw), adjoint(v))
         k = matmul(adjoint(v), gv)
+        if is_complex(v):
+            meet(eigh_row, _turns(diagonal_of(k), k), 2)
         inner = (k - adjoint(k)) * inverses_off_diagonal(differences(w)) * 0.5 + diag_batch(gw)
         return matmul(v, matmul(inner, adjoint(v)))
     k = matmul(adjoint(v), gv)
@@ -428,8 +435,7 @@ def _eig_of_symbols(gw: Any, gv: Any, w: Any, v: Any) -> Any:
     inner = diag_batch(gw)
     if not is_nothing(gv):
         k = matmul(adjoint(v), gv)
-        phase = size(OPERATORS["imag"](diagonal_of(k)))
-        meet(eig_row, phase > 1e-10 * OPERATORS["max"](size(k)), 1)
+        meet(eig_row, _turns(diagonal_of(k), k), 1)
         turning = k - columns_by(matmul(adjoint(v), v), beside(OPERATORS["real"](diagonal_of(k)), v))
         inner = inner + turning * conjugate(inverses_off_diagonal(differences(w)))
     return OPERATORS["solve"](adjoint(v), matmul(inner, adjoint(v)))
@@ -510,6 +516,8 @@ def _svd_of_symbols(gu: Any, gs: Any, gvh: Any, u: Any, s: Any, vh: Any) -> Any:
     leave_unless(s > OPERATORS["max"](s, axis=-1, keepdims=True) * (32.0 * max(rows, columns) * 2.0**-52))
     of_u, of_v = matmul(adjoint(u), gu), matmul(vh, adjoint(gvh))
     turn_u, turn_v = of_u - adjoint(of_u), of_v - adjoint(of_v)
+    if is_complex(u):
+        meet(svd_row, _turns(diagonal_of(of_u) + diagonal_of(of_v), of_u), 2)
     total = OPERATORS["expand_dims"](s, axis=-2) + OPERATORS["expand_dims"](s, axis=-1)
     across = (turn_u + turn_v) * inverses_off_diagonal(differences(s))
     inner = (across + divide(turn_u - turn_v, total)) * 0.5 + diag_batch(gs)

@@ -77,11 +77,11 @@ def _det(np: Any, x: Any) -> Any:
 def _det_vjp(g: Any, y: Any, x: Any) -> Any:
     side = shape_of(x)[-1]
     if side <= 3:
-        cofactors = conjugate(_small_cofactor(x))
+        cofactors = conjugate(small_cofactor(x))
     elif is_symbol(x):
         inverse = inv(x)
         leave_unless(_size(x) * _size(inverse) < 1e5)
-        cofactors = outermost(y) * adjoint(inverse)
+        cofactors = outermost(conjugate(y)) * adjoint(inverse)
     elif _well_conditioned(plain(x)):
         cofactors = outermost(conjugate(y)) * adjoint(inv(x))
     else:
@@ -89,7 +89,7 @@ def _det_vjp(g: Any, y: Any, x: Any) -> Any:
     return outermost(g) * cofactors
 
 
-def _small_cofactor(x: Any) -> Any:
+def small_cofactor(x: Any) -> Any:
     """The cofactors of matrices of side 1 to 3 as polynomials, so that derivatives of every order are exact."""
     side = shape_of(x)[-1]
     if side < 2:

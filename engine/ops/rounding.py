@@ -77,13 +77,17 @@ def _round(np: Any, x: Any, decimals: int) -> Any:
     return np.round(x, decimals)
 
 
+def _halfway(x: Any) -> Any:
+    return x - x // 1 == 0.5
+
+
 round_half_even = zero(
     "round", "x | decimals=0",
     scalar=_round_scalar, array=_round, dtype="arithmetic", aliases="rint around", method=True, domain=[(0.1, 0.4)],
     kernel="_round({0}, {decimals})",
     singular=[
         Singular(
-            lambda x: False if is_complex(x) else (x - x // 1 == 0.5), "round jumps halfway between integers",
+            lambda x: _halfway(x.real) | _halfway(x.imag) if is_complex(x) else _halfway(x), "round jumps halfway between integers",
             **everywhere(0.0), subgradients="the slopes between the jumps",
         )
     ],

@@ -18,6 +18,7 @@ from .support import (
     cases,
     conjugate,
     floating,
+    is_complex,
     is_symbol,
     leave_unless,
     mask_tensor,
@@ -123,6 +124,8 @@ def _interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> An
     import numpy as np
 
     x, xp, fp = floating(x), floating(xp), floating(fp)
+    if is_complex(x) or is_complex(xp):
+        raise failure("E0301", "interp needs real points, and these are complex", "write real(x)")
     if any(is_symbol(part) for part in (x, xp, fp)):
         return _interp_symbols(x, xp, fp, left, right)
     knots = np.asarray(plain(xp))

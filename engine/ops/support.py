@@ -213,7 +213,7 @@ def floating(x: Any) -> Any:
 
     x = as_operand(x)
     if is_symbol(x):
-        return x if x.dtype.kind == "f" else OPERATORS["cast"](x, dtype="float64")
+        return x if x.dtype.kind in "fc" else OPERATORS["cast"](x, dtype="float64")
     if x.__class__ is not Tensor:
         return float(x) if x.__class__ in (int, bool) else x
     if x.dtype.kind not in "bi":

@@ -56,6 +56,29 @@ def test_a_kink_is_left_to_forward_mode() -> None:
     assert any("abs is not differentiable" in notice.message for notice in outcome.notices)
 
 
+# A point where the branch that is not taken has infinite derivatives, and one where it is not defined.
+NOT_TAKEN = [
+    ("where(x > 0, sqrt(x), 0)", 0.0, [0.0, 0.0, 0.0]),
+    ("where(x > 0, sqrt(x), x**3)", 0.0, [0.0, 0.0, 6.0]),
+    ("where(x > 0, exp(2*sqrt(x)) + 1, x**2)", 0.0, [0.0, 2.0, 0.0]),
+    ("where(x > 0, log(x), x**3)", -1.0, [3.0, -6.0, 6.0]),
+]
+
+
+@pytest.mark.parametrize(("text", "point", "wanted"), NOT_TAKEN)
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+def test_branches_that_are_not_taken(text: str, point: float, wanted: list[float], engine: str) -> None:
+    outcome = adiff.program(text).evaluate("derivative", {"x": point}, order=3, engine=engine)
+    assert outcome.derivatives == wanted
+
+
+@pytest.mark.parametrize("text", ["where(x >= 0, sqrt(x), 0)", "where(x > 0, 1, 2*sqrt(x))"])
+def test_a_singular_point_that_matters_is_told(text: str) -> None:
+    outcome = adiff.program(text).evaluate("derivative", {"x": 0.0}, order=3)
+    assert outcome.derivatives[0] == float("inf")
+    assert any("sqrt has an infinite derivative" in notice.message for notice in outcome.notices)
+
+
 def test_high_orders_are_quick() -> None:
     # Nested forward mode would take 2**40 evaluations.
     outcome = adiff.program("sin(x)*exp(x)").evaluate("derivative", {"x": 0.0}, order=40)

@@ -15,10 +15,11 @@ from generated_complex import Writer
 
 POINTS = [0.6 + 0.7j, -1.2 + 0.4j, 0.3 - 2.0j, -0.8 - 0.9j, 2.5 + 0.1j, 1e-3 - 2e-3j]
 SINGULAR = [0j, 1 + 0j, -1 + 0j, 1j, -2 + 0j, complex(-2.0, -0.0), 3 + 0j, -0.5j]
+ON_AXES = [0.5 + 0j, 0.7j, 0j]
 OTHER = 0.4 - 1.1j
 INTERNAL = {"one_minus_square", "bernoulli_variance", "strong_multiply", "unit"}
 COMPLEX = sorted((set(SMOOTH) | set(RULED)) - INTERNAL - TRUTH - {"complex", "stop_gradient"})
-BINARY = ("add", "subtract", "multiply", "divide", "power")
+BINARY = "add subtract multiply divide power xlogy xlog1py xdivy divide_no_nan multiply_no_nan".split()
 
 
 def calls(name: str) -> list[str]:
@@ -56,8 +57,9 @@ def test_real_derivatives(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(TRUTH))
 def test_questions(name: str) -> None:
     for z, w in itertools.product([0j, 1 + 1j, complex("nan"), complex(1, float("inf"))], repeat=2):
-        call = f"{name}(z, w)" if "equal" in name else f"{name}(z)"
-        at = {"z": z, "w": w} if "equal" in name else {"z": z}
+        two = "equal" in name or "close" in name
+        call = f"{name}(z, w)" if two else f"{name}(z)"
+        at = {"z": z, "w": w} if two else {"z": z}
         assert agree(f"2.0 if {call} else 3.0", at, None, "value") == ""
 
 
@@ -84,6 +86,8 @@ PROGRAMS: list[tuple[str, dict[str, Any]]] = [
     ("norm(z) + sum(norm(m, axis=0)) * norm(m[:, 1:], axis=(0, 1))", {"m": SQUARE, "z": ROW}),
     ("abs(trace(expm(m))) + real(sum(expm(1j * m)[0]))", {"m": SQUARE}),
     ("norm(z - z) + abs(+z[0])", {"z": ROW}),
+    ("abs(z**-1)", {"z": 0j}),
+    ("sum(abs(z**-2)) + sum(abs(z**0.5)) + sum(abs(z**0))", {"z": np.array([0j, 1 + 1j])}),
 ]
 
 
@@ -249,3 +253,74 @@ def test_a_zero_gradient_by_a_complex_number_is_complex() -> None:
             z = (found.gradients or found.cotangents)["z"]
             assert z == 0j
             assert isinstance(z, complex), (engine, command)
+
+
+HERMITIAN = SQUARE @ np.conj(SQUARE.T) + np.eye(3)
+# Truths of complex matrices: gradients of real functions L as dL/dRe + i dL/dIm, by the closed forms of their derivatives.
+MATRICES: list[tuple[str, Any]] = [
+    ("real(det(m))", lambda m: np.conj(np.linalg.det(m) * np.linalg.inv(m).T)),
+    ("slogdet(m)[1]", lambda m: np.conj(np.linalg.inv(m).T)),
+    ("real(trace(inv(m)))", lambda m: -np.conj(np.linalg.inv(m).T @ np.linalg.inv(m).T)),
+    ("sum(svdvals(m)**2)", lambda m: 2 * m),
+    ("real(sum(eigvals(m)**2))", lambda m: 2 * np.conj(m.T)),
+    ("sum(eigvalsh(m)**2)", lambda m: m + np.conj(m.T)),
+    ("norm(cholesky(m))**2", lambda m: np.eye(len(m))),
+    ("norm(qr(m)[1])**2", lambda m: 2 * m),
+    (
+        "real(prod(m[0]))",
+        lambda m: np.conj([[m[0, 1] * m[0, 2], m[0, 0] * m[0, 2], m[0, 0] * m[0, 1]], [0] * 3, [0] * 3]),
+    ),
+]
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(("text", "gradient"), MATRICES, ids=[text for text, _ in MATRICES])
+def test_matrices(text: str, gradient: Any) -> None:
+    """Gradients by closed forms; the columns of Hessians by differences of gradients."""
+    program = adiff.program(text)
+    found = program.evaluate("hessian", {"m": HERMITIAN}, engine="kernel")
+    assert found.engine == "kernel", found.reason
+    assert np.allclose(found.gradients["m"], gradient(HERMITIAN), rtol=1e-11, atol=1e-11)
+    step = 1e-6
+    moved = HERMITIAN.copy()
+    moved[0, 2] += step
+    if "eigvalsh" in text or "cholesky" in text:
+        return  # of the Hermitian part alone
+    slope = (gradient(moved) - gradient(HERMITIAN)) / step
+    assert np.allclose(found.hessian["m"]["m"][:, :, 0, 2], slope, rtol=1e-4, atol=1e-4 * np.abs(slope).max())
+
+
+@pytest.mark.usefixtures("interpret")
+def test_columns_of_hessians() -> None:
+    """A column is the product with a unit vector, on both tiers, real inputs among complex ones."""
+    text = "sum(real(z**3 * 1j * flip(conj(z)))) * x[0] * abs(w) + norm(z) * imag(w * z[1]) * x[1]"
+    at = {"z": ROW, "x": np.array([0.4, -1.1]), "w": 0.3 + 0.2j}
+    program = adiff.program(text)
+    assert agree(text, at, None, "hessian", 1e-11) == ""
+    blocks = program.evaluate("hessian", at, engine="tape").hessian
+    for name, x in at.items():
+        for place in range(np.size(x)):
+            vector = {other: np.zeros_like(value) if np.ndim(value) else 0.0 for other, value in at.items()}
+            if np.ndim(x):
+                vector[name][place] = 1.0
+            else:
+                vector[name] = 1.0
+            products = program.evaluate("hvp", at, vector=vector, engine="tape").product
+            for row, block in blocks.items():
+                column = np.asarray(block[name]).reshape(*np.shape(at[row]), -1)[..., place]
+                assert np.allclose(products[row], column, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("name", COMPLEX)
+def test_directional_commands(name: str) -> None:
+    """By complex inputs, at an ordinary point and on the axes, where the formulas of the values part."""
+    call, real = calls(name)[0], as_real(name, calls(name)[0])
+    tangents = {"z": 0.3 - 0.2j} | ({"w": 1.0 + 0.1j} if name in BINARY else {})
+    for z in POINTS[:1] + ON_AXES:
+        at = {"z": z} | ({"w": OTHER} if name in BINARY else {})
+        found = [
+            agree(call, at, None, "jvp", 1e-12, tangent=tangents),
+            agree(real, at, None, "hvp", 1e-10, vector=tangents),
+        ]
+        assert found == ["", ""] or z in ON_AXES, found

@@ -82,6 +82,24 @@ def test_ties_and_zeros(text: str) -> None:
 
 
 @pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(
+    "text", ["sum(sort(x) * x)", "sum(sort(x) * arange(5) * 1.0)", "sum(sort(x)[1:] ** 2 * x[1:])"]
+)
+@pytest.mark.parametrize("x", [TIES, np.ones(5), np.arange(5.0)])
+def test_second_derivatives_at_ties(text: str, x: Any) -> None:
+    """What shares equal cotangents among equal elements shares their derivatives too: the tape's to decide."""
+    reason = agree(text, {"x": x}, None, "hessian")
+    assert reason == "" or (len(set(x)) < len(x) and "a singular point" in reason)
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("text", ["cumsum(x)", "cumsum(x, exclusive=True)", "cumsum(x, reverse=True, exclusive=True)"])
+def test_signs_of_running_sums(text: str) -> None:
+    for x in (np.array([-0.0, -0.0, -0.0]), np.array([-0.0, 0.0, -0.0])):
+        assert agree("1.0 / (" + text + ")", {"x": x}, None, "value") == ""
+
+
+@pytest.mark.usefixtures("interpret")
 @pytest.mark.parametrize("scale", [1e-200, 1e200])
 @pytest.mark.parametrize("text", ["norm(x)", "std(x)", "norm(x, 3)", "max(abs(x))", "prod(x)", "logsumexp(x)"])
 def test_extreme_elements(text: str, scale: float) -> None:

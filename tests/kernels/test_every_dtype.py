@@ -1,0 +1,124 @@
+"""All numeric operations compile: every row, by every command and of every dtype that it takes, is answered by a kernel.
+
+Beside test_every_row.py, which asks for gradients and Hessians by float64, and test_float32.py. What is left to the tape
+is listed here, with the words of `-v`.
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from adiff.engine.core.operation import Operation
+from agreement import agree
+from of_dtypes import KINDS, of_dtype
+from row_programs import RowProgram, programs
+from test_every_row import EVERY_ROW
+
+LONG = bool(os.environ.get("ADIFF_LONG_TESTS"))
+DIRECTIONAL = ("jvp", "vjp", "jacobian")
+COMMANDS = (*DIRECTIONAL, "hvp", "value", "grad", "hessian")
+TOLERANCE = {"hessian": 1e-10, "hvp": 1e-10}
+# How many elements there are, data decides: such a value has no tangent, and its derivatives are the tape's.
+BY_DATA = "a result that is no number and no tensor"
+# In forward mode the tape alone knows whether a singular point takes part.
+SINGULAR = "a singular point of which it is not known"
+# A mean that is rounded has a notice, and ranks are decided by looking at the matrix.
+LOOKED_AT = "a step with values that only the tape takes"
+# Where elements go decides how many there are.
+STITCHED = "an operation that needs a tensor known before the program runs"
+# Infinities of integers, which Python's functions refuse.
+REFUSED = "an operation that fails"
+LEFT = {
+    "arange": "which must be a bare integer",
+    "argwhere": BY_DATA,
+    "flatnonzero": BY_DATA,
+    "unique": BY_DATA,
+    "eig": SINGULAR,
+    "eigh": SINGULAR,
+    "svd": SINGULAR,
+    "tf.linalg.svd": SINGULAR,
+    "reduce_mean": LOOKED_AT,
+    "polyfit": LOOKED_AT,
+    "dynamic_stitch": STITCHED,
+    "parallel_dynamic_stitch": STITCHED,
+    "vander": "a list of truth values and numbers as a tensor",
+    "logit": REFUSED,
+    "beta": REFUSED,
+    "zeta": REFUSED,
+}
+
+
+def directions(command: str, at: dict[str, Any], wrt: list[str]) -> dict[str, Any]:
+    """What a command is to be given beside the inputs: numbers of the inputs' kinds."""
+    generator = np.random.default_rng(3)
+
+    def like(x: Any) -> Any:
+        found = generator.uniform(-1.0, 1.0, np.shape(x))
+        if np.iscomplexobj(x):
+            found = found + 1j * generator.uniform(-1.0, 1.0, np.shape(x))
+        return found if np.ndim(x) else found.item() if hasattr(found, "item") else found
+
+    option = {"jvp": "tangent", "hvp": "vector"}.get(command)
+    return {} if option is None else {option: {name: like(at[name]) for name in wrt}}
+
+
+def asked(command: str, program: RowProgram) -> tuple[str, dict[str, Any], list[str]]:
+    """A program for a command: the row's own result, where that may be a tensor."""
+    body, total = program.text.rsplit("\n", 1)
+    text = f"{body}\nr" if command in DIRECTIONAL and "r[" not in total else program.text
+    at = {name: x for name, x in program.at.items() if name in text}
+    return text, at, [name for name in program.wrt if name in at]
+
+
+def chosen(row: Operation, commands: tuple[str, ...], count: int) -> Iterator[str]:
+    """Some of the commands, others for every row, or all of them."""
+    start = zlib.crc32(row.name.encode())
+    for k in range(len(commands) if LONG else count):
+        yield commands[(start + k) % len(commands)]
+
+
+def check(row: Operation, command: str, program: RowProgram) -> None:
+    text, at, wrt = asked(command, program)
+    if command != "value" and not wrt:
+        return
+    given = None if command == "value" else wrt
+    reason = agree(text, at, given, command, TOLERANCE.get(command, 1e-12), **directions(command, at, wrt))
+    if reason not in ("", "an error"):
+        assert LEFT.get(row.name, "\n") in reason, f"{command} of\n{text}\n{reason}"
+
+
+@pytest.mark.usefixtures("interpret")
+@EVERY_ROW
+def test_real_inputs(row: Operation) -> None:
+    for number, program in enumerate(programs(row)):
+        if number and not LONG:
+            break
+        for command in chosen(row, COMMANDS[:4], 1):
+            check(row, command, program)
+
+
+@pytest.mark.usefixtures("interpret")
+@EVERY_ROW
+def test_complex_inputs(row: Operation) -> None:
+    if "c" in row.accepts:
+        for number, program in enumerate(of_dtype(row, "c")):
+            if number and not LONG:
+                break
+            for command in chosen(row, COMMANDS, 2):
+                check(row, command, program)
+
+
+@pytest.mark.usefixtures("interpret")
+@EVERY_ROW
+@pytest.mark.parametrize("kind", ["i", "b"], ids=KINDS.get)
+def test_whole_inputs(row: Operation, kind: str) -> None:
+    if kind in row.accepts:
+        for number, program in enumerate(of_dtype(row, kind)):
+            if number and not LONG:
+                break
+            check(row, "value", program)
