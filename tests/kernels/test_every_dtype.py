@@ -109,7 +109,7 @@ def test_complex_inputs(row: Operation) -> None:
         for number, program in enumerate(of_dtype(row, "c")):
             if number and not LONG:
                 break
-            for command in chosen(row, COMMANDS, 2):
+            for command in chosen(row, COMMANDS, 1):
                 check(row, command, program)
 
 

@@ -29,7 +29,7 @@ REASONS: list[tuple[str, dict[str, Any], str, str]] = [
         "'y', which is of one kind or another, depending on data",
         "y",
     ),
-    ("real(det(A * (1 + 2j)))", {"A": np.eye(2)}, "det of complex numbers", "det(A * (1 + 2j))"),
+    ("abs(cast(A, complex64)[0, 0])", {"A": np.eye(2)}, "a cast of complex numbers to complex64", "cast(A, complex64)"),
     ("xs = [x, 2 * x]\nxs.sort()\nxs[0] * 1.0", {"x": 1.0}, "the method 'sort' of a list", "xs.sort()"),
     ("if x > 2:\n    abs('a')\nx * 2", {"x": 1.0}, "a part of the program that is an error if it is reached", ""),
     (
