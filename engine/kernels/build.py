@@ -513,6 +513,9 @@ class Builder:
                 raise Unsupported("integers for which this operation is an error")
             if name != "power":
                 self.refuse_zero(inputs[1])
+            for x in inputs if name == "fmod" else ():
+                if self.interval(x)[0] == LEAST:
+                    self.append(ir.Check(raw(x), LEAST + 1, MOST, STATE.site))
             if name == "floor_divide" and self.interval(inputs[0])[0] == LEAST and self.may_be(inputs[1], -1):
                 self.append(ir.Check(raw(inputs[0]), LEAST + 1, MOST, STATE.site))
             return self.emit("int_" + name, inputs, INT)
