@@ -8,7 +8,7 @@ from ..ops.registry import ROWS
 from . import ir
 from .arrays import array_of_list, get, lazy, remap, result, view
 from .build import NUMBERS, Builder, Lazy, Sym, broadcast, join, kind_of, pick, raw
-from .composites import of_data, places_of
+from .composites import of_data, places_of, whole
 from .inputs import SOME
 from .ir import BOOL, FLOAT, INT, Array, Unsupported
 from .strength import own
@@ -214,8 +214,8 @@ def identity_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str
 def positive_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
     """+x, which of a truth value is an integer."""
     x = identity_row(builder, inputs, attributes)
-    if x.__class__ is Lazy and x.kind == BOOL:
-        raise Unsupported("+ of an array of truth values")
+    if x.__class__ is Lazy:
+        return whole(builder, x)
     return builder.to_int(x) if x.__class__ is not Lazy and kind_of(x) == BOOL else x
 
 

@@ -34,8 +34,6 @@ STITCHED = "an operation that needs a tensor known before the program runs"
 # Infinities of integers, which Python's functions refuse.
 REFUSED = "an operation that fails"
 LEFT = {
-    "abs": "an array of truth values",
-    "positive": "an array of truth values",
     "arange": "which must be a bare integer",
     "argwhere": BY_DATA,
     "flatnonzero": BY_DATA,
