@@ -166,7 +166,7 @@ def hessian(evaluation: Evaluation) -> None:
     )
     if by_pattern:
         from .autodiff.sparse import hessian_by_pattern
-        from .kernels.own_loops import quickly
+        from .kernels.compilation.own_loops import quickly
 
         y, gradients, blocks = hessian_by_pattern(evaluation.function, sources, quickly)
     else:
@@ -190,7 +190,7 @@ def hessian(evaluation: Evaluation) -> None:
 def sparse_hessian(evaluation: Evaluation) -> None:
     """The Hessian as sparse blocks."""
     from .autodiff.sparse import sparse_hessian as derive
-    from .kernels.own_loops import quickly
+    from .kernels.compilation.own_loops import quickly
     from .kinds.sparse import SparseTensor
 
     for name, x in zip(evaluation.names, evaluation.sources()):

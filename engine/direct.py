@@ -9,7 +9,7 @@ from time import perf_counter
 from .compiled_commands import GIVEN
 from .kernels.inputs import within_limit
 from .kernels.ir import Left, Stopped, Unsupported
-from .kernels.record import ELEMENTS, WORD_AT
+from .kernels.machine.record import ELEMENTS, WORD_AT
 from .outcome import Outcome
 
 TYPE_CHECKING = False
@@ -240,7 +240,7 @@ class Direct:
         try:
             results = self.usual(given, passed, patient=False)
         except Stopped as stopped:
-            from .kernels.failures import interruption
+            from .kernels.machine.failures import interruption
 
             raise interruption(stopped, self.compiled.emitted) from None
         # Where data do not bound loops, the next run takes as long as this one.

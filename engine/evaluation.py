@@ -318,7 +318,7 @@ class Evaluation:
 
             compiled.write(self.write, formatted)
         if compiled.built.structure is not None:
-            from .kernels.structures import stacked_shape
+            from .kernels.lowering.structures import stacked_shape
 
             self.stacked = stacked_shape(compiled.built.structure)
         return value, derivatives

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .built import Built
-    from .construct import Lowered
+    from .construction.construct import Lowered
 
     Found = tuple[Any, Any, Compiled]
 
 
 def derivatives() -> Any:
     """The module that makes these kernels: one that was kept does without."""
-    from . import derivatives
+    from .construction import derivatives
 
     return derivatives
 
@@ -48,9 +48,9 @@ class Derivatives:
 
         def build() -> Built:
             from . import ir
-            from .construct import Lowered
+            from .construction.construct import Lowered
             from .outline import outline
-            from .simplify import simplify
+            from .passes.simplify import simplify
 
             lowered = Lowered(self.kernels.program, self.spec, self.sources)
             plain = simplify(ir.Kernel(lowered.kernel.parameters, list(lowered.kernel.body), [lowered.value]))
@@ -133,7 +133,7 @@ class Derivatives:
         """The value, and the derivatives up to an order."""
 
         def make(lowered: Lowered) -> Built:
-            from .series import derivative
+            from .construction.series import derivative
 
             built = derivative(lowered, order)
             built.passes = derivative_work(order)
@@ -167,7 +167,7 @@ class Derivatives:
         """The shape of what the kernel has for the program's value, and of that value where it is complex."""
 
         def make() -> tuple[Any, ...]:
-            from .construct import Lowered
+            from .construction.construct import Lowered
 
             lowered = Lowered(self.kernels.program, self.spec, self.sources)
             return lowered.shape, lowered.complex

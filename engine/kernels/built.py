@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ...parser.source import Source
     from . import ir
     from .emitted import Emitted
-    from .widths import Precision
+    from .passes.widths import Precision
 
 
 # Among the inputs of a meeting: what has a dtype of its own whatever the inputs are.

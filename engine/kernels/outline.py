@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import ir
 from .ir import Stmt, Var
-from .statements import blocks_of, everything
+from .passes.statements import blocks_of, everything
 from .work import (
     ELEMENT_WRITE,
     ESTIMATES,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .built import Built
-    from .paths import Paths
+    from .construction.paths import Paths
 
 
 class Reading:

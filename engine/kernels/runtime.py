@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
     from ...parser.source import Source
     from .built import Built
+    from .construction.paths import Paths
     from .emitted import Emitted
-    from .machine import Code, Entry
-    from .paths import Paths
-    from .usual import Usual
+    from .machine.code import Code, Entry
+    from .machine.usual import Usual
 
 
 # Seconds, the compiler's import among them, that finding out that there can be no kernel takes where that is kept.
@@ -57,7 +57,7 @@ class Compiled:
     def write(self, write: Callable[[str], object], formatted: Callable[[Any, str | None, str], str]) -> None:
         """Write what the kernel printed when it ran last, its values as `formatted` gives them."""
         if self.lines is not None:
-            from .printing import text_of
+            from .lowering.printing import text_of
 
             (rows, count), self.lines = self.lines, None
             self.unfinished = False
@@ -66,7 +66,7 @@ class Compiled:
 
     def usual(self) -> Usual:
         """How it is called by those who take results only where they are as most are."""
-        from .usual import Usual
+        from .machine.usual import Usual
 
         built, last = self.built, len(self.emitted.results) - 1
         flags = last - built.closed if built.noted else None
@@ -80,9 +80,9 @@ class Compiled:
 
 def compile_kernel(built: Built, keep: Callable[[Emitted, Code], object] | None = None) -> Compiled:
     """Emit what `build` made, compile and load it; `keep` is given what was made."""
-    from .compiler import compile_source
-    from .emit import emit
-    from .machine import Entry
+    from .compilation.compiler import compile_source
+    from .machine.code import Entry
+    from .source.emit import emit
 
     assert built.kernel is not None
     emitted = built.emitted or emit(built.kernel, built.precision)
@@ -96,7 +96,7 @@ def compile_kernel(built: Built, keep: Callable[[Emitted, Code], object] | None 
 def load_kernel(built: Built, kept: dict[str, Any], source: Source) -> Compiled:
     """A kernel that was compiled by another process. Raises Unsupported where its code is not for this one."""
     from .emitted import emitted_from_plain
-    from .machine import Code, Entry, processor
+    from .machine.code import Code, Entry, processor
 
     if kept["processor"] != processor():
         raise Unsupported("machine code for another processor")
@@ -180,14 +180,14 @@ def called(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
     try:
         return compiled.entry(*values, memory=LIMITS.max_memory, patient=patient)
     except Left as left:
-        from .failures import error_of
+        from .machine.failures import error_of
 
         error = error_of(left, emitted)
         if error.__class__ is not Unsupported:
             keep_lines(compiled, left.arrays)
         raise error from None
     except Stopped as stopped:
-        from .failures import interruption
+        from .machine.failures import interruption
 
         keep_lines(compiled, stopped.arrays)
         raise interruption(stopped, emitted) from None
@@ -268,7 +268,7 @@ class Kernels:
             built = self.built[key]
             if not isinstance(built, Unsupported):
                 from ..core.cores import cores
-                from .compiler import chosen
+                from .compilation.compiler import chosen
 
                 # What is wrong in the environment is the user's to mend, and no reason to take the tape.
                 chosen()
@@ -284,7 +284,7 @@ class Kernels:
 
     def keep(self, key: str, built: Built, emitted: Emitted, code: Code) -> None:
         """Keep a kernel for other processes, where that can be."""
-        from .machine import processor
+        from .machine.code import processor
 
         outlined(built)
         try:
@@ -315,7 +315,7 @@ class Kernels:
         key = (command, sorted(spec.items()), sources)
 
         def make() -> Built:
-            from .construct import build
+            from .construction.construct import build
 
             built = build(self.program, spec, sources, True, last)
             self.explicable(built, spec, sources or ())
@@ -338,7 +338,7 @@ class Kernels:
             reason, site = reasons[name]
             STATE.notify("N0502", f"{name}: the gradient is None: {reason}", site)
         if built.structure is not None:
-            from .structures import unpacked
+            from .lowering.structures import unpacked
 
             return unpacked(value, built.structure), gradients, compiled
         return reshaped(value, built.shape), gradients, compiled
@@ -360,12 +360,12 @@ class Kernels:
         if not self.find(key):
             self.describe_paths(key, spec, sources)
         compiled = self.ready(key, lambda: self.connection(spec, sources))
-        from .paths import Paths
+        from .construction.paths import Paths
 
         return Paths(compiled.built, sources, called(compiled, given)[0])
 
     def connection(self, spec: dict[str, Any], sources: Sequence[str]) -> Built:
-        from .connection import build_connection
+        from .construction.connection import build_connection
 
         return build_connection(self.program, spec, sources)
 
@@ -384,8 +384,8 @@ class Kernels:
 
     def source_text(self, values: dict[str, Any], sources: Sequence[str] | None) -> str:
         """The source of the kernel of the value, or of value and gradient, with what it calls. Raises Unsupported."""
-        from .construct import build
-        from .emit import emit, legend
+        from .construction.construct import build
+        from .source.emit import emit, legend
 
         spec = specification(values, sources or (), self.known, self.makes_float32(values))
         arguments(self.program, values, spec)

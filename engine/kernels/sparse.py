@@ -10,9 +10,9 @@ from ..autodiff.colouring import recovered, star_colouring
 from ..autodiff.refining import refined
 from ..autodiff.sparse import SparseHessian
 from ..autodiff.sparsity import MOST_PAIRS
+from .compilation.own_loops import quickly
 from .inputs import MODE
 from .ir import Unsupported
-from .own_loops import quickly
 from .readings import leave_infinite
 from .runtime import called
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..autodiff.symmetric import SymmetricPattern
     from .answers import Derivatives, Found
     from .built import Built
-    from .construct import Lowered
+    from .construction.construct import Lowered
     from .runtime import Compiled
 
     Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -68,7 +68,7 @@ def pattern_of(derivatives: Derivatives, sizes: list[int]) -> SymmetricPattern |
     """The entries that may differ from zero; None where the tape is the sooner way."""
 
     def make(lowered: Lowered) -> Built:
-        from .dependence import dependence
+        from .construction.dependence import dependence
 
         return dependence(lowered, LANES)
 

@@ -43,7 +43,7 @@ def environment() -> str:
     processor; and the compiler that was asked for, if it is not adiff's. Raises AdiffError where there is none such."""
     other = ""
     if os.environ.get("ADIFF_COMPILER"):
-        from .compiler import COMPILERS, chosen
+        from .compilation.compiler import COMPILERS, chosen
 
         other = chosen().replace(COMPILERS[0], "")
     versions = [own_version(name) for name in ("llvmlite", "numpy", "scipy", other) if name]

@@ -90,15 +90,15 @@ class ByKernel:
     # --- the kernel -------------------------------------------------------------------------------------------------
 
     def make(self) -> Built:
-        from ..kernels.construct import Lowered, build
-        from ..kernels.over_rows import loop_over_rows
+        from ..kernels.construction.construct import Lowered, build
+        from ..kernels.source.over_rows import loop_over_rows
 
         request = self.request
         if request.order and not request.names:
             raise Unsupported("a derivative by no inputs")
         if request.order < 2:
             return loop_over_rows(build(self.core, self.spec, request.names if request.order else None), self.varying)
-        from ..kernels.derivatives import hessian
+        from ..kernels.construction.derivatives import hessian
 
         if any(shape_of(self.spec[name]) for name in request.names):
             raise Unsupported("a Hessian by vectors")
@@ -191,7 +191,7 @@ class ByKernel:
 
         The others are the tape's to explain, as are limits, which end them all.
         """
-        from ..kernels.failures import error_of
+        from ..kernels.machine.failures import error_of
 
         rows = []
         for row, why in left.items():

@@ -58,7 +58,7 @@ class Workers:
 
     def stop(self) -> None:
         """Let every worker leave, from inside the loops of a row too."""
-        from ..kernels.record import STOP
+        from ..kernels.machine.record import STOP
 
         self.stopped = True
         for record in list(self.records.values()):
@@ -99,7 +99,7 @@ class Workers:
                 first = row + 1
 
     def started(self, number: int, record: Any) -> None:
-        from ..kernels.record import STOP
+        from ..kernels.machine.record import STOP
 
         self.records[number] = record
         if self.stopped:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 from adiff.engine.core.state import STATE
-from adiff.engine.kernels import construct, derivatives, directions, ir, runtime
+from adiff.engine.kernels import ir, runtime
+from adiff.engine.kernels.construction import construct, derivatives, directions
 
 # pytest's importlib mode adds no path: the helpers beside the tests are found from here.
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "ops")]

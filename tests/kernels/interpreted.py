@@ -8,10 +8,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from adiff.engine.kernels import emit, ir, record, runtime
+from adiff.engine.kernels import ir, runtime
 from adiff.engine.kernels.built import Built
-from adiff.engine.kernels.externals import EXTERNALS, ROUTINES
-from adiff.engine.kernels.primitives import helpers
+from adiff.engine.kernels.machine import record
+from adiff.engine.kernels.machine.externals import EXTERNALS, ROUTINES
+from adiff.engine.kernels.source import emit
+from adiff.engine.kernels.source.primitives import helpers
 from legality import check
 from scipy import special
 

@@ -9,9 +9,9 @@ from typing import Any
 import adiff
 import numpy as np
 import pytest
-from adiff.engine.kernels import behind as passes
 from adiff.engine.kernels import ir
 from adiff.engine.kernels.built import Built
+from adiff.engine.kernels.passes import behind as passes
 from agreement import agree
 from interpreted import checked, interpreted
 from test_shifting import random_program

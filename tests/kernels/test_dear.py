@@ -50,7 +50,7 @@ def test_a_sweep_that_streams_keeps_nothing() -> None:
 
 
 def test_not_more_is_kept_than_fits() -> None:
-    from adiff.engine.kernels import dear
+    from adiff.engine.kernels.passes import dear
 
     text = "t = 0.0\nfor i in range(5000):\n    for v in x:\n        t += exp(v)\nt**2"
     x = np.zeros(dear.MOST // 5000 + 1)

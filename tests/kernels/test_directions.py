@@ -8,7 +8,7 @@ from typing import Any
 import adiff
 import numpy as np
 import pytest
-from adiff.engine.kernels import beforehand, once, passing_over
+from adiff.engine.kernels.passes import beforehand, once, passing_over
 from agreement import agree, outcome
 
 DRAW = np.random.default_rng(5)

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from adiff import AdiffError
 from adiff.engine.core.operation import Operation
-from adiff.engine.kernels import native
-from adiff.engine.kernels.llvm_writer import rounded
+from adiff.engine.kernels.compilation import native
+from adiff.engine.kernels.compilation.llvm_writer import rounded
 from agreement import agree, leaves, outcome
 from generated import Structured, Writer, program
 from row_programs import RowProgram, programs

@@ -6,9 +6,10 @@ import threading
 
 import numpy as np
 import pytest
-from adiff.engine.kernels import frames, machine, native, record, spare
+from adiff.engine.kernels.compilation import native
 from adiff.engine.kernels.emitted import Emitted
 from adiff.engine.kernels.ir import Left
+from adiff.engine.kernels.machine import code, frames, record, spare
 
 # The first n squares times x in memory slot 1, and a result y of 3 numbers; a check that fails for negative n.
 SQUARES = """def kernel(run, n, x):
@@ -29,9 +30,9 @@ LITTLE = frames.LITTLE // 8
 
 
 @pytest.fixture
-def squares() -> machine.Entry:
+def squares() -> code.Entry:
     emitted = Emitted(SQUARES, "if", ["f", (0, "f", 3)], 2)
-    return machine.Entry(emitted, native.compiled(emitted))
+    return code.Entry(emitted, native.compiled(emitted))
 
 
 def check(found: tuple[object, ...], n: int, x: float) -> None:
@@ -40,13 +41,13 @@ def check(found: tuple[object, ...], n: int, x: float) -> None:
     np.testing.assert_array_equal(y, [0.0, x, 4.0 * x])
 
 
-def slot(frame: frames.Frame, entry: machine.Entry) -> tuple[int, int]:
+def slot(frame: frames.Frame, entry: code.Entry) -> tuple[int, int]:
     """The address and the bytes of the memory that the kernel took."""
     place = entry.taken[0]
     return frame.run[place], frame.run[place + record.CAPACITY]
 
 
-def test_memory_and_record_serve_the_next_call(squares: machine.Entry) -> None:
+def test_memory_and_record_serve_the_next_call(squares: code.Entry) -> None:
     check(squares(100, 2.0), 100, 2.0)
     (frame,) = squares.frames.waiting
     before = slot(frame, squares)
@@ -58,13 +59,13 @@ def test_memory_and_record_serve_the_next_call(squares: machine.Entry) -> None:
     assert slot(frame, squares)[1] == 1600
 
 
-def test_results_are_nobody_elses(squares: machine.Entry) -> None:
+def test_results_are_nobody_elses(squares: code.Entry) -> None:
     first, second = squares(5, 1.0), squares(5, 2.0)
     check(first, 5, 1.0)
     check(second, 5, 2.0)
 
 
-def test_much_memory_is_left_where_others_may_have_its_place(squares: machine.Entry) -> None:
+def test_much_memory_is_left_where_others_may_have_its_place(squares: code.Entry) -> None:
     check(squares(LITTLE, 1.0), LITTLE, 1.0)
     assert len(squares.frames.waiting) == 1
     check(squares(LITTLE + 1, 1.0), LITTLE + 1, 1.0)
@@ -75,7 +76,7 @@ def test_much_memory_is_left_where_others_may_have_its_place(squares: machine.En
     assert squares.owner in spare.SPARE
 
 
-def test_a_call_that_fails_leaves_nothing_behind(squares: machine.Entry) -> None:
+def test_a_call_that_fails_leaves_nothing_behind(squares: code.Entry) -> None:
     check(squares(10, 1.0), 10, 1.0)
     with pytest.raises(Left) as left:
         squares(-4, 1.0)
@@ -85,14 +86,14 @@ def test_a_call_that_fails_leaves_nothing_behind(squares: machine.Entry) -> None
     assert squares.frames.waiting[0].run[record.WHY] == 0
 
 
-def test_a_limit_of_memory_is_none_of_a_frames(squares: machine.Entry) -> None:
+def test_a_limit_of_memory_is_none_of_a_frames(squares: code.Entry) -> None:
     check(squares(100, 1.0), 100, 1.0)
     with pytest.raises(Left):
         squares(100, 1.0, memory=799)
     check(squares(100, 1.0, memory=800), 100, 1.0)
 
 
-def test_threads_have_frames_of_their_own(squares: machine.Entry) -> None:
+def test_threads_have_frames_of_their_own(squares: code.Entry) -> None:
     wrong: list[BaseException] = []
     start = threading.Barrier(4)
 
@@ -113,7 +114,7 @@ def test_threads_have_frames_of_their_own(squares: machine.Entry) -> None:
     assert 1 <= len(squares.frames.waiting) <= 4
 
 
-def test_the_memory_goes_with_the_kernel(squares: machine.Entry, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_memory_goes_with_the_kernel(squares: code.Entry, monkeypatch: pytest.MonkeyPatch) -> None:
     squares(10, 1.0)
     freed: list[int] = []
     free = spare.free

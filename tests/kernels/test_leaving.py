@@ -15,7 +15,11 @@ import pytest
 from adiff import AdiffError
 from adiff.engine import evaluation
 from adiff.engine.autodiff import drivers
-from adiff.engine.kernels import emit, ir, native, polls, spare
+from adiff.engine.kernels import ir
+from adiff.engine.kernels.compilation import native
+from adiff.engine.kernels.machine import spare
+from adiff.engine.kernels.passes import polls
+from adiff.engine.kernels.source import emit
 from agreement import outcome
 
 BRANCHING = """
@@ -313,7 +317,7 @@ def test_ctrl_c_ends_a_command_within_a_second() -> None:
 
 def kernel_of(text: str, at: dict[str, Any]) -> ir.Kernel:
     """The kernel of a program's gradient."""
-    from adiff.engine.kernels.construct import build
+    from adiff.engine.kernels.construction.construct import build
     from adiff.engine.kernels.runtime import specification
     from adiff.engine.plain import bind
 

@@ -13,11 +13,12 @@ import mpmath
 import numpy as np
 import pytest
 from adiff import AdiffError
-from adiff.engine.kernels import by_numba, compiler, llvm_module, machine, native, record
+from adiff.engine.kernels.compilation import by_numba, compiler, llvm_module, native
+from adiff.engine.kernels.compilation.llvm_writer import Untranslatable
 from adiff.engine.kernels.emitted import Emitted
 from adiff.engine.kernels.ir import Left
-from adiff.engine.kernels.llvm_writer import Untranslatable
-from adiff.engine.kernels.primitives import OWN, TEXT, borrowed, helper_text, helpers
+from adiff.engine.kernels.machine import code, record
+from adiff.engine.kernels.source.primitives import OWN, TEXT, borrowed, helper_text, helpers
 from interpreted import Float64, Ieee, Run, host_calls, identity
 from llvmlite import binding
 
@@ -109,10 +110,10 @@ def by_python(text: str) -> Any:
     return run
 
 
-def entries(text: str, parameters: str, results: str, slots: int = 0) -> list[machine.Entry]:
+def entries(text: str, parameters: str, results: str, slots: int = 0) -> list[code.Entry]:
     """A kernel by both compilers."""
     emitted = Emitted(text, parameters, list(results), slots)
-    return [machine.Entry(emitted, module.compiled(emitted)) for module in (native, by_numba)]
+    return [code.Entry(emitted, module.compiled(emitted)) for module in (native, by_numba)]
 
 
 def test_expressions_mean_what_python_and_numba_say() -> None:
@@ -177,7 +178,7 @@ def test_statements_mean_what_python_and_numba_say() -> None:
 
 
 @pytest.fixture(scope="module")
-def leaving() -> machine.Entry:
+def leaving() -> code.Entry:
     text = """def kernel(run, n, x):
     f = floats(run, 0, n)
     for i in range(n):
@@ -189,10 +190,10 @@ def leaving() -> machine.Entry:
     return f[0], k
 """
     emitted = Emitted(text, "if", ["f", "i"], 1)
-    return machine.Entry(emitted, native.compiled(emitted))
+    return code.Entry(emitted, native.compiled(emitted))
 
 
-def test_a_kernel_that_goes_to_its_end(leaving: machine.Entry) -> None:
+def test_a_kernel_that_goes_to_its_end(leaving: code.Entry) -> None:
     assert leaving(10, 2.75) == (2.75, 2)
 
 
@@ -205,14 +206,14 @@ def test_a_kernel_that_goes_to_its_end(leaving: machine.Entry) -> None:
     ],
 )
 def test_a_kernel_that_leaves(
-    leaving: machine.Entry, n: int, x: float, memory: int | None, why: int, where: int, number: int
+    leaving: code.Entry, n: int, x: float, memory: int | None, why: int, where: int, number: int
 ) -> None:
     with pytest.raises(Left) as left:
         leaving(n, x, memory=memory)
     assert (left.value.why, left.value.where, left.value.number) == (why, where, number)
 
 
-def test_a_kernel_that_is_told_to_stop(leaving: machine.Entry) -> None:
+def test_a_kernel_that_is_told_to_stop(leaving: code.Entry) -> None:
     with pytest.raises(Left) as left:
         leaving(10, 1.0, started=lambda run: run.__setitem__(record.STOP, 1))
     assert (left.value.why, left.value.where) == (record.STOPPED, 5)
@@ -229,6 +230,8 @@ def test_every_row_s_text_is_translated(name: str) -> None:
     parameters = "bff" if code.startswith("(not") or " if x else " in code else "fff"
     if name.startswith("logical_"):
         parameters = "bbb"
+    elif name.startswith("bitwise_") or name.endswith("_shift"):
+        parameters = "iii"
     translated, _ = llvm_module.module_text(
         Emitted(f"def kernel(run, x, y, z):\n    r = {code}\n    return (0,)\n", parameters, ["i"], 0)
     )
@@ -253,11 +256,11 @@ def test_what_is_no_kernel_is_refused(statement: str) -> None:
 
 def test_the_smallest_integer_by_minus_one() -> None:
     """The processor's division fails for it, and ends the process."""
-    for code, wanted in (
+    for text, wanted in (
         ("i // j", SMALLEST), ("i % j", 0), ("i // -1", SMALLEST), ("i % -1", 0), ("i // (j + j)", 2**62),
     ):  # fmt: skip
-        emitted = Emitted(f"def kernel(run, i, j):\n    return ({code},)\n", "ii", ["i"], 0)
-        assert machine.Entry(emitted, native.compiled(emitted))(SMALLEST, -1) == (wanted,)
+        emitted = Emitted(f"def kernel(run, i, j):\n    return ({text},)\n", "ii", ["i"], 0)
+        assert code.Entry(emitted, native.compiled(emitted))(SMALLEST, -1) == (wanted,)
 
 
 def test_the_compiler_that_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -337,7 +340,7 @@ def test_many_exponentials_are_within_a_unit_in_the_last_place() -> None:
     x = np.concatenate([*(generator.uniform(a, b, 500) for a, b in ranges), ends])
     y = np.empty_like(x)
     emitted = Emitted(exponentials(len(x)), "FF", ["i"], 0)
-    machine.Entry(emitted, native.compiled(emitted))(x, y)
+    code.Entry(emitted, native.compiled(emitted))(x, y)
     with mpmath.workprec(120):
         errors = [abs(b - mpmath.exp(a)) / np.spacing(b) for a, b in zip(x.tolist(), y.tolist())]
     normal = [error for error, b in zip(errors, y) if b > 2.3e-308]
@@ -349,7 +352,7 @@ def test_many_exponentials_beyond_all_floats() -> None:
     x = np.array([math.inf, -math.inf, math.nan, 709.7827128933841, -745.1332191019412, 1e308, -1e308, 746.0] * 4)
     y = np.empty_like(x)
     emitted = Emitted(exponentials(len(x)), "FF", ["i"], 0)
-    machine.Entry(emitted, native.compiled(emitted))(x, y)
+    code.Entry(emitted, native.compiled(emitted))(x, y)
     assert [bits(v) for v in y] == [
         bits(v) for v in [math.inf, 0.0, math.nan, math.inf, 0.0, math.inf, 0.0, math.inf] * 4
     ]
@@ -374,6 +377,6 @@ def test_neighbours_that_an_iteration_writes_are_the_vector(lanes: int, note: st
     if lanes == 4:
         assert "scatter" not in str(module)
         assert re.search(r"store <\d+ x double>", str(module))
-    (found,) = machine.Entry(emitted, native.compiled(emitted))(np.arange(100.0 * lanes))
+    (found,) = code.Entry(emitted, native.compiled(emitted))(np.arange(100.0 * lanes))
     expected = 2.0 * np.arange(100.0 * lanes).reshape(100, lanes)
     np.testing.assert_array_equal(found.reshape(100, 100)[:, :lanes], expected)

@@ -9,7 +9,7 @@ import pytest
 from adiff.engine.autodiff.colouring import greedy, recovered, star_colouring
 from adiff.engine.autodiff.pattern_loops import as_it_stands
 from adiff.engine.autodiff.symmetric import SymmetricPattern, entries_of_pairs
-from adiff.engine.kernels import own_loops
+from adiff.engine.kernels.compilation import own_loops
 
 DRAW = np.random.default_rng(7)
 N = 90

@@ -8,7 +8,8 @@ from typing import Any
 import adiff
 import numpy as np
 import pytest
-from adiff.engine.kernels import externals, runtime
+from adiff.engine.kernels import runtime
+from adiff.engine.kernels.machine import externals
 from agreement import agree
 
 RANDOM = np.random.default_rng(5)

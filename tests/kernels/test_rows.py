@@ -10,7 +10,7 @@ from typing import Any
 import adiff
 import numpy as np
 import pytest
-from adiff.engine.kernels.primitives import TEXT
+from adiff.engine.kernels.source.primitives import TEXT
 from adiff.engine.ops.registry import ROWS
 from agreement import agree, close, spans
 

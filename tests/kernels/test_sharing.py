@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from adiff import AdiffError
 from adiff.engine.core.cores import cores
-from adiff.engine.kernels import machine
+from adiff.engine.kernels.machine import code
 from agreement import KINKS, ORIGINS, spans
 
 N = 600_000
@@ -45,7 +45,7 @@ def test_any_number_of_threads_gives_the_same(text: str, monkeypatch: pytest.Mon
     at = {name: value for name, value in POINT.items() if re.search(rf"\b{name}\b", text)}
     found = []
     for threads in (1, 2, 7, 1000):
-        monkeypatch.setattr(machine, "cores", lambda threads=threads: threads)
+        monkeypatch.setattr(code, "cores", lambda threads=threads: threads)
         outcome = adiff.program(text).evaluate(command, at, engine="kernel")
         assert outcome.engine == "kernel"
         assert "in prange(" in (outcome.emitted or "")

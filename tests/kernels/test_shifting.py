@@ -9,7 +9,8 @@ from typing import Any
 import adiff
 import numpy as np
 import pytest
-from adiff.engine.kernels import emit, shifting
+from adiff.engine.kernels.passes import shifting
+from adiff.engine.kernels.source import emit
 from agreement import agree
 
 pytestmark = pytest.mark.usefixtures("interpret")

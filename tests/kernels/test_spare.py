@@ -7,9 +7,10 @@ import threading
 
 import numpy as np
 import pytest
-from adiff.engine.kernels import machine, native, record, spare
+from adiff.engine.kernels.compilation import native
 from adiff.engine.kernels.emitted import Emitted
 from adiff.engine.kernels.ir import Left
+from adiff.engine.kernels.machine import code, record, spare
 
 LENGTH = 20_000
 # A result y, of x twice over in memory slot 1.
@@ -45,14 +46,14 @@ def nothing_waits() -> None:
         spare.forget(owner)
 
 
-def doubled() -> machine.Entry:
+def doubled() -> code.Entry:
     emitted = Emitted(DOUBLED, "f", [(0, "f", LENGTH)], 2)
-    return machine.Entry(emitted, native.compiled(emitted))
+    return code.Entry(emitted, native.compiled(emitted))
 
 
-def two() -> machine.Entry:
+def two() -> code.Entry:
     emitted = Emitted(TWO, "ii", ["i"], 2)
-    return machine.Entry(emitted, native.compiled(emitted))
+    return code.Entry(emitted, native.compiled(emitted))
 
 
 def expected(x: float) -> np.ndarray:

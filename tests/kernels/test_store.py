@@ -14,8 +14,9 @@ from typing import Any
 
 import adiff
 import pytest
-from adiff.engine.kernels import externals, machine, runtime, store
+from adiff.engine.kernels import runtime, store
 from adiff.engine.kernels.ir import Unsupported
+from adiff.engine.kernels.machine import code, externals
 
 # A kink at x = 0, a count that is an input, and one that the result loses: everything that is kept beside code.
 PROGRAM = """
@@ -79,8 +80,8 @@ def test_second_process_builds_nothing(folder: Path) -> None:
     loaded = set(second[5])
     assert not loaded & {"numba", "scipy", "numpy", "lark"}
     mine = {name.removeprefix("adiff.engine.kernels.") for name in loaded if name.startswith("adiff.engine.kernels.")}
-    runs = {"frames", "machine", "record", "runtime", "spare"}
-    assert mine == runs | {"answers", "built", "emitted", "inputs", "ir", "readings", "store", "work"}
+    runs = {"machine", *(f"machine.{name}" for name in ("code", "frames", "record", "spare"))}
+    assert mine == runs | {"runtime", "answers", "built", "emitted", "inputs", "ir", "readings", "store", "work"}
 
 
 def test_a_kernel_is_found_again(folder: Path, compiled: list[Any]) -> None:
@@ -272,12 +273,12 @@ def test_code_that_calls_what_is_not_here_is_refused() -> None:
     """The linker says so; it does not end the process."""
     from llvmlite import binding
 
-    machine.Loader()  # which makes the target known
+    code.Loader()  # which makes the target known
     module = binding.parse_assembly("declare double @no_such_symbol()\n"
                                     "define double @f() {\n %x = call double @no_such_symbol()\n ret double %x\n}")  # fmt: skip
     target = binding.Target.from_default_triple().create_target_machine(jit=True)
     with pytest.raises(Unsupported):
-        machine.Loader().load(machine.Code(target.emit_object(module), "f"))
+        code.Loader().load(code.Code(target.emit_object(module), "f"))
 
 
 def test_functions_of_libraries(folder: Path, compiled: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:

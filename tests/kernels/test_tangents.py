@@ -12,7 +12,7 @@ from typing import Any
 import adiff
 import numpy as np
 import pytest
-from adiff.engine.kernels import derivatives
+from adiff.engine.kernels.construction import derivatives
 from adiff.engine.ops.registry import ROWS
 from agreement import agree, close, spans
 from generated import program

@@ -8,9 +8,10 @@ import threading
 import adiff
 import numpy as np
 import pytest
-from adiff.engine.kernels import machine, native, record, settled, usual
+from adiff.engine.kernels.compilation import native
 from adiff.engine.kernels.emitted import Emitted
 from adiff.engine.kernels.ir import Left
+from adiff.engine.kernels.machine import code, record, settled, usual
 
 # A value x, an array of n times x in 3 (or 600) places, one flag, and a number.
 KERNEL = """def kernel(run, n, x, a):
@@ -29,10 +30,10 @@ KERNEL = """def kernel(run, n, x, a):
 SIZES = [3, 600]  # copied, and made for each call
 
 
-def entry_of(size: int) -> machine.Entry:
+def entry_of(size: int) -> code.Entry:
     results = ["f", "b", (0, "f", size), "f", (1, "i", 1)]
     emitted = Emitted(KERNEL.format(size=size), "ifF", results, 3)
-    return machine.Entry(emitted, native.compiled(emitted))
+    return code.Entry(emitted, native.compiled(emitted))
 
 
 def call(kernel: usual.Usual, n: int, x: float, a: np.ndarray, patient: bool = True) -> list[object] | None:

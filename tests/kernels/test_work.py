@@ -11,7 +11,7 @@ import pytest
 from adiff.engine import commands
 from adiff.engine.kernels import ir, outline, work
 from adiff.engine.kernels.built import Built
-from adiff.engine.kernels.construct import build
+from adiff.engine.kernels.construction.construct import build
 from adiff.engine.kernels.outlook import Outlook
 
 LOOP = "y = x\nfor i in range(n):\n    y = y * 0.5 + x if y > 1.0 else y + x * 0.1\ny"

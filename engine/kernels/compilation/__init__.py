@@ -1,0 +1,10 @@
+"""Emitted source to object code.
+
+own_loops            loops of adiff's own, compiled from their Python text
+compiler             which compiler, and what a kernel asks of its host
+native, by_numba     by LLVM alone; by Numba, which the tests hold the first to
+llvm_module          a kernel and the functions that it calls, as a module of LLVM's intermediate representation
+llvm_writer          the text of one function as it is written
+llvm_statements,     statements and expressions; extrema and exponentials on vectors; loops that threads share; what a
+  llvm_values, ...   kernel asks of its host
+"""

@@ -1,0 +1,310 @@
+"""From a program and what it is specialised to, to the kernel that gives its value or its value and gradient."""
+
+from __future__ import annotations
+
+from ...core.state import STATE
+from ...program.core import CoreProgram
+from .. import ir
+from ..built import ANY, UNEXPLAINED, Built, Noted
+from ..differentiation.activity import bounded_by_parameters, dependencies, empty, may_reach, reach
+from ..differentiation.adjoint import adjoint
+from ..differentiation.closing import closed
+from ..differentiation.snapshots import snapshots
+from ..differentiation.surely import surely_reached
+from ..inputs import EVERY, IMAGINARY, MODE, REAL, SOME, Single, source_of
+from ..ir import FLOAT, Array, Unsupported, Var
+from ..lowering.specialise import specialise
+from ..lowering.structures import Packed, as_one
+from ..passes.behind import behind
+from ..passes.dear import keeping
+from ..passes.fuse import fuse
+from ..passes.gather import gather
+from ..passes.memory import settled
+from ..passes.shifting import in_step
+from ..passes.simplify import simplify
+from ..passes.statements import everything, operands
+from ..passes.summing_apart import sums_apart
+from ..passes.tidy import tidy
+from ..passes.widths import Levels, Precision, checked
+from ..passes.windows import windowed
+from ..symbols.build import NUMBERS, Builder, Lazy, Sym, kind_of, raw
+from ..symbols.pairs import Pair
+from ..symbols.regions import dissolved
+from ..symbols.values import Grid, List, Selected
+from ..symbols.whole import whole
+from ..work import COMMAND_WORK, DERIVED_VALUE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+
+class Lowered:
+    """A program as a kernel of its value, before any derivative.
+
+    `value` is the kernel's result and `element` gives its elements; `targets` are the sources as variables and arrays.
+    """
+
+    __slots__ = (
+        "builder",
+        "complex",
+        "element",
+        "kernel",
+        "meetings",
+        "packed",
+        "precision",
+        "printed",
+        "shape",
+        "targets",
+        "value",
+    )
+
+    def __init__(
+        self,
+        program: CoreProgram,
+        spec: dict[str, Any],
+        sources: Sequence[str],
+        structured: bool = False,
+        last: bool = False,
+        follow: bool = False,
+    ) -> None:
+        notices = len(STATE.notices)
+        Builder.mode = spec.get(MODE, "")
+        # What is not structured is differentiated in every way.
+        made = specialise(program, spec, last, not structured, bool(sources), follow)
+        if len(STATE.notices) > notices:
+            raise Unsupported("a program of which a notice is known before it runs")
+        builder, result = made.builder, made.result
+        if not structured and result.__class__ in (List, tuple, dict):
+            result = as_one(builder, result)
+        self.builder = builder
+        self.printed = made.printed
+        if builder.mode == EVERY and builder.counted:
+            raise Unsupported("a float32 that counts (`range(x)`)")
+        if made.printed.prints and not structured:
+            raise Unsupported("'print' in a program whose derivatives beyond the gradient are asked for")
+        self.shape: tuple[int, ...] = ()
+        self.packed: Packed | None = None
+        # The shape of a complex result, whose parts `value` holds side by side.
+        self.complex: tuple[int, ...] | None = None
+        if result.__class__ is Lazy:
+            settled = builder.settle(result)
+            if settled.stored is None or settled.stored.role in ("input", "carried", "constant"):
+                settled = builder.materialised(result)
+            self.shape = settled.shape
+            self.value: Any = settled.stored
+            self.element: Callable[[tuple[Any, ...]], Any] = settled.element
+        elif result.__class__ is Sym or result.__class__ in NUMBERS:
+            self.value = raw(result)
+            self.element = lambda index: result
+        elif not structured and result.__class__ is Pair:
+            self.complex = result.shape
+            self.value = Packed(builder, result).stored()
+            self.shape = self.value.shape
+            self.element = builder.stored(self.value).element
+        elif structured and (result.__class__ in (List, Grid, tuple, dict, Pair, Selected) or result is None):
+            self.packed = Packed(builder, result)
+            self.value = self.packed.stored()
+            self.shape = self.value.shape
+            self.element = builder.stored(self.value).element
+        else:
+            raise Unsupported("a result that is no number and no tensor")
+        builder.watch.begun(made.kernel.body)
+        self.kernel = ir.Kernel(made.kernel.parameters, made.kernel.body, [self.value])
+        self.precision: Precision | None = None
+        if builder.mode:
+            bare = {p for p in self.kernel.parameters if spec[p.name].__class__ is not Single}
+            alike = [self.value] if self.packed is not None else []
+            self.precision = Precision(builder.mode, bare, self.printed.results[:1], alike)
+            if builder.mode == SOME:
+                # Before the passes that leave out what nobody reads.
+                levels = Levels(self.kernel, self.precision)
+                self.precision.known = levels.singles()
+                self.kernel.body[:] = checked(self.kernel.body, levels)
+        self.meetings = meetings(builder, self.kernel, made.inputs)
+        self.targets: dict[str, Any] = {}
+        for name in sources:
+            symbol = made.inputs[name]
+            parts = (
+                {name: symbol}
+                if symbol.__class__ is not Pair
+                else {name + REAL: symbol.re, name + IMAGINARY: symbol.im}
+            )
+            for part, x in parts.items():
+                self.targets[part] = x.var if x.__class__ is Sym else x.stored
+
+    def summed(self, weight: Callable[[tuple[Any, ...]], Any] | None = None) -> Var:
+        """The variable that is differentiated: the (weighted) sum of the value's elements; 0 where they are no floats."""
+        element = self.element
+        if self.packed is None and kind_of_value(self.value) != FLOAT:
+            return self.nothing()
+        if weight is not None:
+            element = lambda index: self.builder.scalar_or_static("multiply", self.element(index), weight(index))  # noqa: E731
+        if self.packed is not None:
+            total = self.packed.summed()
+        else:
+            total = self.builder.total(self.shape, element) if self.shape else element(())
+        if total.__class__ is not Sym or total.kind != FLOAT:
+            return self.nothing()
+        found: Var = total.var
+        return found
+
+    def nothing(self) -> Var:
+        """A variable that depends on no input."""
+        found = Var(FLOAT)
+        self.builder.append(ir.Set(found, "zero", (), None, None))
+        return found
+
+    def built(self, kernel: ir.Kernel, noted: list[Noted], result: Any = None) -> Built:
+        """A finished kernel of this program, with what is known of the sources' connection to a result."""
+        kernel = ir.Kernel(kernel.parameters, dissolved(kernel.body), kernel.results)
+        found = Built(finished(kernel), self.shape)
+        found.precision = self.precision
+        found.structure = None if self.packed is None else self.packed.structure
+        if self.complex is not None:
+            found.structure = ("complex", 0, self.complex)
+        found.noted = noted
+        found.printed = self.printed.plain()
+        arrays = any(x.__class__ is Array and x.kind == FLOAT for x in found.kernel.results)  # type: ignore[union-attr]
+        found.spares_numpy = self.builder.tensors and not arrays
+        found.needs_numpy = arrays and not self.builder.tensors
+        positions = {p: k for k, p in enumerate(self.kernel.parameters)}
+        found.counted = [positions[var] for var in self.builder.counted]
+        running = bounded_by_parameters(self.kernel)
+        found.bounds = [(positions[loop.stop], loop.start + 1) for loop in running]
+        found.meetings = self.meetings
+        sources: dict[str, list[Any]] = {}
+        for part, target in self.targets.items():
+            sources.setdefault(source_of(part), []).append(target)
+        for name, targets in sources.items():
+            reaching = [target for target in targets if may_reach(self.kernel, target, result)]
+            if empty(targets[0]):
+                continue  # no elements, and no loop in which they were read: a run tells
+            if not reaching:
+                found.lost[name] = why_lost(self.builder, self.kernel, targets[0]) or UNEXPLAINED
+            elif result in surely_reached(self.kernel, reaching)[0]:
+                found.sure.add(name)
+            elif running and result in surely_reached(self.kernel, reaching, running)[0]:
+                found.sure_if_running.add(name)
+        return found
+
+
+def kind_of_value(value: Any) -> str:
+    """The kind of a kernel's result: an array, a variable or a number."""
+    if value.__class__ in NUMBERS:
+        return kind_of(value)
+    found: str = value.kind
+    return found
+
+
+def finished(kernel: ir.Kernel) -> ir.Kernel:
+    """A kernel as it is emitted."""
+    kernel = simplify(sums_apart(windowed(settled(gather(snapshots(tidy(simplify(kernel))))))))
+    # In float32, what goes through memory is rounded.
+    return kernel if Builder.mode else simplify(behind(kernel))
+
+
+def meetings(builder: Builder, kernel: ir.Kernel, inputs: dict[str, Any]) -> list[tuple[list[str], list[str]]]:
+    """Where real and complex numbers meet: the inputs that either side comes from. Raises Unsupported where both sides
+    may have dtypes of their own whatever the inputs are."""
+    if not builder.meetings:
+        return []
+    if all(builder.made_strong):
+        raise Unsupported("complex numbers beside real ones that have a dtype of their own")
+    edges = dependencies(kernel)
+    reached: dict[str, set[Any]] = {}
+    for name, symbol in inputs.items():
+        parts = (symbol.re, symbol.im) if symbol.__class__ is Pair else (symbol,)
+        starts: list[Any] = [getattr(x, "var", None) or getattr(x, "stored", None) for x in parts]
+        reached[name] = reach(edges, starts)
+    found: list[tuple[list[str], list[str]]] = []
+    for met in builder.meetings:
+        sides = tuple([name for name in reached if side & reached[name]] for side in met)
+        # ANY stands for what the program itself makes of a dtype of its own.
+        sides = tuple([*side, ANY] if strong else side for side, strong in zip(sides, builder.made_strong))
+        if all(sides) and sides not in found:
+            found.append(sides)  # type: ignore[arg-type]
+    return found
+
+
+def build(
+    program: CoreProgram, spec: dict[str, Any], sources: Sequence[str] | None, typed: bool = False, last: bool = False
+) -> Built:
+    """The kernel of the value (sources None; that of the `last` statement) or of value and gradient.
+
+    Its results are the value, the gradients, what is printed, and the flags of what is noted. Where the value is asked
+    for alone, and `typed`, a second result may say that it is an integer (`Built.whole`).
+    """
+    lowered = Lowered(program, spec, sources or (), True, last)
+    watch, lines = lowered.builder.watch, lowered.printed.results
+    if sources is None:
+        flag = (
+            whole(lowered.builder, lowered.element(()))
+            if typed and lowered.packed is None and not lowered.shape
+            else False
+        )
+        if flag.__class__ is Sym:
+            lowered.kernel.results.append(raw(flag))
+        lowered.kernel.results.extend(lines)
+        fused = fuse(in_step(watch.given(lowered.kernel)))
+        valued = lowered.built(fused, watch.noted)
+        valued.estimate = simplify(ir.Kernel(fused.parameters, fused.body, fused.results))
+        valued.whole = flag.__class__ is Sym
+        valued.doubtful = lowered.packed.doubtful if lowered.packed is not None else [0] if flag is None else []
+        valued.passes = DERIVED_VALUE if lowered.builder.derives else COMMAND_WORK["value"]
+        return valued
+    result = lowered.summed()
+    whole_kernel = ir.Kernel(
+        lowered.kernel.parameters, lowered.kernel.body, [lowered.value, result, *lines, *watch.results]
+    )
+    short = fuse(in_step(whole_kernel))
+    value, total = short.results[:2]
+    lines = short.results[2 : 2 + len(lines)]
+    # Where memory is bounded, everything is computed again.
+    short, kept = keeping(short) if STATE.checkpoint is None else (short, {})
+    differentiated, noted = adjoint(short, total, list(lowered.targets.values()), watch=watch, kept=kept)
+    differentiated.results[0] = value
+    place = 1 + len(lowered.targets)
+    differentiated.results[place:place] = lines
+    unfinite = None
+    if not Builder.mode:
+        differentiated.body, unfinite = closed(differentiated.body, differentiated.results[1:place])
+    if unfinite is not None:
+        differentiated.results.append(unfinite)
+    found = lowered.built(differentiated, noted, result)
+    found.closed = unfinite is not None
+    # The work is the program's, however its adjoint goes about it.
+    found.estimate = simplify(ir.Kernel(short.parameters, short.body, [value, total]))
+    return found
+
+
+def why_lost(builder: Builder, kernel: ir.Kernel, target: Any) -> tuple[str, Any] | None:
+    """Why the gradient of a source is None, as the tape says it, and the place; None where a run must tell."""
+    if target in builder.counted and not uses(simplify(kernel).body, target):
+        place = "a place where it counts as an integer"
+        reason = f"the path from the source ends at {place}, which carries no derivative"
+        return reason, builder.counted[target]
+    if target in builder.ends and not mentioned(kernel.body, target):
+        place, site = builder.ends[target]
+        return f"the path from the source ends at {place}, which carries no derivative", site
+    return None
+
+
+def mentioned(block: list[ir.Stmt], x: Any) -> bool:
+    """Whether an input is read anywhere."""
+    return any(
+        getattr(s, "array", None) is x or any(operand is x for operand in operands(s)) for s in everything(block)
+    )
+
+
+def uses(block: list[ir.Stmt], x: Any) -> bool:
+    """Whether a variable is read as the number it is, beside counting with it."""
+    for s in everything(block):
+        if s.__class__ is ir.Set and s.op != "to_int" and x in s.args:
+            return True
+        if s.__class__ is ir.Loop and any(x is a or x is b for _, a, b in s.carried):
+            return True
+        if s.__class__ is ir.If and any(x is a or x is b for _, a, b in s.merges):
+            return True
+    return False

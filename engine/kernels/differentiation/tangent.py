@@ -1,0 +1,437 @@
+"""Tangents of a kernel, by source transformation: forward mode over every statement of the IR.
+
+Beside each float that depends on a seed stand its tangents, one for each of `lanes` directions that are followed
+together; an array's are kept side by side, element by element. Partials come from the rows' own formulas, applied to
+symbols. The transformation takes what the adjoint makes as well (accumulators, heads, logs, reverse loops), so the
+tangent of an adjoint is the kernel of Hessian-vector products.
+
+A product with a partial is an ordinary one, so that a zero tangent beside an infinite partial is nan and not a guess:
+whoever runs the kernel leaves such results to the tape, which decides them by a reverse sweep. Products of the reverse
+sweep stay strong in both factors: what a branch that was not taken would contribute stays zero.
+"""
+
+from __future__ import annotations
+
+from ...core.state import STATE
+from ...ops.registry import ROWS
+from .. import ir
+from ..built import Noted
+from ..ir import FLOAT, INT, Array, Stack, Stmt, Unsupported, Var
+from ..passes.statements import everything
+from ..symbols.build import Builder, Lazy, Sym, raw
+from ..symbols.regions import dissolved
+from ..symbols.watch import Watch
+from .activity import dependencies, reach
+from .adjoint import Adjoint
+from .products import chosen, fresh, symbol_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from ...core.operation import Singular
+
+
+def varied_set(kernel: ir.Kernel, seeds: Iterable[Any]) -> set[Any]:
+    """What has a tangent that may differ from zero: rows that are constant piece by piece end the way."""
+    return reach(dependencies(kernel, steps=False), seeds)
+
+
+def changing(block: list[Stmt]) -> set[Var]:
+    """The variables that are added to or set more than once: what reads them is never shared."""
+    sets: dict[Var, int] = {}
+    found: set[Var] = set()
+
+    for s in everything(block):
+        if s.__class__ is ir.Set:
+            sets[s.var] = sets.get(s.var, 0) + 1
+        elif s.__class__ is ir.Accumulate:
+            found.add(s.var)
+    return found | {var for var, times in sets.items() if times > 1}
+
+
+class Tangent:
+    """The transformation of one kernel.
+
+    `seeds` gives the tangents of sources: `lanes` operands for a scalar, one array of shape (*shape, lanes) for an
+    array (of the array's own shape for one lane). `again` says that the result is to be differentiated once more, which
+    a value chosen at a singular point must allow for. With `watch`, the singular points that are met are noted, as ones
+    that only the tape can tell about: it is the sweep back that knows which of them take part.
+    """
+
+    def __init__(
+        self, kernel: ir.Kernel, seeds: dict[Any, Any], lanes: int = 1, again: bool = False, watch: Watch | None = None
+    ) -> None:
+        self.lanes = lanes
+        self.again = again
+        self.watch = watch
+        self.followed = reach(dependencies(kernel), seeds) if watch is not None else set()
+        self.varied = varied_set(kernel, seeds)
+        self.changing = changing(kernel.body)
+        self.builder = Builder()
+        self.dots: dict[Any, Any] = dict(seeds)
+        # The lengths of the tangents' logs, beside those of the arrays' logs.
+        self.marks: dict[Any, Any] = {}
+
+    def run(self, block: list[Stmt]) -> list[Stmt]:
+        """The statements with their tangents."""
+        found = dissolved(self.builder.nested(lambda: self.block(block))[0])
+        return [*self.builder.root, *found]  # at the root are the arrays that are constants
+
+    def block(self, block: list[Stmt]) -> None:
+        site = STATE.site
+        for s in block:
+            STATEMENTS[s.__class__](self, s)
+        STATE.site = site
+
+    def nested(self, block: list[Stmt]) -> list[Stmt]:
+        return self.builder.nested(lambda: self.block(block))[0]
+
+    # --- tangents of operands -----------------------------------------------------------------------------------------
+
+    def has(self, x: Any) -> bool:
+        return x.__class__ in (Var, Array, Stack) and x in self.varied
+
+    def of(self, x: Any) -> list[Any]:
+        """The tangents of an operand, one for each lane."""
+        found: list[Any] = self.dots[x] if self.has(x) else [0.0] * self.lanes
+        return found
+
+    def define(self, x: Any) -> Any:
+        """The tangents of a variable or array that is about to be set: new ones, or those that it has."""
+        if x not in self.dots:
+            if x.__class__ is Array:
+                shape = x.shape if self.lanes == 1 else (*x.shape, self.lanes)
+                self.dots[x] = Array(FLOAT, shape, "da", x.role)
+            elif x.__class__ is Stack:
+                self.dots[x] = [Stack(FLOAT) for _ in range(self.lanes)]
+            else:
+                self.dots[x] = [Var(FLOAT, "d") for _ in range(self.lanes)]
+        return self.dots[x]
+
+    def place(self, index: Any, lane: int) -> Any:
+        """Where the tangent of an element is."""
+        if self.lanes == 1:
+            return index
+        if index.__class__ is int:
+            return index * self.lanes + lane
+        first = self.builder.emit("multiply", (Sym(self.builder, index), self.lanes), INT)
+        return raw(first if lane == 0 else self.builder.emit("add", (first, lane), INT))
+
+    # --- statements ---------------------------------------------------------------------------------------------------
+
+    def set(self, s: ir.Set) -> None:
+        if s.op == "opaque":
+            raise Unsupported("a tangent through a custom_gradient whose rule is not linear, or for tensors")
+        builder = self.builder
+        shared = s.var not in self.changing and not any(a in self.changing for a in s.args if a.__class__ is Var)
+        STATE.site = s.site if s.site is not None else STATE.site
+        builder.append(s)
+        if shared:
+            # The formulas of the partials find what the program computes anyway.
+            symbols = tuple(Sym(builder, a) if a.__class__ is Var else a for a in s.args)
+            builder.remember(builder.key(s.op, symbols, s.attributes), Sym(builder, s.var))
+        if self.watch is not None:
+            self.doubt(s, self.watch)
+        if self.has(s.var):
+            if not shared:
+                builder.memos.append({})
+            try:
+                for var, value in zip(self.define(s.var), self.tangents(s)):
+                    zero = value.__class__ is float and value == 0.0
+                    made = (
+                        ir.Set(var, "zero", (), None, None) if zero else ir.Set(var, "copy", (raw(value),), None, None)
+                    )
+                    builder.append(made)
+            finally:
+                if not shared:
+                    builder.memos.pop()
+
+    def doubt(self, s: ir.Set, watch: Watch) -> None:
+        """Note the singular points of a row whose inputs are followed."""
+        row = ROWS.get(s.op)
+        if row is None or not row.singular or row.derivative not in ("partials", "zero"):
+            return
+        builder = self.builder
+        symbols = tuple(Sym(builder, a) if a.__class__ is Var else a for a in s.args)
+        builder.memos.append({})
+        for spot in row.singular:
+            if s.args[spot.input] in self.followed:
+                mask = spot.where(*symbols)
+                if mask is True:
+                    builder.append(watch.flag(Noted(spot.message, s.site, False)))
+                elif mask.__class__ is Sym:
+                    builder.append(ir.If(mask.var, [watch.flag(Noted(spot.message, s.site, False))], [], []))
+        builder.memos.pop()
+
+    def tangents(self, s: ir.Set) -> list[Any]:
+        """The tangents of a row's result."""
+        builder = self.builder
+        if s.op in ("zero", "copy", "to_float", "to_single"):
+            return self.of(s.args[0]) if s.args else [0.0] * self.lanes
+        if s.op == "where_select":
+            sides = zip(self.of(s.args[1]), self.of(s.args[2]))
+            return [fresh(builder, "where_select", (s.args[0], a, b), FLOAT) for a, b in sides]
+        if s.op == "strong_multiply":
+            g, p = s.args
+            totals: list[Any] = [None] * self.lanes
+            if self.has(g):
+                totals = [fresh(builder, "strong_multiply", (t, p), FLOAT) for t in self.of(g)]
+            if self.has(p):
+                terms = [fresh(builder, "strong_multiply", (g, t), FLOAT) for t in self.of(p)]
+                totals = [self.sum(total, term) for total, term in zip(totals, terms)]
+            return [0.0 if total is None else total for total in totals]
+        if s.op == "sloped":
+            value, x, slope = s.args
+            return [self.sum(t, self.product(d, Sym(builder, slope) if slope.__class__ is Var else slope))
+                    for t, d in zip(self.of(value), self.of(x))]  # fmt: skip
+        row = ROWS[s.op]
+        if row.derivative != "partials":
+            raise Unsupported(f"the derivative of {row.name}", s.site)
+        symbols = tuple(Sym(builder, a) if a.__class__ is Var else a for a in s.args)
+        y = Sym(builder, s.var)
+        totals = [None] * self.lanes
+        for k, x in enumerate(s.args):
+            formula = row.partials[k]
+            if formula is None or not self.has(x):
+                continue
+            p = formula(y, *symbols, **(s.attributes or {})) if callable(formula) else formula
+            for spot in row.singular:
+                if spot.input == k:
+                    p = chosen(builder, spot, spot.where(*symbols), p, symbols, self.again)
+            totals = [self.sum(total, self.product(t, p)) for total, t in zip(totals, self.of(x))]
+        return [0.0 if total is None else total for total in totals]
+
+    def sum(self, a: Any, b: Any) -> Any:
+        return b if a is None else fresh(self.builder, "add", (a, b), FLOAT)
+
+    def product(self, t: Any, p: Any) -> Any:
+        if p.__class__ in (int, float):
+            if p == 1:
+                return t
+            if p == -1:
+                return fresh(self.builder, "negative", (t,), FLOAT)
+        return fresh(self.builder, "multiply", (t, self.builder.to_float(p)), FLOAT)
+
+    def load(self, s: ir.Load) -> None:
+        self.builder.append(s)
+        if self.has(s.array):
+            for lane, var in enumerate(self.define(s.var)):
+                self.builder.append(ir.Load(var, self.dots[s.array], self.place(s.index, lane)))
+
+    def alloc(self, s: ir.Alloc) -> None:
+        self.builder.append(s)
+        if self.has(s.array):
+            self.builder.append(ir.Alloc(self.define(s.array), s.zero))
+
+    def store(self, s: ir.Store) -> None:
+        self.builder.append(s)
+        if self.has(s.array):
+            for lane, t in enumerate(self.of(s.value)):
+                self.builder.append(ir.Store(self.dots[s.array], self.place(s.index, lane), t))
+
+    def routine(self, s: ir.Routine) -> None:
+        self.builder.append(s)
+        if self.has(s.array):
+            from ..operations.routines import follow
+
+            rules, _ = self.builder.nested(lambda: follow(self, s))
+            self.builder.block.extend(dissolved(rules))
+
+    def add_to(self, s: ir.AddTo) -> None:
+        self.builder.append(s)
+        if self.has(s.value):
+            for lane, t in enumerate(self.of(s.value)):
+                self.builder.append(ir.AddTo(self.dots[s.array], self.place(s.index, lane), t))
+
+    def accumulate(self, s: ir.Accumulate) -> None:
+        self.builder.append(s)
+        if self.has(s.value):
+            for var, t in zip(self.dots[s.var], self.of(s.value)):
+                self.builder.append(ir.Accumulate(var, t))
+
+    def open_log(self, s: ir.OpenLog) -> None:
+        self.builder.append(s)
+        if self.has(s.array):
+            self.builder.append(ir.OpenLog(self.dots[s.array]))
+
+    def keep(self, s: ir.Keep) -> None:
+        self.builder.append(s)
+        if self.has(s.array):
+            for lane in range(self.lanes):
+                self.builder.append(ir.Keep(self.dots[s.array], self.place(s.index, lane)))
+
+    def take_back(self, s: ir.TakeBack) -> None:
+        self.builder.append(s)
+        if self.has(s.array):
+            self.builder.block.extend(ir.TakeBack(self.dots[s.array]) for _ in range(self.lanes))
+
+    def rewind(self, s: ir.Rewind) -> None:
+        self.builder.append(s)
+        if self.has(s.array):
+            # The log of the tangents has as many entries for each of the array's.
+            self.builder.append(ir.Rewind(self.dots[s.array], self.place(s.value, 0)))
+
+    def mark(self, s: ir.Mark) -> None:
+        self.builder.append(s)
+        if self.has(s.array):
+            self.marks[s.var] = Var(INT)
+            self.builder.append(ir.Mark(self.marks[s.var], self.dots[s.array]))
+
+    def region(self, s: ir.Region) -> None:
+        """The statements of a row; the singular points of one with a rule are those that the rule knows of."""
+        if s.pairs is not None and s.row in ROWS and ROWS[s.row].derivative == "partials":
+            self.region_of_pairs(s)
+            return
+        if self.watch is None or s.row not in ROWS or ROWS[s.row].derivative != "rule":
+            self.block(dissolved(s.body))
+            return
+        watch, self.watch = self.watch, None
+        self.block(dissolved(s.body))
+        self.watch = watch
+        if self.followed.isdisjoint(s.operands):
+            return
+        self.builder.block.extend(Asked(s, self.followed, self.watch).statements)
+
+    def region_of_pairs(self, s: ir.Region) -> None:
+        """A row on complex numbers: its tangents by its own partials, which hold where the formula of its value parts."""
+        from ..symbols.pairs import Pair, pair_of, paired
+
+        assert s.pairs is not None
+        builder, row = self.builder, ROWS[s.row]
+        STATE.site = s.site if s.site is not None else STATE.site
+        builder.block.extend(dissolved(s.body))
+        if not any(map(self.has, s.results)):
+            return
+        for x in s.results:
+            self.define(x)
+        builder.memos.append({})
+        (y,) = paired(tuple(symbol_of(builder, x) for x in s.results), s.pairs[0], builder)
+        flat = tuple(symbol_of(builder, x) if x.__class__ is Var else x for x in s.operands)
+        operands = tuple(paired(flat, s.pairs[1], builder))
+        totals: list[Any] = [None] * self.lanes
+        for k, formula in enumerate(row.partials):
+            parts = s.operands[2 * k : 2 * k + 2]
+            if formula is None or not any(map(self.has, parts)):
+                continue
+            p = formula(y, *operands, **(s.attributes or {})) if callable(formula) else formula
+            for spot in row.singular:
+                if spot.input == k:
+                    p = chosen(builder, spot, spot.where(*operands), p, operands, self.again)
+            p = pair_of(builder, p)
+            for lane, (re, im) in enumerate(zip(*map(self.of, parts))):
+                t = Pair(builder, *(symbol_of(builder, x) if x.__class__ is Var else x for x in (re, im)))
+                term = builder.apply(ROWS["multiply"], (p, t), None)
+                totals[lane] = term if totals[lane] is None else totals[lane] + term
+        for lane, total in enumerate(totals):
+            total = 0.0 if total is None else total
+            for x, part in zip(s.results, ("re", "im")):
+                value = getattr(pair_of(builder, total), part)
+                builder.append(ir.Set(self.dots[x][lane], "copy", (raw(builder.to_float(value)),), None, None))
+        builder.memos.pop()
+
+    def as_it_is(self, s: Stmt) -> None:
+        self.builder.append(s)
+
+    def loop(self, s: ir.Loop) -> None:
+        for phi, _, _ in s.carried:
+            if self.has(phi):
+                self.define(phi)
+        stacks: dict[Var, Stack] = {}
+        for phi, stack in s.stacks.items():
+            stacks[phi] = stack
+            if self.has(stack):
+                stacks.update(zip(self.dots[phi], self.define(stack)))
+        body = self.nested(s.body)
+        carried: list[tuple[Var, Any, Any]] = []
+        for phi, initial, following in s.carried:
+            carried.append((phi, initial, following))
+            if self.has(phi):
+                carried.extend(zip(self.dots[phi], self.of(initial), self.of(following)))
+            elif following in self.marks:
+                carried.append((Var(INT, "l"), self.marks[initial], self.marks[following]))
+        self.builder.append(s.replace(body=body, carried=carried, stacks=stacks))
+
+    def reverse_loop(self, s: ir.ReverseLoop) -> None:
+        restore: list[tuple[Var, Stack]] = []
+        for phi, stack in s.restore:
+            restore.append((phi, stack))
+            if self.has(stack):
+                restore.extend(zip(self.define(phi), self.dots[stack]))
+        body = self.nested(s.body)
+        self.builder.append(s.replace(restore=restore, body=body))
+
+    def if_(self, s: ir.If) -> None:
+        then, orelse = self.nested(s.then), self.nested(s.orelse)
+        merges: list[tuple[Var, Any, Any]] = []
+        for var, a, b in s.merges:
+            merges.append((var, a, b))
+            if self.has(var):
+                merges.extend(zip(self.define(var), self.of(a), self.of(b)))
+        self.builder.append(ir.If(s.condition, then, orelse, merges))
+
+
+class Asked(Adjoint):
+    """A row's rule asked, with cotangents of one, for the singular points where it stands: no derivative is taken.
+
+    `statements` find them, and note them as ones that only the tape can tell about.
+    """
+
+    def __init__(self, s: ir.Region, followed: set[Any], watch: Watch) -> None:
+        active = {*s.results, *(x for x in s.operands if x.__class__ in (Var, Array) and x in followed)}
+        super().__init__(active, set(), forward=True)
+        self.watch = watch
+        found, _ = self.builder.nested(lambda: self.ask(s))
+        self.statements = [*self.builder.root, *found]
+
+    def ask(self, s: ir.Region) -> None:
+        for x in s.results:
+            if x.__class__ is Array:
+                ones = self.array_of(x)
+                self.builder.fill(ones, Lazy(self.builder, FLOAT, x.shape, lambda index: 1.0))
+            else:
+                self.bars[x] = Var(FLOAT, "b")
+                self.builder.append(ir.Set(self.bars[x], "copy", (1.0,), None, None))
+        self.reverse_region(s)
+
+    def met(self, spot: Singular, mask: Any) -> None:
+        """Note a singular point where the mask says that it matters."""
+        assert self.region is not None
+        flag = self.watch.flag(Noted(spot.message, self.region.site, False))
+
+        def mark(hit: Any) -> None:
+            if hit.__class__ is Sym:
+                self.builder.append(ir.If(hit.var, [flag], [], []))
+            elif hit:
+                self.builder.append(flag)
+
+        if mask.__class__ is Lazy:
+            self.builder.each(mask.shape, lambda index: mark(mask.element(index)))
+        else:
+            mark(mask)
+
+    def give_all(self, x: Any, c: Any) -> None:
+        """Nothing: the cotangents are not wanted."""
+
+
+STATEMENTS: dict[type, Any] = {
+    ir.Region: Tangent.region,
+    ir.Set: Tangent.set,
+    ir.Load: Tangent.load,
+    ir.Check: Tangent.as_it_is,
+    ir.Alloc: Tangent.alloc,
+    ir.Constant: Tangent.as_it_is,
+    ir.Store: Tangent.store,
+    ir.OpenLog: Tangent.open_log,
+    ir.Keep: Tangent.keep,
+    ir.Mark: Tangent.mark,
+    ir.TakeBack: Tangent.take_back,
+    ir.Rewind: Tangent.rewind,
+    ir.Routine: Tangent.routine,
+    ir.AddTo: Tangent.add_to,
+    ir.Accumulate: Tangent.accumulate,
+    ir.Loop: Tangent.loop,
+    ir.ReverseLoop: Tangent.reverse_loop,
+    ir.If: Tangent.if_,
+}

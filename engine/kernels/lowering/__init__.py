@@ -1,0 +1,14 @@
+"""The core program to IR: run on symbols, specialised to the kinds and shapes of its inputs.
+
+specialise                    the entry, and calls of the program's functions
+expressions, calls, applying  expressions; calls; rows applied to symbols, and to what is known
+items, static                 values of several parts; functions of the language on what is known
+functional                    functions that run functions: cond, while_loop, scan, maps and folds
+control, loops, carried, heap branches and loops: what they change, merged and carried
+recursion, hoist              recursion as a loop over frames; calls in statements of their own
+sequences, grids, choosing    lists, dicts and what can be gone through; lists of lists; choices among items by data
+selected, sliced, structures  parts of tensors whose length data decides; results that are lists, tuples and dicts
+variables, printing           what programs assign in place, and what they print
+nested; tapes, asked; customs derivatives inside programs: of functions; of blocks; rules of the program's own
+differentiated, second        blocks of a kernel with their derivatives, put where they stand; those of gradients
+"""

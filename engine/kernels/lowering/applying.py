@@ -1,0 +1,172 @@
+"""Rows of the table applied to symbols, and to what is known: tensors that are known become constants of the kernel."""
+
+from __future__ import annotations
+
+from ...core.dispatch import wrap
+from ...core.dtypes import FLOAT32, WEAK_FLOAT, WEAK_FLOAT32
+from ...core.operation import Operation
+from ...core.state import STATE
+from ...core.tensor import Tensor
+from ...program import core as c
+from ...program.rewrite import rewrite
+from ..inputs import EVERY, SOME
+from ..ir import BOOL, INT, Unsupported
+from ..operations.array_rows import to_single
+from ..symbols.arrays import constant_array
+from ..symbols.build import Lazy
+from ..symbols.strength import own
+from ..symbols.values import Frame, List, Selected, plain, symbolic
+from .items import Items
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+
+class Applying(Items):
+    """The part of the specialiser that applies rows."""
+
+    dynamic: int
+
+    def arguments(self, node: Any, frame: Frame) -> tuple[list[Any], dict[str, Any]]:
+        raise NotImplementedError
+
+    def apply(self, node: c.Apply, frame: Frame) -> Any:
+        stable = rewrite(node)
+        if stable is not None:
+            return self.expression(stable, frame)
+        args, keywords = self.arguments(node, frame)
+        STATE.site = node.site
+        return self.apply_row(node.op, args, keywords)
+
+    def apply_row(self, op: Operation, args: list[Any], keywords: dict[str, Any]) -> Any:
+        args, keywords = [plain(x) for x in args], {name: plain(x) for name, x in keywords.items()}
+        if not any(map(symbolic, [*args, *keywords.values()])):
+            return self.constant(self.evaluated(lambda: op.call(args, keywords)))
+        if op.name == "stack" and len(args) == 1 and not keywords and args[0].__class__ is Lazy and args[0].shape:
+            return self.builder.indexed(args[0], lambda: args[0])  # a list that is an array already
+        known = self.folded(
+            lambda *values: op.call(list(values[: len(args)]), dict(zip(keywords, values[len(args) :]))),
+            [*args, *keywords.values()],
+        )
+        if known is not None:
+            return known
+        if any(x.__class__ is Selected for x in args):
+            from .selected import row
+
+            return row(self, op, args, keywords)
+        inputs, attributes = op.bind(args, keywords)
+        if op.name == "arange":
+            inputs = tuple(self.whole(x, "arange with bounds that depend on data") for x in inputs)
+        if op.name in ("boolean_mask", "dynamic_partition"):
+            found = self.parts(op.name, list(inputs), attributes or {})
+            if found is not None:
+                return found
+        if any(map(symbolic, (attributes or {}).values())):
+            why = f"{op.name} with an option that depends on data"
+            attributes = {name: self.whole(value, why) for name, value in (attributes or {}).items()}
+        if not any(map(symbolic, inputs)):
+            return self.constant(self.evaluated(lambda: op(*inputs, **(attributes or {}))))
+        found = self.builder.apply(op, inputs, attributes)
+        if self.dynamic and found.__class__ in (list, tuple):
+            # In a loop, what they are made of may change in place.
+            found = found.__class__([self.builder.settle(part) for part in found])
+        return List(found) if found.__class__ is list else found
+
+    def parts(self, name: str, inputs: list[Any], attributes: dict[str, Any]) -> Any:
+        """The part of a tensor for a mask, or the parts for a partition, which data decide; None for other operands."""
+        if len(inputs) < 2 or inputs[0].__class__ is not Lazy or inputs[1].__class__ is not Lazy:
+            return None
+        from .selected import by_mask, partitioned
+
+        x, places = inputs[:2]
+        if name == "boolean_mask" and places.kind == BOOL and attributes.get("axis") in (None, 0):
+            return by_mask(self.builder, x, places)
+        count = attributes.get("num_partitions", inputs[2] if len(inputs) > 2 else None)
+        if name == "dynamic_partition" and places.kind == INT and count.__class__ is int:
+            return partitioned(self.builder, x, places, count)
+        return None
+
+    def folded(self, run: Callable[..., Any], operands: list[Any]) -> Any:
+        """What `run` gives for operands all of which are known; None where they are not, or what it gives is no
+        constant of a kernel."""
+        values = known_values(operands)
+        if values is None:
+            return None
+        try:
+            return self.constant(self.evaluated(run, *values))
+        except Unsupported:
+            return None
+
+    def constant(self, value: Any) -> Any:
+        """A tensor that is known now: scalars as numbers, arrays as constants of the kernel."""
+        if value.__class__ is list:
+            return List([self.constant(item) for item in value])
+        if value.__class__ is tuple:
+            return tuple(self.constant(item) for item in value)
+        if value.__class__ is Tensor:
+            single = value.dtype.name == "float32"
+            if self.builder.mode:
+                value = self.constant_beside_float32(value)
+            if single and self.builder.mode == SOME:
+                return to_single(self.builder, self.constant(value))
+            if value.dtype.name not in ("float64", "int64", "bool"):
+                raise Unsupported(f"the dtype {value.dtype.name}")
+            strong = value.dtype.name == "int64" and not value.dtype.weak
+            self.builder.made_strong[0] |= not value.dtype.weak
+            if value.shape == ():
+                if strong:
+                    raise Unsupported("an integer with a dtype of its own")
+                return value.value
+            found = constant_array(self.builder, value.value)
+            found.known = value
+            return own(self.builder, found) if strong else found
+        return self.builder.rounded(value)
+
+    def constant_beside_float32(self, value: Tensor) -> Tensor:
+        """A tensor that is known now, in a kernel of float32: what is a float32 in float64, which every one of them is.
+
+        Raises Unsupported for one of float64, which mixes with none of float32.
+        """
+        name, every = value.dtype.name, self.builder.mode == EVERY
+        if name == "float64" and not value.dtype.weak:
+            raise Unsupported("float64 beside float32")
+        if name == "float32":
+            value = wrap(value.value.astype("float64"), WEAK_FLOAT)
+        elif name == "float64" and every and value.shape:
+            value = wrap(value.value.astype("float32").astype("float64"), WEAK_FLOAT)
+        return value
+
+    def evaluated(self, run: Callable[..., Any], *values: Any) -> Any:
+        """What `run` gives for known values on the tape, in the floats of the evaluation."""
+        if self.builder.mode != EVERY:
+            return run(*values)
+        kept = STATE.weak_float, STATE.default_float
+        STATE.weak_float, STATE.default_float = WEAK_FLOAT32, FLOAT32
+        try:
+            return run(*values)
+        finally:
+            STATE.weak_float, STATE.default_float = kept
+
+
+def known_values(xs: list[Any]) -> list[Any] | None:
+    """Values with constant arrays as the tensors that they are; None where something is not known."""
+
+    def value_of(x: Any) -> Any:
+        if x.__class__ is Lazy:
+            if x.known is None:
+                raise LookupError
+            return x.known
+        if x.__class__ in (list, tuple):
+            return x.__class__([value_of(item) for item in x])
+        if x.__class__ is slice:
+            return slice(value_of(x.start), value_of(x.stop), value_of(x.step))
+        if symbolic(x):
+            raise LookupError
+        return x
+
+    try:
+        return [value_of(x) for x in xs]
+    except LookupError:
+        return None

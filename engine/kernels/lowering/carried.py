@@ -1,0 +1,354 @@
+"""What loops carry from iteration to iteration, and how: numbers in variables, arrays that change in place, structures by
+their parts, lists that grow in an array with room for all they will hold."""
+
+from __future__ import annotations
+
+from .. import ir
+from ..ir import BOOL, FLOAT, INT, Array, Unsupported, Var
+from ..symbols.build import NUMBERS, Lazy, Sym, join, kind_of, raw
+from ..symbols.pairs import Pair, pair_of
+from ..symbols.strength import is_strong
+from ..symbols.values import (
+    MAX_UNROLL,
+    UNSET,
+    List,
+    Mismatch,
+    Unset,
+    equal,
+)
+from ..symbols.whole import note_loop
+from .control import ZEROS, Control
+from .heap import Rows, same
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..symbols.build import Builder
+
+    Carried = list[tuple[Var, Any, Any]]
+
+SCALARS = (*NUMBERS, Sym)
+COMPLEX = (Pair, complex)
+
+
+def parts_of(builder: Builder, x: Any) -> Any:
+    """The items of a tuple or a list, the parts of a complex number."""
+    if x.__class__ in COMPLEX:
+        pair = pair_of(builder, x)
+        return pair.re, pair.im
+    return x if x.__class__ is tuple else x.items
+
+
+def fresh_variables(spec: Any) -> None:
+    """Variables of its own for another attempt."""
+    if spec.__class__ is Number:
+        spec.phi = Var(spec.kind, "l")
+    elif spec.__class__ is Grown:
+        spec.length.phi = Var(INT, "l")
+    elif spec.__class__ is Parts:
+        for part in spec.parts:
+            fresh_variables(part)
+
+
+def numbers(items: tuple[Any, ...]) -> list[Any]:
+    return [x for x in items if x.__class__ is not Lazy]
+
+
+def joined_kind(kinds: list[str]) -> str:
+    kind = join(kinds)
+    if BOOL in kinds and kind != BOOL:
+        raise Mismatch("a variable that is a bool in one iteration and a number in the next")
+    return kind
+
+
+class Number:
+    """A number that a loop carries in a variable; a `strong` one is an integer with a dtype of its own."""
+
+    __slots__ = ("doubtful", "kind", "phi", "strong")
+
+    def __init__(self, kind: str, strong: bool = False, doubtful: bool = False) -> None:
+        self.kind = kind
+        # Whether it may be an integer at the head of an iteration, though it is carried as a float.
+        self.doubtful = doubtful and kind == FLOAT
+        self.strong = strong
+        self.phi = Var(kind, "l")
+
+
+class Tensor:
+    """An array that a loop changes in place."""
+
+    __slots__ = ("carried",)
+
+    def __init__(self, carried: Lazy) -> None:
+        self.carried = carried
+
+
+class Parts:
+    """A tuple or a list that a loop replaces by another of the same length."""
+
+    __slots__ = ("cls", "own", "parts")
+
+    def __init__(self, cls: type, parts: list[Any]) -> None:
+        self.cls = cls
+        self.parts = parts
+        # Whether it is a list that has no other name, in any iteration; None before that has been looked at.
+        self.own: bool | None = None
+
+
+class Grown:
+    """The contents of a list that grows: an array with room for all it may hold, and its length."""
+
+    __slots__ = ("fixed", "length", "rows")
+
+    def __init__(self, rows: Tensor, fixed: int | None = None) -> None:
+        self.rows = rows
+        # Where it only changes and does not grow, its length is known.
+        self.fixed = fixed
+        self.length = Number(INT)
+
+
+class Same:
+    """What is the same in every iteration."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class Carrying(Control):
+    """The part of the specialiser that says how what a loop changes is handed on."""
+
+    def specified(self, old: Any, new: Any, dummy: bool = False) -> Any:
+        """How a loop carries what is `old` before it and `new` after an iteration."""
+        if same(old, new):
+            return Same(new)
+        if new.__class__ in COMPLEX and (old.__class__ in COMPLEX or (old is UNSET and dummy)):
+            before = (UNSET, UNSET) if old is UNSET else parts_of(self.builder, old)
+            pairs = zip(before, parts_of(self.builder, new))
+            return Parts(Pair, [self.specified(a, b, dummy) for a, b in pairs])
+        if old is UNSET and dummy:
+            if new.__class__ is tuple:
+                return Parts(tuple, [self.specified(UNSET, part, True) for part in new])
+            if new.__class__ is Lazy:
+                return Tensor(self.builder.blank(new.kind, new.shape))
+            if new.__class__ in SCALARS:
+                return Number(kind_of(new), is_strong(self.builder, new))
+            if new.__class__ is List and new.items is not None:
+                return Parts(List, [self.specified(UNSET, part, True) for part in new.items])
+            raise Unsupported("'return' from inside a loop with values of several kinds or shapes")
+        if old.__class__ in SCALARS and new.__class__ in SCALARS:
+            strong = is_strong(self.builder, old) or is_strong(self.builder, new)
+            doubtful = self.builder.may_be_whole(old)
+            return Number(joined_kind([kind_of(old), kind_of(new)]), strong, doubtful)
+        if old.__class__ is Lazy and new.__class__ is Lazy and old.shape == new.shape:
+            kind = joined_kind([old.kind, new.kind])
+            return Tensor(self.builder.carried(old, kind))
+        if old.__class__ is tuple and new.__class__ is tuple and len(old) == len(new):
+            return Parts(tuple, [self.specified(a, b) for a, b in zip(old, new)])
+        if old.__class__ is List and new.__class__ is List and old.items is not None and new.items is not None:
+            if len(old.items) != len(new.items):
+                raise Mismatch("a list whose length changes from iteration to iteration", peel=False)
+            return Parts(List, [self.specified(a, b) for a, b in zip(old.items, new.items)])
+        if equal(old, new):
+            return Same(new)
+        raise Mismatch("a list or tensor that changes from iteration to iteration")
+
+    def growing(self, old: Any, new: Any, length: int | None, known: bool = True) -> Any:
+        """The contents of a list that is longer after an iteration."""
+        room = [len(x) if x.__class__ is tuple else x.array.shape[0] for x in (old, new)]
+        growth = room[1] - room[0]
+        if growth < 0:
+            raise Mismatch("a list that becomes shorter in a loop", peel=False)
+        lengths = [len(x) if x.__class__ is tuple else x.length for x in (old, new)]
+        fixed = lengths[0] if growth == 0 and lengths[0].__class__ is int and lengths[0] is lengths[1] else None
+        if fixed is not None:
+            length = 0
+        if length is None:
+            raise Mismatch("a list that grows in a loop of unknown length", peel=False)
+        if new.__class__ is tuple and length <= MAX_UNROLL and known:
+            raise Mismatch("a list that grows in a short loop", peel=False)
+        builder = self.builder
+        if old.__class__ is Rows and new.__class__ is Rows and old.array is new.array and old.array.volatile:
+            return Grown(Tensor(old.array))
+        sample = (*(old if old.__class__ is tuple else ()), *(new if new.__class__ is tuple else ()))
+        if any(x.__class__ not in (*SCALARS, Lazy) for x in sample):
+            raise Mismatch("a list of lists that grows in a loop", peel=False)
+        shapes = {x.shape if x.__class__ is Lazy else () for x in sample}
+        kinds = [x.kind if x.__class__ is Lazy else kind_of(x) for x in sample]
+        for x in (old, new):
+            if x.__class__ is Rows:
+                shapes.add(x.array.shape[1:])
+                kinds.append(x.array.kind)
+        if len(shapes) > 1:
+            raise Mismatch("a list whose items are of several kinds or shapes", peel=False)
+        array = builder.blank(joined_kind(kinds), (room[0] + length * growth, *shapes.pop()))
+        whole = [x.array.stored in builder.some_whole for x in (old, new) if x.__class__ is Rows]
+        if array.kind == FLOAT and (INT in kinds or any(whole) or any(map(builder.may_be_whole, numbers(sample)))):
+            assert array.stored is not None
+            builder.some_whole.add(array.stored)
+        if room[0]:
+            from ..symbols.arrays import rows_of_list
+
+            assert array.stored is not None
+            first = old.array if old.__class__ is Rows else rows_of_list(builder, list(old))
+            builder.fill(array.stored, first)
+        return Grown(Tensor(array), fixed)
+
+    def at_head(self, spec: Any) -> Any:
+        """What is carried, at the head of an iteration."""
+        if spec.__class__ is Number:
+            if spec.strong:
+                self.builder.strong.add(spec.phi)
+            if spec.doubtful:
+                self.builder.doubtful.add(spec.phi)
+            return Sym(self.builder, spec.phi)
+        if spec.__class__ is Tensor:
+            return spec.carried
+        if spec.__class__ is Same:
+            return spec.value
+        if spec.__class__ is Grown:
+            length = Sym(self.builder, spec.length.phi) if spec.fixed is None else spec.fixed
+            return Rows(spec.rows.carried, length)
+        parts = [self.at_head(part) for part in spec.parts]
+        return self.put_together(spec.cls, parts, spec.own)
+
+    def put_together(self, cls: type, parts: list[Any], own: bool | None) -> Any:
+        """A tuple, a list or a complex number from its parts; `own` is a list that has no other name."""
+        if cls is tuple:
+            return tuple(parts)
+        if cls is Pair:
+            return Pair(self.builder, *parts)
+        made = List(parts)
+        made.frozen = not own
+        return made
+
+    def fitted(self, spec: Any, old: Any, new: Any) -> Any:
+        """`spec` if `new` is carried so, or how it is carried."""
+        if spec.__class__ is Number:
+            if new.__class__ not in SCALARS:
+                raise Mismatch("a variable that is a number in one iteration and something else in the next")
+            kind = joined_kind([spec.kind, kind_of(new)])
+            strong = spec.strong or is_strong(self.builder, new)
+            doubtful = spec.doubtful or INT in (kind_of(old) if old is not UNSET else FLOAT, spec.kind)
+            return spec if (kind, strong) == (spec.kind, spec.strong) else Number(kind, strong, doubtful)
+        if spec.__class__ is Tensor:
+            if new.__class__ is not Lazy or new.shape != spec.carried.shape:
+                raise Mismatch("a tensor that becomes something else in a loop")
+            kind = joined_kind([spec.carried.kind, new.kind])
+            return spec if kind == spec.carried.kind else Tensor(self.builder.carried(old, kind))
+        if spec.__class__ is Same:
+            return spec if equal(spec.value, new) else self.specified(old, new)
+        if spec.__class__ is Grown:
+            if new.__class__ is not Rows or new.array is not spec.rows.carried:
+                raise Mismatch("a list that grows and is replaced in a loop", peel=False)
+            if spec.fixed is not None and new.length is not spec.fixed:
+                return self.growing(old, new, None)
+            return spec
+        if spec.cls is Pair and new.__class__ is complex:
+            new = pair_of(self.builder, new)
+        if new.__class__ is not spec.cls or (spec.cls is List and new.items is None):
+            raise Mismatch("a variable that is a list in one iteration and something else in the next")
+        items = parts_of(self.builder, new)
+        if len(items) != len(spec.parts):
+            raise Mismatch("a list whose length changes from iteration to iteration", peel=False)
+        before = (UNSET,) * len(items) if old is UNSET else parts_of(self.builder, old)
+        parts = [self.fitted(part, a, b) for part, a, b in zip(spec.parts, before, items)]
+        if all(map(same, parts, spec.parts)):
+            return spec
+        made = Parts(spec.cls, parts)
+        made.own = spec.own
+        return made
+
+    def handed_on(
+        self, spec: Any, old: Any, new: Any, block: list[ir.Stmt], carried: Carried, arrays: list[tuple[Lazy, Lazy]],
+        length: int | None,
+    ) -> Any:  # fmt: skip
+        """Note how `new` is handed to the next iteration; what is there after the loop."""
+        builder = self.builder
+        if spec.__class__ is Number:
+            initial: Any = ZEROS[spec.kind] if old is UNSET else old
+            if spec.kind == FLOAT:
+                note_loop(builder, spec.phi, initial, new, bool(length))
+                initial, new = builder.to_float(initial), self.within(block, new)
+            carried.append((spec.phi, raw(initial), raw(new)))
+            return Sym(builder, spec.phi)
+        if spec.__class__ is Tensor:
+            if new is not spec.carried:
+                arrays.append((spec.carried, new))
+            assert spec.carried.stored is not None
+            return builder.stored(spec.carried.stored)
+        if spec.__class__ is Same:
+            return spec.value
+        if spec.__class__ is Grown:
+            first = len(old) if old.__class__ is tuple else old.length
+            if spec.fixed is not None:
+                assert spec.rows.carried.stored is not None
+                return Rows(builder.stored(spec.rows.carried.stored), spec.fixed)
+            carried.append((spec.length.phi, raw(first), raw(new.length)))
+            last: Any = Sym(builder, spec.length.phi)
+            steady = self.offsets.get(new.length.var) if new.length.__class__ is Sym else None
+            if length is not None and steady is not None and steady[0] is spec.length.phi:
+                last = self.longer(first, length * steady[1])
+            array = spec.rows.carried
+            assert array.stored is not None
+            volatile = old.__class__ is Rows and old.array is array
+            return Rows(array if volatile else builder.stored(array.stored), last)
+        items = parts_of(self.builder, new)
+        before = (UNSET,) * len(items) if old is UNSET else parts_of(self.builder, old)
+        parts = [
+            self.handed_on(part, a, b, block, carried, arrays, length) for part, a, b in zip(spec.parts, before, items)
+        ]
+        return self.put_together(spec.cls, parts, spec.own)
+
+    def moved(self, arrays: list[tuple[Lazy, Lazy]]) -> None:
+        """Put new values into arrays that a loop carries: all are known before the first one changes."""
+        ready = [(carried, self.builder.settle(new)) for carried, new in arrays]
+        for carried, new in ready:
+            self.replace(carried, new)
+
+    def replace(self, old: Lazy, value: Any) -> None:
+        """Assign an array that a loop carries: its elements change, and it stays where it is."""
+        if value is old:
+            return
+        if value.__class__ is not Lazy or value.shape != old.shape or joined_kind([value.kind, old.kind]) != old.kind:
+            raise Mismatch("a tensor that becomes something else in a loop")
+        builder = self.builder
+        value = builder.settle(value)
+        assert old.stored is not None
+        old.stored.mixed = True
+        builder.renewed(old.stored)
+        builder.each(
+            old.shape, lambda index: builder.overwrite(old, builder.flat(index, old.shape), value.element(index))
+        )
+
+    def outliving(self, new: Any, block: list[ir.Stmt], carried: Carried) -> Any:
+        """What the last iteration of a loop that runs assigns first, after the loop."""
+        builder = self.builder
+        if new.__class__ in COMPLEX:
+            return Pair(builder, *(self.outliving(part, block, carried) for part in parts_of(builder, new)))
+        if new.__class__ in SCALARS:
+            phi = Var(kind_of(new), "l")
+            carried.append((phi, ZEROS[phi.kind], raw(new)))
+            if is_strong(builder, new):
+                builder.strong.add(phi)
+            if phi.kind == FLOAT and builder.may_be_whole(new):
+                builder.doubtful.add(phi)
+            return Sym(builder, phi)
+        if new.__class__ is Lazy:
+            array = Array(new.kind, new.shape, role="updated")
+            builder.append(ir.Alloc(array, False))
+            block.extend(builder.nested(lambda: builder.fill(array, new))[0])
+            return builder.stored(array)
+        if new.__class__ is tuple:
+            parts = tuple(self.outliving(part, block, carried) for part in new)
+            return UNSET if any(part.__class__ is Unset for part in parts) else parts
+        if new.__class__ is List and new.items is not None:
+            parts = tuple(self.outliving(part, block, carried) for part in new.items)
+            if any(part.__class__ is Unset for part in parts):
+                return UNSET
+            made = List(list(parts))
+            made.frozen = True
+            return made
+        return new if new.__class__ is str or new is None else UNSET

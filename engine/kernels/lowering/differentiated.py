@@ -1,0 +1,228 @@
+"""A block of a kernel differentiated where it stands: its statements replaced by themselves and their derivatives."""
+
+from __future__ import annotations
+
+from ...core.state import STATE
+from .. import ir
+from ..built import Noted
+from ..differentiation.activity import active_set
+from ..differentiation.adjoint import Adjoint
+from ..differentiation.products import fresh
+from ..differentiation.renaming import renamed
+from ..differentiation.surely import surely_reached
+from ..differentiation.tangent import Tangent
+from ..ir import BOOL, FLOAT, INT, Array, Unsupported, Var
+from ..passes.statements import everything
+from ..symbols.build import NUMBERS, Builder, Lazy, Sym, raw
+from ..symbols.regions import dissolved, ruled
+from .customs import defined
+from .specialise import Specialiser
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+# Inputs that are followed in forward mode, where the code may be differentiated in its turn and where it is not.
+FEW = 8
+LEAST = 2
+
+
+def few(machine: Specialiser) -> int:
+    """How many inputs are followed in forward mode rather than swept for."""
+    return FEW if surrounded(machine) else LEAST
+
+
+def surrounded(machine: Specialiser) -> bool:
+    """Whether what is differentiated here may be differentiated in its turn."""
+    return bool(machine.builder.outer or machine.derived or machine.tapes)
+
+
+def stands_alone(block: list[ir.Stmt]) -> bool:
+    """Whether a block may be run again beside itself, and has the derivatives of its statements."""
+    changed = {s.array for s in everything(block) if isinstance(s, ir.Store | ir.AddTo | ir.Keep)}
+    return not ruled(block) and changed <= defined(block)
+
+
+def symbol(builder: Builder, x: Any) -> Any:
+    return Sym(builder, x) if x.__class__ is Var else x
+
+
+def copy_lane(
+    builder: Builder, block: Array, tangents: Array, rows: int, width: int, column: int, lanes: int, lane: int
+) -> None:
+    """One lane of an array of tangents as a column of a block."""
+
+    def one(k: Sym) -> None:
+        t = builder.load(tangents, builder.integer("add", builder.integer("multiply", k, lanes), lane))
+        place = builder.integer("add", builder.integer("multiply", k, width), column)
+        builder.append(ir.Store(block, raw(place), t.var))
+
+    builder.count(rows, one)
+
+
+def source_of(builder: Builder, x: Any) -> Any:
+    """A value in a variable or an array of its own, as a symbol. Raises Unsupported for what has no derivative."""
+    if x.__class__ is Lazy and not x.shape:
+        x = x.element(())
+    if x.__class__ is Lazy and x.kind == FLOAT:
+        array = Array(FLOAT, x.shape)
+        builder.append(ir.Alloc(array, False))
+        builder.fill(array, x)
+        return builder.stored(array)
+    if x.__class__ not in (*NUMBERS, Sym) or x.__class__ is bool or (x.__class__ is Sym and x.kind not in (FLOAT, INT)):
+        raise Unsupported("a derivative by a value of this kind")
+    var = Var(FLOAT, "p")
+    builder.append(ir.Set(var, "copy", (raw(builder.to_float(x)),), None, None))
+    return Sym(builder, var)
+
+
+def seed_number(builder: Builder, t: Any) -> Any:
+    if t.__class__ is Lazy and not t.shape:
+        t = t.element(())
+    if t.__class__ is bool or t.__class__ not in (*NUMBERS, Sym):
+        raise Unsupported("a tangent of another shape")
+    return raw(builder.to_float(t))
+
+
+def seed_array(builder: Builder, x: Array, t: Any) -> Array:
+    if t.__class__ is Lazy and t.shape and t.shape != x.shape:
+        raise Unsupported("a tangent of another shape")
+    number = None if t.__class__ is Lazy and t.shape else seed_number(builder, t)
+    array = Array(FLOAT, x.shape, "da")
+    builder.append(ir.Alloc(array, False))
+    builder.fill(array, t if number is None else Lazy(builder, FLOAT, x.shape, lambda index: symbol(builder, number)))
+    return array
+
+
+class Leaves:
+    """The variables and arrays that a block is differentiated by."""
+
+    def __init__(self, sources: list[Any]) -> None:
+        self.sources = sources
+        self.sizes = [x.size if x.__class__ is Array else 1 for x in sources]
+        self.total = sum(self.sizes)
+
+
+class Differentiated:
+    """A block with the leaves that it is differentiated by; the code comes where the builder stands."""
+
+    machine: Specialiser
+    builder: Builder
+    leaves: Leaves
+    block: list[ir.Stmt]
+
+    def splice(self, block: list[ir.Stmt]) -> None:
+        """Put statements where the builder stands."""
+        for s in block:
+            self.builder.append(s)
+
+    # --- forward ------------------------------------------------------------------------------------------------------
+
+    def basis(self) -> dict[Any, Any]:
+        """Every direction of the sources, one a lane."""
+        builder, lanes = self.builder, self.leaves.total
+        seeds: dict[Any, Any] = {}
+        first = 0
+        for x, size in zip(self.leaves.sources, self.leaves.sizes):
+            if x.__class__ is Var:
+                seeds[x] = [1.0 if lane == first else 0.0 for lane in range(lanes)]
+            else:
+                seeds[x] = array = Array(FLOAT, x.shape if lanes == 1 else (*x.shape, lanes), "da")
+                builder.append(ir.Alloc(array, True))
+                for i in range(size):
+                    builder.append(ir.Store(array, i * lanes + first + i, 1.0))
+            first += size
+        return seeds
+
+    def pushed(self, result: Any, seeds: dict[Any, Any], lanes: int) -> Tangent:
+        """The block with tangents, put in its place."""
+        kernel = ir.Kernel(list(self.leaves.sources), dissolved(self.block), [result])
+        tangent = Tangent(kernel, seeds, lanes, True, self.builder.watch)
+        self.splice(tangent.run(self.block))
+        return tangent
+
+    def slopes(self, y: Any, tangents: list[Any]) -> list[Any]:
+        """One tangent of `y` for each direction, as one derivative for each leaf."""
+        builder = self.builder
+        found: list[Any] = []
+        first = 0
+        for x, size in zip(self.leaves.sources, self.leaves.sizes):
+            part = tangents[first : first + size]
+            first += size
+            if x.__class__ is Var:
+                found.append(symbol(builder, part[0]))
+                continue
+            array = Array(FLOAT, x.shape)
+            builder.append(ir.Alloc(array, False))
+            for i, t in enumerate(part):
+                builder.append(ir.Store(array, i, t))
+            found.append(builder.stored(array))
+        return found
+
+    def columns(self, stored: Array, tangent: Any) -> list[Any]:
+        """The lanes of an array's tangents as blocks of a Jacobian."""
+        builder, lanes = self.builder, self.leaves.total
+        blocks: list[Any] = []
+        first = 0
+        for x, size in zip(self.leaves.sources, self.leaves.sizes):
+            block = Array(FLOAT, (*stored.shape, *(x.shape if x.__class__ is Array else ())))
+            builder.append(ir.Alloc(block, True))
+            if tangent.has(stored):
+                for i in range(size):
+                    copy_lane(builder, block, tangent.dots[stored], stored.size, size, i, lanes, first + i)
+            blocks.append(builder.stored(block))
+            first += size
+        return blocks
+
+    def swept_apart(self, y: Sym) -> list[Any]:
+        """The gradient by a reverse sweep, in a region that knows the derivative of the gradient.
+
+        The block itself is put before it: what it computes besides has the derivatives of its statements.
+        """
+        from .second import GradientRule
+
+        builder, block = self.builder, self.block
+        self.splice(block)
+        rule = GradientRule(block, y.var, self.leaves.sources)
+        names: dict[Any, Any] = {}
+        self.block = renamed(block, names)
+        body, made = builder.nested(lambda: self.swept(Sym(builder, names.get(y.var, y.var))))
+        found: list[Any] = made
+        results = [x.stored if x.__class__ is Lazy else x.var for x in found]
+        for s in [s for s in body if s.__class__ is ir.Alloc and s.array in results]:
+            body.remove(s)
+            builder.append(s)
+        builder.append(ir.Region("gradient", results, rule.operands, {"rule": rule}, body, STATE.site))
+        return found
+
+    def swept(self, y: Sym) -> list[Any]:
+        """The gradient by a reverse sweep."""
+        builder, sources = self.builder, self.leaves.sources
+        kernel = ir.Kernel(list(sources), self.block, [y.var])
+        # What is found here may be differentiated in its turn: by statements, which do not share what is tied.
+        again = surrounded(self.machine)
+        transform = Adjoint(active_set(kernel, y.var, sources), surely_reached(kernel, sources)[1], True, again)
+        doubtful = again and ruled(self.block, True)
+        body = transform.sweep(self.block, y.var, sources)
+        self.splice([ir.Set(flag, "copy", (0,), None, None) for flag in transform.flags])
+        self.splice(body)
+        for noted, flag in zip(transform.noted, transform.flags):
+            hit = fresh(builder, "not_equal", (flag, 0), BOOL)
+            told = Noted(noted.message, noted.site, noted.certain and not doubtful, noted.code)
+            builder.append(ir.If(hit.var, [builder.watch.flag(told)], [], []))
+        found: list[Any] = []
+        for x in sources:
+            if x.__class__ is Array:
+                found.append(builder.stored(transform.arrays[x]))
+                continue
+            var = Var(FLOAT, "c")
+            builder.append(ir.Set(var, "copy", (transform.bars[x],), None, None))
+            found.append(Sym(builder, var))
+        return found
+
+    def zeros(self, x: Any) -> Any:
+        if x.__class__ is Var:
+            return 0.0
+        array = Array(FLOAT, x.shape)
+        self.builder.append(ir.Alloc(array, True))
+        return self.builder.stored(array)

@@ -1,0 +1,230 @@
+"""Lists of lists of one length each that a comprehension makes: the tables of dynamic programming.
+
+All numbers of such a grid are in one list, `cells`, which loops carry and branches merge like any other; a grid, and each
+list in it, says where. So a list in a grid changes wherever it is reached from, as Python's do. That holds because what
+the comprehension has put together has no other names: its element is a display, a comprehension or a product of these.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from ...core.state import STATE
+from ...program import core as c
+from .. import ir
+from ..ir import BOOL, INT, Array, Unsupported
+from ..symbols.arrays import get, rows_of_list, view, wrapped
+from ..symbols.build import NUMBERS, Builder, Lazy, Sym, kind_of
+from ..symbols.values import MAX_UNROLL, Each, Grid, List, Mismatch, Range
+from .heap import parts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    from ..symbols.values import Frame
+    from .specialise import Specialiser
+
+
+def anew(node: c.Expr) -> bool:
+    """Whether an expression makes a list that nothing else refers to."""
+    if node.__class__ is c.Operator:
+        return node.symbol == "*" and (anew(node.left) or anew(node.right))
+    return node.__class__ is c.MakeList or (node.__class__ is c.Comprehension and node.kind == "list")
+
+
+def comprehended(machine: Specialiser, node: c.Comprehension, frame: Frame) -> Any:
+    """The grid that a comprehension makes; None where it makes none."""
+    if node.kind != "list" or len(node.clauses) != 1 or node.clauses[0].tests or not anew(node.element):
+        return None
+    each = machine.each_of(machine.expression(node.clauses[0].iterable, frame))
+    each.length = machine.whole(each.length, "a list of as many lists as data says")
+    if each.length <= MAX_UNROLL:
+        made = machine.listed(node, frame, each)
+        return grid_of(machine.builder, made) or made
+    shapes: set[tuple[int, ...]] = set()
+
+    def add(cells: List, item: Any) -> None:
+        shape = shape_of(item)
+        if shape is None:
+            raise Mismatch("a list of lists that grows in a loop", peel=False)
+        shapes.add(shape)
+        for numbers in lists_of(item):
+            machine.walk(machine.each_of(numbers), frame, lambda x: machine.grow(cells, x))
+
+    cells = List([])
+
+    def run(inner: Frame) -> None:
+        def receive(item: Any) -> None:
+            machine.put(node.clauses[0].target, item, frame)
+            add(inner["found"], machine.expression(node.element, frame))
+
+        machine.walk(each, frame, receive)
+
+    machine.with_frame({"found": cells}, run)
+    if len(shapes) != 1:
+        raise Mismatch("a list of lists that grows in a loop", peel=False)
+    shape = (each.length, *shapes.pop())
+    if cells.length.__class__ is not int or cells.length != prod(shape):
+        raise Mismatch("a list of lists of several lengths", peel=False)
+    return Grid(cells, shape, 0)
+
+
+def shape_of(item: Any) -> tuple[int, ...] | None:
+    """The shape of a list of numbers, or of a grid; None for anything else."""
+    if item.__class__ is Grid:
+        return item.shape
+    if item.__class__ is not List or item.length.__class__ is not int or item.frozen:
+        return None
+    if item.items is None:
+        return (item.length,) if not item.array.shape[1:] else None
+    if all(x.__class__ in (*NUMBERS, Sym) for x in item.items):
+        return (item.length,)
+    shapes = {shape_of(x) for x in item.items}
+    inner = shapes.pop() if len(shapes) == 1 else None
+    return None if inner is None else (item.length, *inner)
+
+
+def lists_of(item: Any) -> list[List]:
+    """The lists whose numbers, one after the other, are those of a list of lists."""
+    if item.__class__ is Grid:
+        return [item.cells]
+    if item.items is not None and item.items and item.items[0].__class__ in (List, Grid):
+        return [each for x in item.items for each in lists_of(x)]
+    return [item]
+
+
+def grid_of(builder: Builder, made: List) -> Grid | None:
+    """A list of lists as a grid, if it is rectangular and not small."""
+    shapes = {shape_of(item) for item in made.items or ()}
+    inner = shapes.pop() if len(shapes) == 1 else None
+    assert made.items is not None
+    if inner is None or len(made.items) * prod(inner) <= MAX_UNROLL:
+        return None
+    lists = lists_of(made)
+    known = [x for cells in lists for x in cells.items or (None,)]
+    kinds = {cells.array.kind for cells in lists if cells.items is None}
+    kinds |= {kind_of(x) for x in known if x is not None}
+    if BOOL in kinds and len(kinds) > 1:
+        return None
+    shape = (len(made.items), *inner)
+    if known[0] is not None and all(x.__class__ is known[0].__class__ and str(x) == str(known[0]) for x in known):
+        if known[0].__class__ in NUMBERS:
+            return Grid(filled(builder, known[0], prod(shape)), shape, 0)
+    rows = [rows_of_list(builder, list(cells.items)) if cells.items is not None else cells.array for cells in lists]
+    size = rows[0].shape[0]
+    array = Array(ir.FLOAT if ir.FLOAT in kinds else kinds.pop(), (prod(shape),), role="list")
+    builder.listed(array)
+    builder.append(ir.Alloc(array, False))
+    for k, row in enumerate(rows):
+
+        def store(index: tuple[Any, ...], row: Lazy = row, k: int = k) -> None:
+            from ..symbols.build import raw
+
+            value = builder.of_kind(array.kind, row.element(index))
+            builder.append(ir.Store(array, raw(builder.integer("add", index[0], k * size)), raw(value)))
+
+        builder.each((size,), store)
+    return Grid(of_array(builder.stored(array), prod(shape)), shape, 0)
+
+
+def filled(builder: Builder, number: Any, count: int) -> List:
+    """A list of one number so many times."""
+    array = Array(kind_of(number), (count,), role="list")
+    builder.listed(array)
+    builder.append(ir.Alloc(array, False))
+    builder.fill(array, view(builder, array.kind, array.shape, lambda index: number))
+    return of_array(builder.stored(array), count)
+
+
+def of_array(array: Lazy, length: int) -> List:
+    made = List([])
+    made.items, made.array, made.length = None, array, length
+    return made
+
+
+def item(machine: Specialiser, grid: Grid, index: Any) -> Any:
+    """A list of a grid, or a number of the last one."""
+    if index.__class__ is slice:
+        raise Unsupported("a slice of a list of lists")
+    place = place_of(machine, grid, index)
+    return Grid(grid.cells, grid.shape[1:], place) if len(grid.shape) > 1 else machine.item_of(grid.cells, place)
+
+
+def put(machine: Specialiser, grid: Grid, index: Any, value: Any, new: bool) -> None:
+    """`grid[index] = value`; `new` says that nothing else refers to the value, which may be a list then."""
+    place = place_of(machine, grid, index)
+    if len(grid.shape) == 1:
+        machine.put_in_list(grid.cells, place, value)
+        return
+    if not new or value.__class__ is not List or shape_of(value) != grid.shape[1:] or len(grid.shape) > 2:
+        raise Unsupported("the assignment of a list that has other names, or another shape, in a list of lists")
+    if any(x.__class__ is Grid and x.cells is grid.cells and len(x.shape) == 1 for x in reached(machine.frames)):
+        raise Unsupported("the assignment of a list in a list of lists of which a list has a name")
+    builder = machine.builder
+    row = rows_of_list(builder, list(value.items)) if value.items is not None else value.array
+
+    def store(i: Any) -> None:
+        machine.put_in_list(grid.cells, builder.integer("add", place, i), get(builder, row, i))
+
+    if value.items is not None:
+        for k in range(value.length):
+            store(k)
+    else:
+        machine.go_through(Range(0, value.length, 1), machine.frames[-1], store, lambda: None, set())
+
+
+def reached(frames: Iterable[Any]) -> Iterator[Any]:
+    """What variables refer to, and what that refers to in its turn."""
+    seen: set[int] = set()
+    pending = list(frames)
+    while pending:
+        x = pending.pop()
+        if id(x) not in seen:
+            seen.add(id(x))
+            yield x
+            pending.extend(parts(x))
+
+
+def place_of(machine: Specialiser, grid: Grid, index: Any) -> Any:
+    """Where in the cells an item of a grid begins."""
+    builder, n = machine.builder, grid.shape[0]
+    index = machine.known_count(index)
+    if index.__class__ is Sym and index.kind == INT:
+        index = wrapped(builder, index, n, ("index_in", "a list", n))
+    elif index.__class__ is not int or not -n <= index < n:
+        raise Unsupported("an index that is out of range, or no key")
+    else:
+        index %= n
+    return builder.integer("add", grid.start, builder.integer("multiply", index, prod(grid.shape[1:])))
+
+
+def each_of(machine: Specialiser, grid: Grid) -> Each:
+    """The lists of a grid, or the numbers of the last one, as they are when they are asked for."""
+    site = STATE.site
+
+    def at(i: Any) -> Any:
+        STATE.site = site
+        return machine.builder.settle(item(machine, grid, i))
+
+    return Each(grid.shape[0], at, True)
+
+
+def tensor_of(grid: Grid) -> Any:
+    """The numbers of a grid as an array."""
+    cells = grid.cells
+    if cells.items is not None:
+        raise Unsupported("a list of lists as a tensor, beside others of its lists")
+    builder = cells.array.builder
+    flat, start = cells.array, grid.start
+
+    def element(index: tuple[Any, ...]) -> Any:
+        place = builder.integer("add", start, builder.flat(index, grid.shape))
+        return get(builder, flat, place)
+
+    found = view(builder, flat.kind, grid.shape, element)
+    return builder.settle(found) if flat.volatile else found
+
+
+__all__ = ["anew", "comprehended", "each_of", "filled", "item", "put", "tensor_of"]

@@ -1,0 +1,244 @@
+"""Values of several parts on symbols: items and slices of them, and lists, tuples and dicts made of others."""
+
+from __future__ import annotations
+
+from ...core.state import STATE
+from ...program import core as c
+from .. import ir
+from ..ir import BOOL, INT, Needed, Unsupported, Var
+from ..symbols.arrays import array_of_list, get, note_integers, view
+from ..symbols.build import NUMBERS, Builder, Lazy, Sym
+from ..symbols.operands import Moment
+from ..symbols.pairs import Pair, by_parts
+from ..symbols.values import (
+    Each,
+    Frame,
+    Grid,
+    Letter,
+    List,
+    Range,
+    Selected,
+    plain,
+    read,
+    static_index,
+)
+from .printing import Text
+from .sliced import is_open, opened, part
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+
+# Lists are written out up to this length.
+MAX_ITEMS = 256
+
+
+class Items:
+    """The part of the specialiser that puts values together and takes them apart."""
+
+    builder: Builder
+
+    def expression(self, node: c.Expr, frame: Frame) -> Any:
+        raise NotImplementedError
+
+    def folded(self, run: Callable[..., Any], operands: list[Any]) -> Any:
+        raise NotImplementedError
+
+    def whole(self, x: Any, why: str) -> Any:
+        raise NotImplementedError
+
+    def place_in(self, container: List, index: Any) -> Any:
+        raise NotImplementedError
+
+    def needed(self, x: Any, why: str) -> Unsupported:
+        raise NotImplementedError
+
+    def each_of(self, value: Any) -> Each:
+        raise NotImplementedError
+
+    def item(self, node: c.Item, frame: Frame) -> Any:
+        value = self.expression(node.value, frame)
+        moment = Moment(self.builder)
+        index = self.expression(node.index, frame)
+        STATE.site = node.site
+        return self.item_of(moment.as_then(value), index)
+
+    def item_of(self, value: Any, index: Any) -> Any:
+        value = read(value)
+        if value.__class__ is not Grid:
+            index = self.known_slices(index, value)
+        found = self.part_of(value, index)
+        if found is not None:
+            return found
+        if value.__class__ is Grid:
+            from . import grids
+
+            return grids.item(self, value, index)  # type: ignore[arg-type]
+        if value.__class__ is Pair and value.shape:
+            return by_parts(value.settled(), lambda part: get(self.builder, part, plain(index)))
+        if value.__class__ is Lazy:
+            from ...kinds.access import get_item
+
+            known = self.folded(get_item, [value, plain(index)])
+            if known is not None:
+                return known
+            return self.builder.indexed(value, lambda: get(self.builder, value, plain(index)))
+        if value.__class__ is List and value.items is None:
+            if index.__class__ is slice and value.length.__class__ is int:
+                return List([self.builder.settle(item) for item in self.items(value)[index]])
+            return self.builder.settle(get(self.builder, value.array, self.place_in(value, index)))
+        if value.__class__ is List and index.__class__ is slice:
+            return List(self.items(value)[index])
+        if value.__class__ in (List, tuple) and index.__class__ is Sym:
+            items = self.items(value)
+            if index.kind != INT or any(item.__class__ not in (*NUMBERS, Sym, Lazy) for item in items):
+                raise self.needed([index], "a list of values of several kinds or shapes, indexed by data")
+            what = "a list" if value.__class__ is List else "a tuple"
+            array = array_of_list(self.builder, list(items), "list")
+            if array.stored is not None:
+                note_integers(self.builder, array.stored, list(items))
+            return get(self.builder, array, index, ("index_in", what, len(items)))
+        if value.__class__ is List:
+            value = value.items
+        if value.__class__ is str and index.__class__ is Sym:
+            from .choosing import letter_of
+
+            return letter_of(self, value, index)
+        if value.__class__ is dict and index.__class__ in (Sym, Letter, Text):
+            from .choosing import value_at
+
+            return value_at(self, value, index)
+        if value.__class__ in (list, tuple, dict, Range, str):
+            key = static_index(index)
+            if value.__class__ in (list, tuple) and key.__class__ not in (int, slice):
+                raise Unsupported("an index that is out of range, or no key")
+            try:
+                return value[key]
+            except (IndexError, KeyError, TypeError, ValueError):
+                raise Unsupported("an index that is out of range, or no key") from None
+        raise Unsupported("this value as an index")
+
+    def part_of(self, value: Any, index: Any) -> Any:
+        """The part of a tensor that a mask selects, or a slice whose length is not known; None for any other index."""
+        if value.__class__ is Selected and (
+            index.__class__ is int or (index.__class__ in (Sym, Lazy) and index.kind == INT)
+        ):
+            from .selected import item
+
+            return item(self.builder, value, index)
+        if value.__class__ is not Lazy or not value.shape:
+            return None
+        if index.__class__ is Lazy and index.kind == BOOL and index.known is None and index.shape:
+            from .selected import by_mask
+
+            return by_mask(self.builder, value, index)
+        places = index if index.__class__ is tuple else (index,)
+        if places and all(place.__class__ is Selected for place in places):
+            from .selected import taken
+
+            return taken(self.builder, value, places)
+        found = opened(self.builder, value, index)
+        return None if found is None else part(self.builder, value, *found)
+
+    def known_slices(self, index: Any, value: Any) -> Any:
+        """An index into `value` whose slices have bounds that are known, or at least a length that is; or are bounded by
+        data, if `value` is a tensor."""
+        if index.__class__ is not tuple:
+            return self.known_slice(index, value, 0)
+        plainly = all(item is not None and item is not Ellipsis and item.__class__ is not Lazy for item in index)
+        return tuple([self.known_slice(item, value, axis if plainly else None) for axis, item in enumerate(index)])
+
+    def known_slice(self, index: Any, value: Any, axis: int | None) -> Any:
+        """The same for what stands in an index; `axis` is its axis, if that is known."""
+        if index.__class__ is not slice:
+            return index
+        of_tensor = value.__class__ is Lazy
+        if of_tensor and index.step is None and is_open(index) and axis is not None and axis < len(value.shape):
+            found = self.window(index.start, index.stop, value.shape[axis])
+            if found is not None:
+                return found
+        try:
+            return self.whole(index, "a slice whose bounds depend on data")
+        except Needed:
+            raise
+        except Unsupported:
+            if not of_tensor:
+                raise
+            return index
+
+    def window(self, start: Any, stop: Any, n: int) -> Lazy | None:
+        """The places of `start:stop` along an axis of length `n`, where the length is known; None where it is not.
+
+        Bounds outside the axis mean something else (a slice is cut, a negative bound counts from the end): the tape.
+        """
+        builder = self.builder
+        (base, low), (other, high) = self.shifted(start), self.shifted(stop)
+        if base is None or base is not other or not 0 <= high - low <= n:
+            return None
+        length = high - low
+        builder.append(ir.Check(start.var, 0, n - length + 1))
+        first = Sym(builder, Var(INT))
+        builder.ranges[first.var] = (0, n - length)
+        builder.append(ir.Set(first.var, "copy", (start.var,), None, None))
+        found = view(builder, INT, (length,), lambda index: builder.integer("add", first, index[0]))
+        found.interval = (0, n - 1)
+        return found
+
+    def shifted(self, x: Any) -> tuple[Var | None, int]:
+        """An integer as a variable and what is added to it."""
+        if x.__class__ is not Sym or x.kind != INT:
+            return None, 0
+        base, more = x.var, 0
+        while base in self.builder.made:
+            op, args = self.builder.made[base]
+            if len(args) != 2:
+                break
+            a, b = args
+            if op in ("add", "int_add") and a.__class__ is int and b.__class__ is Sym:
+                a, b = b, a
+            if (
+                op not in ("add", "int_add", "subtract", "int_subtract")
+                or a.__class__ is not Sym
+                or b.__class__ is not int
+            ):
+                break
+            base, more = a.var, more + (b if op.endswith("add") else -b)
+        return base, more
+
+    def slice_of(self, node: c.SliceOf, frame: Frame) -> slice:
+        parts = [None if p is None else self.expression(p, frame) for p in (node.lower, node.upper, node.step)]
+        if any(p is not None and p.__class__ not in (int, Sym) for p in parts):
+            raise Unsupported("a slice with bounds that are no integers")
+        return slice(*parts)
+
+    def make_list(self, node: c.MakeList, frame: Frame) -> List:
+        return List(self.spread(node.items, frame))
+
+    def make_tuple(self, node: c.MakeTuple, frame: Frame) -> tuple[Any, ...]:
+        return tuple(self.spread(node.items, frame))
+
+    def spread(self, nodes: list[c.Expr], frame: Frame) -> list[Any]:
+        found: list[Any] = []
+        for n in nodes:
+            if n.__class__ is c.Spread:
+                found.extend(self.items(self.expression(n.value, frame)))
+            else:
+                found.append(self.builder.settle(self.expression(n, frame)))
+        return found
+
+    def make_dict(self, node: c.MakeDict, frame: Frame) -> dict[Any, Any]:
+        return {
+            static_index(self.expression(k, frame)): self.builder.settle(self.expression(v, frame))
+            for k, v in zip(node.keys, node.values)
+        }
+
+    def items(self, value: Any) -> list[Any]:
+        """The items of something whose length is known."""
+        each = self.each_of(value)
+        if each.length.__class__ is not int:
+            raise self.needed([each.length], "a list of as many items as data says")
+        if each.length > MAX_ITEMS:
+            raise Unsupported("a list of this many items")
+        return [each.item(i) for i in range(each.length)]

@@ -1,0 +1,260 @@
+"""What a program prints: text with values from the kernel in it.
+
+A kernel writes what is printed into rows of an array: which `print` it is, and the numbers in its text. The text is put
+together when the kernel is done and its answer stands, or when an error or a signal ends it: an array holds at all times
+how many lines there are. An answer that is left to the tape has printed nothing. The pieces of a text are plain data: a
+str, or (structure, conversion, format).
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from ...core.state import STATE
+from .. import ir
+from ..differentiation.activity import dependencies, reach
+from ..inputs import EVERY, SOME
+from ..ir import BOOL, FLOAT, INT, SINGLE, Array, Unsupported, Var
+from ..symbols.build import NUMBERS, Lazy, Sym, raw
+from ..symbols.values import List, read
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from ..symbols.build import Builder
+    from .specialise import Specialiser
+
+    Pieces = list[Any]
+
+# As many lines as a kernel may print, and numbers in one of them.
+MAX_LINES = 10_000
+MAX_NUMBERS = 4_096
+# The entry of the outermost frame that counts the lines.
+LINES = "$lines"
+
+
+class Text:
+    """A str with values in it that the kernel knows: pieces of text, and (value, conversion, format)."""
+
+    description = "a text"
+    __slots__ = ("pieces",)
+
+    def __init__(self, pieces: Pieces) -> None:
+        self.pieces = pieces
+
+
+def str_(machine: Specialiser, x: Any = "") -> Any:
+    return joined([piece(x)])
+
+
+def piece(x: Any, conversion: str | None = None, spec: str = "") -> Any:
+    """A value, as it is now, as a piece of text."""
+    x = at_present(x)
+    if x.__class__ is Text and conversion != "r" and not spec:
+        return x
+    if x.__class__ is str and conversion is None and not spec:
+        return x
+    if x.__class__ is int and conversion is None and not spec:
+        return str(x)
+    return (x, conversion, spec)
+
+
+def at_present(x: Any) -> Any:
+    """A value that no later statement changes."""
+    x = read(x)
+    if x.__class__ is Lazy:
+        return x.builder.settle(x)
+    if x.__class__ is tuple:
+        return tuple(map(at_present, x))
+    if x.__class__ is not List:
+        return x
+    copy = List([at_present(item) for item in x.items or ()])
+    if x.items is None:
+        copy.items, copy.array, copy.length = None, at_present(x.array), x.length
+    return copy
+
+
+def joined(pieces: Pieces) -> Any:
+    """Pieces as a str where all of them are known."""
+    flat: Pieces = []
+    for p in pieces:
+        flat.extend(p.pieces if p.__class__ is Text else [p])
+    return "".join(flat) if all(p.__class__ is str for p in flat) else Text(flat)
+
+
+def print_(machine: Specialiser, *values: Any, sep: Any = " ", end: Any = "\n", **options: Any) -> None:
+    separator, ending = (" " if sep is None else sep), ("\n" if end is None else end)
+    if separator.__class__ is not str or ending.__class__ is not str:
+        raise Unsupported("'print' with a computed separator")
+    pieces: Pieces = []
+    for k, x in enumerate(values):
+        pieces.extend(([separator] if k else []) + [piece(x)])
+    whole = joined([*pieces, ending])
+    machine.printed.line(machine, [whole] if whole.__class__ is str else whole.pieces)
+
+
+class Printed:
+    """The lines of one program: the pieces of each `print`, and the array of what was printed."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self.prints: list[Pieces] = []
+        self.rows = Array(FLOAT, (0,), "lines")
+        self.count = Array(INT, (1,), "n")
+        # The variables and arrays that are shown.
+        self.shown: list[Any] = []
+
+    def line(self, machine: Specialiser, pieces: Pieces) -> None:
+        """Print a line."""
+        if machine.derived:
+            raise Unsupported("'print' in a function that is differentiated")
+        if machine.recursion is not None:
+            raise Unsupported("'print' in a recursion")
+        builder = machine.builder
+        numbers: list[Any] = []
+        plain = [p if p.__class__ is str else (structure(builder, p[0], numbers), *p[1:]) for p in pieces]
+        size = sum(prod(x.shape) if x.__class__ is Lazy else 1 for x in numbers)
+        if size > MAX_NUMBERS:
+            raise Unsupported("'print' of this many numbers")
+        if size + 1 > self.width:
+            raise Wider(size + 1)
+        frame = machine.frames[0]
+        count = frame[LINES]
+        if count.__class__ is Sym or count >= MAX_LINES:
+            builder.append(ir.Check(raw(count), 0, MAX_LINES))
+            known = Sym(builder, Var(INT))
+            builder.ranges[known.var] = (0, MAX_LINES - 1)
+            builder.append(ir.Set(known.var, "copy", (raw(count),), None, None))
+            count = known
+        start = builder.integer("multiply", count, self.width)
+        builder.append(ir.Store(self.rows, raw(start), float(len(self.prints))))
+        place = builder.integer("add", start, 1)
+        if builder.mode == SOME and any(x.kind == FLOAT for x in numbers):
+            raise Unsupported("'print' of a number that is a float32 on some paths only")
+        for x in numbers:
+            self.shown.append(x.stored if x.__class__ is Lazy else raw(x))
+            if x.__class__ is not Lazy:
+                builder.append(ir.Store(self.rows, raw(place), as_float(builder, x)))
+                place = builder.integer("add", place, 1)
+                continue
+
+            def store(index: tuple[Any, ...], x: Lazy = x, first: Any = place) -> None:
+                at = builder.integer("add", builder.flat(index, x.shape), first)
+                builder.append(ir.Store(self.rows, raw(at), as_float(builder, x.element(index))))
+
+            builder.each(x.shape, store)
+            place = builder.integer("add", place, prod(x.shape))
+        self.prints.append(plain)
+        frame[LINES] = more = builder.integer("add", count, 1)
+        builder.append(ir.Store(self.count, 0, raw(more)))
+
+    def finished(self, machine: Specialiser, block: list[ir.Stmt]) -> None:
+        """Take the memory, in the program's statements, which are complete."""
+        if self.prints:
+            builder = machine.builder
+            starts = [*builder.widened, *builder.doubtful]
+            may_be_integers = reach(dependencies(ir.Kernel([], block, [])), starts)
+            if any(x in may_be_integers or x in builder.begun for x in self.shown):
+                raise Unsupported("'print' of a number that is an integer on some path, and a float on another")
+            count = machine.frames[0][LINES]
+            lines = count if count.__class__ is int else MAX_LINES
+            self.rows.shape = (lines * self.width,)
+            block[:0] = [ir.Alloc(self.rows, False), ir.Alloc(self.count, True)]
+
+    @property
+    def results(self) -> list[Any]:
+        """What a kernel must give for the text."""
+        return [self.rows, self.count] if self.prints else []
+
+    def plain(self) -> Any:
+        """What is known of the text beside the results."""
+        return (self.width, self.prints) if self.prints else None
+
+
+class Wider(Exception):
+    """A line with more numbers than the rows have room for: the program is compiled again."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+
+
+def as_float(builder: Builder, x: Any) -> Any:
+    """A number as an element of the rows, which no derivative follows."""
+    if builder.mode and x.__class__ is Sym and x.kind != FLOAT:
+        return builder.emit("to_double", (builder.to_int(x),), FLOAT).var
+    x = builder.cast_to_float(x)
+    if x.__class__ is not Sym:
+        return x
+    var = Var(FLOAT, "o")
+    builder.append(ir.Set(var, "stop_gradient", (x.var,), STATE.site, None))
+    return var
+
+
+def structure(builder: Builder, x: Any, numbers: list[Any]) -> Any:
+    """How a value in a text is put together from numbers, which are added to `numbers`."""
+    x = read(x)
+    if x.__class__ is Lazy and not x.shape:
+        x = x.element(())
+    if x.__class__ is Sym:
+        numbers.append(x)
+        return "number", SINGLE if x.kind == FLOAT and builder.mode else x.kind
+    if x.__class__ is Lazy:
+        x = x if x.stored is not None and not x.volatile else builder.materialised(x)
+        numbers.append(x)
+        return "array", SINGLE if x.kind == FLOAT and builder.mode else x.kind, tuple(x.shape)
+    if x.__class__ is List and x.items is not None:
+        return "list", [structure(builder, item, numbers) for item in x.items]
+    if x.__class__ is List and x.length.__class__ is int and x.array.shape[1:] == ():
+        return "list", [structure(builder, x.array.element((k,)), numbers) for k in range(x.length)]
+    if x.__class__ is tuple:
+        return "tuple", [structure(builder, item, numbers) for item in x]
+    if x.__class__ in (*NUMBERS, str) or x is None:
+        return ("single" if x.__class__ is float and builder.mode == EVERY else "known"), x
+    raise Unsupported("'print' of a value of this kind")
+
+
+def text_of(rows: Any, count: int, printed: Any, formatted: Callable[[Any, str | None, str], str]) -> list[str]:
+    """The lines that a kernel printed; `formatted` gives a value, its conversion and its format as text."""
+    width, prints = printed
+    found: list[str] = []
+    for k in range(count):
+        row = rows[k * width : (k + 1) * width]
+        taken = [1]
+        pieces = prints[int(row[0])]
+        found.append(
+            "".join([p if p.__class__ is str else formatted(value_of(p[0], row, taken), p[1], p[2]) for p in pieces])
+        )
+    return found
+
+
+def value_of(structure: Any, row: Any, taken: list[int]) -> Any:
+    """A value from the numbers in a row; `taken` is where the next one is."""
+    kind = structure[0]
+    if kind == "known":
+        return structure[1]
+    if kind == "list":
+        return [value_of(part, row, taken) for part in structure[1]]
+    if kind == "tuple":
+        return tuple(value_of(part, row, taken) for part in structure[1])
+    if kind in ("number", "single"):
+        x = float(structure[1] if kind == "single" else row[taken[0]])
+        taken[0] += kind == "number"
+        structure = ("number", SINGLE) if kind == "single" else structure
+        if structure[1] != SINGLE:
+            return int(x) if structure[1] == INT else bool(x) if structure[1] == BOOL else x
+    import numpy as np
+
+    from ...core.dtypes import BOOL as BOOLEAN
+    from ...core.dtypes import FLOAT32, FLOAT64, INT64
+    from ...core.tensor import Tensor
+
+    if kind in ("number", "single"):
+        return Tensor(np.array(x, np.float32), FLOAT32)
+    shape = tuple(structure[2])
+    size = prod(shape)
+    part = np.array(row[taken[0] : taken[0] + size], dtype=np.float64)
+    taken[0] += size
+    dtype = {FLOAT: FLOAT64, INT: INT64, BOOL: BOOLEAN, SINGLE: FLOAT32}[structure[1]]
+    return Tensor(part.astype(dtype.name).reshape(shape), dtype)

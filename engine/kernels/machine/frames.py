@@ -1,0 +1,106 @@
+"""Calls of kernels that take little memory: what they share with their host is made once and used again.
+
+A frame is a record with the memory that the kernel took in its slots, and the place for its results. Each call takes a
+frame for itself, so that several threads may run one kernel; a kernel has as many as ran at once. What takes more memory
+than LITTLE leaves it where others may have its place (spare.py).
+"""
+
+from __future__ import annotations
+
+import ctypes
+
+from ..ir import Left
+from . import spare
+from .record import CAPACITY, LEFT, NEEDED, PLENTY, THREADS, WHERE, WHY, address_of, array_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .code import Entry
+
+# Bytes of one call's memory that stay with the kernel.
+LITTLE = 1 << 16
+
+
+class Frame:
+    """One call's record and results. `addresses` are those of the results, the exception and the record; `kept` are
+    arrays of results, and `words` at `plan` say what there is to look at in the results, for callers that do (usual.py).
+    """
+
+    __slots__ = ("addresses", "exception", "kept", "plan", "results", "run", "words")
+
+    def __init__(self, run: Any, results: Any) -> None:
+        self.run = run
+        self.results = results
+        self.exception = ctypes.c_void_p()
+        self.addresses = tuple(map(ctypes.addressof, (results, self.exception, run)))
+        self.kept: list[Any] = []
+        self.words: Any = None
+        self.plan = 0
+
+
+class Frames:
+    """The frames of a kernel that no call has at the moment; `taken` are the places of slots that the kernel fills."""
+
+    def __init__(self, taken: list[int]) -> None:
+        self.taken = taken
+        self.waiting: list[Frame] = []
+        # Whether a call takes no more than a little, so far as is known.
+        self.suffice = True
+
+    def put_away(self, frame: Frame, bytes_taken: int) -> None:
+        """Keep a frame for the next call, or free its memory."""
+        if bytes_taken <= LITTLE:
+            self.waiting.append(frame)
+        else:
+            self.suffice = False
+            self.drop(frame)
+
+    def drop(self, frame: Frame) -> None:
+        """Free the memory of a frame."""
+        spare.free(frame.run, self.taken)
+
+    def clear(self) -> None:
+        """Free the memory of all frames."""
+        while self.waiting:
+            self.drop(self.waiting.pop())
+
+
+def frame_of(entry: Entry) -> Frame:
+    """A frame of its own for one call of a kernel: the lengths of the results' memory are written once."""
+    run = entry.record()
+    run[LEFT] = PLENTY
+    run[THREADS] = entry.threads
+    for _, _, _, place, width in entry.arrays:
+        run[place + CAPACITY] = width
+    return Frame(run, entry.structure())
+
+
+def call(entry: Entry, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The results of a kernel whose memory is not limited, and which nobody stops. Raises Left."""
+    frames = entry.frames
+    try:
+        frame = frames.waiting.pop()
+    except IndexError:
+        frame = frame_of(entry)
+    run = frame.run
+    made: list[Any] = []
+    status = -1
+    try:
+        for _, kind, size, place, _ in entry.arrays:
+            array = array_of(kind, size)
+            run[place] = address_of(array)
+            made.append(array)
+        given = [address_of(v) if addressed else v for addressed, v in zip(entry.addressed, values)]
+        status = entry.function(*frame.addresses, *given)
+        if status:
+            arrays = {k: array for (k, *_), array in zip(entry.arrays, made)}
+            raise Left(run[WHY], run[WHERE], run[NEEDED], arrays)
+        results = frame.results
+        return tuple([getattr(results, part) if part.__class__ is str else made[part] for part in entry.parts])
+    finally:
+        if status:
+            frames.drop(frame)
+        else:
+            frames.put_away(frame, PLENTY - run[LEFT])

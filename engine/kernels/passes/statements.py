@@ -1,0 +1,95 @@
+"""What statements read and set, and the blocks inside them."""
+
+from __future__ import annotations
+
+from .. import ir
+from ..ir import Stmt, Var
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+
+# The fields of statements that hold others.
+BLOCKS = ("test", "body", "then", "orelse")
+
+
+def blocks_of(s: Stmt) -> list[list[Stmt]]:
+    """The blocks inside a statement."""
+    return [block for name in BLOCKS if (block := getattr(s, name, None))]
+
+
+def operands(s: Stmt) -> Iterator[Any]:
+    """What a statement itself reads (the blocks inside it apart)."""
+    if s.__class__ is ir.Set:
+        yield from s.args
+    elif s.__class__ is ir.Accumulate:
+        yield s.var
+        yield s.value
+    elif s.__class__ is ir.Loop:
+        yield from (s.start, s.stop, s.step, s.condition, s.stop_when)
+        for _, initial, following in s.carried:
+            yield initial
+            yield following
+    elif s.__class__ is ir.ReverseLoop:
+        yield from (s.trips, s.start, s.step)
+    elif s.__class__ is ir.Region:
+        yield from s.operands
+    elif s.__class__ is ir.If:
+        yield s.condition
+        for _, a, b in s.merges:
+            yield a
+            yield b
+    else:
+        yield from (getattr(s, name, None) for name in ("index", "value"))
+
+
+def mentions(s: Stmt, var: Var) -> bool:
+    """Whether a statement reads or changes a variable anywhere inside it."""
+    return any(
+        getattr(inner, "var", None) is var or any(x is var for x in operands(inner)) for inner in everything([s])
+    )
+
+
+def touched(s: Stmt) -> dict[Any, None]:
+    """What a statement reads or changes anywhere inside it, in its order."""
+    found: dict[Any, None] = {}
+    for inner in everything([s]):
+        found.update(dict.fromkeys(operands(inner)))
+        found[getattr(inner, "var", None)] = None
+    return found
+
+
+def changes(s: Stmt) -> set[Var]:
+    """The variables that a statement sets or adds to anywhere inside it."""
+    found: set[Var] = set()
+    for inner in everything([s]):
+        if isinstance(inner, ir.Set | ir.Accumulate | ir.Load | ir.Mark):
+            found.add(inner.var)
+        elif inner.__class__ is ir.Loop:
+            found.update(phi for phi, _, _ in inner.carried)
+        elif inner.__class__ is ir.ReverseLoop:
+            found.update(phi for phi, _ in inner.restore)
+        elif inner.__class__ is ir.If:
+            found.update(var for var, _, _ in inner.merges)
+    return found
+
+
+def with_blocks(s: Stmt, change: Any) -> Stmt:
+    """A statement with its blocks changed."""
+    changed = {name: change(block) for name in BLOCKS if (block := getattr(s, name, None))}
+    return s.replace(**changed) if changed else s
+
+
+def with_operands(s: Stmt, new: Callable[[Any], Any]) -> Stmt:
+    """A statement on its own, neither `Set` nor one with blocks, that reads `new` of what it read."""
+    return s.replace(**{name: new(getattr(s, name)) for name in ("index", "value") if hasattr(s, name)})
+
+
+def everything(block: list[Stmt]) -> Iterator[Any]:
+    """All statements, at any depth."""
+    for s in block:
+        yield s
+        for inner in blocks_of(s):
+            yield from everything(inner)

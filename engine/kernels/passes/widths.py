@@ -1,0 +1,262 @@
+"""Kernels that compute in float32: which of their floats are float64 all the same.
+
+The IR has one kind of floats. In a kernel of float32 inputs, or under `--dtype float32`, it stands for float32, but for
+
+bare floats    what literals and integers alone give, and bare inputs, where the default is float64: they are rounded where
+               they meet a float32, as on the tape
+sums           what a reduction, or the reverse sweep of a loop, adds up and does nothing else with: in float64, rounded
+               where it is read. NumPy adds float32 pairwise, whose error grows with the logarithm of their number; one
+               after the other it would grow with the number itself
+"""
+
+from __future__ import annotations
+
+from .. import ir
+from ..inputs import SOME
+from ..ir import FLOAT, LIMIT, Array, Stack, Stmt, Unsupported, Var
+from .statements import blocks_of, everything, operands, with_blocks
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+# What a float is: one or the other, a bare one, a float32.
+LITERAL, BARE, SINGLE = 0, 1, 2
+
+
+class Floats:
+    """The bounds of one kind of floats.
+
+    `epsilon` is the gap behind 1, `least` the smallest of full precision; a square of a number from `least_root` on has
+    full precision, and so has each part that counts of a sum of squares between the two of `squares`.
+    """
+
+    __slots__ = ("epsilon", "largest", "least", "least_root", "squares")
+
+    def __init__(
+        self, epsilon: float, least: float, largest: float, least_root: float, squares: tuple[float, float]
+    ) -> None:
+        self.epsilon = epsilon
+        self.least = least
+        self.largest = largest
+        self.least_root = least_root
+        self.squares = squares
+
+
+OF_FLOAT64 = Floats(2.0**-52, 2.2250738585072014e-308, 1.7976931348623157e308, 1e-150, (1e-280, 1e300))
+OF_FLOAT32 = Floats(2.0**-23, 1.1754943508222875e-38, 3.4028234663852886e38, 1e-15, (1e-22, 1e37))
+
+
+class Precision:
+    """In what a kernel computes: `mode` is EVERY or SOME, `bare` are the parameters that are float64 in the latter.
+
+    `exact` are arrays that hold integers too and are float64 in either, `alike` those that must not hold both. `known` are
+    variables and arrays that are float32, whatever is left of what made them so.
+    """
+
+    __slots__ = ("alike", "bare", "exact", "known", "mode")
+
+    def __init__(self, mode: str, bare: set[Any], exact: list[Array], alike: list[Array]) -> None:
+        self.mode = mode
+        self.known: set[Any] = set()
+        self.bare = bare
+        self.exact = exact
+        self.alike = alike
+
+    def leave_bare(self, seed: Any) -> None:
+        """Take a parameter that comes with a derivative, a tangent or a cotangent, as float64. Raises Unsupported for
+        an array: those are float32."""
+        if seed.__class__ is Array:
+            raise Unsupported("a tangent of float64 beside float32")
+        self.bare.add(seed)
+
+
+class Widths:
+    """What is kept in float64, of variables, arrays and heads; and the sums among the variables."""
+
+    __slots__ = ("doubles", "mode", "sums")
+
+    def __init__(self, mode: str, doubles: set[Any], sums: set[Var]) -> None:
+        self.mode = mode
+        self.doubles = doubles
+        self.sums = sums
+
+
+def widths(kernel: ir.Kernel, precision: Precision) -> Widths:
+    """The floats of a kernel that are float64 all the same. Raises Unsupported where that depends on the path taken."""
+    doubles: set[Any] = set(precision.exact)
+    for s in everything(kernel.body):
+        if s.__class__ is ir.Set and s.op == "to_double":
+            doubles.add(s.var)
+        elif s.__class__ is ir.Routine:
+            # Routines take, and give, float64; what they compute in is float32 (externals.py).
+            doubles |= {s.array, s.value}
+    if precision.mode == SOME:
+        doubles |= Levels(kernel, precision).settled().doubles()
+    return Widths(precision.mode, doubles, {x for x in sums(kernel.body) if x not in doubles})
+
+
+# --- bare floats ------------------------------------------------------------------------------------------------------
+
+
+class Levels:
+    """What each float of a kernel is, found by going through its statements until nothing changes."""
+
+    def __init__(self, kernel: ir.Kernel, precision: Precision) -> None:
+        self.kernel = kernel
+        self.precision = precision
+        self.level: dict[Any, int] = {
+            p: BARE if p in precision.bare else SINGLE for p in kernel.parameters if p.kind == FLOAT
+        }
+        self.level.update(dict.fromkeys(precision.known, SINGLE))
+        self.seen: set[Any] = set(self.level)
+        self.changed = True
+        while self.changed:
+            self.changed = False
+            self.block(kernel.body)
+
+    def settled(self) -> Levels:
+        """The same. Raises Unsupported where what a float is depends on the path taken."""
+        for s in everything(self.kernel.body):
+            self.settle(s)
+        return self
+
+    def singles(self) -> set[Any]:
+        return {x for x, level in self.level.items() if level == SINGLE}
+
+    def doubles(self) -> set[Any]:
+        return {x for x in self.seen if self.level.get(x, LITERAL) != SINGLE}
+
+    def of(self, x: Any) -> int:
+        return self.level.get(x, LITERAL) if x.__class__ in (Var, Array, Stack) and x.kind == FLOAT else LITERAL
+
+    def rise(self, x: Any, level: int) -> None:
+        if x.kind == FLOAT:
+            self.seen.add(x)
+            if level > self.level.get(x, LITERAL):
+                self.level[x] = level
+                self.changed = True
+
+    def block(self, block: list[Stmt]) -> None:
+        for s in block:
+            if s.__class__ is ir.Set:
+                floats = [x for x in s.args if x.__class__ is float or getattr(x, "kind", "") == FLOAT]
+                alone = LITERAL if s.op == "zero" or all(x.__class__ in (int, bool) for x in s.args) else BARE
+                self.rise(s.var, SINGLE if s.op == "to_single" else max(map(self.of, floats), default=alone))
+            elif s.__class__ is ir.Load:
+                self.rise(s.var, self.of(s.array))
+            elif s.__class__ is ir.Accumulate:
+                self.rise(s.var, self.of(s.value))
+            elif isinstance(s, ir.Store | ir.AddTo):
+                self.rise(s.array, self.of(s.value))
+            elif s.__class__ in (ir.Alloc, ir.Constant):
+                self.rise(s.array, LITERAL)
+            elif s.__class__ is ir.Loop:
+                for phi, initial, following in s.carried:
+                    self.rise(phi, max(self.of(initial), self.of(following)))
+                for held, stack in s.stacks.items():
+                    self.rise(stack, self.of(held))
+            elif s.__class__ is ir.ReverseLoop:
+                for held, stack in s.restore:
+                    self.rise(held, self.of(stack))
+            elif s.__class__ is ir.If:
+                for var, a, b in s.merges:
+                    self.rise(var, max(self.of(a), self.of(b)))
+            for inner in blocks_of(s):
+                self.block(inner)
+
+    def settle(self, s: Stmt) -> None:
+        """Refuse what is a bare float or a float32, as it comes: the tape rounds neither."""
+        met: list[tuple[Any, Any]] = []
+        if s.__class__ is ir.Set and s.op == "to_single" and self.of(s.args[0]) == BARE and s.args[0].kind == FLOAT:
+            raise Unsupported(
+                "a float without a dtype of its own that is made a float32"
+            )  # of which the derivative is a float64
+        if s.__class__ is ir.Loop:
+            met = [(phi, x) for phi, *sides in s.carried for x in sides[runs(s) :]]
+        elif s.__class__ is ir.If:
+            met = [(var, x) for var, *sides in s.merges for x in sides]
+        elif isinstance(s, ir.Store) and (s.array.mixed or s.array in self.precision.alike):
+            met = [(s.array, s.value)]
+        if any(x.kind == FLOAT and self.of(x) == SINGLE and self.of(y) == BARE for x, y in met):
+            raise Unsupported("a number that is a float32 on some paths only")
+
+
+def runs(s: ir.Loop) -> bool:
+    """Whether a loop has an iteration, if what `checked` has put before it lets the kernel go on."""
+    if s.test is not None or s.start.__class__ is not int or s.step.__class__ is not int:
+        return False
+    return bool(range(s.start, s.stop, s.step)) if s.stop.__class__ is int else s.step == 1
+
+
+def checked(block: list[Stmt], levels: Levels) -> list[Stmt]:
+    """The statements, with checks that the loops run which begin with a bare float and go on with a float32.
+
+    The bare float is rounded before the first iteration, and not where it meets a float32 there. Where there is none the
+    result would be bare, which is the tape's to give.
+    """
+    found: list[Stmt] = []
+    for s in block:
+        if s.__class__ is ir.Loop and s.stop.__class__ is Var and runs(s):
+            begun = [(phi, initial) for phi, initial, _ in s.carried if levels.of(phi) == SINGLE]
+            if any(levels.of(initial) == BARE for _, initial in begun):
+                found.append(ir.Check(s.stop, s.start + 1, LIMIT + 1, s.site))
+        found.append(with_blocks(s, lambda inner: checked(inner, levels)))
+    return found
+
+
+# --- sums -------------------------------------------------------------------------------------------------------------
+
+
+def sums(block: list[Stmt]) -> set[Var]:
+    """The variables that collect a sum: what a reduction carries, and what loops begun after it only add to."""
+    found: set[Var] = set()
+    begun: dict[Var, int] = {}
+    steps: set[Var] = set()  # what is a state of a loop: read, or made anew, where it is added to
+
+    def walk(block: list[Stmt], depth: int) -> None:
+        for s in block:
+            steps.update(x for x in operands(s) if x in begun and depth > begun[x] and x is not own_of(s))
+            if s.__class__ is ir.Set:
+                if depth > begun.setdefault(s.var, depth):
+                    steps.add(s.var)
+            elif s.__class__ is ir.Accumulate:
+                if s.var.kind == FLOAT and depth > begun.get(s.var, depth):
+                    found.add(s.var)
+            elif s.__class__ is ir.Loop and not s.own:
+                for phi, _, following in s.carried:
+                    chain = summed(s.body, phi, following) if phi.kind == FLOAT else None
+                    if chain is not None:
+                        carried.update(chain)
+            inside = depth + isinstance(s, ir.Loop | ir.ReverseLoop)
+            for inner in blocks_of(s):
+                walk(inner, inside)
+
+    carried: set[Var] = set()
+    walk(block, 0)
+    return found - steps | carried
+
+
+def own_of(s: Stmt) -> Any:
+    """The variable that a statement adds to."""
+    return s.var if s.__class__ is ir.Accumulate and s.value is not s.var else None
+
+
+def summed(body: list[Stmt], phi: Var, following: Any) -> list[Var] | None:
+    """The variables that a sum goes through in an iteration, begun with `phi`; None where it is no sum."""
+    reading = [s for s in everything(body) if any(x is phi for x in operands(s))]
+    if len(reading) != 1 or following.__class__ is not Var:
+        return None
+    (s,) = reading
+    if not any(s is x for x in body):
+        return None
+    if s.__class__ is ir.Set and s.var is following:
+        adds = s.op == "add" or (s.op == "subtract" and s.args[0] is phi)
+        read_again = any(x is following for other in everything(body) for x in operands(other))
+        return [phi, following] if adds and s.args.count(phi) == 1 and not read_again else None
+    if s.__class__ is ir.Loop and not s.own:
+        for inner, initial, turned in s.carried:
+            if initial is phi and inner is following:
+                chain = summed(s.body, inner, turned)
+                return None if chain is None else [phi, *chain]
+    return None

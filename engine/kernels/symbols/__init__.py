@@ -1,0 +1,13 @@
+"""What programs are run on while they are compiled: numbers and arrays that record what is done to them.
+
+build       IR being built: symbols, and how an operation on them is recorded
+arrays      lazy arrays: functions from index to element, views, indexing
+values      what is known beside them: frames, functions, ranges, what is not assigned
+pairs       complex numbers, as pairs of real symbols
+strength    integers with a dtype of their own, which meet no floats
+whole       results that are integers on some paths
+operands    what was evaluated before something changed in place
+regions     rows that compute in statements of their own, with their rule for the adjoint
+following   which inputs a tape would say that a value depends on
+watch       the singular points that derivatives inside a program meet
+"""

@@ -1,0 +1,150 @@
+"""Integers with a dtype of their own, which do not mix with floats: where they come from, and what a row gives of them.
+
+The rule is the tape's (core.dispatch). Where it refuses the operands of a row, the tape is to word the error.
+"""
+
+from __future__ import annotations
+
+from ...core.dispatch import result_dtypes
+from ...core.dtypes import BOOL as BOOL_DTYPE
+from ...core.dtypes import INT64, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, DType, DTypeMismatch, promote, raw_dtype
+from ...core.tensor import Tensor
+from ..ir import BOOL, FLOAT, INT, Set, Unsupported, Var
+from .build import Lazy, Sym, raw
+from .pairs import Pair
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ...core.operation import Operation
+    from .build import Builder
+
+WEAK = {FLOAT: WEAK_FLOAT, INT: WEAK_INT, BOOL: BOOL_DTYPE}
+# The rules whose results have a dtype of their own whatever the operands have.
+OWN = ("int",)
+
+
+def is_strong(builder: Builder, x: Any) -> bool:
+    """Whether an operand may be an integer, or an array of integers, with a dtype of its own."""
+    if x.__class__ is Sym:
+        return x.var in builder.strong
+    if x.__class__ is Lazy and x.kind == INT:
+        return x.strong or (x.stored is not None and x.stored in builder.strong)
+    return False
+
+
+def dtype_of(builder: Builder, x: Any) -> DType | None:
+    """The dtype of an operand; None of what is no number and no tensor.
+
+    Floats and complex numbers are taken for bare ones: whether they have a dtype of their own, integers do not ask.
+    """
+    if x.__class__ in (Sym, Lazy):
+        return INT64 if is_strong(builder, x) else WEAK[x.kind]
+    if x.__class__ is Pair:
+        return WEAK_COMPLEX
+    if x.__class__ is Tensor:
+        return x.dtype
+    if x.__class__ in (list, tuple):
+        found: DType | None = None
+        for item in x:
+            each = dtype_of(builder, item)
+            if each is None:
+                return None
+            found = each if found is None else promote(found, each)
+        return found
+    return raw_dtype(x)
+
+
+def met(
+    builder: Builder, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None
+) -> tuple[tuple[Any, ...], Any]:
+    """A row's operands as it computes with them, integers as floats where it takes no others; and the dtype of its result,
+    or of its results, where that may be an integer's own, else None.
+
+    Raises Unsupported where the operands do not meet, which is an error.
+    """
+    if op.function is not None:
+        return inputs, None  # its parts are asked
+    named = op.dtype.__class__ is str
+    strong = any_strong(builder, inputs)
+    if (not named or op.dtype not in OWN) and not strong:
+        return inputs, None
+    try:
+        dtypes = [dtype_of(builder, x) for x in inputs]
+        if any(dtype is None for dtype in dtypes):
+            return inputs, None
+        computed, result = result_dtypes(op, dtypes, attributes)  # type: ignore[arg-type]
+        if strong and computed is not None and computed.kind in "fc":
+            builder.made_strong[0] = True
+            inputs = tuple(floats_of(builder, x) for x in inputs)
+        return inputs, result
+    except DTypeMismatch:
+        pass
+    except Exception as error:
+        if not hasattr(error, "code"):
+            raise
+    raise Unsupported(f"{op.name} of integers with a dtype of their own and floats")
+
+
+def floats_of(builder: Builder, x: Any) -> Any:
+    """Integers with a dtype of their own as floats."""
+    if x.__class__ in (list, tuple):
+        return x.__class__([floats_of(builder, item) for item in x])
+    if not is_strong(builder, x):
+        return x
+    if x.__class__ is Sym:
+        return builder.as_float(x)
+    return Lazy(builder, FLOAT, x.shape, lambda index: builder.as_float(x.element(index)))
+
+
+def any_strong(builder: Builder, inputs: Any) -> bool:
+    return any(
+        any_strong(builder, x) if x.__class__ in (list, tuple) else is_strong(builder, x) or x.__class__ is Tensor
+        for x in inputs
+    )
+
+
+def strengthened(builder: Builder, found: Any, dtype: Any) -> Any:
+    """What a row gave, as integers with a dtype of their own where `dtype` says so."""
+    if dtype.__class__ is tuple and found.__class__ in (tuple, list) and len(dtype) == len(found):
+        return found.__class__([strengthened(builder, x, each) for x, each in zip(found, dtype)])
+    return own(builder, found) if dtype is INT64 else found
+
+
+def own(builder: Builder, x: Any) -> Any:
+    """An integer, or an array of integers, with a dtype of its own."""
+    if x.__class__ in (tuple, list):
+        return x.__class__([own(builder, item) for item in x])
+    if x.__class__ is Lazy:
+        return own_array(builder, x) if x.kind == INT and not is_strong(builder, x) else x
+    if x.__class__ is Sym and (x.kind != INT or x.var in builder.strong):
+        return x
+    if x.__class__ not in (Sym, int):
+        return x
+    found = copied(builder, x)
+    builder.strong.add(found.var)
+    return found
+
+
+def own_array(builder: Builder, x: Lazy) -> Lazy:
+    def element(index: tuple[Any, ...]) -> Any:
+        return own(builder, x.element(index))
+
+    element.view = x.stored is not None or getattr(x.element, "view", False)  # type: ignore[attr-defined]
+    found = Lazy(builder, INT, x.shape, element)
+    found.interval, found.known, found.volatile, found.strong = x.interval, x.known, x.volatile, True
+    return found
+
+
+def bare(builder: Builder, x: Any) -> Any:
+    """An integer without a dtype of its own: what Python's `int` gives."""
+    return copied(builder, x) if x.__class__ is Sym and x.var in builder.strong else x
+
+
+def copied(builder: Builder, x: Any) -> Sym:
+    """An integer in a variable of its own."""
+    var = Var(INT)
+    builder.ranges[var] = builder.interval(x)
+    builder.append(Set(var, "copy", (raw(x),), None, None))
+    return Sym(builder, var)
