@@ -41,7 +41,9 @@ CONSTANTS = {"math.inf": math.inf, "math.nan": math.nan, "math.pi": math.pi, "ma
 ARITHMETIC: dict[type, str] = {ast.Add: "fadd", ast.Sub: "fsub", ast.Mult: "fmul", ast.Div: "fdiv"}
 INTEGERS: dict[type, str] = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul"}
 # Of integers as bits: shifts are by less than 64 places.
-BITS: dict[type, str] = {ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "xor", ast.LShift: "shl"}
+BITS: dict[type, str] = {
+    ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "xor", ast.LShift: "shl", ast.RShift: "ashr",
+}  # fmt: skip
 COMPARISONS: dict[type, tuple[str, str]] = {
     ast.Lt: ("olt", "slt"), ast.LtE: ("ole", "sle"), ast.Gt: ("ogt", "sgt"), ast.GtE: ("oge", "sge"),
     ast.Eq: ("oeq", "eq"), ast.NotEq: ("une", "ne"),
