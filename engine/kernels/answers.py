@@ -101,11 +101,15 @@ class Derivatives:
         compiled = self.prepared("jvp", lambda lowered: derivatives().jvp(lowered, moved), given, moved)
         if compiled is None:
             return None
+        if 0 in compiled.built.shape:
+            raise Unsupported("the tangent of a result without elements")
         return (*self.read(compiled, "jvp", given, moved), compiled)
 
     def vjp(self, cotangent: Any) -> Found | None:
         """The value and the cotangents of the sources."""
         shape, complex_shape = self.result_form()
+        if 0 in shape:
+            raise Unsupported("the cotangents of a result without elements")
         cotangent = 1.0 if cotangent is None else cotangent
         if complex_shape is None:
             given = [*self.given, self.seed(cotangent, shape)]
@@ -146,6 +150,8 @@ class Derivatives:
         """The value, and blocks and the mode that was used."""
         shape, complex_shape = self.result_form()
         size, inputs = prod(shape), sum(prod(self.shape(name)) for name in self.sources)
+        if not size or not inputs:
+            raise Unsupported("a Jacobian without elements")
         if complex_shape is not None:
             mode = "forward"  # of a holomorphic function
         elif any(self.spec[name].__class__ is Complex for name in self.sources):
