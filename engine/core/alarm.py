@@ -6,6 +6,7 @@ No signal takes part: signals are heard by the main thread alone, and a process 
 from __future__ import annotations
 
 import ctypes
+import sys
 from _thread import TIMEOUT_MAX, RLock, allocate_lock, get_ident, start_new_thread
 
 from ...parser.errors import AdiffError
@@ -14,10 +15,15 @@ from .errors import failure
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import FrameType
     from typing import Any
 
 # Seconds from one telling to the next: a handler of errors on the way must not swallow the only one.
 AGAIN = 1.0
+# Seconds from one look at a thread that imports a module to the next. Extension modules cannot be loaded twice: NumPy's
+# import that an exception ends halfway leaves a process that has no NumPy any more.
+BEFORE_ANOTHER_LOOK = 1e-3
+IMPORTING = "<frozen importlib._bootstrap>"
 
 # Python's door to another thread's exceptions. It takes a class, of which that thread makes the exception between two of
 # its steps; nothing at all takes back what has not been made yet.
@@ -35,11 +41,22 @@ def out_of_time(seconds: float) -> AdiffError:
     return failure("E0603", f"the time limit of {seconds:g} s is over", "raise the limit: --timeout SECONDS")
 
 
+def imports_among(frame: FrameType | None) -> int:
+    """How many of a thread's calls, of which `frame` is the innermost, are the import system's."""
+    count = 0
+    while frame is not None:
+        count += frame.f_code.co_filename == IMPORTING
+        frame = frame.f_back
+    return count
+
+
 class OutOfTime(AdiffError):
-    """`out_of_time` of the alarm that is in force, at the operation being evaluated."""
+    """`out_of_time` at the operation being evaluated. Each alarm raises its own, a class that knows its `seconds`."""
+
+    seconds = 0.0
 
     def __init__(self) -> None:
-        said = out_of_time(RINGING[-1].seconds)
+        said = out_of_time(self.seconds)
         super().__init__(said.code, said.message, said.span, said.hint)
 
     def __reduce__(self) -> tuple[type[AdiffError], tuple[object, ...]]:
@@ -49,6 +66,7 @@ class OutOfTime(AdiffError):
 class Alarm:
     """Raises OutOfTime in the thread that makes it, `seconds` after its start and again until it is cancelled.
 
+    It waits for the end of an import that has begun since its start.
     `stop` is called as well, while there is one: it ends work in which Python takes no steps.
     """
 
@@ -56,6 +74,7 @@ class Alarm:
         self.seconds = seconds
         self.stop: Callable[[], object] | None = None
         self.cancelled = False
+        self.imports = 0
         self.thread = get_ident()
         # Its own thread may be struck while it holds this one, and takes it again.
         self.telling = RLock()
@@ -63,20 +82,35 @@ class Alarm:
         self.asleep.acquire()
 
     def start(self) -> None:
+        # Who evaluates while a module of theirs is being imported has a limit all the same.
+        self.imports = imports_among(sys._getframe())
         RINGING.append(self)
         start_new_thread(self.watch, ())
 
     def watch(self) -> None:
         """Wait for the end in a thread beside, and tell."""
+        error = type("OutOfTime", (OutOfTime,), {"seconds": self.seconds})
         pause = min(max(self.seconds, 0.0), TIMEOUT_MAX)
         while not self.asleep.acquire(timeout=pause):
             with self.telling:
                 if self.cancelled:
                     return
-                RAISE_IN(self.thread, OutOfTime)
-                if self.stop is not None:
-                    self.stop()
-            pause = AGAIN
+                pause = AGAIN if self.tell(error) else BEFORE_ANOTHER_LOOK
+
+    def tell(self, error: type[OutOfTime]) -> bool:
+        """Raise the error and stop the work, unless the thread imports a module; whether that was done."""
+        if self.importing():
+            return False
+        RAISE_IN(self.thread, error)
+        if self.importing():  # it began to between these lines: what it has not heard yet it is told later
+            TAKE_BACK(self.thread, None)
+            return False
+        if self.stop is not None:
+            self.stop()
+        return True
+
+    def importing(self) -> bool:
+        return imports_among(sys._current_frames().get(self.thread)) > self.imports
 
     def cancel(self) -> None:
         """From its return on nothing is raised any more."""

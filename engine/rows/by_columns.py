@@ -72,7 +72,7 @@ class Results:
                         self.notices.add(*self.unconnected[name], request.count - len(self.errors))
         if request.order == 2:
             outcome.hessian = {a: {b: found.column() for b, found in row.items()} for a, row in self.hessian.items()}
-        if not request.count and request.order:
+        if request.order and len(self.errors) == request.count:
             self.nothing(outcome)
         if self.unexplained:
             self.notices.add(
@@ -85,18 +85,21 @@ class Results:
         return outcome
 
     def nothing(self, outcome: RowsOutcome) -> None:
-        """Derivatives of no rows: empty arrays of the shapes that they would have."""
+        """Derivatives where there are no rows, or all have failed: nan in the shapes that they would have."""
         import numpy as np
 
         request = self.request
         rows = {name: request.columns[name].shape[1:] for name in request.names if name in request.columns}
         rows |= {name: np.shape(request.constants[name]) for name in request.names if name not in rows}
         numeric = [name for name in rows if name not in request.columns or request.columns[name].dtype.kind in "fi"]
-        outcome.gradients = {name: np.empty((0, *rows[name])) if name in numeric else None for name in rows}
+
+        def blank(*shape: int) -> Any:
+            return np.full((request.count, *shape), np.nan)
+
+        outcome.gradients = {name: blank(*rows[name]) if name in numeric else None for name in rows}
         if request.order == 2:
             outcome.hessian = {
-                a: {b: np.empty((0, *rows[a], *rows[b])) if {a, b} <= set(numeric) else None for b in rows}
-                for a in rows
+                a: {b: blank(*rows[a], *rows[b]) if {a, b} <= set(numeric) else None for b in rows} for a in rows
             }
 
 

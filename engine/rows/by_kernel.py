@@ -223,9 +223,15 @@ class ByKernel:
         return doubt, given
 
     def connection(self, built: Built, names: list[str], slopes: list[Any], doubt: Any) -> None:
-        """Raise Unsupported if a gradient is 0 in all rows and may be None instead."""
+        """Raise Unsupported if a gradient is 0 in all rows and may be None instead.
+
+        Rows in doubt are not looked at: what their columns hold nobody has written.
+        """
+        if doubt.all():
+            return
         for name, slope in zip(names, slopes):
-            if name not in built.sure and name not in built.lost and not slope.any() and not doubt.all():
+            unsure = name not in built.sure and name not in built.lost
+            if unsure and not slope.reshape(len(doubt), -1)[~doubt].any():
                 raise Unsupported("an input that reaches the result on some paths of the program only")
 
 

@@ -32,8 +32,8 @@ class RowsOutcome:
     `value` has shape (n,), or (n, *shape) where a row's value is a tensor; `gradients[name]` the shape of the source's
     column, or is None where no row's result depends on it; `hessian[row][column]` likewise. A row that failed holds nan
     there, and its error is in `errors` under its number. Rows whose values have no common shape come as an array of
-    objects. `engine` is "tape" or "kernel", `reason` says why, with its
-    place in the program in `reason_span` where it has one; `one_by_one` why rows were evaluated each by itself.
+    objects. `engine` is "tape" or "kernel", `reason` says why, with its place in the program in `reason_span` where it has
+    one; `one_by_one` why rows were evaluated each by itself.
     """
 
     __slots__ = (

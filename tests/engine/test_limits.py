@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import pickle
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from adiff import AdiffError, constant, program
-from adiff.engine.core.alarm import RINGING, OutOfTime
+from adiff.engine.core.alarm import RINGING, Alarm, OutOfTime
 
 
 def refused(text: str, at: dict[str, Any] | None = None, command: str = "value", **options: Any) -> AdiffError:
@@ -103,6 +107,61 @@ def test_a_limit_that_ends_with_the_evaluation_strikes_nowhere_else(seconds: flo
     end = time.perf_counter() + 0.01
     while time.perf_counter() < end:
         pass
+
+
+IN_FRESH_PROCESS = """
+import sys
+import adiff
+compiled = adiff.program("sum(exp(x)*x)")
+for part in range(1, 60):
+    assert part > 1 or "numpy" not in sys.modules
+    try:
+        compiled.value({"x": [1.0, 2.0, 3.0]}, timeout=START * part)
+    except adiff.AdiffError as error:
+        assert error.code == "E0603", error
+print(compiled.value({"x": [1.0, 2.0, 3.0]}))
+"""
+
+
+@pytest.mark.parametrize("start", ["1e-4", "7e-4", "2e-3", "6e-3"])
+def test_a_limit_that_ends_during_an_import_breaks_nothing(start: str) -> None:
+    """NumPy cannot be imported twice: a process whose first import was interrupted had none any more."""
+    done = subprocess.run(
+        [sys.executable, "-c", IN_FRESH_PROCESS.replace("START", start)], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) == pytest.approx(sum(x * math.exp(x) for x in (1.0, 2.0, 3.0)))
+
+
+def test_a_limit_holds_while_a_module_of_the_caller_is_imported(tmp_path: Path) -> None:
+    (tmp_path / "caller.py").write_text(
+        "import adiff\n"
+        "try:\n"
+        "    adiff.program('while True: pass').value(timeout=0.2, engine='tape')\n"
+        "except adiff.AdiffError as error:\n"
+        "    print(error.code)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", "import caller"], cwd=tmp_path, capture_output=True, text=True, timeout=20
+    )
+    assert done.stdout == "E0603\n", done.stderr
+
+
+def test_the_limit_that_is_over_is_named() -> None:
+    """Where one holds within another."""
+    outer, inner = Alarm(0.05), Alarm(30.0)
+    said = ""
+    try:
+        outer.start()
+        inner.start()
+        while True:
+            time.sleep(0.001)
+    except OutOfTime as error:
+        said = error.message
+    finally:
+        inner.cancel()
+        outer.cancel()
+    assert "0.05 s" in said
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="alarms of POSIX")

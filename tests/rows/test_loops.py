@@ -217,3 +217,28 @@ def test_worthwhile() -> None:
     assert loop_worthwhile(left=1.0, spent=4.0, ready=2.0)
     assert not loop_worthwhile(left=0.001, spent=4.0, ready=2.0)
     assert loop_worthwhile(left=0.1, spent=0.0, ready=0.04)
+
+
+PARTLY = "xs=[1.0,2.0,3.0,4.0]\nt=0.0\nfor i in range(k):\n    t+=xs[i]\n    if k>100:\n        t+=x\nt"
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("left_over", [0.0, 1.0, math.nan])
+def test_no_gradient_whatever_the_memory_of_failed_rows_held(left_over: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(np, "empty", lambda *given, **named: np.full(given[0], left_over, *given[1:], **named))
+    k = np.full(300, 3)
+    k[5] = 9
+    found = adiff.program(PARTLY).rows({"x": np.linspace(0, 1, 300), "k": k}, ["x"], engine="kernel")
+    assert list(found.errors) == [5]
+    assert found.gradients == {"x": None}
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+def test_gradients_where_every_row_fails(engine: str) -> None:
+    columns = {"x": np.ones((4, 3)), "k": np.full(4, 9)}
+    found = adiff.program("ys=[1.0,2.0]\nsum(x)*ys[k]").rows(columns, ["x"], engine=engine)
+    assert sorted(found.errors) == [0, 1, 2, 3]
+    assert found.gradients is not None
+    assert found.gradients["x"].shape == (4, 3)
+    assert np.isnan(found.gradients["x"]).all()

@@ -35,7 +35,7 @@ def compare_static(op: Any, symbol: str, x: Any, y: Any) -> bool:
         raise Unsupported(f"'{symbol}' on texts that hold what depends on data")
     x, y = plain(x), plain(y)
     if symbolic(x) or symbolic(y):
-        raise Unsupported(f"'{symbol}' on lists of what depends on data")
+        raise Unsupported(f"'{symbol}' on lists or tensors that depend on data")
     if symbol in ("in", "not in"):
         return (x in y) == (symbol == "in")
     if x.__class__ in (list, tuple, dict) or y.__class__ in (list, tuple, dict):

@@ -95,15 +95,17 @@ unusual:
 }}
 """
 
-FUNCTION: list[tuple[Any, Any]] = []
+FUNCTION: list[Any] = []
 
 
 def settle() -> Callable[[int], int]:
     """The function, loaded or compiled once in a process."""
     if not FUNCTION:
         address, library = loader().load(kept() or compiled())
-        FUNCTION.append((ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(address), library))
-    return FUNCTION[0][0]  # type: ignore[no-any-return]
+        function: Any = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(address)
+        function.library = library  # its code, which whoever holds the function needs
+        FUNCTION.append(function)
+    return FUNCTION[0]  # type: ignore[no-any-return]
 
 
 def key() -> str:
