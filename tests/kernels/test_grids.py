@@ -40,6 +40,50 @@ CASES = {
     "a list of it as a result": MADE + FILLED + "D[n-1]",
     "a long list": "xs = [0.0] * 5000\nfor i in range(n):\n    xs[i] = a * i\nsum(xs)",
 }
+# Lists that have other names, or are there more than once, in what a comprehension makes.
+ROWS = "E = [[a * i, 1.0] for i in range(n)]\n"
+ALIASED = {
+    "a list of another": "E = [[a, 1.0] for i in range(n)]\nD = [[E[1]] for i in range(n)]\nD[1][0][0]",
+    "two lists of another": ROWS + "D = [[E[i], E[i + 1]] for i in range(n - 1)]\nD[1][1][0] + D[3][0][1]",
+    "all lists of another": ROWS + "D = [[r for r in E] for i in range(3)]\nD[1][1][0] + D[2][0][1]",
+    "a list of another, changed": ROWS + "D = [[E[0], E[1]] for i in range(n)]\nD[3][1][0] = 9.0 * a\nE[1][0]",
+    "another itself": ROWS + "D = [[E] for i in range(3)]\nD[1][0][2][1] = 9.0 * a\nD[2][0][2][1] + E[2][1]",
+    "another twice": "D = [[E, E] for E in [[[a * i for i in range(n)] for j in range(3)]]]\nD[0][0][1][2] = 5.0 * a\n"
+    "D[0][1][1][2]",
+    "part of a deeper one": "E = [[[a * i, 1.0] for j in range(5)] for i in range(n)]\nD = [[E[i]] for i in range(n)]\n"
+    "D[3][0][4][1] = 9.0 * a\nE[3][4][1] + D[2][0][1][0]",
+    "a product of a list": "D = [[[0.0] * 3] * 2 for i in range(n)]\nD[1][0][1] = a\nD[1][1][1] * 5 + D[1][0][1]",
+    "a product of a comprehension": "D = [[[0.0 for k in range(3)]] * 2 for i in range(n)]\nD[1][0][1] = a\n"
+    "D[1][1][1] * 5 + D[2][0][1]",
+    "a product of a product": "D = [[[[0.0] * 3] * 2] * 4 for i in range(n)]\nD[1][0][1][2] = a\nD[1][3][0][2] * 5",
+    "a product, filled": "D = [[[0.0] * 9] * 9 for i in range(n)]\nfor i in range(n):\n    for j in range(9):\n"
+    "        for k in range(9):\n            D[i][j][k] = D[i][j][k] + a * i\nD[3][4][1]",
+    "a variable": "r = [a * k for k in range(4)]\nD = [[r for j in range(3)] for i in range(n)]\nD[1][0][1] = 5.0\n"
+    "D[2][1][1] * a + r[1]",
+    "a variable beside new ones": "r = [a, 1.0]\nD = [[[0.0, a * i], r] for i in range(n)]\nD[1][1][0] = 5.0 * a\n"
+    "D[2][1][0] + r[0] + D[2][0][1]",
+    "a variable, three deep": "r = [a, 1.0]\nD = [[[r, [0.0, a]] for j in range(2)] for i in range(n)]\n"
+    "D[1][1][0][0] = 5.0\nD[2][0][0][0] * a + r[0]",
+    "a variable in a variable": "r = [a, 1.0]\nq = [r]\nD = [[x for x in q] for i in range(n)]\nD[1][0][0] = 5.0 * a\n"
+    "D[2][0][0] + r[0]",
+    "what a function keeps": "kept = []\ndef f(i):\n    r = [a * i, 1.0]\n    kept.append(r)\n    return r\n"
+    "D = [[f(i)] for i in range(n)]\nD[1][0][0] = 5.0 * a\nkept[1][0]",
+    "what goes through it": "D = [[r, [0.0, a]] for r in [[a * i, 1.0] for i in range(n)]]\nD[1][0][0] = 5.0 * a\n"
+    "D[1][0][0] + D[2][0][0]",
+    "new ones, three deep": "D = [[[a * i, 1.0], [0.0, a]] for i in range(n)]\nD[1][0][0] = 5.0 * a\n"
+    "D[1][0][0] + D[2][0][0] + D[0][0][0]",
+}
+# What Python does to lists, said of lists of lists.
+PYTHONS = {
+    "appended": "D += [[a]]\nlen(D) * a",
+    "a list appended to": "r = D[1]\nr += [a]\nlen(D[1]) * a",
+    "put together": "len(D + D) * a + sum(D[1] + D[2])",
+    "repeated": "len(D * 2) * a + len(2 * D[1])",
+    "the largest": "max(D) * a",
+    "summed from a list": "sum(D, [])[3] * a",
+    "the same": "a if D[1] is D[1] and D[1] is not D[2] else 2 * a",
+    "backwards": "r = list(reversed(D))\nr[0][1] = a\nD[-1][1] * a",
+}
 FAILING = {
     "outside, inner": MADE + "t = 0.0\nfor i in range(n):\n    t += D[i][i + m] * a\nt",
     "outside, outer": MADE + "t = 0.0\nfor i in range(n):\n    t += D[i + 1][0] * a\nt",
@@ -52,6 +96,29 @@ FAILING = {
 @pytest.mark.parametrize(("n", "m"), [(9, 11), (66, 8)])
 def test_agreement(text: str, n: int, m: int) -> None:
     assert agree(text, {"a": 0.7, "n": n, "m": m}, ["a"]) == ""
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("text", ALIASED.values(), ids=ALIASED)
+@pytest.mark.parametrize("n", [9, 40, 70])
+def test_lists_with_other_names(text: str, n: int) -> None:
+    assert agree(text, {"a": 0.7, "n": n}, ["a"]) != "an error"
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("text", PYTHONS.values(), ids=PYTHONS)
+@pytest.mark.parametrize(("n", "m"), [(9, 3), (9, 40), (70, 3)])
+def test_lists_as_pythons(text: str, n: int, m: int) -> None:
+    assert agree(f"D = [[0.5 * j for j in range({m})] for i in range({n})]\n{text}", {"a": 0.7}, ["a"]) != "an error"
+
+
+def test_operations_are_named() -> None:
+    reason = (
+        Program(MADE + "sum(D[1] + D[2]) * a")
+        .evaluate("grad", {"a": 0.7, "n": 9, "m": 40}, ["a"], engine="kernel")
+        .reason
+    )
+    assert "'+' on lists of lists" in str(reason)
 
 
 @pytest.mark.usefixtures("interpret")

@@ -19,6 +19,7 @@ from ..symbols.values import (
     UNSET,
     Closure,
     Frame,
+    Grid,
     Letter,
     List,
     Range,
@@ -100,6 +101,8 @@ class Expressions(Calls):
     def combine(self, op: Operation, symbol: str, x: Any, y: Any, site: Any) -> Any:
         STATE.site = site
         x, y = read(x), read(y)
+        if x.__class__ is Grid or y.__class__ is Grid:
+            raise Unsupported(f"'{symbol}' on lists of lists")
         if x.__class__ is Selected or y.__class__ is Selected:
             from .selected import elementwise
 

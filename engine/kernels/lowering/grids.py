@@ -2,7 +2,8 @@
 
 All numbers of such a grid are in one list, `cells`, which loops carry and branches merge like any other; a grid, and each
 list in it, says where. So a list in a grid changes wherever it is reached from, as Python's do. That holds because what
-the comprehension has put together has no other names: its element is a display, a comprehension or a product of these.
+the comprehension has put together has no other names: its element is a display, a comprehension or a product of these,
+and each list in it is there once and can be reached from no variable (`own`).
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def anew(node: c.Expr) -> bool:
-    """Whether an expression makes a list that nothing else refers to."""
+    """Whether an expression makes a list that nothing else refers to; the lists in it may have other names (`own`)."""
     if node.__class__ is c.Operator:
         return node.symbol == "*" and (anew(node.left) or anew(node.right))
     return node.__class__ is c.MakeList or (node.__class__ is c.Comprehension and node.kind == "list")
@@ -42,13 +43,16 @@ def comprehended(machine: Specialiser, node: c.Comprehension, frame: Frame) -> A
     each.length = machine.whole(each.length, "a list of as many lists as data says")
     if each.length <= MAX_UNROLL:
         made = machine.listed(node, frame, each)
-        return grid_of(machine.builder, made) or made
+        found = grid_of(machine.builder, made) if own(machine, made) else None
+        return made if found is None else found
     shapes: set[tuple[int, ...]] = set()
 
     def add(cells: List, item: Any) -> None:
         shape = shape_of(item)
         if shape is None:
             raise Mismatch("a list of lists that grows in a loop", peel=False)
+        if not own(machine, item):
+            raise Unsupported("a list of lists that have other names")
         shapes.add(shape)
         for numbers in lists_of(item):
             machine.walk(machine.each_of(numbers), frame, lambda x: machine.grow(cells, x))
@@ -86,9 +90,34 @@ def shape_of(item: Any) -> tuple[int, ...] | None:
     return None if inner is None else (item.length, *inner)
 
 
+def whole(grid: Grid) -> bool:
+    """Whether a grid is all of its cells, and no list or part of another one."""
+    return grid.start.__class__ is int and grid.start == 0 and grid.cells.length == prod(grid.shape)
+
+
+def own(machine: Specialiser, item: Any) -> bool:
+    """Whether each list in a list of lists, and that list itself, is there once and is reached from no variable."""
+    others = {id(x) for x in reached(machine.frames)}
+    pending = [item]
+    while pending:
+        x = pending.pop()
+        if x.__class__ is Grid:
+            if not whole(x):
+                return False
+            x = x.cells
+        if x.__class__ is List:
+            if id(x) in others:
+                return False
+            others.add(id(x))
+            pending.extend(x.items or ())
+    return True
+
+
 def lists_of(item: Any) -> list[List]:
-    """The lists whose numbers, one after the other, are those of a list of lists."""
+    """The lists whose numbers, one after the other, are those of a list of lists. Raises Unsupported for a part of one."""
     if item.__class__ is Grid:
+        if not whole(item):
+            raise Unsupported("a list of lists that have other names")
         return [item.cells]
     if item.items is not None and item.items and item.items[0].__class__ in (List, Grid):
         return [each for x in item.items for each in lists_of(x)]
@@ -97,9 +126,10 @@ def lists_of(item: Any) -> list[List]:
 
 def grid_of(builder: Builder, made: List) -> Grid | None:
     """A list of lists as a grid, if it is rectangular and not small."""
-    shapes = {shape_of(item) for item in made.items or ()}
+    if made.items is None:
+        return None
+    shapes = {shape_of(item) for item in made.items}
     inner = shapes.pop() if len(shapes) == 1 else None
-    assert made.items is not None
     if inner is None or len(made.items) * prod(inner) <= MAX_UNROLL:
         return None
     lists = lists_of(made)
@@ -113,19 +143,24 @@ def grid_of(builder: Builder, made: List) -> Grid | None:
         if known[0].__class__ in NUMBERS:
             return Grid(filled(builder, known[0], prod(shape)), shape, 0)
     rows = [rows_of_list(builder, list(cells.items)) if cells.items is not None else cells.array for cells in lists]
-    size = rows[0].shape[0]
+    sizes = [cells.length for cells in lists]
+    # Nothing checks the stores when they run: that they fill the array and end with it is looked at here.
+    if any(size.__class__ is not int for size in sizes) or sum(sizes) != prod(shape):
+        raise Unsupported("a list of lists of several lengths")
     array = Array(ir.FLOAT if ir.FLOAT in kinds else kinds.pop(), (prod(shape),), role="list")
     builder.listed(array)
     builder.append(ir.Alloc(array, False))
-    for k, row in enumerate(rows):
+    begin = 0
+    for row, size in zip(rows, sizes):
 
-        def store(index: tuple[Any, ...], row: Lazy = row, k: int = k) -> None:
+        def store(index: tuple[Any, ...], row: Lazy = row, begin: int = begin) -> None:
             from ..symbols.build import raw
 
             value = builder.of_kind(array.kind, row.element(index))
-            builder.append(ir.Store(array, raw(builder.integer("add", index[0], k * size)), raw(value)))
+            builder.append(ir.Store(array, raw(builder.integer("add", index[0], begin)), raw(value)))
 
         builder.each((size,), store)
+        begin += size
     return Grid(of_array(builder.stored(array), prod(shape)), shape, 0)
 
 

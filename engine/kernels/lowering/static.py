@@ -11,7 +11,7 @@ from ..ir import BOOL, FLOAT, INT, Unsupported
 from ..symbols.build import NUMBERS, Lazy, Sym, kind_of
 from ..symbols.pairs import Pair
 from ..symbols.strength import bare
-from ..symbols.values import Each, Grid, List, Range, Rounded, Selected, plain, symbolic
+from ..symbols.values import Each, Grid, List, Range, Rounded, Selected, plain, read, symbolic
 from .customs import custom_gradient
 from .functional import FUNCTIONALS
 from .printing import Text, at_present, print_, str_
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 
 def compare_static(op: Any, symbol: str, x: Any, y: Any) -> bool:
+    if symbol in ("is", "is not") and x.__class__ is Grid and y.__class__ is Grid:
+        raise Unsupported(f"'{symbol}' on lists of lists")  # each names a place: two of them may name the same list
     if symbol == "is":
         return x is y
     if symbol == "is not":
@@ -117,7 +119,7 @@ def extreme(row: str, reduction: str) -> Callable[..., Any]:
         if each.length.__class__ is not int or not each.length:
             raise Unsupported("min or max of a list that may be empty")
         first = each.item(0)
-        if first.__class__ is List:
+        if first.__class__ is List or (first.__class__ is Grid and len(xs) == 1):
             raise Unsupported("min or max of lists")
         others = Each(each.length - 1, lambda i: each.item(machine.builder.integer("add", i, 1)), each.loopable)
         return machine.fold(others, first, lambda best, x: better(machine, best, x))
@@ -168,6 +170,8 @@ def added(machine: Specialiser, total: Any, item: Any) -> Any:
 def sum_(machine: Specialiser, x: Any, start: Any = None, axis: Any = None, **options: Any) -> Any:
     if x.__class__ in (List, tuple, Range, Each) and axis is None and not options:
         return machine.fold(x, 0 if start is None else start, lambda total, item: added(machine, total, item))
+    if x.__class__ is Grid and start is not None:
+        raise Unsupported("a sum of lists")
     return machine.apply_row(NAMES["reduce_sum"], [x], {"axis": start if axis is None else axis, **options})
 
 
@@ -321,7 +325,13 @@ def divmod_(machine: Specialiser, a: Any, b: Any) -> tuple[Any, Any]:
 
 
 def reversed_(machine: Specialiser, x: Any) -> Each:
-    each = machine.each_of(at_present(x))
+    x = read(x)
+    if x.__class__ is List and x.items is not None:
+        # The list as it is now; the lists in it stay those that they are.
+        now: Any = List([item if item.__class__ is List else at_present(item) for item in x.items])
+    else:
+        now = at_present(x)
+    each = machine.each_of(now)
     last = machine.longer(each.length, -1)
     return Each(each.length, lambda i: each.item(machine.builder.integer("subtract", last, i)), each.loopable)
 
