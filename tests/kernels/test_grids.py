@@ -73,6 +73,7 @@ ALIASED = {
     "new ones, three deep": "D = [[[a * i, 1.0], [0.0, a]] for i in range(n)]\nD[1][0][0] = 5.0 * a\n"
     "D[1][0][0] + D[2][0][0] + D[0][0][0]",
 }
+OTHER_NAMES = ("lists that have other names", "lists that grows in a loop", "kinds or shapes, indexed by data")
 # What Python does to lists, said of lists of lists.
 PYTHONS = {
     "appended": "D += [[a]]\nlen(D) * a",
@@ -102,7 +103,9 @@ def test_agreement(text: str, n: int, m: int) -> None:
 @pytest.mark.parametrize("text", ALIASED.values(), ids=ALIASED)
 @pytest.mark.parametrize("n", [9, 40, 70])
 def test_lists_with_other_names(text: str, n: int) -> None:
-    assert agree(text, {"a": 0.7, "n": n}, ["a"]) != "an error"
+    # A kernel that stores outside its arrays fails when it is interpreted, and the tape answers for another reason.
+    found = agree(text, {"a": 0.7, "n": n}, ["a"])
+    assert found == "" or found.endswith(OTHER_NAMES)
 
 
 @pytest.mark.usefixtures("interpret")
