@@ -25,7 +25,8 @@ SCRIPT = f"""
 import json, random
 import adiff
 import numpy as np
-from adiff.engine.kernels import emit, ir, runtime
+from adiff.engine.kernels import ir, runtime
+from adiff.engine.kernels.source import emit
 
 draw = random.Random()
 sources = []

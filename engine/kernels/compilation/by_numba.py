@@ -25,7 +25,7 @@ from ..machine.record import (
     WHY,
 )
 from ..source.primitives import helpers
-from .native import sums_in_order
+from .native import settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def compiled(emitted: Emitted) -> Code:
     kinds = names["_KINDS"]
     types = (kinds["run"], *(kinds[letter] for letter in emitted.parameters))
     context = cpu_target.target_context
-    with sums_in_order():
+    with settings():
         made = compile_extra(cpu_target.typing_context, context, names["kernel"], types, None, flags, {})
         declared = [f.name for f in made.library._final_module.functions if f.is_declaration and f.name in FUNCTIONS]
         return Code(made.library._get_compiled_object(), made.fndesc.llvm_func_name, declared)

@@ -38,27 +38,37 @@ def object_code(text: str, paired: bool = True) -> bytes:
 
     machine = target_machine()
     module = binding.parse_assembly(text)
-    with sums_in_order():
+    with settings():
         optimise(module, machine, paired)
     code: bytes = machine.emit_object(module)
     return code
 
 
-@contextmanager
-def sums_in_order() -> Iterator[None]:
-    """LLVM vectorises loops that sum, and adds in the order that the source says, which it does not by itself.
+# Options of LLVM's passes: how they are to be set here, and what LLVM has by itself.
+#
+# Loops that sum become vectors, with what they add in the order that the source says. And loops of more than a few
+# iterations are not written out before they could become vectors: at 20 to 40 iterations that made products of matrices
+# two to three times as slow.
+SETTINGS = (
+    ("--force-ordered-reductions", "true", "false"),
+    ("--unroll-full-max-count", "16", str(2**32 - 1)),
+)
 
-    The option is the whole process's, and nobody can ask LLVM what it was: afterwards it is what LLVM has by itself, so
-    that what others compile is as it would be without us, unless they have set the same option.
-    """
+
+@contextmanager
+def settings() -> Iterator[None]:
+    """SETTINGS, which are the whole process's, and nobody can ask LLVM what they were: afterwards they are what LLVM has by
+    itself, so that what others compile is as it would be without us, unless they have set the same options."""
     from llvmlite import binding
 
     with OPTION:
-        binding.set_option("adiff", "--force-ordered-reductions=true")
+        for name, ours, _ in SETTINGS:
+            binding.set_option("adiff", f"{name}={ours}")
         try:
             yield
         finally:
-            binding.set_option("adiff", "--force-ordered-reductions=false")
+            for name, _, default in SETTINGS:
+                binding.set_option("adiff", f"{name}={default}")
 
 
 def target_machine() -> Any:
