@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 from math import prod
 
@@ -11,12 +12,15 @@ from . import work
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from ..program.core import CoreProgram
 
 # The nodes that compute.
 OPERATIONS = (c.Operator, c.Apply, c.Call, c.Method, c.Item, c.Prefix, c.Comparison)
+# What bounds of loops are made with.
+ARITHMETIC: dict[str, Callable[[int, int], int]] = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 
 
 class Outlook:
@@ -30,7 +34,7 @@ class Outlook:
     __slots__ = ("imports", "ready", "seconds", "tensors")
 
     def __init__(self, core: CoreProgram, point: dict[str, Any], looped: bool) -> None:
-        inputs = {slot: name for name, slot in core.inputs.items()}
+        known = {slot: point.get(name) for name, slot in core.inputs.items()}
         size = max((prod(getattr(x, "shape", ())) for x in point.values()), default=1)
         tensors = any(getattr(x, "shape", ()) for x in point.values())
         nodes = 0
@@ -43,7 +47,7 @@ class Outlook:
                 nodes += isinstance(item, OPERATIONS)
                 if (item.__class__ is c.Apply and item.op.scalar is None) or item.__class__ is c.Method:
                     tensors = True
-                    size = max(size, counted(item.args, inputs, point))
+                    size = max(size, counted(item.args, known))
                 pending.extend(getattr(item, name) for name in item.__slots__ if name != "site")
         self.tensors = tensors
         each = work.ARRAY_SECONDS + size * work.ELEMENT_SECONDS if tensors else work.TAPE_SECONDS
@@ -52,7 +56,7 @@ class Outlook:
         self.imports = work.NUMPY_SECONDS if tensors and "numpy" not in sys.modules else 0.0
         self.ready = work.START_SECONDS + nodes * (work.TENSOR_NODE_SECONDS if tensors else work.NODE_SECONDS)
         if looped:
-            operations = written_operations(core.body, inputs, point)
+            operations = written_operations(core.body, known)
             self.seconds = None if operations is None else operations * each
         else:
             self.seconds = nodes * each
@@ -63,13 +67,13 @@ def is_float32(x: Any) -> bool:
     return getattr(getattr(x, "dtype", None), "name", "") == "float32"
 
 
-def counted(args: list[c.Expr], inputs: dict[int, str], point: dict[str, Any]) -> int:
+def counted(args: list[c.Expr], known: dict[int, Any]) -> int:
     """How many elements a tensor may have that is made with such arguments: the product of the integers in them."""
     product = 1
     pending: list[Any] = list(args)
     while pending:
         node = pending.pop()
-        value = written(node, inputs, point)
+        value = written(node, known)
         if value is not None:
             product *= max(value, 1)
         elif node.__class__ in (c.MakeList, c.MakeTuple):
@@ -79,19 +83,23 @@ def counted(args: list[c.Expr], inputs: dict[int, str], point: dict[str, Any]) -
     return product
 
 
-def written(node: Any, inputs: dict[int, str], point: dict[str, Any]) -> int | None:
-    """The integer that an expression is for an input or a literal."""
-    if node.__class__ is c.Load and node.depth == 0 and node.slot in inputs:
-        node = point.get(inputs[node.slot])
+def written(node: Any, known: dict[int, Any]) -> int | None:
+    """The integer that an expression is, of literals and what is `known` by its slot; None where that does not tell."""
+    if node.__class__ is c.Operator and node.symbol in ARITHMETIC:
+        left, right = written(node.left, known), written(node.right, known)
+        return None if left is None or right is None else ARITHMETIC[node.symbol](left, right)
+    if node.__class__ is c.Load and node.depth == 0:
+        node = known.get(node.slot)
     elif node.__class__ is c.Literal:
         node = node.value
     return int(node) if node.__class__ in (int, float) and node == node and abs(node) < 1e15 else None
 
 
-def written_operations(body: list[c.Stmt], inputs: dict[int, str], point: dict[str, Any]) -> float | None:
+def written_operations(body: list[c.Stmt], known: dict[int, Any]) -> float | None:
     """An upper estimate of the scalar operations of statements; None where their number cannot be read off.
 
-    A loop that data ends counts as nothing, since no kernel is compiled for it unasked.
+    A loop that data ends counts as nothing, since no kernel is compiled for it unasked. A counter that bounds a loop
+    inside its own counts as the middle of its range.
     """
 
     total = 0.0
@@ -104,12 +112,12 @@ def written_operations(body: list[c.Stmt], inputs: dict[int, str], point: dict[s
             total += 10.0
         elif s.__class__ is c.If:
             for side in (s.body, s.orelse):
-                inner = written_operations(side, inputs, point)
+                inner = written_operations(side, known)
                 if inner is None:
                     return None
                 total += inner
         elif s.__class__ is c.With:
-            inner = written_operations(s.body, inputs, point)
+            inner = written_operations(s.body, known)
             if inner is None:
                 return None
             total += work.RECORDED * (inner + 10.0)
@@ -121,11 +129,16 @@ def written_operations(body: list[c.Stmt], inputs: dict[int, str], point: dict[s
                 or call.function.name != "range"
             ):
                 return None
-            bounds = [written(a, inputs, point) for a in call.args]
-            inner = written_operations(s.body, inputs, point)
-            if inner is None or None in bounds or not 1 <= len(bounds) <= 3 or (len(bounds) == 3 and not bounds[2]):
+            bounds = [written(a, known) for a in call.args]
+            if None in bounds or not 1 <= len(bounds) <= 3 or (len(bounds) == 3 and not bounds[2]):
                 return None
-            total += len(range(*bounds)) * (inner + 1.0)  # type: ignore[arg-type]
+            counts = range(*bounds)  # type: ignore[arg-type]
+            if s.target.__class__ is c.Store and s.target.depth == 0 and counts:
+                known = {**known, s.target.slot: counts[len(counts) // 2]}
+            inner = written_operations(s.body, known)
+            if inner is None:
+                return None
+            total += len(counts) * (inner + 1.0)
         else:
             total += statement_operations(s)
     return total
