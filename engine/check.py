@@ -15,7 +15,7 @@ from .core.dtypes import WEAK_COMPLEX
 from .core.errors import failure
 from .core.state import STATE
 from .core.tensor import OPERATORS, Tensor, is_complex
-from .differences import EPSILON, confirms, derivative
+from .differences import EPSILON, NARROWEST, confirms, derivative
 from .nearby import Nearby
 
 TYPE_CHECKING = False
@@ -196,7 +196,7 @@ def real_gradient(values: Nearby, name: str, x: Any, exact: list[Any]) -> Estima
     except AdiffError as error:
         if error.code.startswith("E06"):
             raise
-    pairs = [derivative(along(values, name, x, i, 1.0), scale(x, i)) for i in range(size(x))]
+    pairs = [derivative(along(values, name, x, i, 1.0), *widths(x, i)) for i in range(size(x))]
     return Estimate([value for value, _ in pairs], DIFFERENCES, [error for _, error in pairs])
 
 
@@ -213,14 +213,14 @@ def complex_step(values: Nearby, name: str, x: Any) -> list[float] | None:
         return None
     gradient = [v.imag / STEP for v in parts]
     for i in range(min(size(x), MOST)):
-        if not confirms(along(values, name, x, i, 1.0), scale(x, i), gradient[i]):
+        if not confirms(along(values, name, x, i, 1.0), gradient[i], *widths(x, i)):
             return None
     return gradient
 
 
 def refuted(values: Nearby, name: str, x: Any, i: int, slope: float) -> bool:
     """Whether differences say that a complex step has lost a small part of a slope, as `abs` of complex numbers does."""
-    found, error = derivative(along(values, name, x, i, 1.0), scale(x, i))
+    found, error = derivative(along(values, name, x, i, 1.0), *widths(x, i))
     return abs(found - slope) > TIMES * error + TOLERANCE[DIFFERENCES] * abs(slope)
 
 
@@ -246,10 +246,20 @@ def close(a: float, b: float) -> bool:
     return a == b or abs(a - b) <= 1e-6 * max(abs(a), abs(b))
 
 
-def scale(x: Any, i: int) -> float:
+def magnitude(x: Any, i: int) -> float:
     value = plain(x)
-    element = value.reshape(-1)[i] if hasattr(value, "reshape") else value
-    return max(float(abs(element)), 0.1)
+    return float(abs(value.reshape(-1)[i] if hasattr(value, "reshape") else value))
+
+
+def scale(x: Any, i: int) -> float:
+    """Over which a program may be taken to vary in an element, which may be 0."""
+    return max(magnitude(x, i), 0.1)
+
+
+def widths(x: Any, i: int) -> tuple[float, ...]:
+    """Over which a program may vary in an element: a small one may be that far from a kink or a pole at 0."""
+    near, usual = magnitude(x, i), scale(x, i)
+    return (near, usual) if NARROWEST < near < usual else (usual,)
 
 
 def width(x: Any) -> float:

@@ -24,21 +24,36 @@ SETTLED = 1e-7
 # Steps of the plain differences that confirm a slope, in parts of the width, and the relative difference that does.
 PLAIN = (1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12, 1e-4, 1e-3, 1e-2)
 CONFIRMED = 1e-3
+# Slopes that differ by less than this part of the value over the width are the same: rounding leaves no more of them where
+# the step is the first of PLAIN.
+FLOOR = 1e-10
+# Steps in parts of a width below this one are lost in rounding, or are no numbers.
+NARROWEST = 1e-250
 
 
-def derivative(f: Callable[[float], float], width: float) -> tuple[float, float]:
-    """f'(0), and an estimate of its error, infinite where there is none; f is known to vary over `width`."""
+def derivative(f: Callable[[float], float], *widths: float) -> tuple[float, float]:
+    """f'(0), and an estimate of its error, infinite where there is none; f is known to vary over each of `widths`.
+
+    What converges to one slope over one of them and to another over another has no estimate.
+    """
+    found = [pair for width in widths for pair in by_steps(f, width)]
+    best, error = min(found, key=lambda pair: pair[1])
+    for other, uncertainty in found:
+        # One that has converged elsewhere: steps too large for f seem to converge to anything.
+        if uncertainty <= 1e-2 * abs(other) and abs(other - best) > 10 * (error + uncertainty):
+            error = abs(other - best)
+    return best, error
+
+
+def by_steps(f: Callable[[float], float], width: float) -> list[tuple[float, float]]:
+    """f'(0) and an estimate of its error from each of STARTS, as far as it is worth while."""
     found: list[tuple[float, float]] = []
     for start in STARTS:
         found.append(extrapolated(f, start * width))
         best, error = min(found, key=lambda pair: pair[1])
         if len(found) == 2 and error <= SETTLED * abs(best) and agree(*found):
             break
-    for other, uncertainty in found:
-        # One that has converged elsewhere: steps too large for f seem to converge to anything.
-        if uncertainty <= 1e-2 * abs(other) and abs(other - best) > 10 * (error + uncertainty):
-            error = abs(other - best)
-    return best, error
+    return found
 
 
 def agree(first: tuple[float, float], second: tuple[float, float]) -> bool:
@@ -73,19 +88,30 @@ def central(f: Callable[[float], float], h: float) -> tuple[float, float]:
     return (above - below) / (2 * h), EPSILON * max(abs(above), abs(below)) / h
 
 
-def confirms(f: Callable[[float], float], width: float, slope: float) -> bool:
-    """Whether a plain difference, of a step that rounding leaves enough of, is `slope`."""
+def confirms(f: Callable[[float], float], slope: float, *widths: float) -> bool:
+    """Whether a plain difference is `slope`, in parts of the first of `widths` that tells."""
+    for width in widths:
+        found = confirmed(f, width, slope)
+        if found is not None:
+            return found
+    return False
+
+
+def confirmed(f: Callable[[float], float], width: float, slope: float) -> bool | None:
+    """Whether a plain difference, of a step that rounding leaves enough of, is `slope`; None where none tells."""
     last = math.nan
     for part in PLAIN:
-        found, rounding = central(f, part * width)
-        allowed = CONFIRMED * max(abs(found), abs(slope), CONFIRMED)
+        h = part * width
+        found, rounding = central(f, h)
+        floor = FLOOR / EPSILON * rounding * part  # FLOOR of the value over the width
+        allowed = max(CONFIRMED * max(abs(found), abs(slope)), floor)
         if 4 * rounding <= allowed:
             if abs(found - slope) <= allowed:
                 return True
             if abs(found - last) <= CONFIRMED * allowed:
                 return False  # it has converged, to something else
             last = found
-    return False
+    return None
 
 
 __all__ = ["EPSILON", "confirms", "derivative"]

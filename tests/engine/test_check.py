@@ -96,6 +96,37 @@ def test_a_complex_step_that_loses_a_part_is_refuted() -> None:
     assert (outcome.check.ok, outcome.check.method) == (True, "Richardson extrapolation")
 
 
+@pytest.mark.parametrize(
+    "text", ["log(abs(x))", "abs(x)**0.5", "x * abs(x)", "log(x)", "abs(x)", "sum(log(abs([x, 2*x])))", "1e3 + x"]
+)
+@pytest.mark.parametrize("x", [1e-3, 1e-9, 1e-15])
+def test_right_gradients_beside_a_kink_are_not_called_wrong(text: str, x: float) -> None:
+    """Steps as wide as a usual input cross the kink at 0."""
+    assert checked(text, {"x": x}, ["x"]).check.ok is not False
+
+
+@pytest.mark.parametrize(("text", "x"), [("abs(x)**0.5", 1e-9), ("abs(x)", 1e-9), ("log(x)", 1e-9)])
+def test_what_differences_tell_beside_a_kink(text: str, x: float) -> None:
+    assert checked(text, {"x": x}, ["x"]).check.ok is True
+    wrong = f"@custom_gradient\ndef f(x):\n    def back(g):\n        return g\n    return 2 * {text}, back\nf(x)"
+    assert checked(wrong, {"x": x}, ["x"]).check.ok is False
+
+
+@pytest.mark.parametrize("value", ["9e-7 * abs(t)", "9e-7 * t", "3 + 9e-7 * abs(t)", "9e-12 * abs(t)"])
+@pytest.mark.parametrize("x", [1.0, 0.3])
+def test_a_small_slope_is_not_none(value: str, x: float) -> None:
+    text = f"@custom_gradient\ndef f(t):\n    def back(g):\n        return g * 0.0\n    return {value}, back\nf(x)"
+    assert checked(text, {"x": x}, ["x"]).check.ok is False
+    assert checked(value.replace("t", "x"), {"x": x}, ["x"]).check.ok
+
+
+@pytest.mark.parametrize(
+    ("text", "x"), [("cos(x)", 0.0), ("(x - 1)**2 * (1 + x)", 1.0), ("3 + 0*x", 1.0), ("x**3", 0.0)]
+)
+def test_no_slope_at_all(text: str, x: float) -> None:
+    assert checked(text, {"x": x}, ["x"]).check.ok is True
+
+
 FUNCTIONS = {
     "a wave": (math.sin, math.cos(0.7)),
     "a fast wave": (lambda x: math.sin(1e6 * x), 1e6 * math.cos(7e5)),
@@ -112,6 +143,6 @@ def test_differences(function: Any, slope: float) -> None:
     assert abs(found - slope) <= 100 * error + 1e-12 * abs(slope)
     assert error <= 1e-3 * max(abs(slope), 1e-6 * abs(function(0.7)))
     if abs(slope) > 1e-6:
-        assert confirms(lambda h: function(0.7 + h), 0.7, slope)
-        assert not confirms(lambda h: function(0.7 + h), 0.7, 1.5 * slope)
-        assert not confirms(lambda h: function(0.7 + h), 0.7, 0.0)
+        assert confirms(lambda h: function(0.7 + h), slope, 0.7)
+        assert not confirms(lambda h: function(0.7 + h), 1.5 * slope, 0.7)
+        assert not confirms(lambda h: function(0.7 + h), 0.0, 0.7)
