@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import tempfile
+from statistics import median
 
-from choosing import LOOP, PAIRS, command, fresh, median, seconds
+from choosing import LOOP, PAIRS, Folders, command, seconds
 from harness import Row, available, python
 
 JAX_LOOP = """
@@ -38,14 +39,15 @@ PROGRAMS: list[tuple[str, str, dict[str, str], str]] = [
 def rows() -> list[Row]:
     found: list[Row] = []
     with tempfile.TemporaryDirectory() as folder:
-        for number, (name, program, at, script) in enumerate(PROGRAMS):
+        folders = Folders(folder)
+        for name, program, at, script in PROGRAMS:
             line = command("grad", program, at, "auto")
-            kept = fresh(folder, f"{number}-kept")
+            kept = folders.fresh()
             seconds(command("grad", program, at, "kernel"), kept)
             seconds(line, kept)
             cold, warm, jax, numpy = [], [], [], []
-            for turn in range(5):
-                cold.append(seconds(line, fresh(folder, f"{number}-{turn}")))
+            for _ in range(5):
+                cold.append(seconds(line, folders.fresh()))
                 warm.append(seconds(line, kept))
                 numpy.append(seconds(python("import numpy"), kept))
                 if available("jax"):
