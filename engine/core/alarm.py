@@ -20,10 +20,12 @@ if TYPE_CHECKING:
 
 # Seconds from one telling to the next: a handler of errors on the way must not swallow the only one.
 AGAIN = 1.0
-# Seconds from one look at a thread that imports a module to the next. Extension modules cannot be loaded twice: NumPy's
-# import that an exception ends halfway leaves a process that has no NumPy any more.
+# Seconds from one look at a thread that is in code which no exception may end to the next.
 BEFORE_ANOTHER_LOOK = 1e-3
+# Extension modules cannot be loaded twice: NumPy's import that an exception ends halfway leaves a process that has no NumPy
+# any more. And the binding of LLVM frees what it owns in steps.
 IMPORTING = "<frozen importlib._bootstrap>"
+BINDING = "llvmlite"
 
 # Python's door to another thread's exceptions. It takes a class, of which that thread makes the exception between two of
 # its steps; nothing at all takes back what has not been made yet.
@@ -41,11 +43,12 @@ def out_of_time(seconds: float) -> AdiffError:
     return failure("E0603", f"the time limit of {seconds:g} s is over", "raise the limit: --timeout SECONDS")
 
 
-def imports_among(frame: FrameType | None) -> int:
-    """How many of a thread's calls, of which `frame` is the innermost, are the import system's."""
+def delicate(frame: FrameType | None) -> int:
+    """How many of a thread's calls, of which `frame` is the innermost, no exception may end."""
     count = 0
     while frame is not None:
-        count += frame.f_code.co_filename == IMPORTING
+        name = frame.f_code.co_filename
+        count += name == IMPORTING or BINDING in name
         frame = frame.f_back
     return count
 
@@ -66,7 +69,7 @@ class OutOfTime(AdiffError):
 class Alarm:
     """Raises OutOfTime in the thread that makes it, `seconds` after its start and again until it is cancelled.
 
-    It waits for the end of an import that has begun since its start.
+    It waits for the end of an import, or of LLVM's work, that has begun since its start.
     `stop` is called as well, while there is one: it ends work in which Python takes no steps.
     """
 
@@ -74,7 +77,7 @@ class Alarm:
         self.seconds = seconds
         self.stop: Callable[[], object] | None = None
         self.cancelled = False
-        self.imports = 0
+        self.spared = 0
         self.thread = get_ident()
         # Its own thread may be struck while it holds this one, and takes it again.
         self.telling = RLock()
@@ -83,7 +86,7 @@ class Alarm:
 
     def start(self) -> None:
         # Who evaluates while a module of theirs is being imported has a limit all the same.
-        self.imports = imports_among(sys._getframe())
+        self.spared = delicate(sys._getframe())
         RINGING.append(self)
         start_new_thread(self.watch, ())
 
@@ -98,19 +101,19 @@ class Alarm:
                 pause = AGAIN if self.tell(error) else BEFORE_ANOTHER_LOOK
 
     def tell(self, error: type[OutOfTime]) -> bool:
-        """Raise the error and stop the work, unless the thread imports a module; whether that was done."""
-        if self.importing():
+        """Raise the error and stop the work, unless the thread is not to be struck now; whether that was done."""
+        if self.busy():
             return False
         RAISE_IN(self.thread, error)
-        if self.importing():  # it began to between these lines: what it has not heard yet it is told later
+        if self.busy():  # it began to between these lines: what it has not heard yet it is told later
             TAKE_BACK(self.thread, None)
             return False
         if self.stop is not None:
             self.stop()
         return True
 
-    def importing(self) -> bool:
-        return imports_among(sys._current_frames().get(self.thread)) > self.imports
+    def busy(self) -> bool:
+        return delicate(sys._current_frames().get(self.thread)) > self.spared
 
     def cancel(self) -> None:
         """From its return on nothing is raised any more."""
@@ -124,6 +127,31 @@ class Alarm:
                 RINGING.remove(self)
             except OutOfTime:  # while it was being cancelled
                 continue
+
+
+def begin(work: Callable[[], object]) -> None:
+    """Do `work` in a new thread, which no alarm of this one strikes: until it runs it goes by the number of this one."""
+    running = allocate_lock()
+    running.acquire()
+
+    def run() -> None:
+        running.release()
+        work()
+
+    def start() -> None:
+        start_new_thread(run, ())
+        running.acquire()
+
+    unheard([alarm for alarm in RINGING if alarm.thread == get_ident()], start)
+
+
+def unheard(alarms: list[Alarm], work: Callable[[], object]) -> None:
+    """Do `work` while these alarms do not strike."""
+    if alarms:
+        with alarms[0].telling:
+            unheard(alarms[1:], work)
+    else:
+        work()
 
 
 def alarm_of_this_thread() -> Alarm | None:
@@ -143,4 +171,4 @@ def told(work: Callable[[], Any], stop: Callable[[], object]) -> Any:
         alarm.stop = None
 
 
-__all__ = ["Alarm", "OutOfTime", "alarm_of_this_thread", "out_of_time", "told"]
+__all__ = ["Alarm", "OutOfTime", "alarm_of_this_thread", "begin", "out_of_time", "told"]

@@ -147,6 +147,24 @@ def test_a_limit_holds_while_a_module_of_the_caller_is_imported(tmp_path: Path) 
     assert done.stdout == "E0603\n", done.stderr
 
 
+def test_the_binding_of_llvm_is_not_ended_halfway() -> None:
+    """What it owns it frees in steps: the limit is told when it has come back."""
+    steps: list[str] = []
+    text = "def work():\n    pause(0.2)\n    steps.append('done')\n"
+    names: dict[str, Any] = {"pause": time.sleep, "steps": steps}
+    exec(compile(text, "/somewhere/llvmlite/binding/ffi.py", "exec"), names)
+    alarm = Alarm(0.05)
+    alarm.start()
+    with contextlib.suppress(OutOfTime):
+        names["work"]()
+        steps.append("back")
+        time.sleep(0.5)
+        steps.append("not told")
+    alarm.cancel()
+    assert steps[0] == "done"
+    assert "not told" not in steps
+
+
 def test_the_limit_that_is_over_is_named() -> None:
     """Where one holds within another."""
     outer, inner = Alarm(0.05), Alarm(30.0)

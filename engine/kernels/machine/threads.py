@@ -11,7 +11,7 @@ from __future__ import annotations
 from _thread import allocate_lock, start_new_thread
 from threading import current_thread, main_thread
 
-from ...core.alarm import alarm_of_this_thread, told
+from ...core.alarm import alarm_of_this_thread, begin, told
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def interruptible(work: Callable[[], Any], stop: Callable[[], object] | None = N
 
     done.acquire()
     try:
-        start_new_thread(run, ())
+        begin(run)
         while not done.acquire(timeout=WAIT):
             pass
     except BaseException:
