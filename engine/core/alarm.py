@@ -6,6 +6,7 @@ No signal takes part: signals are heard by the main thread alone, and a process 
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
 from _thread import TIMEOUT_MAX, RLock, allocate_lock, get_ident, start_new_thread
 
@@ -25,7 +26,7 @@ BEFORE_ANOTHER_LOOK = 1e-3
 # Extension modules cannot be loaded twice: NumPy's import that an exception ends halfway leaves a process that has no NumPy
 # any more. And the binding of LLVM frees what it owns in steps.
 IMPORTING = "<frozen importlib._bootstrap>"
-BINDING = "llvmlite"
+BINDING = os.path.join("llvmlite", "binding", "")
 
 # Python's door to another thread's exceptions. It takes a class, of which that thread makes the exception between two of
 # its steps; nothing at all takes back what has not been made yet.

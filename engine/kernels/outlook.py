@@ -27,8 +27,8 @@ class Outlook:
     """The seconds that a program will take, as far as its text and its inputs tell.
 
     `seconds` is the most that a gradient takes, None where that cannot be read off, `tensors` whether it is that of
-    operations on tensors; `imports` the seconds of what the
-    tape must import for it first, and a kernel perhaps not; `ready` the least that a kernel takes to compile.
+    operations on tensors; `imports` the seconds of what the tape must import for it first, and a kernel perhaps not;
+    `ready` the least that a kernel takes to compile.
     """
 
     __slots__ = ("imports", "ready", "seconds", "tensors")
