@@ -385,7 +385,8 @@ class Kernels:
     def source_text(self, values: dict[str, Any], sources: Sequence[str] | None) -> str:
         """The source of the kernel of the value, or of value and gradient, with what it calls. Raises Unsupported."""
         from .construction.construct import build
-        from .source.emit import emit, legend
+        from .source.emit import emit
+        from .source.legend import legend
 
         spec = specification(values, sources or (), self.known, self.makes_float32(values))
         arguments(self.program, values, spec)

@@ -13,7 +13,7 @@ from adiff.engine.kernels.built import Built
 from adiff.engine.kernels.machine import record
 from adiff.engine.kernels.machine.externals import EXTERNALS, ROUTINES
 from adiff.engine.kernels.source import emit
-from adiff.engine.kernels.source.primitives import helpers
+from adiff.engine.kernels.source.helpers import helpers
 from legality import check
 from scipy import special
 

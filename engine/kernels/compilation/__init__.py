@@ -5,6 +5,8 @@ compiler             which compiler, and what a kernel asks of its host
 native, by_numba     by LLVM alone; by Numba, which the tests hold the first to
 llvm_module          a kernel and the functions that it calls, as a module of LLVM's intermediate representation
 llvm_writer          the text of one function as it is written
-llvm_statements,     statements and expressions; extrema and exponentials on vectors; loops that threads share; what a
-  llvm_values, ...   kernel asks of its host
+llvm_statements,     statements; expressions, their operators and calls
+  llvm_values, llvm_operators, llvm_calls
+llvm_extrema,        extrema and exponentials on vectors; loops that threads share; what a kernel asks of its host
+  llvm_exp, llvm_sharing, llvm_host
 """

@@ -24,7 +24,7 @@ from ..machine.record import (
     WHERE,
     WHY,
 )
-from ..source.primitives import helpers
+from ..source.helpers import helpers
 from .native import settings
 
 TYPE_CHECKING = False

@@ -14,7 +14,7 @@ import ast
 from ..inputs import EVERY
 from ..ir import BOOL, DTYPES, FLOAT, INT, SINGLE
 from ..machine.externals import EXTERNALS, ROUTINES
-from ..source.primitives import ALWAYS_INLINED, helper_constants, helper_source, helper_text
+from ..source.helpers import ALWAYS_INLINED, helper_constants, helper_source, helper_text
 from .llvm_host import ROOM
 from .llvm_sharing import TOGETHER
 from .llvm_statements import RESULT, block

@@ -13,9 +13,10 @@ from ..built import Built
 from ..differentiation.activity import carries, dependencies, empty, reach
 from ..inputs import source_of
 from ..ir import BOOL, FLOAT, INT, Array, Stmt, Unsupported, Var
-from ..symbols.build import Builder, Sym, raw
+from ..symbols.build import Builder
 from ..symbols.following import Ended, Linked, Renewed
 from ..symbols.regions import dissolved
+from ..symbols.symbol import Sym, raw
 from .construct import Lowered, finished
 
 TYPE_CHECKING = False

@@ -27,9 +27,10 @@ from ..passes.summing_apart import sums_apart
 from ..passes.tidy import tidy
 from ..passes.widths import Levels, Precision, checked
 from ..passes.windows import windowed
-from ..symbols.build import NUMBERS, Builder, Lazy, Sym, kind_of, raw
+from ..symbols.build import Builder
 from ..symbols.pairs import Pair
 from ..symbols.regions import dissolved
+from ..symbols.symbol import NUMBERS, Lazy, Sym, kind_of, raw
 from ..symbols.values import Grid, List, Selected
 from ..symbols.whole import whole
 from ..work import COMMAND_WORK, DERIVED_VALUE

@@ -15,8 +15,9 @@ from ..inputs import SOME, source_of
 from ..ir import BOOL, FLOAT, INT, Array, Stmt, Unsupported, Var
 from ..outline import statements
 from ..passes.simplify import simplify
-from ..symbols.build import Builder, Sym
+from ..symbols.build import Builder
 from ..symbols.regions import dissolved, for_tangents, ruled
+from ..symbols.symbol import Sym
 from ..work import COMMAND_WORK, hessian_work
 from .construct import Lowered
 from .directions import Directions, Sources, beside, copied, count, defined, split, within

@@ -11,7 +11,8 @@ from ..passes.once import once
 from ..passes.passing_over import passing_over
 from ..passes.simplify import simplify
 from ..passes.statements import everything
-from ..symbols.build import Builder, Sym, raw
+from ..symbols.build import Builder
+from ..symbols.symbol import Sym, raw
 from .construct import Lowered
 
 TYPE_CHECKING = False

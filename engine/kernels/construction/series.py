@@ -9,8 +9,8 @@ from ..differentiation.tangent import Tangent
 from ..ir import FLOAT, Array, Unsupported, Var
 from ..outline import statements
 from ..passes.simplify import simplify
-from ..symbols.build import raw
 from ..symbols.regions import for_tangents
+from ..symbols.symbol import raw
 from .construct import Lowered
 
 # Each order has about twice the statements of the one before.

@@ -17,8 +17,8 @@ from ..built import Noted
 from ..ir import BOOL, FLOAT, Array, Stack, Stmt, Unsupported, Var
 from ..passes.dear import from_memory
 from ..passes.statements import changes, everything, operands
-from ..symbols.build import Sym, raw
 from ..symbols.regions import for_tangents
+from ..symbols.symbol import Sym, raw
 from ..symbols.watch import Watch
 from .activity import active_set
 from .bodies import (

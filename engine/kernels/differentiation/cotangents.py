@@ -13,9 +13,10 @@ from .. import ir
 from ..built import Noted
 from ..ir import BOOL, FLOAT, Array, Stmt, Unsupported, Var
 from ..symbols.arrays import view
-from ..symbols.build import Builder, Lazy, Sym, pick, raw
+from ..symbols.build import Builder
 from ..symbols.pairs import Pair, pair_of, paired
 from ..symbols.regions import chooses
+from ..symbols.symbol import Lazy, Sym, pick, raw
 from .products import chosen, fresh, product, symbol_of
 
 TYPE_CHECKING = False

@@ -6,7 +6,8 @@ from ...core.state import STATE
 from ...ops.registry import ROWS
 from .. import ir
 from ..ir import FLOAT, Array, Var
-from ..symbols.build import Builder, Sym, raw
+from ..symbols.build import Builder
+from ..symbols.symbol import Sym, raw
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

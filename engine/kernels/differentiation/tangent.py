@@ -18,8 +18,9 @@ from .. import ir
 from ..built import Noted
 from ..ir import FLOAT, INT, Array, Stack, Stmt, Unsupported, Var
 from ..passes.statements import everything
-from ..symbols.build import Builder, Lazy, Sym, raw
+from ..symbols.build import Builder
 from ..symbols.regions import dissolved
+from ..symbols.symbol import Lazy, Sym, raw
 from ..symbols.watch import Watch
 from .activity import dependencies, reach
 from .adjoint import Adjoint

@@ -1,6 +1,7 @@
 """The core program to IR: run on symbols, specialised to the kinds and shapes of its inputs.
 
-specialise                    the entry, and calls of the program's functions
+specialise                    the entry: a program and what its inputs are
+statements, assigning         statements; what assignments change
 expressions, calls, applying  expressions; calls; rows applied to symbols, and to what is known
 items, static                 values of several parts; functions of the language on what is known
 functional                    functions that run functions: cond, while_loop, scan, maps and folds

@@ -13,8 +13,8 @@ from ..inputs import EVERY, SOME
 from ..ir import BOOL, INT, Unsupported
 from ..operations.array_rows import to_single
 from ..symbols.arrays import constant_array
-from ..symbols.build import Lazy
 from ..symbols.strength import own
+from ..symbols.symbol import Lazy
 from ..symbols.values import Frame, List, Selected, plain, symbolic
 from .items import Items
 

@@ -11,8 +11,8 @@ from ..differentiation.renaming import renamed
 from ..differentiation.surely import surely_reached
 from ..ir import FLOAT, Array, Unsupported, Var
 from ..passes.statements import everything
-from ..symbols.build import Lazy, Sym, raw
 from ..symbols.regions import ruled
+from ..symbols.symbol import Lazy, Sym, raw
 from ..symbols.values import List, Variable, flatten, rebuild
 from .differentiated import Differentiated, Leaves, few, stands_alone, surrounded
 

@@ -11,10 +11,10 @@ from ...ops.registry import METHODS, NAMES
 from ...program import core as c
 from ..inputs import SOME
 from ..ir import Unsupported
-from ..symbols.build import NUMBERS, Lazy, Sym
 from ..symbols.following import refuse
 from ..symbols.operands import Moment
 from ..symbols.pairs import Pair
+from ..symbols.symbol import NUMBERS, Lazy, Sym
 from ..symbols.values import (
     RETURN,
     SUSPEND,

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from .. import ir
 from ..ir import BOOL, FLOAT, INT, Array, Unsupported, Var
-from ..symbols.build import NUMBERS, Lazy, Sym, join, kind_of, raw
 from ..symbols.pairs import Pair, pair_of
 from ..symbols.strength import is_strong
+from ..symbols.symbol import NUMBERS, Lazy, Sym, join, kind_of, raw
 from ..symbols.values import (
     MAX_UNROLL,
     UNSET,

@@ -9,8 +9,8 @@ from ...ops.registry import NAMES
 from .. import ir
 from ..ir import FLOAT, INT, Unsupported
 from ..symbols.arrays import array_of_list, from_front, get, known_integers, lazy, note_integers
-from ..symbols.build import NUMBERS, Lazy, Sym
 from ..symbols.strength import is_strong
+from ..symbols.symbol import NUMBERS, Lazy, Sym
 from ..symbols.values import Letter, List, Range
 from .printing import Text
 

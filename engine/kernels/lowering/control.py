@@ -11,9 +11,9 @@ from ...program import core as c
 from .. import ir
 from ..ir import BOOL, FLOAT, INT, LIMIT, Array, Unsupported, Var
 from ..symbols.arrays import rows_of_list
-from ..symbols.build import NUMBERS, Lazy, Sym, join, kind_of, raw
 from ..symbols.pairs import Pair, pair_of
 from ..symbols.strength import is_strong
+from ..symbols.symbol import NUMBERS, Lazy, Sym, join, kind_of, raw
 from ..symbols.values import (
     CONFLICT,
     FLAGS,

@@ -11,8 +11,8 @@ from ...core.state import STATE
 from .. import ir
 from ..ir import FLOAT, Array, Stmt, Unsupported, Var
 from ..passes.statements import BLOCKS, blocks_of
-from ..symbols.build import NUMBERS, Lazy, Sym, raw
 from ..symbols.regions import in_memory
+from ..symbols.symbol import NUMBERS, Lazy, Sym, raw
 from ..symbols.values import FUNCTIONS, List, Made, flatten, read, rebuild
 
 TYPE_CHECKING = False
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..differentiation.adjoint import Adjoint
-    from .specialise import Specialiser
+    from .statements import Specialiser
 
 
 class Rule:

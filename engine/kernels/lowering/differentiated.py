@@ -13,10 +13,11 @@ from ..differentiation.surely import surely_reached
 from ..differentiation.tangent import Tangent
 from ..ir import BOOL, FLOAT, INT, Array, Unsupported, Var
 from ..passes.statements import everything
-from ..symbols.build import NUMBERS, Builder, Lazy, Sym, raw
+from ..symbols.build import Builder
 from ..symbols.regions import dissolved, ruled
+from ..symbols.symbol import NUMBERS, Lazy, Sym, raw
 from .customs import defined
-from .specialise import Specialiser
+from .statements import Specialiser
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from ...ops.registry import NAMES
 from ...program import core as c
 from ...program.rewrite import rewrite
 from ..ir import LEAST, MOST, Unsupported
-from ..symbols.build import NUMBERS, Lazy, Sym
 from ..symbols.operands import Moment
 from ..symbols.pairs import Pair
+from ..symbols.symbol import NUMBERS, Lazy, Sym
 from ..symbols.values import (
     CONFLICT,
     PARENT,

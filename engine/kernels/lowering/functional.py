@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ...core.tensor import OPERATORS
 from ..ir import Unsupported
-from ..symbols.build import Lazy
+from ..symbols.symbol import Lazy
 from ..symbols.values import FUNCTIONS, Closure, Each, Frame, List, Made, rebuild
-from .specialise import Specialiser
+from .statements import Specialiser
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from ...program import core as c
 from .. import ir
 from ..ir import BOOL, INT, Array, Unsupported
 from ..symbols.arrays import get, rows_of_list, view, wrapped
-from ..symbols.build import NUMBERS, Builder, Lazy, Sym, kind_of
+from ..symbols.build import Builder
+from ..symbols.symbol import NUMBERS, Lazy, Sym, kind_of
 from ..symbols.values import MAX_UNROLL, Each, Grid, List, Mismatch, Range
 from .heap import parts
 
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..symbols.values import Frame
-    from .specialise import Specialiser
+    from .assigning import Assigning
+    from .statements import Specialiser
 
 
 def anew(node: c.Expr) -> bool:
@@ -154,7 +156,7 @@ def grid_of(builder: Builder, made: List) -> Grid | None:
     for row, size in zip(rows, sizes):
 
         def store(index: tuple[Any, ...], row: Lazy = row, begin: int = begin) -> None:
-            from ..symbols.build import raw
+            from ..symbols.symbol import raw
 
             value = builder.of_kind(array.kind, row.element(index))
             builder.append(ir.Store(array, raw(builder.integer("add", index[0], begin)), raw(value)))
@@ -187,7 +189,7 @@ def item(machine: Specialiser, grid: Grid, index: Any) -> Any:
     return Grid(grid.cells, grid.shape[1:], place) if len(grid.shape) > 1 else machine.item_of(grid.cells, place)
 
 
-def put(machine: Specialiser, grid: Grid, index: Any, value: Any, new: bool) -> None:
+def put(machine: Assigning, grid: Grid, index: Any, value: Any, new: bool) -> None:
     """`grid[index] = value`; `new` says that nothing else refers to the value, which may be a list then."""
     place = place_of(machine, grid, index)
     if len(grid.shape) == 1:
@@ -222,7 +224,7 @@ def reached(frames: Iterable[Any]) -> Iterator[Any]:
             pending.extend(parts(x))
 
 
-def place_of(machine: Specialiser, grid: Grid, index: Any) -> Any:
+def place_of(machine: Assigning, grid: Grid, index: Any) -> Any:
     """Where in the cells an item of a grid begins."""
     builder, n = machine.builder, grid.shape[0]
     index = machine.known_count(index)

@@ -7,9 +7,10 @@ from ...program import core as c
 from .. import ir
 from ..ir import BOOL, INT, Needed, Unsupported, Var
 from ..symbols.arrays import array_of_list, get, note_integers, view
-from ..symbols.build import NUMBERS, Builder, Lazy, Sym
+from ..symbols.build import Builder
 from ..symbols.operands import Moment
 from ..symbols.pairs import Pair, by_parts
+from ..symbols.symbol import NUMBERS, Lazy, Sym
 from ..symbols.values import (
     Each,
     Frame,

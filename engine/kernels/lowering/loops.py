@@ -11,8 +11,9 @@ from ...program import core as c
 from .. import ir
 from ..differentiation.bodies import changed_in_place
 from ..ir import BOOL, INT, Unsupported, Var
-from ..symbols.build import COUNTABLE, Lazy, Sym, kind_of, raw
+from ..symbols.foreseen import COUNTABLE
 from ..symbols.strength import is_strong
+from ..symbols.symbol import Lazy, Sym, kind_of, raw
 from ..symbols.values import (
     BREAK,
     CONTINUE,

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from ...core.operation import Operation
 from ..ir import FLOAT, Array, Unsupported, Var
-from ..symbols.build import NUMBERS, Lazy, Sym, raw
 from ..symbols.regions import ruled
+from ..symbols.symbol import NUMBERS, Lazy, Sym, raw
 from ..symbols.values import Chosen, Closure, List, Made, flatten, rebuild
 from .differentiated import (
     FEW,
@@ -25,7 +25,7 @@ from .differentiated import (
     surrounded,
     symbol,
 )
-from .specialise import Specialiser
+from .statements import Specialiser
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

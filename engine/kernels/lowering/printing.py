@@ -15,7 +15,7 @@ from .. import ir
 from ..differentiation.activity import dependencies, reach
 from ..inputs import EVERY, SOME
 from ..ir import BOOL, FLOAT, INT, SINGLE, Array, Unsupported, Var
-from ..symbols.build import NUMBERS, Lazy, Sym, raw
+from ..symbols.symbol import NUMBERS, Lazy, Sym, raw
 from ..symbols.values import List, read
 
 TYPE_CHECKING = False
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..symbols.build import Builder
-    from .specialise import Specialiser
+    from .statements import Specialiser
 
     Pieces = list[Any]
 

@@ -17,7 +17,7 @@ from ...program import core as c
 from .. import ir
 from ..ir import BOOL, FLOAT, INT, Unsupported, Var
 from ..symbols.arrays import get
-from ..symbols.build import NUMBERS, Lazy, Sym, join, kind_of, raw
+from ..symbols.symbol import NUMBERS, Lazy, Sym, join, kind_of, raw
 from ..symbols.values import RETURN, SUSPEND, UNSET, VALUE, Closure, Frame, Mismatch, Unset, equal, new_frame, rebuild
 from .functional import leaves_of
 from .heap import Heap
@@ -27,7 +27,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .specialise import Specialiser
+    from .statements import Specialiser
 
 # As deep as the tape lets a function call itself; as many calls as a body may make that makes them in a loop.
 MAX_DEPTH = 5_000

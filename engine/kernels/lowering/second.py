@@ -13,8 +13,8 @@ from ..differentiation.adjoint import Adjoint
 from ..differentiation.renaming import renamed
 from ..differentiation.tangent import Tangent
 from ..ir import FLOAT, Array, Stmt, Unsupported, Var
-from ..symbols.build import Lazy, raw
 from ..symbols.regions import dissolved
+from ..symbols.symbol import Lazy, raw
 from .customs import free
 
 TYPE_CHECKING = False

@@ -15,7 +15,8 @@ from ..ir import FLOAT, INT, Unsupported, Var
 from ..operations.array_loops import Loops
 from ..source.primitives import TEXT
 from ..symbols.arrays import get, lazy
-from ..symbols.build import NUMBERS, Builder, Lazy, Sym, raw
+from ..symbols.build import Builder
+from ..symbols.symbol import NUMBERS, Lazy, Sym, raw
 from ..symbols.values import List, Selected, plain
 from .sliced import aligned
 

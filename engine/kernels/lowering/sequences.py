@@ -7,7 +7,7 @@ from ...ops.registry import NAMES
 from ...program import core as c
 from ..ir import FLOAT, Needed, Unsupported, Var
 from ..symbols.arrays import get, rows_of_list
-from ..symbols.build import NUMBERS, Lazy, Sym
+from ..symbols.symbol import NUMBERS, Lazy, Sym
 from ..symbols.values import (
     MAX_UNROLL,
     Each,

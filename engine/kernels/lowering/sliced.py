@@ -9,7 +9,8 @@ from ...ops.registry import NAMES
 from .. import ir
 from ..ir import BOOL, INT, Unsupported
 from ..symbols.arrays import get, lazy, view
-from ..symbols.build import Builder, Lazy, Sym, raw
+from ..symbols.build import Builder
+from ..symbols.symbol import Lazy, Sym, raw
 from ..symbols.values import Selected
 
 TYPE_CHECKING = False

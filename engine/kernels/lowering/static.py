@@ -8,15 +8,15 @@ from ...ops.registry import NAMES
 from ...program import core as c
 from .. import ir
 from ..ir import BOOL, FLOAT, INT, Unsupported
-from ..symbols.build import NUMBERS, Lazy, Sym, kind_of
 from ..symbols.pairs import Pair
 from ..symbols.strength import bare
+from ..symbols.symbol import NUMBERS, Lazy, Sym, kind_of
 from ..symbols.values import Each, Grid, List, Range, Rounded, Selected, plain, read, symbolic
 from .customs import custom_gradient
 from .functional import FUNCTIONALS
 from .printing import Text, at_present, print_, str_
 from .selected import length
-from .specialise import Specialiser
+from .statements import Specialiser
 from .tapes import gradient_tape
 from .variables import variable
 

@@ -47,9 +47,9 @@ class Packed:
 
     def walk(self, x: Any) -> Structure:
         from ..ir import FLOAT
-        from ..symbols.build import Lazy, Sym
         from ..symbols.pairs import Pair
         from ..symbols.strength import is_strong
+        from ..symbols.symbol import Lazy, Sym
         from ..symbols.values import Grid, List, Selected, first_rows
         from ..symbols.whole import whole
 
@@ -132,7 +132,7 @@ class Packed:
     def as_floats(self, x: Any) -> Any:
         """An array of integers as the floats that hold them."""
         from ..ir import FLOAT
-        from ..symbols.build import Lazy
+        from ..symbols.symbol import Lazy
 
         return Lazy(self.builder, FLOAT, x.shape, lambda index: self.exact(x.element(index)))
 
@@ -168,7 +168,7 @@ class Packed:
         """The array of the leaves."""
         from .. import ir
         from ..symbols.arrays import lazy
-        from ..symbols.build import raw
+        from ..symbols.symbol import raw
 
         builder = self.builder
         array = ir.Array(ir.FLOAT, (self.size,))
@@ -208,7 +208,7 @@ def as_one(builder: Builder, value: Any) -> Any:
     leaves."""
     from ..ir import FLOAT
     from ..symbols.arrays import array_of_list
-    from ..symbols.build import Lazy, Sym
+    from ..symbols.symbol import Lazy, Sym
 
     packed = Packed(builder, value)
     structure = packed.structure

@@ -14,7 +14,7 @@ from ...core.state import STATE
 from .. import ir
 from ..built import Noted
 from ..ir import FLOAT, INT, Unsupported, Var
-from ..symbols.build import NUMBERS, Lazy, Sym, raw
+from ..symbols.symbol import NUMBERS, Lazy, Sym, raw
 from ..symbols.values import List, Recorder, Variable, flatten, plain, rebuild
 from .asked import Asked, operand
 from .differentiated import seed_array, seed_number, source_of
@@ -23,7 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .specialise import Specialiser
+    from .statements import Specialiser
 
 
 def gradient_tape(machine: Specialiser, persistent: Any = False, watch_accessed_variables: Any = True) -> Tape:

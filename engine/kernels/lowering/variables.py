@@ -8,7 +8,7 @@ from ...ops.registry import METHODS
 from .. import ir
 from ..inputs import EVERY, SOME
 from ..ir import FLOAT, Array, Unsupported, Var
-from ..symbols.build import NUMBERS, Lazy, Sym, raw
+from ..symbols.symbol import NUMBERS, Lazy, Sym, raw
 from ..symbols.values import FUNCTIONS, Variable, plain
 
 TYPE_CHECKING = False

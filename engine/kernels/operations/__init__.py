@@ -5,7 +5,8 @@ rearranging, multiplying    broadcasting, gathering, padding; products, contract
 reducing, scanning, sorting along axes: extrema, sums, moments; running sums; stable order
 solving, rotating, routines linear algebra in loops; Jacobi's rotations; what a library decides, such as LAPACK's signs
 data_shaped                 results whose shape data decides: nonzero, unique and their kin
-complex_rows, complex_arrays, rows on pairs of real symbols; products and matrices of them; composite rows that look at
-  composites                their operands' values
+complex_rows,               rows on pairs of real symbols; their formulas; products and matrices of pairs
+  complex_formulas, complex_arrays
+composites                  rows that look at their operands' values
 vocabulary                  what `kernel=lambda k, x: k.flip(x)` in the table calls `k`
 """

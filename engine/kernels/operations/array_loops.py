@@ -7,7 +7,8 @@ from .. import ir
 from ..ir import FLOAT, INT, Array, Unsupported, Var
 from ..passes.widths import OF_FLOAT32, OF_FLOAT64, Floats
 from ..symbols.arrays import known_integers, lazy, remap
-from ..symbols.build import Builder, Lazy, Sym, broadcast, kind_of, pick, raw
+from ..symbols.build import Builder
+from ..symbols.symbol import Lazy, Sym, broadcast, kind_of, pick, raw
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,8 +9,9 @@ from .. import ir
 from ..inputs import SOME
 from ..ir import BOOL, FLOAT, INT, Array, Unsupported
 from ..symbols.arrays import array_of_list, get, lazy, remap, result, view
-from ..symbols.build import NUMBERS, Builder, Lazy, Sym, broadcast, join, kind_of, pick, raw
+from ..symbols.build import Builder
 from ..symbols.strength import own
+from ..symbols.symbol import NUMBERS, Lazy, Sym, broadcast, join, kind_of, pick, raw
 from .composites import of_data, places_of, whole
 
 TYPE_CHECKING = False

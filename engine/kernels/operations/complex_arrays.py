@@ -11,9 +11,9 @@ from ...core.tensor import OPERATORS
 from ...ops.support import adjoint, axes_of, from_front, to_front
 from ..ir import Unsupported
 from ..machine.externals import IN_COMPLEX
-from ..symbols.build import Lazy
 from ..symbols.pairs import Pair, by_parts
-from .complex_rows import product
+from ..symbols.symbol import Lazy
+from .complex_formulas import product
 from .rearranging import Rearranging
 from .reducing import Reducing
 from .routines import result_shapes

@@ -5,7 +5,8 @@ from __future__ import annotations
 from ...ops.registry import ROWS
 from ..ir import BOOL, FLOAT, INT, Unsupported
 from ..symbols.arrays import checked_places, lazy, view
-from ..symbols.build import NUMBERS, Builder, Lazy, Sym
+from ..symbols.build import Builder
+from ..symbols.symbol import NUMBERS, Lazy, Sym
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from math import prod
 from ...ops.registry import NAMES
 from ..ir import BOOL, INT, Unsupported
 from ..symbols.arrays import lazy
-from ..symbols.build import Builder, Lazy
+from ..symbols.build import Builder
+from ..symbols.symbol import Lazy
 from ..symbols.values import Selected
 from .vocabulary import Vocabulary
 

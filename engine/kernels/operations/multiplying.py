@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..ir import FLOAT, INT, Unsupported
 from ..symbols.arrays import lazy
-from ..symbols.build import Lazy, broadcast
+from ..symbols.symbol import Lazy, broadcast
 from .array_loops import Loops
 
 TYPE_CHECKING = False

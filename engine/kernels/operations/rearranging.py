@@ -6,7 +6,7 @@ from ...core.tensor import OPERATORS
 from ...ops.support import as_shape, axes_of
 from ..ir import FLOAT, Unsupported
 from ..symbols.arrays import checked_places, lazy, result, selection
-from ..symbols.build import Lazy, Sym, pick
+from ..symbols.symbol import Lazy, Sym, pick
 from .array_loops import Loops
 from .array_rows import reshape_row, sum_row
 

@@ -6,7 +6,7 @@ from ...core.tensor import OPERATORS
 from ...ops.support import axes_of, count
 from ..ir import BOOL, FLOAT, INT, Unsupported
 from ..symbols.arrays import lazy
-from ..symbols.build import Lazy, Sym
+from ..symbols.symbol import Lazy, Sym
 from .array_loops import Loops
 
 TYPE_CHECKING = False

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ...core.tensor import OPERATORS
 from ..ir import Unsupported
-from ..symbols.build import Lazy
+from ..symbols.symbol import Lazy
 from .routines import Routines
 from .sorting import Sorting
 

@@ -18,8 +18,8 @@ from ..ir import FLOAT, Array, Unsupported, Var
 from ..machine.code import ROUTINE
 from ..machine.externals import IN_COMPLEX, complex_results
 from ..symbols.arrays import lazy, view
-from ..symbols.build import Lazy, Sym, raw
 from ..symbols.pairs import Pair
+from ..symbols.symbol import Lazy, Sym, raw
 from .array_loops import Loops
 
 TYPE_CHECKING = False

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ...core.tensor import OPERATORS
 from ..ir import INT, Unsupported
-from ..symbols.build import Lazy, broadcast
+from ..symbols.symbol import Lazy, broadcast
 from .multiplying import Multiplying
 from .rotating import Rotating
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...core.tensor import OPERATORS
 from ..ir import BOOL, FLOAT, INT, Unsupported
 from ..symbols.arrays import lazy
-from ..symbols.build import Lazy, Sym
+from ..symbols.symbol import Lazy, Sym
 from .array_loops import Loops
 
 TYPE_CHECKING = False

@@ -12,7 +12,8 @@ from ..built import Built
 from ..emitted import Emitted
 from ..ir import BOOL, FLOAT, INT, SINGLE, Array
 from ..passes.plain_products import plain_products
-from .emit import FEW, Printer
+from .emit import Printer
+from .stores import FEW
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

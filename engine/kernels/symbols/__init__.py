@@ -1,6 +1,11 @@
 """What programs are run on while they are compiled: numbers and arrays that record what is done to them.
 
-build       IR being built: symbols, and how an operation on them is recorded
+symbol      a number and an array of the program, which record what is done to them
+build       the builder: rows applied to symbols. It is made of
+  blocks    ... statements as they are written, shared, and what is noted of their variables
+  scalars   ... rows on numbers, integers among them
+  memory    ... arrays in memory, and the loops that go through them
+foreseen    what is known of a result before it is computed
 arrays      lazy arrays: functions from index to element, views, indexing
 values      what is known beside them: frames, functions, ranges, what is not assigned
 pairs       complex numbers, as pairs of real symbols

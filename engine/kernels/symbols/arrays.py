@@ -6,7 +6,8 @@ from ...core.state import STATE
 from ...core.tensor import OPERATORS
 from .. import ir
 from ..ir import BOOL, FLOAT, INT, Array, Unsupported, Var
-from .build import NUMBERS, Builder, Lazy, Sym, broadcast, join, kind_of, pick, raw
+from .build import Builder
+from .symbol import NUMBERS, Lazy, Sym, broadcast, join, kind_of, pick, raw
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

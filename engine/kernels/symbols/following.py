@@ -10,8 +10,8 @@ from __future__ import annotations
 from ...core.state import STATE
 from .. import ir
 from ..ir import BOOL, FLOAT, INT, Unsupported, Var
-from .build import Lazy, Sym, raw
 from .pairs import Pair
+from .symbol import Lazy, Sym, raw
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

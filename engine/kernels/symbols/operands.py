@@ -7,8 +7,8 @@ operation takes it, and most often nothing comes in between. Where something doe
 from __future__ import annotations
 
 from .. import ir
-from .build import Lazy
 from .pairs import Pair
+from .symbol import Lazy
 from .values import Selected
 
 TYPE_CHECKING = False

@@ -9,7 +9,7 @@ from ...core.dtypes import COMPLEX128
 from ...core.tensor import Tensor
 from .. import ir
 from ..ir import FLOAT, Array, Unsupported
-from .build import NUMBERS, Lazy, Sym, give_operators, raw
+from .symbol import NUMBERS, Lazy, Sym, give_operators, raw
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

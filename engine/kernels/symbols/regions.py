@@ -7,8 +7,9 @@ from ...ops.registry import ROWS
 from .. import ir
 from ..ir import FLOAT, Stmt, Var
 from ..passes.statements import everything, with_blocks
-from .build import NUMBERS, Builder, Lazy, Sym, raw
+from .build import Builder
 from .pairs import Pair, by_parts, has_complex, pair_of, paired
+from .symbol import NUMBERS, Lazy, Sym, raw
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

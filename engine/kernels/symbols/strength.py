@@ -10,8 +10,8 @@ from ...core.dtypes import BOOL as BOOL_DTYPE
 from ...core.dtypes import INT64, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, DType, DTypeMismatch, promote, raw_dtype
 from ...core.tensor import Tensor
 from ..ir import BOOL, FLOAT, INT, Set, Unsupported, Var
-from .build import Lazy, Sym, raw
 from .pairs import Pair
+from .symbol import Lazy, Sym, raw
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

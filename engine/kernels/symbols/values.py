@@ -5,9 +5,9 @@ from __future__ import annotations
 from ...core.operation import Operation, static
 from ...program import core as c
 from ..ir import Unsupported
-from .build import Lazy, Sym
 from .following import refuse
 from .pairs import Pair
+from .symbol import Lazy, Sym
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

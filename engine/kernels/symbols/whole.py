@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from .. import ir
 from ..ir import BOOL, FLOAT, INT, Var
-from .build import Builder, Sym
+from .build import Builder
+from .symbol import Sym
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

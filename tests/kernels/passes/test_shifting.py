@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 from typing import Any
 
@@ -10,8 +9,9 @@ import adiff
 import numpy as np
 import pytest
 from adiff.engine.kernels.passes import shifting
-from adiff.engine.kernels.source import emit
+from adiff.engine.kernels.source import usage
 from agreement import agree
+from generated_shifts import random_program
 
 pytestmark = pytest.mark.usefixtures("interpret")
 N = 20
@@ -70,40 +70,6 @@ def test_derivatives_inside_programs(text: str) -> None:
     agree(text, {"v": V, "w": W}, ["v", "w"], "grad", tolerance=1e-13)
 
 
-def random_program(seed: int) -> str:
-    """Shifts, copies, changes of single elements and element-wise steps of a few arrays, in a loop or not."""
-    choose = random.Random(seed)
-    names = ["a", "b", "c"]
-    inside = choose.random() < 0.6
-
-    def operand() -> str:
-        x = choose.choice([*names, "v", "w"])
-        kind = choose.randrange(6)
-        if kind == 0:
-            return f"concat([[{choose.choice(['1.0', 'v[3]', f'{x}[2]'])}], {x}[:-1]], axis=0)"
-        if kind == 1:
-            return f"concat([{x}[1:], [{choose.choice(['0.5', f'{x}[0]'])}]], axis=0)"
-        if kind == 2:
-            return f"concat([{x}[:2], {choose.choice(names)}[2:]], axis=0)"
-        return x
-
-    lines = []
-    for _ in range(choose.randint(4, 9)):
-        target = choose.choice(names)
-        kind = choose.randrange(7)
-        if kind == 0:
-            lines.append(f"{target}[{choose.choice([0, 1, -1])}] = {choose.choice(names)}[{choose.randrange(4)}] * 0.7")
-        elif kind == 1:
-            lines.append(f"{target} = {operand()}")
-        elif kind == 2:
-            lines.append(f"{target} = 0.5 * sin({operand()}) + {operand()} / {choose.choice(['k', '3.0'])}")
-        else:
-            lines.append(f"{target} = 0.4 * {operand()} * {operand()} + 0.3 * {operand()}")
-    head = ["a = v * 1.0", "b = w * v", "c = w + 0.5", "k = 2.0"]
-    body = ["for i in range(3):", *(f"    {line}" for line in [*lines, "k = k + a[0] * a[0]"])] if inside else lines
-    return "\n".join([*head, *body, "sum(a * b) + sum(c * c) * k + sum(v * w)"])
-
-
 @pytest.mark.parametrize("first", range(0, 60, 12))
 def test_random_programs(first: int) -> None:
     for seed in range(first, first + 12):
@@ -143,18 +109,18 @@ def test_a_short_loop_stays_whole() -> None:
     assert "range(5)" in short
 
 
-@pytest.mark.parametrize("size", [emit.LEAST_UNMOVED, emit.LEAST_UNMOVED - 1])
+@pytest.mark.parametrize("size", [usage.LEAST_UNMOVED, usage.LEAST_UNMOVED - 1])
 def test_a_long_state_is_read_where_it_was_kept(size: int) -> None:
     text = "y = v\nfor i in range(n):\n    y = y + 0.001 * sin(y)\nsum(y)"
     at = {"v": np.linspace(0.0, 1.0, size), "n": 3}
     assert agree(text, at, ["v"], "grad", tolerance=1e-14) == ""
     back = emitted(text, **at).partition("-1, -1")[2]
-    assert back.count("for ") == (1 if size == emit.LEAST_UNMOVED else 2)
+    assert back.count("for ") == (1 if size == usage.LEAST_UNMOVED else 2)
 
 
 def test_a_state_that_is_read_after_the_loop_is_brought_back() -> None:
     text = "y = v * v\nz = y\nfor i in range(n):\n    z = z * sin(z)\ny2 = z\nfor i in range(n):\n    y2 = y2 * y2 * 0.5 + z\nsum(y2 * z * y)"
-    at = {"v": np.linspace(0.1, 1.0, emit.LEAST_UNMOVED), "n": 3}
+    at = {"v": np.linspace(0.1, 1.0, usage.LEAST_UNMOVED), "n": 3}
     assert agree(text, at, ["v"], "grad", tolerance=1e-13) == ""
 
 

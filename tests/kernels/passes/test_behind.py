@@ -13,8 +13,8 @@ from adiff.engine.kernels import ir
 from adiff.engine.kernels.built import Built
 from adiff.engine.kernels.passes import behind as passes
 from agreement import agree
+from generated_shifts import random_program
 from interpreted import checked, interpreted
-from test_shifting import random_program
 
 N = 48
 WIDTH = N + 6

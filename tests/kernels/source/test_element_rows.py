@@ -10,31 +10,12 @@ from typing import Any
 import adiff
 import numpy as np
 import pytest
-from adiff.engine.kernels.source.primitives import TEXT
 from adiff.engine.ops.registry import ROWS
 from agreement import agree, close, spans
+from element_rows import EXTREMES, FEWER, VALUES_ALONE, rows
 
-EXTREMES = (0.0, -0.0, 0.3, -0.5, 1.0, -1.0, 2.5, -3.0, 5e-324, 1e-300, -1e-17, 1e16, 710.0, -750.0, 1e308, -1e308)
-EXTREMES += (math.inf, -math.inf, math.nan)
-FEWER = (0.0, -0.0, 0.5, -0.5, 1.0, -2.0, 3.0, 1e-300, 1e308, math.inf, -math.inf, math.nan)
-# Their code leaves the kernel at poles, which would take all the others along.
-ALONE = ("digamma", "lgamma", "gamma", "floor_divide", "polygamma", "polygamma_difference", "comb", "beta", "betaln")
-ALONE += ("erfcinv", "ndtri", "dawsn", "dawsn_derivative", "expi", "factorial", "zeta", "zeta_derivative")
-# Their derivatives do: by an order there is none, and others need polygamma functions at poles.
-VALUES_ALONE = ("jv", "yv", "iv", "kv", "gammainc", "gammaincc", "gamma_density", "gammainc_derivative")
-VALUES_ALONE += ("betainc", "beta_density", "betainc_derivative")
 # Computed by the tape on NumPy's way for some arguments, with other last digits.
 TOLERANCE = 1e-13
-
-
-def rows(count: int) -> list[str]:
-    """The rows of so many inputs that are compiled together."""
-    found = [
-        name for name in TEXT if name in ROWS and len([p for p in ROWS[name].parameters if p.kind == "input"]) == count
-    ]
-    left_out = (*ALONE, "where_select", "strong_multiply", "scaled_bessel_derivative")  # the last is i0e's gradient
-    bits = [name for name in found if name == "invert" or name.startswith("bitwise_") or name.endswith("_shift")]
-    return [name for name in found if name not in (*left_out, *bits) and ROWS[name].derivative != "missing"]
 
 
 @cache

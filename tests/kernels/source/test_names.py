@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from adiff.engine.kernels import ir
 from adiff.engine.kernels.runtime import Kernels
-from adiff.engine.kernels.source.emit import LEGEND, RESERVED, emit
-from adiff.engine.kernels.source.primitives import TEXT, borrowed
+from adiff.engine.kernels.source.emit import emit
+from adiff.engine.kernels.source.helpers import borrowed
+from adiff.engine.kernels.source.legend import LEGEND, RESERVED
+from adiff.engine.kernels.source.primitives import TEXT
 from agreement import agree
 
 # `other` is the integer whose name is changed. Heads that grow, heads of a stepped range, the log of what a loop stores

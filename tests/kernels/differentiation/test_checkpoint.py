@@ -15,7 +15,7 @@ from adiff.engine.autodiff.checkpoint_sizes import least_budget, shares
 from adiff.engine.autodiff.revolve import revolve
 from agreement import close
 
-CASES = [case.strip() for case in (Path(__file__).parent / "programs.txt").read_text().split("\n---\n")]
+CASES = [case.strip() for case in (Path(__file__).parents[1] / "programs.txt").read_text().split("\n---\n")]
 LOOPS = [case for case in CASES if "for " in case or "while " in case]
 POINT: dict[str, Any] = {"x": 0.7, "y": -1.3, "n": 5, "v": np.array([0.3, -1.1, 0.9, 2.0])}
 

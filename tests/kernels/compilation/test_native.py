@@ -18,7 +18,8 @@ from adiff.engine.kernels.compilation.llvm_writer import Untranslatable
 from adiff.engine.kernels.emitted import Emitted
 from adiff.engine.kernels.ir import Left
 from adiff.engine.kernels.machine import code, record
-from adiff.engine.kernels.source.primitives import OWN, TEXT, borrowed, helper_text, helpers
+from adiff.engine.kernels.source.helpers import borrowed, helper_text, helpers
+from adiff.engine.kernels.source.primitives import OWN, TEXT
 from interpreted import Float64, Ieee, Run, host_calls, identity
 from llvmlite import binding
 

@@ -9,7 +9,7 @@ from typing import Any
 import adiff
 import numpy as np
 import pytest
-from adiff.engine.kernels.operations.complex_rows import REAL, RULED, SMOOTH, TRUTH
+from adiff.engine.kernels.operations.complex_formulas import REAL, RULED, SMOOTH, TRUTH
 from agreement import agree
 from generated_complex import Writer
 

@@ -15,10 +15,10 @@ import pytest
 from adiff.engine.kernels.construction import derivatives
 from adiff.engine.ops.registry import ROWS
 from agreement import agree, close, spans
+from element_rows import EXTREMES, FEWER, VALUES_ALONE, rows
 from generated import program
-from test_rows import EXTREMES, FEWER, VALUES_ALONE, rows
 
-CASES = (Path(__file__).parent / "programs.txt").read_text().split("\n---\n")
+CASES = (Path(__file__).parents[1] / "programs.txt").read_text().split("\n---\n")
 V = np.array([0.3, -1.1, 0.9, 2.0])
 POINTS: list[dict[str, Any]] = [
     {"x": 0.7, "y": -1.3, "n": 5, "v": V},

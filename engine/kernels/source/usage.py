@@ -1,0 +1,69 @@
+"""What a kernel reads, and where: the variables that are read once, the arrays that need not be brought back."""
+
+from __future__ import annotations
+
+from .. import ir
+from ..ir import Array, Stmt, Var
+from ..passes.statements import everything, operands
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+# A shorter array is in registers when it has been brought back.
+LEAST_UNMOVED = 64
+
+
+def used_positions(kernel: ir.Kernel) -> set[Any]:
+    """Everything that is read anywhere, the loops' counters among it."""
+    found: set[Any] = set()
+
+    for s in everything(kernel.body):
+        found.update(operands(s))
+    return found
+
+
+def read_once(kernel: ir.Kernel) -> set[Var]:
+    """The variables that are set in one place and read in one."""
+    reads: dict[Any, int] = {}
+    sets: dict[Var, int] = {}
+
+    for s in everything(kernel.body):
+        for x in operands(s):
+            reads[x] = reads.get(x, 0) + 1
+        if isinstance(s, ir.Set | ir.Accumulate | ir.Load):
+            sets[s.var] = sets.get(s.var, 0) + 1
+    for r in kernel.results:
+        reads[r] = reads.get(r, 0) + 1
+    return {var for var, times in sets.items() if times == 1 and reads.get(var) == 1}
+
+
+def arrays_changed(s: Stmt) -> set[Array]:
+    """The arrays that a statement stores in anywhere inside it."""
+    found: set[Any] = set()
+    for inner in everything([s]):
+        if isinstance(inner, ir.Store | ir.AddTo | ir.TakeBack | ir.Rewind):
+            found.add(inner.array)
+        elif inner.__class__ is ir.ReverseLoop:
+            found.update(x for x, _ in inner.restore if x.__class__ is Array)
+    return found
+
+
+def read_where_kept(kernel: ir.Kernel) -> set[tuple[ir.ReverseLoop, Any]]:
+    """The arrays that a reverse loop need not bring back, with the loop: it reads them only, and nothing does after it."""
+    found: set[tuple[ir.ReverseLoop, Any]] = set()
+    needed = set(kernel.results)
+    for s in reversed(kernel.body):
+        inside = list(everything([s]))
+        if s.__class__ is ir.ReverseLoop:
+            changed = {x for inner in inside if inner.__class__ is not ir.Load for x in arrays_named(inner, s)}
+            whole = {x for x, _ in s.restore if x.__class__ is Array and x.size >= LEAST_UNMOVED}
+            found.update((s, x) for x in whole - changed - needed)
+        needed.update(x for inner in inside for x in arrays_named(inner, None))
+    return found
+
+
+def arrays_named(s: Any, but: Stmt | None) -> list[Any]:
+    """The arrays that a statement itself names; of one statement, what it brings back aside."""
+    held = [] if s is but else [*getattr(s, "stacks", ()), *(x for x, _ in getattr(s, "restore", ()))]
+    return [x for x in (getattr(s, "array", None), getattr(s, "value", None), *held) if x.__class__ is Array]

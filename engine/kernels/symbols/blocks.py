@@ -1,0 +1,170 @@
+"""Statements as they are written: the block that is being filled, what it shares, and what is noted of its variables."""
+
+from __future__ import annotations
+
+from ...core.state import STATE
+from ...ops.registry import ROWS
+from .. import ir
+from ..ir import BOOL, INT, LEAST, MOST, Array, Unsupported, Var
+from .foreseen import EVERYTHING, interval_of
+from .symbol import Sym, raw
+from .watch import Watch
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from ...core.state import Site
+    from .following import Follower
+
+MAX_STATEMENTS = 20_000
+
+
+class Blocks:
+    """Emits statements into the current block, sharing what was computed before (within reach of the block).
+
+    `mode` says in what the kernel that is being built computes (widths.py): one is built at a time, by several of these.
+    """
+
+    mode = ""
+
+    def __init__(self) -> None:
+        self.block: list[ir.Stmt] = []
+        self.memos: list[dict[Any, Sym]] = [{}]
+        self.ranges: dict[Var, tuple[int, int]] = {}
+        # Float inputs that the program counts with (`range(n)`), and where: they must be whole numbers.
+        self.counted: dict[Var, Site] = {}
+        self.inputs: set[Var] = set()
+        # How the specialiser finds the value of a symbol that must be known.
+        self.known_value: Callable[[Any, str], Any] = unknown
+        # What a scalar was computed from, to find the inputs that decide it.
+        self.made: dict[Var, tuple[str, tuple[Any, ...]]] = {}
+        # Float inputs whose values are known.
+        self.values: dict[Var, int] = {}
+        # Floats that were computed from such inputs and bare integers alone.
+        self.whole: set[Var] = set()
+        # Floats that are integers on some paths of the program, and what they come from (whole.py).
+        self.widened: dict[Var, tuple[Any, ...]] = {}
+        # Floats that may be integers of the program, on nobody knows which paths.
+        self.doubtful: set[Var] = set()
+        # Lists as arrays of floats, of which some elements may be integers of the program.
+        self.some_whole: set[Array] = set()
+        # Loop variables that may be integers in the first iteration, and are none after the loop.
+        self.begun: set[Var] = set()
+        # The inputs that are float32 where bare floats are not.
+        self.singles: set[Any] = set()
+        # Integers of a dtype of their own, which do not mix with floats.
+        self.strong: set[Any] = set()
+        # Arrays of integers that have been read as bare ones.
+        self.read_bare: set[Array] = set()
+        self.size = 0
+        # Where paths from inputs end at rows that take nothing of them but their shape, and which.
+        self.ends: dict[Any, tuple[str, Site]] = {}
+        # Whether eigenvectors and singular vectors must have LAPACK's signs.
+        self.signed = False
+        self.in_array = False  # whether an element of an array is being computed
+        # Where real and complex numbers meet: the symbols of either side (pairs.py).
+        self.meetings: list[tuple[set[Any], set[Any]]] = []
+        # Whether the program makes a real, or a complex, number of a dtype of its own.
+        self.made_strong = [False, False]
+        # Whether there is a tensor in the program.
+        self.tensors = False
+        # Whether derivatives are taken inside the program, and their singular points.
+        self.derives = False
+        # Whether what is being compiled may be differentiated in its turn.
+        self.outer = True
+        self.watch = Watch()
+        # The arrays that are known, which stand before everything else; and what is told of a singular point that a
+        # row's rule finds in a mask.
+        self.constants: dict[Any, Array] = {}
+        self.root = self.block
+        # How many stores into arrays that loops change in place have been written.
+        self.overwritten = 0
+        self._arrays: Any = None
+        # What notes which inputs a tape would follow, in a kernel that is made for that alone (following.py).
+        self.follower: Follower | None = None
+        self.meets: Callable[[Any, Any], None] | None = None
+
+    def nested(self, fill: Callable[[], Any]) -> tuple[list[ir.Stmt], Any]:
+        """Run `fill` with a new block as the current one."""
+        outer, self.block = self.block, []
+        self.memos.append({})
+        try:
+            result = fill()
+            return self.block, result
+        finally:
+            self.block = outer
+            self.memos.pop()
+
+    def emit(self, op: str, args: tuple[Any, ...], kind: str, attributes: dict[str, Any] | None = None) -> Sym:
+        """`op(args)` as a symbol; what was computed before, within reach, is not computed again."""
+        key = self.key(op, args, attributes)
+        found = self.known(key)
+        if found is not None:
+            return found
+        var = Var(kind)
+        self.append(ir.Set(var, op, tuple(raw(a) for a in args), STATE.site, attributes))
+        self.made[var] = (op, args)
+        if kind == INT and self.strong and any(a.__class__ is Sym and a.var in self.strong for a in args):
+            self.strong.add(var)
+        if kind == INT:
+            interval = interval_of(op, [self.interval(a) for a in args])
+            if interval is not None:
+                self.ranges[var] = interval
+        return self.remember(key, Sym(self, var))
+
+    def key(self, op: str, args: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
+        """What tells a computation from others."""
+        row = ROWS.get(op)
+        # A singular point is reported at its own place, so only what has none is shared between places.
+        place = (STATE.site.start, STATE.site.end) if row is not None and row.singular else None
+        operands = tuple(a.var if a.__class__ is Sym else (a.__class__, a, str(a)) for a in args)
+        return op, place, repr(attributes), operands
+
+    def known(self, key: Any) -> Sym | None:
+        for memo in reversed(self.memos):
+            found: Sym | None = memo.get(key)
+            if found is not None:
+                return found
+        return None
+
+    def remember(self, key: Any, sym: Sym) -> Sym:
+        self.memos[-1][key] = sym
+        return sym
+
+    def append(self, statement: ir.Stmt) -> None:
+        self.size += 1
+        if self.size > MAX_STATEMENTS:
+            raise Unsupported("a program of this size: it would take longer to compile than to run")
+        if self.strong and statement.__class__ in (ir.Store, ir.AddTo) and statement.value in self.strong:
+            self.keep_strong(statement.array)
+        self.block.append(statement)
+        if self.follower is not None and not self.follower.inside:
+            self.follower.seen(statement)
+
+    def keep_strong(self, array: Array) -> None:
+        """Note that an array is given integers with a dtype of their own."""
+        if array not in self.strong and array in self.read_bare:
+            raise Unsupported("a tensor of integers without a dtype of their own that is given integers with one")
+        self.strong.add(array)
+
+    def interval(self, x: Any) -> tuple[int, int]:
+        """Bounds of an integer operand."""
+        if x.__class__ is int:
+            if not LEAST <= x <= MOST:
+                raise Unsupported("an integer beyond int64")
+            return (x, x)
+        if x.__class__ is bool or (x.__class__ is Sym and x.kind == BOOL):
+            return (0, 1)
+        if x.__class__ is Sym:
+            return self.ranges.get(x.var, EVERYTHING)
+        return EVERYTHING
+
+    def aside(self, run: Callable[[], Any]) -> Any:
+        """What `run` gives, no row of which a tape records."""
+        return run() if self.follower is None else self.follower.aside(run)
+
+
+def unknown(x: Any, why: str) -> Any:
+    raise Unsupported(why)
