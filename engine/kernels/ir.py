@@ -83,6 +83,10 @@ class Signed(Unsupported):
     """The program reads eigenvectors or singular vectors, whose signs LAPACK decides."""
 
 
+class TooLarge(Unsupported):
+    """A kernel has become too large to be worth its compilation."""
+
+
 class Needed(Unsupported):
     """Something must be known that inputs decide: `names` are theirs."""
 

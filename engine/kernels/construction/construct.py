@@ -12,7 +12,7 @@ from ..differentiation.closing import closed
 from ..differentiation.snapshots import snapshots
 from ..differentiation.surely import surely_reached
 from ..inputs import EVERY, IMAGINARY, MODE, REAL, SOME, Single, source_of
-from ..ir import FLOAT, Array, Unsupported, Var
+from ..ir import FLOAT, INT, Array, Unsupported, Var
 from ..lowering.specialise import specialise
 from ..lowering.structures import Packed, as_one
 from ..passes.behind import behind
@@ -30,6 +30,7 @@ from ..passes.windows import windowed
 from ..symbols.build import Builder
 from ..symbols.pairs import Pair
 from ..symbols.regions import dissolved
+from ..symbols.strength import refuse_narrow
 from ..symbols.symbol import NUMBERS, Lazy, Sym, kind_of, raw
 from ..symbols.values import Grid, List, Selected
 from ..symbols.whole import whole
@@ -89,6 +90,8 @@ class Lowered:
         self.packed: Packed | None = None
         # The shape of a complex result, whose parts `value` holds side by side.
         self.complex: tuple[int, ...] | None = None
+        if kind_of_result(result) == INT:
+            refuse_narrow(builder)
         if result.__class__ is Lazy:
             settled = builder.settle(result)
             if settled.stored is None or settled.stored.role in ("input", "carried", "constant"):
@@ -189,6 +192,11 @@ class Lowered:
             elif running and result in surely_reached(self.kernel, reaching, running)[0]:
                 found.sure_if_running.add(name)
         return found
+
+
+def kind_of_result(result: Any) -> str | None:
+    """The kind of a result that is a number or a tensor."""
+    return result.kind if result.__class__ in (Lazy, Sym) else None
 
 
 def kind_of_value(value: Any) -> str:

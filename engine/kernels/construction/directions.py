@@ -233,6 +233,8 @@ def defined(block: list[Stmt]) -> set[Any]:
             found.update(phi for phi, _ in s.restore)
         elif s.__class__ is ir.If:
             found.update(var for var, _, _ in s.merges)
+        elif s.__class__ is ir.Region:
+            found.update(s.results)
         elif s.__class__ is not ir.Check:
             found.add(s.array)
     return found

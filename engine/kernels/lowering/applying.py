@@ -111,9 +111,9 @@ class Applying(Items):
                 value = self.constant_beside_float32(value)
             if single and self.builder.mode == SOME:
                 return to_single(self.builder, self.constant(value))
-            if value.dtype.name not in ("float64", "int64", "bool"):
+            if value.dtype.name not in ("float64", "int64", "int32", "bool"):
                 raise Unsupported(f"the dtype {value.dtype.name}")
-            strong = value.dtype.name == "int64" and not value.dtype.weak
+            strong = value.dtype.kind == "i" and not value.dtype.weak
             self.builder.made_strong[0] |= not value.dtype.weak
             if value.shape == ():
                 if strong:
@@ -121,7 +121,7 @@ class Applying(Items):
                 return value.value
             found = constant_array(self.builder, value.value)
             found.known = value
-            return own(self.builder, found) if strong else found
+            return own(self.builder, found, value.dtype) if strong else found
         return self.builder.rounded(value)
 
     def constant_beside_float32(self, value: Tensor) -> Tensor:

@@ -40,7 +40,9 @@ if TYPE_CHECKING:
 
     from .printing import Printed
 
-SMALL_INTEGERS = frozenset(("+", "-", "*", "/", "//", "%", "**"))
+SMALL_INTEGERS = frozenset(("+", "-", "*", "/", "//", "%", "**", "<<", ">>", "&", "|", "^"))
+# Whose right operand is a count of bits, or nearly.
+COUNTED = frozenset(("**", "<<", ">>"))
 
 
 class Expressions(Calls):
@@ -123,7 +125,7 @@ class Expressions(Calls):
             return self.builder.apply(op, (x, y), None) if known is None else known
         if x.__class__ in (int, bool) and y.__class__ in (int, bool):
             held = LEAST <= x <= MOST and LEAST <= y <= MOST
-            if symbol not in SMALL_INTEGERS or not held or (symbol == "**" and not 0 <= y < 64):
+            if symbol not in SMALL_INTEGERS or not held or (symbol in COUNTED and not 0 <= y < 63):
                 raise Unsupported("integers beyond int64 that are known before the program runs")
             return self.builder.rounded(op(x, y) if symbol != "/" or y == 0 else x / y)
         if x.__class__ in NUMBERS and y.__class__ in NUMBERS:

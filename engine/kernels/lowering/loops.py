@@ -10,7 +10,7 @@ from ...core.state import STATE
 from ...program import core as c
 from .. import ir
 from ..differentiation.bodies import changed_in_place
-from ..ir import BOOL, INT, Unsupported, Var
+from ..ir import BOOL, INT, Needed, Unsupported, Var
 from ..symbols.foreseen import COUNTABLE
 from ..symbols.strength import is_strong
 from ..symbols.symbol import Lazy, Sym, kind_of, raw
@@ -30,8 +30,9 @@ from ..symbols.values import (
     Mismatch,
     Range,
 )
-from .carried import SCALARS, Carrying, Grown, Number, Parts, Tensor, fresh_variables
+from .carried import SCALARS, Grown, Number, Parts, Tensor, fresh_variables
 from .heap import ITEMS, Heap, Rows, same, sole
+from .written_out import WrittenOut
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class Header:
         self.site = site
 
 
-class Loops(Carrying):
+class Loops(WrittenOut):
     """The part of the specialiser that runs loops."""
 
     def each_of(self, value: Any) -> Each:
@@ -119,43 +120,6 @@ class Loops(Carrying):
                 self.guarded(stopped, frame, lambda: self.block(orelse, frame))
         frame[BREAK] = False
 
-    def one_by_one(
-        self, each: Each, k: int, frame: Frame, receive: Callable[[Any], None], run: Callable[[], None]
-    ) -> None:
-        """A loop item by item from position `k` on, while there are any."""
-        while k < each.present():
-            frame[CONTINUE] = False
-            receive(each.item(k))
-            run()
-            frame[CONTINUE] = False
-            stopped = self.stopped(frame)
-            k += 1
-            if stopped is not False:
-                if stopped is not True and k < each.present():
-                    self.guarded(stopped, frame, lambda k=k: self.one_by_one(each, k, frame, receive, run))  # type: ignore[misc]
-                return
-
-    def unrolled(
-        self, items: list[Any], frame: Frame, receive: Callable[[Any], None], run: Callable[[], None],
-        rest: Callable[[], None] | None = None,
-    ) -> None:  # fmt: skip
-        """A loop iteration by iteration, and then the rest of it."""
-        for k, item in enumerate(items):
-            frame[CONTINUE] = False
-            receive(item)
-            run()
-            frame[CONTINUE] = False
-            stopped = self.stopped(frame)
-            if stopped is True:
-                return
-            if stopped is not False:
-                others = items[k + 1 :]
-                if others or rest is not None:
-                    self.guarded(stopped, frame, lambda others=others: self.unrolled(others, frame, receive, run, rest))  # type: ignore[misc]
-                return
-        if rest is not None:
-            rest()
-
     def counted(
         self, counter: Range, frame: Frame, receive: Callable[[Any], None], run: Callable[[], None], changing: set[Any],
         peeled: bool = False, site: Site | None = None,
@@ -166,21 +130,29 @@ class Loops(Carrying):
         if why is None:
             return
         if not counter.known:
-            start, stop = self.whole((counter.start, counter.stop), str(why))
+            start, stop = self.bounds(counter, why)
             self.counted(Range(start, stop, counter.step), frame, receive, run, changing, peeled, site)
             return
         positions = counter.range()
-        if len(positions) > MAX_UNROLL and (peeled or not why.peel):
-            raise why
         if not positions:
             return
-        if peeled or not why.peel:
-            self.unrolled(list(positions), frame, receive, run)
+        if peeled or not isinstance(why, Mismatch) or not why.peel:
+            self.short(positions, why, frame, receive, run)
             return
         others = Range(counter.start + counter.step, counter.stop, counter.step)
         self.unrolled(
             [positions[0]], frame, receive, run, lambda: self.counted(others, frame, receive, run, changing, True, site)
         )
+
+    def bounds(self, counter: Range, why: Unsupported) -> tuple[int, int]:
+        """Those of a range, which must be known for the reason `why`. Raises Needed where inputs decide them, or `why`."""
+        try:
+            found: tuple[int, int] = self.whole((counter.start, counter.stop), str(why))
+        except Needed:
+            raise
+        except Unsupported:
+            raise why from None
+        return found
 
     def while_(self, node: c.While, frame: Frame) -> None:
         STATE.site = node.site
@@ -207,7 +179,7 @@ class Loops(Carrying):
         why = self.tried(lambda: self.loop(Header(None, None, test, site), frame, run, changing))
         if why is None:
             return False
-        if why.__class__ is Changing:
+        if isinstance(why, Changing):
             self.repeat(lambda: True, frame, lambda: self.tested(test, frame, run), changing, peeled, site)
             return True
         condition = test()
@@ -215,8 +187,8 @@ class Loops(Carrying):
             return False
         if condition is not True:
             raise why
-        if peeled or not why.peel:
-            self.known_ones(test, frame, run, why, MAX_UNROLL)
+        if peeled or not isinstance(why, Mismatch) or not why.peel:
+            self.short_while(test, frame, run, why)
             return False
         rotated: list[bool] = []
         again = lambda: rotated.append(self.repeat(test, frame, run, changing, True, site))  # noqa: E731
@@ -234,39 +206,6 @@ class Loops(Carrying):
             run() if condition else leave()
         else:
             self.branch(condition, frame, run, leave)
-
-    def known_ones(
-        self, test: Callable[[], Any], frame: Frame, run: Callable[[], None], why: Mismatch, most: int
-    ) -> None:
-        """Run a body, whose condition holds now, iteration by iteration while it is known to hold (`while stack:`).
-
-        Raises `why`.
-        """
-
-        def rest() -> None:
-            condition = test()
-            if condition is False:
-                return
-            if condition is not True or not most:
-                raise why
-            self.known_ones(test, frame, run, why, most - 1)
-
-        self.unrolled([None], frame, lambda item: None, run, rest)
-
-    def tried(self, run: Callable[[], None]) -> Mismatch | None:
-        """Run something, or leave everything as it was and say what did not fit."""
-        builder = self.builder
-        heap = Heap(self.frames)
-        length, memo, dynamic = len(builder.block), dict(builder.memos[-1]), self.dynamic
-        try:
-            run()
-        except Mismatch as why:
-            heap.restore()
-            del builder.block[length:]
-            builder.memos[-1] = memo
-            self.dynamic = dynamic
-            return why
-        return None
 
     # --- a loop -----------------------------------------------------------------------------------------------------
 

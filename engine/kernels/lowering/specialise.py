@@ -6,6 +6,7 @@ IR. Loops stay loops, branches that depend on data become `If` with merged value
 
 from __future__ import annotations
 
+from ...core.dtypes import INT64
 from ...program import core as c
 from .. import ir
 from ..inputs import Complex, Discrete, Known, Single
@@ -14,6 +15,7 @@ from ..symbols.build import Builder
 from ..symbols.following import Follower
 from ..symbols.foreseen import COUNTABLE
 from ..symbols.pairs import Pair
+from ..symbols.strength import claim
 from ..symbols.symbol import Sym
 from ..symbols.values import CONFLICT, RESULT, RETURN, UNSET, VALUE, Recursive, new_frame, read
 from .printing import LINES, Printed, Wider
@@ -131,6 +133,7 @@ def parameter(builder: Builder, parameters: list[Any], name: str, spec: Any) -> 
     array = Array(spec.kind, spec.shape, "p", "input") if discrete else Array(FLOAT, spec, "p", "input")
     array.name = name
     if discrete and spec.strong:
+        claim(builder, INT64)
         builder.strong.add(array)
     parameters.append(array)
     return builder.stored(array)

@@ -48,7 +48,7 @@ class Packed:
     def walk(self, x: Any) -> Structure:
         from ..ir import FLOAT
         from ..symbols.pairs import Pair
-        from ..symbols.strength import is_strong
+        from ..symbols.strength import is_strong, refuse_narrow
         from ..symbols.symbol import Lazy, Sym
         from ..symbols.values import Grid, List, Selected, first_rows
         from ..symbols.whole import whole
@@ -83,11 +83,13 @@ class Packed:
             return "array", self.place(x, prod(x.shape)), x.shape
         if x.__class__ is Lazy and x.kind == INT:
             self.refuse_integers()
+            refuse_narrow(self.builder)
             return "integers", self.place(self.as_floats(x), prod(x.shape)), x.shape
         if x.__class__ is Sym and x.kind == FLOAT:
             return self.number(x, whole(self.builder, x))
         if x.__class__ is Sym and is_strong(self.builder, x):
             self.refuse_integers()
+            refuse_narrow(self.builder)
             return "integers", self.place(self.exact(x), 1), ()
         if x.__class__ is Sym:
             if self.builder.mode:
@@ -139,11 +141,13 @@ class Packed:
     def part(self, x: Any) -> Structure:
         """A part of a tensor whose length data decides."""
         from ..ir import DTYPES, FLOAT, SINGLE
+        from ..symbols.strength import refuse_narrow
         from .selected import compacted
 
         rows, count = compacted(self.builder, x)
         if rows.kind != FLOAT:
             self.refuse_integers()
+            refuse_narrow(self.builder)
         self.counts.add(self.size)
         start = self.place(self.exact(count), 1)
         self.place(rows if rows.kind == FLOAT else self.as_floats(rows), prod(rows.shape))

@@ -154,9 +154,25 @@ def cast_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, An
         if x.__class__ is Lazy:
             return Lazy(builder, FLOAT, x.shape, lambda index: builder.cast_to_float(x.element(index)))
         return builder.cast_to_float(x)
-    if target.name == "int64" and x.__class__ is Sym:
-        return own(builder, builder.emit("to_int", (x,), INT) if x.kind == FLOAT else builder.to_int(x))
+    if target.name in ("int64", "int32") and x.__class__ in (Sym, Lazy):
+        return own(builder, whole_numbers(builder, x), target)
     raise Unsupported(f"a cast to {target.name}")
+
+
+def whole_numbers(builder: Builder, x: Any) -> Any:
+    """A number or an array as integers, floats without what comes behind the point."""
+    if x.__class__ is not Lazy:
+        return builder.emit("to_int", (x,), INT) if x.kind == FLOAT else builder.to_int(x)
+    if x.kind == INT:
+        return x
+
+    def element(index: tuple[Any, ...]) -> Any:
+        item = x.element(index)
+        return whole_numbers(builder, item) if item.__class__ is Sym else int(item)
+
+    found = Lazy(builder, INT, x.shape, element)
+    found.interval = (0, 1) if x.kind == BOOL else None
+    return found
 
 
 def tf_where_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...core.state import STATE
 from ...ops.registry import ROWS
 from .. import ir
-from ..ir import BOOL, INT, LEAST, MOST, Array, Unsupported, Var
+from ..ir import BOOL, INT, LEAST, MOST, Array, TooLarge, Unsupported, Var
 from .foreseen import EVERYTHING, interval_of
 from .symbol import Sym, raw
 from .watch import Watch
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from ...core.dtypes import DType
     from ...core.state import Site
     from .following import Follower
 
@@ -56,9 +57,13 @@ class Blocks:
         self.singles: set[Any] = set()
         # Integers of a dtype of their own, which do not mix with floats.
         self.strong: set[Any] = set()
+        # Which one: there are no two in one program.
+        self.own_integers: DType | None = None
         # Arrays of integers that have been read as bare ones.
         self.read_bare: set[Array] = set()
+        # How many statements have been written, and how many may be.
         self.size = 0
+        self.most = MAX_STATEMENTS
         # Where paths from inputs end at rows that take nothing of them but their shape, and which.
         self.ends: dict[Any, tuple[str, Site]] = {}
         # Whether eigenvectors and singular vectors must have LAPACK's signs.
@@ -135,8 +140,8 @@ class Blocks:
 
     def append(self, statement: ir.Stmt) -> None:
         self.size += 1
-        if self.size > MAX_STATEMENTS:
-            raise Unsupported("a program of this size: it would take longer to compile than to run")
+        if self.size > self.most:
+            raise TooLarge("a program of this size: it would take longer to compile than to run")
         if self.strong and statement.__class__ in (ir.Store, ir.AddTo) and statement.value in self.strong:
             self.keep_strong(statement.array)
         self.block.append(statement)

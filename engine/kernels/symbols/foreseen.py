@@ -27,6 +27,8 @@ def interval_of(op: str, operands: list[tuple[int, int]]) -> tuple[int, int] | N
         return (0, operands[1][1] - 1)
     if op == "int_floor_divide" and operands[1][0] > 0 and operands[0][0] >= 0:
         return (0, operands[0][1])
+    if op == "right_shift" and operands[0][0] >= 0:
+        return (0, operands[0][1])
     if op == "bitwise_and" and any(low >= 0 for low, _ in operands):
         return (0, min(high for low, high in operands if low >= 0))
     if op == "where_select":

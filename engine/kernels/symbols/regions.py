@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...core.dtypes import INT64
 from ...core.state import STATE
 from ...ops.registry import ROWS
 from .. import ir
@@ -9,6 +10,7 @@ from ..ir import FLOAT, Stmt, Var
 from ..passes.statements import everything, with_blocks
 from .build import Builder
 from .pairs import Pair, by_parts, has_complex, pair_of, paired
+from .strength import claim
 from .symbol import NUMBERS, Lazy, Sym, raw
 
 TYPE_CHECKING = False
@@ -51,6 +53,7 @@ def computed(k: Vocabulary, op: Operation, inputs: tuple[Any, ...], attributes: 
         body.remove(s)
         builder.append(s)
     if op.dtype == "int" or "output_type" in attributes:
+        claim(builder, INT64)
         builder.strong.update(map(held, parts))
     results_held, operands_held = list(map(held, parts)), tuple(map(held, operands))
     builder.append(ir.Region(op.name, results_held, operands_held, attributes, body, STATE.site, pairs))

@@ -17,6 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+# Integers are shifted by fewer bits.
+MOST_BITS = 63
 # Rows that give one of their operands as it is.
 CHOOSING = frozenset("minimum maximum fmin fmax clip".split())
 # Rows that are something else of integers than of floats where an operand is 0, and which one.
@@ -164,9 +166,7 @@ class Scalars(Blocks):
         if name == "invert":
             return self.integer("subtract", -1, inputs[0])
         if name in SHIFTS:
-            if inputs[1].__class__ is not int or not 0 <= inputs[1] < 63:
-                raise Unsupported("a shift by a number of bits that data decides")
-            return self.integers(SHIFTS[name], (inputs[0], 1 << inputs[1]))
+            return self.shifted(name, *inputs)
         if name == "abs" and self.interval(inputs[0])[0] == LEAST:
             name, inputs = "maximum", (inputs[0], self.integer("subtract", 0, inputs[0]))
         if name == "signum":
@@ -187,6 +187,21 @@ class Scalars(Blocks):
         if name not in FOR_INTEGERS and name not in BITS:
             raise Unsupported(f"{name} of integers")
         return self.emit(name, inputs, INT)
+
+    def shifted(self, name: str, x: Any, bits: Any) -> Any:
+        """`x << bits` or `x >> bits`; by fewer than none, or by more than an integer has, is the tape's."""
+        if bits.__class__ is int:
+            if not 0 <= bits < MOST_BITS:
+                raise Unsupported("a shift by this number of bits")
+            return self.integers(SHIFTS[name], (x, 1 << bits))
+        low, high = self.interval(bits)
+        if low < 0 or high >= MOST_BITS:
+            self.append(ir.Check(raw(bits), 0, MOST_BITS, STATE.site))
+        if name == "right_shift":
+            return self.emit(name, (x, bits), INT)
+        power = self.emit(name, (1, bits), INT)
+        self.ranges[power.var] = (1, 1 << min(max(high, 0), MOST_BITS - 1))
+        return self.integer("multiply", x, power)
 
     def refuse_zero(self, divisor: Any) -> None:
         """Leave the kernel where integers are divided by zero."""

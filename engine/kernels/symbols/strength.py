@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from ...core.dispatch import result_dtypes
 from ...core.dtypes import BOOL as BOOL_DTYPE
-from ...core.dtypes import INT64, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, DType, DTypeMismatch, promote, raw_dtype
+from ...core.dtypes import INT32, INT64, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, DType, DTypeMismatch, promote, raw_dtype
+from ...core.state import STATE
 from ...core.tensor import Tensor
-from ..ir import BOOL, FLOAT, INT, Set, Unsupported, Var
+from ..ir import BOOL, FLOAT, INT, Check, Set, Unsupported, Var
 from .pairs import Pair
 from .symbol import Lazy, Sym, raw
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 WEAK = {FLOAT: WEAK_FLOAT, INT: WEAK_INT, BOOL: BOOL_DTYPE}
 # The rules whose results have a dtype of their own whatever the operands have.
 OWN = ("int",)
+# The least integer of int32.
+LEAST_NARROW = -(2**31)
 
 
 def is_strong(builder: Builder, x: Any) -> bool:
@@ -40,7 +43,7 @@ def dtype_of(builder: Builder, x: Any) -> DType | None:
     Floats and complex numbers are taken for bare ones: whether they have a dtype of their own, integers do not ask.
     """
     if x.__class__ in (Sym, Lazy):
-        return INT64 if is_strong(builder, x) else WEAK[x.kind]
+        return builder.own_integers if is_strong(builder, x) else WEAK[x.kind]
     if x.__class__ is Pair:
         return WEAK_COMPLEX
     if x.__class__ is Tensor:
@@ -109,27 +112,51 @@ def strengthened(builder: Builder, found: Any, dtype: Any) -> Any:
     """What a row gave, as integers with a dtype of their own where `dtype` says so."""
     if dtype.__class__ is tuple and found.__class__ in (tuple, list) and len(dtype) == len(found):
         return found.__class__([strengthened(builder, x, each) for x, each in zip(found, dtype)])
-    return own(builder, found) if dtype is INT64 else found
+    return own(builder, found, dtype) if dtype in (INT32, INT64) else found
 
 
-def own(builder: Builder, x: Any) -> Any:
+def own(builder: Builder, x: Any, dtype: DType = INT64) -> Any:
     """An integer, or an array of integers, with a dtype of its own."""
+    claim(builder, dtype)
     if x.__class__ in (tuple, list):
-        return x.__class__([own(builder, item) for item in x])
+        return x.__class__([own(builder, item, dtype) for item in x])
     if x.__class__ is Lazy:
-        return own_array(builder, x) if x.kind == INT and not is_strong(builder, x) else x
-    if x.__class__ is Sym and (x.kind != INT or x.var in builder.strong):
+        return own_array(builder, x, dtype) if x.kind == INT and not (is_strong(builder, x) and fits(x, dtype)) else x
+    if x.__class__ not in (Sym, int) or (x.__class__ is Sym and x.kind != INT):
         return x
-    if x.__class__ not in (Sym, int):
+    if dtype is INT32:
+        # What int32 does not hold wraps around, which is the tape's to do.
+        low, high = builder.interval(x)
+        if low < LEAST_NARROW or high > -LEAST_NARROW - 1:
+            builder.append(Check(raw(x), LEAST_NARROW, -LEAST_NARROW, STATE.site))
+    if x.__class__ is Sym and x.var in builder.strong:
         return x
     found = copied(builder, x)
     builder.strong.add(found.var)
     return found
 
 
-def own_array(builder: Builder, x: Lazy) -> Lazy:
+def fits(x: Lazy, dtype: DType) -> bool:
+    """Whether all integers of an array are known to be of a dtype."""
+    return dtype is INT64 or (x.interval is not None and max(map(abs, x.interval)) < -LEAST_NARROW)
+
+
+def claim(builder: Builder, dtype: DType) -> None:
+    """Note of which dtype the integers with one of their own are. Raises Unsupported where others are of another one."""
+    if builder.own_integers is not None and builder.own_integers is not dtype:
+        raise Unsupported(f"integers of {builder.own_integers.name} beside others of {dtype.name}")
+    builder.own_integers = dtype
+
+
+def refuse_narrow(builder: Builder) -> None:
+    """Raise Unsupported for integers as the result that are of fewer bits than a kernel gives."""
+    if builder.own_integers is INT32:
+        raise Unsupported("a result of int32")
+
+
+def own_array(builder: Builder, x: Lazy, dtype: DType) -> Lazy:
     def element(index: tuple[Any, ...]) -> Any:
-        return own(builder, x.element(index))
+        return own(builder, x.element(index), dtype)
 
     element.view = x.stored is not None or getattr(x.element, "view", False)  # type: ignore[attr-defined]
     found = Lazy(builder, INT, x.shape, element)

@@ -1,0 +1,103 @@
+"""Short loops whose counter must be known in the body: sizes, shifts, keys, places in lists of lists; written out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from agreement import agree
+
+V = np.array([0.7, -1.3, 2.1, 0.4])
+M = np.array([[1.9, 0.4, -0.3], [0.2, 1.4, 0.6], [-0.5, 0.1, 2.2]])
+ELIMINATION = """
+A = [[2.0, x, 0.0], [1.0, 3.0, x], [0.0, 1.0, 4.0]]
+b = [1.0, 2.0, 3.0]
+for k in range(3):
+    for i in range(k + 1, 3):
+        f = A[i][k] / A[k][k]
+        for j in range(k, 3):
+            A[i][j] -= f * A[k][j]
+        b[i] -= f * b[k]
+y = [0.0] * 3
+for i in range(2, -1, -1):
+    s = b[i]
+    for j in range(i + 1, 3):
+        s -= A[i][j] * y[j]
+    y[i] = s / A[i][i]
+y[0] + 2 * y[1] * y[2]"""
+TRIANGLE = """
+rows = [[x]]
+for i in range(1, 8):
+    row = [x]
+    for j in range(1, i + 1):
+        row.append(row[j - 1] + 0.1 * rows[i - 1][j - 1])
+    rows.append(row)
+rows[7][7]"""
+WRITTEN: list[tuple[str, dict[str, Any]]] = [
+    (ELIMINATION, {"x": 0.5}),
+    (TRIANGLE, {"x": 0.5}),
+    ("T = [[x * i + j for j in range(i + 1)] for i in range(9)]\nsum([sum(r) for r in T]) * T[8][3]", {"x": 0.5}),
+    (
+        "T = [[0.0] * 3 for i in range(3)]\nfor i in range(9):\n    T[i % 3][i // 3] += x ** i\nT[2][2] * T[0][1]",
+        {"x": 0.5},
+    ),
+    ("d = {}\nfor k in range(5):\n    d[k] = x ** k\nsum(d.values()) * d[3]", {"x": 0.5}),
+    ("d = {}\nfor i in range(4):\n    for j in range(4):\n        d[i, j] = x * i + j\nd[3, 2] * d[1, 1]", {"x": 0.5}),
+    ("d = {}\nk = 0\nwhile k < 6:\n    d[k] = x * k\n    k += 1\nlen(d) * d[5]", {"x": 0.5}),
+    ("s = 0.0\nfor k in range(1, 4):\n    s += det(A[:k, :k])\ns", {"A": M}),
+    ("s = 0.0\nfor k in range(1, 4):\n    s += sum(arange(k) * x) + sum(ones((k, 2)) * x ** k)\ns", {"x": 0.5}),
+    ("s = 0.0\nfor k in range(4):\n    s += sum(roll(x, k) * x) * (k + 1)\ns", {"x": V}),
+    (
+        "for k in range(2):\n    A[k + 1:, k + 1:] -= outer(A[k + 1:, k], A[k, k + 1:]) / A[k, k]\nA[2, 2] * A[1, 1]",
+        {"A": M},
+    ),
+    ("c = [[] for i in range(3)]\nfor k in range(9):\n    c[k % 3].append(x * k)\nsum(c[0]) * sum(c[1])", {"x": 0.5}),
+    ("s = 0.0\nfor k in range(5):\n    if x * k > 1.2:\n        break\n    s += sum(ones(k + 1)) * x\ns", {"x": 0.5}),
+    ("s = 0.0\nfor k in range(0):\n    s += sum(roll(x, k) * x)\ns + sum(x)", {"x": V}),
+    ("s = 0.0\nfor k in range(n):\n    s += sum(ones(k + 1)) * x\ns", {"x": 0.5, "n": 4}),
+]
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("command", ["grad", "hessian", "jvp", "vjp"])
+@pytest.mark.parametrize(("text", "at"), WRITTEN)
+def test_written_out(text: str, at: dict[str, Any], command: str) -> None:
+    wrt = [name for name, value in at.items() if name != "n"]
+    given = {"tangent": {name: np.full(np.shape(at[name]), 0.3) for name in wrt}} if command == "jvp" else {}
+    assert agree(text, at, wrt, command, 1e-11, **given) == ""
+
+
+# What long loops are not written out for, and what a loop cannot do in any form; and errors in an iteration.
+LEFT: list[tuple[str, dict[str, Any], str]] = [
+    (
+        "s = 0.0\nfor k in range(65):\n    s += sum(ones(k)) * x\ns",
+        {"x": 0.5},
+        "a size, axis or option that depends on data",
+    ),
+    (
+        "s = 0.0\nfor k in range(int(x)):\n    s += sum(ones(k)) * x\ns",
+        {"x": 5.5},
+        "'x', which must be a bare integer",
+    ),
+    ("s = 0.0\nfor k in range(4):\n    s += len(str(x)) * x\ns", {"x": 0.5}, "len of a text"),
+    ("s = 0.0\nfor k in range(5):\n    s += sum(roll(x, k) * ones(k))\ns", {"x": V}, "an error"),
+    ("d = {}\nfor k in range(5):\n    d[k] = x\nd[5] * x", {"x": 0.5}, "an error"),
+]
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(("text", "at", "reason"), LEFT)
+def test_left_to_the_tape(text: str, at: dict[str, Any], reason: str) -> None:
+    assert agree(text, at).removeprefix("no kernel for ") == reason
+
+
+def test_in_machine_code() -> None:
+    assert agree(ELIMINATION, {"x": 0.5}) == ""
+
+
+@pytest.mark.usefixtures("interpret")
+def test_statements_are_limited() -> None:
+    """What would be more text than a kernel is worth stays with the reason why the loop is no loop."""
+    text = "s = 0.0\nfor i in range(40):\n    for j in range(40):\n        s += sum(cos(x * ones(i + j)))\ns"
+    assert agree(text, {"x": 0.5}, None, "value") == "no kernel for a size, axis or option that depends on data"
