@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from ..core.tensor import Tensor
-from .inputs import EVERY, MODE, SOME, Complex, arguments, shape_of, specification
+from .inputs import EVERY, MODE, SOME, Complex, arguments, shape_of
 from .ir import Unsupported
 from .readings import Reading, leave_infinite
 from .runtime import Compiled, Kernels, run
@@ -35,7 +35,7 @@ class Derivatives:
     def __init__(self, kernels: Kernels, values: dict[str, Any], sources: Sequence[str], always: bool) -> None:
         self.kernels = kernels
         self.values = values
-        self.spec = specification(values, sources, kernels.known, kernels.makes_float32(values))
+        self.spec = kernels.specified(values, sources)
         self.given = arguments(kernels.program, values, self.spec)
         self.sources = sources
         self.always = always

@@ -19,6 +19,8 @@ EVERY, SOME = "every float is float32", "some floats are float32"
 KINDS = {dtype: kind for kind, dtype in DTYPES.items()}
 # What the parts of a complex source are called, after its name.
 REAL, IMAGINARY = ".re", ".im"
+# So many integers of one input may be a part of a kernel.
+MOST_KNOWN = 65_536
 
 
 class Discrete:
@@ -57,6 +59,21 @@ class Complex:
 
     def __repr__(self) -> str:
         return f"complex{self.shape}"
+
+
+class KnownTensor:
+    """A tensor of integers that is known as well, because it decides the shapes of others: told apart by its bytes."""
+
+    __slots__ = ("digest", "tensor")
+
+    def __init__(self, tensor: Tensor) -> None:
+        from hashlib import sha256
+
+        self.tensor = tensor
+        self.digest = sha256(tensor.value.tobytes()).hexdigest()
+
+    def __repr__(self) -> str:
+        return f"{self.tensor.dtype!r}{self.tensor.shape}{self.digest}"
 
 
 class Known(str):
@@ -139,7 +156,11 @@ def refuse_beside_float32(value: Any, every: bool) -> None:
 
 
 def whole(name: str, value: Any, source: bool) -> Any:
-    """What stands for an input whose value must be known: a bare integer, differentiated or not."""
+    """What stands for an input whose value must be known: a bare integer, differentiated or not, or integers."""
+    if value.__class__ is Tensor and value.shape and value.dtype.kind == "i" and not source:
+        if value.dtype.name != "int64" or value.value.size > MOST_KNOWN:
+            raise Unsupported(f"'{name}', which are too many integers to be a part of a kernel")
+        return [KnownTensor(value)]
     if value.__class__ is Tensor:
         if value.shape or not value.dtype.weak or value.dtype.kind != "i":
             raise Unsupported(f"'{name}', which must be a bare integer")

@@ -12,7 +12,7 @@ from ..core.tensor import Tensor
 from ..program.core import CoreProgram
 from . import store
 from .built import from_plain, to_plain
-from .inputs import arguments, specification
+from .inputs import KnownTensor, arguments, specification
 from .ir import FLOAT, SINGLE, Left, Stopped, Unsupported
 from .readings import Reading, reshaped
 from .work import LOAD_SECONDS, outlined, surely_quick, tape_seconds, worthwhile
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 WORTH_KEEPING = 0.02
 # Smaller integers are float32 numbers.
 LARGEST_WHOLE = 2**24
+# So many tensors of integers become a part of kernels of one program, each of others.
+MOST_PARTS = 16
 
 
 class Compiled:
@@ -215,6 +217,8 @@ class Kernels:
         self.may_compile = True
         # The seconds that the tape would take for what was evaluated last; None where nobody knows.
         self.tape_seconds: float | None = None
+        # What tells the tensors apart that are a part of a kernel.
+        self.parts: set[str] = set()
         self.built: dict[str, Any] = {}
         self.kept: dict[str, dict[str, Any]] = {}
         self.compiled: dict[str, Compiled] = {}
@@ -225,6 +229,14 @@ class Kernels:
         """Whether the program itself may make float32 of bare numbers."""
         kinds = {x.dtype.name if x.__class__ is Tensor and not x.dtype.weak else "" for x in values.values()}
         return "float32" in self.source.text and kinds.isdisjoint(("float64", "complex128"))
+
+    def specified(self, values: dict[str, Any], sources: Sequence[str]) -> dict[str, Any]:
+        """What a kernel for these inputs is specialised to. Raises Unsupported, also where kernels would be too many."""
+        spec = specification(values, sources, self.known, self.makes_float32(values))
+        self.parts.update(kind[0].digest for kind in spec.values() if kind.__class__ is list and is_part(kind[0]))
+        if len(self.parts) > MOST_PARTS:
+            raise Unsupported("integers that decide how long results are, and are others in every evaluation")
+        return spec
 
     def key(self, parts: Any) -> str:
         """Everything that a kernel depends on, on this machine."""
@@ -309,7 +321,7 @@ class Kernels:
 
         None where the tape is the sooner way (unless `always`). Raises Unsupported for programs outside this tier.
         """
-        spec = specification(values, sources or (), self.known, self.makes_float32(values))
+        spec = self.specified(values, sources or ())
         given = arguments(self.program, values, spec)
         command = "gradient" if sources is not None else "run" if last else "value"
         key = (command, sorted(spec.items()), sources)
@@ -388,7 +400,7 @@ class Kernels:
         from .source.emit import emit
         from .source.legend import legend
 
-        spec = specification(values, sources or (), self.known, self.makes_float32(values))
+        spec = self.specified(values, sources or ())
         arguments(self.program, values, spec)
         built = self.attempt(lambda: build(self.program, spec, sources))
         if isinstance(built, Unsupported):
@@ -471,6 +483,11 @@ class Kernels:
 def refused(why: Unsupported) -> tuple[str, int | None, int]:
     """Why there is no kernel, with the place, in types that marshal keeps."""
     return str(why), None if why.site is None else why.site.start, 0 if why.site is None else why.site.end
+
+
+def is_part(x: Any) -> bool:
+    """Whether an input that is known is a tensor."""
+    return x.__class__ is KnownTensor
 
 
 def is_integer(x: Any) -> bool:

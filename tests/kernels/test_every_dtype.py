@@ -27,10 +27,9 @@ TOLERANCE = {"hessian": 1e-10, "hvp": 1e-10}
 BY_DATA = "a result that is no number and no tensor"
 # In forward mode the tape alone knows whether a singular point takes part.
 SINGULAR = "a singular point of which it is not known"
-# A mean that is rounded has a notice, and ranks are decided by looking at the matrix.
+# A mean that is rounded has a notice, ranks are decided by looking at the matrix, and places that are written twice tell
+# less than how many there are.
 LOOKED_AT = "a step with values that only the tape takes"
-# Where elements go decides how many there are.
-STITCHED = "an operation that needs a tensor known before the program runs"
 # Infinities of integers, which Python's functions refuse.
 REFUSED = "an operation that fails"
 LEFT = {
@@ -44,8 +43,9 @@ LEFT = {
     "tf.linalg.svd": SINGULAR,
     "reduce_mean": LOOKED_AT,
     "polyfit": LOOKED_AT,
-    "dynamic_stitch": STITCHED,
-    "parallel_dynamic_stitch": STITCHED,
+    "dynamic_stitch": LOOKED_AT,
+    "parallel_dynamic_stitch": LOOKED_AT,
+    "qr": LOOKED_AT,
     "vander": "a list of truth values and numbers as a tensor",
     "logit": REFUSED,
     "beta": REFUSED,

@@ -7,6 +7,7 @@ from ...core.dtypes import FLOAT32, WEAK_FLOAT, WEAK_FLOAT32
 from ...core.operation import Operation
 from ...core.state import STATE
 from ...core.tensor import Tensor
+from ...ops.registry import NAMES
 from ...program import core as c
 from ...program.rewrite import rewrite
 from ..inputs import EVERY, SOME
@@ -14,7 +15,7 @@ from ..ir import BOOL, INT, Unsupported
 from ..operations.array_rows import to_single
 from ..symbols.arrays import constant_array
 from ..symbols.strength import own
-from ..symbols.symbol import Lazy
+from ..symbols.symbol import Lazy, Sym
 from ..symbols.values import Frame, List, Selected, plain, symbolic
 from .items import Items
 
@@ -22,6 +23,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
+
+
+STITCHES = frozenset(("dynamic_stitch", "parallel_dynamic_stitch"))
+# Rows that must know an operand, and which one; unless another one says how long the result is, if that is not 0.
+SHAPING = {
+    "segment_sum": (1, 0), "segment_mean": (1, 0), "segment_prod": (1, 0), "segment_max": (1, 0), "segment_min": (1, 0),
+    "unsorted_segment_prod": (1, 0), "unsorted_segment_max": (1, 0), "unsorted_segment_min": (1, 0),
+    "bincount": (0, 0), "jax.ops.segment_sum": (1, 2),
+}  # fmt: skip
+
+
+KINDS = {f"unsorted_segment_{kind}": kind for kind in ("prod", "max", "min")}
 
 
 class Applying(Items):
@@ -56,7 +69,24 @@ class Applying(Items):
             from .selected import row
 
             return row(self, op, args, keywords)
+        if op.name == "roll" and len(args) < 4:
+            from .stitching import rolled
+
+            given = {**dict(zip(("x", "shift", "axis"), args)), **keywords}
+            if given.get("shift").__class__ is Sym and given.keys() <= {"x", "shift", "axis"}:
+                return rolled(self.builder, given["x"], given["shift"], given.get("axis"))
         inputs, attributes = op.bind(args, keywords)
+        if op.name in SHAPING:
+            inputs = self.shaping(op, inputs)
+            if inputs.__class__ is Lazy:
+                return inputs
+            if op.name == "jax.ops.segment_sum" and inputs[2] is not None:
+                op = NAMES["unsorted_segment_sum"]
+        if op.name in STITCHES:
+            from .stitching import by_data, stitched
+
+            if by_data(inputs[0]):
+                return stitched(self.builder, *inputs)
         if op.name == "arange":
             inputs = tuple(self.whole(x, "arange with bounds that depend on data") for x in inputs)
         if op.name in ("boolean_mask", "dynamic_partition"):
@@ -73,6 +103,31 @@ class Applying(Items):
             # In a loop, what they are made of may change in place.
             found = found.__class__([self.builder.settle(part) for part in found])
         return List(found) if found.__class__ is list else found
+
+    def shaping(self, op: Operation, inputs: Any) -> Any:
+        """The operands of a row that must know some of them, for how long its result is or which elements belong together;
+        or the result, where it is found without.
+
+        Raises Needed, or Unsupported, where they are not known.
+        """
+        place, stated = SHAPING[op.name]
+        x = inputs[place]
+        if stated and len(inputs) > stated and inputs[stated] is not None:
+            return inputs
+        if x.__class__ is Lazy and x.known is not None:
+            return (*inputs[:place], x.known, *inputs[place + 1 :])
+        if symbolic(x):
+            if op.name in KINDS and inputs[0].__class__ is Lazy and x.__class__ is Lazy:
+                from .stitching import in_segments
+
+                found = in_segments(self, KINDS[op.name], *inputs)
+                if found is not None:
+                    return found
+            raise self.needed([x], f"{op.name} with integers that depend on data and decide how long its result is")
+        return inputs
+
+    def needed(self, x: Any, why: str) -> Unsupported:
+        raise NotImplementedError
 
     def parts(self, name: str, inputs: list[Any], attributes: dict[str, Any]) -> Any:
         """The part of a tensor for a mask, or the parts for a partition, which data decide; None for other operands."""

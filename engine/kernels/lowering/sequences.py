@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...core.state import STATE
 from ...ops.registry import NAMES
 from ...program import core as c
-from ..ir import FLOAT, Needed, Unsupported, Var
+from ..ir import FLOAT, INT, Needed, Unsupported, Var
 from ..symbols.arrays import get, rows_of_list
 from ..symbols.symbol import NUMBERS, Lazy, Sym
 from ..symbols.values import (
@@ -69,6 +69,8 @@ class Sequences(Loops):
                 pending.extend(x)
             elif x.__class__ is List and x.items is not None:
                 pending.extend(x.items)
+            elif x.__class__ is Lazy and x.stored is not None and x.stored.role == "input" and x.kind == INT:
+                names.add(x.stored.name)
             elif x.__class__ is slice:
                 pending.extend((x.start, x.stop, x.step))
             elif symbolic(x):
@@ -87,6 +89,8 @@ class Sequences(Loops):
             if value is None:
                 raise self.needed([x], why)
             return value
+        if cls is Lazy and x.known is not None:
+            return x.known.value.tolist()
         if symbolic(x):
             raise self.needed([x], why)
         return x

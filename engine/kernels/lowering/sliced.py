@@ -97,8 +97,25 @@ def aligned(builder: Builder, x: Selected, other: Selected) -> Selected:
     if x.key == other.key:
         return x
     if x.bounds is None or other.bounds is None:
-        raise Unsupported("parts of tensors whose lengths depend on data in several ways")
+        return alike(builder, x, other)
     return shifted(builder, x.rows, x.bounds, other)
+
+
+def alike(builder: Builder, x: Selected, other: Selected) -> Selected:
+    """A part with the rows of another one, where both have the same; the tape takes the step where they have not."""
+    n = x.keep.shape[0]
+    if other.keep.shape[0] != n:
+        raise Unsupported("parts of tensors whose lengths depend on data in several ways")
+
+    def check(at: tuple[Any, ...]) -> None:
+        differ = builder.apply(NAMES["logical_xor"], (x.keep.element(at), other.keep.element(at)), None)
+        if differ.__class__ is Sym:
+            builder.append(ir.Check(raw(differ), 0, 1))
+        elif differ:
+            raise Unsupported("parts of tensors whose lengths depend on data in several ways")
+
+    builder.each((n,), check)
+    return other.of(x.rows)
 
 
 def shifted(builder: Builder, rows: Lazy, bounds: tuple[Any, Any], other: Selected) -> Selected:

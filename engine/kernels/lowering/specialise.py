@@ -9,14 +9,15 @@ from __future__ import annotations
 from ...core.dtypes import INT64
 from ...program import core as c
 from .. import ir
-from ..inputs import Complex, Discrete, Known, Single
+from ..inputs import Complex, Discrete, Known, KnownTensor, Single
 from ..ir import FLOAT, INT, Array, Unsupported, Var
+from ..symbols.arrays import constant_array
 from ..symbols.build import Builder
 from ..symbols.following import Follower
 from ..symbols.foreseen import COUNTABLE
 from ..symbols.pairs import Pair
-from ..symbols.strength import claim
-from ..symbols.symbol import Sym
+from ..symbols.strength import claim, own
+from ..symbols.symbol import Lazy, Sym
 from ..symbols.values import CONFLICT, RESULT, RETURN, UNSET, VALUE, Recursive, new_frame, read
 from .printing import LINES, Printed, Wider
 from .statements import Specialiser
@@ -24,6 +25,8 @@ from .statements import Specialiser
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from ...core.tensor import Tensor
 
 
 class Specialised:
@@ -111,7 +114,7 @@ def attempted(
 
 def parameter(builder: Builder, parameters: list[Any], name: str, spec: Any) -> Any:
     if spec.__class__ is list:
-        return spec[0]
+        return known_tensor(builder, spec[0].tensor) if spec[0].__class__ is KnownTensor else spec[0]
     if spec.__class__ is Single:
         found = parameter(builder, parameters, name, spec.shape or FLOAT)
         builder.singles.add(parameters[-1])
@@ -137,3 +140,11 @@ def parameter(builder: Builder, parameters: list[Any], name: str, spec: Any) -> 
         builder.strong.add(array)
     parameters.append(array)
     return builder.stored(array)
+
+
+def known_tensor(builder: Builder, tensor: Tensor) -> Lazy:
+    """A tensor of integers that is an input and a part of the kernel."""
+    found = constant_array(builder, tensor.value)
+    found.known = tensor
+    strong: Lazy = found if tensor.dtype.weak else own(builder, found)
+    return strong

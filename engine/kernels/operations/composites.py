@@ -38,6 +38,11 @@ def of_data(x: Any) -> bool:
     return x.__class__ is Lazy and x.known is None and x.kind == INT
 
 
+def told(x: Any) -> Any:
+    """An array that is known as the tensor that it is."""
+    return x.known if x.__class__ is Lazy and x.known is not None else x
+
+
 def places_of(builder: Builder, vectors: Lazy, shape: tuple[int, ...]) -> tuple[Lazy, ...]:
     """The indices of a tensor of index vectors, one for each of the first axes of `shape`."""
     vectors = builder.settle(vectors)
@@ -77,7 +82,7 @@ def scattered_into(name: str, adding: bool, sign: int = 1) -> Any:
         x, vectors, updates = inputs
         if not of_data(vectors):
             x, updates = (whole(builder, part) if adding else part for part in (x, updates))
-            return ROWS[name].function(x, vectors, updates, **attributes)  # type: ignore[misc]
+            return ROWS[name].function(x, told(vectors), updates, **attributes)  # type: ignore[misc]
         x, updates = lazy(builder, x), lazy(builder, updates)
         if sign < 0:
             updates = builder.apply(ROWS["negative"], (updates,), None)
@@ -100,7 +105,7 @@ def segments(name: str, divided: Callable[[Any], Any] | None) -> Any:
     def row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
         data, ids, total = inputs
         if not of_data(ids):
-            return ROWS[name].function(*inputs, **attributes)  # type: ignore[misc]
+            return ROWS[name].function(data, told(ids), total, **attributes)  # type: ignore[misc]
         data, ids = lazy(builder, data), builder.settle(ids)
         (total,) = known_shape(total)
         if data.shape[: len(ids.shape)] != ids.shape or (divided is not None and data.kind != FLOAT):

@@ -76,7 +76,7 @@ PROGRAMS = {
 }
 LEFT = {
     "std(x[x > 0])": "std of a part of a tensor",
-    "sum(x[x > 0] + x[x < 2])": "depend on data in several ways",
+    "sum(x[x > 0] + x[x < 2])": "a step with values that only the tape takes",
     "sum(x[x > 0][1:])": "index",
     "mean(x[x > 5])": "",
     "sum(sort(x[x > 0])*x[0])": "of a part of a tensor",
