@@ -87,6 +87,10 @@ class TooLarge(Unsupported):
     """A kernel has become too large to be worth its compilation."""
 
 
+class Tabled(Unsupported):
+    """A small list of lists is indexed by data: it must be one array, and no numbers of their own."""
+
+
 class Needed(Unsupported):
     """Something must be known that inputs decide: `names` are theirs."""
 

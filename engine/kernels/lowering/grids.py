@@ -45,7 +45,7 @@ def comprehended(machine: Specialiser, node: c.Comprehension, frame: Frame) -> A
     each.length = machine.whole(each.length, "a list of as many lists as data says")
     if each.length <= MAX_UNROLL:
         made = machine.listed(node, frame, each)
-        found = grid_of(machine.builder, made) if own(machine, made) else None
+        found = grid_of(machine.builder, made, 0 if machine.tables else MAX_UNROLL) if own(machine, made) else None
         return made if found is None else found
     shapes: set[tuple[int, ...]] = set()
 
@@ -126,13 +126,22 @@ def lists_of(item: Any) -> list[List]:
     return [item]
 
 
-def grid_of(builder: Builder, made: List) -> Grid | None:
-    """A list of lists as a grid, if it is rectangular and not small."""
+def displayed(machine: Specialiser, node: c.MakeList, made: List) -> Any:
+    """A list of lists that a display makes as a grid, if it is one."""
+    nested = made.items and all(x.__class__ in (List, Grid) for x in made.items)
+    if not nested or not all(map(anew, node.items)) or not own(machine, made):
+        return made
+    found = grid_of(machine.builder, made, 0)
+    return made if found is None else found
+
+
+def grid_of(builder: Builder, made: List, small: int = MAX_UNROLL) -> Grid | None:
+    """A list of lists as a grid, if it is rectangular and has more than a `small` number of numbers."""
     if made.items is None:
         return None
     shapes = {shape_of(item) for item in made.items}
     inner = shapes.pop() if len(shapes) == 1 else None
-    if inner is None or len(made.items) * prod(inner) <= MAX_UNROLL:
+    if inner is None or len(made.items) * prod(inner) <= small:
         return None
     lists = lists_of(made)
     known = [x for cells in lists for x in cells.items or (None,)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...core.state import STATE
 from ...program import core as c
 from .. import ir
-from ..ir import BOOL, INT, Needed, Unsupported, Var
+from ..ir import BOOL, INT, Needed, Tabled, Unsupported, Var
 from ..symbols.arrays import array_of_list, get, note_integers, view
 from ..symbols.build import Builder
 from ..symbols.operands import Moment
@@ -40,6 +40,8 @@ class Items:
     """The part of the specialiser that puts values together and takes them apart."""
 
     builder: Builder
+    # Whether small lists of lists are arrays too.
+    tables: bool
 
     def expression(self, node: c.Expr, frame: Frame) -> Any:
         raise NotImplementedError
@@ -95,7 +97,7 @@ class Items:
         if value.__class__ in (List, tuple) and index.__class__ is Sym:
             items = self.items(value)
             if index.kind != INT or any(item.__class__ not in (*NUMBERS, Sym, Lazy) for item in items):
-                raise self.needed([index], "a list of values of several kinds or shapes, indexed by data")
+                raise self.indexed_by_data(value, index)
             what = "a list" if value.__class__ is List else "a tuple"
             array = array_of_list(self.builder, list(items), "list")
             if array.stored is not None:
@@ -120,6 +122,14 @@ class Items:
             except (IndexError, KeyError, TypeError, ValueError):
                 raise Unsupported("an index that is out of range, or no key") from None
         raise Unsupported("this value as an index")
+
+    def indexed_by_data(self, value: Any, index: Sym) -> Unsupported:
+        """What is raised for a list of values that are no numbers, at a place that is not known."""
+        from .grids import shape_of
+
+        why = self.needed([index], "a list of values of several kinds or shapes, indexed by data")
+        table = value.__class__ is List and not self.tables and index.kind == INT and shape_of(value) is not None
+        return Tabled(str(why)) if table and why.__class__ is not Needed else why
 
     def part_of(self, value: Any, index: Any) -> Any:
         """The part of a tensor that a mask selects, or a slice whose length is not known; None for any other index."""
@@ -214,8 +224,13 @@ class Items:
             raise Unsupported("a slice with bounds that are no integers")
         return slice(*parts)
 
-    def make_list(self, node: c.MakeList, frame: Frame) -> List:
-        return List(self.spread(node.items, frame))
+    def make_list(self, node: c.MakeList, frame: Frame) -> Any:
+        made = List(self.spread(node.items, frame))
+        if self.tables and node.items:
+            from . import grids
+
+            return grids.displayed(self, node, made)  # type: ignore[arg-type]
+        return made
 
     def make_tuple(self, node: c.MakeTuple, frame: Frame) -> tuple[Any, ...]:
         return tuple(self.spread(node.items, frame))

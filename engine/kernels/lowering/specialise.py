@@ -56,15 +56,26 @@ def specialise(
     """
     recursive: set[c.FunctionCode] = set()
     width = 2
+    tabled: ir.Tabled | None = None
     while True:
         try:
-            return attempted(program, inputs, recursive, Printed(width), last, signed, outer, follow)
+            return attempted(
+                program, inputs, recursive, Printed(width), last, signed, outer, follow, tabled is not None
+            )
         except Recursive as found:
             recursive.add(found.code)
         except Wider as found:
             width = found.width
         except ir.Signed:
             signed = True
+        except ir.Needed:
+            raise
+        except ir.Tabled as why:
+            tabled = why
+        except Unsupported:
+            if tabled is None:
+                raise
+            raise tabled from None  # why it was tried
 
 
 def attempted(
@@ -76,8 +87,11 @@ def attempted(
     signed: bool,
     outer: bool,
     follow: bool,
+    tables: bool,
 ) -> Specialised:
-    """The IR of a program of which some functions are known to be recursive. Raises Recursive for another one, Wider for
+    """The IR of a program of which some functions are known to be recursive; with `tables`, small lists of lists are arrays.
+
+    Raises Recursive for another one, Wider for
     a line with more numbers than there is room for, and Signed where vectors are read that must be LAPACK's."""
     builder = Builder()
     builder.signed = signed
@@ -96,6 +110,7 @@ def attempted(
             frame[slot] = node.value if node.__class__ is c.Literal else node
     machine = Specialiser(builder, recursive, printed)
     machine.last = last
+    machine.tables = tables
     frame[LINES] = 0
     machine.frames.append(frame)
     machine.block(program.body, frame)

@@ -31,6 +31,7 @@ class Specialiser(Assigning):
         self.printed = printed
         self.derived = 0
         self.last = False
+        self.tables = False
         self.recursive = recursive
         self.recursion: Recursion | None = None
         self.may_stop = False
