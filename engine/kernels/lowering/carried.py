@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from .. import ir
 from ..ir import BOOL, FLOAT, INT, Array, Unsupported, Var
+from ..symbols.arrays import rows_of_list
 from ..symbols.pairs import Pair, pair_of
 from ..symbols.strength import is_strong
 from ..symbols.symbol import NUMBERS, Lazy, Sym, join, kind_of, raw
@@ -15,6 +16,7 @@ from ..symbols.values import (
     Mismatch,
     Unset,
     equal,
+    first_rows,
 )
 from ..symbols.whole import note_loop
 from .control import ZEROS, Control
@@ -62,6 +64,32 @@ def joined_kind(kinds: list[str]) -> str:
     return kind
 
 
+def kinds_of(x: List) -> list[Any]:
+    """The kinds of the numbers in a list; None among them where it holds anything else."""
+    if x.items is None:
+        return [None if x.array.shape[1:] else x.array.kind]
+    return [kind_of(item) if item.__class__ in SCALARS else None for item in x.items]
+
+
+def number_rows(builder: Builder, x: List) -> Lazy | None:
+    """The numbers of a list as an array; None where it holds anything else."""
+    if x.items is None:
+        if x.array.shape[1:]:
+            return None
+        array: Lazy = x.array if x.length == x.array.shape[0] else first_rows(x.array, x.length)
+        return array
+    if any(item.__class__ not in SCALARS for item in x.items):
+        return None
+    return rows_of_list(builder, list(x.items))
+
+
+def rows_as_list(array: Lazy) -> List:
+    """The list that an array stands for, which another one may stand for too."""
+    made = List([])
+    made.items, made.array, made.length, made.frozen = None, array, array.shape[0], True
+    return made
+
+
 class Number:
     """A number that a loop carries in a variable; a `strong` one is an integer with a dtype of its own."""
 
@@ -94,6 +122,15 @@ class Parts:
         self.parts = parts
         # Whether it is a list that has no other name, in any iteration; None before that has been looked at.
         self.own: bool | None = None
+
+
+class Listed:
+    """A list that a loop replaces by another of the same length, as an array: who changes the one must not reach the other."""
+
+    __slots__ = ("carried",)
+
+    def __init__(self, carried: Lazy) -> None:
+        self.carried = carried
 
 
 class Grown:
@@ -151,9 +188,33 @@ class Carrying(Control):
             if len(old.items) != len(new.items):
                 raise Mismatch("a list whose length changes from iteration to iteration", peel=False)
             return Parts(List, [self.specified(a, b) for a, b in zip(old.items, new.items)])
+        if old.__class__ is List and new.__class__ is List:
+            listed = self.listed_rows(old, new)
+            if listed is not None:
+                return listed
         if equal(old, new):
             return Same(new)
         raise Mismatch("a list or tensor that changes from iteration to iteration")
+
+    def listed_rows(self, old: List, new: List) -> Listed | None:
+        """How a list of numbers is carried that another one replaces, where either is an array; None for other lists."""
+        if old.length.__class__ is not int or new.length.__class__ is not int or not old.length == new.length > 0:
+            return None
+        builder = self.builder
+        kinds = [*kinds_of(old), *kinds_of(new)]
+        before = number_rows(builder, old) if None not in kinds else None
+        if before is None:
+            return None
+        array = builder.carried(before, joined_kind(kinds))
+        assert array.stored is not None
+        array.stored.mixed = True
+        builder.listed(array.stored)
+        sources = [x.array.stored for x in (old, new) if x.items is None]
+        doubts = INT in kinds or any(map(builder.may_be_whole, numbers((*(old.items or ()), *(new.items or ())))))
+        doubts = doubts or any(source in builder.some_whole for source in sources)
+        if array.kind == FLOAT and doubts:
+            builder.some_whole.add(array.stored)
+        return Listed(array)
 
     def growing(self, old: Any, new: Any, length: int | None, known: bool = True) -> Any:
         """The contents of a list that is longer after an iteration."""
@@ -189,8 +250,6 @@ class Carrying(Control):
             assert array.stored is not None
             builder.some_whole.add(array.stored)
         if room[0]:
-            from ..symbols.arrays import rows_of_list
-
             assert array.stored is not None
             first = old.array if old.__class__ is Rows else rows_of_list(builder, list(old))
             builder.fill(array.stored, first)
@@ -208,6 +267,8 @@ class Carrying(Control):
             return spec.carried
         if spec.__class__ is Same:
             return spec.value
+        if spec.__class__ is Listed:
+            return rows_as_list(spec.carried)
         if spec.__class__ is Grown:
             length = Sym(self.builder, spec.length.phi) if spec.fixed is None else spec.fixed
             return Rows(spec.rows.carried, length)
@@ -240,6 +301,13 @@ class Carrying(Control):
             return spec if kind == spec.carried.kind else Tensor(self.builder.carried(old, kind))
         if spec.__class__ is Same:
             return spec if equal(spec.value, new) else self.specified(old, new)
+        if spec.__class__ is Listed:
+            listed = self.listed_rows(old, new) if old.__class__ is List and new.__class__ is List else None
+            if listed is None:
+                raise Mismatch("a list or tensor that changes from iteration to iteration")
+            some = self.builder.some_whole
+            worse = listed.carried.stored in some and spec.carried.stored not in some
+            return spec if listed.carried.kind == spec.carried.kind and not worse else listed
         if spec.__class__ is Grown:
             if new.__class__ is not Rows or new.array is not spec.rows.carried:
                 raise Mismatch("a list that grows and is replaced in a loop", peel=False)
@@ -281,6 +349,13 @@ class Carrying(Control):
             return builder.stored(spec.carried.stored)
         if spec.__class__ is Same:
             return spec.value
+        if spec.__class__ is Listed:
+            made, rows = builder.nested(lambda: number_rows(builder, new))
+            block.extend(made)
+            if rows is not spec.carried:
+                arrays.append((spec.carried, rows))
+            assert spec.carried.stored is not None
+            return rows_as_list(builder.stored(spec.carried.stored))
         if spec.__class__ is Grown:
             first = len(old) if old.__class__ is tuple else old.length
             if spec.fixed is not None:

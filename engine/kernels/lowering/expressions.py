@@ -106,9 +106,9 @@ class Expressions(Calls):
         if x.__class__ is Grid or y.__class__ is Grid:
             raise Unsupported(f"'{symbol}' on lists of lists")
         if x.__class__ is Selected or y.__class__ is Selected:
-            from .selected import elementwise
+            from .selected import elementwise, row
 
-            return elementwise(self, op, [x, y])
+            return row(self, op, [x, y], {}) if symbol == "@" else elementwise(self, op, [x, y])
         if x.__class__ in (List, tuple) or y.__class__ in (List, tuple):
             if symbol == "+" and x.__class__ is y.__class__:
                 return List(self.items(x) + self.items(y)) if x.__class__ is List else x + y

@@ -191,6 +191,8 @@ def row(machine: Applying, op: Operation, args: list[Any], keywords: dict[str, A
         return row(machine, NAMES["sum"], [elementwise(machine, NAMES["multiply"], list(inputs))], {})
     part = inputs[0]
     given = attributes or {}
+    if op.name == "matmul" and part.__class__ is Selected and len(part.rows.shape) == 2 and inputs[1].__class__ is Lazy:
+        return part.of(lazy(builder, builder.apply(op, (part.rows, inputs[1]), given)))
     if op.name == "cast" and part.__class__ is Selected:
         return part.of(builder.apply(op, (part.rows,), given))
     if op.name in BY_PLACES and part.__class__ is Lazy and inputs[1].__class__ is Selected:
