@@ -136,7 +136,7 @@ class Reading:
         if self.plain:
             gradients = self.in_shape(found)
             for k, name in self.doubtful:
-                if is_zero(gradients[k]) and not self.built.surely_connected(name, given):
+                if not self.built.surely_connected(name, given) and is_zero(gradients[k]):
                     break
             else:
                 return gradients
@@ -225,7 +225,7 @@ class Reading:
             else:
                 each = [rest.pop(0) for _ in parts_of(name, self.spec[name])]
                 part = each[0] if len(each) == 1 else joined(*each)
-            missing = is_zero(part) and not built.surely_connected(name, given)
+            missing = not built.surely_connected(name, given) and is_zero(part)
             if missing and not doubted(self.look).connected(name):
                 blocks.append(None)
                 continue
@@ -313,7 +313,7 @@ def connected(
             gradients.append(None)
             continue
         g = g if spec[name].__class__ is Complex else reshaped(g, shape_of(spec[name]))
-        if is_zero(g) and not built.surely_connected(name, values) and not doubted(look).connected(name):
+        if not built.surely_connected(name, values) and is_zero(g) and not doubted(look).connected(name):
             g = None
         gradients.append(g)
     return gradients

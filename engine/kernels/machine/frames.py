@@ -1,8 +1,8 @@
-"""Calls of kernels that take little memory: what they share with their host is made once and used again.
+"""What kernels share with their host, made once and used again.
 
 A frame is a record with the memory that the kernel took in its slots, and the place for its results. Each call takes a
 frame for itself, so that several threads may run one kernel; a kernel has as many as ran at once. What takes more memory
-than LITTLE leaves it where others may have its place (spare.py).
+than LITTLE, or gives large results, leaves it where others may have its place (spare.py).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from .record import CAPACITY, LEFT, NEEDED, PLENTY, THREADS, WHERE, WHY, address
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from .code import Entry
@@ -23,18 +24,20 @@ if TYPE_CHECKING:
 LITTLE = 1 << 16
 
 
-class Frame:
-    """One call's record and results. `addresses` are those of the results, the exception and the record; `kept` are
-    arrays of results, and `words` at `plan` say what there is to look at in the results, for callers that do (usual.py).
+class Frame(spare.Spare):
+    """One call's record, and the structure of its results. `addresses` are those of the structure, the exception and the
+    record; `kept` are arrays of results, and `words` at `plan` say what there is to look at in the results, for callers
+    that do (usual.py).
     """
 
-    __slots__ = ("addresses", "exception", "kept", "plan", "results", "run", "words")
+    __slots__ = ("addresses", "exception", "kept", "plan", "run", "structure", "words")
 
-    def __init__(self, run: Any, results: Any) -> None:
+    def __init__(self, run: Any, structure: Any, taken: Sequence[int]) -> None:
+        super().__init__(run, taken, 0, {}, 0)
         self.run = run
-        self.results = results
+        self.structure = structure
         self.exception = ctypes.c_void_p()
-        self.addresses = tuple(map(ctypes.addressof, (results, self.exception, run)))
+        self.addresses = tuple(map(ctypes.addressof, (structure, self.exception, run)))
         self.kept: list[Any] = []
         self.words: Any = None
         self.plan = 0
@@ -57,6 +60,12 @@ class Frames:
             self.suffice = False
             self.drop(frame)
 
+    def leave(self, frame: Frame, bytes_taken: int, large: dict[int, Any], large_size: int) -> None:
+        """Keep a frame of more memory, and large results by number, for the next call, as far as there is room."""
+        self.suffice = False
+        frame.size, frame.results, frame.result_size = bytes_taken, large, large_size
+        spare.leave(self, frame)
+
     def drop(self, frame: Frame) -> None:
         """Free the memory of a frame."""
         spare.free(frame.run, self.taken)
@@ -65,6 +74,7 @@ class Frames:
         """Free the memory of all frames."""
         while self.waiting:
             self.drop(self.waiting.pop())
+        spare.forget(self)
 
 
 def frame_of(entry: Entry) -> Frame:
@@ -74,7 +84,7 @@ def frame_of(entry: Entry) -> Frame:
     run[THREADS] = entry.threads
     for _, _, _, place, width in entry.arrays:
         run[place + CAPACITY] = width
-    return Frame(run, entry.structure())
+    return Frame(run, entry.structure(), entry.taken)
 
 
 def call(entry: Entry, values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -97,7 +107,7 @@ def call(entry: Entry, values: tuple[Any, ...]) -> tuple[Any, ...]:
         if status:
             arrays = {k: array for (k, *_), array in zip(entry.arrays, made)}
             raise Left(run[WHY], run[WHERE], run[NEEDED], arrays)
-        results = frame.results
+        results = frame.structure
         return tuple([getattr(results, part) if part.__class__ is str else made[part] for part in entry.parts])
     finally:
         if status:

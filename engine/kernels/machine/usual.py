@@ -11,9 +11,10 @@ import weakref
 
 from ..built import LONG
 from ..ir import FLOAT, WIDTHS
-from .frames import Frame, Frames, frame_of
+from .frames import LITTLE, Frame, Frames, frame_of
 from .record import LEFT, PLENTY, address_of, array_of
 from .settled import ADDRESS, DERIVATIVE, FLAGS, STEP, TRUTH, VALUE, plan_of, settle
+from .spare import taken_up
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,9 +51,9 @@ class Usual:
                 self.roles[k] = role
         steps = {k: STEP * step + ADDRESS for step, k in enumerate(self.roles)}
         # The arrays that are kept (number, kind, length, and the place of the address in the record), and those that are
-        # made for each call (kind, length, and the places of the address in the record and in the plan, or -1).
+        # made for each call (number, kind, length, and the places of the address in the record and in the plan, or -1).
         self.kept: list[tuple[int, str, int, int]] = []
-        self.made: list[tuple[str, int, int, int]] = []
+        self.made: list[tuple[int, str, int, int, int]] = []
         # Where each result is: a field of the structure, the place k among the arrays kept, or ~k among those made.
         self.parts: list[Any] = [*entry.fields]
         for k, kind, size, place, _ in entry.arrays:
@@ -61,20 +62,26 @@ class Usual:
                 self.kept.append((k, kind, size, place))
             else:
                 self.parts[k] = ~len(self.made)
-                self.made.append((kind, size, place, steps.get(k, -1)))
+                self.made.append((k, kind, size, place, steps.get(k, -1)))
         self.parts = [self.parts[k] for k in self.given]
+        # The large results, with their places among the arrays made: memory for which the next call may have too.
+        self.large = [(k, number) for number, (k, *_) in enumerate(self.made) if k in entry.large]
 
     def __call__(self, values: Sequence[Any], passed: Sequence[Any], patient: bool = True) -> list[Any] | None:
         """The results for values of the parameters, `passed` being these with addresses in the place of arrays; None
         where they are not as usual. May raise Left; signals stop the kernel, with Stopped, where the caller is not
         `patient`."""
         frames = self.frames
-        if not (patient and frames.suffice):
+        if not patient or self.entry.routines:
             return self.at_large(values, patient)
-        try:
-            frame = frames.waiting.pop()
-        except IndexError:
-            frame = self.frame()
+        frame: Any
+        if frames.suffice:
+            try:
+                frame = frames.waiting.pop()
+            except IndexError:
+                frame = self.frame()
+        else:
+            frame = taken_up(frames) or self.frame()
         status = -1
         # Loops in the place of comprehensions, which are calls.
         found: list[Any] = []
@@ -85,7 +92,7 @@ class Usual:
             status = self.function(*frame.addresses, *passed)
             if status or self.settle(frame.plan):
                 return None
-            kept, results = frame.kept, frame.results
+            kept, results = frame.kept, frame.structure
             for part in self.parts:
                 if part.__class__ is str:
                     found.append(getattr(results, part))
@@ -96,7 +103,12 @@ class Usual:
             if status:
                 frames.drop(frame)
             else:
-                frames.put_away(frame, PLENTY - frame.run[LEFT])
+                size = PLENTY - frame.run[LEFT]
+                if size <= LITTLE and not self.large:
+                    frames.waiting.append(frame)
+                else:
+                    large = {k: made[number] for k, number in self.large}
+                    frames.leave(frame, size, large, self.entry.large_size)
 
     def frame(self) -> Frame:
         """A frame for one call, with its arrays and the plan of what is to be looked at."""
@@ -106,7 +118,7 @@ class Usual:
             array = array_of(kind, size)
             frame.kept.append(array)
             addresses[k] = frame.run[place] = address_of(array)
-        start = ctypes.addressof(frame.results)
+        start = ctypes.addressof(frame.structure)
         parts = []
         for k, role in self.roles.items():
             result = self.entry.results[k]
@@ -118,8 +130,12 @@ class Usual:
         frame.plan = ctypes.addressof(frame.words)
         return frame
 
-    def provide(self, frame: Frame, kind: str, size: int, place: int, step: int) -> Any:
-        """An array for a result of one call."""
+    def provide(self, frame: Frame, number: int, kind: str, size: int, place: int, step: int) -> Any:
+        """An array for a result of one call: that of the call before, if it is large and nobody holds it."""
+        if frame.results:
+            array = frame.array(number)
+            if array is not None:
+                return array
         array = array_of(kind, size)
         address = frame.run[place] = address_of(array)
         if step >= 0:
@@ -127,7 +143,7 @@ class Usual:
         return array
 
     def at_large(self, values: Sequence[Any], patient: bool) -> list[Any] | None:
-        """The same of a kernel that takes more memory or time, or calls Python: a call costs little beside that."""
+        """The same of a kernel that takes more time, or calls Python: a call costs little beside that."""
         results = self.entry(*values, patient=patient)
         arrays = [(k, role) for k, role in self.roles.items() if hasattr(results[k], "__len__")]
         plan = plan_of([(role, address_of(results[k]), len(results[k])) for k, role in arrays])

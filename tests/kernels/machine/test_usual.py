@@ -11,9 +11,9 @@ import pytest
 from adiff.engine.kernels.compilation import native
 from adiff.engine.kernels.emitted import Emitted
 from adiff.engine.kernels.ir import Left
-from adiff.engine.kernels.machine import code, record, settled, usual
+from adiff.engine.kernels.machine import code, record, settled, spare, usual
 
-# A value x, an array of n times x in 3 (or 600) places, one flag, and a number.
+# A value x, an array of n times x in 3 (or 600, or 9000) places, one flag, and a number.
 KERNEL = """def kernel(run, n, x, a):
     y = floats(run, 0, {size})
     z = ints(run, 1, 1)
@@ -27,7 +27,7 @@ KERNEL = """def kernel(run, n, x, a):
         fail(run, 7, n)
     return x, x == 6.0, y, -x, z
 """
-SIZES = [3, 600]  # copied, and made for each call
+SIZES = [3, 600, 9000]  # copied, made for each call, and written again where nobody holds it
 
 
 def entry_of(size: int) -> code.Entry:
@@ -84,14 +84,41 @@ def test_a_kernel_that_leaves() -> None:
     assert call(kernel, 4, 2.0, np.ones(3)) is not None
 
 
-def test_threads_have_frames_of_their_own() -> None:
-    kernel = usual.Usual(entry_of(3), 4, 1)
+def test_much_memory_and_large_results_serve_the_next_call() -> None:
+    kernel = usual.Usual(entry_of(9000), 4, 1)
+    a = np.arange(9000.0)
+    addresses = []
+    for k in range(4):
+        found = call(kernel, 100_000, 2.0 + k / 2, a)
+        assert found is not None
+        (left,) = [left for owner, left in spare.SPARE.items() if owner is kernel.frames]
+        assert left.size == 800_000
+        assert left.result_size == 72_000
+        words = left.record[record.FIRST_SLOT : record.FIRST_SLOT + 3 * record.SLOT_WORDS : record.SLOT_WORDS]
+        addresses.append((words[2], words[0], record.elements_of(found[1])))
+        assert addresses[-1][1] == addresses[-1][2]
+        if k == 1:
+            kept = found[1]  # somebody holds it
+        del found
+    assert len({taken for taken, _, _ in addresses}) == 1
+    assert addresses[0] == addresses[1]
+    assert addresses[2][1] != addresses[1][1]
+    assert addresses[2] == addresses[3]
+    np.testing.assert_array_equal(kept, a * 2.5)
+    frames = kernel.frames
+    del kernel, left
+    assert frames not in spare.SPARE
+
+
+@pytest.mark.parametrize(("size", "n"), [(3, 50), (9000, 20_000)])
+def test_threads_have_frames_of_their_own(size: int, n: int) -> None:
+    kernel = usual.Usual(entry_of(size), 4, 1)
     wrong: list[object] = []
 
     def work(x: float) -> None:
-        a = np.arange(3) + x
-        for _ in range(2000):
-            found = call(kernel, 50, x, a)
+        a = np.arange(size) + x
+        for _ in range(2000 if size == 3 else 200):
+            found = call(kernel, n, x, a)
             if found is None or found[0] != x or not np.array_equal(found[1], a * x):
                 wrong.append(found)
 
