@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 SYMBOL = "adiff_kernel"
 KINDS = {dtype: kind for kind, dtype in DTYPES.items()}
 # Metadata that every module has: 2 weighs a branch that is not expected, 4 tags the record shared with the host, 6 says
-# of a loop that it ends or does something, and 8 besides that its iterations are not to become vectors.
+# of a loop that it ends or does something, 8 besides that its iterations are not to become vectors, and 10 that eight are to
+# become one (llvm_streams.py).
 METADATA = """
 !0 = !{!"adiff"}
 !1 = !{!"adiff constants", !0, i64 0}
@@ -42,16 +43,19 @@ METADATA = """
 !6 = distinct !{!6, !5}
 !7 = !{!"llvm.loop.vectorize.enable", i1 false}
 !8 = distinct !{!8, !5, !7}
+!9 = !{!"llvm.loop.vectorize.width", i32 8}
+!10 = distinct !{!10, !5, !9}
 """
-FIRST_TAG = 9
+FIRST_TAG = 11
 
 
-def module_text(emitted: Emitted) -> tuple[str, list[str]]:
+def module_text(emitted: Emitted, wide_vectors: bool = False) -> tuple[str, list[str]]:
     """The module of a kernel, whose function is SYMBOL; and what it calls of the table of externals.
 
-    Raises Untranslatable.
+    `wide_vectors` says whether the machine takes vectors of eight float64. Raises Untranslatable.
     """
     module = Module()
+    module.wide_vectors = wide_vectors
     if emitted.single:
         module.floats = SINGLE
         module.conversion = SINGLE if emitted.single == EVERY else FLOAT
@@ -91,6 +95,8 @@ class Module:
         self.externals: list[str] = []
         self.needs_room = False
         self.shares = False
+        # Whether the machine takes vectors of 512 bits, and whether a loop of the kernel does.
+        self.wide_vectors = self.streams = False
         # What a float of the kernel is, and what it makes of an integer; the variables that are sums, and those that are
         # float64 all the same (widths.py).
         self.floats = self.conversion = FLOAT
@@ -270,7 +276,9 @@ class Module:
         listed = ["ptr noalias nonnull %results", "ptr %exception", "ptr noalias nonnull %run"]
         for name, kind in parameters[1:]:
             listed.append(f"{'i8' if kind == BOOL else type_of(kind)} %p.{name}")
-        self.put(f"define i32 @{SYMBOL}({', '.join(listed)}) nounwind", w)
+        # Vectors of 512 bits are two of 256 where nothing says that they are wanted.
+        note = ' "min-legal-vector-width"="512"' if self.streams else ""
+        self.put(f"define i32 @{SYMBOL}({', '.join(listed)}) nounwind{note}", w)
 
     def put(self, head: str, w: Writer) -> None:
         self.bodies.append("\n".join([head + " {", "entry:", *w.entry, *w.lines, "}"]))

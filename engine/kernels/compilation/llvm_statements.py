@@ -10,6 +10,7 @@ from .llvm_exp import on_vectors
 from .llvm_extrema import accumulate, over_many
 from .llvm_host import HOST_STATEMENTS, clear
 from .llvm_sharing import shared
+from .llvm_streams import streams
 from .llvm_values import (
     branch,
     dotted,
@@ -238,8 +239,15 @@ def loop(w: Writer, node: Any, body_of: Callable[[], None]) -> None:
     w.start(on)
     following = w.value(INT, f"add nsw i64 {k}, {step}")[1]
     w.line(f"store i64 {following}, ptr {counter}")
-    w.go(head, f", !llvm.loop {'!8' if side_by_side(node.body) else '!6'}")
+    w.go(head, f", !llvm.loop {'!8' if side_by_side(node.body) else '!10' if wide(w, node) else '!6'}")
     w.start(after)
+
+
+def wide(w: Writer, node: Any) -> bool:
+    """Whether a loop is to take the widest vectors."""
+    found = w.module.wide_vectors and streams(w, node)
+    w.module.streams |= found
+    return found
 
 
 def side_by_side(body: list[ast.stmt]) -> bool:
