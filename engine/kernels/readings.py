@@ -25,6 +25,7 @@ class Reading:
     """
 
     __slots__ = (
+        "as_they_come",
         "built",
         "command",
         "derivatives",
@@ -55,6 +56,8 @@ class Reading:
         if self.plain:
             shapes = [shape_of(spec[name]) for name in sources]
             self.shapes = [None if not shape else shape if len(shape) > 1 else () for shape in shapes]
+        # Whether all of them are vectors.
+        self.as_they_come = self.plain and all(shape == () for shape in self.shapes)
         self.doubtful = [(k, name) for k, name in enumerate(sources) if name not in built.sure]
         self.derivatives: Callable[[Sequence[Any], Sequence[Any]], Any] = getattr(self, command)
         # What tells, while `looking`, which sources the value depends on where that is doubtful.
@@ -134,7 +137,7 @@ class Reading:
     def grad(self, found: Sequence[Any], given: Sequence[Any]) -> list[Any]:
         """The gradients by source."""
         if self.plain:
-            gradients = self.in_shape(found)
+            gradients = list(found) if self.as_they_come else self.in_shape(found)
             for k, name in self.doubtful:
                 if not self.built.surely_connected(name, given) and is_zero(gradients[k]):
                     break
