@@ -11,7 +11,7 @@ import pytest
 from adiff.engine.kernels.compilation import llvm_module, native
 from adiff.engine.kernels.emitted import Emitted
 from adiff.engine.kernels.machine import code
-from adiff.engine.kernels.source.primitives import helpers
+from adiff.engine.kernels.source.helpers import helpers
 from interpreted import identity
 from llvmlite import binding
 
