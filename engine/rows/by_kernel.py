@@ -11,7 +11,8 @@ from ..core.tensor import Tensor
 from ..eager.row_sets import FINAL
 from ..kernels.built import Built
 from ..kernels.inputs import Single, shape_of
-from ..kernels.ir import BOOL, DTYPES, FLOAT, INT, LIMIT, Left, Needed, Unsupported
+from ..kernels.ir import BOOL, FLOAT, INT, LIMIT, Left, Needed, Unsupported
+from ..kernels.machine import spare
 from ..kernels.runtime import Kernels, arguments, specification
 from .outcome import RowsOutcome
 from .request import Request
@@ -147,11 +148,14 @@ class ByKernel:
         loop = self.kernels.ready(self.key, self.make)
         built = loop.built
         count = request.count - start
-        doubt, given = self.arguments(built, start)
-        unfit = doubt.copy()
-        columns = [np.empty(count * size, DTYPES[kind]) for kind, size in built.columns]
-        workers = Workers(loop.entry, count, given, columns)
-        doubt |= workers.run()
+        unfit, given = self.arguments(built, start)
+        *columns, doubt = made = spare.arrays(
+            loop.entry, [*((kind, count * size) for kind, size in built.columns), (BOOL, count)]
+        )
+        workers = Workers(loop.entry, given, columns, doubt)
+        workers.run()
+        if unfit is not None:
+            doubt |= unfit
         names = [name for name in request.names if request.order < 2 or name not in built.lost]
         slopes = columns[1:]
         self.connection(built, names, slopes, doubt)
@@ -182,9 +186,10 @@ class ByKernel:
             )  # fmt: skip
         outcome.emitted = loop.source
         if not everything:
-            failures = {row: why for row, why in workers.left.items() if not unfit[row]}
+            failures = {row: why for row, why in workers.left.items() if unfit is None or not unfit[row]}
             doubt[self.failed(failures, loop.emitted, start)] = False
             self.tape.run(np.flatnonzero(doubt) + start)
+        spare.leave_arrays(loop.entry, made)
 
     def failed(self, left: dict[int, tuple[int, int, int]], emitted: Emitted, start: int) -> list[int]:
         """Note the errors for which the loop left rows, numbered from row `start`, and tell which of them have one.
@@ -202,10 +207,10 @@ class ByKernel:
         return rows
 
     def arguments(self, built: Built, start: int) -> tuple[Any, list[Any]]:
-        """The loop's arguments from row `start` on, and the rows that no kernel takes."""
+        """The rows from `start` on that no kernel takes, None where there can be none, and the loop's arguments."""
         import numpy as np
 
-        doubt = np.zeros(self.request.count - start, bool)
+        doubts = []
         constants = {name: self.values[name] for name in self.names if name not in self.varying}
         plain = arguments(Inputs(constants), constants, self.spec)  # type: ignore[arg-type]
         by_name = dict(zip(constants, plain))
@@ -216,22 +221,20 @@ class ByKernel:
                 continue
             column = self.values[name][start:]
             if column.dtype.kind == "i":
-                doubt |= (column > LIMIT) | (column < -LIMIT)
+                doubts.append((column > LIMIT) | (column < -LIMIT))
             elif position in built.counted:
-                doubt |= column != np.floor(column)
+                doubts.append(column != np.floor(column))
             given.append(column.reshape(-1))
-        return doubt, given
+        return np.logical_or.reduce(doubts) if doubts else None, given
 
     def connection(self, built: Built, names: list[str], slopes: list[Any], doubt: Any) -> None:
         """Raise Unsupported if a gradient is 0 in all rows and may be None instead.
 
         Rows in doubt are not looked at: what their columns hold nobody has written.
         """
-        if doubt.all():
-            return
         for name, slope in zip(names, slopes):
             unsure = name not in built.sure and name not in built.lost
-            if unsure and not slope.reshape(len(doubt), -1)[~doubt].any():
+            if unsure and not doubt.all() and not slope.reshape(len(doubt), -1)[~doubt].any():
                 raise Unsupported("an input that reaches the result on some paths of the program only")
 
 

@@ -21,25 +21,23 @@ QUICK, SLOW = 0.001, 0.05  # seconds
 
 
 class Workers:
-    """A loop over `count` rows, taken in blocks; `doubt` marks the rows to be evaluated by someone else.
+    """A loop over rows, taken in blocks; it marks in `doubt`, one for each row, those to be evaluated by someone else.
 
     `left` holds, for each row that the loop left before the row's end, why, where and with which number it did: what
     `Left` holds. `given` and `results` hold the loop's columns and constants, arrays flat.
     """
 
-    def __init__(self, entry: Callable[..., Any], count: int, given: Sequence[Any], results: Sequence[Any]) -> None:
-        import numpy as np
-
+    def __init__(self, entry: Callable[..., Any], given: Sequence[Any], results: Sequence[Any], doubt: Any) -> None:
         self.entry = entry
-        self.count = count
+        self.count = len(doubt)
         self.arrays = (*given, *results)
-        self.doubt = np.zeros(count, bool)
+        self.doubt = doubt
         self.left: dict[int, tuple[int, int, int]] = {}
         self.following = 0
         self.stopped = False
         self.records: dict[int, Any] = {}
 
-    def run(self) -> Any:
+    def run(self) -> None:
         """Run it on every core. What a signal raises in the meantime stops all."""
         from _thread import allocate_lock
         from concurrent.futures import ThreadPoolExecutor
@@ -54,7 +52,6 @@ class Workers:
             except BaseException:
                 self.stop()
                 raise
-        return self.doubt
 
     def stop(self) -> None:
         """Let every worker leave, from inside the loops of a row too."""

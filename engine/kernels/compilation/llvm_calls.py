@@ -8,8 +8,8 @@ from __future__ import annotations
 from ..ir import BOOL, FLOAT, INT, SINGLE, WIDTHS
 from ..machine.externals import EXTERNALS
 from ..source.helpers import IN_SINGLE, SINGLE_HELPERS
-from .llvm_exp import exponential
 from .llvm_host import HOST_VALUES
+from .llvm_many import MANY, of_many
 from .llvm_operators import constant, exact, extreme
 from .llvm_writer import FLOATS, NONE, TYPES, Untranslatable, Value, joined, type_of
 
@@ -38,6 +38,9 @@ def called_with(w: Writer, called: str, args: list[Value]) -> Value:
     """A call of a function by the name that it has in source."""
     if called in HOST_VALUES:
         return HOST_VALUES[called](w, args)
+    if w.on_vectors and called in MANY:
+        found = small_power(w, called, args) or of_many(w, called, [w.to(FLOAT, x)[1] for x in args])
+        return w.to(width_of(args), found)
     if called in BUILT_IN:
         return BUILT_IN[called](w, args)
     if called in INTRINSICS or called in LIBRARY:
@@ -55,6 +58,17 @@ def called_with(w: Writer, called: str, args: list[Value]) -> Value:
     return helper(w, "_gamma" if called == "math.gamma" else called, args)
 
 
+def small_power(w: Writer, called: str, args: list[Value]) -> Value | None:
+    """A square, cube or fourth power as products; None of another call."""
+    if called != "math.pow" or args[1] not in ((INT, "2"), (INT, "3"), (INT, "4")):
+        return None
+    x = w.to(FLOAT, args[0])[1]
+    square = w.value(FLOAT, f"fmul double {x}, {x}")[1]
+    if args[1][1] == "2":
+        return FLOAT, square
+    return w.value(FLOAT, f"fmul double {square}, {x if args[1][1] == '3' else square}")
+
+
 def width_of(args: list[Value]) -> str:
     """The kind of a function of floats: float32 where one of its arguments is."""
     return SINGLE if any(kind == SINGLE for kind, _ in args) else FLOAT
@@ -68,8 +82,6 @@ def function_of_floats(w: Writer, called: str, args: list[Value]) -> Value:
     """
     own = INTRINSICS.get(called)
     wanted = width_of(args)
-    if own == "exp" and w.on_vectors:
-        return w.to(wanted, exponential(w, w.to(FLOAT, args[0])[1]))
     kind = wanted if own in CORRECTLY_ROUNDED else FLOAT
     symbol = f"llvm.{own}.f{8 * WIDTHS[kind]}" if own else LIBRARY[called]
     count = 2 if (own or symbol) in TWO_OPERANDS else 1
@@ -99,7 +111,7 @@ def helper(w: Writer, called: str, args: list[Value]) -> Value:
         wide = [w.to(FLOAT, arg) if arg[0] == SINGLE else arg for arg in args]
         found = helper(w, SINGLE_HELPERS.get(called, called), wide)
         return w.to(SINGLE, found) if found[0] == FLOAT else found
-    function = w.module.function(called, [kind for kind, _ in args])
+    function = w.module.function(called, [kind for kind, _ in args], w.on_vectors)
     args += [constant(w, default) for default in function.defaults[len(args) - len(function.kinds) :]]
     texts = [f"{type_of(kind)} {text}" for kind, text in args if kind != NONE]
     if not function.raises:

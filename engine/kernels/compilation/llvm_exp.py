@@ -8,21 +8,13 @@ in the last place, 0.8 where the result is subnormal. Where exponentials come on
 
 from __future__ import annotations
 
-import ast
 import math
 
-from ..ir import FLOAT
 from .llvm_writer import float_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .llvm_writer import Value, Writer
-
-SYMBOL = "exp_of_many"
-# Shorter loops are not worth more code.
-LEAST_TRIPS = 16
-# What a loop on vectors may call beside the exponential: instructions, and functions that become part of the loop.
-ON_VECTORS = frozenset(("math.exp", "math.sqrt", "math.fabs", "abs", "float", "_strong"))
+    from .llvm_arithmetic import Arithmetic
 
 # q, from the constant on.
 COEFFICIENTS = (
@@ -38,77 +30,32 @@ LEAST, MOST = -750.0, 720.0
 SHIFTER = 1.5 * 2.0**52
 
 
-def definition() -> str:
-    """The function in LLVM's intermediate representation."""
-    lines: list[str] = []
-    counter = 0
+def exponential(f: Arithmetic, x: str) -> str:
+    """exp(x)."""
+    first, rest, a, b = exponential_in_parts(f, x)
+    return f.multiply(f.multiply(f.add(first, rest), a), b)
 
-    def value(text: str) -> str:
-        nonlocal counter
-        counter += 1
-        lines.append(f"  %v{counter} = {text}")
-        return f"%v{counter}"
 
-    def of(operator: str, a: str, b: str) -> str:
-        return value(f"{operator} double {a}, {b}")
-
-    def summed(a: str, b: str, c: str) -> str:
-        return value(f"call double @llvm.fmuladd.f64(double {a}, double {b}, double {c})")
-
-    def whole(operator: str, a: str, b: int | str) -> str:
-        return value(f"{operator} i64 {a}, {b}")
-
-    def power(exponent: str) -> str:
-        bits = whole("shl", whole("add", exponent, 1023), 52)
-        return value(f"bitcast i64 {bits} to double")
-
-    high = value(f"fcmp ogt double %x, {float_text(MOST)}")
-    least = value(f"select i1 {high}, double {float_text(MOST)}, double %x")
-    low = value(f"fcmp olt double {least}, {float_text(LEAST)}")
-    x = value(f"select i1 {low}, double {float_text(LEAST)}, double {least}")
-    shifted = of("fadd", of("fmul", x, float_text(1 / math.log(2))), float_text(SHIFTER))
-    n = of("fsub", shifted, float_text(SHIFTER))
-    bits = value(f"bitcast double {shifted} to i64")
-    exponent = whole("sub", bits, int(float_text(SHIFTER), 16))
-    above = of("fsub", x, of("fmul", n, float_text(LOG2_HIGH)))
-    below = of("fmul", n, float_text(LOG2_LOW))
-    r = of("fsub", above, below)
-    rest = of("fsub", of("fsub", above, r), below)
+def exponential_in_parts(f: Arithmetic, x: str) -> tuple[str, str, str, str]:
+    """exp(r) in two parts, and two factors whose product is 2**n."""
+    x = f.choose(f.holds("ogt", x, MOST), MOST, x)
+    x = f.choose(f.holds("olt", x, LEAST), LEAST, x)
+    shifted = f.add(f.multiply(x, 1 / math.log(2)), SHIFTER)
+    n = f.subtract(shifted, SHIFTER)
+    exponent = f.whole("sub", f.bits(shifted), int(float_text(SHIFTER), 16))
+    above = f.subtract(x, f.multiply(n, LOG2_HIGH))
+    below = f.multiply(n, LOG2_LOW)
+    r = f.subtract(above, below)
+    rest = f.subtract(f.subtract(above, r), below)
     # 1 + r as what it is rounded to, and what that leaves.
-    first = of("fadd", float_text(1.0), r)
-    rest = of("fadd", rest, of("fadd", of("fsub", float_text(1.0), first), r))
-    square = of("fmul", r, r)
-    # Even and odd powers apart, so that they need not wait for each other.
-    sides = []
-    for start in (0, 1):
-        *others, found = (float_text(c) for c in COEFFICIENTS[start::2])
-        for c in reversed(others):
-            found = summed(found, square, c)
-        sides.append(found)
-    q = summed(sides[1], r, sides[0])
-    mantissa = of("fadd", first, summed(q, square, rest))
-    half = whole("sub", whole("lshr", whole("add", exponent, 4096), 1), 2048)
-    answer = of("fmul", of("fmul", mantissa, power(half)), power(whole("sub", exponent, half)))
-    body = "\n".join(lines)
-    return f"define internal double @{SYMBOL}(double %x) nounwind alwaysinline {{\n{body}\n  ret double {answer}\n}}"
+    first = f.add(1.0, r)
+    rest = f.add(rest, f.add(f.subtract(1.0, first), r))
+    q = f.polynomial(r, COEFFICIENTS)
+    rest = f.multiply_add(q, f.multiply(r, r), rest)
+    half = f.whole("sub", f.whole("lshr", f.whole("add", exponent, 4096), 1), 2048)
+    return first, rest, power(f, half), power(f, f.whole("sub", exponent, half))
 
 
-def on_vectors(over: ast.expr, body: list[ast.stmt]) -> bool:
-    """Whether a loop over a range, or over blocks of it, is long and its body is arithmetic with exponentials, without
-    branches or other loops."""
-    match over:
-        case ast.Call(args=[ast.Constant(value=int(trips))]) if trips >= LEAST_TRIPS:
-            pass
-        case _:
-            return False
-    if not all(isinstance(s, ast.Assign | ast.AugAssign) for s in body):
-        return False
-    called = [ast.unparse(inner.func) for s in body for inner in ast.walk(s) if isinstance(inner, ast.Call)]
-    return "math.exp" in called and ON_VECTORS.issuperset(called)
-
-
-def exponential(w: Writer, x: str) -> Value:
-    """exp(x) in such a loop."""
-    w.module.define(SYMBOL, definition)
-    w.module.declare("double @llvm.fmuladd.f64(double, double, double)")
-    return w.value(FLOAT, f"call double @{SYMBOL}(double {x})")
+def power(f: Arithmetic, exponent: str) -> str:
+    """2**exponent."""
+    return f.float_of_bits(f.whole("shl", f.whole("add", exponent, 1023), 52))

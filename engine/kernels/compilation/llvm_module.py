@@ -89,7 +89,7 @@ class Module:
         self.bodies: list[str] = []
         self.declared: dict[str, None] = {}
         self.defined: set[str] = set()
-        self.functions: dict[tuple[str, tuple[str, ...]], Function] = {}
+        self.functions: dict[tuple[str, tuple[str, ...], bool], Function] = {}
         self.constants: dict[str, Value] = {}
         self.tags: dict[str, int] = {}
         self.externals: list[str] = []
@@ -178,9 +178,9 @@ class Module:
 
     # --- functions --------------------------------------------------------------------------------------------------
 
-    def function(self, name: str, kinds: list[str]) -> Function:
-        """The helper of a name for arguments of these kinds."""
-        key = (name, tuple(kinds))
+    def function(self, name: str, kinds: list[str], on_vectors: bool = False) -> Function:
+        """The helper of a name for arguments of these kinds, or that of it which is part of loops on vectors."""
+        key = (name, tuple(kinds), on_vectors)
         found = self.functions.get(key)
         if found is None:
             found = self.translated(name, key)
@@ -192,7 +192,7 @@ class Module:
             found.result, found.raises, found.recursive = FLOAT, True, True
         return found
 
-    def translated(self, name: str, key: tuple[str, tuple[str, ...]]) -> Function:
+    def translated(self, name: str, key: tuple[str, tuple[str, ...], bool]) -> Function:
         if helper_text(name) is None:
             raise Untranslatable(f"the function {name}")
         node = helper_source(name)
@@ -206,7 +206,7 @@ class Module:
             raise Untranslatable(f"{name} of {len(kinds)} arguments")
         owner, self.owner = self.owner, function.symbol
         parameters = [(arg.arg, kind) for arg, kind in zip(node.args.args, kinds)]
-        w = self.written(node, parameters)
+        w = self.written(node, parameters, key[2])
         result = w.kinds[RESULT]
         if function.recursive:
             w.raises = True
@@ -227,16 +227,17 @@ class Module:
         else:
             w.line(f"ret {gives} {text}")
         listed = ", ".join(f"{type_of(kind)} %p.{name}" for name, kind in parameters if kind != NONE)
-        note = " alwaysinline" if name in ALWAYS_INLINED else ""
+        note = " alwaysinline" if name in ALWAYS_INLINED or key[2] else ""
         self.put(f"define internal {gives} @{function.symbol}({listed}) nounwind{note}", w)
         self.owner = owner
         return function
 
-    def written(self, node: ast.FunctionDef, parameters: list[tuple[str, str]]) -> Writer:
+    def written(self, node: ast.FunctionDef, parameters: list[tuple[str, str]], on_vectors: bool = False) -> Writer:
         """The body of a function; again, where a variable turned out to be wider."""
         known: dict[str, str] = {}
         while True:
             w = Writer(self, known, node.name == "kernel")
+            w.on_vectors = on_vectors
             try:
                 for name, kind in parameters:
                     if kind == NONE:

@@ -6,7 +6,6 @@ import ast
 
 from ..ir import BOOL, FLOAT, INT
 from ..machine.externals import ROUTINES
-from .llvm_exp import on_vectors
 from .llvm_extrema import accumulate, over_many
 from .llvm_host import HOST_STATEMENTS, clear
 from .llvm_sharing import shared
@@ -23,6 +22,7 @@ from .llvm_values import (
     range_parts,
     store,
 )
+from .llvm_vectors import on_vectors
 from .llvm_writer import FLOATS, TYPES, UNLIKELY, Untranslatable, Value, Writer
 
 TYPE_CHECKING = False
@@ -204,8 +204,25 @@ def for_(w: Writer, node: Any) -> None:
 
 def through(w: Writer, node: Any, over: ast.expr) -> None:
     """A loop, which may be one over a part of the range `over`."""
-    around, w.on_vectors = w.on_vectors, on_vectors(over, node.body)
-    loop(w, node, lambda: block(w, node.body))
+    around = w.on_vectors
+    found = on_vectors(over, node.body)
+    w.on_vectors = found is not None
+    if found is not None and found.turns:
+        w.far = w.place(INT, "far")
+        w.line(f"store i64 0, ptr {w.far}")
+        before = [(kept, *w.held(kept)) for kept in found.carried if kept in w.kinds]
+        loop(w, node, lambda: block(w, node.body))
+        w.on_vectors = around
+        again, end = w.fresh("again"), w.fresh("end")
+        far = w.value(INT, f"load i64, ptr {w.far}")[1]
+        w.choose(w.value(BOOL, f"icmp ne i64 {far}, 0")[1], again, end, UNLIKELY)
+        w.start(again)
+        for kept, kind, text in before:
+            w.line(f"store {TYPES[kind]} {text}, ptr %v.{kept}")
+        loop(w, node, lambda: block(w, node.body))
+        w.start(end)
+    else:
+        loop(w, node, lambda: block(w, node.body))
     w.on_vectors = around
 
 
@@ -228,6 +245,7 @@ def loop(w: Writer, node: Any, body_of: Callable[[], None]) -> None:
     order = "sgt" if step[0] == "-" else "slt"
     w.choose(w.value(BOOL, f"icmp {order} i64 {k}, {stop}")[1], body, after)
     w.start(body)
+    before, start_of_body = set(w.kinds), len(w.lines)
     if counted:
         by = w.value(INT, f"mul i64 {k}, {by}")[1]
         w.assign(node.target.id, w.value(INT, f"add i64 {first}, {by}"))
@@ -236,6 +254,10 @@ def loop(w: Writer, node: Any, body_of: Callable[[], None]) -> None:
     w.loops.append((after, on))
     body_of()
     w.loops.pop()
+    if w.on_vectors:
+        # What an iteration sets on some paths alone it does not have from the one before.
+        own = [(x, kind) for x, kind in w.kinds.items() if x not in before and kind in TYPES]
+        w.lines[start_of_body:start_of_body] = [f"  store {TYPES[kind]} undef, ptr %v.{x}" for x, kind in own]
     w.start(on)
     following = w.value(INT, f"add nsw i64 {k}, {step}")[1]
     w.line(f"store i64 {following}, ptr {counter}")
@@ -257,6 +279,8 @@ def side_by_side(body: list[ast.stmt]) -> bool:
     for node in body:
         target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
         if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+            if isinstance(target.slice, ast.Constant):
+                continue  # the same place in every iteration
             written[target.value.id] = written.get(target.value.id, 0) + 1
     return max(written.values(), default=0) >= LANES
 

@@ -89,8 +89,10 @@ class Writer:
         self.open = True
         self.loops: list[tuple[str, str]] = []  # where `break` and `continue` go
         self.raises = False
-        # Whether what is written is the body of a loop that LLVM may put on vectors, exponentials and all.
+        # Whether what is written is the body of a loop that LLVM may put on vectors, exponentials and all; and where it is
+        # noted that an angle was too far for that.
         self.on_vectors = False
+        self.far = ""
 
     def fresh(self, stem: str = "t") -> str:
         self.names += 1

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import ctypes
 import sys
+import weakref
+
+from ..ir import DTYPES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,6 +80,40 @@ def leave(owner: object, spare: Spare) -> None:
             break
         total -= other.size + other.result_size
         forget(oldest)
+
+
+def arrays(entry: object, wanted: Sequence[tuple[str, int]]) -> list[Any]:
+    """Flat arrays of kinds and lengths that a caller has a kernel write into, as the columns of a table: those that the last
+    such call left and nobody holds, and else new ones."""
+    import numpy as np
+
+    had = taken_up(owner_of(entry))
+    found = []
+    for number, (kind, size) in enumerate(wanted):
+        made = None if had is None else had.array(number)
+        if made is None or len(made) != size or made.dtype != DTYPES[kind]:
+            made = np.empty(size, DTYPES[kind])
+        found.append(made)
+    return found
+
+
+def leave_arrays(entry: object, arrays: Sequence[Any]) -> None:
+    """Keep arrays, the large ones, for the next call that asks for such."""
+    large = {number: array for number, array in enumerate(arrays) if array.nbytes >= LARGE}
+    if large:
+        leave(owner_of(entry), Spare((), (), 0, large, sum(array.nbytes for array in large.values())))
+
+
+OWNERS: weakref.WeakKeyDictionary[object, object] = weakref.WeakKeyDictionary()
+
+
+def owner_of(entry: object) -> object:
+    """Whose the arrays of a kernel's callers are."""
+    owner = OWNERS.get(entry)
+    if owner is None:
+        owner = OWNERS[entry] = object()
+        weakref.finalize(entry, forget, owner).atexit = False
+    return owner
 
 
 def forget(owner: object) -> None:
