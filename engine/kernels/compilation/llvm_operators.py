@@ -43,14 +43,14 @@ def constant(w: Writer, node: Any) -> Value:
     raise Untranslatable(f"the constant {x!r}")
 
 
-def operation(w: Writer, operator: type, a: Value, b: Value, note: str = "") -> Value:
-    """An operator of two numbers; `note` is what is known of the integers."""
+def operation(w: Writer, operator: type, a: Value, b: Value, note: str = "", freedom: str = "") -> Value:
+    """An operator of two numbers; `note` is what is known of integers, `freedom` what may be done with floats."""
     if operator is ast.Div:
         kind, x, y = w.alike(a, b, FLOAT)
         return w.value(kind, f"fdiv {TYPES[kind]} {x}, {y}")
     kind, x, y = w.alike(a, b, INT)
     if kind in FLOATS and operator in ARITHMETIC:
-        return w.value(kind, f"{ARITHMETIC[operator]} {TYPES[kind]} {x}, {y}")
+        return w.value(kind, f"{ARITHMETIC[operator]}{freedom} {TYPES[kind]} {x}, {y}")
     if kind == INT and operator in INTEGERS:
         return w.value(INT, f"{INTEGERS[operator]}{note} i64 {x}, {y}")
     if kind == INT and operator in BITS:

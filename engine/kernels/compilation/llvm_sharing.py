@@ -189,6 +189,8 @@ class Part:
             kind = self.outer.kinds[name]
             p.known.setdefault(name, kind)
             p.assign(name, (kind, NOTHING[kind]))
+        # Blocks are added up apart, and so may be their lanes: the same in every run, whoever takes the block.
+        p.unordered = frozenset(self.sums)
         self.loop(p, self.node)
         at = p.value(INT, f"mul nsw i64 {number}, {len(self.sums)}")[1]
         for k, name in enumerate(self.sums):

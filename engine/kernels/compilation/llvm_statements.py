@@ -11,6 +11,7 @@ from .llvm_host import HOST_STATEMENTS, clear
 from .llvm_sharing import shared
 from .llvm_streams import streams
 from .llvm_values import (
+    adding_up,
     branch,
     dotted,
     element,
@@ -77,7 +78,7 @@ def value_for(w: Writer, name: str, node: ast.expr) -> Value:
     if name in w.module.sums and w.kernel:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
             a, b = (summand(w, part) for part in (node.left, node.right))
-            return operation(w, node.op.__class__, a, b)
+            return operation(w, node.op.__class__, a, b, freedom=adding_up(w, node.op, node.left))
         return summand(w, node)
     return expression(w, node)
 
@@ -108,10 +109,15 @@ def change(w: Writer, node: Any) -> None:
     if isinstance(node.target, ast.Name):
         name = node.target.id
         if name in w.module.sums and w.kernel:
-            w.assign(name, operation(w, operator, w.held(name), summand(w, node.value)))
+            w.assign(
+                name,
+                operation(
+                    w, operator, w.held(name), summand(w, node.value), freedom=adding_up(w, node.op, node.target)
+                ),
+            )
             return
         value = expression(w, node.value)
-        w.assign(name, operation(w, operator, w.read(name), value))
+        w.assign(name, operation(w, operator, w.read(name), value, freedom=adding_up(w, node.op, node.target)))
         return
     value = expression(w, node.value)
     kind, where, note = element(w, node.target)

@@ -61,7 +61,13 @@ def attribute(w: Writer, node: Any) -> Value:
 
 def binary(w: Writer, node: Any) -> Value:
     a = expression(w, node.left)
-    return operation(w, node.op.__class__, a, expression(w, node.right))
+    return operation(w, node.op.__class__, a, expression(w, node.right), freedom=adding_up(w, node.op, node.left))
+
+
+def adding_up(w: Writer, operator: ast.operator, sum_so_far: ast.expr) -> str:
+    """What LLVM may do where a number is added to a sum: of what is added, each lane of a vector has a part to itself."""
+    unordered = isinstance(operator, ast.Add) and isinstance(sum_so_far, ast.Name) and sum_so_far.id in w.unordered
+    return " reassoc" if unordered else ""
 
 
 def unary(w: Writer, node: Any) -> Value:

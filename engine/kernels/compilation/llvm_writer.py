@@ -93,6 +93,8 @@ class Writer:
         # noted that an angle was too far for that.
         self.on_vectors = False
         self.far = ""
+        # Sums that may be added up in any order.
+        self.unordered: frozenset[str] = frozenset()
 
     def fresh(self, stem: str = "t") -> str:
         self.names += 1

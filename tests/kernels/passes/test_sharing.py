@@ -12,8 +12,11 @@ import numpy as np
 import pytest
 from adiff import AdiffError
 from adiff.engine.core.cores import cores
+from adiff.engine.kernels.compilation import llvm_module, native
+from adiff.engine.kernels.emitted import Emitted
 from adiff.engine.kernels.machine import code
 from agreement import KINKS, ORIGINS, spans
+from llvmlite import binding
 
 N = 600_000
 POINT = {"x": np.linspace(-2.0, 3.0, N), "y": np.cos(np.arange(N)), "a": 0.75}
@@ -59,6 +62,16 @@ def test_any_number_of_threads_gives_the_same(text: str, monkeypatch: pytest.Mon
         assert np.allclose(np.asarray(a), np.asarray(b), rtol=1e-13, atol=1e-13, equal_nan=True)
     kernel = adiff.program(text).evaluate(command, at, engine="kernel")
     assert spans(kernel.notices, ALL) == spans(tape.notices, ALL)
+
+
+def test_sums_are_added_up_in_lanes() -> None:
+    """None waits for the one before it."""
+    outcome = adiff.program("sum(exp(-x**2 / 2) * sin(x * y))").evaluate("value", POINT, engine="kernel")
+    kernel = Emitted(outcome.emitted[outcome.emitted.index("def ") :], "FF", ["f"], 0)
+    written, _ = llvm_module.module_text(kernel)
+    module = binding.parse_assembly(written)
+    native.optimise(module, native.target_machine(), True)
+    assert re.search(r"fadd reassoc <\d+ x double>", str(module))
 
 
 OWN = {
