@@ -9,7 +9,7 @@ from .autodiff import drivers
 from .commands import COMMANDS
 from .core.dispatch import as_operand
 from .core.errors import failure, listing, span_of
-from .core.limits import GivesWay, give_way_after, stay, unfit_for_kernels
+from .core.limits import LIMITS, GivesWay, give_way_after, stay, unfit_for_kernels
 from .core.state import STATE
 from .core.tensor import OPERATORS, Tensor
 from .eager.builtins import INTRINSICS
@@ -115,6 +115,8 @@ class Evaluation:
                 frame[slot] = meaning
         for name, slot in core.inputs.items():
             frame[slot] = values[name]
+        if LIMITS.patience is None:
+            LIMITS.steps = 0  # a limit is one of each run, of which derivatives may need several
         start = time.perf_counter()
         signal = self.body(frame)
         self.forward_seconds += time.perf_counter() - start
@@ -255,32 +257,33 @@ class Evaluation:
         if unfit:
             self.outcome.reason = unfit
             return None
-        may_compile = True
+        may_compile, patience, imports = True, 0.0, 0.0
         awaited = self.options.get("awaited", False)
         if engine == "auto":
             from .kernels.outlook import Outlook
-            from .kernels.work import COMMAND_WORK, LOAD_SECONDS, PROMISE, passes_of_tensors
+            from .kernels.work import COMMAND_WORK, LOAD_SECONDS, PROMISE
 
             looped = program.has_loops
             outlook = Outlook(self.core, self.point, looped)
-            if outlook.seconds is not None:
-                passes = COMMAND_WORK["value"] if repeats is None else repeats
-                seconds = outlook.seconds * (passes_of_tensors(passes) if outlook.tensors else passes) + outlook.imports
-                if program.kernels is None and seconds < LOAD_SECONDS and not awaited:
-                    self.outcome.reason = (
-                        "the tape is done before a kernel would be loaded"
-                        if looped
-                        else "no loop that would repay a compiler"
-                    )
-                    self.hurry()
-                    return None
-                may_compile = awaited or seconds >= PROMISE * outlook.ready
+            seconds = outlook.seconds(COMMAND_WORK["value"] if repeats is None else repeats)
+            patience = outlook.ready
+            if program.kernels is None and outlook.bounded and seconds < LOAD_SECONDS and not awaited:
+                self.outcome.reason = (
+                    "the tape is done before a kernel would be loaded"
+                    if looped
+                    else "no loop that would repay a compiler"
+                )
+                self.hurry(patience)
+                return None
+            may_compile = awaited or seconds >= PROMISE * outlook.ready
+            imports = outlook.imports
         from .kernels.ir import Needed, Unsupported
         from .kernels.runtime import Kernels
 
         if program.kernels is None:
             program.kernels = Kernels(self.core, program.source)
         program.kernels.may_compile = may_compile
+        program.kernels.imports = imports
         while True:
             try:
                 found = run(program.kernels, engine == "kernel" or awaited)
@@ -300,7 +303,7 @@ class Evaluation:
             break
         if found is None:
             self.outcome.reason = "the tape is done before a kernel would be compiled"
-            self.hurry()
+            self.hurry(patience)
             return None
         value, derivatives, compiled = found
         self.outcome.engine = "kernel"
@@ -323,16 +326,17 @@ class Evaluation:
             self.stacked = stacked_shape(compiled.built.structure)
         return value, derivatives
 
-    def hurry(self) -> None:
-        """Let the tape give way to a kernel where it takes much longer than it was thought to."""
-        if self.program.gives_way and not self.options.get("awaited"):
+    def hurry(self, patience: float) -> None:
+        """Let the tape give way to a kernel, ready in about `patience` seconds, where it takes longer than that: so that
+        no more than twice the better tier's time goes by, whatever there is to do."""
+        if self.program.gives_way and not self.options.get("awaited") and LIMITS.max_steps is None:
             from .kernels.work import PATIENCE_SECONDS
 
-            give_way_after(PATIENCE_SECONDS)
+            give_way_after(min(patience, PATIENCE_SECONDS))
 
     def unfit_for_kernels(self) -> str:
         """Why this evaluation is none for the kernel tier, whatever its program; "" if it may be."""
-        return unfit_for_kernels(STATE.kinks, self.options.get("max_steps"))
+        return unfit_for_kernels(STATE.kinks)
 
     def tape_is_quick(self) -> bool:
         """Whether the tape would have done in a moment what a kernel did."""

@@ -59,15 +59,23 @@ def step() -> None:
     LIMITS.steps += 1
     if LIMITS.max_steps is not None and LIMITS.steps > LIMITS.max_steps:
         if LIMITS.patience is None:
-            advice = "raise the limit: --max-steps N"
-            raise failure("E0601", f"the program took more than {LIMITS.max_steps} steps", advice)
+            raise too_many_steps(LIMITS.max_steps)
         if thread_time() > LIMITS.patience:
             raise GivesWay
         LIMITS.max_steps = LIMITS.steps + LOOK
 
 
+def too_many_steps(most: int) -> AdiffError:
+    return failure("E0601", f"the program took more than {most} steps", "raise the limit: --max-steps N")
+
+
+def step_limit() -> int | None:
+    """How many steps a run of the program may take; None for any number."""
+    return LIMITS.max_steps if LIMITS.patience is None else None
+
+
 def give_way_after(seconds: float) -> None:
-    """Steps from now on give way to a kernel once so many seconds have gone. There must be no limit of steps."""
+    """Steps from now on give way to a kernel once so many seconds have gone, whatever limit of steps there was."""
     LIMITS.patience = thread_time() + seconds
     LIMITS.max_steps = LIMITS.steps + LOOK
 
@@ -165,13 +173,9 @@ def size_text(size: int) -> str:
     return f"{amount:.3g} EiB"
 
 
-def unfit_for_kernels(kinks: str | None, max_steps: int | None) -> str:
+def unfit_for_kernels(kinks: str | None) -> str:
     """Why compiled code cannot keep to what an evaluation asks for; "" where it can."""
-    if kinks == "error":
-        return "the tape stops at the singular points that --kinks error forbids"
-    if max_steps is not None:
-        return "the tape counts the steps that --max-steps limits"
-    return ""
+    return "the tape stops at the singular points that --kinks error forbids" if kinks == "error" else ""
 
 
 IN_FORCE: list[enforced] = []  # the limits of memory that hold

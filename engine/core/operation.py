@@ -167,6 +167,7 @@ class Operation:
         "function",
         "internal",
         "kernel",
+        "library",
         "method",
         "moves",
         "name",
@@ -207,6 +208,7 @@ class Operation:
         skip: int = 0,
         moves: bool = False,
         internal: bool = False,
+        library: str = "",
     ) -> None:
         self.name = name
         self.signature = signature
@@ -235,6 +237,8 @@ class Operation:
         self.method = method
         self.skip = skip  # so many leading inputs (a condition) take no part in the dtype rule
         self.moves = moves  # every element of the result is an element of an input, or zero
+        # The library beside NumPy that evaluating it on arrays, or on numbers where it has no `scalar`, imports.
+        self.library = library or getattr(array, "library", "")
         self.internal = internal  # a step of other rows' rules: it has tests as every row, and no page
         self.family = ""
         self._parameters: list[Parameter] | None = None

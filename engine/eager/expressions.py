@@ -400,6 +400,7 @@ def comprehension(compiler: Compiler, node: c.Comprehension) -> Run:
         STATE.site = site
         for item in iterate(items):
             if LIMITS.max_steps is not None:
+                STATE.site = site
                 limits.step()
             put(f, item)
             if all(truth(test(f)) for test in tests):

@@ -434,6 +434,7 @@ def while_loop(cond: Any, body: Any, loop_vars: Any, maximum_iterations: Any = N
     from ..core import limits
     from .operators import truth
 
+    site = STATE.site
     several = loop_vars.__class__ in (list, tuple)
     state = list(loop_vars) if several else [loop_vars]
     # JAX passes the whole tuple as one argument; TensorFlow spreads it.
@@ -444,6 +445,7 @@ def while_loop(cond: Any, body: Any, loop_vars: Any, maximum_iterations: Any = N
         args = [tuple(state)] if whole else state
         if not truth(invoke(cond, args, {})):
             break
+        STATE.site = site
         limits.step()
         result = invoke(body, args, {})
         state = list(result) if result.__class__ in (list, tuple) else [result]

@@ -52,14 +52,32 @@ class Built:
     the first, a float, is an integer of the program. `meetings` names the inputs from which real numbers come that meet
     complex ones, and those from which the complex ones come.
     `closed` says that the last result counts what is not finite in its long gradients, whose zeros have no sign.
-    `spares_numpy` says that the tape imports NumPy for the program's tensors, and the kernel does not; `needs_numpy`
-    that the kernel does for its results, and the tape does not.
+    `loads` names the library that the kernel imports, for its results or for functions that it calls; "" for none.
     """
 
     __slots__ = (
-        "bounds", "closed", "columns", "counted", "doubtful", "emitted", "estimate", "kernel", "lost", "meetings",
-        "needs_numpy", "noted", "outline", "passes", "places", "precision", "printed", "shape", "spares_numpy",
-        "structure", "sure", "sure_if_running", "whole",
+        "bounds",
+        "closed",
+        "columns",
+        "counted",
+        "doubtful",
+        "emitted",
+        "estimate",
+        "kernel",
+        "loads",
+        "lost",
+        "meetings",
+        "noted",
+        "outline",
+        "passes",
+        "places",
+        "precision",
+        "printed",
+        "shape",
+        "structure",
+        "sure",
+        "sure_if_running",
+        "whole",
     )  # fmt: skip
 
     def __init__(self, kernel: ir.Kernel | None, shape: tuple[int, ...]) -> None:
@@ -83,9 +101,8 @@ class Built:
         self.emitted: Emitted | None = None
         self.columns: list[tuple[str, int]] = []
         self.whole = False
-        self.spares_numpy = False
         self.closed = False
-        self.needs_numpy = False
+        self.loads = ""
         # The places in a value of what may be an integer of the program where it is a whole number.
         self.doubtful: list[int] = []
         self.meetings: list[tuple[list[str], list[str]]] = []
@@ -138,9 +155,8 @@ def to_plain(built: Built, source: Source) -> dict[str, Any]:
         "passes": built.passes,
         "outline": built.outline,
         "whole": built.whole,
-        "spares_numpy": built.spares_numpy,
         "closed": built.closed,
-        "needs_numpy": built.needs_numpy,
+        "loads": built.loads,
         "doubtful": built.doubtful,
         "places": [(reason, site_to_plain(site, source)) for reason, site in built.places],
     }
@@ -162,9 +178,8 @@ def from_plain(plain: dict[str, Any], source: Source) -> Built:
     built.columns = plain["columns"]
     built.meetings = plain["meetings"]
     built.passes = plain["passes"]
-    built.spares_numpy = plain["spares_numpy"]
     built.closed = plain["closed"]
-    built.needs_numpy = plain["needs_numpy"]
+    built.loads = plain["loads"]
     built.outline = plain["outline"]
     built.whole = plain["whole"]
     built.doubtful = plain["doubtful"]

@@ -6,7 +6,7 @@ import time
 
 from ...parser.errors import AdiffError
 from ..core.dtypes import FLOAT64, WEAK_FLOAT
-from ..core.limits import LIMITS, memory_of_adiff
+from ..core.limits import LIMITS, memory_of_adiff, step_limit
 from ..core.state import STATE, Site
 from ..core.tensor import Tensor
 from ..program.core import CoreProgram
@@ -215,6 +215,8 @@ class Kernels:
         self.strict = False
         # Whether a kernel that is not there may be worth its compilation; if not, it is not looked into.
         self.may_compile = True
+        # The seconds of what the tape has to import first.
+        self.imports = 0.0
         # The seconds that the tape would take for what was evaluated last; None where nobody knows.
         self.tape_seconds: float | None = None
         # What tells the tensors apart that are a part of a kernel.
@@ -240,7 +242,7 @@ class Kernels:
 
     def key(self, parts: Any) -> str:
         """Everything that a kernel depends on, on this machine."""
-        return store.key_of(self.source.text, STATE.kinks, (parts, STATE.checkpoint))
+        return store.key_of(self.source.text, STATE.kinks, (parts, STATE.checkpoint, step_limit()))
 
     def find(self, key: str) -> bool:
         """Whether a kernel is here, or was kept by another process."""
@@ -437,7 +439,7 @@ class Kernels:
         self.tape_seconds = tape_seconds(built, given)
         if not always:
             seconds = 0.0 if key in self.compiled else LOAD_SECONDS if key in self.kept else None
-            if not worthwhile(built, given, seconds):
+            if not worthwhile(built, given, seconds, self.imports):
                 return None
         return self.ready(key, make)
 

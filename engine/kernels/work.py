@@ -10,15 +10,16 @@ if TYPE_CHECKING:
 
     from .built import Built
 
-# Seconds, measured on one core: an operation of a scalar loop on the tape (recorded and swept); the import of what
-# compiles, with the smallest kernel; and the compilation of one more statement, and of one in a loop, which LLVM unrolls
-# and makes vectors of.
+# Seconds, measured on one core: an operation of a scalar loop on the tape (recorded and swept); the import of what looks
+# into a program, with the smallest one; the import of what compiles, with the smallest kernel; and the compilation of one
+# more statement, and of one in a loop, which LLVM unrolls and makes vectors of.
 TAPE_SECONDS = 0.65e-6
-START_SECONDS = 0.06
+LOOK_SECONDS = 0.03
+START_SECONDS = 0.07
 STATEMENT_SECONDS = 1.0e-4
 LOOP_STATEMENT_SECONDS = 1.0e-3
 # Loading a kernel that was kept: what reads machine code must be imported.
-LOAD_SECONDS = 0.04
+LOAD_SECONDS = 0.045
 
 # How long the tape goes on with a program that was thought to be done at once, before a kernel is tried.
 PATIENCE_SECONDS = 0.2
@@ -28,15 +29,20 @@ QUICK_STATEMENTS = 3.0e6
 
 # The import of NumPy: the tape's, as soon as a program has tensors; a kernel's, as soon as its results are arrays.
 NUMPY_SECONDS = 0.075
-# How many times the seconds until a kernel is ready a program's text must promise before it is looked into, which takes
-# imports and some of these seconds itself: what the text says is rather too much.
-PROMISE = 1.3
+# That of SciPy, beyond NumPy's: the tape's, for rows that it evaluates; a kernel's, for the functions of SciPy's in it.
+SCIPY_SECONDS = 0.2
+# How many times the seconds until a kernel is ready a program's text must promise before it is looked into: what the text
+# says is rather too much.
+PROMISE = 1.1
 # What a node of the program takes to compile at least, and one on tensors, each of whose operations becomes a loop.
 NODE_SECONDS = 2.0e-3
 TENSOR_NODE_SECONDS = 4.0e-3
 
 # What a statement in a GradientTape block costs, with the sweep back, in statements that are not recorded.
 RECORDED = 150.0
+
+# And an operation on tensors there, in those that are not.
+RECORDED_TENSORS = 3.0
 
 # The share of the tape's time on whole columns that a compiled loop over the same rows takes.
 LOOP_SHARE = 0.2
@@ -235,6 +241,16 @@ def loop_worthwhile(left: float, spent: float, ready: float) -> bool:
     return left * (1.0 - LOOP_SHARE) > ready or (left > LOAD_SECONDS and left + spent > 2.0 * ready)
 
 
+def import_seconds(library: str) -> float:
+    """How long it takes to import NumPy, or SciPy with it; nothing where that has been done."""
+    seconds = 0.0
+    if library and "numpy" not in sys.modules:
+        seconds += NUMPY_SECONDS
+    if library == "scipy" and "scipy" not in sys.modules:
+        seconds += SCIPY_SECONDS
+    return seconds
+
+
 def surely_ends(built: Built, given: list[Any]) -> bool:
     """Whether the arguments' shapes and integers alone say how much there is to do."""
     return work_of(built, given) is not None
@@ -251,8 +267,8 @@ def tape_seconds(built: Built, given: list[Any]) -> float | None:
     return None if work is None else work.tape_seconds(built.passes)
 
 
-def worthwhile(built: Built, given: list[Any], ready: float | None) -> bool:
-    """Whether a kernel gives the answer for some arguments sooner than the tape.
+def worthwhile(built: Built, given: list[Any], ready: float | None, imports: float = 0.0) -> bool:
+    """Whether a kernel gives the answer for some arguments sooner than the tape, which needs `imports` for it first.
 
     `ready` is the seconds until a kernel that is compiled can run, None for one that is not.
     """
@@ -261,7 +277,5 @@ def worthwhile(built: Built, given: list[Any], ready: float | None) -> bool:
         return ready is not None
     if ready is None:
         ready = ready_seconds(built)
-    by_tape = work.tape_seconds(built.passes)
-    if "numpy" not in sys.modules:
-        by_tape += NUMPY_SECONDS * (built.spares_numpy - built.needs_numpy)
-    return by_tape > ready + work.kernel_seconds(built.passes)
+    by_tape = work.tape_seconds(built.passes) + imports
+    return by_tape > ready + import_seconds(built.loads) + work.kernel_seconds(built.passes)

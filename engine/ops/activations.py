@@ -198,7 +198,7 @@ def _gelu_array(np: Any, x: Any) -> Any:
 gelu_exact = elementwise(
     "gelu_exact", "x", [lambda y, x: ndtr(x) + x * normal_density(x)],
     scalar=lambda x: x * special_scalar.ndtr(x), array=_gelu_array,
-    kernel="({0} * ndtr({0}))",
+    kernel="({0} * ndtr({0}))", library="scipy",
     dtype="float",
     accepts="bif", domain=[(-3, 3)],
     internal=True, doc="x*ndtr(x): the Gaussian error linear unit.", example=("gelu_exact(0.0)", 0.0),

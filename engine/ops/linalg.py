@@ -442,13 +442,13 @@ def _matrix_function(
         return _quarter(getattr(k, name)(whole), 0, 1) * unit
 
     changed = rule(
-        f"{name}_change", "x, change", change_vjp, internal=True, array=change_array, dtype="float",
+        f"{name}_change", "x, change", change_vjp, internal=True, array=change_array, library="scipy", dtype="float",
         kernel=change_kernel,
         domain=cases(((domain, SQUARE), {})), doc=f"The derivative of {name} in a direction.",
         example=change_example,
     )  # fmt: skip
     row = rule(
-        name, "x", lambda g, y, x: changed(adjoint(x), g), array=array, dtype="float",
+        name, "x", lambda g, y, x: changed(adjoint(x), g), array=array, library="scipy", dtype="float",
         kernel=lambda k, x: getattr(k, name)(x), domain=cases(((domain,), {})),
         doc=doc, example=example, aliases="matrix_exponential" if name == "expm" else "",
     )  # fmt: skip

@@ -34,6 +34,7 @@ def _scipy(name: str) -> Callable[..., Any]:
 
         return getattr(special, name)(*values)
 
+    array.library = "scipy"  # type: ignore[attr-defined]
     return array
 
 
@@ -45,6 +46,7 @@ def _own(name: str) -> Callable[..., Any]:
 
         return getattr(special_values, name)(*values, **static)
 
+    array.library = "scipy"  # type: ignore[attr-defined]
     return array
 
 
@@ -237,7 +239,8 @@ def _factorial(np: Any, x: Any) -> Any:
 
 factorial = elementwise(
     "factorial", "x", [lambda y, x: y * digamma(x + 1.0)],
-    kernel="_gamma({0} + 1.0)", scalar=_factorial_scalar, array=_factorial, dtype="arithmetic", accepts="bif", domain=[(0.2, 6)],
+    kernel="_gamma({0} + 1.0)", scalar=_factorial_scalar, array=_factorial, library="scipy",
+    dtype="arithmetic", accepts="bif", domain=[(0.2, 6)],
     singular=_at_poles("factorial", lambda x: _at_nonpositive_integers(x + 1), NAN),
     doc="n! for integers; gamma(x + 1) for floats.", example=("factorial(5)", 120),
 )  # fmt: skip
@@ -268,7 +271,7 @@ comb = elementwise(
         lambda y, n, k: y * polygamma_difference(k + 1.0, n - 2 * k, order=0),
     ],
     kernel="binomial({0}, {1})",
-    scalar=_comb_scalar, array=_comb, dtype="arithmetic", accepts="bif", aliases="binom", domain=[(5, 8), (1, 4)],
+    scalar=_comb_scalar, array=_comb, library="scipy", dtype="arithmetic", accepts="bif", aliases="binom", domain=[(5, 8), (1, 4)],
     doc="The number of ways to choose k of n: n!/(k!*(n - k)!).", example=("comb(5, 2)", 10),
 )  # fmt: skip
 
@@ -510,12 +513,12 @@ def _fresnel_slope(name: str) -> Callable[..., Any]:
 
 fresnel_sin = elementwise(
     "fresnel_sin", "x", [_fresnel_slope("sin")],
-    kernel="fresnel_sin({0})", array=_fresnel(0), dtype="float", accepts="bif", domain=[(-2, 2)],
+    kernel="fresnel_sin({0})", array=_fresnel(0), library="scipy", dtype="float", accepts="bif", domain=[(-2, 2)],
     doc="Fresnel's integral of sin(pi*t**2/2) from 0 to x; DLMF 7.2.8.", example=("fresnel_sin(0)", 0.0),
 )  # fmt: skip
 fresnel_cos = elementwise(
     "fresnel_cos", "x", [_fresnel_slope("cos")],
-    kernel="fresnel_cos({0})", array=_fresnel(1), dtype="float", accepts="bif", domain=[(-2, 2)],
+    kernel="fresnel_cos({0})", array=_fresnel(1), library="scipy", dtype="float", accepts="bif", domain=[(-2, 2)],
     doc="Fresnel's integral of cos(pi*t**2/2) from 0 to x; DLMF 7.2.7.", example=("fresnel_cos(0)", 0.0),
 )  # fmt: skip
 

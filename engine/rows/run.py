@@ -89,9 +89,11 @@ class Run:
         request = self.request
         if engine == "tape":
             return "asked for"
-        unfit = unfit_for_kernels(request.options.get("kinks"), request.options.get("max_steps"))
+        unfit = unfit_for_kernels(request.options.get("kinks"))
         if unfit:
             return unfit
+        if request.options.get("max_steps") is not None:
+            return "the tape counts the steps of each row that max_steps limits"
         if not request.numeric or not request.columns or not request.count:
             return "no rows of numbers"
         return ""

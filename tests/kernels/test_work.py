@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from typing import Any
 
@@ -13,6 +14,7 @@ from adiff.engine.kernels import ir, outline, work
 from adiff.engine.kernels.built import Built
 from adiff.engine.kernels.construction.construct import build
 from adiff.engine.kernels.outlook import Outlook
+from adiff.engine.kernels.survey import Survey
 
 LOOP = "y = x\nfor i in range(n):\n    y = y * 0.5 + x if y > 1.0 else y + x * 0.1\ny"
 STEPS = "v = w * x\nfor i in range(n):\n    v = v + 0.01 * sin(v)\nsum(v)"
@@ -112,8 +114,55 @@ def test_work_of_operations_on_tensors() -> None:
     assert (chain.arrays, chain.elements) == (3.0, 3_000.0)
 
 
-def test_a_kernel_of_numbers_spares_numpy() -> None:
-    made = "sum(linspace(0, x, 5) ** 2)"
-    assert built(made, {"x": ir.FLOAT}).spares_numpy
-    assert not built("linspace(0, x, 5) ** 2", {"x": ir.FLOAT}).spares_numpy
-    assert not built("sin(x) ** 2", {"x": ir.FLOAT}).spares_numpy
+@pytest.mark.parametrize(
+    ("text", "by_kernel", "by_tape"),
+    [
+        ("sin(x) ** 2", "", ""),
+        ("sum(linspace(0, x, 5) ** 2)", "", "numpy"),
+        ("linspace(0, x, 5) ** 2", "numpy", "numpy"),
+        # Special functions of which the kernel has its own, and those that it calls in SciPy.
+        ("erfinv(x)", "", "scipy"),
+        ("j0(x)", "scipy", "scipy"),
+        ("erf(x)", "", ""),
+        ("sum(erf(linspace(0, x, 5)))", "", "scipy"),
+        ("sum(logm(eye(2) * x))", "scipy", "scipy"),
+        ("gelu(x)", "", ""),
+    ],
+)
+def test_what_either_tier_imports(text: str, by_kernel: str, by_tape: str) -> None:
+    assert built(text, {"x": ir.FLOAT}).loads == by_kernel
+    assert Survey(adiff.program(text).core, {"x": 0.7}).loads == by_tape
+
+
+def test_imports_decide_where_the_work_is_small() -> None:
+    """SciPy's import takes the tape longer than a kernel that has no need of it takes to compile."""
+    code = """
+import sys
+import adiff
+for text in ("erfinv(x) * 2", "sin(x) * 2", "j0(x) * 2"):
+    print(adiff.program(text).evaluate("grad", {"x": 0.3}, ["x"]).engine, "scipy" in sys.modules)
+"""
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert shown.split("\n")[:3] == ["kernel False", "tape False", "tape True"]
+
+
+def test_rows_say_what_they_import() -> None:
+    """Rows that name no library import none, on numbers and on arrays."""
+    code = """
+import sys
+import numpy as np
+from adiff.engine.core.operation import Operation
+from adiff.engine.ops.registry import ROWS
+import adiff
+for row in ROWS.values():
+    if row.example is not None and not row.library:
+        adiff.program(row.example[0]).value({}, engine="tape")
+        assert "scipy" not in sys.modules, row.name
+    if row.derivative == "partials" and not row.library and row.array is not None:
+        try:
+            row.array(np, *[np.array([0.5, 0.7])] * row.nin)
+        except Exception:
+            pass
+        assert "scipy" not in sys.modules, row.name
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

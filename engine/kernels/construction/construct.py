@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...core.state import STATE
+from ...ops.registry import ROWS
 from ...program.core import CoreProgram
 from .. import ir
 from ..built import ANY, UNEXPLAINED, Built, Noted
@@ -15,6 +16,7 @@ from ..inputs import EVERY, IMAGINARY, MODE, REAL, SOME, Single, source_of
 from ..ir import FLOAT, INT, Array, Unsupported, Var
 from ..lowering.specialise import specialise
 from ..lowering.structures import Packed, as_one
+from ..machine.code import ROUTINE
 from ..passes.behind import behind
 from ..passes.dear import keeping
 from ..passes.fuse import fuse
@@ -171,8 +173,7 @@ class Lowered:
         found.noted = noted
         found.printed = self.printed.plain()
         arrays = any(x.__class__ is Array and x.kind == FLOAT for x in found.kernel.results)  # type: ignore[union-attr]
-        found.spares_numpy = self.builder.tensors and not arrays
-        found.needs_numpy = arrays and not self.builder.tensors
+        found.loads = libraries(found.kernel.body) or ("numpy" if arrays else "")  # type: ignore[union-attr]
         positions = {p: k for k, p in enumerate(self.kernel.parameters)}
         found.counted = [positions[var] for var in self.builder.counted]
         running = bounded_by_parameters(self.kernel)
@@ -197,6 +198,16 @@ class Lowered:
 def kind_of_result(result: Any) -> str | None:
     """The kind of a result that is a number or a tensor."""
     return result.kind if result.__class__ in (Lazy, Sym) else None
+
+
+def libraries(body: list[ir.Stmt]) -> str:
+    """The library that functions which a kernel calls are of; "" for none."""
+    for s in everything(body):
+        name = s.op if s.__class__ is ir.Set else s.name.removeprefix(ROUTINE) if s.__class__ is ir.Routine else ""
+        row = ROWS.get(name)
+        if row is not None and row.library and (s.__class__ is ir.Routine or f"{row.library}_" in str(row.kernel)):
+            return row.library
+    return ""
 
 
 def kind_of_value(value: Any) -> str:

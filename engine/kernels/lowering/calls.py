@@ -35,12 +35,14 @@ from ..symbols.values import (
     symbolic,
 )
 from .applying import Applying
+from .steps import count_step
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from ...core.state import Site
     from .recursion import Recursion
 
 MAX_INLINE = 40
@@ -62,6 +64,8 @@ class Calls(Applying):
     recursive: set[c.FunctionCode]
     recursion: Recursion | None
     may_stop: bool
+    # Where the call is that runs.
+    place: Site
 
     def choice(self, condition: Sym, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
         raise NotImplementedError
@@ -97,7 +101,10 @@ class Calls(Applying):
         args, keywords = self.arguments(node, frame)
         STATE.site = node.site
         self.may_stop = self.recursion is not None and callee.__class__ is Closure and self.recursion.may_stop_at(node)
-        return self.invoke(callee, args, keywords)
+        outer, self.place = self.place, node.site
+        found = self.invoke(callee, args, keywords)
+        self.place = outer
+        return found
 
     def invoke(self, callee: Any, args: list[Any], keywords: dict[str, Any]) -> Any:
         if callee.__class__ is Closure:
@@ -137,6 +144,7 @@ class Calls(Applying):
         code = function.code
         may_stop, self.may_stop = self.may_stop, False
         values = self.bound(function, args, keywords)
+        count_step(self, self.place)  # type: ignore[arg-type]
         recursion = self.recursion
         if code in self.recursive:
             if recursion is None or recursion.function.code is not code:

@@ -7,6 +7,7 @@ from ..ir import Unsupported
 from ..symbols.symbol import Lazy
 from ..symbols.values import FUNCTIONS, Closure, Each, Frame, List, Made, rebuild
 from .statements import Specialiser
+from .steps import count_step
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def switch_case(machine: Specialiser, branch_index: Any, branch_fns: Any, *opera
 
 
 def while_loop(machine: Specialiser, cond: Any, body: Any, loop_vars: Any, maximum_iterations: Any = None) -> Any:
+    site = machine.place
     several = loop_vars.__class__ in (List, tuple)
     state = tuple(machine.items(loop_vars)) if several else (loop_vars,)
     if maximum_iterations is not None:
@@ -45,6 +47,7 @@ def while_loop(machine: Specialiser, cond: Any, body: Any, loop_vars: Any, maxim
             return [frame["state"]] if whole else list(frame["state"])
 
         def step() -> None:
+            count_step(machine, site)
             made = machine.invoke(body, args(), {})
             items = machine.items(made) if made.__class__ in (List, tuple) else [made]
             frame["state"] = tuple(machine.builder.settle(item) for item in items)

@@ -19,6 +19,7 @@ from ..symbols.build import Builder
 from ..symbols.symbol import NUMBERS, Lazy, Sym, kind_of
 from ..symbols.values import MAX_UNROLL, Each, Grid, List, Mismatch, Range
 from .heap import parts
+from .steps import count_step
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ def comprehended(machine: Specialiser, node: c.Comprehension, frame: Frame) -> A
 
     def run(inner: Frame) -> None:
         def receive(item: Any) -> None:
+            count_step(machine, node.clauses[0].site)
             machine.put(node.clauses[0].target, item, frame)
             add(inner["found"], machine.expression(node.element, frame))
 

@@ -32,6 +32,7 @@ from ..symbols.values import (
 )
 from .carried import SCALARS, Grown, Number, Parts, Tensor, fresh_variables
 from .heap import ITEMS, Heap, Rows, same, sole
+from .steps import count_step
 from .written_out import WrittenOut
 
 TYPE_CHECKING = False
@@ -76,6 +77,11 @@ class Loops(WrittenOut):
     def needed(self, x: Any, why: str) -> Unsupported:
         raise NotImplementedError
 
+    def stepped(self, site: Site, run: Callable[[], None]) -> None:
+        """Run an iteration that is counted at a place."""
+        count_step(self, site)  # type: ignore[arg-type]
+        run()
+
     # --- statements -------------------------------------------------------------------------------------------------
 
     def for_(self, node: c.For, frame: Frame) -> None:
@@ -83,7 +89,7 @@ class Loops(WrittenOut):
         self.go_through(
             items,
             frame,
-            lambda item: self.put(node.target, item, frame),
+            lambda item: self.stepped(node.site, lambda: self.put(node.target, item, frame)),
             lambda: self.block(node.body, frame),
             assigned(node.body),
             node.orelse,
@@ -157,7 +163,10 @@ class Loops(WrittenOut):
     def while_(self, node: c.While, frame: Frame) -> None:
         STATE.site = node.site
         rotated = self.repeat(
-            lambda: self.condition(node.test, frame), frame, lambda: self.block(node.body, frame), assigned(node.body)
+            lambda: self.condition(node.test, frame),
+            frame,
+            lambda: self.stepped(node.site, lambda: self.block(node.body, frame)),
+            assigned(node.body),
         )
         if rotated:
             if node.orelse and leaves(node.body, True):

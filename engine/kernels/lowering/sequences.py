@@ -26,6 +26,7 @@ from ..symbols.values import (
 from .heap import same
 from .loops import Loops
 from .printing import Text
+from .steps import count_step
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -322,6 +323,7 @@ class Sequences(Loops):
                 clause = node.clauses[k]
 
                 def visit(item: Any) -> None:
+                    count_step(self, clause.site)  # type: ignore[arg-type]
                     self.put(clause.target, item, frame)
                     tests(clause.tests, lambda: level(k + 1))
 

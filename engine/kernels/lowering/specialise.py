@@ -21,6 +21,7 @@ from ..symbols.symbol import Lazy, Sym
 from ..symbols.values import CONFLICT, RESULT, RETURN, UNSET, VALUE, Recursive, new_frame, read
 from .printing import LINES, Printed, Wider
 from .statements import Specialiser
+from .steps import STEPS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def attempted(
     machine = Specialiser(builder, recursive, printed)
     machine.last = last
     machine.tables = tables
-    frame[LINES] = 0
+    frame[LINES] = frame[STEPS] = 0
     machine.frames.append(frame)
     machine.block(program.body, frame)
     if frame[RETURN] is True:

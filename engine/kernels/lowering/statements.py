@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ...core.limits import step_limit
+from ...core.state import STATE
 from ...core.tensor import OPERATORS
 from ...program import core as c
 from ...program.effects import may_change
@@ -30,11 +32,13 @@ class Specialiser(Assigning):
         self.builder = builder
         self.printed = printed
         self.derived = 0
+        self.most_steps = step_limit()
         self.last = False
         self.tables = False
         self.recursive = recursive
         self.recursion: Recursion | None = None
         self.may_stop = False
+        self.place = STATE.site
         builder.known_value = self.whole
         self.frames: list[Frame] = []  # of the functions that are running
         self.offsets = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...autodiff.checkpoint_sizes import too_small
 from ...core import wording
 from ...core.errors import span_of
-from ...core.limits import out_of_memory
+from ...core.limits import out_of_memory, too_many_steps
 from ...core.state import STATE
 from ..ir import Left, Stopped, Unsupported
 from .record import FAILED, NO_MEMORY
@@ -91,5 +91,6 @@ FAILURES: dict[str, Callable[..., AdiffError | None]] = {
     "no_integer_value": no_integer_value,
     "assertion_failed": lambda message, number: wording.assertion_failed(message),
     "checkpoint_too_small": checkpoint_too_small,
+    "too_many_steps": lambda most, number: too_many_steps(most),
     "calls_itself": lambda name, number: wording.calls_itself(name),
 }
