@@ -128,7 +128,7 @@ OPTIONS = (
         "--engine", None, "choice", "ENGINE", EVALUATIONS + " run batch", COMPUTING,
         "Interpreted tape, compiled kernel, or the better of the two.", choices=("auto", "tape", "kernel"),
     ),
-    Option("--max-steps", None, "count", "N", COMPUTATIONS, LIMITS, "Stop with an error after N operations."),
+    Option("--max-steps", None, "count", "N", COMPUTATIONS, LIMITS, "Stop with an error after N iterations and calls."),
     Option(
         "--max-memory", None, "size", "SIZE", COMPUTATIONS, LIMITS,
         "Most memory to use, as in 500M or 2GiB (default: most of what is free).",

@@ -257,17 +257,25 @@ class Evaluation:
         if unfit:
             self.outcome.reason = unfit
             return None
-        may_compile, patience, imports = True, 0.0, 0.0
+        may_compile, patience, least, loads = True, 0.0, 0.0, ""
         awaited = self.options.get("awaited", False)
         if engine == "auto":
             from .kernels.outlook import Outlook
-            from .kernels.work import COMMAND_WORK, LOAD_SECONDS, PROMISE
+            from .kernels.work import (
+                COMMAND_WORK,
+                LOAD_SECONDS,
+                OVER,
+                PATIENCE_SECONDS,
+                PROMISE,
+                import_seconds,
+            )
 
             looped = program.has_loops
             outlook = Outlook(self.core, self.point, looped)
             seconds = outlook.seconds(COMMAND_WORK["value"] if repeats is None else repeats)
-            patience = outlook.ready
-            if program.kernels is None and outlook.bounded and seconds < LOAD_SECONDS and not awaited:
+            imports = import_seconds(outlook.loads)
+            patience = outlook.ready + OVER * seconds if outlook.bounded else min(outlook.ready, PATIENCE_SECONDS)
+            if program.kernels is None and outlook.bounded and seconds + imports < LOAD_SECONDS and not awaited:
                 self.outcome.reason = (
                     "the tape is done before a kernel would be loaded"
                     if looped
@@ -275,15 +283,16 @@ class Evaluation:
                 )
                 self.hurry(patience)
                 return None
-            may_compile = awaited or seconds >= PROMISE * outlook.ready
-            imports = outlook.imports
+            may_compile = awaited or seconds + imports >= PROMISE * outlook.ready
+            # Of calls and of derivatives inside it, a kernel's statements say less than its text.
+            least, loads = seconds if outlook.bounded else 0.0, outlook.loads
         from .kernels.ir import Needed, Unsupported
         from .kernels.runtime import Kernels
 
         if program.kernels is None:
             program.kernels = Kernels(self.core, program.source)
         program.kernels.may_compile = may_compile
-        program.kernels.imports = imports
+        program.kernels.least_seconds, program.kernels.loads = least, loads
         while True:
             try:
                 found = run(program.kernels, engine == "kernel" or awaited)
@@ -327,12 +336,9 @@ class Evaluation:
         return value, derivatives
 
     def hurry(self, patience: float) -> None:
-        """Let the tape give way to a kernel, ready in about `patience` seconds, where it takes longer than that: so that
-        no more than twice the better tier's time goes by, whatever there is to do."""
+        """Let the tape give way to a kernel where it takes longer than `patience` seconds."""
         if self.program.gives_way and not self.options.get("awaited") and LIMITS.max_steps is None:
-            from .kernels.work import PATIENCE_SECONDS
-
-            give_way_after(min(patience, PATIENCE_SECONDS))
+            give_way_after(patience)
 
     def unfit_for_kernels(self) -> str:
         """Why this evaluation is none for the kernel tier, whatever its program; "" if it may be."""

@@ -97,6 +97,8 @@ def apply_scalar_2(op: Operation, a: Any, b: Any) -> Any:
             u, v, dtype = a.value, b, a.dtype
         else:
             return apply(op, (a, b), None)
+    elif a.__class__ is int and b.__class__ is Tensor and b.value.__class__ is float:
+        u, v, dtype = a, b.value, b.dtype
     else:
         return apply(op, (a, b), None)
     if op.scalar is None or len(RECORDERS) > 1 or not op.direct:

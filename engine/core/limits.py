@@ -55,7 +55,7 @@ LIMITS = Limits()
 
 
 def step() -> None:
-    """Count one statement, iteration or call of the program."""
+    """Count one iteration or call of the program."""
     LIMITS.steps += 1
     if LIMITS.max_steps is not None and LIMITS.steps > LIMITS.max_steps:
         if LIMITS.patience is None:

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from ..core import limits
-from ..core.dispatch import apply, apply_scalar_1, apply_scalar_2, as_operand, counted, describe, path_ends
+from ..core.dispatch import (
+    ARITHMETIC_FAULTS,
+    apply,
+    apply_scalar_1,
+    apply_scalar_2,
+    as_operand,
+    counted,
+    describe,
+    path_ends,
+)
 from ..core.dtypes import WEAK_COUNT, WEAK_FLOAT
 from ..core.errors import failure
 from ..core.state import RECORDERS, STATE
@@ -18,6 +27,9 @@ if TYPE_CHECKING:
 
 SEQUENCES = (list, tuple)
 CONTAINERS = (list, tuple, dict)
+# The operators on integers whose results are integers, and integers that nobody minds.
+OF_INTEGERS = frozenset(("+", "-", "*", "//", "%"))
+SMALL = 1 << 62
 COMPARISONS = {"<": "less", "<=": "less_equal", ">": "greater", ">=": "greater_equal"}
 
 
@@ -58,6 +70,19 @@ def binary(op: Operation, symbol: str, x: Any, y: Any) -> Any:
                 return x / y  # correctly rounded, where the quotient of the nearest floats is not
             except OverflowError:
                 raise failure("E0303", "this quotient is too large for a float") from None
+        if symbol in OF_INTEGERS and STATE.trace is None and (y or symbol in "+-*"):
+            whole: int = op.scalar(x, y)  # type: ignore[misc]
+            if -SMALL < whole < SMALL:
+                return whole  # with none of the digits, and no dtype, that are to be looked at
+    elif (cx is float and cy is int) or (cx is int and cy is float):
+        if op.scalar is not None and STATE.trace is None and STATE.weak_float is WEAK_FLOAT:
+            try:
+                value = op.scalar(float(x), float(y))
+            except ARITHMETIC_FAULTS:
+                pass
+            else:
+                if value.__class__ is float:
+                    return value
     if STATE.trace is not None:
         return apply(op, (as_operand(x, op), as_operand(y, op)), None)
     return apply_scalar_2(op, x, y)

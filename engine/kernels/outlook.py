@@ -19,14 +19,14 @@ OPERATIONS = (c.Operator, c.Apply, c.Call, c.Method, c.Item, c.Prefix, c.Compari
 class Outlook:
     """The seconds that a program will take, as far as its text and its inputs tell.
 
-    `work` is what the tape has to do, and `bounded` says that it is all; `imports` are the seconds of what the tape must
-    import for it first, and a kernel perhaps not; `ready` those that a kernel takes to compile, about.
+    `work` is what the tape has to do, and `bounded` says that it is all; `loads` names the library that the tape imports
+    for it first, and a kernel perhaps not; `ready` are the seconds that a kernel takes to compile, about.
     """
 
-    __slots__ = ("bounded", "imports", "of_numbers", "ready", "work")
+    __slots__ = ("bounded", "loads", "of_numbers", "ready", "work")
 
     def __init__(self, core: CoreProgram, point: dict[str, Any], looped: bool) -> None:
-        self.imports = 0.0
+        self.loads = ""
         # What an operation on numbers costs, in those on bare ones.
         self.of_numbers = 1.0
         nodes = None if looped or any(x.__class__ not in (float, int) for x in point.values()) else numbers(core.body)
@@ -40,7 +40,9 @@ class Outlook:
             survey = Survey(core, point)
             self.bounded, self.work = survey.bounded, survey.work
             self.ready = work.LOOK_SECONDS + work.START_SECONDS + survey.compile
-            self.imports = work.import_seconds(survey.loads)
+            self.loads = survey.loads
+            if survey.constant:
+                self.ready += work.import_seconds("numpy")
         if STATE.weak_float.bits == 32 or any(map(is_float32, point.values())):
             self.of_numbers = work.OF_FLOAT32
 
@@ -48,7 +50,7 @@ class Outlook:
         """What the tape takes for so many gradients; rather less where `bounded` is false."""
         found = work.Work(*self.work.parts())
         found.operations *= self.of_numbers
-        return found.tape_seconds(passes) + self.imports
+        return found.tape_seconds(passes)
 
 
 def is_float32(x: Any) -> bool:
@@ -69,7 +71,7 @@ def numbers(body: list[c.Stmt]) -> int | None:
             if (
                 cls is c.MakeFunction
                 or cls is c.Method
-                or (cls is c.Apply and (item.op.scalar is None or item.op.library))
+                or (isinstance(item, c.Apply) and (item.op.scalar is None or item.op.library))
             ):
                 return None
             nodes += cls in OPERATIONS

@@ -215,8 +215,8 @@ class Kernels:
         self.strict = False
         # Whether a kernel that is not there may be worth its compilation; if not, it is not looked into.
         self.may_compile = True
-        # The seconds of what the tape has to import first.
-        self.imports = 0.0
+        # What the program's text says of the tape: the seconds that it takes at least, and the library that it imports.
+        self.least_seconds, self.loads = 0.0, ""
         # The seconds that the tape would take for what was evaluated last; None where nobody knows.
         self.tape_seconds: float | None = None
         # What tells the tensors apart that are a part of a kernel.
@@ -439,7 +439,7 @@ class Kernels:
         self.tape_seconds = tape_seconds(built, given)
         if not always:
             seconds = 0.0 if key in self.compiled else LOAD_SECONDS if key in self.kept else None
-            if not worthwhile(built, given, seconds, self.imports):
+            if not worthwhile(built, given, seconds, self.least_seconds, self.loads):
                 return None
         return self.ready(key, make)
 

@@ -17,12 +17,15 @@ TAPE_SECONDS = 0.65e-6
 LOOK_SECONDS = 0.03
 START_SECONDS = 0.07
 STATEMENT_SECONDS = 1.0e-4
-LOOP_STATEMENT_SECONDS = 1.0e-3
+LOOP_STATEMENT_SECONDS = 0.8e-3
 # Loading a kernel that was kept: what reads machine code must be imported.
 LOAD_SECONDS = 0.045
 
-# How long the tape goes on with a program that was thought to be done at once, before a kernel is tried.
+# How long the tape goes on before a kernel is tried: with a program of which nobody knows how long it takes, as long as the
+# kernel takes to be ready and no longer than this, so that at most twice the better tier's time goes by; and of one that
+# is known, so many times what it was thought to take beyond that.
 PATIENCE_SECONDS = 0.2
+OVER = 2.0
 
 # Statements that a kernel is through with before anyone could want to stop it.
 QUICK_STATEMENTS = 3.0e6
@@ -38,11 +41,15 @@ PROMISE = 1.1
 NODE_SECONDS = 2.0e-3
 TENSOR_NODE_SECONDS = 4.0e-3
 
-# What a statement in a GradientTape block costs, with the sweep back, in statements that are not recorded.
-RECORDED = 150.0
+# What a derivative inside the program costs, with its tape and the sweep back, in operations: for each operation that is
+# recorded, and so many beside them.
+RECORDED, TAPE_OPERATIONS = 15.0, 10.0
 
 # And an operation on tensors there, in those that are not.
 RECORDED_TENSORS = 3.0
+
+# What a call of a function of the program's costs the tape, in operations.
+CALL = 6.0
 
 # The share of the tape's time on whole columns that a compiled loop over the same rows takes.
 LOOP_SHARE = 0.2
@@ -54,7 +61,7 @@ OF_ELEMENTS = 7.0
 
 # An operation on tensors on the tape, recorded and swept; what it takes of that for each element; and for each product
 # of two elements that libraries of matrices sum.
-ARRAY_SECONDS = 2.0e-5
+ARRAY_SECONDS = 3.0e-5
 ELEMENT_SECONDS = 8.0e-9
 PRODUCT_SECONDS = 1.4e-10
 # The same in a kernel, whose loops over elements have no other cost.
@@ -267,15 +274,18 @@ def tape_seconds(built: Built, given: list[Any]) -> float | None:
     return None if work is None else work.tape_seconds(built.passes)
 
 
-def worthwhile(built: Built, given: list[Any], ready: float | None, imports: float = 0.0) -> bool:
-    """Whether a kernel gives the answer for some arguments sooner than the tape, which needs `imports` for it first.
+def worthwhile(built: Built, given: list[Any], ready: float | None, least: float = 0.0, loads: str = "") -> bool:
+    """Whether a kernel gives the answer for some arguments sooner than the tape.
 
-    `ready` is the seconds until a kernel that is compiled can run, None for one that is not.
+    `ready` is the seconds until a kernel that is compiled can run, None for one that is not; `least` those that the tape
+    takes at least, and `loads` names the library that it imports first.
     """
     work = work_of(built, given)
     if work is None:
-        return ready is not None
+        if not least:
+            return ready is not None
+        work = Work()
     if ready is None:
         ready = ready_seconds(built)
-    by_tape = work.tape_seconds(built.passes) + imports
+    by_tape = max(work.tape_seconds(built.passes), least) + import_seconds(loads)
     return by_tape > ready + import_seconds(built.loads) + work.kernel_seconds(built.passes)

@@ -15,8 +15,8 @@ from adiff.engine.kernels import work
 PROGRAMS = {
     "y = x\nk = 0\nwhile True:\n    y = y * 0.999\n    k += 1\n    if k == n:\n        break\ny": 0.999**5000,
     "while_loop(lambda i, y: i < n, lambda i, y: (i + 1, y * 0.999), (0, x))[1]": 0.999**5000,
-    "fori_loop(0, n, lambda i, y: y * 0.999, x)": 0.999**5000,
-    "def f(k):\n    if k == 0:\n        return x\n    return f(k - 1) * 0.999\ns = 0.0\nwhile s < n * 5.0:\n    s += f(10)\ns": None,
+    "fori_loop(0, int(round(n * cos(x - x))), lambda i, y: y * 0.999, x)": 0.999**5000,
+    "def f(k):\n    if k == 0:\n        return x\n    return f(k - 1) * 0.999\ns = 0.0\nwhile s < n * 5.0 * cos(x - x):\n    s += f(10)\ns": None,
 }
 
 

@@ -1,0 +1,127 @@
+"""Steps are counted in kernels as on the tape: a limit ends a program at the same step, with the same words and place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import adiff
+import pytest
+from adiff.engine.core.limits import LIMITS
+
+PROGRAMS: dict[str, tuple[str, dict[str, Any]]] = {
+    "for": ("s = x\nfor i in range(n):\n    s = s * 0.5 + sin(x)\ns", {"n": 7}),
+    "while": ("s = x\nwhile s < 20:\n    s = s * 1.5\ns", {}),
+    "a function in a loop": ("def f(u):\n    return u * 0.9\ns = x\nfor i in range(n):\n    s = f(s) + x\ns", {"n": 5}),
+    "loops in loops": (
+        "s = 0.0\nfor i in range(n):\n    for j in range(i):\n        if j % 2 == 0:\n            continue\n"
+        "        s += x * j\ns",
+        {"n": 5},
+    ),
+    "a loop that is left": (
+        "s = x\nfor i in range(n):\n    s = s * 1.5\n    if s > 3:\n        break\nfor k in [1, 2]:\n    s += k * x\ns",
+        {"n": 50},
+    ),
+    "a loop on one side": (
+        "s = x\nif x > 0:\n    for i in range(3):\n        s = s * x\nelse:\n    s = 2 * x\n"
+        "for j in range(n):\n    s = s + x\ns",
+        {"n": 3},
+    ),
+    "a return in a loop": (
+        "def f(u):\n    for i in range(10):\n        u = u * 2\n        if u > 4:\n            return u\n    return u\n"
+        "f(x) + f(2 * x)",
+        {},
+    ),
+    "items of a list": ("s = [i * x for i in range(4) if i > 1]\nsum(s)", {}),
+    "items of lists of lists": ("s = [[i * x + j for i in range(3)] for j in range(2)]\ns[1][2]", {}),
+    "functional loops": (
+        "fori_loop(0, 3, lambda i, v: v * x, 1.0) + while_loop(lambda v: v < 4, lambda v: v * 2, x)",
+        {},
+    ),
+    "a scan": ("scan(lambda c, v: (c * 0.5 + v, c), 0.0, ones(3) * x)[0]", {}),
+    "a map": ("sum(map_fn(lambda v: v * 2, ones(3) * x))", {}),
+    "elements": ("y = zeros(n)\nfor i in range(n):\n    y[i] = x * i\nsum(y)", {"n": 6}),
+    "a tape": (
+        "u = x * 1.0\nfor k in range(3):\n    with GradientTape() as t:\n        t.watch(u)\n        y = u**2\n"
+        "    u = u - 0.1 * t.gradient(y, u)\nu",
+        {},
+    ),
+}
+
+
+def answer(text: str, at: dict[str, Any], command: str, engine: str, most: int) -> Any:
+    """The value and the gradient, or the error."""
+    try:
+        outcome = adiff.program(text).evaluate(command, at, engine=engine, max_steps=most)
+    except adiff.AdiffError as error:
+        span = error.span
+        return error.code, error.message, error.hint, span and (span.start, span.end)
+    assert outcome.engine == engine
+    return outcome.value, outcome.gradients
+
+
+def steps(text: str, at: dict[str, Any]) -> int:
+    adiff.program(text).evaluate("value", at, engine="tape", max_steps=10**6)
+    return LIMITS.steps
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_limit_ends_a_kernel_where_it_ends_the_tape(name: str) -> None:
+    text, more = PROGRAMS[name]
+    at = {"x": 0.5, **more}
+    count = steps(text, at)
+    for most in sorted({1, count // 2, count - 1}):
+        found = [answer(text, at, "value", engine, most) for engine in ("tape", "kernel")]
+        assert found[0][:2] == ("E0601", f"the program took more than {most} steps")
+        assert found[0] == found[1]
+    by_tape, by_kernel = (answer(text, at, "grad", engine, count) for engine in ("tape", "kernel"))
+    assert by_kernel[0] == pytest.approx(by_tape[0], rel=1e-14)
+    assert by_kernel[1]["x"] == pytest.approx(by_tape[1]["x"], rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [
+        ("grad", {}),
+        ("jvp", {"tangent": {"x": 1.0}}),
+        ("vjp", {}),
+        ("hvp", {"vector": {"x": 1.0}}),
+        ("hessian", {}),
+        ("jacobian", {}),
+        ("derivative", {"order": 2}),
+    ],
+)
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+def test_a_limit_is_one_of_each_run(command: str, options: dict[str, Any], engine: str) -> None:
+    """However often a command runs the program."""
+    program = adiff.program(PROGRAMS["for"][0].replace("range(n)", "range(7)"))
+    at = {"x": 0.5}
+    assert program.evaluate(command, at, engine=engine, max_steps=7, **options).engine == engine
+    with pytest.raises(adiff.AdiffError) as caught:
+        program.evaluate(command, at, engine=engine, max_steps=6, **options)
+    assert caught.value.code == "E0601"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("def f(u):\n    return u**2\ngrad(f)(x)", "a limit of steps where a function is differentiated"),
+        (
+            "def f(k):\n    if k < 1:\n        return x\n    return x * f(k - 1)\nf(n)",
+            "a limit of steps in a recursion",
+        ),
+    ],
+)
+def test_what_the_tape_counts(text: str, reason: str) -> None:
+    program = adiff.program(text)
+    at = {name: {"x": 0.5, "n": 6}[name] for name in program.inputs}
+    outcome = program.evaluate("value", at, engine="kernel", max_steps=100)
+    assert (outcome.engine, outcome.reason) == ("tape", f"no kernel for {reason}")
+
+
+def test_nothing_is_counted_without_a_limit() -> None:
+    """The limit is a part of what is compiled, and of what is kept."""
+    program = adiff.program(PROGRAMS["for"][0])
+    at = {"x": 0.5, "n": 7}
+    sources = [program.evaluate("value", at, engine="kernel", max_steps=most).emitted for most in (None, 1000)]
+    assert "1001" not in sources[0]
+    assert "1001" in sources[1]

@@ -1,0 +1,117 @@
+"""What a program's text tells of its work, against counts by hand and against what a tape records."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import adiff
+import numpy as np
+import pytest
+from adiff.engine.kernels import work
+from adiff.engine.kernels.survey import Survey
+from adiff.engine.plain import bind
+
+SAMPLES = sorted((Path(__file__).parents[2] / "samples").glob("**/*.adiff"))
+
+
+def survey(text: str, at: dict[str, Any]) -> Survey:
+    return Survey(adiff.program(text).core, {name: bind(x, name) for name, x in at.items()})
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "operations"),
+    [
+        ("x * 2 + 1", {"x": 0.5}, 2),
+        # A turn of a loop counts as one operation, beside those in it.
+        ("s = x\nfor i in range(n):\n    s = s * x\ns", {"x": 0.5, "n": 10}, 20),
+        (
+            "s = x\nfor i in range(n):\n    for j in range(2, n):\n        s += j\ns",
+            {"x": 0.5, "n": 10},
+            10 * (1 + 8 * 2),
+        ),
+        # A counter that bounds a loop stands for the middle of its range.
+        ("s = x\nfor i in range(n):\n    for j in range(i):\n        s += j\ns", {"x": 0.5, "n": 10}, 10 * (1 + 5 * 2)),
+        # Of two branches the dearer one, unless the condition is known.
+        ("x * 2 * 3 if x < 1 else x", {"x": 0.5}, 3),
+        ("if c:\n    y = x * 2 * 3\nelse:\n    y = x\ny", {"x": 0.5, "c": False}, 0),
+        ("s = x\nfor i in range(4):\n    s = s * x * x if i == 0 else s\ns", {"x": 0.5}, 4 * (1 + 1 + 2)),
+        ("def f(u):\n    return u * u\nf(x) + f(x)", {"x": 0.5}, 2 * (1 + work.CALL) + 1),
+        # A recursion that known numbers end: two multiplications less than calls, and as many tests and subtractions.
+        (
+            "def f(k):\n    if k == 0:\n        return x\n    return x * f(k - 1)\nf(3)",
+            {"x": 0.5},
+            4 * (work.CALL + 1) + 6,
+        ),
+        ("sum([v * x for v in [1, 2, 3]])", {"x": 0.5}, 3 * 2 + 3),
+        # Equal steps to a bound.
+        ("t = 0.0\nwhile t < x:\n    t += 0.25\nt", {"x": 2.0}, 8 * 3),
+        ("fori_loop(0, 5, lambda i, v: v * x, x)", {"x": 0.5}, 5 * (2 + 1 + work.CALL)),
+    ],
+)
+def test_operations_on_numbers(text: str, at: dict[str, Any], operations: float) -> None:
+    found = survey(text, at)
+    assert found.bounded
+    assert not found.tensors
+    assert found.work.operations == pytest.approx(operations)
+
+
+@pytest.mark.parametrize(
+    ("text", "elements", "products"),
+    [
+        ("sin(v)", 3, 0),
+        ("sum(v * v)", 6, 0),
+        ("A @ A", 9, 27),
+        ("v[1:] * 2", 4, 0),
+        ("sum(A, axis=0) * v", 9 + 3, 0),
+        ("A * v", 9, 0),
+        ("reshape(A, (9,)) + 1", 18, 0),
+        ("concat([v, v], axis=0) * 2", 12, 0),
+    ],
+)
+def test_elements_of_tensors(text: str, elements: float, products: float) -> None:
+    found = survey(text, {"v": np.ones(3), "A": np.ones((3, 3))})
+    assert found.tensors
+    assert (found.work.elements, found.work.products) == (elements, products)
+    assert found.work.operations == 0
+
+
+def test_elements_that_are_read_cost_more_than_numbers() -> None:
+    found = survey("s = 0.0\nfor i in range(4):\n    s += v[i] * x\ns", {"x": 0.5, "v": np.ones(4)})
+    # The element, its product and the sum; and the turn.
+    assert (found.work.items, found.work.operations) == (12, 4)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "y = x\nwhile y < 100:\n    y = y * 1.5\ny",
+        "y = x\nwhile True:\n    y = y * 1.5\n    if y > 100:\n        break\ny",
+        "def f(u):\n    return u if u > 1 else f(u * 2)\nf(sin(x))",
+        "while_loop(lambda y: y < 100, lambda y: y * 2, x)",
+        "s = 0.0\nfor i in range(int(sin(x) * 10)):\n    s += x\ns",
+    ],
+)
+def test_what_data_decide_is_not_bounded(text: str) -> None:
+    assert not survey(text, {"x": 0.5}).bounded
+
+
+def test_a_survey_is_done_at_once_whatever_the_program_does() -> None:
+    """Loops in loops, functions that call functions twice, and a long text: the nodes that are looked at are few."""
+    twice = "".join(f"def f{k}(u):\n    return f{k - 1}(u) * f{k - 1}(u + {k})\n" for k in range(1, 60))
+    for text in (
+        "s = x\n" + "".join("    " * k + f"for i{k} in range(10**6):\n" for k in range(8)) + "    " * 8 + "s += x\ns",
+        f"def f0(u):\n    return u * x\n{twice}f59(x)",
+        "s = x\nfor i in range(10):\n" + "    s = s * x + 1\n" * 5_000 + "s",
+        "def f(k):\n    return f(k + 1) + f(k + 2)\nf(x)",
+    ):
+        assert survey(text, {"x": 0.5}).nodes < 20_000
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)
+def test_samples_are_surveyed(path: Path) -> None:
+    """Whatever the inputs are: numbers, vectors, matrices or ragged lists."""
+    program = adiff.program(path.read_text(encoding="utf-8"))
+    for value in (1.5, 3, np.ones(4), np.ones((3, 3)), [[1.0], [2.0, 3.0]]):
+        found = Survey(program.core, {name: bind(value, name) for name in program.inputs})
+        assert all(part >= 0.0 for part in found.work.parts())
