@@ -1,8 +1,10 @@
 """An independent check of a gradient: complex step where the program allows it, else extrapolated differences.
 
 Complex step: Squire and Trapp, SIAM Review 40 (1998): df/dx = Im f(x + ih) / h with h = 1e-30, exact to rounding for a
-program that is analytic and computes in complex numbers. Differences are those of differences.py. Where neither is known
-well enough to judge by, there is no verdict.
+program that is analytic and computes in complex numbers. Differences are those of differences.py, of steps that stay on
+one piece of the program (pieces.py). Where neither is known well enough to judge by, there is no verdict: a gradient is
+called right where an estimate known to a few parts in 10^6 agrees with it, and wrong where one that is known at all does
+not.
 """
 
 from __future__ import annotations
@@ -15,27 +17,35 @@ from .core.dtypes import WEAK_COMPLEX
 from .core.errors import failure
 from .core.state import STATE
 from .core.tensor import OPERATORS, Tensor, is_complex
-from .differences import EPSILON, NARROWEST, confirms, derivative
+from .differences import EPSILON, NARROWEST, STARTS, attained, derivative
 from .nearby import Nearby
+from .pieces import same_piece
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from .pieces import Story
+
 STEP = 1e-30
 # Relative disagreement that fails the check, by method.
 COMPLEX, DIFFERENCES = "complex step", "Richardson extrapolation"
 TOLERANCE = {COMPLEX: 1e-9, DIFFERENCES: 1e-6}
-# Elements of a source of which a difference confirms the complex step.
+# How well an estimate must be known, in parts of the gradient, to call it right, and to call it wrong.
+CONFIRMS, JUDGES = 3e-6, 1e-3
+# Parts of a function's own slope (its size over that of its input) that count as no slope, and that rounding may make.
+NOTHING = 1e-8
+SMALL, LOST = 1e-12, 100 * EPSILON
+# Elements of a source of which differences are held against the complex step.
 MOST = 20
-
-
-# An estimate whose error may be a larger part of the gradient judges nothing.
-JUDGES = 1e-3
 # Rounding in an input is passed on: what the complex step changes by where the input does by ROUNDING parts of it is its
 # own error, of which gradients have a few times as much.
 ROUNDING, TIMES = 4 * EPSILON, 10
+# A complex step and a difference that is known this well, and is that far from it, contradict each other.
+KNOWN, AGREE = 1e-2, 1e-3
+# Steps that are looked at for one that stays on a piece, each in parts of the one before it, and how closely it is found.
+NARROWER, HALVINGS = 1.0 / 32.0, 3
 
 
 class Check:
@@ -54,14 +64,20 @@ class Check:
 
 
 class Estimate:
-    """A source's gradient by another way: flat elements, and how far from the truth each of them may be."""
+    """A source's gradient by another way: flat elements, and how far from the truth each of them may be.
 
-    __slots__ = ("errors", "method", "values")
+    `at_kinks` are the elements that are at kinks or jumps, where an estimate refutes nothing.
+    """
 
-    def __init__(self, values: list[Any], method: str, errors: list[float]) -> None:
+    __slots__ = ("at_kinks", "errors", "method", "values")
+
+    def __init__(
+        self, values: list[Any], method: str, errors: list[float], at_kinks: frozenset[int] = frozenset()
+    ) -> None:
         self.values = values
         self.method = method
         self.errors = errors
+        self.at_kinks = at_kinks
 
 
 def check(evaluation: Any) -> Check:
@@ -72,18 +88,20 @@ def check(evaluation: Any) -> Check:
     open_questions: list[str] = []
     kinks, STATE.kinks = STATE.kinks, "adiff"
     notices = list(STATE.notices)
-    for name in evaluation.names:
-        x = as_operand(evaluation.point[name])
-        g = gradients[name]
-        if x.__class__ is str or (x.__class__ is Tensor and not (x.dtype.differentiable or x.dtype.weak)):
-            continue
-        exact = [0.0] * size(x) if g is None else flat(g)
-        estimate = complex_differences(values, name, x) if is_complex(x) else real_gradient(values, name, x, exact)
-        sources[name], question = compared(name, exact, estimate, values.size / width(x))
-        if question:
-            open_questions.append(question)
-    STATE.kinks = kinks
-    STATE.notices[:] = notices
+    try:
+        for name in evaluation.names:
+            x = as_operand(evaluation.point[name])
+            g = gradients[name]
+            if x.__class__ is str or (x.__class__ is Tensor and not (x.dtype.differentiable or x.dtype.weak)):
+                continue
+            exact = [0.0] * size(x) if g is None else flat(g)
+            estimate = complex_differences(values, name, x) if is_complex(x) else real_gradient(values, name, x, exact)
+            sources[name], question = compared(name, exact, estimate, Slopes(values, name, x))
+            if question:
+                open_questions.append(question)
+    finally:
+        STATE.kinks = kinks
+        STATE.notices[:] = notices
     if values.reason:
         evaluation.outcome.reason += f"; the tape gave values to check it with: no kernel for {values.reason}"
     if not sources:
@@ -95,39 +113,66 @@ def check(evaluation: Any) -> Check:
     return Check(verdict([s["ok"] for s in sources.values()]), worst_error, method, sources)
 
 
+class Slopes:
+    """What slopes are measured by: those of a function that changes by its own size over the width of its input. The size
+    is that at the point, or beside it where it is 0 there; or the greatest that was seen."""
+
+    __slots__ = ("greatest", "here")
+
+    def __init__(self, values: Nearby, name: str, x: Any) -> None:
+        over = width(x)
+        here = abs(values(name, values.evaluation.point[name]))
+        if not here:
+            beside = [values(name, shifted(x, i, STARTS[1] * scale(x, i))) for i in range(min(size(x), MOST))]
+            here = max((abs(v) for v in beside if finite(v)), default=0.0)
+        self.here = here / over
+        self.greatest = values.size / over
+
+
 def verdict(parts: list[bool | None]) -> bool | None:
     """What disagrees decides; where nothing does, what has no verdict."""
     return False if False in parts else None if None in parts else True
 
 
-def compared(name: str, exact: list[Any], estimate: Estimate, slope: float) -> tuple[dict[str, Any], str]:
+def compared(name: str, exact: list[Any], estimate: Estimate, slopes: Slopes) -> tuple[dict[str, Any], str]:
     """The line about a source, at the element where gradient and estimate are furthest apart, and why it is no verdict,
-    if it is none. `slope` is that of a function that changes by its own size over that of its input."""
-    worst = 0.0
-    found: dict[str, Any] = {"error": 0.0, "gradient": 0.0, "independent": 0.0, "index": 0}
+    if it is none."""
+    found: dict[str, Any] = {}
+    worst = -1.0
     parts: list[bool | None] = []
     question = ""
+    tolerance = TOLERANCE[estimate.method]
     for i, (a, b, uncertainty) in enumerate(zip(exact, estimate.values, estimate.errors)):
-        error = relative_error(a, b, uncertainty)
-        if a == b or judges(b, uncertainty, slope):
-            parts.append(error <= TOLERANCE[estimate.method])
-        else:
-            parts.append(None)
-            error = relative_error(a, b, 0.0)
+        ok = judged(a, b, uncertainty, tolerance, slopes)
+        if ok is False and i in estimate.at_kinks:
+            ok = None
+        error = relative_error(a, b, 0.0 if ok is None else uncertainty, NOTHING * slopes.here)
+        parts.append(ok)
+        if ok is None:
             question = question or no_verdict(name, i, len(exact), a, b, uncertainty)
-        if error > worst or i == 0:
-            worst = max(worst, error)
+        if error > worst:
+            worst = error
             found = {"error": error, "gradient": a, "independent": b, "index": i}
+    found = found or {"error": 0.0, "gradient": 0.0, "independent": 0.0, "index": 0}
     found["method"] = estimate.method
     found["ok"] = verdict(parts)
     return found, question if found["ok"] is None else ""
 
 
-def judges(b: Any, uncertainty: float, slope: float) -> bool:
-    """Whether an estimate is known well enough for a verdict."""
+def judged(a: Any, b: Any, uncertainty: float, tolerance: float, slopes: Slopes) -> bool | None:
+    """Whether a gradient `a` is right beside an estimate `b`; None where that cannot be told."""
     if not finite(b) or not finite(uncertainty):
-        return False
-    return bool(uncertainty <= JUDGES * max(abs(b), JUDGES, JUDGES * JUDGES * slope))
+        return None
+    if not finite(a):
+        return False if uncertainty <= JUDGES * abs(b) else None
+    scale, gap = max(abs(a), abs(b)), abs(a - b)
+    none = scale <= SMALL * slopes.here and uncertainty <= NOTHING * slopes.here
+    known = none or uncertainty <= CONFIRMS * scale
+    if known and gap <= tolerance * scale + uncertainty:
+        return True
+    if scale <= LOST * slopes.greatest:
+        return None  # of a slope as small as this, rounding leaves nothing
+    return False if uncertainty <= JUDGES * scale and gap > tolerance * scale + 2 * uncertainty else None
 
 
 def no_verdict(name: str, index: int, count: int, a: Any, b: Any, uncertainty: float) -> str:
@@ -141,14 +186,13 @@ def no_verdict(name: str, index: int, count: int, a: Any, b: Any, uncertainty: f
     )
 
 
-def relative_error(a: Any, b: Any, uncertainty: float) -> float:
-    """|a - b| over their size, beyond what the independent value itself leaves open."""
+def relative_error(a: Any, b: Any, uncertainty: float, least: float) -> float:
+    """|a - b| over their size, or over `least` where that is more, beyond what the independent value itself leaves open."""
     if a == b or (a != a and b != b):
         return 0.0
     if not (finite(a) and finite(b)):
         return math.inf
-    gap = max(abs(a - b) - uncertainty, 0.0)
-    return float(gap / max(abs(a), abs(b), 1e-8))
+    return float(max(abs(a - b) - uncertainty, 0.0) / max(abs(a), abs(b), least))
 
 
 def finite(z: Any) -> bool:
@@ -182,46 +226,124 @@ def shifted(x: Any, i: int, delta: Any) -> Any:
 
 def real_gradient(values: Nearby, name: str, x: Any, exact: list[Any]) -> Estimate:
     """The gradient by a real source, beside the one that is `exact` if it is right."""
-    try:
-        found = complex_step(values, name, x)
-        if found is not None:
-            errors = [0.0] * len(found)
-            for i, (a, b) in enumerate(zip(exact, found)):
-                if relative_error(a, b, 0.0) > TOLERANCE[COMPLEX]:
-                    errors[i] = passed_on(values, name, x, i, b)
-                    if relative_error(a, b, errors[i]) > TOLERANCE[COMPLEX] and refuted(values, name, x, i, b):
-                        break
-            else:
-                return Estimate(found, COMPLEX, errors)
-    except AdiffError as error:
-        if error.code.startswith("E06"):
-            raise
-    pairs = [derivative(along(values, name, x, i, 1.0), *widths(x, i)) for i in range(size(x))]
-    return Estimate([value for value, _ in pairs], DIFFERENCES, [error for _, error in pairs])
+    here = values.story(name, x)
+    slopes: dict[int, tuple[float, float]] = {}
+    at_kinks: set[int] = set()
+
+    def difference(i: int) -> tuple[float, float]:
+        if i not in slopes:
+            within = math.inf if here is None else reach(values, name, x, i, here)
+            if not within:
+                at_kinks.add(i)
+            slopes[i] = by_differences(values, name, x, i, within)
+        return slopes[i]
+
+    def attains(i: int, slope: float) -> bool:
+        return any(attained(along(values, name, x, i, 1.0), slope, width) for width in widths(x, i))
+
+    def contradicted(i: int, slope: float) -> bool:
+        return not attains(i, slope) and contradicts(difference(i), slope)
+
+    found = complex_step(values, name, x) if here is None or here.analytic else None
+    if found is not None and not any(contradicted(i, found[i]) for i in range(min(size(x), MOST))):
+        errors = [0.0] * len(found)
+        for i, (a, b) in enumerate(zip(exact, found)):
+            apart = relative_error(a, b, 0.0, 0.0) > TOLERANCE[COMPLEX]
+            if apart and abs(a - b) <= STEP * size_beside(values, name, x, i) / scale(x, i):
+                errors[i] = abs(a - b)  # what a step of this length leaves
+                continue
+            if apart:
+                if contradicted(i, b) or confirms(difference(i), a, b):
+                    break
+                errors[i] = passed_on(values, name, x, i, b)
+            if (apart or (not b and a)) and i < MOST and not attains(i, b) and unknown(difference(i), a, b):
+                errors[i] = math.inf  # it may have lost its digits: nothing else knows it
+        else:
+            return Estimate(found, COMPLEX, errors)
+    pairs = [difference(i) for i in range(size(x))]
+    return Estimate([value for value, _ in pairs], DIFFERENCES, [error for _, error in pairs], frozenset(at_kinks))
+
+
+def size_beside(values: Nearby, name: str, x: Any, i: int) -> float:
+    """How large the values are near the point."""
+    f = along(values, name, x, i, 1.0)
+    sizes = [abs(f(part * scale(x, i))) for part in (-STARTS[2], 0.0, STARTS[2])]
+    return max(size for size in sizes if finite(size))
+
+
+def contradicts(difference: tuple[float, float], slope: float) -> bool:
+    """Whether a complex step is another slope than a difference that is known: it has lost a part, or its digits."""
+    other, error = difference
+    larger = max(abs(other), abs(slope))
+    return error <= KNOWN * larger and abs(other - slope) > TIMES * error + AGREE * larger
+
+
+def unknown(difference: tuple[float, float], *slopes: Any) -> bool:
+    """Whether a difference is too little known to tell one slope from another."""
+    other, error = difference
+    return not error <= KNOWN * max(abs(other), *map(abs, slopes))
+
+
+def confirms(difference: tuple[float, float], slope: Any, found: float) -> bool:
+    """Whether a difference is a slope, as nearly as a gradient must be known to be called right, and is not the one that a
+    complex step has found."""
+    other, error = difference
+    within = TOLERANCE[DIFFERENCES] * abs(other)
+    near = error <= CONFIRMS * abs(other) and abs(other - slope) <= within + error
+    return near and abs(other - found) > within + TIMES * error
+
+
+def by_differences(values: Nearby, name: str, x: Any, i: int, within: float) -> tuple[float, float]:
+    """The slope in an element by differences of steps `within` the piece of the program where the point is; by steps of
+    all sizes where that is 0, on a kink or a jump."""
+    f = along(values, name, x, i, 1.0)
+    if not finite(f(0.0)):
+        return math.nan, math.inf
+    return derivative(f, *widths(x, i), reach=within or math.inf, fine=not within)
+
+
+def reach(values: Nearby, name: str, x: Any, i: int, here: Story) -> float:
+    """The largest step in an element, up to a tenth of its width, that stays on a piece; 0 where none does."""
+    if not here.choices and not here.distances:
+        return math.inf
+
+    def stays(h: float) -> bool:
+        for part in (1.0, -1.0, 0.7, -0.7):
+            there = values.story(name, shifted(x, i, part * h))
+            if there is None or not same_piece(here, there):
+                return False
+        return True
+
+    h = first = STARTS[0] * max(widths(x, i))
+    least = max(EPSILON * magnitude(x, i), NARROWEST)
+    while not stays(h):
+        h *= NARROWER
+        if h < least:
+            return 0.0
+    if h == first:
+        return math.inf
+    # The largest that stays is less than one step of the search wider.
+    factor = NARROWER
+    for _ in range(HALVINGS):
+        factor = math.sqrt(factor)
+        if stays(h / factor):
+            h /= factor
+    return h
 
 
 def complex_step(values: Nearby, name: str, x: Any) -> list[float] | None:
-    """The gradient by a complex step; None where it means nothing.
-
-    A program that is not analytic (abs, comparisons, real parts) betrays itself by a changed real part, or by losing the
-    imaginary one, which plain differences show.
-    """
-    found = [values(name, shifted(x, i, complex(0.0, STEP))) for i in range(size(x))]
-    base = complex(values(name, values.evaluation.point[name]))
-    parts = [complex(v) for v in found]
-    if not all(close(v.real, base.real) and finite(v) for v in parts):
+    """The gradient by a complex step; None where the program takes none."""
+    try:
+        found = [complex(values(name, shifted(x, i, complex(0.0, STEP)))) for i in range(size(x))]
+        base = complex(values(name, values.evaluation.point[name]))
+    except AdiffError as error:
+        if error.code.startswith("E06"):
+            raise
         return None
-    gradient = [v.imag / STEP for v in parts]
-    for i in range(min(size(x), MOST)):
-        if not confirms(along(values, name, x, i, 1.0), gradient[i], *widths(x, i)):
-            return None
-    return gradient
-
-
-def refuted(values: Nearby, name: str, x: Any, i: int, slope: float) -> bool:
-    """Whether differences say that a complex step has lost a small part of a slope, as `abs` of complex numbers does."""
-    found, error = derivative(along(values, name, x, i, 1.0), *widths(x, i))
-    return abs(found - slope) > TIMES * error + TOLERANCE[DIFFERENCES] * abs(slope)
+    # A program that is not analytic may betray itself by a changed real part.
+    if not all(close(v.real, base.real) and finite(v) for v in found):
+        return None
+    return [v.imag / STEP for v in found]
 
 
 def passed_on(values: Nearby, name: str, x: Any, i: int, slope: float) -> float:
@@ -243,7 +365,7 @@ def real(z: Any) -> float:
 
 def close(a: float, b: float) -> bool:
     """But for rounding, which long loops collect; a step on another branch is found out by differences too."""
-    return a == b or abs(a - b) <= 1e-6 * max(abs(a), abs(b))
+    return a == b or abs(a - b) <= max(1e-6 * max(abs(a), abs(b)), STEP)
 
 
 def magnitude(x: Any, i: int) -> float:

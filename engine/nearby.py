@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from ..parser.errors import AdiffError
 from .core.dispatch import plain
 from .core.dtypes import COMPLEX128, FLOAT64, MEETING, WEAK_FLOAT
 from .core.state import RECORDERS, STATE
 from .core.tensor import Tensor, is_complex
+from .pieces import story
 from .plain import bind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
+
+    from .pieces import Story
 
 FLOATS_AND_COMPLEX = {(FLOAT64, COMPLEX128): COMPLEX128, (COMPLEX128, FLOAT64): COMPLEX128}
 
@@ -51,6 +55,16 @@ class Nearby:
         if abs(total) > self.size:
             self.size = abs(total)
         return total
+
+    def story(self, name: str, value: Any) -> Story | None:
+        """What a run with one source replaced chooses; None where that cannot be told."""
+        RECORDERS.clear()
+        try:
+            return story(lambda source: self.evaluation.result_of({**self.evaluation.point, name: source}), value)
+        except AdiffError as error:
+            if error.code.startswith("E06"):
+                raise
+            return None
 
     def by_kernel(self, kernels: Any, point: Mapping[str, Any]) -> tuple[Any, str]:
         """The result by a kernel, or None where the tape is to give it, and why."""

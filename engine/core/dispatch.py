@@ -147,6 +147,8 @@ def follows(x: Any, token: Any) -> bool:
 
 def path_ends(values: Any, reason: str, site: Any = None) -> None:
     """Tell the tapes that follow one of `values` that its path ends here; they quote it where a gradient is None."""
+    if STATE.choices is not None:
+        STATE.choices(reason, values)
     for recorder in RECORDERS:
         if recorder.log is not None:
             followed = [x for x in values if follows(x, recorder.token)]

@@ -47,6 +47,7 @@ class State:
     __slots__ = (
         "ambiguous",
         "checkpoint",
+        "choices",
         "default_float",
         "depth",
         "kinks",
@@ -91,6 +92,8 @@ class State:
         # Called with every result, and with every cotangent, while the origin of a NaN is looked for; None otherwise.
         self.trace: Any = None
         self.trace_adjoint: Any = None
+        # Called with every value that decides something, while it is asked which piece of a program a point is on (pieces.py).
+        self.choices: Any = None
         self.depth = 0
         # Forward mode passes through branches that are not taken; its kinks are no news (see api.quietly).
         self.quiet = False

@@ -234,7 +234,9 @@ def comparison(compiler: Compiler, node: c.Comparison) -> Run:
             if scalar is not None:
                 if x.__class__ is Tensor:
                     u = x.value
-                    if x.on is not None and x.on is not told:
+                    if x.on is not None and state.choices is not None:
+                        state.choices(name, (x, y))
+                    elif x.on is not None and x.on is not told:
                         # Once a tape and place: in a loop the first comparison stands for all.
                         told = x.on
                         path_ends((x,), name, here)
