@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 
 from .. import __version__
 from ..parser.errors import AdiffError
@@ -113,11 +114,15 @@ def respond(request: Request, environment: Environment, output: Output) -> int:
         result = answer(request, environment, output, style)
     if style.format not in ("json", "ndjson"):  # whose object holds the notices
         report_notices(result, request, environment)
+    start = time.perf_counter()
+    text = render(request, result, style)
+    if result.timings:
+        result.timings["output"] = time.perf_counter() - start
     if request.flag("verbose"):
         report_engine(result, request, environment)
     else:
         report_fallback(result, request, environment)
-    output.write(render(request, result, style))
+    output.write(text)
     return DONE if result.ok else FAILED
 
 

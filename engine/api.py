@@ -254,7 +254,8 @@ class Program:
         """Everything the command line asks for; `command` is one of COMMANDS.
 
         Options: dtype, kinks, mode, tangent, cotangent, vector, order, max_steps, max_memory, timeout, checkpoint (the bytes that
-        a long loop may keep for its reverse sweep), engine, write.
+        a long loop may keep for its reverse sweep), engine, write. Without max_memory the process has no limit of memory, but
+        nothing larger than the machine's memory is made.
         """
         direct = self.direct.get(command)
         if direct is not None and at is not None and direct.is_for(wrt, options):

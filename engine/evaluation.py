@@ -22,12 +22,14 @@ from .program.vocabulary import bare
 
 # What is noticed while derivatives are found, in an order that depends on how they are.
 BY_PLACE = "N05"
+# What an outcome may have beside its value.
+DERIVED = ("gradients", "jacobian", "hessian", "tangent", "cotangents", "product", "derivatives")
 # Seconds that nobody minds for knowing where a nan began.
 MOMENT = 1.0
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
     from ..parser.source import Span
@@ -208,6 +210,7 @@ class Evaluation:
             if found is not None:
                 outcome.types[name] = found
         self.explain_non_finite(command)
+        self.own_results()
         outcome.notices = in_order([Notice(n.code, n.message, span_of(n.site)) for n in STATE.notices])
         return outcome
 
@@ -217,6 +220,16 @@ class Evaluation:
         if found is not None:
             self.outcome.types["value"] = found
         self.outcome.value = to_plain(value)
+
+    def own_results(self) -> None:
+        """Give the caller no array for a result that is one of the caller's own, or a part of one."""
+        given = [x for x in (*self.point.values(), *handed(self.options)) if getattr(x, "ndim", 0)]
+        arrays = [x.value if x.__class__ is Tensor else x for x in given]
+        if arrays:
+            for name in ("value", *DERIVED):
+                found = getattr(self.outcome, name)
+                if found is not None:
+                    setattr(self.outcome, name, apart(found, arrays))
 
     def kernel(
         self, sources: list[str] | None, last: bool = False, work: float = 1
@@ -354,16 +367,7 @@ class Evaluation:
         if command in ("tape", "check") or STATE.kinks == "error":
             return
         outcome = self.outcome
-        derived = (
-            outcome.gradients,
-            outcome.jacobian,
-            outcome.hessian,
-            outcome.tangent,
-            outcome.cotangents,
-            outcome.product,
-            outcome.derivatives,
-        )
-        if all_finite(outcome.value) and all(all_finite(part) for part in derived):
+        if all_finite(outcome.value) and all(all_finite(getattr(outcome, name)) for name in DERIVED):
             return
         from .diagnose import find_origin
 
@@ -393,6 +397,29 @@ def in_order(notices: list[Notice]) -> list[Notice]:
         return 0, notice.span.start, notice.code
 
     return sorted(notices, key=place)
+
+
+def handed(options: Mapping[str, Any]) -> Iterator[Any]:
+    """What an evaluation is given beside its inputs: tangents, cotangents, vectors."""
+    for name in ("tangent", "vector"):
+        if hasattr(options.get(name), "values"):
+            yield from options[name].values()
+    yield options.get("cotangent")
+
+
+def apart(found: Any, arrays: list[Any]) -> Any:
+    """A result whose arrays share no memory with others."""
+    cls = found.__class__
+    if cls is dict:
+        return {name: apart(x, arrays) for name, x in found.items()}
+    if cls in (list, tuple):
+        return cls([apart(x, arrays) for x in found])
+    if getattr(found, "ndim", 0) and hasattr(found, "dtype"):
+        import numpy as np
+
+        if found.__class__ is np.ndarray and any(np.may_share_memory(found, x) for x in arrays):
+            return found.copy()
+    return found
 
 
 def all_finite(value: Any) -> bool:

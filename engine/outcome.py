@@ -51,3 +51,7 @@ class Outcome:
         self.types = {}
         self.notices = []
         self.timings = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The kernel is machine code of this process.
+        return {name: x for name, x in vars(self).items() if name != "kernel"}

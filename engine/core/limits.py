@@ -54,6 +54,18 @@ class Limits:
 LIMITS = Limits()
 
 
+def physical_memory() -> int:
+    """The bytes that this machine has; more than any has where it does not say."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return 1 << 46
+
+
+# What no single array may take where nobody has set a limit.
+MACHINE = physical_memory()
+
+
 def step() -> None:
     """Count one iteration or call of the program."""
     LIMITS.steps += 1
@@ -90,12 +102,18 @@ def allocate(count: int, itemsize: int = 8) -> None:
     """Refuse an array of `count` elements that cannot fit."""
     size = count * itemsize
     limit = LIMITS.max_memory
-    if (limit is not None and size > limit) or size > 1 << 46:
+    if size > (MACHINE if limit is None else limit) or size > 1 << 46:
+        beside = (
+            f", and the limit is {size_text(limit)}"
+            if limit
+            else f", and this machine has {size_text(MACHINE)}"
+            if size <= 1 << 46
+            else ""
+        )
         raise failure(
             "E0602",
-            f"this would need {size_text(size)} of memory"
-            + (f", and the limit is {size_text(limit)}" if limit else ""),
-            "raise the limit: --max-memory SIZE" if size <= 1 << 46 else "check the shape",
+            f"this would need {size_text(size)} of memory{beside}",
+            "raise the limit: --max-memory SIZE" if limit and size <= 1 << 46 else "check the shape",
         )
 
 
@@ -103,21 +121,13 @@ def allow_table(n: int) -> None:
     """Refuse a dense Hessian by n numbers that cannot fit."""
     size = 8 * n * n
     limit = LIMITS.max_memory
-    if size > (physical_memory() if limit is None else limit):
+    if size > (MACHINE if limit is None else limit):
         raise failure(
             "E0602",
             f"the Hessian by {n:,} numbers would need {size_text(size)} of memory"
             + (f", and the limit is {size_text(limit)}" if limit else ""),
             "--sparse gives the entries that may differ from zero; `adiff hvp` gives its product with a vector",
         )
-
-
-def physical_memory() -> int:
-    """The bytes that this machine has; more than any has where it does not say."""
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        return 1 << 46
 
 
 def expect(op: Operation, values: list[Any]) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from adiff import AdiffError, constant, program
+from adiff.engine.core import limits
 from adiff.engine.core.alarm import RINGING, Alarm, OutOfTime
 
 
@@ -270,3 +271,22 @@ def test_a_limit_is_of_one_evaluation() -> None:
 def test_memory_of_a_long_list() -> None:
     text = "xs = []\nwhile True:\n    xs = xs + [1.0] * 1000000"
     assert refused(text, max_memory=2**28, timeout=20.0).code in ("E0602", "E0603")
+
+
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+def test_without_a_limit_nothing_larger_than_the_machine_is_made(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MACHINE", 1 << 20)
+    with pytest.raises(AdiffError) as caught:
+        program("sum(ones(n) * x)").value({"x": 2.0, "n": 200_000}, engine=engine)
+    assert caught.value.code == "E0602"
+    assert caught.value.message == "this would need 1.53 MiB of memory, and this machine has 1 MiB"
+    assert program("sum(ones(n) * x)").value({"x": 2.0, "n": 100}, engine=engine) == 200.0
+
+
+def test_a_loop_whose_states_no_machine_holds() -> None:
+    """Nobody has set a limit, and the process lives on."""
+    loop = program("y = x\nfor i in range(n):\n    y = y * 0.5 + sin(y)\ny")
+    n = limits.MACHINE // 8 + 1
+    with pytest.raises(AdiffError) as caught:
+        loop.value_and_gradient({"x": 0.5, "n": n}, ["x"], engine="kernel")
+    assert caught.value.code == "E0602"

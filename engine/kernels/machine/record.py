@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import ctypes
 
+from ...core.limits import MACHINE
 from ..ir import DTYPES, INT
 
 TYPE_CHECKING = False
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 STOP, LEFT, WHY, WHERE, NEEDED, THREADS, FIRST_SLOT = 0, 1, 2, 3, 4, 5, 8
 NO_MEMORY, STOPPED, FAILED = 1, 2, 3
 SLOT_WORDS, CAPACITY = 2, 1
-PLENTY = 1 << 62
+# What a kernel may take where nobody has set a limit: as much as the machine has.
+PLENTY = MACHINE
 
 FLAGS = 1024
 # A byte in the memory of what has a buffer that may be written to: the quickest way to an array's address.
