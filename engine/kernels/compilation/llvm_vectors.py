@@ -50,21 +50,47 @@ class OnVectors:
 
 def on_vectors(over: ast.expr, body: list[ast.stmt]) -> OnVectors | None:
     """A loop over a range, or over blocks of it, that is long and whose body is arithmetic with functions of many numbers,
-    without other loops; None of another loop. One over the rows of a table may branch (source/over_rows.py)."""
+    without other loops; None of another loop. One over the rows of a table may branch."""
+    rows = over_rows(body)
     match over:
         case ast.Call(args=[ast.Constant(value=int(trips))]) if trips >= LEAST_TRIPS:
             allowed: tuple[type, ...] = PLAIN
-        case ast.Call(args=[ast.Name(), ast.Name()]):
+        case ast.Call(args=[ast.Name(), ast.Name()]) if rows:
             allowed = BRANCHING
         case _:
             return None
     called = calls_in(body, allowed)
     if called is None or MANY.keys().isdisjoint(called):
         return None
+    following = Following()
+    repeatable = following.of(body)
+    if not rows and not all(is_sum(body, name) for name in following.carried):
+        return None
     if TURNING.isdisjoint(called):
         return OnVectors(False, [])
-    carried = Following().of(body)
-    return None if carried is None else OnVectors(True, carried)
+    return OnVectors(True, [*following.carried]) if repeatable else None
+
+
+def over_rows(body: list[ast.stmt]) -> bool:
+    """Whether a loop is one over rows: it begins by noting which row it is at (source/over_rows.py)."""
+    match body[0]:
+        case ast.Assign(targets=[ast.Subscript(slice=ast.Constant(value=0))], value=ast.Name()):
+            return True
+    return False
+
+
+def is_sum(body: list[ast.stmt], name: str) -> bool:
+    """Whether a variable is nothing in a loop but added to: others wait for the iteration before, on no vectors."""
+    reads = sum(
+        isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load) for s in body for n in ast.walk(s)
+    )
+    for s in body:
+        match s:
+            case ast.AugAssign(target=ast.Name(id=target), op=ast.Add() | ast.Sub()) if target == name:
+                return not reads
+            case ast.Assign(value=ast.BinOp(left=ast.Name(id=target), op=ast.Add() | ast.Sub())) if target == name:
+                return reads == 1
+    return False
 
 
 def calls_in(body: list[ast.stmt], allowed: tuple[type, ...], inside: bool = False) -> set[str] | None:
@@ -96,11 +122,11 @@ class Following:
         self.read: set[str] = set()
         self.written: set[str] = set()
 
-    def of(self, body: list[ast.stmt]) -> list[str] | None:
-        """The variables that are changed, and read before; None where that is true of memory."""
+    def of(self, body: list[ast.stmt]) -> bool:
+        """Find the variables that are changed, and read before; whether there is no memory of which that is true."""
         changed = {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
         own = self.block(body, changed, set())
-        return None if self.read & self.written - own else [*self.carried]
+        return not self.read & self.written - own
 
     def block(self, body: list[ast.stmt], changed: set[str], known: set[str]) -> set[str]:
         """The names that have been given a value at the end, if `known` have at the start."""

@@ -153,3 +153,21 @@ def test_processors_without_a_fused_product_call_the_c_library(monkeypatch: pyte
     monkeypatch.setattr(binding, "get_host_cpu_features", dict)
     assert "sin_of_many" not in llvm_module.module_text(Emitted(kernel("math.sin(x[i])", 1000), "FF", ["i"], 0))[0]
     assert "exp_of_many" in llvm_module.module_text(Emitted(kernel("math.exp(x[i])", 1000), "FF", ["i"], 0))[0]
+
+
+@pytest.mark.parametrize(
+    ("body", "vectors"),
+    [
+        (["s += math.sin(x[i])"], True),
+        (["t = s + math.sin(x[i])", "s = t"], True),
+        (["s -= math.exp(x[i])", "y[i] = x[i]"], True),
+        (["s = math.sin(s)"], False),
+        (["s = 0.5 * s + math.exp(x[i])"], False),
+        (["s += math.exp(x[i])", "y[i] = s"], False),
+    ],
+)
+def test_iterations_that_wait_for_each_other_call_the_c_library(body: list[str], vectors: bool) -> None:
+    lines = "".join(f"        {line}\n" for line in body)
+    text = f"def kernel(run, x, y):\n    s = 0.5\n    for i in range(1000):\n{lines}    return (s,)\n"
+    written, _ = llvm_module.module_text(Emitted(text, "FF", ["f"], 0))
+    assert ("_of_many" in written) == vectors
