@@ -34,7 +34,7 @@ def to_plain(value: Any, depth: int = 0) -> Any:
     cls = value.__class__
     if cls is Tensor:
         found = value.value
-        return found if found.__class__ in (float, int, complex, bool) or found.ndim else found[()]
+        return found if found.__class__ in (float, int, complex, bool, str) or found.ndim else found[()]
     if cls is int and value.bit_length() > MAX_SHOWN_BITS:
         raise failure("E0604", f"the result is an integer of {value.bit_length()} bits: too many digits to be shown")
     if cls in (float, int, bool, complex, str) or value is None:

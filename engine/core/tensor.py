@@ -74,7 +74,7 @@ class Tensor:
     @property
     def shape(self) -> tuple[int, ...]:
         value = self.value
-        return () if value.__class__ in SCALARS else value.shape
+        return () if value.__class__ in SCALARS or value.__class__ is str else value.shape
 
     @property
     def ndim(self) -> int:

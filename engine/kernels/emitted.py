@@ -18,7 +18,8 @@ class Emitted:
 
     `parameters` holds the kind of each, in upper case for arrays; `results` the kind of each scalar, and for arrays
     (memory slot, kind, size); `slots` is the number of memory slots. `heaviest` says how many statements one iteration
-    may take of the loops that ask whether to go on: 0 where none does, infinity where one is long for certain.
+    may take of the loops that ask whether to go on: 0 where none does, infinity where one is long for certain; and of a
+    loop over rows about how many one row takes.
     `slot_sites` gives the place in the program of every slot whose size a loop decides, None for the others; `sites`
     the places that the source refers to by number, with what an error there says. Where the kernel computes in float32,
     `single` says how (widths.py), and `sums` and `doubles` name the variables that are float64 all the same.

@@ -86,6 +86,12 @@ class Known(str):
         return f"{self!s}={self.value}"
 
 
+class OfInteger(float):
+    """The float that stands for a bare integer which is differentiated: it may count as well (`range(n)`)."""
+
+    __slots__ = ()
+
+
 def known(value: int) -> Known:
     made = Known(FLOAT)
     made.value = value
@@ -192,6 +198,11 @@ def within_limit(array: Any) -> bool:
     return not array.size or (bool(array.min() >= -LIMIT) and bool(array.max() <= LIMIT))
 
 
+def is_integer(value: Any) -> bool:
+    """Whether a number, an element of an array perhaps, is an integer."""
+    return value.__class__ is int or (hasattr(value, "dtype") and value.dtype.kind == "i")
+
+
 def arguments(program: CoreProgram, values: dict[str, Any], spec: dict[str, Any]) -> list[Any]:
     """The inputs in the order of the kernel's parameters, arrays flat."""
     found: list[Any] = []
@@ -213,7 +224,7 @@ def arguments(program: CoreProgram, values: dict[str, Any], spec: dict[str, Any]
             if dtype == "int64" and not within_limit(found[-1]):
                 raise Unsupported("an integer beyond 2**53")
         elif kind == FLOAT or kind.__class__ is Single:
-            found.append(float(value))
+            found.append(OfInteger(value) if is_integer(value) else float(value))
         elif kind == INT:
             if abs(value) > LIMIT:
                 raise Unsupported("an integer beyond 2**53")

@@ -12,7 +12,7 @@ from ..core.tensor import Tensor
 from ..program.core import CoreProgram
 from . import store
 from .built import from_plain, to_plain
-from .inputs import KnownTensor, arguments, specification
+from .inputs import KnownTensor, OfInteger, arguments, is_integer, specification
 from .ir import FLOAT, SINGLE, Left, Stopped, Unsupported
 from .readings import Reading, reshaped
 from .work import LOAD_SECONDS, outlined, surely_quick, tape_seconds, worthwhile
@@ -113,8 +113,8 @@ def run(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
     """
     built = compiled.built
     for position in built.counted:
-        if not values[position].is_integer():
-            raise Unsupported("a range to a number that is no integer")
+        if values[position].__class__ is not OfInteger:
+            raise Unsupported("a range to a float")
     results = called(compiled, values)
     if built.closed:
         results = results[:-1]
@@ -490,10 +490,6 @@ def refused(why: Unsupported) -> tuple[str, int | None, int]:
 def is_part(x: Any) -> bool:
     """Whether an input that is known is a tensor."""
     return x.__class__ is KnownTensor
-
-
-def is_integer(x: Any) -> bool:
-    return x.__class__ is int or (hasattr(x, "dtype") and x.dtype.kind == "i")
 
 
 __all__ = [

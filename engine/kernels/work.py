@@ -176,7 +176,7 @@ def tape_work(items: list[Any], values: dict[str, Any]) -> Work | None:
     def known(x: Any) -> int | None:
         if x.__class__ is str:
             x = values.get(x)
-        return int(x) if x.__class__ in (int, float) and abs(x) < 1e15 else None
+        return int(x) if (x.__class__ is int or isinstance(x, float)) and abs(x) < 1e15 else None
 
     total = Work()
     for item in items:

@@ -2,7 +2,7 @@
 
 request     what is asked: columns, constants, sources
 by_columns  the tape tier: whole columns, rows divided by branch; what does not go together, row by row
-by_kernel   the kernel tier: a loop over rows, on every core (workers)
+by_kernel   the kernel tier: a loop over rows, on every core (workers); lists and dicts put together (structured)
 outcome     what came of it, row by row and as columns
 run         which of the two, by what the first rows took
 """

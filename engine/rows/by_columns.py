@@ -470,10 +470,24 @@ class ByColumns:
                     self.results.notices.add(notice.code, notice.message, notice.span, 1)
         self.table.dropped = dropped
 
-    def evaluate(self, row: int) -> Any:
-        """One row, as `Program.evaluate` has it."""
+    def explain_unconnected(self, name: str, rows: Any) -> None:
+        """Note why no result depends on a source, as the evaluation of the first row that can be says it."""
+        for row in rows[:EXPLAINED]:
+            try:
+                alone = self.evaluate(int(row), "grad")
+            except AdiffError as error:
+                if error.code in FINAL:
+                    raise
+                continue
+            for notice in alone.notices:
+                if notice.code == "N0502" and notice.message.startswith(f"{name}:"):
+                    self.results.unconnected[name] = (notice.code, notice.message, notice.span)
+            return
+
+    def evaluate(self, row: int, command: str = "") -> Any:
+        """One row, as `Program.evaluate` has it for a command, by default the one that gives what is asked for."""
         request = self.request
-        command = ("value", "grad", "hessian")[request.order]
+        command = command or ("value", "grad", "hessian")[request.order]
         memory = LIMITS.max_memory
         options = {key: request.options.get(key) for key in ("kinks", "max_steps")}
         try:

@@ -6,16 +6,20 @@ evaluates them anew, as it does rows with errors that the loop has no words for.
 
 from __future__ import annotations
 
+from math import prod
+
 from ...parser.errors import AdiffError
 from ..core.tensor import Tensor
 from ..eager.row_sets import FINAL
 from ..kernels.built import Built
-from ..kernels.inputs import Single, shape_of
+from ..kernels.inputs import Complex, Single, shape_of
 from ..kernels.ir import BOOL, FLOAT, INT, LIMIT, Left, Needed, Unsupported
+from ..kernels.lowering.structures import stacked_shape
 from ..kernels.machine import spare
 from ..kernels.runtime import Kernels, arguments, specification
 from .outcome import RowsOutcome
 from .request import Request
+from .structured import is_array, restructured
 from .workers import Workers
 
 TYPE_CHECKING = False
@@ -44,6 +48,8 @@ class ByKernel:
         self.spec: dict[str, Any] = {}
         self.values: dict[str, Any] = {}
         self.varying: set[str] = set()
+        # The inputs that are floats wherever they come from, and count nothing.
+        self.fractional: set[str] = set()
         self.bind()
         self.identify()
 
@@ -51,6 +57,7 @@ class ByKernel:
         # The order in which the loop takes its inputs.
         names = [*self.core.inputs, *(name for name in self.core.optional if name in self.spec)]
         self.names = [name for name in names if self.spec[name].__class__ is not list]
+        self.parameters = [name for name in self.names for _ in range(2 if self.spec[name].__class__ is Complex else 1)]
         parts = ("rows", sorted(self.spec.items()), sorted(self.varying), self.request.names, self.request.order)
         self.key = self.kernels.key(parts)
 
@@ -70,6 +77,7 @@ class ByKernel:
         self.spec = specification(constants, (), self.kernels.known, single)
         self.values = dict(constants)
         self.varying = set(columns)
+        self.fractional = {name for name, x in {**constants, **columns}.items() if is_fractional(x)}
         for name, column in columns.items():
             kind, source = column.dtype.name, name in request.names
             if kind == "int64" and source:
@@ -101,8 +109,6 @@ class ByKernel:
             return loop_over_rows(build(self.core, self.spec, request.names if request.order else None), self.varying)
         from ..kernels.construction.derivatives import hessian
 
-        if any(shape_of(self.spec[name]) for name in request.names):
-            raise Unsupported("a Hessian by vectors")
         return loop_over_rows(hessian(Lowered(self.core, self.spec, request.names)), self.varying)
 
     def seconds_if_kept(self) -> float | None:
@@ -131,10 +137,12 @@ class ByKernel:
         if isinstance(built, Unsupported):
             raise built
         found: Built = built
-        if found.unexplained:
-            raise Unsupported("an input that the result does not depend on")
         if found.meetings:
             raise Unsupported("complex numbers beside columns")
+        if any(self.parameters[position] in self.fractional for position in found.counted):
+            raise Unsupported("a range to a float")
+        if found.structure is not None:
+            is_array(found.structure, *found.shape)
         return found
 
     # --- rows -------------------------------------------------------------------------------------------------------
@@ -152,13 +160,18 @@ class ByKernel:
         *columns, doubt = made = spare.arrays(
             loop.entry, [*((kind, count * size) for kind, size in built.columns), (BOOL, count)]
         )
-        workers = Workers(loop.entry, given, columns, doubt)
+        workers = Workers(loop.entry, given, columns, doubt, loop.emitted.heaviest)
         workers.run()
         if unfit is not None:
             doubt |= unfit
         names = [name for name in request.names if request.order < 2 or name not in built.lost]
         slopes = columns[1:]
         self.connection(built, names, slopes, doubt)
+        if built.structure is not None and not is_array(built.structure, *built.shape):
+            # What is an integer and what a float is to be seen in what is no array.
+            for place in built.doubtful:
+                leaves = columns[0].reshape(count, *built.shape)[:, place]
+                doubt |= leaves == np.floor(leaves)
         everything = not doubt.any()
         rows: Any = slice(None) if everything else np.flatnonzero(~doubt)
         index: Any = range(start, request.count) if everything else rows + start
@@ -166,20 +179,27 @@ class ByKernel:
         def keep(gathered: Any, found: Any, shape: Sequence[int] = ()) -> None:
             gathered.add(index, found.reshape(count, *shape)[rows])
 
-        keep(results.value, columns[0], built.shape)
+        if built.structure is None:
+            keep(results.value, columns[0], built.shape)
+        elif len(index):
+            results.value.add(index, restructured(columns[0].reshape(count, *built.shape)[rows], built.structure))
         for name, slope in zip(names, slopes):
             if name not in built.lost:
-                keep(results.gradients[name], slope, shape_of(self.spec[name]))
+                keep(results.gradients[name], self.in_float32(slope, name), shape_of(self.spec[name]))
         for name, (reason, site) in built.lost.items():
             results.gradients[name].add(index, None)
-            results.unconnected[name] = ("N0502", f"{name}: the gradient is None: {reason}", self.tape.span_of(site))
-        if request.order == 2:
-            blocks = slopes[len(names)].reshape(count, len(names), len(names))
-            for i, a in enumerate(names):
-                for j, b in enumerate(names):
-                    keep(results.hessian[a][b], np.ascontiguousarray(blocks[:, max(i, j), min(i, j)]))
-        if built.shape and request.order and len(index):
-            shape_text = ",".join(map(str, built.shape))
+            if reason:
+                why = ("N0502", f"{name}: the gradient is None: {reason}", self.tape.span_of(site))
+                results.unconnected[name] = why
+            elif name not in results.unconnected and len(index):
+                self.tape.explain_unconnected(name, index)
+        if request.order == 2 and names:
+            self.keep_blocks(
+                slopes[len(names)][: count * self.numbers(names) ** 2].reshape(count, -1)[rows], names, index
+            )
+        shape = built.shape if built.structure is None else stacked_shape(built.structure)
+        if shape and request.order and len(index):
+            shape_text = ",".join(map(str, shape))
             results.notices.add(
                 "N0503", f"the result has shape [{shape_text}]: its elements are summed for the gradient",
                 self.tape.span_of(None), len(index),
@@ -190,6 +210,33 @@ class ByKernel:
             doubt[self.failed(failures, loop.emitted, start)] = False
             self.tape.run(np.flatnonzero(doubt) + start)
         spare.leave_arrays(loop.entry, made)
+
+    def numbers(self, names: Sequence[str]) -> int:
+        """How many numbers a row has in some columns."""
+        return sum(prod(shape_of(self.spec[name])) for name in names)
+
+    def keep_blocks(self, tables: Any, names: list[str], index: Any) -> None:
+        """Hand over the Hessians of rows, of each a table with a column for every direction, as blocks of two sources."""
+        import numpy as np
+
+        total = self.numbers(names)
+        tables = tables.reshape(len(tables), total, total)
+        places: dict[str, slice] = {}
+        for name in names:
+            start = sum(part.stop - part.start for part in places.values())
+            places[name] = slice(start, start + prod(shape_of(self.spec[name])))
+        for later, a in enumerate(names):
+            for b in names[: later + 1]:
+                # The directions of the earlier source serve both blocks, as on the tape.
+                block = tables[:, places[a], places[b]]
+                for one, other, part in ((a, b, block), (b, a, block.transpose(0, 2, 1)))[: 1 + (a != b)]:
+                    shape = shape_of(self.spec[one]) + shape_of(self.spec[other])
+                    found = np.ascontiguousarray(part).reshape(len(tables), *shape)
+                    self.results.hessian[one][other].add(index, self.in_float32(found, one, other))
+
+    def in_float32(self, found: Any, *names: str) -> Any:
+        """Derivatives by columns of float32 alone, in float32 as the tape has them."""
+        return found.astype("float32") if all(self.spec[n].__class__ is Single for n in names) else found
 
     def failed(self, left: dict[int, tuple[int, int, int]], emitted: Emitted, start: int) -> list[int]:
         """Note the errors for which the loop left rows, numbered from row `start`, and tell which of them have one.
@@ -211,18 +258,16 @@ class ByKernel:
         import numpy as np
 
         doubts = []
-        constants = {name: self.values[name] for name in self.names if name not in self.varying}
-        plain = arguments(Inputs(constants), constants, self.spec)  # type: ignore[arg-type]
-        by_name = dict(zip(constants, plain))
-        given = []
-        for position, name in enumerate(self.names):
+        given: list[Any] = []
+        for name in self.names:
             if name not in self.varying:
-                given.append(by_name[name])
+                constant = {name: self.values[name]}
+                given.extend(arguments(Inputs(constant), constant, self.spec))  # type: ignore[arg-type]
                 continue
             column = self.values[name][start:]
             if column.dtype.kind == "i":
                 doubts.append((column > LIMIT) | (column < -LIMIT))
-            elif position in built.counted:
+            elif len(given) in built.counted:
                 doubts.append(column != np.floor(column))
             given.append(column.reshape(-1))
         return np.logical_or.reduce(doubts) if doubts else None, given
@@ -236,6 +281,11 @@ class ByKernel:
             unsure = name not in built.sure and name not in built.lost
             if unsure and not doubt.all() and not slope.reshape(len(doubt), -1)[~doubt].any():
                 raise Unsupported("an input that reaches the result on some paths of the program only")
+
+
+def is_fractional(x: Any) -> bool:
+    """Whether a column or a constant is of floats."""
+    return x.__class__ is float or (hasattr(x, "dtype") and getattr(x.dtype, "kind", "") == "f")
 
 
 class Inputs:

@@ -69,7 +69,7 @@ class Request:
             sizes = {name: len(values) for name, values in columns.items()}
         self.count = next(iter(sizes.values()), 0)
         if wrt is None:
-            self.names = list(self.columns) if order else []
+            self.names = [name for name, values in self.columns.items() if may_be_numbers(values)] if order else []
         else:
             for name in wrt:
                 if name not in self.columns and name not in self.constants:
@@ -99,20 +99,37 @@ def column(name: str, values: Any) -> Any:
 
     if hasattr(values, "to_numpy"):
         values = values.to_numpy()
+    if hasattr(values, "keys") or isinstance(values, set | frozenset):
+        raise AdiffError(
+            "E0802", f"the column '{name}' is a {type(values).__name__}, whose items have no places", None,
+            "a column is a list or an array, with the value of the first row first",
+        )  # fmt: skip
+    if hasattr(values, "__iter__") and not hasattr(values, "__len__"):
+        values = list(values)  # what gives its items once
     try:
         array = np.asarray(values)
     except ValueError:
         array = np.empty(len(values), object)
         array[:] = values
+    if array.ndim == 0 and hasattr(values, "__iter__") and not isinstance(values, str | bytes):
+        array = np.asarray(list(values))  # the values of a dict
+    if array.ndim == 0:
+        raise AdiffError(
+            "E0802", f"the column '{name}' is a single value", None, "bind what is the same in all rows with `at`"
+        )
+    if (
+        array.ndim == 1
+        and array.dtype.kind in "US"
+        and not (hasattr(values, "dtype") or all(isinstance(v, str | bytes) for v in values))
+    ):
+        # NumPy makes strings of the numbers beside strings.
+        array = np.empty(len(values), object)
+        array[:] = list(values)
     if array.dtype == object and any(hasattr(value, "__len__") and not isinstance(value, str) for value in array):
         raise AdiffError(
             "E0302", f"the rows of column '{name}' differ in shape", None,
             "a column holds numbers, or tensors of one shape; what is shorter can be padded",
         )  # fmt: skip
-    if array.ndim == 0:
-        raise AdiffError(
-            "E0802", f"the column '{name}' is a single number", None, "bind what is the same in all rows with `at`"
-        )
     if array.dtype.kind == "i" or (array.dtype.kind == "u" and (not array.size or array.max() < 2**63)):
         return array.astype(np.int64, copy=False)
     if array.dtype.kind == "f":
@@ -120,6 +137,13 @@ def column(name: str, values: Any) -> Any:
     if array.dtype.kind == "c":
         return array.astype(np.complex128, copy=False)
     return array
+
+
+def may_be_numbers(values: Any) -> bool:
+    """Whether a column holds a number that could be differentiated by: no truth values, and no strings alone."""
+    if values.dtype == object:
+        return not values.size or not all(isinstance(value, str) for value in values)
+    return values.dtype.kind not in "bUS"
 
 
 def widened(columns: dict[str, Any]) -> None:

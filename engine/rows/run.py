@@ -152,15 +152,18 @@ class Run:
         possible = True
         while done < count:
             stop = min(done + size, count)
+            alone = sum(self.results.one_by_one.values())
             taken = self.by_tape(done, stop)
+            # Rows that are evaluated one by one cost the same however many there are.
+            known = sum(self.results.one_by_one.values()) - alone == stop - done
             left = taken / size * (count - stop)
-            if size == FEW:
+            if size == FEW and not known:
                 left /= FEW_DEARER
             elif size == CHUNK:
                 seconds, rows = seconds + taken, rows + stop - done
                 left = seconds / rows * (count - stop)
             done = stop
-            if possible and size != WARMING and done < count:
+            if possible and (known or size != WARMING) and done < count:
                 choice = self.repaid(left)
                 if choice and self.by_kernel(done, "enough work to repay the compiler"):
                     return

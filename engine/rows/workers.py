@@ -15,21 +15,32 @@ if TYPE_CHECKING:
 
 # Rows that a thread takes at a time: enough to hide what a call costs, and no more than it does in a moment, so that all
 # end together, and soon if they are told to.
-SMALLEST_BLOCK, LARGEST_BLOCK = 64, 32_768
+LARGEST_BLOCK = 32_768
 FIRST_BLOCK = 4_096
 QUICK, SLOW = 0.001, 0.05  # seconds
+# The statements, like an addition, of a first block: they take some hundredths of a second.
+FIRST_STATEMENTS = 2e7
+
+
+def first_block(statements: float) -> int:
+    """The rows that a thread takes first, where a row takes about so many statements."""
+    return max(1, min(FIRST_BLOCK, int(FIRST_STATEMENTS / max(statements, 1.0))))
 
 
 class Workers:
     """A loop over rows, taken in blocks; it marks in `doubt`, one for each row, those to be evaluated by someone else.
 
     `left` holds, for each row that the loop left before the row's end, why, where and with which number it did: what
-    `Left` holds. `given` and `results` hold the loop's columns and constants, arrays flat.
+    `Left` holds. `given` and `results` hold the loop's columns and constants, arrays flat; `statements` says about how
+    many a row takes.
     """
 
-    def __init__(self, entry: Callable[..., Any], given: Sequence[Any], results: Sequence[Any], doubt: Any) -> None:
+    def __init__(
+        self, entry: Callable[..., Any], given: Sequence[Any], results: Sequence[Any], doubt: Any, statements: float
+    ) -> None:
         self.entry = entry
         self.count = len(doubt)
+        self.first_block = first_block(statements)
         self.arrays = (*given, *results)
         self.doubt = doubt
         self.left: dict[int, tuple[int, int, int]] = {}
@@ -43,7 +54,7 @@ class Workers:
         from concurrent.futures import ThreadPoolExecutor
 
         self.lock = allocate_lock()
-        workers = min(cores(), -(-self.count // FIRST_BLOCK))
+        workers = min(cores(), -(-self.count // self.first_block))
         # In threads of their own even where there is one: signals are answered by the main thread alone.
         with ThreadPoolExecutor(workers) as pool:
             try:
@@ -66,7 +77,7 @@ class Workers:
         import numpy as np
 
         at = np.zeros(1, np.int64)
-        size = FIRST_BLOCK
+        size = self.first_block
         while not self.stopped:
             with self.lock:
                 first = self.following
@@ -79,7 +90,7 @@ class Workers:
             if taken < QUICK:
                 size = min(2 * size, LARGEST_BLOCK)
             elif taken > SLOW:
-                size = max(size // 2, SMALLEST_BLOCK)
+                size = max(size // 2, 1)
 
     def block(self, number: int, first: int, last: int, at: Any) -> None:
         while first < last and not self.stopped:

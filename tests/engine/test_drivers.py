@@ -204,3 +204,14 @@ def test_check_finds_a_wrong_rule() -> None:
     outcome = program(text).evaluate("check", {"x": 3.0})
     assert not outcome.check.ok
     assert outcome.check.max_error == pytest.approx(0.2, rel=0.3)
+
+
+@pytest.mark.parametrize("command", ["grad", "hessian", "jacobian", "vjp", "tape"])
+def test_a_string_carries_no_derivative(command: str) -> None:
+    """It is an input like any other: a notice names its dtype, and its gradient is None."""
+    found = program("x if k == 'a' else x**2").evaluate(command, {"x": 3.0, "k": "b"})
+    assert found.value == 9.0
+    told = [] if command == "tape" else [("N0504", True)]
+    assert [(n.code, "string" in n.message) for n in found.notices] == told
+    if command == "grad":
+        assert found.gradients == {"k": None, "x": 6.0}

@@ -343,6 +343,9 @@ def kernel_of(text: str, at: dict[str, Any]) -> ir.Kernel:
         ("s = 0.0\nfor i in range(100000):\n    for j in range(i):\n        s += sin(x)\ns", {"x": 1.0}, 1),
         # A long loop asks, however well its number of iterations is known.
         ("y = x\nfor i in range(100000000):\n    y = sin(y)\ny", {"x": 1.0}, 2),
+        # Sooner where its iterations are so long that a question costs nothing.
+        ("y = x\nfor i in range(1000000):\n    y = sin(y) * x\ny", {"x": 1.0}, 2),
+        ("y = x\nfor i in range(1000000):\n    y = y * x + i\ny", {"x": 1.0}, 0),
         ("y = x\nwhile y < 100:\n    y = y * 1.5\ny", {"x": 1.0}, 2),
     ],
 )

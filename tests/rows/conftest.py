@@ -2,6 +2,26 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
+
+import pytest
+from adiff.engine.kernels import runtime, store
 
 # pytest's importlib mode adds no path: the helpers beside the tests, and the programs of tests/kernels, are found from here.
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "kernels")]
+
+
+@pytest.fixture
+def interpret(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels run as the Python that they are."""
+    from interpreted import interpreted
+
+    monkeypatch.setattr(runtime, "compile_kernel", interpreted)
+    monkeypatch.setattr(store, "load", lambda key: None)
+    attempt = runtime.Kernels.attempt
+
+    def strict(self: runtime.Kernels, make: Any) -> Any:
+        self.strict = True
+        return attempt(self, make)
+
+    monkeypatch.setattr(runtime.Kernels, "attempt", strict)

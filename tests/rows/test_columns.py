@@ -309,3 +309,37 @@ def test_an_outcome_shows_its_values() -> None:
     assert repr(found) == "RowsOutcome(value=array([2., 3.]), engine='tape')"
     failed = adiff.program("[x, 1.0][1 // int(x)]").rows({"x": [1.0, 0.0]}, engine="tape")
     assert repr(failed).endswith("errors in 1 rows)")
+
+
+@pytest.mark.parametrize("engine", ["tape", "kernel", "auto"])
+@pytest.mark.parametrize("order", [1, 2])
+def test_strings_and_truth_values_are_no_sources(engine: str, order: int) -> None:
+    """Nobody differentiates by them unless they are named, and then there is a notice, as of a single evaluation."""
+    for text, k in (("x if k == 'a' else x**2", ["a", "b", "c"]), ("x if k else x**2", [True, False, False])):
+        program = adiff.program(text)
+        found = program.rows({"x": [1.0, 2.0, 3.0], "k": k}, order=order, engine=engine)
+        assert found.value.tolist() == [1.0, 4.0, 9.0]
+        assert list(found.gradients) == ["x"]
+        assert found.gradients["x"].tolist() == [1.0, 4.0, 6.0]
+        assert (found.errors, found.notices) == ({}, [])
+        named = program.rows({"x": [1.0, 2.0, 3.0], "k": k}, ["x", "k"], order, engine=engine)
+        assert named.gradients["k"] is None
+        assert named.gradients["x"].tolist() == [1.0, 4.0, 6.0]
+        assert [(n.code, n.rows) for n in named.notices] == [("N0504", 3)]
+
+
+def test_one_item_spoils_no_other() -> None:
+    found = adiff.program("x**2").rows({"x": [1.0, "a", 3]})
+    assert {row: error.code for row, error in found.errors.items()} == {1: "E0301"}
+    assert found.value[[0, 2]].tolist() == [1.0, 9.0]
+    assert found.gradients["x"][[0, 2]].tolist() == [2.0, 6.0]
+
+
+def test_whatever_has_items_in_order_is_a_column() -> None:
+    program = adiff.program("x**2")
+    for x in ((float(i) for i in range(3)), range(3), {"a": 0.0, "b": 1.0, "c": 2.0}.values(), (0.0, 1.0, 2.0)):
+        assert program.rows({"x": x}).gradients["x"].tolist() == [0.0, 2.0, 4.0]
+    for x in ({1.0, 2.0}, frozenset([1.0]), {1: 2.0}, "abc", b"abc", 1.0, None):
+        with pytest.raises(AdiffError) as caught:
+            program.rows({"x": x})
+        assert caught.value.code == "E0802"

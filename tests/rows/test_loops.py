@@ -6,36 +6,25 @@ Most loops run as the Python that they are, without Numba; a few are compiled.
 from __future__ import annotations
 
 import math
+import os
+import signal
+import threading
+import time
 from typing import Any
 
 import adiff
 import numpy as np
 import pytest
 from adiff import AdiffError
-from adiff.engine.kernels import runtime, store
-from adiff.engine.rows import run
-from interpreted import interpreted
+from adiff.engine.rows import run, workers
 from one_by_one import same_as_rows
-from test_columns import FAILING, TOGETHER, VECTOR, columns_for, same_for_generated
+from test_columns import FAILING, TOGETHER, VECTOR, X, Y, columns_for, same_for_generated
 
 BLACK_SCHOLES = """
 d1 = (log(S / K) + (r + v**2 / 2) * T) / (v * sqrt(T))
 d2 = d1 - v * sqrt(T)
 S * ndtr(d1) - K * exp(-r * T) * ndtr(d2)
 """
-
-
-@pytest.fixture
-def interpret(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runtime, "compile_kernel", interpreted)
-    monkeypatch.setattr(store, "load", lambda key: None)
-    attempt = runtime.Kernels.attempt
-
-    def strict(self: runtime.Kernels, make: Any) -> Any:
-        self.strict = True
-        return attempt(self, make)
-
-    monkeypatch.setattr(runtime.Kernels, "attempt", strict)
 
 
 def options(n: int, seed: int = 0) -> dict[str, Any]:
@@ -97,7 +86,6 @@ def test_flags_and_vectors() -> None:
     assert result.value.shape == (2, 2)
 
 
-@pytest.mark.usefixtures("interpret")
 @pytest.mark.usefixtures("interpret")
 @pytest.mark.parametrize(
     ("text", "x", "y"),
@@ -194,6 +182,40 @@ def test_time_limit() -> None:
     assert caught.value.code == "E0603"
 
 
+LONG_ROWS = "s = x\nfor i in range(1000000):\n    s = sin(s) * x\ns"
+
+
+def test_long_rows_are_stopped() -> None:
+    """Rows of a million iterations each, whose number is known: a time limit and Ctrl-C end them in the middle."""
+    program = adiff.program(LONG_ROWS)
+    x = np.linspace(0.5, 2.0, 20_000)  # minutes
+    assert program.rows({"x": x[:1]}, engine="kernel").engine == "kernel"
+    start = time.perf_counter()
+    with pytest.raises(AdiffError) as caught:
+        program.rows({"x": x}, engine="kernel", timeout=0.3, max_memory=100 << 20)
+    assert caught.value.code == "E0603"
+    struck = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+    struck.start()
+    with pytest.raises(KeyboardInterrupt):
+        program.rows({"x": x}, engine="kernel")
+    struck.join()
+    assert time.perf_counter() - start < 6.0
+
+
+@pytest.mark.parametrize(("statements", "rows"), [(5.0, 4_096), (1e4, 2_000), (1e9, 1), (math.inf, 1)])
+def test_first_blocks_are_as_large_as_their_rows_are_short(statements: float, rows: int) -> None:
+    assert workers.first_block(statements) == rows
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(("iterations", "asked"), [(3, 0), (100, 0), (1_000, 1)])
+def test_rows_that_ask_whether_to_go_on(iterations: int, asked: int) -> None:
+    """Between two rows, where that costs nothing beside the row."""
+    text = LONG_ROWS.replace("1000000", str(iterations))
+    found = adiff.program(text).rows({"x": [0.5]}, order=0, engine="kernel")
+    assert found.emitted.count("poll(run") == asked
+
+
 def test_choosing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few rows stay on the tape; a loop that is there takes over after what the tape is measured by."""
     program = adiff.program("x**2 * exp(y)")
@@ -242,3 +264,70 @@ def test_gradients_where_every_row_fails(engine: str) -> None:
     assert found.gradients is not None
     assert found.gradients["x"].shape == (4, 3)
     assert np.isnan(found.gradients["x"]).all()
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize(
+    "text", ["s = sin(x)\ns if x > y else s * 2", "s = sin(x)\nq = y\ns", "x**2 * stop_gradient(y)", "x**2 * int(y)"]
+)
+def test_inputs_that_the_result_does_not_depend_on(text: str, order: int) -> None:
+    """They need no tape: the loop answers for the others, and a row alone says why they have no gradient."""
+    columns = {"x": np.array(X) + 2.25, "y": np.array(Y) + 0.25}
+    loop = same_as_rows(text, columns, order, engine="kernel")
+    tape = adiff.program(text).rows(columns, order=order, engine="tape")
+    assert loop.engine == "kernel"
+    assert loop.gradients["y"] is None
+    places = [[(n.code, n.rows, n.span and n.span.start) for n in found.notices] for found in (loop, tape)]
+    assert places[0] == places[1]
+    assert [n.code for n in loop.notices] == ["N0502"]
+
+
+HESSIANS = {
+    "vector": "s = v[0]\nfor i in range(3):\n    s = sin(s) * v[1]\ns",
+    "vectors and a number": "s = y\nfor i in range(2):\n    s = sin(s) * v[1] * v[0] + w[2] * s\ns * w[0]",
+    "vector that is not reached": "sin(y) * v[1] * v[0] if w[0] > 0 else y * v[1]**3",
+    "matrix": "sum((m @ m)**2) * y",
+    "linear": "3 * y + sum(v)",
+}
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("name", HESSIANS)
+def test_hessians_by_vectors(name: str) -> None:
+    draw = np.random.default_rng(7)
+    shapes = {"v": (4, 2), "w": (4, 3), "y": (4,), "m": (4, 2, 2)}
+    program = adiff.program(HESSIANS[name])
+    columns = {key: draw.uniform(0.2, 1.5, shapes[key]) for key in program.inputs}
+    loop, tape = (program.rows(columns, order=2, engine=engine) for engine in ("kernel", "tape"))
+    assert (loop.engine, loop.one_by_one) == ("kernel", {})
+    for a in columns:
+        for b in columns:
+            mine, other = loop.hessian[a][b], tape.hessian[a][b]
+            assert (mine is None) == (other is None)
+            assert mine is None or mine.shape == other.shape == (4, *shapes[a][1:], *shapes[b][1:])
+            assert mine is None or np.allclose(mine, other, rtol=1e-11, atol=1e-13)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_derivatives_by_float32_are_of_float32(order: int) -> None:
+    columns = {"v": np.array([[0.5, 1.5], [2.0, 0.25]], np.float32), "y": np.array([1.0, 3.0], np.float32)}
+    program = adiff.program("v[0] * v[1]**2 * y")
+    loop, tape = (program.rows(columns, order=order, engine=engine) for engine in ("kernel", "tape"))
+    assert loop.engine == "kernel"
+    for name in columns:
+        assert loop.gradients[name].dtype == tape.gradients[name].dtype == np.float32
+        for block, other in zip(
+            (loop.hessian or {}).get(name, {}).values(), (tape.hessian or {}).get(name, {}).values()
+        ):
+            assert block.dtype == other.dtype == np.float32
+
+
+def test_rows_one_by_one_say_at_once_what_the_others_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where columns are no help, the first rows alone decide: the next thousand would take as long as a compiler."""
+    monkeypatch.setattr(run, "WARMING", 4)
+    asked = []
+    monkeypatch.setattr(run.Run, "repaid", lambda self, left: asked.append(left) or None)
+    adiff.program("sum(v * v) * v[0]").rows({"v": np.ones((8, 2))}, order=2)
+    adiff.program("x * x").rows({"x": np.ones(8)}, order=2)
+    assert len(asked) == 1

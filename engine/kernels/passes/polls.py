@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 # What may pass between two questions, in statements like an addition: a few tenths of a second.
 PATIENCE = 2e8
+# And where an iteration takes so many that a question costs it nothing: LLVM makes no vectors of such.
+LONG, PATIENCE_OF_LONG = 20.0, 1e7
 # How many of those an operation takes. What is not named is taken for a slow function.
 CHEAP = frozenset(
     "add subtract multiply negative abs square minimum maximum fmin fmax less less_equal greater greater_equal equal "
@@ -57,11 +59,11 @@ def weight(s: Stmt) -> float:
     return MODERATE.get(s.op) or SLOWER.get(s.op, SLOW)
 
 
-def asking(kernel: ir.Kernel) -> tuple[set[Stmt], float]:
+def asking(kernel: ir.Kernel) -> tuple[set[Stmt], float, float]:
     """The loops that ask: those whose iterations nobody can count now, and those that would take long without.
 
     With them comes the most statements that one iteration of theirs may take: 0 where no loop asks, infinity where one
-    is long for certain.
+    is long for certain; and about how many a whole run takes, where a loop that nobody can count has one iteration.
     """
     counts: dict[Var, int] = {}
     places: dict[Var, Affine] = {}
@@ -93,25 +95,29 @@ def asking(kernel: ir.Kernel) -> tuple[set[Stmt], float]:
             counts[s.trips] = number
         return number
 
-    def work(block: list[Stmt]) -> float:
-        """What may pass between two questions in a block."""
+    def work(block: list[Stmt]) -> tuple[float, float]:
+        """What may pass between two questions in a block, and in all of it."""
         nonlocal heaviest
-        total = 0.0
+        between = whole = 0.0
         for s in block:
             if s.__class__ is ir.Set:
                 place = sum_of(s, places)
                 if place is not None:
                     places[s.var] = place
             number = trips(s) if isinstance(s, ir.Loop | ir.ReverseLoop) else None
-            inner = sum(work(inside) for inside in blocks_of(s))
+            parts = [work(inside) for inside in blocks_of(s)]
+            inner, all_of_it = sum(part for part, _ in parts), sum(part for _, part in parts)
             if isinstance(s, ir.Loop | ir.ReverseLoop):
-                if number is None or number * (inner + 1.0) > PATIENCE:
+                all_of_it = (1 if number is None else number) * (all_of_it + 1.0)
+                patience = PATIENCE_OF_LONG if inner >= LONG else PATIENCE
+                if number is None or number * (inner + 1.0) > patience:
                     found.add(s)
                     heaviest = max(heaviest, inner + 1.0 if number is None else math.inf)
                 else:
                     inner = number * (inner + 1.0)
-            total += weight(s) + inner
-        return total
+            between += weight(s) + inner
+            whole += weight(s) + all_of_it
+        return between, whole
 
-    work(kernel.body)
-    return found, heaviest
+    _, whole = work(kernel.body)
+    return found, heaviest, whole

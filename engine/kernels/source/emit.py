@@ -50,7 +50,7 @@ class Printer(Stores):
     def __init__(self, kernel: ir.Kernel, precision: Precision | None = None) -> None:
         super().__init__(kernel, precision)
         self.trips = used_positions(kernel)
-        self.asking, self.heaviest = asking(kernel)
+        self.asking, self.heaviest, self.whole = asking(kernel)
         self.shared = shared_loops(kernel)
         self.unmoved = read_where_kept(kernel)
         # The place of the outermost loop of the program around every loop, by its trips.

@@ -13,11 +13,15 @@ from ..emitted import Emitted
 from ..ir import BOOL, FLOAT, INT, SINGLE, Array
 from ..passes.plain_products import plain_products
 from .emit import Printer
-from .stores import FEW
+from .stores import FEW, first_site
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     pass
+
+
+# Statements of one row, like an addition, beside which a question whether to go on costs nothing.
+MANY = 1e4
 
 
 def loop_over_rows(built: Built, varying: set[str]) -> Built:
@@ -27,8 +31,11 @@ def loop_over_rows(built: Built, varying: set[str]) -> Built:
     """
     assert built.kernel is not None
     kernel = plain_products(built.kernel)
-    flags = kernel.results[-1] if built.noted else None
-    results = kernel.results[:-1] if built.noted else kernel.results
+    results = kernel.results[:-1] if built.closed else kernel.results
+    flags = results[-1] if built.noted else None
+    results = results[:-1] if built.noted else results
+    if built.printed is not None:
+        results = results[:-2]  # its rows, and how many: what a table prints is not shown
     printer = Printer(kernel, built.precision)
     printer.results = set()  # a row's arrays are copied into their columns
     printer.shared = set()  # every core has rows of its own
@@ -58,6 +65,8 @@ def loop_over_rows(built: Built, varying: set[str]) -> Built:
             head.append(f"{own} = {column}[{row}]")
     printer.line(1, f"for {row} in range({first}, {last}):")
     printer.line(2, f"{at}[0] = {row}")
+    if printer.whole > MANY:
+        printer.line(2, f"poll(run, {printer.place(first_site(kernel.body), None)})")
     for text in head:
         printer.line(2, text)
     printer.block(kernel.body, 2, results)
@@ -98,7 +107,7 @@ def loop_over_rows(built: Built, varying: set[str]) -> Built:
     text = f"def kernel({', '.join(names)}):\n{body}    return (0,)\n"
     text = "".join(line + "\n" for line in printer.known) + text
     built.emitted = Emitted(
-        text, kinds, [INT], len(printer.slots), printer.heaviest, printer.slot_sites, printer.sites,
+        text, kinds, [INT], len(printer.slots), printer.whole, printer.slot_sites, printer.sites,
         *printer.precision(),
     )  # fmt: skip
     built.columns = columns
