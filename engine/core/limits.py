@@ -117,14 +117,15 @@ def allocate(count: int, itemsize: int = 8) -> None:
         )
 
 
-def allow_table(n: int) -> None:
-    """Refuse a dense Hessian by n numbers that cannot fit."""
-    size = 8 * n * n
+def allow_table(n: int, rows: int = 1) -> None:
+    """Refuse dense Hessians by n numbers, one for each row of a table, that cannot fit."""
+    size = 8 * n * n * rows
     limit = LIMITS.max_memory
     if size > (MACHINE if limit is None else limit):
         raise failure(
             "E0602",
-            f"the Hessian by {n:,} numbers would need {size_text(size)} of memory"
+            (f"the Hessian by {n:,} numbers" if rows == 1 else f"the Hessians of {rows:,} rows by {n:,} numbers")
+            + f" would need {size_text(size)} of memory"
             + (f", and the limit is {size_text(limit)}" if limit else ""),
             "--sparse gives the entries that may differ from zero; `adiff hvp` gives its product with a vector",
         )

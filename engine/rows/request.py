@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from ...parser.errors import AdiffError
 from ..core.dtypes import BOOL, FLOAT32, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, DType
 from ..core.errors import listing
@@ -88,6 +90,15 @@ class Request:
             value = values[row]
             found[name] = value.tolist() if hasattr(value, "tolist") and values.dtype.name != "float32" else value
         return found
+
+    def numbers(self) -> int:
+        """How many numbers the sources have in a row."""
+        import numpy as np
+
+        return sum(
+            prod(self.columns[name].shape[1:]) if name in self.columns else np.size(self.constants[name])
+            for name in self.names
+        )
 
     def bound_constants(self) -> dict[str, Any]:
         return {name: bind(value, name) for name, value in self.constants.items()}
