@@ -13,7 +13,7 @@ from .decode import decode, text_given
 from .diagnostics import error_text, report_engine, report_error, report_fallback, report_notices
 from .environment import Environment
 from .errors import from_exception
-from .formats import render, style_of
+from .formats import pieces, style_of
 from .interrupts import ABANDON, INTERRUPTED, watch
 from .memory import guard
 from .options import COMPLETION
@@ -103,6 +103,10 @@ def execute(tokens: Sequence[str], environment: Environment) -> int:
     return code
 
 
+# Characters of an answer that wait until what is to be told beside it has been told: a longer one is written meanwhile.
+HELD = 1 << 20
+
+
 def respond(request: Request, environment: Environment, output: Output) -> int:
     """Answer a request on `output`."""
     style = style_of(request, environment)
@@ -115,7 +119,12 @@ def respond(request: Request, environment: Environment, output: Output) -> int:
     if style.format not in ("json", "ndjson"):  # whose object holds the notices
         report_notices(result, request, environment)
     start = time.perf_counter()
-    text = render(request, result, style)
+    text = ""
+    for piece in pieces(request, result, style):
+        text += piece
+        if len(text) > HELD:
+            output.write(text)
+            text = ""
     if result.timings:
         result.timings["output"] = time.perf_counter() - start
     if request.flag("verbose"):

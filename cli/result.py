@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
     from ..engine.api import Notice, Outcome
@@ -42,7 +44,7 @@ class Result:
         self.lines: list[tuple[str, Any]] = []
         self.columns: list[tuple[str, Any]] = []
         self.header: tuple[str, ...] = ()
-        self.rows: list[Sequence[Any]] = []
+        self.rows: Any = []
         self.subject: Any = None
         self.notices: list[Notice] = []
         self.ok = True
@@ -68,6 +70,37 @@ class Evaluated:
         from .bindings import plain_value
 
         return plain_value(self.inputs[name])
+
+
+# Entries that are made at a time.
+AT_ONCE = 4_096
+
+
+class SparseEntries:
+    """Row, column and value of every entry of a sparse Hessian, by the inputs' names: `x[0]`, `x[1]`, 2.0.
+
+    They are made as they are asked for, some at a time: there may be millions.
+    """
+
+    def __init__(self, hessian: dict[str, dict[str, Any]]) -> None:
+        self.blocks: list[tuple[str, str, int, Any]] = []
+        for row, line in hessian.items():
+            own = [len(block.shape) // 2 for name, block in line.items() if name == row and block is not None]
+            self.blocks += [(row, column, own[0], block) for column, block in line.items() if block is not None]
+
+    def __len__(self) -> int:
+        return sum(len(block.values) for *_, block in self.blocks)
+
+    def __getitem__(self, which: slice) -> list[Sequence[Any]]:
+        return list(islice(self, *which.indices(len(self))))
+
+    def __iter__(self) -> Iterator[Sequence[Any]]:
+        for row, column, own, block in self.blocks:
+            rank = len(block.shape)
+            for start in range(0, len(block.values), AT_ONCE):
+                part = slice(start, start + AT_ONCE)
+                for place, value in zip(block.indices[part].tolist(), block.values[part].tolist(), strict=True):
+                    yield entry_name(row, place[:own]), entry_name(column, place[own:rank]), value
 
 
 def from_outcome(command: str, text: str, inputs: dict[str, Any], outcome: Outcome) -> Result:
@@ -117,27 +150,11 @@ def fill_hessian(result: Result, outcome: Any) -> None:
     result.document = {"value": outcome.value, "gradients": outcome.gradients, "hessian": outcome.hessian}
     if any(hasattr(block, "indices") for line in outcome.hessian.values() for block in line.values()):
         result.header = ("row", "column", "value")
-        result.rows = sparse_entries(outcome.hessian)
+        result.rows = SparseEntries(outcome.hessian)
         return
     blocks = [(f"H.{row}.{column}", block) for row, line in outcome.hessian.items() for column, block in line.items()]
     result.lines = blocks
     result.columns = [("value", outcome.value), *named("d_", outcome.gradients), *blocks]
-
-
-def sparse_entries(hessian: dict[str, dict[str, Any]]) -> list[Sequence[Any]]:
-    """Row, column and value of every entry, by the inputs' names: `x[0]`, `x[1]`, 2.0."""
-    found: list[Sequence[Any]] = []
-    for row, line in hessian.items():
-        for column, block in line.items():
-            if block is None:
-                continue
-            rank = len(block.shape)
-            own = next(
-                len(other.shape) // 2 for name, other in hessian[row].items() if name == row and other is not None
-            )
-            for place, value in zip(block.indices.tolist(), block.values.tolist(), strict=True):
-                found.append((entry_name(row, place[:own]), entry_name(column, place[own:rank]), value))
-    return found
 
 
 def entry_name(name: str, place: Sequence[int]) -> str:

@@ -6,6 +6,8 @@ from ..environment import is_ascii, is_terminal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ..environment import Environment
     from ..request import Request
     from ..result import Result
@@ -35,26 +37,28 @@ def style_of(request: Request, environment: Environment) -> Style:
     return Style(format, request.number("precision"), width, colour, ascii)
 
 
-def render(request: Request, result: Result, style: Style) -> str:
-    """The result as text in the style's format."""
+def pieces(request: Request, result: Result, style: Style) -> Iterator[str]:
+    """The result as text in the style's format, piece by piece."""
     if "graph" in request.options:
         from . import graph
 
-        return graph.render(result.subject.outcome.tape, request.text("graph"))
-    if "emit" in request.options and style.format in ("plain", "table"):
-        return str(result.document["kernel"])
-    if style.format == "plain":
+        yield graph.render(result.subject.outcome.tape, request.text("graph"))
+    elif "emit" in request.options and style.format in ("plain", "table"):
+        yield str(result.document["kernel"])
+    elif style.format == "plain":
         from . import plain
 
-        return plain.render(result, style.precision)
-    if style.format in ("json", "ndjson"):
+        yield from plain.pieces(result, style.precision)
+    elif style.format in ("json", "ndjson"):
         from . import json
 
-        return json.dumps(json.document(request.command, result.document), style.ascii) + "\n"
-    if style.format in ("csv", "tsv"):
+        yield from json.pieces(json.document(request.command, result.document), style.ascii)
+        yield "\n"
+    elif style.format in ("csv", "tsv"):
         from . import delimited
 
-        return delimited.render(result, "," if style.format == "csv" else "\t")
-    from . import table
+        yield from delimited.pieces(result, "," if style.format == "csv" else "\t")
+    else:
+        from . import table
 
-    return table.render(request.command, result, style)
+        yield table.render(request.command, result, style)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from .numbers import entries, is_array, plain, scalar_text, value_text
+from itertools import islice
+
+from .numbers import entries, is_array, joined, plain, scalar_text, value_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from ..result import Result
@@ -14,18 +16,36 @@ if TYPE_CHECKING:
 
 def render(result: Result, delimiter: str) -> str:
     """The header and the records."""
+    return "".join(pieces(result, delimiter))
+
+
+def pieces(result: Result, delimiter: str) -> Iterator[str]:
+    """The header and the records, piece by piece."""
     if result.header:
-        return lines([result.header, *([field(value) for value in row] for row in result.rows)], delimiter)
-    names: list[str] = []
-    fields: list[str] = []
-    for name, value in result.columns:
-        for path, scalar, single in entries(value):
-            names.append(".".join([name, *map(str, path)]))
-            fields.append(scalar_field(scalar, single))
-    if not names:
-        return ""
+        yield lines([result.header], delimiter)
+        yield from joined(
+            delimiter.join([quoted(field(value), delimiter) for value in row]) + "\n" for row in result.rows
+        )
+        return
+
+    def names() -> Iterator[str]:
+        for name, value in result.columns:
+            for path, _, _ in entries(value):
+                yield ".".join([name, *map(str, path)])
+
+    def fields() -> Iterator[str]:
+        for _, value in result.columns:
+            for _, scalar, single in entries(value):
+                yield scalar_field(scalar, single)
+
+    if not any(True for _ in names()):
+        return
+    yield from joined((quoted(name, delimiter) for name in names()), delimiter)
+    yield "\n"
     # A reader takes a line with nothing on it for no record at all.
-    return lines([names, fields], delimiter) if fields != [""] else lines([names], delimiter) + '""\n'
+    first = list(islice(fields(), 2))
+    yield from ['""'] if first == [""] else joined((quoted(text, delimiter) for text in fields()), delimiter)
+    yield "\n"
 
 
 def lines(records: Sequence[Sequence[str]], delimiter: str) -> str:

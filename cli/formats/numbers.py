@@ -4,12 +4,14 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
     Entry = tuple[tuple[int | str, ...], Any, bool]
 
 SCALARS = (float, int, bool, complex)
+# Numbers that are text at a time, so that a long result takes little memory beside itself.
+AT_ONCE = 16_384
 
 
 def is_array(value: object) -> bool:
@@ -81,6 +83,55 @@ def array_text(array: Any, precision: int | None, inside: bool) -> str:
     return nested_text(content, precision, is_float32(array))
 
 
+def is_long(value: Any) -> bool:
+    """Whether a value is an array that is written in pieces."""
+    return is_array(value) and bool(value.shape) and value.size > AT_ONCE
+
+
+def slices(array: Any) -> Iterator[tuple[int, Any]]:
+    """Parts of an array along its first axis, each with the index where it begins."""
+    rows = max(1, AT_ONCE * len(array) // array.size)
+    for start in range(0, len(array), rows):
+        yield start, array[start : start + rows]
+
+
+def joined(texts: Iterable[str], between: str = "") -> Iterator[str]:
+    """Many short texts as few long ones, with something between each and the next."""
+    found: list[str] = []
+    first = True
+    for text in texts:
+        found.append(text)
+        if len(found) == 1_024:
+            yield ("" if first else between) + between.join(found)
+            found, first = [], False
+    if found:
+        yield ("" if first else between) + between.join(found)
+
+
+def array_pieces(array: Any, text: Callable[[Any], str]) -> Iterator[str]:
+    """A list as `text` writes one, piece by piece."""
+    if not is_long(array):
+        yield text(array)
+        return
+    for start, part in slices(array):
+        yield (", " if start else "[") + text(part)[1:-1]
+    yield "]"
+
+
+def value_pieces(value: Any, precision: int | None = None) -> Iterator[str]:
+    """`value_text` piece by piece."""
+    value = plain(value)
+    if isinstance(value, dict):
+        for number, (key, item) in enumerate(value.items()):
+            yield (", " if number else "{") + value_text(key, None, True) + ": "
+            yield from value_pieces(item, precision) if not isinstance(item, str) else [value_text(item, None, True)]
+        yield "}" if value else "{}"
+    elif is_long(value):
+        yield from array_pieces(value, lambda part: array_text(part, precision, False))
+    else:
+        yield value_text(value, precision)
+
+
 def nested_text(content: Any, precision: int | None, single: bool) -> str:
     """Nested lists of scalars as text."""
     if isinstance(content, list):
@@ -92,6 +143,13 @@ def entries(value: Any) -> Iterator[Entry]:
     """Every scalar of a value with its indices, and whether it is a float32."""
     value = plain(value)
     single = is_array(value) and is_float32(value)
+    if is_long(value):
+        return (
+            entry
+            for start, part in slices(value)
+            for index, item in enumerate(part.tolist(), start)
+            for entry in _entries(item, (index,), single)
+        )
     return _entries(value.tolist() if is_array(value) else value, (), single)
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from .numbers import value_text
+from itertools import chain
+
+from .numbers import is_long, joined, plain, value_pieces, value_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from ..result import Result
@@ -13,12 +16,22 @@ if TYPE_CHECKING:
 
 def render(result: Result, precision: int | None = None) -> str:
     """The text, ending in a line feed unless there is nothing to say."""
+    return "".join(pieces(result, precision))
+
+
+def pieces(result: Result, precision: int | None = None) -> Iterator[str]:
+    """The text, piece by piece."""
     if result.header and not result.lines:
-        rows = [result.header, *result.rows]
-        return "".join("\t".join(cell(value, precision) for value in row) + "\n" for row in rows)
-    if len(result.lines) == 1:
-        return value_text(result.lines[0][1], precision) + "\n"
-    return "".join(f"{name}\t{cell(value, precision)}\n" for name, value in result.lines)
+        rows = chain([result.header], result.rows)
+        yield from joined("\t".join(cell(value, precision) for value in row) + "\n" for row in rows)
+    elif len(result.lines) == 1:
+        yield from value_pieces(result.lines[0][1], precision)
+        yield "\n"
+    else:
+        for name, value in result.lines:
+            yield f"{name}\t"
+            yield from value_pieces(value, precision) if is_long(plain(value)) else [cell(value, precision)]
+            yield "\n"
 
 
 def cell(value: Any, precision: int | None) -> str:
