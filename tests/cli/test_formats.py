@@ -11,9 +11,11 @@ from typing import Any
 import numpy
 import pytest
 from adiff.cli.formats import delimited, plain
+from adiff.cli.formats import json as as_json
 from adiff.cli.formats.json import dumps
 from adiff.cli.formats.numbers import shortest, value_text
-from adiff.cli.result import Result
+from adiff.cli.result import Result, SparseEntries
+from adiff.engine.kinds.sparse import SparseTensor
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
@@ -184,3 +186,55 @@ def test_plain_rows() -> None:
     result.header = ("step", "inputs")
     result.rows = [(1, "x y"), (2, [1.0])]
     assert plain.render(result) == "step\tinputs\n1\tx y\n2\t[1.0]\n"
+
+
+LONG = [
+    numpy.linspace(-1.0, 1.0, 50_001),
+    numpy.linspace(-1.0, 1.0, 60_000).reshape(2, 10_000, 3),
+    numpy.linspace(-1.0, 1.0, 60_000).reshape(10_000, 6).astype(numpy.float32),
+    numpy.arange(40_000),
+    numpy.array([0.5, math.nan, -math.inf] * 10_000),
+]
+
+
+@pytest.mark.parametrize("array", LONG, ids=lambda array: f"{array.dtype}{array.shape}")
+def test_long_arrays_are_written_in_pieces(array: Any) -> None:
+    """Every format writes them a part at a time, and the parts are what the whole would be."""
+    result = Result({"value": array, "more": {"x": array, "empty": {}}})
+    result.lines = [("value", array)]
+    result.columns = [("value", array)]
+    whole = dumps(array.tolist()) if array.dtype != numpy.float32 else None
+    for made in (plain.pieces(result), delimited.pieces(result, ","), as_json.pieces(result.document)):
+        texts = list(made)
+        assert len(texts) > 3
+        assert max(map(len, texts)) < sum(map(len, texts))
+    assert "".join(as_json.pieces(result.document)) == dumps(result.document)
+    assert whole is None or "".join(as_json.pieces(array)) == whole
+    assert plain.render(result) == (repr(array.tolist()) if whole is not None else value_text_of(array)) + "\n"
+    header, record = read(delimited.render(result, ","))
+    assert len(header) == len(record) == array.size
+    assert header[-1] == ".".join(["value", *(str(n - 1) for n in array.shape)])
+    assert numpy.allclose([float(x) for x in record], array.reshape(-1), equal_nan=True, rtol=1e-7)
+    result.lines = [("a", array), ("b", 1.0)]
+    assert plain.render(result) == f"a\t{value_text(array)}\nb\t1.0\n"
+
+
+def value_text_of(array: Any) -> str:
+    return "[" + ", ".join("[" + ", ".join(map(shortest, row)) + "]" for row in array.tolist()) + "]"
+
+
+def test_entries_of_a_sparse_hessian_are_made_as_they_are_written() -> None:
+    count = 30_000
+    places = numpy.stack([numpy.arange(count)] * 2, axis=1)
+    block = SparseTensor(places, numpy.arange(count) * 0.5, (count, count))
+    corner = SparseTensor(numpy.zeros((1, 0), int), numpy.array([7.0]), ())
+    entries = SparseEntries({"x": {"x": block, "a": None}, "a": {"x": None, "a": corner}})
+    assert len(entries) == count + 1
+    assert entries[:2] == [("x[0]", "x[0]", 0.0), ("x[1]", "x[1]", 0.5)]
+    assert list(entries)[-2:] == [(f"x[{count - 1}]", f"x[{count - 1}]", (count - 1) * 0.5), ("a", "a", 7.0)]
+    result = Result({})
+    result.header, result.rows = ("row", "column", "value"), entries
+    for made in (plain.pieces(result), delimited.pieces(result, ",")):
+        texts = list(made)
+        assert max(map(len, texts)) < sum(map(len, texts)) / 10
+        assert "".join(texts).count("\n") == count + 2
