@@ -64,6 +64,9 @@ class Emitted:
 def emitted_from_plain(plain: dict[str, Any], source: Source) -> Emitted:
     """What `to_plain` was given, for the same program."""
     emitted = Emitted(**plain)
-    emitted.slot_sites = [site_from_plain(site, source) for site in plain["slot_sites"]]
-    emitted.sites = [(site_from_plain(site, source), failure) for site, failure in plain["sites"]]
+    # Where there is no place, the tape is asked: that must be seen of a kernel that was kept too.
+    emitted.slot_sites = [None if site is None else site_from_plain(site, source) for site in plain["slot_sites"]]
+    emitted.sites = [
+        (None if site is None else site_from_plain(site, source), failure) for site, failure in plain["sites"]
+    ]
     return emitted

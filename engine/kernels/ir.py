@@ -120,10 +120,11 @@ class Array:
     the reverse sweep brings back to what it was from a log of the elements that were overwritten; "constant" for one that
     is known; "unsigned" for vectors that only the rules of derivatives may read.
 
-    `mixed` says that a tape may follow some elements and not others, or the array at one time and not at another.
+    `mixed` says that a tape may follow some elements and not others, or the array at one time and not at another;
+    `grown` is the place of the loop in which a list grows to its size, where there may be no memory for it.
     """
 
-    __slots__ = ("kind", "mixed", "name", "role", "shape")
+    __slots__ = ("grown", "kind", "mixed", "name", "role", "shape")
 
     def __init__(self, kind: str, shape: tuple[int, ...], hint: str = "a", role: str = "local") -> None:
         Var.counter += 1
@@ -131,6 +132,7 @@ class Array:
         self.shape = shape
         self.role = role
         self.mixed = role == "list"
+        self.grown: Site | None = None
         self.name = f"{hint}{Var.counter}"
 
     @property

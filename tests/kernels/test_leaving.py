@@ -400,3 +400,19 @@ def test_a_loop_that_does_not_end_is_waited_for(text: str, command: str) -> None
     assert kernel.code == "E0603"
     assert kernel.span is not None
     assert text[kernel.span.start : kernel.span.end] in text.partition("while")[2]
+
+
+@pytest.mark.parametrize("command", ["value", "grad", "hessian"])
+def test_memory_that_a_list_grows_out_of_is_reported_at_its_loop(command: str) -> None:
+    """At once, and by a kernel that another process has kept as by one that was made here."""
+    text = "l = []\nfor i in range(n):\n    l.append(x * i)\nsum(stack(l))"
+    for _ in range(2):
+        start = time.process_time()
+        with pytest.raises(AdiffError) as caught:
+            adiff.program(text).evaluate(
+                command, {"x": 0.5, "n": 90_000_000}, ["x"], engine="kernel", max_memory=100 << 20
+            )
+        assert caught.value.code == "E0602"
+        assert caught.value.span is not None
+        assert caught.value.span.text == "range(n)"
+        assert time.process_time() - start < 4.0  # the tape takes a dozen

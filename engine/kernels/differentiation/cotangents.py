@@ -78,6 +78,7 @@ class Cotangents:
     def array_of(self, array: Array) -> Array:
         """The array of cotangents of an array, zero at first."""
         bar = Array(FLOAT, array.shape, "ab")
+        bar.grown = array.grown
         self.arrays[array] = bar
         self.builder.append(ir.Alloc(bar, True))
         return bar

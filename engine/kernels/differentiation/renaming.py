@@ -29,6 +29,8 @@ def renamed(
 
     def define(x: Any) -> Any:
         made = Var(x.kind, "r") if x.__class__ is Var else Array(x.kind, x.shape, "ra", x.role)
+        if made.__class__ is Array:
+            made.grown = x.grown
         names[x] = made
         origin[made] = origin.get(x, x)
         return made

@@ -105,6 +105,7 @@ class Tangent:
             if x.__class__ is Array:
                 shape = x.shape if self.lanes == 1 else (*x.shape, self.lanes)
                 self.dots[x] = Array(FLOAT, shape, "da", x.role)
+                self.dots[x].grown = x.grown
             elif x.__class__ is Stack:
                 self.dots[x] = [Stack(FLOAT) for _ in range(self.lanes)]
             else:

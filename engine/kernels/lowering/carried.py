@@ -26,6 +26,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ...core.state import Site
     from ..symbols.build import Builder
 
     Carried = list[tuple[Var, Any, Any]]
@@ -216,8 +217,8 @@ class Carrying(Control):
             builder.some_whole.add(array.stored)
         return Listed(array)
 
-    def growing(self, old: Any, new: Any, length: int | None, known: bool = True) -> Any:
-        """The contents of a list that is longer after an iteration."""
+    def growing(self, old: Any, new: Any, length: int | None, known: bool = True, place: Site | None = None) -> Any:
+        """The contents of a list that is longer after an iteration of the loop at a place of the program."""
         room = [len(x) if x.__class__ is tuple else x.array.shape[0] for x in (old, new)]
         growth = room[1] - room[0]
         if growth < 0:
@@ -244,7 +245,7 @@ class Carrying(Control):
                 kinds.append(x.array.kind)
         if len(shapes) > 1:
             raise Mismatch("a list whose items are of several kinds or shapes", peel=False)
-        array = builder.blank(joined_kind(kinds), (room[0] + length * growth, *shapes.pop()))
+        array = builder.blank(joined_kind(kinds), (room[0] + length * growth, *shapes.pop()), place)
         whole = [x.array.stored in builder.some_whole for x in (old, new) if x.__class__ is Rows]
         if array.kind == FLOAT and (INT in kinds or any(whole) or any(map(builder.may_be_whole, numbers(sample)))):
             assert array.stored is not None

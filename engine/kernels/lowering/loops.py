@@ -335,7 +335,7 @@ class Loops(WrittenOut):
                         raise Mismatch("a dict that grows in a loop")
                     grows = slot == ITEMS and (Rows in (old.__class__, new.__class__) or len(old) != len(new))
                     plan[place] = (
-                        self.growing(old, new, room, length is not None)
+                        self.growing(old, new, room, length is not None, header.site)
                         if grows
                         else self.specified(old, new, slot == VALUE)
                     )

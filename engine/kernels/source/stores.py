@@ -71,7 +71,7 @@ class Stores(Lines):
         name, size = self.name(s.array), s.array.size
         few = size <= FEW and s.array not in self.results
         memory = self.memory(s.array)
-        made = f"few_{memory}({size})" if few else self.room(s.array, memory, size)
+        made = f"few_{memory}({size})" if few else self.room(s.array, memory, size, s.array.grown)
         self.line(level, f"{name} = {made}")
         if s.zero:
             self.line(level, f"clear({name}, {size})")

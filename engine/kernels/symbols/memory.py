@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from ...core.state import Site
+
 MAX_CONSTANT = 4_000_000
 
 
@@ -106,9 +108,10 @@ class Memory(Scalars):
         found.volatile = True
         return found
 
-    def blank(self, kind: str, shape: tuple[int, ...]) -> Lazy:
-        """An array of zeros that a loop may change in place."""
+    def blank(self, kind: str, shape: tuple[int, ...], grown: Site | None = None) -> Lazy:
+        """An array of zeros that a loop may change in place; `grown` is the place of one in which a list grows to it."""
         array = Array(kind, shape, "w", "carried")
+        array.grown = grown
         self.listed(array)
         array.mixed = True
         self.append(ir.Alloc(array, True))
