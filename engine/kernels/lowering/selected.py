@@ -197,6 +197,12 @@ def row(machine: Applying, op: Operation, args: list[Any], keywords: dict[str, A
         return part.of(builder.apply(op, (part.rows,), given))
     if op.name in BY_PLACES and part.__class__ is Lazy and inputs[1].__class__ is Selected:
         return by_places(builder, op, part, inputs[1], given)
+    if part.__class__ is Selected and len(inputs) == 1:
+        from .of_parts import of_part
+
+        found = of_part(machine, op.name, part, given)
+        if found is not None:
+            return found
     plainly = part.__class__ is Selected and len(inputs) == 1 and not given.get("keepdims")
     if op.name not in NEUTRAL or not plainly or given.get("axis") not in (None, 0, (0,)) or not reducible(op, part):
         raise Unsupported(f"{op.name} of a part of a tensor whose length depends on data")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from adiff import Program
 from agreement import agree
@@ -39,6 +40,30 @@ CASES = {
     "a result": "D = [[a * i + j for j in range(m)] for i in range(n)]\nD",
     "a list of it as a result": MADE + FILLED + "D[n-1]",
     "a long list": "xs = [0.0] * 5000\nfor i in range(n):\n    xs[i] = a * i\nsum(xs)",
+}
+# Small ones that data indexes, in loops too long to be written out.
+SMALL = {
+    "a display": "T = [[1.0, 2.0], [3.0, a]]\nt = 0.0\nfor k in range(n):\n    t += T[k % 2][(k // 2) % 2] * a**k\nt",
+    "changed": "T = [[0.0] * 4 for i in range(4)]\nfor k in range(n):\n    T[k % 4][(k + 1) % 4] += a * k\nT[3][0] * T[1][2] + sum(T[2])",
+    "of integers": "T = [[0, 1], [2, 3]]\nfor k in range(n):\n    T[k % 2][1] += k\nT[1][1] * a + T[0][0]",
+    "a list with a name": "T = [[1.0, 2.0], [3.0, a]]\nr = T[1]\nfor k in range(n):\n    T[k % 2][0] *= a\nr[0] + r[1]",
+    "three deep": "T = [[[1.0, a], [2.0, 3.0]], [[a, a], [0.0, 1.0]]]\nfor k in range(n):\n    T[k % 2][0][1] += T[1][k % 2][0] * a\nT[0][0][1]",
+    "beside a list": "T = [[0.9, 0.1], [0.2, a]]\nv = [1, 0]\nfor k in range(n):\n    w = [0.0, 0.0]\n    for i in range(2):\n"
+    "        for j in range(2):\n            w[j] += v[i] * T[i][j]\n    v = w\nv[0] * v[1]",
+    "lists that are swapped": "v = [a, 1.0, 0.5]\nu = v\nfor k in range(n):\n    w = [0.0] * 3\n    for j in range(3):\n"
+    "        w[j] = 0.5 * v[j] + 0.1 * v[(j + k) % 3]\n    u = v\n    v = w\nv[0] * u[1]",
+    "a list that is replaced and changed": "v = [1.0, 0.5]\nfor k in range(n):\n    w = [v[0] * 0.9, v[1 - k % 2] + 0.01 * a]\n"
+    "    if w[0] > 0.4:\n        w[k % 2] += 0.1 * a\n    v = w\nv[0] * v[1]",
+}
+# The same, where lists have other names, or change where they are known as something else: as Python's on either tier.
+SMALL_ALIASED = {
+    "a list of another": "R = [1.0, 2.0]\nT = [R, [3.0, a]]\nfor k in range(n):\n    T[k % 2][0] *= a\nR[0] + T[1][0]",
+    "one list twice": "T = [[a] * 2] * 2\nfor k in range(n):\n    T[k % 2][0] *= a\nT[0][0] + T[1][0]",
+    "a list appended": "T = [[1.0, 2.0], [3.0, a]]\nfor k in range(n):\n    T[k % 2][0] *= a\nT.append([a, a])\nlen(T) * T[2][1] + T[0][0]",
+    "changed by either name": "v = [a, 1.0]\nu = v\nfor k in range(n):\n    v[k % 2] += a\n    w = [0.0] * 2\n    for j in range(2):\n"
+    "        w[j] = v[j] * 0.5\n    u[0] += 1\n    u = v\n    v = w\nv[0] + u[0] * u[1]",
+    "another length": "v = [a, 1.0]\nfor k in range(n):\n    w = [0.0] * (2 + k % 2)\n    for j in range(2):\n        w[j] = v[j]\n    v = w\nv[0]",
+    "numbers that become a list of lists": "v = [a, 1.0]\nfor k in range(n):\n    w = [[a], [a]]\n    v = w\nv[0][0]",
 }
 # Lists that have other names, or are there more than once, in what a comprehension makes.
 ROWS = "E = [[a * i, 1.0] for i in range(n)]\n"
@@ -113,6 +138,29 @@ def test_lists_with_other_names(text: str, n: int) -> None:
 @pytest.mark.parametrize(("n", "m"), [(9, 3), (9, 40), (70, 3)])
 def test_lists_as_pythons(text: str, n: int, m: int) -> None:
     assert agree(f"D = [[0.5 * j for j in range({m})] for i in range({n})]\n{text}", {"a": 0.7}, ["a"]) != "an error"
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("text", SMALL.values(), ids=SMALL)
+@pytest.mark.parametrize("command", ["grad", "hessian"])
+def test_small_ones(text: str, command: str) -> None:
+    assert agree(text, {"a": 0.7, "n": 100}, ["a"], command, 1e-11) == ""
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("text", SMALL_ALIASED.values(), ids=SMALL_ALIASED)
+@pytest.mark.parametrize("n", [0, 1, 5, 100])
+def test_small_ones_with_other_names(text: str, n: int) -> None:
+    if agree(text, {"a": 0.7, "n": n}, ["a"]) == "an error":
+        assert "T[2]" not in text
+
+
+def test_small_ones_in_machine_code() -> None:
+    """Against the power of a matrix."""
+    found = Program(SMALL["beside a list"]).evaluate("grad", {"a": 0.7, "n": 100}, ["a"], engine="kernel")
+    v = np.array([1.0, 0.0]) @ np.linalg.matrix_power(np.array([[0.9, 0.1], [0.2, 0.7]]), 100)
+    assert found.engine == "kernel"
+    assert found.value == pytest.approx(v[0] * v[1], rel=1e-13)
 
 
 def test_operations_are_named() -> None:

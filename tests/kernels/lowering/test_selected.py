@@ -72,10 +72,27 @@ PROGRAMS = {
     "how often": "u, c = unique(concat([x, x[:2]], 0), return_counts=True)\nsum(u * c**2) * y",
     "in order of appearance": "u, i = tf.unique(concat([x[2:], x], 0))\nsum(u[i]**2 * arange(6.0)) * y",
     "with counts": "u, i, c = tf.unique_with_counts(concat([x[2:], x], 0))\nsum(u * c) * i[3] * y",
+    "two masks that are alike": "sum(x[x > 0] * exp(x[x > 0])) * y",
+    "variance": "var(x[x > 0]) * y",
+    "deviation": "std(log(x[x > 0])) + x[x > -9].std() * y",
+    "norm": "norm(x[x > 0]) * y + norm(x[x > 0] - y)",
+    "logsumexp": "logsumexp(700 * x[x > 0]) * y",
+    "softmax": "sum(softmax(x[x > 0]) * x[x > 0]**2) * y",
+    "running sums": "sum(cumsum(x[x > 0])**2 * x[x > 0]) + sum(cumprod(x[x < 2]))*y",
+    "rows by a vector": "sum((A[A[:, 0] > 0] @ x[:2])**2) + sum((A[A[:, 0] > 0] @ c)**2) * y",
+    "slices by slices": (
+        "s = 0.0\nfor k in range(1, 70):\n    s += x[:k % 5] @ x[:k % 5] * y + norm(x[:1 + k % 4]) * k + logsumexp(x[:1 + k % 4])\ns"
+    ),
+    "rows by columns": "B = outer(x, x) + 1\ns = 0.0\nfor k in range(1, 70):\n    s += B[k % 4, :k % 4] @ B[:k % 4, k % 4]\ns*y",
     "in a branch": "s = y\nif y > 1:\n    s = y*sum(x[x > 0])\ns*s",
 }
 LEFT = {
-    "std(x[x > 0])": "std of a part of a tensor",
+    "median(x[x > 0])": "median of a part of a tensor",
+    "std(x[x > 0], ddof=1)": "std of a part of a tensor",
+    "std(x[x > 2])": "a step with values that only the tape takes",
+    "std(0.0 * x[x > 0])": "a step with values that only the tape takes",
+    "norm(x[x > 5])": "a step with values that only the tape takes",
+    "norm(x[x > 0], ord=1)": "norm of a part of a tensor",
     "sum(x[x > 0] + x[x < 2])": "a step with values that only the tape takes",
     "sum(x[x > 0][1:])": "index",
     "mean(x[x > 5])": "",
