@@ -87,6 +87,10 @@ class TooLarge(Unsupported):
     """A kernel has become too large to be worth its compilation."""
 
 
+class Followed(Unsupported):
+    """A derivative inside the program is by what only some paths lead from: fewer do where short loops are written out."""
+
+
 class Tabled(Unsupported):
     """A small list of lists is indexed by data: it must be one array, and no numbers of their own."""
 

@@ -90,6 +90,9 @@ class Applying(Items):
         if op.name == "arange":
             inputs = tuple(self.whole(x, "arange with bounds that depend on data") for x in inputs)
         if op.name in ("boolean_mask", "dynamic_partition"):
+            inputs = tuple(
+                x.known if k == 1 and x.__class__ is Lazy and x.known is not None else x for k, x in enumerate(inputs)
+            )
             found = self.parts(op.name, list(inputs), attributes or {})
             if found is not None:
                 return found
@@ -171,13 +174,17 @@ class Applying(Items):
             strong = value.dtype.kind == "i" and not value.dtype.weak
             self.builder.made_strong[0] |= not value.dtype.weak
             if value.shape == ():
-                if strong:
-                    raise Unsupported("an integer with a dtype of its own")
-                return value.value
+                return self.own_number(value) if strong else value.value
             found = constant_array(self.builder, value.value)
             found.known = value
             return own(self.builder, found, value.dtype) if strong else found
         return self.builder.rounded(value)
+
+    def own_number(self, value: Tensor) -> Any:
+        """An integer with a dtype of its own that is known: `constant(50)`."""
+        found = own(self.builder, value.value, value.dtype)
+        self.builder.made[found.var] = ("copy", (value.value,))
+        return found
 
     def constant_beside_float32(self, value: Tensor) -> Tensor:
         """A tensor that is known now, in a kernel of float32: what is a float32 in float64, which every one of them is.

@@ -9,7 +9,7 @@ from ..differentiation.activity import dependencies
 from ..differentiation.bodies import changed_in_place
 from ..differentiation.renaming import renamed
 from ..differentiation.surely import surely_reached
-from ..ir import FLOAT, Array, Unsupported, Var
+from ..ir import FLOAT, Array, Followed, Unsupported, Var
 from ..passes.statements import everything
 from ..symbols.regions import ruled
 from ..symbols.symbol import Lazy, Sym, raw
@@ -164,7 +164,7 @@ class Asked(Differentiated):
         """Make sure that every source leads to a result whatever the data."""
         for x in self.leaves.sources:
             if y not in surely_reached(ir.Kernel([], [*self.record, *extra], []), [x])[0]:
-                raise Unsupported("a derivative by a value on which the target may not depend")
+                raise Followed("a derivative by a value on which the target may not depend")
 
     # --- the statements that are differentiated -------------------------------------------------------------------------
 

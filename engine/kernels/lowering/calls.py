@@ -212,7 +212,20 @@ class Calls(Applying):
         raise NotImplementedError
 
     def method(self, node: c.Method, frame: Frame) -> Any:
-        value = self.expression(node.value, frame)
+        if node.value.__class__ is c.Item and node.name == "assign":
+            container = self.expression(node.value.value, frame)
+            moment = Moment(self.builder)
+            index = self.expression(node.value.index, frame)
+            STATE.site = node.value.site
+            if container.__class__ is Variable:
+                from .variables import part_assigned
+
+                container.read()
+                args, keywords = self.arguments(node, frame)
+                return part_assigned(self, container, index, *args, **keywords)
+            value = self.item_of(moment.as_then(container), index)
+        else:
+            value = self.expression(node.value, frame)
         moment = Moment(self.builder)
         args, keywords = self.arguments(node, frame)
         value = moment.as_then(value)

@@ -132,6 +132,8 @@ class Loops(WrittenOut):
     ) -> None:  # fmt: skip
         """Run a body for each place of a range; `site` is that of the loop, if it is not where the program is."""
         site = site or STATE.site
+        if self.written and not peeled and self.surely_short(counter, frame, receive, run):
+            return
         why = self.tried(lambda: self.loop(Header(counter, receive, None, site), frame, run, changing))
         if why is None:
             return
@@ -149,6 +151,26 @@ class Loops(WrittenOut):
         self.unrolled(
             [positions[0]], frame, receive, run, lambda: self.counted(others, frame, receive, run, changing, True, site)
         )
+
+    def surely_short(
+        self, counter: Range, frame: Frame, receive: Callable[[Any], None], run: Callable[[], None]
+    ) -> bool:
+        """Write a short loop out, if it can be. Raises Needed where inputs decide how long it is."""
+        if not counter.known:
+            start, stop = self.value_of(counter.start), self.value_of(counter.stop)
+            if start is None or stop is None:
+                why = self.needed([counter.start, counter.stop], "a loop of unknown length")
+                if why.__class__ is Needed:
+                    raise why
+                return False
+            counter = Range(start, stop, counter.step)
+        if len(counter.range()) > MAX_UNROLL:
+            return False
+        positions = list(counter.range())
+        return self.tried(lambda: self.unrolled(positions, frame, receive, run)) is None
+
+    def value_of(self, x: Any) -> int | None:
+        raise NotImplementedError
 
     def bounds(self, counter: Range, why: Unsupported) -> tuple[int, int]:
         """Those of a range, which must be known for the reason `why`. Raises Needed where inputs decide them, or `why`."""

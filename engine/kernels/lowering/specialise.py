@@ -57,12 +57,12 @@ def specialise(
     """
     recursive: set[c.FunctionCode] = set()
     width = 2
-    tabled: ir.Tabled | None = None
+    tabled: Unsupported | None = None
+    followed: Unsupported | None = None
     while True:
         try:
-            return attempted(
-                program, inputs, recursive, Printed(width), last, signed, outer, follow, tabled is not None
-            )
+            ways = (tabled is not None, followed is not None)
+            return attempted(program, inputs, recursive, Printed(width), last, signed, outer, follow, ways)
         except Recursive as found:
             recursive.add(found.code)
         except Wider as found:
@@ -71,12 +71,13 @@ def specialise(
             signed = True
         except ir.Needed:
             raise
-        except ir.Tabled as why:
-            tabled = why
-        except Unsupported:
-            if tabled is None:
-                raise
-            raise tabled from None  # why it was tried
+        except Unsupported as why:
+            if why.__class__ is ir.Tabled and tabled is None:
+                tabled = why
+            elif why.__class__ is ir.Followed and followed is None:
+                followed = why
+            else:
+                raise tabled or followed or why from None  # why another way was tried
 
 
 def attempted(
@@ -88,12 +89,14 @@ def attempted(
     signed: bool,
     outer: bool,
     follow: bool,
-    tables: bool,
+    ways: tuple[bool, bool],
 ) -> Specialised:
-    """The IR of a program of which some functions are known to be recursive; with `tables`, small lists of lists are arrays.
+    """The IR of a program of which some functions are known to be recursive; `ways` says whether small lists of lists are
+    arrays, and whether short loops are written out in any case.
 
-    Raises Recursive for another one, Wider for
-    a line with more numbers than there is room for, and Signed where vectors are read that must be LAPACK's."""
+    Raises Recursive for another one, Wider for a line with more numbers than there is room for, and Signed where vectors
+    are read that must be LAPACK's.
+    """
     builder = Builder()
     builder.signed = signed
     builder.outer = outer
@@ -111,7 +114,7 @@ def attempted(
             frame[slot] = node.value if node.__class__ is c.Literal else node
     machine = Specialiser(builder, recursive, printed)
     machine.last = last
-    machine.tables = tables
+    machine.tables, machine.written = ways
     frame[LINES] = frame[STEPS] = 0
     machine.frames.append(frame)
     machine.block(program.body, frame)

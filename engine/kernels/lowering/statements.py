@@ -34,7 +34,7 @@ class Specialiser(Assigning):
         self.derived = 0
         self.most_steps = step_limit()
         self.last = False
-        self.tables = False
+        self.tables = self.written = False
         self.recursive = recursive
         self.recursion: Recursion | None = None
         self.may_stop = False

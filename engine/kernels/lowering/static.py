@@ -9,7 +9,7 @@ from ...program import core as c
 from .. import ir
 from ..ir import BOOL, FLOAT, INT, Unsupported
 from ..symbols.pairs import Pair
-from ..symbols.strength import bare
+from ..symbols.strength import bare, is_strong
 from ..symbols.symbol import NUMBERS, Lazy, Sym, kind_of
 from ..symbols.values import Each, Grid, List, Range, Rounded, Selected, plain, read, symbolic
 from .customs import custom_gradient
@@ -59,6 +59,9 @@ def range_(machine: Specialiser, start: Any, stop: Any = None, step: Any = 1) ->
             x = x.element(())
         if x.__class__ is not int and x.__class__ is not Sym:
             raise Unsupported("a range with bounds that are no integers")
+        if x.__class__ is Sym and is_strong(machine.builder, x):
+            known = machine.value_of(x)
+            x = bare(machine.builder, x) if known is None else known
         machine.builder.keep_countable(x)
         bounds.append(x)
     bounds[2] = machine.whole(bounds[2], "a range with a step that depends on data")

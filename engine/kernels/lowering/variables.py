@@ -68,6 +68,25 @@ def assigned(machine: Any, x: Variable, value: Any) -> Variable:
     return x
 
 
+def part_assigned(machine: Any, x: Variable, index: Any, value: Any) -> Variable:
+    """`x[index].assign(value)`."""
+    if x.value.__class__ is not Lazy:
+        raise Unsupported("a part of a Variable that is a number")
+    index = machine.known_slices(index, x.value)
+    copy = machine.builder.materialised(x.value)
+    return assigned(machine, x, machine.updated(copy, index, value))
+
+
+def points_assigned(machine: Any, x: Variable, indices: Any, updates: Any) -> Variable:
+    """`x.scatter_nd_update(indices, updates)` at places that are known."""
+    points = plain(indices)
+    points = points.known.value.tolist() if points.__class__ is Lazy and points.known is not None else points
+    flat = points.__class__ is list and points and all(point.__class__ is list and point for point in points)
+    if not flat or {i.__class__ for point in points for i in point} != {int} or len(set(map(len, points))) != 1:
+        raise Unsupported("places of a Variable that depend on data")
+    return part_assigned(machine, x, tuple(list(column) for column in zip(*points)), updates)
+
+
 def changed(row: str) -> Callable[..., Variable]:
     def run(machine: Any, x: Variable, delta: Any, **options: Any) -> Variable:
         delta = plain(delta)
@@ -93,6 +112,7 @@ METHODS_OF_VARIABLES: dict[str, Callable[..., Any]] = {
     "assign": lambda machine, x, value, **options: assigned(machine, x, value),
     "assign_add": changed("add"),
     "assign_sub": changed("subtract"),
+    "scatter_nd_update": points_assigned,
     "value": lambda machine, x: x.read(),
     "read_value": lambda machine, x: x.read(),
     "numpy": lambda machine, x: machine.still(x.value),

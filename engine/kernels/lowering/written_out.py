@@ -23,6 +23,9 @@ MOST_WRITTEN = 4_000
 class WrittenOut(Carrying):
     """The part of the specialiser that writes iterations one after the other."""
 
+    # Whether short loops are written out in any case.
+    written: bool
+
     def one_by_one(
         self, each: Each, k: int, frame: Frame, receive: Callable[[Any], None], run: Callable[[], None]
     ) -> None:
