@@ -22,6 +22,8 @@ NUMBERS = [
     "s = x\nfor i in range(0):\n    s = s + sum(v) * y\ns",
     "sum(stop_gradient(v)) * x",
     "w = v * x\nx * y",
+    "sum(v * x)",
+    "w = sin(v)\nsum(w * x)",
 ]
 TENSORS = ["v * x", "v", "[v, x]", "{'a': v * x, 'b': x}", "stack([x, y])[:0] * x", "concat([reshape(v, [0]), [x]])"]
 

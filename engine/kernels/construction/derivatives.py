@@ -143,7 +143,7 @@ def hessian(lowered: Lowered, lanes: int | None = None) -> Built:
     sources = Sources(lowered, result)
     total = sources.total
     if not total:
-        return constant(lowered, result)
+        return constant(lowered, result, sources)
     lanes = lanes_for(lowered, total) if lanes is None else lanes
     kernel, noted = adjoint(lowered.kernel, result, sources.targets, True, lowered.builder.watch)
     kernel.results[0] = lowered.value
@@ -193,7 +193,7 @@ def forward_jacobian(lowered: Lowered, lanes: int | None = None) -> Built:
     sources = Sources(lowered, result, real=True)
     total = sources.total
     if not total:
-        return constant(lowered, result)
+        return constant(lowered, result, sources)
     lanes = lanes_for(lowered, total) if lanes is None else lanes
     kernel, noted = adjoint(
         lowered.kernel, result, list(lowered.targets.values()), watch=lowered.builder.watch, forward=True
@@ -225,8 +225,10 @@ def forward_jacobian(lowered: Lowered, lanes: int | None = None) -> Built:
     return built
 
 
-def constant(lowered: Lowered, result: Any) -> Built:
-    """Value: of a result that depends on no input."""
+def constant(lowered: Lowered, result: Any, sources: Sources) -> Built:
+    """Value: of a result that depends on no input. Raises Unsupported where it depends on inputs without elements."""
+    if sources.targets:
+        raise Unsupported("derivatives by inputs without elements alone")
     return lowered.built(ir.Kernel(lowered.kernel.parameters, lowered.kernel.body, [lowered.value]), [], result)
 
 
@@ -235,7 +237,7 @@ def slope(lowered: Lowered) -> Built:
     result = lowered.summed()
     sources = Sources(lowered, result)
     if not sources.total:
-        return constant(lowered, result)
+        return constant(lowered, result, sources)
     kernel, noted = adjoint(lowered.kernel, result, sources.targets, watch=lowered.builder.watch)
     kernel.results[0] = lowered.value
     return lowered.built(kernel, noted, result)
@@ -248,8 +250,9 @@ def reverse_jacobian(lowered: Lowered) -> Built:
     """
     if not lowered.shape:
         return slope(lowered)
-    if not Sources(lowered, lowered.value).total:
-        return constant(lowered, lowered.value)
+    reaching = Sources(lowered, lowered.value)
+    if not reaching.total:
+        return constant(lowered, lowered.value, reaching)
     builder, shape = lowered.builder, lowered.shape
     size = count(shape)
     weights = Array(FLOAT, shape, "p", "input")
