@@ -149,6 +149,8 @@ def parameter(builder: Builder, parameters: list[Any], name: str, spec: Any) -> 
         parameters.append(var)
         return Sym(builder, var)
     if spec.__class__ is Complex:
+        if 0 in spec.shape:
+            raise Unsupported("complex numbers without elements")  # from which it is told whether they meet floats
         parts = [parameter(builder, parameters, name, spec.shape or FLOAT) for name in (f"{name}_re", f"{name}_im")]
         return Pair(builder, *parts)
     discrete = spec.__class__ is Discrete

@@ -167,3 +167,11 @@ def test_programs_of_mixed_dtypes(start: int) -> None:
         assert answer(text, "kernel") == expected, f"seed {seed}\n{text}"
         errors += expected[0].startswith("E0301")
     assert 4 <= errors <= 36  # neither all of them meet, nor none
+
+
+@pytest.mark.parametrize("text", ["sum(v * x)", "sum(v) * x", "sum((v + 1) * x)", "v[:0] * x"])
+@pytest.mark.parametrize("size", [0, 2])
+def test_complex_numbers_of_a_dtype_meet_no_floats_of_one_even_where_there_are_none(text: str, size: int) -> None:
+    for engine in ("tape", "kernel"):
+        with pytest.raises(AdiffError, match="dtypes do not mix"):
+            adiff.program(text).value({"v": np.zeros(size, "complex128"), "x": np.float64(2.0)}, engine=engine)
