@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 # more statement, and of one in a loop, which LLVM unrolls and makes vectors of.
 TAPE_SECONDS = 0.65e-6
 LOOK_SECONDS = 0.03
-START_SECONDS = 0.07
+START_SECONDS = 0.06
 STATEMENT_SECONDS = 1.0e-4
-LOOP_STATEMENT_SECONDS = 0.8e-3
+LOOP_STATEMENT_SECONDS = 0.5e-3
 # Loading a kernel that was kept: what reads machine code must be imported.
 LOAD_SECONDS = 0.045
 
