@@ -88,7 +88,8 @@ def agree(
         assert isinstance(tape, AdiffError), f"only the kernel fails: {kernel!r}{where}"
         assert isinstance(kernel, AdiffError), f"only the tape fails: {tape!r}{where}"
         assert (tape.code, tape.message, tape.hint) == (kernel.code, kernel.message, kernel.hint), where
-        assert (tape.span and tape.span.start) == (kernel.span and kernel.span.start), where
+        tape_place, kernel_place = ((e.span.start, e.span.end) if e.span else None for e in (tape, kernel))
+        assert tape_place == kernel_place, f"at {tape_place} and {kernel_place}{where}"
         return "an error"
     if kernel.engine == "tape":
         return str(kernel.reason)

@@ -7,7 +7,7 @@ from typing import Any
 import adiff
 import numpy as np
 import pytest
-from agreement import agree
+from agreement import agree, outcome
 
 FLOATS = np.array([0.3, -1.1, 0.9, 2.0])
 CASES: list[tuple[str, dict[str, Any]]] = [
@@ -63,6 +63,46 @@ def test_what_is_counted_is_compiled_for_its_value_alone() -> None:
 def test_what_must_be_whole_and_is_not_is_the_tapes_to_refuse() -> None:
     assert agree("sum(ones(n) * x)", {"x": 2.0, "n": 2.5}) == "an error"
     assert agree("sum(v[:n] * x)", {"x": 2.0, "n": 2.0, "v": FLOATS}) != ""
+
+
+COUNTS = {
+    "to": ("s = x\nfor i in range(n):\n    s = s * x\ns", 2.0**5),
+    "from": ("s = x\nfor i in range(n, 6):\n    s = s * x\ns", 2.0**3),
+    "as many": ("x * len(range(n)) + 24", 2.0**5),
+    "of a loop that is a function": ("fori_loop(0, n, lambda k, s: s * x, x)", 2.0**5),
+}
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("name", COUNTS)
+def test_a_float_does_not_count(name: str) -> None:
+    """Though an integer does that is differentiated, which a kernel takes as a float: in either order."""
+    text, value = COUNTS[name]
+    program = adiff.program(text)
+    for command, more in (("value", {}), ("grad", {}), ("hessian", {}), ("jvp", {"tangent": {"x": 1.0}})):
+        for sources in (["x"], ["x", "n"]):
+            wrt = None if command in ("value", "jvp") else sources
+            for _ in range(2):
+                found = outcome(program, {"x": 2.0, "n": 4}, "kernel", command, wrt, **more)
+                assert (found.engine, found.value) == ("kernel", value), found
+                for engine in ("kernel", "tape", "auto"):
+                    error = outcome(program, {"x": 2.0, "n": 4.0}, engine, command, wrt, **more)
+                    assert isinstance(error, adiff.AdiffError), (command, sources, engine, error)
+                    assert agree(text, {"x": 2.0, "n": 4.0}, wrt, command, **more) == "an error"
+
+
+@pytest.mark.parametrize("sources", [["x"], ["x", "n"]])
+def test_a_column_of_floats_does_not_count(sources: list[str]) -> None:
+    program = adiff.program(COUNTS["to"][0])
+    for count, kind in ((4, int), (4, float), (4, int)):
+        found = {}
+        for engine in ("tape", "kernel"):
+            found[engine] = program.rows({"x": [2.0, 3.0], "n": [kind(count), kind(2)]}, sources, engine=engine)
+        errors = [[(k, e.code, e.message, e.span.start) for k, e in found[engine].errors.items()] for engine in found]
+        assert errors[0] == errors[1]
+        assert len(errors[0]) == (2 if kind is float else 0)
+        np.testing.assert_array_equal(found["kernel"].value, [np.nan] * 2 if kind is float else [32.0, 27.0])
+    assert found["kernel"].engine == "kernel"
 
 
 SMALLEST = -(2**63)

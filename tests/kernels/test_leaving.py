@@ -39,6 +39,16 @@ OUT_OF_RANGE = [
     ("s = 0.0\nfor i in range(n):\n    s = s + v[1, i] * v[0, 0]\ns", {"v": [[1.0, 2.0, 3.0]] * 2, "n": 5}),
     ("s = x\nfor i in range(n):\n    s = s + v[i - 4]\ns", {"v": [1.0, 2.0, 3.0], "n": 5, "x": 2.0}),
     ("w = v * 1.0\nfor i in range(n):\n    w[i] = 2.0 * x\nsum(w)", {"v": [1.0, 2.0, 3.0], "n": 5, "x": 2.0}),
+    ("w = zeros(3)\nfor i in range(n):\n    w[i] += exp(x)\nsum(w)", {"n": 5, "x": 2.0}),
+    ("w = zeros((3, 3))\nfor i in range(n):\n    w[i, i + 1] += x\nsum(w)", {"n": 5, "x": 2.0}),
+    ("w = zeros((3, 3))\nfor i in range(n):\n    w[:, i] -= x\nsum(w)", {"n": 5, "x": 2.0}),
+    ("w = [x] * 3\nfor i in range(n):\n    w[i] *= 2.0\nw[0]", {"n": 5, "x": 2.0}),
+    ("w = [[x] * 2 for k in range(3)]\nfor i in range(n):\n    w[0][i] *= x\nw[0][0]", {"n": 5, "x": 2.0}),
+    ("w = zeros(4)\nj = 0\nwhile j < 9:\n    w[j] **= x\n    j += 1\nsum(w)", {"x": 2.0}),
+    (
+        "def f(k):\n    w = zeros(3)\n    w[k] += x\n    return sum(w)\ns = 0.0\nfor i in range(n):\n    s += f(i)\ns",
+        {"n": 5, "x": 2.0},
+    ),
 ]
 
 

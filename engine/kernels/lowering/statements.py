@@ -100,10 +100,12 @@ class Specialiser(Assigning):
             moment = Moment(self.builder)
             index = self.known_slices(self.expression(target.index, frame), container)
             container = moment.as_then(container)
+            STATE.site = node.site
             old = self.item_of(container, index)
             moment = Moment(self.builder)
             value = self.expression(node.value, frame)
             container, old = moment.as_then(container), moment.as_then(old)
+            STATE.site = node.site
             new = self.augmented(node, old, value)
             # The value of such a statement is that of all that it has changed a part of.
             result = container
