@@ -122,7 +122,8 @@ class Array:
     """A flat array of a static shape. `role` is "input", "local", "list" for a list of the program's, or
     "updated" for one whose elements are stored more than once, "carried" for one that a loop changes in place, and that
     the reverse sweep brings back to what it was from a log of the elements that were overwritten; "constant" for one that
-    is known; "unsigned" for vectors that only the rules of derivatives may read.
+    is known; "unsigned" for vectors that only the rules of derivatives may read; "printed" for what a program has printed,
+    which whoever ends a kernel reads: what is stored in it, and when, stays where it is among loops.
 
     `mixed` says that a tape may follow some elements and not others, or the array at one time and not at another;
     `grown` is the place of the loop in which a list grows to its size, where there may be no memory for it.

@@ -101,8 +101,8 @@ class Printed:
     def __init__(self, width: int) -> None:
         self.width = width
         self.prints: list[Pieces] = []
-        self.rows = Array(FLOAT, (0,), "lines")
-        self.count = Array(INT, (1,), "n")
+        self.rows = Array(FLOAT, (0,), "lines", "printed")
+        self.count = Array(INT, (1,), "n", "printed")
         # The variables and arrays that are shown.
         self.shown: list[Any] = []
 

@@ -85,7 +85,7 @@ class Touched:
         self.stores: dict[Array, list[Affine]] = {}
         self.defined: set[Any] = set()
         self.read: set[Any] = set()
-        # Logs and ends of loops, which fusion leaves alone.
+        # Logs, ends of loops and what is printed, which fusion leaves alone.
         self.special = False
         # Whether an index that is out of range is found here, and the kernel left.
         self.checks = False
@@ -103,6 +103,7 @@ class Touched:
                 self.defined.add(s.var)
                 self.loads.setdefault(s.array, []).append(affine(s.index, self.known))
             elif s.__class__ is ir.Store:
+                self.special |= s.array.role == "printed"
                 self.stores.setdefault(s.array, []).append(affine(s.index, self.known))
             elif s.__class__ is ir.Routine:
                 self.stores.setdefault(s.array, []).append({})
@@ -147,7 +148,8 @@ def movable(s: Any) -> bool:
     """Whether a statement is arithmetic, or loads or stores a certain element."""
     if s.__class__ is ir.Set:
         return bool(s.op != "zero")
-    return s.__class__ in (ir.Load, ir.Store, ir.AddTo) and s.index.__class__ is int
+    at_once = s.__class__ in (ir.Load, ir.Store, ir.AddTo) and s.index.__class__ is int
+    return at_once and s.array.role != "printed"
 
 
 def apart(ours: Touched, theirs: Touched) -> bool:

@@ -176,3 +176,29 @@ def test_lines_are_there_when_a_signal_ends_a_kernel(
     lines: list[str] = []
     end(lambda **options: program.evaluate("run", {**at, "n": 10**12}, engine="kernel", write=lines.append, **options))
     assert lines == [f"at {i} {2.0 if i else 1.5}\n" for i in range(0, 500, 100)]
+
+
+LONG = "for i in range(100000):\n    for j in range(n):\n        s = s * 0.999 + 0.1\n"
+WAITING = {
+    "a loop": 'print("start", x)\ns = x\n' + LONG + 'print("done")\ns',
+    "a value computed before": 't = exp(x)\nprint("start", x)\ns = x\n' + LONG + 'print("done", t)\ns + t',
+    "loops over elements": 's = x\na = v * 2.0\nprint("start", x)\n' + LONG + 'print("done")\nb = a * s\nprint("end")\nsum(b)',
+    "loops over elements of one range": 's = x\na = v * x\n' + LONG + 'print("done")\nb = exp(a)\nprint(sum(b))\ns + sum(b)',
+}  # fmt: skip
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.parametrize("name", WAITING)
+@pytest.mark.parametrize("end", [timeout, ctrl_c])
+def test_what_is_not_reached_is_not_printed(
+    end: Callable[[Callable[..., Any]], None], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = WAITING[name]
+    program = adiff.program(text)
+    at = {key: value for key, value in {"x": 1.0, "n": 1, "v": [1.0, 2.0]}.items() if key in program.inputs}
+    program.evaluate("run", at, engine="kernel", write=lambda text: None)  # so that only the kernel takes time
+    monkeypatch.setattr(evaluation.Evaluation, "execute", never)
+    lines: list[str] = []
+    at["n"] = 10**6
+    end(lambda **options: program.evaluate("run", at, engine="kernel", write=lines.append, **options))
+    assert lines == (["start 1.0\n"] if "start" in text else [])
