@@ -118,6 +118,7 @@ def interpreted(built: Built, keep: Any = None) -> runtime.Compiled:
         NAMESPACE.update(host_calls())
         NAMESPACE.update(math=Ieee(), _f=np.float64, float=np.float64)
     emitted = built.emitted or emit.emit(built.kernel)
+    NAMESPACE["held"] = lambda number, count, dtype: np.frombuffer(emitted.held[number], dtype, count)
     tree = ast.fix_missing_locations(Float64().visit(ast.parse(emitted.text)))
     exec(compile(tree, "<kernel>", "exec"), NAMESPACE)
     function = NAMESPACE["kernel"]

@@ -29,6 +29,7 @@ from .native import settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from ..emitted import Emitted
@@ -63,6 +64,7 @@ def compiled(emitted: Emitted) -> Code:
 
     names = namespace()
     # The source is ours throughout: names are generated, and nothing of the program's text is in it.
+    names["held"] = held_arrays(emitted.held)
     exec(compile(emitted.text, "<kernel>", "exec"), names)
     flags = Flags()
     flags.error_model = "numpy"
@@ -75,6 +77,13 @@ def compiled(emitted: Emitted) -> Code:
         made = compile_extra(cpu_target.typing_context, context, names["kernel"], types, None, flags, {})
         declared = [f.name for f in made.library._final_module.functions if f.is_declaration and f.name in FUNCTIONS]
         return Code(made.library._get_compiled_object(), made.fndesc.llvm_func_name, declared)
+
+
+def held_arrays(held: Sequence[bytes]) -> Callable[..., Any]:
+    """What gives emitted source its long constants, which are in a module of Numba's like any other."""
+    from numpy import frombuffer
+
+    return lambda number, count, dtype: frombuffer(held[number], dtype, count)
 
 
 def external(name: str) -> Any:

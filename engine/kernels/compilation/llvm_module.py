@@ -12,7 +12,8 @@ from __future__ import annotations
 import ast
 
 from ..inputs import EVERY
-from ..ir import BOOL, DTYPES, FLOAT, INT, SINGLE
+from ..ir import BOOL, DTYPES, FLOAT, INT, SINGLE, WIDTHS
+from ..machine.code import HELD
 from ..machine.externals import EXTERNALS, ROUTINES
 from ..source.helpers import ALWAYS_INLINED, helper_constants, helper_source, helper_text
 from .llvm_host import ROOM
@@ -135,14 +136,13 @@ class Module:
     # --- constants --------------------------------------------------------------------------------------------------
 
     def known_array(self, node: Any) -> None:
-        """`name = np.array([...], dtype='float64')` before the kernel, or the array of bytes written in hexadecimal."""
-        held, dtype = node.value.args[0], node.value.keywords[0].value.value
-        if node.value.func.attr == "frombuffer":
-            self.constants[node.targets[0].id] = self.array_of_bytes(KINDS[dtype], held.args[0].value)
+        """`name = np.array([...], dtype='float64')` before the kernel, or `name = held(0, 1000, dtype='float64')`."""
+        given, kind = node.value.args[0], KINDS[node.value.keywords[0].value.value]
+        if node.value.func.__class__ is ast.Name:
+            self.constants[node.targets[0].id] = self.held(kind, given.value)
             return
-        values = held.elts
+        values = given.elts
         writer = Writer(self, {})
-        kind = KINDS[dtype]
         texts = [writer.to(kind, expression(writer, value))[1] for value in values]
         self.constants[node.targets[0].id] = self.array(kind, texts)
 
@@ -155,11 +155,10 @@ class Module:
         self.globals.append(f"{symbol} = private unnamed_addr constant [{len(texts)} x {stored}] [{listed}], align 16")
         return kind.upper(), symbol
 
-    def array_of_bytes(self, kind: str, held: str) -> Value:
-        """An array whose elements are given as the hexadecimal digits of their bytes: LLVM reads one text, not many numbers."""
-        symbol = f"@constant.{len(self.globals)}"
-        text = "".join(["\\" + held[k : k + 2] for k in range(0, len(held), 2)])
-        self.globals.append(f'{symbol} = private unnamed_addr constant [{len(held) // 2} x i8] c"{text}", align 16')
+    def held(self, kind: str, number: int) -> Value:
+        """An array whose elements are beside the code, however many they are: it is told where when it is loaded."""
+        symbol = f"@{HELD}{number}"
+        self.globals.append(f"{symbol} = external constant {STORED[kind]}, align {WIDTHS[kind]}")
         return kind.upper(), symbol
 
     def constant(self, name: str) -> Value:

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from ..emitted import Emitted
 
 RESIZE = "adiff_resize"
+# How the names of constant arrays begin whose elements are beside the code, before their numbers.
+HELD = "adiff_held_"
 # How the names of externals begin that are Python's.
 ROUTINE = "routine_"
 
@@ -81,8 +83,9 @@ class Loader:
         self.jit = binding.create_lljit_compiler(machine, suppress_errors=True)
         self.libraries = 0
 
-    def load(self, code: Code) -> tuple[int, Any]:
-        """The address of the function, and what must be kept as long as it may be called.
+    def load(self, code: Code, held: Sequence[bytes] = ()) -> tuple[int, Any]:
+        """The address of the function, and what must be kept as long as it may be called. `held` are the elements of the
+        constant arrays that are not in the code.
 
         Raises Unsupported for code that is broken, or calls what is not here.
         """
@@ -98,11 +101,13 @@ class Loader:
             from .externals import address
 
             library.import_symbol(name, address(name))
+        for number, elements in enumerate(held):
+            library.import_symbol(f"{HELD}{number}", ctypes.cast(elements, ctypes.c_void_p).value or 0)
         try:
             kept = library.link(self.jit, f"kernel{self.libraries}")
         except RuntimeError as fault:
             raise Unsupported("machine code that this system does not load") from fault
-        return kept[code.symbol], kept
+        return kept[code.symbol], (kept, held)
 
 
 LOADER: list[Loader] = []
@@ -119,7 +124,7 @@ class Entry:
     """A kernel that can be called."""
 
     def __init__(self, emitted: Emitted, code: Code) -> None:
-        address, self.kept = loader().load(code)
+        address, self.kept = loader().load(code, emitted.held)
         # Whether it never takes long between two questions: routines of libraries ask none.
         self.asks = not code.externals
         # Whether Python runs inside the kernel.

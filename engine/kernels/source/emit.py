@@ -41,6 +41,7 @@ def emit(kernel: ir.Kernel, precision: Precision | None = None) -> Emitted:
         printer.slot_sites,
         printer.sites,
         *printer.precision(),
+        printer.held,
     )
 
 

@@ -23,6 +23,7 @@ LEGEND = {
     "few_bools": "(n): a short array of truth values",
     "doubles": "(run, k, n): memory number k of float64, where floats are float32",
     "few_doubles": "(n): a short array of float64",
+    "held": "(k, n): known numbers, n of them, as they came out when the kernel was made",
     "clear": "(a, n): n zeros",
     "prange": "(n): range(n) in any order, for several cores",
     "poll": "(run, k): Ctrl-C or a time limit ends the kernel here",

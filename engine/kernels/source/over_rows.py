@@ -108,7 +108,7 @@ def loop_over_rows(built: Built, varying: set[str]) -> Built:
     text = "".join(line + "\n" for line in printer.known) + text
     built.emitted = Emitted(
         text, kinds, [INT], len(printer.slots), printer.whole, printer.slot_sites, printer.sites,
-        *printer.precision(),
+        *printer.precision(), printer.held,
     )  # fmt: skip
     built.columns = columns
     return built

@@ -30,6 +30,7 @@ class Stores(Lines):
     def __init__(self, kernel: ir.Kernel, precision: Precision | None = None) -> None:
         super().__init__(kernel, precision)
         self.known: list[str] = []  # the arrays that are constants, before the function
+        self.held: list[bytes] = []  # the elements of those that are long
         self.results = {r for r in kernel.results if r.__class__ is Array}
         # The memory slots of arrays, heads and logs.
         self.slots: dict[Any, int] = {}
@@ -82,8 +83,8 @@ class Stores(Lines):
         if len(s.values) < ir.LONG_CONSTANT:
             self.known.append(f"{self.name(s.array)} = np.array([{', '.join(map(number, s.values))}], {dtype})")
         else:
-            held = ir.bytes_of(kind, s.values).hex()
-            self.known.append(f"{self.name(s.array)} = np.frombuffer(bytes.fromhex('{held}'), {dtype})")
+            self.known.append(f"{self.name(s.array)} = held({len(self.held)}, {len(s.values)}, {dtype})")
+            self.held.append(ir.bytes_of(kind, s.values))
 
     def store(self, s: ir.Store, level: int) -> None:
         self.line(level, f"{self.name(s.array)}[{bare(self.text(s.index))}] = {bare(self.text(s.value))}")
