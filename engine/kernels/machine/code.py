@@ -102,7 +102,7 @@ class Loader:
 
             library.import_symbol(name, address(name))
         for number, elements in enumerate(held):
-            library.import_symbol(f"{HELD}{number}", ctypes.cast(elements, ctypes.c_void_p).value or 0)
+            library.import_symbol(f"{HELD}{number}", ctypes.cast(ctypes.c_char_p(elements), ctypes.c_void_p).value or 0)
         try:
             kept = library.link(self.jit, f"kernel{self.libraries}")
         except RuntimeError as fault:
