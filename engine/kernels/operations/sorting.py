@@ -19,27 +19,38 @@ class Sorting(Loops):
     """The part of the vocabulary that compares elements with each other."""
 
     def argsort(self, x: Any, axis: int, descending: bool) -> Lazy:
-        """The stable order of the elements along an axis, nan last: merge sort, from runs of one on."""
+        """The stable order of the elements along an axis, nan last: merge sort, from runs of one on.
+
+        Elements go with their places, so that runs are read in the order of memory; behind them is one that is read where
+        a run has ended, and does not count.
+        """
         x = self.settled(x)
         n = x.shape[axis]
         found = self.changing(x.shape, INT)
+        kind = INT if x.kind == BOOL else x.kind
 
         def line(rest: Index) -> None:
-            order, merged = self.changing((n,), INT), self.changing((n,), INT)
+            order, merged = self.changing((n + 1,), INT), self.changing((n + 1,), INT)
+            keys, sorted_keys = self.changing((n + 1,), kind), self.changing((n + 1,), kind)
 
-            def value(i: Any) -> Any:
-                return x.element((*rest[:axis], i, *rest[axis:]))
+            def begin(i: Any, place: Any) -> None:
+                self.put(order, (i,), place)
+                self.put(keys, (i,), self.builder.of_kind(kind, x.element((*rest[:axis], place, *rest[axis:]))))
 
             # Falling order is the rising order of the elements read backwards, read backwards.
-            self.count(n, lambda i: self.put(order, (i,), n - 1 - i if descending else i))
+            self.count(n, lambda i: begin(i, n - 1 - i if descending else i))
+            begin(n, 0)
+            self.put(sorted_keys, (n,), self.read(keys, (n,)))
+            self.put(merged, (n,), 0)
             passes = max(n - 1, 0).bit_length()
 
             def turn(_: Any, width: Any) -> tuple[Any, ...]:
-                self.merge_runs(order, merged, width, value)
-                self.count(n, lambda i: self.put(order, (i,), self.place_in(merged, i, n)))
-                return (width * 2,)
+                self.merge_runs((order, keys), (merged, sorted_keys), n, width)
+                self.merge_runs((merged, sorted_keys), (order, keys), n, width * 2)
+                return (width * 4,)
 
-            self.fold(passes, (1,), turn, within=(1, 2 * n))
+            # There and back: where the last of these finds one run, it copies it.
+            self.fold((passes + 1) // 2, (1,), turn, within=(1, 4 * n))
             self.count(
                 n,
                 lambda i: self.put(
@@ -47,7 +58,8 @@ class Sorting(Loops):
                 ),
             )
 
-        self.each((*x.shape[:axis], *x.shape[axis + 1 :]), line)
+        if 0 not in x.shape:
+            self.each((*x.shape[:axis], *x.shape[axis + 1 :]), line)
         found.interval = (0, max(n - 1, 0))
         return found
 
@@ -57,29 +69,28 @@ class Sorting(Loops):
         self.builder.ranges[found.var] = (0, max(n - 1, 0))
         return found
 
-    def merge_runs(self, order: Lazy, merged: Lazy, width: Any, value: Any) -> None:
-        """Neighbouring sorted runs of a length merged; the left one's elements first where they are equal."""
-        n = order.shape[0]
+    def merge_runs(self, runs: tuple[Lazy, Lazy], merged: tuple[Lazy, Lazy], n: int, width: Any) -> None:
+        """Neighbouring sorted runs of a length merged, places and keys; the left one's elements first where they are equal."""
+        order, keys = runs
         join = OPERATORS["minimum"]
 
-        def step(k: Any, left: Any, right: Any) -> tuple[Any, ...]:
-            # Where a pair of runs begins, so do both its hands.
-            start = k - k % (width * 2)
-            middle, end = join(start + width, n), join(start + width * 2, n)
-            fresh = OPERATORS["equal"](k, start)
-            left, right = self.choose(fresh, start, left), self.choose(fresh, middle, right)
-            a = value(self.place_in(order, self.inside(left, n), n))
-            b = value(self.place_in(order, self.inside(right, n), n))
+        def step(k: Any, left: Any, right: Any, middle: Any, end: Any) -> tuple[Any, ...]:
+            # Where a pair of runs ends, the next one begins, and both its hands.
+            fresh = OPERATORS["equal"](k, end)
+            middle = self.choose(fresh, join(k + width, n), middle)
+            end = self.choose(fresh, join(k + width * 2, n), end)
+            left, right = self.choose(fresh, k, left), self.choose(fresh, middle, right)
+            a, b = self.read(keys, (left,)), self.read(keys, (right,))
             before = b < a
-            if a.__class__ is Sym and a.kind == FLOAT:
+            if keys.kind == FLOAT:
                 before = before | ((a != a) & (b == b))
             take_right = (left >= middle) | ((right < end) & before)
-            chosen = self.inside(self.choose(take_right, right, left), n)
-            self.put(merged, (k,), self.place_in(order, chosen, n))
+            self.put(merged[0], (k,), self.place_in(order, self.choose(take_right, right, left), n))
+            self.put(merged[1], (k,), self.choose(take_right, b, a))
             step_right = self.builder.to_int(take_right)
-            return left + (1 - step_right), right + step_right
+            return left + (1 - step_right), right + step_right, middle, end
 
-        self.fold(n, (0, 0), step, within=(0, n))
+        self.fold(n, (0, 0, 0, 0), step, within=(0, n))
 
     def inside(self, i: Any, n: int) -> Any:
         """An index kept below n: what it leads to is not used beyond."""
