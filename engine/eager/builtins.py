@@ -201,7 +201,7 @@ def extreme(name: str, row: str, reduction: str, sign: str) -> Callable[..., Any
             return NAMES[row](xs[0], xs[1])
         if len(xs) == 1:
             x = xs[0]
-            if axis is not None or not is_items(x):
+            if axis is not None or not (is_items(x) or key is not None):
                 return NAMES[reduction].call((x,), {"axis": axis, "keepdims": keepdims})
             items = collected(x)
             if not items:

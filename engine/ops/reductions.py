@@ -62,8 +62,19 @@ reduce_sum = linear(
 )  # fmt: skip
 
 
+def moment(of: Any, x: Any, axes: tuple[int, ...], keepdims: bool, **options: Any) -> Any:
+    """NumPy's mean, variance or deviation; of fewer elements than it wants without the warning: adiff's notice says more."""
+    if math.prod([x.shape[axis] for axis in axes]) > options.get("ddof", 0):
+        return of(x, axis=axes, keepdims=keepdims, **options)
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        return of(x, axis=axes, keepdims=keepdims, **options)
+
+
 def _mean(np: Any, x: Any, axis: Any, keepdims: Any) -> Any:
-    return np.mean(x, axis=axes_of("mean", axis, np.ndim(x)), keepdims=bool(keepdims))
+    return moment(np.mean, x, axes_of("mean", axis, np.ndim(x)), bool(keepdims))
 
 
 def _mean_back(g: Any, y: Any, x: Any, axis: Any, keepdims: Any) -> Any:
@@ -312,7 +323,7 @@ binary_unit = zero(
 
 
 def _var(np: Any, x: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
-    return np.var(x, axis=axes_of("var", axis, np.ndim(x)), ddof=ddof, keepdims=bool(keepdims))
+    return moment(np.var, x, axes_of("var", axis, np.ndim(x)), bool(keepdims), ddof=ddof)
 
 
 def _var_vjp(g: Any, y: Any, x: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
@@ -337,11 +348,11 @@ reduce_var = rule(
 
 def _std(np: Any, x: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
     axes = axes_of("std", axis, np.ndim(x))
-    found = np.std(x, axis=axes, ddof=ddof, keepdims=bool(keepdims))
+    found = moment(np.std, x, axes, bool(keepdims), ddof=ddof)
     least = 1e-150 if x.dtype.itemsize >= 8 and x.dtype.kind != "c" else 1e-15
     if x.size and (~np.isfinite(found) | (found < least)).any():
         x, exponent = to_unit(np, x, axes)  # the squares may have left the range of floats
-        found = np.ldexp(np.std(x, axis=axes, ddof=ddof, keepdims=True), exponent)
+        found = np.ldexp(moment(np.std, x, axes, True, ddof=ddof), exponent)
         found = found if keepdims else np.squeeze(found, axis=axes)
     return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import adiff
 import mpmath as mp
 import numpy as np
 import pytest
@@ -541,3 +542,12 @@ def test_norms_below_one_where_an_element_is_zero() -> None:
     f = lambda x: call("norm", x, 0.5)  # noqa: E731
     assert grad(f, np.array([0.0, 1.0, 4.0])) == pytest.approx(np.array([0.0, 3.0, 1.5]), rel=1e-15)
     assert any("norm with p below 1" in notice for notice in notices())
+
+
+@pytest.mark.parametrize("text", ["mean(x[:0])", "var(x[:0])", "std(x[:0])", "var(x, ddof=2)", "std(x, ddof=3)"])
+def test_too_few_elements_are_noticed_once(text: str, recwarn: pytest.WarningsRecorder) -> None:
+    """By a notice with its place in the program, and by no warning of NumPy's."""
+    outcome = adiff.program(text).evaluate("grad", {"x": [1.0, 2.0]}, engine="tape")
+    assert not math.isfinite(outcome.value)
+    assert [notice.code for notice in outcome.notices] == ["N0601"]
+    assert not recwarn.list

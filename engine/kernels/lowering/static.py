@@ -107,7 +107,7 @@ def is_truth(x: Any) -> bool:
 
 def extreme(row: str, reduction: str) -> Callable[..., Any]:
     def pick(machine: Specialiser, *xs: Any, **options: Any) -> Any:
-        if len(xs) == 1 and (xs[0].__class__ in (Lazy, Selected) or "axis" in options):
+        if len(xs) == 1 and (xs[0].__class__ in (Lazy, Selected) or "axis" in options) and "key" not in options:
             return machine.apply_row(NAMES[reduction], [xs[0]], options)
         if options.keys() == {"key"}:
             from .choosing import best_by
@@ -312,7 +312,7 @@ def round_(machine: Specialiser, x: Any, ndigits: Any = None) -> Any:
         return round(x)
     if ndigits is None and x.__class__ is Sym:
         return Rounded(machine.apply_row(NAMES["round"], [x], {}))
-    raise Unsupported("round of a float without digits")
+    raise Unsupported("round of what has no such integer" if ndigits is None else "round of a number to digits")
 
 
 def pow_(machine: Specialiser, base: Any, exponent: Any) -> Any:

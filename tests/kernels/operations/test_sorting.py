@@ -42,6 +42,21 @@ def test_along_an_axis(axis: int) -> None:
     np.testing.assert_array_equal(found.value, np.argsort(x, axis=axis, kind="stable"))
 
 
+KEYS = [
+    ("max(x, key=lambda v: -v)", [3.0, 1.0, 2.0], [0.0, 1.0, 0.0]),
+    ("min(x, key=lambda v: (v - 2.4)**2)", [3.0, 1.0, 2.0], [0.0, 0.0, 1.0]),
+    ("sum(max(x, key=lambda v: v[1]))", [[1.0, 9.0], [3.0, 4.0]], [[1.0, 1.0], [0.0, 0.0]]),
+]
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(("text", "x", "gradient"), KEYS)
+def test_the_item_of_a_tensor_with_the_largest_key(text: str, x: Any, gradient: Any) -> None:
+    assert agree(text, {"x": x}) == ""
+    _, found = adiff.program(text).value_and_gradient({"x": x}, engine="tape")
+    np.testing.assert_array_equal(found["x"], gradient)
+
+
 def test_machine_code() -> None:
     x = np.random.default_rng(3).integers(0, 400, 999) * 0.5
     for text in ("sum(sort(x) * sin(arange(999.0)))", "median(x) * sum(x)", "v, k = top_k(x, 20)\nsum(v * k)"):
