@@ -50,7 +50,9 @@ class Builder(Memory):
         if self.follower is None or self.follower.inside:
             found = self.applied(op, inputs, attributes)
         else:
-            found = self.follower.apply(op, inputs, lambda: self.applied(op, inputs, attributes))
+            found = self.follower.apply(
+                op, inputs, lambda: self.applied(op, inputs, attributes), (attributes or {}).get("dtype")
+            )
         return found if dtype is None else strengthened(self, found, dtype)
 
     def indexed(self, x: Lazy, run: Callable[[], Any]) -> Any:

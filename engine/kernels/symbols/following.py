@@ -8,6 +8,7 @@ These statements stand beside those that compute, in a kernel that is made to fi
 from __future__ import annotations
 
 from ...core.state import STATE
+from ...ops.structure import as_dtype
 from .. import ir
 from ..ir import BOOL, FLOAT, INT, Unsupported, Var
 from .pairs import Pair
@@ -87,8 +88,8 @@ class Follower:
         finally:
             self.inside = outer
 
-    def apply(self, op: Operation, inputs: tuple[Any, ...], run: Callable[[], Any]) -> Any:
-        """What `run` gives for a row."""
+    def apply(self, op: Operation, inputs: tuple[Any, ...], run: Callable[[], Any], dtype: Any) -> Any:
+        """What `run` gives for a row, which has been asked for a `dtype`, or for none."""
         operands = list(self.operands(inputs))
         if op.function is not None or op.derivative == "composite":
             self.end(operands, UNKNOWN)
@@ -103,7 +104,7 @@ class Follower:
             found = self.row(operands, True, run)
         kind = getattr(found, "kind", None)
         if op.derivative == "none" or kind in (INT, BOOL):
-            self.end(operands, description(op, kind))
+            self.end(operands, description(op, kind, dtype))
         return found
 
     def row(self, operands: list[Any], carries: bool, run: Callable[[], Any]) -> Any:
@@ -185,12 +186,12 @@ class Follower:
             self.end(operands, COUNTED if counts else UNKNOWN)
 
 
-def description(op: Operation, kind: Any) -> str:
+def description(op: Operation, kind: Any, dtype: Any) -> str:
     """What a tape says of a row that ends paths."""
     if op.name == "stop_gradient":
         return "stop_gradient"
     if op.name == "cast":
-        return "the cast to " + ("int64" if kind == INT else "bool") if kind in (INT, BOOL) else UNKNOWN
+        return f"the cast to {as_dtype(dtype).name}" if kind in (INT, BOOL) else UNKNOWN
     told = op.derivative == "none" and op.reason and op.name not in COMPARISONS
     return f"{op.name} ({op.reason})" if told else op.name
 

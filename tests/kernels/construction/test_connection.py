@@ -65,6 +65,9 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
         "w = x * stack([1.0, 2.0])\nw[w > 100] = y\nsum(w) * p", {"x": 0.7, "y": 2.0, "p": 0.5},
     ),
     "no elements of a tensor": ("w = x * stack([1.0, 2.0])\nw[0:0] = y\nsum(w) * p", {"x": 0.7, "y": 2.0, "p": 0.5}),
+    "integers of 32 bits": ("cast(cast(x * 2.0, int32), float64) * y", {"x": 1.3, "y": 2.0}),
+    "integers of a dtype that is spelt": ("cast(cast(x * 2.0, 'int32'), float64) * y", {"x": 1.3, "y": 2.0}),
+    "integers of a tensor": ("sum(cast(cast(x * stack([1.0, 2.0]), int64), float64)) * y", {"x": 1.3, "y": 2.0}),
     "nothing at all": ("s = 0.0\nfor i in range(3):\n    if i > 5:\n        s = s + x\ns", {"x": 1.0}),
 }  # fmt: skip
 COMPILED = ("a branch that is never taken", "a tolerance", "an item of a long list")
