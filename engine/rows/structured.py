@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from ..kernels.lowering.structures import Structure
 
 
+# What comes as Python's numbers, and lists of them, where it is of no float32; the rest as NumPy's.
+BARE = frozenset(("number", "integer", "truth", "counts", "grid"))
+
+
 def restructured(values: Any, structure: Structure) -> Any:
     """The results of rows from `values`, whose rows hold the leaves of `structure`."""
     import numpy as np
@@ -26,9 +30,33 @@ def restructured(values: Any, structure: Structure) -> Any:
     found = stacked_rows(values, structure)
     if found is None:
         found = np.empty(len(values), object)
-        for row, leaves in enumerate(values):
-            found[row] = to_plain(unpacked(leaves, structure))
+        for row, result in enumerate(single_rows(values, structure)):
+            found[row] = result
     return found
+
+
+def single_rows(values: Any, structure: Structure) -> list[Any]:
+    """The result of each row as the program has it: what `unpacked` gives of the row, for all of them at once."""
+    count = len(values)
+    match structure:
+        case ("list" | "tuple" | "dict", *keys, items):
+            parts = [single_rows(values, item) for item in items]
+            rows = list(zip(*parts)) if parts else [()] * count
+            if structure[0] == "dict":
+                return [dict(zip(*keys, row)) for row in rows]
+            return rows if structure[0] == "tuple" else list(map(list, rows))
+        case ("known", x):
+            return [x] * count
+        case ("either", start):
+            flags, numbers = values[:, start].tolist(), values[:, start + 1].tolist()
+            return [int(number) if flag else number for flag, number in zip(flags, numbers)]
+        case ("selected", *_):
+            return [to_plain(unpacked(leaves, structure)) for leaves in values]
+    found = stacked_rows(values, structure)
+    bare = structure[0] in ("complex", "rows") and not structure[-1]
+    if (bare or structure[0] in BARE) and found.dtype != "float32":
+        return list(found.tolist())
+    return list(map(list, found)) if structure[0] == "rows" else list(found)
 
 
 def is_array(structure: Structure, size: int) -> bool:

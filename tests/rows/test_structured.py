@@ -7,7 +7,9 @@ from typing import Any
 import adiff
 import numpy as np
 import pytest
-from adiff.engine.rows import run
+from adiff.engine.kernels.lowering.structures import unpacked
+from adiff.engine.plain import to_plain
+from adiff.engine.rows import run, structured
 
 X = np.linspace(0.5, 2.0, 7)
 N = np.arange(7)
@@ -31,6 +33,15 @@ PARTS = {
     "integer and float": ("[n, x]", True, True),
     "complex": (SQUARED + "complex(s, x)", True, False),
     "complex and float": (SQUARED + "[complex(s, x), s]", True, False),
+    "dict of everything": (
+        SQUARED
+        + "{'n': n, 'l': [s, x], 'v': stack([s, x]), 'm': [stack([s, x]), stack([x, x])], 'g': [[s, x], [x, x]],"
+        " 't': (x > 1, 2.0), 'e': {}, 'i': [n, n + 1], 'none': [[], ()]}",
+        None,
+        None,
+    ),
+    "dict of complex numbers": (SQUARED + "{'c': complex(s, x), 'd': [x * 1j, s]}", None, None),
+    "dict of a part by data": (SQUARED + "v = stack([x, s, 1.0])\n{'p': v[v > 1], 's': s}", None, None),
     "part by data": (SQUARED + "v = stack([x, s, 1.0])\nv[v > 1]", False, False),
     "nothing": (SQUARED + "[]", True, True),
 }
@@ -42,7 +53,7 @@ def typed(x: Any) -> Any:
         return {key: typed(part) for key, part in x.items()}
     if isinstance(x, list | tuple):
         return type(x).__name__, [typed(part) for part in x]
-    if isinstance(x, np.ndarray):
+    if isinstance(x, np.ndarray | np.generic) and not isinstance(x, float):
         return "array", x.shape, x.dtype.name, np.round(x, 12).tolist()
     return type(x).__name__, round(x, 12) if isinstance(x, float) else x
 
@@ -120,3 +131,22 @@ def test_complex_constants_beside_columns() -> None:
     loop, tape = (program.rows(columns, engine=engine, at=at) for engine in ("kernel", "tape"))
     assert np.allclose(loop.value, tape.value, rtol=1e-14)
     assert np.allclose(loop.value, 2 * X + 3 * X**2, rtol=1e-14)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_rows_at_once_are_rows_one_by_one(dtype: str) -> None:
+    """Of every kind of leaf: what is made of all rows is what is made of each."""
+    values = np.arange(60.0).reshape(3, 20).astype(dtype)
+    values[:, 4] = [0, 1, 0]
+    values[:, 6] = [2, 0, 1]
+    structure = ("dict", ["a", 1, True], [
+        ("tuple", [("number", 0), ("integer", 1), ("truth", 2), ("known", None), ("either", 4)]),
+        ("list", [("selected", 6, 2, (), dtype), ("array", 9, (2, 2)), ("array", 9, ()), ("rows", 9, 3, ())]),
+        ("list", [("rows", 9, 2, (2,)), ("integers", 13, (2,)), ("integers", 13, ()), ("counts", 13, 3),
+                  ("grid", 14, (2, 2), True), ("grid", 14, (2, 2), False), ("complex", 16, ()), ("complex", 16, (2,)),
+                  ("list", []), ("tuple", []), ("dict", [], [])]),
+    ])  # fmt: skip
+    assert not structured.is_array(structure, 20)
+    made = structured.restructured(values, structure)
+    for row, leaves in zip(made, values):
+        assert typed(row) == typed(to_plain(unpacked(leaves, structure)))
