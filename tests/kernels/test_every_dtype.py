@@ -30,6 +30,8 @@ SINGULAR = "a singular point of which it is not known"
 # A mean that is rounded has a notice, ranks are decided by looking at the matrix, and places that are written twice tell
 # less than how many there are.
 LOOKED_AT = "a step with values that only the tape takes"
+# A kernel takes the places of a stitch for all different, which says how many there are.
+STITCHED = "shapes do not broadcast"
 # Infinities of integers, which Python's functions refuse.
 REFUSED = "an operation that fails"
 LEFT = {
@@ -43,7 +45,7 @@ LEFT = {
     "tf.linalg.svd": SINGULAR,
     "reduce_mean": LOOKED_AT,
     "polyfit": LOOKED_AT,
-    "dynamic_stitch": LOOKED_AT,
+    "dynamic_stitch": STITCHED,
     "parallel_dynamic_stitch": LOOKED_AT,
     "qr": LOOKED_AT,
     "vander": "a list of truth values and numbers as a tensor",
