@@ -69,7 +69,7 @@ def grad(evaluation: Evaluation, work: float = 1) -> None:
         if g is None and x.dtype.differentiable:
             reason, site = unconnected_reason_of(tape, [] if x in unused else log, x, [x], [y])
             STATE.notify("N0502", f"{name}: the gradient is None: {reason}", site or evaluation.end_site())
-        evaluation.outcome.gradients[name] = shaped(g, x)
+        evaluation.outcome.gradients[name] = shaped(g, x, y)
     structured = evaluation.structured
     evaluation.keep_value(y if structured.__class__ not in (list, tuple, dict) else structured)
 
@@ -94,16 +94,21 @@ def kernel_gradients(evaluation: Evaluation, work: float = 1) -> bool:
     return True
 
 
-def shaped(g: Any, x: Tensor) -> Any:
-    """A derivative for the outside, in the dtype of its input."""
+def shaped(g: Any, x: Tensor, y: Any) -> Any:
+    """A derivative of `y` for the outside: in the dtype of its input `x`, or in that of `y` where `x` is a bare number."""
     if g is None:
         return None
     g = as_operand(g) + 0.0  # a derivative of -0.0 is 0.0 to everybody
     if g.__class__ is int:
         g = float(g)
-    if x.dtype.name in ("float32", "complex64") and (g.__class__ is float or g.dtype.name == "float64"):
+    narrow = x.dtype.name in ("float32", "complex64") or (x.dtype.weak and is_float32(y))
+    if narrow and (g.__class__ is float or g.dtype.name == "float64"):
         g = OPERATORS["cast"](tensor(g), dtype="float32")
     return to_plain(g)
+
+
+def is_float32(y: Any) -> bool:
+    return y.__class__ is Tensor and y.dtype.name == "float32"
 
 
 def warn_sources(evaluation: Evaluation, tensors: list[Tensor]) -> None:
@@ -125,7 +130,8 @@ def quietly(evaluation: Evaluation, derive: Callable[[], Any]) -> Any:
         found = derive()
     finally:
         STATE.quiet = False
-    drivers.value_and_gradients(evaluation.function, evaluation.sources())
+    with drivers.several_directions():
+        drivers.value_and_gradients(evaluation.function, evaluation.sources())
     return found
 
 
@@ -138,7 +144,7 @@ def jacobian(evaluation: Evaluation) -> None:
     evaluation.outcome.mode = mode
     tensors = [drivers.source(x) for x in evaluation.sources()]
     warn_sources(evaluation, tensors)
-    evaluation.outcome.jacobian = {n: shaped(b, x) for n, b, x in zip(evaluation.names, blocks, tensors)}
+    evaluation.outcome.jacobian = {n: shaped(b, x, y) for n, b, x in zip(evaluation.names, blocks, tensors)}
     explain_missing(evaluation, evaluation.outcome.jacobian)
     evaluation.keep_value(y)
 
@@ -174,7 +180,7 @@ def hessian(evaluation: Evaluation) -> None:
     tensors = [drivers.source(x) for x in sources]
     warn_sources(evaluation, tensors)
     outcome = evaluation.outcome
-    outcome.gradients = {n: shaped(g, x) for n, g, x in zip(evaluation.names, gradients, tensors)}
+    outcome.gradients = {n: shaped(g, x, y) for n, g, x in zip(evaluation.names, gradients, tensors)}
     outcome.hessian = {}
     for i, row in enumerate(evaluation.names):
         outcome.hessian[row] = {}
@@ -182,7 +188,7 @@ def hessian(evaluation: Evaluation) -> None:
             block = blocks[i][j]
             if block is None and gradients[i] is not None and gradients[j] is not None:
                 block = drivers.zeros(tensors[i].shape + tensors[j].shape)
-            outcome.hessian[row][column] = shaped(block, tensors[i])
+            outcome.hessian[row][column] = shaped(block, tensors[i], y)
     explain_missing(evaluation, outcome.gradients)
     evaluation.keep_value(y)
 
@@ -207,7 +213,7 @@ def sparse_hessian(evaluation: Evaluation) -> None:
     else:
         y, gradients, found = derive(evaluation.function, evaluation.sources(), quickly)
         warn_sources(evaluation, tensors)
-        outcome.gradients = {n: shaped(g, x) for n, g, x in zip(evaluation.names, gradients, tensors)}
+        outcome.gradients = {n: shaped(g, x, y) for n, g, x in zip(evaluation.names, gradients, tensors)}
         evaluation.keep_value(y)
     outcome.mode = f"sparse, {plural(found.colours, 'product')} for {found.above} entries on and above the diagonal"
     parts: dict[str, slice] = {}
@@ -265,7 +271,8 @@ def jvp(evaluation: Evaluation) -> None:
     y, tangent = quietly(evaluation, lambda: drivers.jvp(evaluation.function, evaluation.sources(), tangents))
     evaluation.keep_value(y)
     shape = y.shape if y.__class__ is Tensor else ()
-    evaluation.outcome.tangent = to_plain(drivers.zeros(shape) if tangent is None else as_float(tangent))
+    found = drivers.zeros(shape) if tangent is None else as_float(tangent)
+    evaluation.outcome.tangent = to_plain(OPERATORS["cast"](tensor(found), dtype="float32") if is_float32(y) else found)
     if tangent is None:
         STATE.notify("N0502", "the result does not depend on the inputs with a tangent", evaluation.end_site())
 
@@ -279,7 +286,7 @@ def vjp(evaluation: Evaluation) -> None:
     y, gradients = drivers.vjp(evaluation.function, evaluation.sources(), cotangent)
     tensors = [drivers.source(x) for x in evaluation.sources()]
     warn_sources(evaluation, tensors)
-    evaluation.outcome.cotangents = {n: shaped(g, x) for n, g, x in zip(evaluation.names, gradients, tensors)}
+    evaluation.outcome.cotangents = {n: shaped(g, x, y) for n, g, x in zip(evaluation.names, gradients, tensors)}
     explain_missing(evaluation, evaluation.outcome.cotangents)
     evaluation.keep_value(y)
 
@@ -294,8 +301,8 @@ def hvp(evaluation: Evaluation) -> None:
     )
     tensors = [drivers.source(x) for x in evaluation.sources()]
     warn_sources(evaluation, tensors)
-    evaluation.outcome.gradients = {n: shaped(strip(g), x) for n, g, x in zip(evaluation.names, gradients, tensors)}
-    evaluation.outcome.product = {n: shaped(p, x) for n, p, x in zip(evaluation.names, products, tensors)}
+    evaluation.outcome.gradients = {n: shaped(strip(g), x, y) for n, g, x in zip(evaluation.names, gradients, tensors)}
+    evaluation.outcome.product = {n: shaped(p, x, y) for n, p, x in zip(evaluation.names, products, tensors)}
     explain_missing(evaluation, evaluation.outcome.product)
     evaluation.keep_value(strip(y))
 
@@ -314,7 +321,8 @@ def derivative(evaluation: Evaluation) -> None:
     if found is None:
         found = drivers.derivatives(lambda inputs: scalar_function(evaluation, inputs), evaluation.sources()[0], order)
     evaluation.keep_value(found[0])
-    evaluation.outcome.derivatives = [to_plain(as_float(d)) for d in found[1:]]
+    x = drivers.source(evaluation.sources()[0])
+    evaluation.outcome.derivatives = [shaped(as_float(d), x, as_operand(found[0])) for d in found[1:]]
 
 
 def taylor_derivatives(evaluation: Evaluation, order: int) -> list[Any] | None:
@@ -340,7 +348,7 @@ def scalar_function(evaluation: Evaluation, inputs: list[Any]) -> Any:
 
 def emitted_kernel(evaluation: Evaluation) -> str:
     """The source of the kernel of value and gradient. Raises AdiffError E0409 where there is none."""
-    from .kernels.ir import Needed, Unsupported
+    from .kernels.ir import Fault, Needed, Unsupported
     from .kernels.runtime import Kernels
 
     sources = [name for name in evaluation.names if drivers.source(evaluation.point[name]).dtype.differentiable]
@@ -351,6 +359,8 @@ def emitted_kernel(evaluation: Evaluation) -> str:
         except Unsupported as why:
             if why.__class__ is Needed and kernels.learn(why.names):
                 continue
+            if why.__class__ is Fault:
+                raise why.fault from None
             raise failure(
                 "E0409",
                 f"this program is not compiled: {why}",
@@ -369,7 +379,7 @@ def tape(evaluation: Evaluation) -> None:
     y = as_operand(y)
     rows, gradients = tape_rows(tape, dict(zip(evaluation.names, tensors)), y)
     evaluation.outcome.tape = rows
-    evaluation.outcome.gradients = {n: shaped(g, x) for n, g, x in zip(evaluation.names, gradients, tensors)}
+    evaluation.outcome.gradients = {n: shaped(g, x, y) for n, g, x in zip(evaluation.names, gradients, tensors)}
     evaluation.keep_value(y)
 
 

@@ -117,7 +117,9 @@ def jvp(evaluation: Evaluation, tangents: list[Any]) -> bool:
     if tangent is not None:
         give_jvp(evaluation.outcome, evaluation.names, tangent)
     else:
-        evaluation.outcome.tangent = to_plain(drivers.zeros(getattr(value, "shape", ())))
+        from .kernels.answers import of_dtype
+
+        evaluation.outcome.tangent = of_dtype(to_plain(drivers.zeros(getattr(value, "shape", ()))), value)
         STATE.notify("N0502", "the result does not depend on the inputs with a tangent", evaluation.end_site())
     return True
 

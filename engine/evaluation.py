@@ -299,7 +299,7 @@ class Evaluation:
             may_compile = awaited or seconds + imports >= PROMISE * outlook.ready
             # Of calls and of derivatives inside it, a kernel's statements say less than its text.
             least, loads = seconds if outlook.bounded else 0.0, outlook.loads
-        from .kernels.ir import Needed, Unsupported
+        from .kernels.ir import Fault, Needed, Unsupported
         from .kernels.runtime import Kernels
 
         if program.kernels is None:
@@ -312,6 +312,8 @@ class Evaluation:
             except Unsupported as why:
                 if why.__class__ is Needed and program.kernels.learn(why.names):
                     continue
+                if why.__class__ is Fault:
+                    why.tell()
                 self.outcome.reason = f"no kernel for {why}"
                 self.outcome.reason_span = None if why.site is None else span_of(why.site)
                 program.gives_way = False

@@ -68,7 +68,7 @@ class Nearby:
 
     def by_kernel(self, kernels: Any, point: Mapping[str, Any]) -> tuple[Any, str]:
         """The result by a kernel, or None where the tape is to give it, and why."""
-        from .kernels.ir import Needed, Unsupported
+        from .kernels.ir import Fault, Needed, Unsupported
 
         while True:
             try:
@@ -76,6 +76,8 @@ class Nearby:
             except Unsupported as why:
                 if why.__class__ is Needed and kernels.learn(why.names):
                     continue
+                if why.__class__ is Fault:
+                    why.tell()
                 return None, str(why)
             value = None if found is None else found[0]
             return (bind(value, "value") if hasattr(value, "shape") else value), ""

@@ -334,6 +334,17 @@ def reverse_over_reverse(f: Function, xs: Sequence[Any], vectors: Sequence[Any],
     return [None if g is None else (zeros(shape_of(x)) if p is None else p) for g, p, x in zip(gradients, products, xs)]
 
 
+class several_directions:
+    """What is swept for with one cotangent stands for derivatives along several directions, or for second ones."""
+
+    def __enter__(self) -> None:
+        self.outer = STATE.several
+        STATE.several = True
+
+    def __exit__(self, *exception: object) -> None:
+        STATE.several = self.outer
+
+
 class without_notices:
     """The first derivative has reported the singular points; the second does not report them again."""
 
@@ -377,7 +388,8 @@ def gradient_on_tape(
         look(inner, tensors, y)
     RECORDERS.append(outer)
     try:
-        gradients = gradient(inner, [y], [seed], [[x] for x in tensors], consume=True)
+        with several_directions():
+            gradients = gradient(inner, [y], [seed], [[x] for x in tensors], consume=True)
     finally:
         RECORDERS.remove(outer)
     return y, tensors, gradients

@@ -192,7 +192,7 @@ def pullback(
     `known` keeps the partials of the row, and whether they are finite, for other cotangents that notice nothing.
     """
     kind = op.derivative
-    if kind == "partials":
+    if kind == "partials" and op.transpose is None:
         cotangents: list[Any] = []
         for i, x in enumerate(inputs):
             if not wanted[i] or op.partials[i] is None:
@@ -226,7 +226,7 @@ def pushforward(
 ) -> Any:
     """The tangent of `y` (a tuple for a row of several results) for the inputs' tangents, None meaning zero."""
     kind = op.derivative
-    if kind == "partials":
+    if kind == "partials" and op.transpose is None:
         total: Any = None
         for i, t in enumerate(tangents):
             if t is None or op.partials[i] is None:
@@ -245,11 +245,13 @@ def pushforward(
             x if i < op.skip else (zeros_like(x) if t is None else t) for i, (x, t) in enumerate(zip(inputs, tangents))
         ]
         return apply(op, tuple(moved), attributes)
-    if kind == "multilinear":
+    if kind in ("multilinear", "partials"):
         total = None
         for i, t in enumerate(tangents):
             if t is not None:
                 term = apply(op, (*inputs[:i], t, *inputs[i + 1 :]), attributes)
+                if kind == "partials" and i == 0:
+                    note_ambiguity(t, inputs[1])
                 total = term if total is None else total + term
         return total
     if kind == "zero":

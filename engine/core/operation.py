@@ -227,7 +227,7 @@ class Operation:
         self.accepts = accepts
         self.partials = partials
         # Whether a tape may keep a scalar application in the short form, which every input takes part in.
-        self.direct = derivative == "partials" and None not in partials
+        self.direct = derivative == "partials" and None not in partials and transpose is None
         self.transpose = transpose
         self.accumulate = accumulate  # the transpose as `accumulate(buffer, g, **static)`, where that is cheaper
         self.vjp = vjp
@@ -405,7 +405,10 @@ def static(value: Any) -> Any:
 
 
 def elementwise(name: str, signature: str, partials: Sequence[Any], **row: Any) -> Operation:
-    """A row whose derivative is one partial per input: a formula `lambda y, x: ...`, a number, or None (no tangent)."""
+    """A row whose derivative is one partial per input: a formula `lambda y, x: ...`, a number, or None (no tangent).
+
+    A product whose factors do not take part alike has a `transpose` beside its partials, which stands in their place.
+    """
     return Operation(name, signature, "partials", partials=partials, **row)
 
 

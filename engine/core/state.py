@@ -57,6 +57,7 @@ class State:
         "recorders",
         "running",
         "seen",
+        "several",
         "singular",
         "site",
         "tally",
@@ -103,6 +104,9 @@ class State:
         self.ambiguous = False
         # Set while a JVP is found by transposing a VJP: its cotangents are placeholders, so their zeros mean nothing.
         self.transposing = False
+        # Set while the notices are found for derivatives along several directions, or for second ones: where places share
+        # what is equal at hand, it may differ in one of those.
+        self.several = False
 
     def notify(self, code: str, message: str, site: Site | None = None) -> None:
         """Report once per place and message; a singular point once per place."""

@@ -38,6 +38,11 @@ def is_complex(x: Any) -> bool:
     return dtype is not None and dtype.kind == "c"
 
 
+def conjugate(x: Any) -> Any:
+    """The complex conjugate; a real operand as it is."""
+    return OPERATORS["conj"](x) if is_complex(x) else x
+
+
 class Token:
     """The mark that a tape leaves on the tensors it follows. It does not refer to the tape: no cycles."""
 

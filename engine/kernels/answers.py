@@ -92,7 +92,8 @@ class Derivatives:
         for x in compiled.reading.tangents(results):
             leave_infinite(x)
         with compiled.reading.looking(lambda: self.kernels.paths(self.spec, self.sources, self.given)):
-            return compiled.reading(results, self.given)
+            value, derivatives = compiled.reading(results, self.given)
+            return self.kernels.own_type(compiled, value, derivatives, self.spec, self.given), derivatives
 
     def jvp(self, tangents: dict[str, Any]) -> Found | None:
         """The value and its tangent."""
@@ -103,7 +104,8 @@ class Derivatives:
             return None
         if 0 in compiled.built.shape:
             raise Unsupported("the tangent of a result without elements")
-        return (*self.read(compiled, "jvp", given, moved), compiled)
+        value, tangent = self.read(compiled, "jvp", given, moved)
+        return value, None if tangent is None else of_dtype(tangent, value), compiled
 
     def vjp(self, cotangent: Any) -> Found | None:
         """The value and the cotangents of the sources."""
@@ -180,6 +182,14 @@ class Derivatives:
 
         shape, complex_shape = self.kernels.form(("form", sorted(self.spec.items()), tuple(self.sources)), make)
         return shape, complex_shape
+
+
+def of_dtype(tangent: Any, value: Any) -> Any:
+    """A tangent that is zero whatever the kernel computes, as one of a value of float32 is."""
+    dtype = getattr(value, "dtype", None)
+    if dtype is None or dtype.name != "float32":
+        return tangent
+    return tangent.astype(dtype) if hasattr(tangent, "astype") else dtype.type(tangent)
 
 
 def as_complex_seed(given: Any, shape: tuple[int, ...]) -> tuple[Any, Any]:

@@ -49,8 +49,9 @@ class Built:
     `estimate` is the program that a tape would run, with the work of `passes` gradients, and `outline` what that work
     is estimated from. A kernel that was kept has no IR. Of a loop over the rows of a table, `emitted` is the
     source, and `columns` what it writes: kind and elements of each. `whole` says that the second result tells whether
-    the first, a float, is an integer of the program. `meetings` names the inputs from which real numbers come that meet
-    complex ones, and those from which the complex ones come.
+    the first, a float, is an integer of the program; `mixed` that it may be one, where derivatives stand beside it.
+    `meetings` names the inputs from which real numbers come that meet complex ones, and those from which the complex ones
+    come.
     `closed` says that the last result counts what is not finite in its long gradients, whose zeros have no sign.
     `loads` names the library that the kernel imports, for its results or for functions that it calls; "" for none.
     """
@@ -67,6 +68,7 @@ class Built:
         "loads",
         "lost",
         "meetings",
+        "mixed",
         "noted",
         "outline",
         "passes",
@@ -101,6 +103,7 @@ class Built:
         self.emitted: Emitted | None = None
         self.columns: list[tuple[str, int]] = []
         self.whole = False
+        self.mixed = False
         self.closed = False
         self.loads = ""
         # The places in a value of what may be an integer of the program where it is a whole number.
@@ -155,6 +158,7 @@ def to_plain(built: Built, source: Source) -> dict[str, Any]:
         "passes": built.passes,
         "outline": built.outline,
         "whole": built.whole,
+        "mixed": built.mixed,
         "closed": built.closed,
         "loads": built.loads,
         "doubtful": built.doubtful,
@@ -182,6 +186,7 @@ def from_plain(plain: dict[str, Any], source: Source) -> Built:
     built.loads = plain["loads"]
     built.outline = plain["outline"]
     built.whole = plain["whole"]
+    built.mixed = plain["mixed"]
     built.doubtful = plain["doubtful"]
     built.places = [(reason, site_from_plain(site, source)) for reason, site in plain["places"]]
     return built

@@ -13,6 +13,8 @@ their statements, and no other pass knows them.
 
 from __future__ import annotations
 
+from ..core.state import NOWHERE, STATE
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Self
@@ -101,6 +103,23 @@ class Needed(Unsupported):
     def __init__(self, message: str, names: frozenset[str]) -> None:
         super().__init__(message)
         self.names = names
+
+
+class Fault(Unsupported):
+    """A fault of adiff's own, met while a kernel was made."""
+
+    def __init__(self, fault: Exception) -> None:
+        super().__init__(f"this program, for a fault of adiff's own ({type(fault).__name__}: {str(fault)[:200]})")
+        self.fault = fault
+
+    @property
+    def notice(self) -> str:
+        """What a user is told whom the tape answers all the same."""
+        return f"no kernel for {self}; please report it"
+
+    def tell(self) -> None:
+        """Give the notice."""
+        STATE.notify("N0911", self.notice, NOWHERE)
 
 
 class Var:

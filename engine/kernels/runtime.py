@@ -13,7 +13,7 @@ from ..program.core import CoreProgram
 from . import store
 from .built import from_plain, to_plain
 from .inputs import KnownTensor, OfInteger, arguments, is_integer, specification
-from .ir import FLOAT, SINGLE, Left, Stopped, Unsupported
+from .ir import FLOAT, SINGLE, Fault, Left, Stopped, Unsupported
 from .readings import Reading, reshaped
 from .work import LOAD_SECONDS, outlined, surely_quick, tape_seconds, worthwhile
 
@@ -120,15 +120,7 @@ def run(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
         results = results[:-1]
     if compiled.emitted.single:
         results = as_float32(compiled, results)
-    if built.whole:
-        value, is_whole, *rest = results
-        if is_whole and compiled.emitted.single and not abs(value) < LARGEST_WHOLE:
-            raise Unsupported("an integer that float32 may not hold")
-        results = (int(value) if is_whole else value, *rest)
-    if built.doubtful:
-        value = results[0]
-        if any(float(value[place] if hasattr(value, "__len__") else value).is_integer() for place in built.doubtful):
-            raise Unsupported("a result of which it depends on data whether it is an integer")
+    results = typed(compiled, results)
     if built.noted:
         hit = [noted for flag, noted in zip(results[-1], built.noted) if flag]
         results = results[:-1]
@@ -145,6 +137,24 @@ def run(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
         results = tuple(rest)
         compiled.lines = rows, count[0]
     return (results[0], *map(unsigned, results[1:]))
+
+
+def typed(compiled: Compiled, results: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The results with the value as the integer that it is of the program, if so; what tells is no result any more.
+
+    Raises Unsupported where nothing tells.
+    """
+    built = compiled.built
+    if built.whole:
+        value, is_whole, *rest = results
+        if is_whole and compiled.emitted.single and not abs(value) < LARGEST_WHOLE:
+            raise Unsupported("an integer that float32 may not hold")
+        results = (int(value) if is_whole else value, *rest)
+    if built.doubtful:
+        value = results[0]
+        if any(float(value[place] if hasattr(value, "__len__") else value).is_integer() for place in built.doubtful):
+            raise Unsupported("a result of which it depends on data whether it is an integer")
+    return results
 
 
 def unsigned(derivative: Any) -> Any:
@@ -211,8 +221,6 @@ class Kernels:
     def __init__(self, program: CoreProgram, source: Source) -> None:
         self.program = program
         self.source = source
-        # Tests want to see a fault of the compiler; users want their answer.
-        self.strict = False
         # Whether a kernel that is not there may be worth its compilation; if not, it is not looked into.
         self.may_compile = True
         # What the program's text says of the tape: the seconds that it takes at least, and the library that it imports.
@@ -346,6 +354,7 @@ class Kernels:
         value, *found = run(compiled, given)
         with reading.looking(lambda: self.paths(spec, sources or (), given)):
             gradients = reading.derivatives(found, given) or []
+            value = self.own_type(compiled, value, gradients, spec, given)
             missing = [name for name, g in zip(sources or (), gradients) if g is None]
             reasons = reading.reasons(missing) if missing else {}
         for name in missing:
@@ -356,6 +365,23 @@ class Kernels:
 
             return unpacked(value, built.structure), gradients, compiled
         return reshaped(value, built.shape), gradients, compiled
+
+    def own_type(self, compiled: Compiled, value: Any, derivatives: Any, spec: dict[str, Any], given: list[Any]) -> Any:
+        """The value beside its derivatives, an integer where it is one of the program's: then it depends on no source,
+        and the kernel of the value alone tells. Raises Unsupported where that one cannot."""
+        if not compiled.built.mixed or not float(value).is_integer() or not without_derivative(derivatives):
+            return value
+
+        def make() -> Built:
+            from .construction.construct import build
+
+            return build(self.program, spec, None, True)
+
+        key = self.key(("type", sorted(spec.items())))
+        if not self.find(key) and key not in self.built:
+            self.built[key] = self.attempt(make)
+        plain = self.ready(key, make)
+        return typed(plain, called(plain, given))[0]
 
     def write_unfinished(
         self, write: Callable[[str], object], formatted: Callable[[Any, str | None, str], str]
@@ -473,10 +499,12 @@ class Kernels:
             if error.code == "E0603":
                 raise
             return Unsupported("a part of the program that is an error if it is reached")
+        except RecursionError:
+            return Unsupported("a program that is nested so deeply")
+        except MemoryError:
+            return Unsupported("a program that takes more memory than there is while it is compiled")
         except Exception as fault:
-            if self.strict:
-                raise
-            return Unsupported(f"this program, for a fault of adiff's own ({type(fault).__name__})")
+            return Fault(fault)
         finally:
             STATE.site = site
             STATE.weak_float, STATE.default_float = floats
@@ -490,6 +518,15 @@ def refused(why: Unsupported) -> tuple[str, int | None, int]:
 def is_part(x: Any) -> bool:
     """Whether an input that is known is a tensor."""
     return x.__class__ is KnownTensor
+
+
+def without_derivative(derivatives: Any) -> bool:
+    """Whether derivatives, in whatever structure, are None or numbers that are zero."""
+    if derivatives.__class__ in (list, tuple):
+        return all(map(without_derivative, derivatives))
+    if derivatives.__class__ is dict:
+        return all(map(without_derivative, derivatives.values()))
+    return derivatives is None or (derivatives.__class__ is float and derivatives == 0.0)
 
 
 __all__ = [

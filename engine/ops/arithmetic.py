@@ -8,7 +8,7 @@ import operator
 from ..core import limits
 from ..core.errors import failure
 from ..core.operation import Operation, Singular, composite, elementwise, linear, no_tangent, zero
-from ..core.tensor import OPERATORS
+from ..core.tensor import OPERATORS, conjugate
 from ..core.tensor import is_complex as is_complex
 
 TYPE_CHECKING = False
@@ -78,6 +78,10 @@ def _strong(np: Any, g: Any, p: Any) -> Any:
 
 strong_multiply = elementwise(
     "strong_multiply", "g, p", [lambda y, g, p: p, lambda y, g, p: g],
+    # The zero that is strong stays the first factor: a cotangent of the product does not take its place.
+    transpose=lambda c, y, g, p: (
+        lambda: strong_multiply(c, conjugate(p)), lambda: strong_multiply(conjugate(g), c)
+    ),
     scalar=lambda g, p: g * p if g != 0 else 0.0 * g, array=_strong, dtype="arithmetic", domain=[(-10, 10), (-10, 10)],
     kernel="_strong({0}, {1})",
     internal=True, doc="Product in which a zero first factor stays zero even beside inf or nan: the product of the chain rule.",

@@ -29,7 +29,6 @@ from .support import (
     found_by_rule,
     integers,
     mask_tensor,
-    matters,
     meet,
     ndarray,
     shape_of,
@@ -354,7 +353,7 @@ def _extremum(name: str, largest: bool) -> Operation:
         x, y = OPERATORS["stop_gradient"](x), OPERATORS["stop_gradient"](y)
         tied = OPERATORS["equal"](x, take_rows(y, indices=ids, axis=0))
         ties = put_rows(OPERATORS["where"](tied, 1.0, 0.0), indices=ids, axis=0, size=total)
-        meet(row, (plain(ties) > 1) & matters(g))
+        meet(row, plain(ties) > 1, matters=plain(g) != 0)
         shared = take_rows(g, indices=ids, axis=0) / take_rows(ties, indices=ids, axis=0)
         return OPERATORS["where"](tied, shared, 0.0)
 

@@ -24,7 +24,6 @@ from .support import (
     found_by_rule,
     from_front,
     mask_tensor,
-    matters,
     meet,
     real_of_float,
     shape_of,
@@ -266,7 +265,7 @@ def _extremum(name: str, word: str, aliases: str, example: int) -> Operation:
         weights = tie_weights(x, spread(y, shape, axes, keepdims), axes=axes)
         g = spread(g, shape, axes, keepdims)
         shared = plain(weights)
-        meet(row, (shared > 0) & (shared < 1) & matters(g))
+        meet(row, (shared > 0) & (shared < 1), matters=plain(g) != 0)
         return g * weights
 
     row = rule(
@@ -360,7 +359,7 @@ def _std(np: Any, x: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
 def _std_vjp(g: Any, y: Any, x: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
     shape, axes, size = reduced("std", x, axis)
     flat = plain(y) == 0
-    meet(reduce_std, flat & matters(g))
+    meet(reduce_std, flat, matters=plain(g) != 0)
     safe = spread(OPERATORS["where"](mask_tensor(flat), 1.0, y), shape, axes, keepdims)
     freedom = size - ddof if size != ddof else math.nan
     return beside(spread(g, shape, axes, keepdims), x) * (deviation(x, axes) / beside(safe, x) / freedom)
@@ -397,7 +396,7 @@ def _euclidean(np: Any, x: Any, axis: Any, keepdims: Any) -> Any:
 def _euclidean_vjp(g: Any, y: Any, x: Any, axis: Any, keepdims: Any) -> Any:
     shape, axes, _ = reduced("norm", x, axis)
     origin = plain(y) == 0
-    meet(euclidean_norm, origin & matters(g))
+    meet(euclidean_norm, origin, matters=plain(g) != 0)
     safe = spread(OPERATORS["where"](mask_tensor(origin), 1.0, y), shape, axes, keepdims)
     direction = x / beside(safe, x)
     if some(origin):
@@ -435,7 +434,7 @@ def _power_norm(np: Any, x: Any, p: float, axis: Any, keepdims: Any) -> Any:
 def _power_norm_vjp(g: Any, y: Any, x: Any, p: float, axis: Any, keepdims: Any) -> Any:
     shape, axes, _ = reduced("norm", x, axis)
     origin = plain(y) == 0
-    meet(power_norm, origin & matters(g))
+    meet(power_norm, origin, matters=plain(g) != 0)
     safe = spread(OPERATORS["where"](mask_tensor(origin), 1.0, y), shape, axes, keepdims)
     share = OPERATORS["abs"](x) / safe
     if p < 1:
@@ -507,7 +506,7 @@ def softmax_weights(x: Any, y: Any, axes: tuple[int, ...], g: Any) -> Any:
     terms = OPERATORS["exp"](x - shift)
     total = reduce_sum(terms, axis=axes, keepdims=True)
     if some(bottom):
-        meet(reduce_logsumexp, (plain(y) == -math.inf) & matters(g))
+        meet(reduce_logsumexp, plain(y) == -math.inf, matters=plain(g) != 0)
         total = OPERATORS["where"](mask_tensor(bottom), 1.0, total)
     weights = terms / total
     if some(above):

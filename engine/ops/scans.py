@@ -26,7 +26,6 @@ from .support import (
     conjugate,
     found_by_rule,
     from_front,
-    matters,
     meet,
     shape_of,
     to_front,
@@ -231,7 +230,7 @@ def _running_extremum(name: str, ufunc: str, word: str, example: list[int]) -> t
         same_run = concat([goes_on, index(tops, index=slice(0, 1)) * 0.0])
         lines = to_front(g, (axis,))
         ties = running_ties(values, tops, axis=0)
-        meet(along, plain(ties) * matters(lines) > 1)
+        meet(along, plain(ties) > 1, matters=plain(lines) != 0)
         shared = linear_recurrence(same_run, lines / ties, reverse=True)
         return from_front(where(equal(values, tops), shared, 0.0), (axis,), shape_of(x))
 

@@ -74,9 +74,11 @@ def _shared_among_ties(g: Any, y: Any, axis: int) -> Any:
         if STATE.kinks not in ("adiff", "error"):
             return g
         shared = share_ties(y, g, axis=axis)
-        tied = _tied(y, axis)
-        unequal = OPERATORS["not_equal"](g, shared)
-        meet(sort_along, tied if STATE.transposing else OPERATORS["logical_and"](tied, unequal))
+        differs = OPERATORS["not_equal"]
+        if STATE.several:  # in a run whose middle alone has a cotangent, the others have their share of it
+            meet(sort_along, _tied(y, axis), matters=OPERATORS["logical_or"](differs(g, 0.0), differs(shared, 0.0)))
+        else:
+            meet(sort_along, _tied(y, axis), matters=differs(g, shared))
         return shared
     values = np.moveaxis(plain(y), axis, -1)
     starts = np.ones(values.shape, dtype=bool)
@@ -88,7 +90,7 @@ def _shared_among_ties(g: Any, y: Any, axis: int) -> Any:
     mean = OPERATORS["divide"](index_scatter(g, shape=lengths.shape, index=runs), weak(lengths))
     shared = index(mean, index=runs)
     tied = lengths[runs] > 1
-    meet(sort_along, STATE.transposing or bool(np.any(tied & (np.asarray(plain(g)) != plain(shared)))))
+    meet(sort_along, tied, matters=np.asarray(plain(g)) != (0.0 if STATE.several else plain(shared)))
     return shared
 
 

@@ -11,6 +11,7 @@ from ..core.errors import failure, plural
 from ..core.operation import Singular
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
+from ..core.tensor import conjugate as conjugate
 from ..core.tensor import count as count
 from ..core.tensor import is_complex as is_complex
 from ..core.tensor import shape_of as shape_of
@@ -118,11 +119,6 @@ def leave_unless(condition: Any) -> None:
     """Leave a kernel, for the tape to answer, unless a condition on symbols holds everywhere."""
     if hasattr(condition, "builder"):
         condition.builder.arrays.leave_unless(condition)
-
-
-def conjugate(x: Any) -> Any:
-    """The complex conjugate; a real operand as it is."""
-    return OPERATORS["conj"](x) if is_complex(x) else x
 
 
 def beside(real: Any, x: Any) -> Any:
@@ -236,18 +232,16 @@ def some(mask: Any) -> bool:
     return bool(mask.any()) if hasattr(mask, "any") else bool(mask)
 
 
-def matters(g: Any) -> Any:
-    """Where a cotangent is not zero, so that a singular point there needs a choice."""
-    return True if STATE.transposing else plain(g) != 0
+def meet(row: Operation, at: Any, number: int = 0, matters: Any = True) -> None:
+    """Report, as the policy asks, that a derivative was taken at a singular point of `row` where it mattered.
 
-
-def meet(row: Operation, hit: Any, number: int = 0) -> None:
-    """Report, as the policy asks, that a derivative was taken at a singular point of `row` where it mattered."""
+    `at` says where the point is met and `matters` where the choice there makes a difference to the cotangents at hand.
+    """
     spot = row.singular[number]
-    if is_symbol(hit):
-        hit.builder.meets(spot, hit)
+    if is_symbol(at) or is_symbol(matters):
+        (at if is_symbol(at) else matters).builder.meets(spot, at, matters)
         return
-    if not some(hit):
+    if STATE.quiet or not some(at if matters is True or STATE.transposing else at & matters):
         return
     if STATE.kinks == "error":
         raise failure("E0501", spot.message, "drop --kinks error to take the documented choice")

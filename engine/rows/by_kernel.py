@@ -179,7 +179,9 @@ class ByKernel:
         def keep(gathered: Any, found: Any, shape: Sequence[int] = ()) -> None:
             gathered.add(index, found.reshape(count, *shape)[rows])
 
-        if built.structure is None:
+        if not len(index) and request.count:
+            pass  # the shape of a value that no row has is nobody's to know
+        elif built.structure is None:
             keep(results.value, columns[0], built.shape)
         elif len(index):
             results.value.add(index, restructured(columns[0].reshape(count, *built.shape)[rows], built.structure))

@@ -143,6 +143,10 @@ class Run:
 
     def refused(self, why: Unsupported) -> None:
         """Note why the rows have no kernel, and where that stands."""
+        from ..kernels.ir import Fault
+
+        if isinstance(why, Fault):
+            self.results.notices.add("N0911", why.notice, None, self.request.count)
         self.outcome.reason = f"no kernel for {why}"
         self.outcome.reason_span = None if why.site is None else span_of(why.site)
 

@@ -66,6 +66,15 @@ def close(a: Any, b: Any, tolerance: float, least: float = 0.0) -> bool:
     return np.allclose(b, a, rtol=tolerance, atol=tolerance * scale, equal_nan=True)
 
 
+def type_of(x: Any) -> Any:
+    """What a value is: the class of a number, the kind of an array's elements, or those of its parts."""
+    if isinstance(x, dict):
+        return {name: type_of(part) for name, part in x.items()}
+    if isinstance(x, (list, tuple)):
+        return type(x), [type_of(part) for part in x]
+    return getattr(getattr(x, "dtype", None), "kind", None) or type(x)
+
+
 def agree(
     text: str,
     at: dict[str, Any],
@@ -93,6 +102,7 @@ def agree(
         return "an error"
     if kernel.engine == "tape":
         return str(kernel.reason)
+    assert type_of(tape.value) == type_of(kernel.value), f"value {tape.value!r} and {kernel.value!r}{where}"
     assert close(tape.value, kernel.value, tolerance), f"value {tape.value!r} and {kernel.value!r}{where}"
     for part in ("gradients", "jacobian", "hessian", "tangent", "cotangents", "product", "derivatives"):
         mine, theirs = leaves(getattr(tape, part)), leaves(getattr(kernel, part))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,12 +30,15 @@ def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def legal_programs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every intermediate program of every test is checked, before and after each pass."""
+    """Every intermediate program of every test is checked, before and after each pass; no fault is passed over."""
     from interpreted import checked
 
+    @functools.wraps(runtime.Kernels.attempt)
     def attempt(self: runtime.Kernels, make: Any) -> Any:
-        self.strict = True
-        return original(self, make)
+        found = original(self, make)
+        if isinstance(found, ir.Fault):
+            raise found.fault
+        return found
 
     original = runtime.Kernels.attempt
     monkeypatch.setattr(runtime.Kernels, "attempt", attempt)

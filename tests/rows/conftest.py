@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from adiff.engine.kernels import runtime, store
+from adiff.engine.kernels import ir, runtime, store
 
 # pytest's importlib mode adds no path: the helpers beside the tests, and the programs of tests/kernels, are found from here.
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "kernels")]
@@ -21,7 +21,9 @@ def interpret(monkeypatch: pytest.MonkeyPatch) -> None:
     attempt = runtime.Kernels.attempt
 
     def strict(self: runtime.Kernels, make: Any) -> Any:
-        self.strict = True
-        return attempt(self, make)
+        found = attempt(self, make)
+        if isinstance(found, ir.Fault):
+            raise found.fault
+        return found
 
     monkeypatch.setattr(runtime.Kernels, "attempt", strict)

@@ -331,3 +331,15 @@ def test_rows_one_by_one_say_at_once_what_the_others_take(monkeypatch: pytest.Mo
     adiff.program("sum(v * v) * v[0]").rows({"v": np.ones((8, 2))}, order=2)
     adiff.program("x * x").rows({"x": np.ones(8)}, order=2)
     assert len(asked) == 1
+
+
+@pytest.mark.usefixtures("interpret")
+def test_where_every_row_fails_nobody_knows_the_shape_of_a_value() -> None:
+    text = "w = v*2\nassert x > 10\nw*x"
+    columns = {"x": np.array([1.0, 2.0, 3.0]), "v": np.ones((3, 2))}
+    for engine in ("tape", "kernel"):
+        found = adiff.program(text).rows(columns, engine=engine)
+        assert (found.engine, sorted(found.errors)) == (engine, [0, 1, 2])
+        assert found.value.shape == (3,)
+        assert np.isnan(found.value).all()
+        assert found.gradients["v"].shape == (3, 2)

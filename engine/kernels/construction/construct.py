@@ -167,6 +167,8 @@ class Lowered:
         kernel = ir.Kernel(kernel.parameters, dissolved(kernel.body), kernel.results)
         found = Built(finished(kernel), self.shape)
         found.precision = self.precision
+        if self.targets and self.packed is None and self.value.__class__ is Var and self.value.kind == FLOAT:
+            found.mixed = self.builder.may_be_whole(Sym(self.builder, self.value))
         found.structure = None if self.packed is None else self.packed.structure
         if self.complex is not None:
             found.structure = ("complex", 0, self.complex)
@@ -294,6 +296,7 @@ def build(
         differentiated.results.append(unfinite)
     found = lowered.built(differentiated, noted, result)
     found.closed = unfinite is not None
+    found.doubtful = lowered.packed.doubtful if lowered.packed is not None else []
     # The work is the program's, however its adjoint goes about it.
     found.estimate = simplify(ir.Kernel(short.parameters, short.body, [value, total]))
     return found

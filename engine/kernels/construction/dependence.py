@@ -13,6 +13,7 @@ from .. import ir
 from ..differentiation.adjoint import adjoint
 from ..differentiation.tangent import Tangent
 from ..ir import FLOAT, Array, Unsupported, Var
+from ..symbols.regions import dissolved
 from .derivatives import scalar_result
 
 TYPE_CHECKING = False
@@ -51,6 +52,8 @@ def dependence(lowered: Lowered, lanes: int) -> Built:
     result = scalar_result(lowered)
     targets = list(lowered.targets.values())
     kernel, _ = adjoint(lowered.kernel, result, targets, True, lowered.builder.watch)
+    # The statements of a row read all that its results depend on.
+    kernel = ir.Kernel(kernel.parameters, dissolved(kernel.body), kernel.results)
     seeds = {x: Array(FLOAT, (x.size if x.__class__ is Array else 1, lanes), "da", "input") for x in targets}
     single = {x: [Var(FLOAT, "d") for _ in range(lanes)] for x in targets if x.__class__ is Var}
     follow = Dependence(kernel, {**seeds, **single}, lanes)

@@ -16,7 +16,7 @@ from ..ir import BOOL, FLOAT, INT, Array, Stmt, Unsupported, Var
 from ..outline import statements
 from ..passes.simplify import simplify
 from ..symbols.build import Builder
-from ..symbols.regions import dissolved, for_tangents, ruled
+from ..symbols.regions import dissolved, for_tangents, left_to_statements
 from ..symbols.symbol import Sym
 from ..work import COMMAND_WORK, hessian_work
 from .construct import Lowered
@@ -37,7 +37,7 @@ def jvp(lowered: Lowered, moved: Sequence[str]) -> Built:
     """Value, tangent, flags; the tangents of the sources `moved` are further parameters."""
     result = lowered.summed()
     kernel, noted = adjoint(
-        lowered.kernel, result, list(lowered.targets.values()), watch=lowered.builder.watch, forward=True
+        lowered.kernel, result, list(lowered.targets.values()), watch=lowered.builder.watch, several=True
     )
     if not noted:
         kernel = ir.Kernel(lowered.kernel.parameters, for_tangents(lowered.kernel.body), [lowered.value])
@@ -60,7 +60,7 @@ def lanes_for(lowered: Lowered, total: int) -> int:
 def told_by_tape(lowered: Lowered, noted: list[Noted], again: bool = False) -> list[Noted]:
     """The singular points of a kernel in forward mode, of tangents of an adjoint, or of an adjoint by rows (`again`):
     beside rows with rules of their own, whose tangents choose on their own, the tape's to decide."""
-    left = ruled(lowered.kernel.body, again)
+    left = left_to_statements(lowered.kernel.body, again)
     return [Noted(n.message, n.site, False, n.code) for n in noted] if left else noted
 
 
@@ -110,7 +110,9 @@ def vjp(lowered: Lowered) -> Built:
 def hvp(lowered: Lowered, moved: Sequence[str]) -> Built:
     """Value, gradients, products, flags; the vectors of the sources `moved` are further parameters."""
     result = scalar_result(lowered)
-    kernel, noted = adjoint(lowered.kernel, result, list(lowered.targets.values()), True, lowered.builder.watch)
+    kernel, noted = adjoint(
+        lowered.kernel, result, list(lowered.targets.values()), True, lowered.builder.watch, several=True
+    )
     kernel.results[0] = lowered.value
     seeds = parameters_for(lowered, moved)
     tangent = Tangent(kernel, seeds)
@@ -196,7 +198,7 @@ def forward_jacobian(lowered: Lowered, lanes: int | None = None) -> Built:
         return constant(lowered, result, sources)
     lanes = lanes_for(lowered, total) if lanes is None else lanes
     kernel, noted = adjoint(
-        lowered.kernel, result, list(lowered.targets.values()), watch=lowered.builder.watch, forward=True
+        lowered.kernel, result, list(lowered.targets.values()), watch=lowered.builder.watch, several=True
     )
     flags = kernel.results[1 + len(lowered.targets) :]
     if not noted:
@@ -238,7 +240,7 @@ def slope(lowered: Lowered) -> Built:
     sources = Sources(lowered, result)
     if not sources.total:
         return constant(lowered, result, sources)
-    kernel, noted = adjoint(lowered.kernel, result, sources.targets, watch=lowered.builder.watch)
+    kernel, noted = adjoint(lowered.kernel, result, sources.targets, watch=lowered.builder.watch, several=True)
     kernel.results[0] = lowered.value
     return lowered.built(kernel, noted, result)
 
@@ -265,10 +267,10 @@ def reverse_jacobian(lowered: Lowered) -> Built:
         sources.targets,
         False,
         lowered.builder.watch,
-        forward=True,
+        several=True,
     )
     kernel.results[0] = lowered.value
-    inner = simplify(kernel)
+    inner = simplify(ir.Kernel(kernel.parameters, dissolved(kernel.body), kernel.results))
     bars = inner.results[1 : 1 + len(sources.targets)]
     flags = inner.results[1 + len(sources.targets) :]
     before, inside = split(inner.body, {weights}, set())

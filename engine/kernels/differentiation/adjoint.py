@@ -52,18 +52,18 @@ def adjoint(
     watch: Watch | None = None,
     kept: Kept | None = None,
     every: bool = False,
-    forward: bool = False,
+    several: bool = False,
 ) -> tuple[ir.Kernel, list[Noted]]:
     """A kernel that gives `result` and the cotangents of `sources` (scalar variables or input arrays), seeded with 1.
 
     With it come the singular points it watches; their flags are the kernel's last result, an array that is there only
     if there are any. `again` says that the kernel is to be differentiated in its turn; `watch` holds what the program
     itself watches, and `kept` the values that its loops have stored. With `every` a singular point counts whatever
-    cotangent meets it, with `forward` one that a rule finds.
+    cotangent meets it. `several` says that the cotangents stand for derivatives along several directions.
     """
     watch = watch or Watch()
     transform = Adjoint(
-        active_set(kernel, result, sources), surely_reached(kernel, sources)[1], again, forward or every or again
+        active_set(kernel, result, sources), surely_reached(kernel, sources)[1], again, several or every or again
     )
     transform.kept = dict(kept or {})
     transform.every = every
@@ -78,16 +78,19 @@ def adjoint(
 class Adjoint(Cotangents):
     """The reverse sweep through blocks, branches and loops."""
 
-    def __init__(self, active: set[Any], certain: set[Any], again: bool = False, forward: bool = False) -> None:
-        super().__init__(active, certain, again, forward)
+    def __init__(self, active: set[Any], certain: set[Any], again: bool = False, several: bool = False) -> None:
+        super().__init__(active, certain, again, several)
         # Values that need not be computed again, here and in repeated bodies.
         self.kept: Kept = {}
         # How deep in loops and branches, and what the heads of the loops outside of any may take, in bytes.
         self.depth = 0
         self.budget = STATE.checkpoint
 
-    def sweep(self, block: list[Stmt], result: Var, sources: list[Any]) -> list[Stmt]:
-        """A block and the sweep back from `result`, which leaves the cotangents of sources in `bars` and `arrays`."""
+    def sweep(self, block: list[Stmt], result: Var, sources: list[Any], inside: bool = False) -> list[Stmt]:
+        """A block and the sweep back from `result`, which leaves the cotangents of sources in `bars` and `arrays`.
+
+        `inside` a program that is differentiated in its turn, rows keep the rules that they have.
+        """
         forward = self.keep_heads(block, True)
 
         def clear() -> None:
@@ -101,7 +104,9 @@ class Adjoint(Cotangents):
             if result in self.active:
                 self.builder.append(ir.Accumulate(self.bars[result], 1.0))
 
-        body = for_tangents(self.there_and_back(forward, clear, seed))
+        body = self.there_and_back(forward, clear, seed)
+        if not inside:
+            body = for_tangents(body)
         return [*self.builder.root, *body]  # at the root are the arrays that are constants
 
     # --- forward ------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from ..ir import BOOL, FLOAT, Array, Stmt, Unsupported, Var
 from ..symbols.arrays import view
 from ..symbols.build import Builder
 from ..symbols.pairs import Pair, pair_of, paired
-from ..symbols.regions import chooses
+from ..symbols.regions import chooses, moved_by_rule
 from ..symbols.symbol import Lazy, Sym, pick, raw
 from .products import chosen, fresh, product, symbol_of
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from ...core.operation import Singular
+    from ...core.operation import Operation, Singular
     from ...core.state import Site
 
 
@@ -35,15 +35,24 @@ def real_if_known(x: Any) -> Any:
     return x.re if x.re.__class__ in (int, float) else x
 
 
+def differentiable(s: ir.Set) -> Operation:
+    """The row of a statement. Raises Unsupported for what is no row of the table."""
+    row = ROWS.get(s.op)
+    if row is None:
+        what = "a custom_gradient that is differentiated again" if s.op == "opaque" else f"the derivative of '{s.op}'"
+        raise Unsupported(what, s.site)
+    return row
+
+
 class Cotangents:
     """The cotangents of one sweep, and the code that adds to them."""
 
-    def __init__(self, active: set[Any], certain: set[Any], again: bool = False, forward: bool = False) -> None:
+    def __init__(self, active: set[Any], certain: set[Any], again: bool = False, several: bool = False) -> None:
         self.active = active
         self.certain = certain
         self.again = again
-        # Whether tangents pass through the rows as well: a rule's singular points count whatever cotangent meets them.
-        self.forward = forward
+        # Whether the cotangents stand for derivatives along several directions, or for second ones (STATE.several).
+        self.several = several
         self.builder = Builder()
         self.builder.meets = self.met
         self.region: ir.Region | None = None  # whose rule is being applied
@@ -170,7 +179,7 @@ class Cotangents:
             if self.is_active(x):
                 self.give(x, fresh(builder, "multiply", (g, slope), FLOAT))
             return
-        row = ROWS[s.op]
+        row = differentiable(s)
         symbols = tuple(Sym(builder, a) if a.__class__ is Var else a for a in s.args)
         self.told.clear()
         if row.derivative == "zero":
@@ -190,6 +199,10 @@ class Cotangents:
                 p = formula(y, *symbols, **attributes) if callable(formula) else formula
                 if s.op == "divide":
                     p = self.slope_of_quotient(y, s.args, k, p)
+                if s.op == "strong_multiply" and k == 1:
+                    # The zero that is strong stays the first factor.
+                    self.give(x, fresh(builder, "strong_multiply", (s.args[0], g), FLOAT))
+                    continue
                 for spot in row.singular:
                     if spot.input == k:
                         p = self.resolved(spot, p, symbols, g, s, x)
@@ -223,7 +236,8 @@ class Cotangents:
         builder, row = self.builder, ROWS[s.row]
         STATE.site = s.site if s.site is not None else STATE.site
         outer, self.region = self.region, s
-        transposing, STATE.transposing = STATE.transposing, self.forward and chooses(s)
+        several, STATE.several = STATE.several, self.several
+        transposing, STATE.transposing = STATE.transposing, self.several and chooses(s) and not moved_by_rule(s)
         self.told.clear()
         builder.memos.append({})
         try:
@@ -246,7 +260,7 @@ class Cotangents:
         finally:
             builder.memos.pop()
             self.region = outer
-            STATE.transposing = transposing
+            STATE.transposing, STATE.several = transposing, several
 
     def reverse_complex(self, s: ir.Region, g: tuple[Any, ...], y: tuple[Any, ...], inputs: tuple[Any, ...]) -> None:
         """The row's own rule on complex numbers, given back part by part."""
@@ -287,12 +301,14 @@ class Cotangents:
 
     # --- singular points ----------------------------------------------------------------------------------------------
 
-    def met(self, spot: Singular, mask: Any) -> None:
-        """Watch a singular point that a region's rule finds: the mask says where it matters."""
-        builder, s = self.builder, self.region
+    def met(self, spot: Singular, at: Any, matters: Any) -> None:
+        """Watch a singular point that a region's rule finds, where it is and where it matters to these cotangents."""
+        s = self.region
         assert s is not None
         text = f"{spot.message}: {spot.subgradients}" if spot.subgradients else spot.message
         flag = self.flag_of(text, s.site, s.operands)
+        mask = at if STATE.transposing or matters is True else ROWS["logical_and"](at, matters)
+        builder = self.builder
 
         def mark(hit: Any) -> None:
             if hit.__class__ is Sym or hit:

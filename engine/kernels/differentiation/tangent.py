@@ -19,16 +19,18 @@ from ..built import Noted
 from ..ir import FLOAT, INT, Array, Stack, Stmt, Unsupported, Var
 from ..passes.statements import everything
 from ..symbols.build import Builder
-from ..symbols.regions import dissolved
+from ..symbols.regions import dissolved, moved_by_rule
 from ..symbols.symbol import Lazy, Sym, raw
 from ..symbols.watch import Watch
 from .activity import dependencies, reach
 from .adjoint import Adjoint
+from .cotangents import differentiable
 from .products import chosen, fresh, symbol_of
+from .transposed import tangents_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from ...core.operation import Singular
@@ -114,12 +116,17 @@ class Tangent:
 
     def place(self, index: Any, lane: int) -> Any:
         """Where the tangent of an element is."""
+        return self.place_in(self.builder, index, lane)
+
+    def place_in(self, builder: Builder, index: Any, lane: int) -> Any:
+        """The same in code of another builder."""
+        index = raw(index)
         if self.lanes == 1:
             return index
         if index.__class__ is int:
             return index * self.lanes + lane
-        first = self.builder.emit("multiply", (Sym(self.builder, index), self.lanes), INT)
-        return raw(first if lane == 0 else self.builder.emit("add", (first, lane), INT))
+        first = builder.emit("multiply", (Sym(builder, index), self.lanes), INT)
+        return raw(first if lane == 0 else builder.emit("add", (first, lane), INT))
 
     # --- statements ---------------------------------------------------------------------------------------------------
 
@@ -188,7 +195,7 @@ class Tangent:
             value, x, slope = s.args
             return [self.sum(t, self.product(d, Sym(builder, slope) if slope.__class__ is Var else slope))
                     for t, d in zip(self.of(value), self.of(x))]  # fmt: skip
-        row = ROWS[s.op]
+        row = differentiable(s)
         if row.derivative != "partials":
             raise Unsupported(f"the derivative of {row.name}", s.site)
         symbols = tuple(Sym(builder, a) if a.__class__ is Var else a for a in s.args)
@@ -286,6 +293,9 @@ class Tangent:
         if s.pairs is not None and s.row in ROWS and ROWS[s.row].derivative == "partials":
             self.region_of_pairs(s)
             return
+        if self.watch is None and moved_by_rule(s):
+            self.region_by_rule(s)
+            return
         if self.watch is None or s.row not in ROWS or ROWS[s.row].derivative != "rule":
             self.block(dissolved(s.body))
             return
@@ -295,6 +305,35 @@ class Tangent:
         if self.followed.isdisjoint(s.operands):
             return
         self.builder.block.extend(Asked(s, self.followed, self.watch).statements)
+
+    def region_by_rule(self, s: ir.Region) -> None:
+        """A row whose tangents are what its rule says, whatever its statements choose."""
+        builder = self.builder
+        builder.block.extend(dissolved(s.body))
+        moved = [x for x in dict.fromkeys(s.operands) if self.has(x)]
+        dots = [self.define(x) for x in s.results if self.has(x)]
+        if not moved or not dots:
+            return
+        builder.memos.append({})
+        for lane in range(self.lanes):
+
+            def element(x: Any, lane: int = lane) -> Callable[[Builder, Any], Any]:
+                if x.__class__ is Var:
+                    t = self.of(x)[lane]
+                    return lambda inner, place: Sym(inner, t) if t.__class__ is Var else t
+                return lambda inner, place: inner.load(self.dots[x], self.place_in(inner, place, lane))
+
+            found = tangents_of(builder, s, {x: element(x) for x in moved}, self.again)
+            for x, t in zip(s.results, found):
+                if x.__class__ is Var:
+                    builder.append(ir.Set(self.dots[x][lane], "copy", (t,), None, None))
+                    continue
+
+                def keep(i: Sym, x: Array = x, t: Array = t, lane: int = lane) -> None:
+                    builder.append(ir.Store(self.dots[x], self.place(raw(i), lane), builder.load(t, raw(i)).var))
+
+                builder.count(x.size, keep)
+        builder.memos.pop()
 
     def region_of_pairs(self, s: ir.Region) -> None:
         """A row on complex numbers: its tangents by its own partials, which hold where the formula of its value parts."""
@@ -382,7 +421,7 @@ class Asked(Adjoint):
 
     def __init__(self, s: ir.Region, followed: set[Any], watch: Watch) -> None:
         active = {*s.results, *(x for x in s.operands if x.__class__ in (Var, Array) and x in followed)}
-        super().__init__(active, set(), forward=True)
+        super().__init__(active, set(), several=True)
         self.watch = watch
         found, _ = self.builder.nested(lambda: self.ask(s))
         self.statements = [*self.builder.root, *found]
@@ -397,8 +436,8 @@ class Asked(Adjoint):
                 self.builder.append(ir.Set(self.bars[x], "copy", (1.0,), None, None))
         self.reverse_region(s)
 
-    def met(self, spot: Singular, mask: Any) -> None:
-        """Note a singular point where the mask says that it matters."""
+    def met(self, spot: Singular, mask: Any, matters: Any) -> None:
+        """Note a singular point where it is: tangents pass."""
         assert self.region is not None
         flag = self.watch.flag(Noted(spot.message, self.region.site, False))
 

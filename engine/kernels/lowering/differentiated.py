@@ -204,7 +204,7 @@ class Differentiated:
         again = surrounded(self.machine)
         transform = Adjoint(active_set(kernel, y.var, sources), surely_reached(kernel, sources)[1], True, again)
         doubtful = again and ruled(self.block, True)
-        body = transform.sweep(self.block, y.var, sources)
+        body = transform.sweep(self.block, y.var, sources, True)
         self.splice([ir.Set(flag, "copy", (0,), None, None) for flag in transform.flags])
         self.splice(body)
         for noted, flag in zip(transform.noted, transform.flags):

@@ -98,6 +98,8 @@ def len_(machine: Specialiser, x: Any) -> Any:
 def abs_(machine: Specialiser, x: Any) -> Any:
     if x.__class__ in (int, bool):
         return abs(x)
+    if x.__class__ is Sym and x.kind == BOOL:
+        return machine.builder.to_int(x)  # Python's; NumPy's is a truth value
     return machine.apply_row(NAMES["abs"], [x], {})
 
 

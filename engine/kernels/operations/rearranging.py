@@ -138,6 +138,8 @@ class Rearranging(Loops):
     def triangle(self, x: Any, k: int, lower: bool) -> Any:
         """x with zeros above (or below) a diagonal."""
         x = lazy(self.builder, x)
+        if x.ndim < 2:
+            raise Unsupported("a part of the program that is an error if it is reached")
 
         def element(index: tuple[Any, ...]) -> Any:
             row, column = index[-2:]

@@ -77,7 +77,10 @@ class Reducing(Loops):
     def extremum(self, name: str, x: Any, axis: Any, keepdims: Any) -> Any:
         """The largest or smallest elements."""
         x = lazy(self.builder, x)
-        join = OPERATORS["maximum" if name == "max" else "minimum"]
+        if x.kind == BOOL:
+            join = OPERATORS["logical_or" if name == "max" else "logical_and"]
+        else:
+            join = OPERATORS["maximum" if name == "max" else "minimum"]
 
         def finish(inner: tuple[int, ...], at: At) -> Any:
             first = at((0,) * len(inner))

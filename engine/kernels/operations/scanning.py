@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from .array_loops import Index
 
 
+# What the extrema of truth values are.
+EXTREMA_OF_TRUTH = {"maximum": "logical_or", "minimum": "logical_and"}
+
+
 class Scanning(Loops):
     """The part of the vocabulary that goes through elements in order."""
 
@@ -64,6 +68,8 @@ class Scanning(Loops):
         """The running results of a row of two inputs along an axis."""
         x = lazy(self.builder, x)
         kind = INT if x.kind == BOOL else x.kind
+        if x.kind == BOOL and row in EXTREMA_OF_TRUTH:
+            kind, row = BOOL, EXTREMA_OF_TRUTH[row]
         # Of equal numbers the extrema take the first of their operands, and NumPy's running extrema the last element.
         return self.scan(x, axis, kind, None, lambda state, item: OPERATORS[row](item, state))
 

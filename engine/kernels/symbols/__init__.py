@@ -15,4 +15,5 @@ operands    what was evaluated before something changed in place
 regions     rows that compute in statements of their own, with their rule for the adjoint
 following   which inputs a tape would say that a value depends on
 watch       the singular points that derivatives inside a program meet
+samples     whether a row takes operands of some kinds and shapes at all
 """

@@ -89,7 +89,7 @@ class Blocks:
         self._arrays: Any = None
         # What notes which inputs a tape would follow, in a kernel that is made for that alone (following.py).
         self.follower: Follower | None = None
-        self.meets: Callable[[Any, Any], None] | None = None
+        self.meets: Callable[[Any, Any, Any], None] | None = None
 
     def nested(self, fill: Callable[[], Any]) -> tuple[list[ir.Stmt], Any]:
         """Run `fill` with a new block as the current one."""

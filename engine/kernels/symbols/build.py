@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...core.dispatch import as_operand
 from ...core.dtypes import FLOAT64
-from ...core.operation import Operation
+from ...core.operation import UNFIT, Operation
 from ...core.state import STATE
 from ...core.tensor import Tensor
 from ..inputs import SOME
@@ -47,12 +47,19 @@ class Builder(Memory):
         if self.mode == SOME and any(x.__class__ is Tensor and x.dtype is FLOAT64 for x in inputs):
             raise Unsupported("float64 beside float32")
         inputs, dtype = met(self, op, inputs, attributes)
-        if self.follower is None or self.follower.inside:
-            found = self.applied(op, inputs, attributes)
-        else:
-            found = self.follower.apply(
-                op, inputs, lambda: self.applied(op, inputs, attributes), (attributes or {}).get("dtype")
-            )
+        try:
+            if self.follower is None or self.follower.inside:
+                found = self.applied(op, inputs, attributes)
+            else:
+                found = self.follower.apply(
+                    op, inputs, lambda: self.applied(op, inputs, attributes), (attributes or {}).get("dtype")
+                )
+        except UNFIT:
+            from .samples import refused
+
+            if refused(op, inputs, attributes):
+                raise Unsupported("a part of the program that is an error if it is reached") from None
+            raise
         return found if dtype is None else strengthened(self, found, dtype)
 
     def indexed(self, x: Lazy, run: Callable[[], Any]) -> Any:

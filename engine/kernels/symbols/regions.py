@@ -6,7 +6,7 @@ from ...core.dtypes import INT64
 from ...core.state import STATE
 from ...ops.registry import ROWS
 from .. import ir
-from ..ir import FLOAT, Stmt, Var
+from ..ir import BOOL, FLOAT, Stmt, Unsupported, Var
 from ..passes.statements import everything, with_blocks
 from .build import Builder
 from .pairs import Pair, by_parts, has_complex, pair_of, paired
@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 
 # The rows whose kernels hold as they are for the adjoint: what they are linear in, it takes apart itself.
 TRANSPARENT = ("linear", "partials", "composite")
-# Linear rows that a library computes.
-OPAQUE = ("fsum",)
+# Linear rows that a library computes, and one that is its own transpose.
+OPAQUE = ("fsum", "share_ties")
+# A row without singular points whose statements have other derivatives than its rule where numbers are infinite.
+INFINITE = ("cumlogsumexp_along",)
 
 
 def computed(k: Vocabulary, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
@@ -32,6 +34,8 @@ def computed(k: Vocabulary, op: Operation, inputs: tuple[Any, ...], attributes: 
     kernel, builder = op.kernel, k.builder
     assert callable(kernel)
     operands = tuple(operand(builder, x) for x in inputs)
+    if "b" not in op.accepts and all(is_truth(x) for x in operands[op.skip :]):
+        raise Unsupported(f"{op.name} of truth values, which is an error if it is reached")
     if any(x.__class__ is Pair for x in operands):
         operands = tuple(pair_of(builder, x) for x in operands)
     elif op.dtype == "float" or (op.dtype.__class__ is not str and op.derivative == "rule"):
@@ -58,6 +62,10 @@ def computed(k: Vocabulary, op: Operation, inputs: tuple[Any, ...], attributes: 
     results_held, operands_held = list(map(held, parts)), tuple(map(held, operands))
     builder.append(ir.Region(op.name, results_held, operands_held, attributes, body, STATE.site, pairs))
     return found
+
+
+def is_truth(x: Any) -> bool:
+    return x.__class__ is bool or (x.__class__ in (Sym, Lazy) and x.kind == BOOL)
 
 
 def outcome(found: Any) -> Any:
@@ -122,8 +130,19 @@ def dissolved(block: list[Stmt]) -> list[Stmt]:
 
 def for_tangents(block: list[Stmt]) -> list[Stmt]:
     """A block with those regions replaced by their statements that forward mode can follow so: not the rows on complex
-    numbers whose formulas part, on an axis or where numbers are equal, and have no derivative there."""
-    return without(block, lambda s: s.pairs is None or s.row not in ROWS or ROWS[s.row].derivative != "partials")
+    numbers whose formulas part, on an axis or where numbers are equal, and have no derivative there, and not those whose
+    tangents are what their rules say."""
+    return without(block, lambda s: not moved_by_rule(s) and not (s.pairs is not None and by_partials(s)))
+
+
+def by_partials(s: ir.Region) -> bool:
+    return s.row in ROWS and ROWS[s.row].derivative == "partials"
+
+
+def moved_by_rule(s: ir.Region) -> bool:
+    """Whether the tangents of a region's results come from the row's rule, because its statements choose otherwise among
+    elements that are tied."""
+    return chooses(s) and s.pairs is None and s.row in ROWS and (bool(ROWS[s.row].singular) or s.row in INFINITE)
 
 
 def without(block: list[Stmt], unwanted: Callable[[ir.Region], bool]) -> list[Stmt]:
@@ -144,6 +163,14 @@ def ruled(block: list[Stmt], chosen: bool = False) -> bool:
     With `chosen`, rows whose statements choose among elements are asked for, not routines of linear algebra.
     """
     return any(s.__class__ is ir.Region and (chooses(s) if chosen else has_rule(s)) for s in everything(block))
+
+
+def left_to_statements(block: list[Stmt], chosen: bool) -> bool:
+    """Whether `ruled` holds of a row in a block whose tangents are those of its statements all the same."""
+    return any(
+        s.__class__ is ir.Region and (chooses(s) if chosen else has_rule(s)) and not moved_by_rule(s)
+        for s in everything(block)
+    )
 
 
 def has_rule(s: ir.Region) -> bool:

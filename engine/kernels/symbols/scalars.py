@@ -102,6 +102,8 @@ class Scalars(Blocks):
             decided = decided_logic(name, inputs)
             return self.emit(name, inputs, BOOL) if decided is None else decided
         joined = join([kind_of(x) for x in inputs])
+        if name == "abs" and joined == BOOL:
+            return inputs[0]  # as NumPy's
         if name in BITS and joined == BOOL:
             return self.scalar(OPERATORS[BITS[name]], inputs)
         kind = kind_of_row(name, joined)

@@ -82,6 +82,27 @@ def test_left_to_the_tape(text: str) -> None:
     assert LEFT[text] in evaluated(text, "grad")
 
 
+BESIDE = """@custom_gradient
+def f(p):
+    return tanh(p), lambda g: clip(g, -0.5, 0.5)
+u = sin(v)
+with GradientTape() as t:
+    t.watch(u)
+    s = f(x * x)
+    z = sum(u * u)
+q = t.gradient(z, u)
+s * 2"""
+
+
+@pytest.mark.usefixtures("interpret")
+def test_a_rule_beside_what_a_tape_inside_differentiates() -> None:
+    """The rule of what the tape records, and does not differentiate by, is that of the gradient around it."""
+    at = {"x": 0.7, "v": np.array([1.0, 2.3, -0.4])}
+    assert agree(BESIDE, at, ["x"]) == ""
+    found = adiff.program(BESIDE).evaluate("grad", at, ["x"], engine="kernel").gradients["x"]
+    assert np.isclose(found, 0.5 * 2 * 0.7, rtol=1e-15)
+
+
 def test_compiled() -> None:
     """Where exp overflows, the rule has the derivative that the formula has not."""
     found = adiff.program(STABLE + "f(x)").evaluate("hessian", {"x": 30.0}, engine="kernel")

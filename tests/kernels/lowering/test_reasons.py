@@ -54,3 +54,23 @@ def test_reason_and_place(text: str, point: dict[str, Any], reason: str, marked:
     span = outcome.reason_span
     assert outcome.reason == f"no kernel for {reason}"
     assert (span is None and not marked) or text[span.start : span.end] == marked
+
+
+def test_a_fault_is_told_and_the_tape_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What fails while a kernel is made is no mere reason why there is none."""
+    from adiff.engine.kernels import runtime
+    from adiff.engine.kernels.construction import construct
+
+    def fail(*given: Any, **options: Any) -> Any:
+        raise KeyError("boom")
+
+    monkeypatch.setattr(construct, "build", fail)
+    monkeypatch.setattr(runtime.Kernels, "attempt", runtime.Kernels.attempt.__wrapped__)
+    found = Program("x*x").evaluate("grad", {"x": 3.0}, engine="kernel")
+    assert (found.engine, found.gradients["x"]) == ("tape", 6.0)
+    (told,) = found.notices
+    assert (told.code, "KeyError: 'boom'" in told.message, "please report" in told.message) == ("N0911", True, True)
+    table = Program("x*x").rows({"x": np.arange(3.0)}, engine="kernel")
+    assert [n.code for n in table.notices] == ["N0911"]
+    with pytest.raises(KeyError):
+        Program("x*x").evaluate("tape", {"x": 3.0}, emit=True)

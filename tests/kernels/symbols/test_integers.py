@@ -134,3 +134,21 @@ def test_bits_in_machine_code() -> None:
 def test_bits_that_the_tape_takes(text: str) -> None:
     expected, found = outcome(text, "tape"), outcome(text, "kernel")
     assert found == expected
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("text", [
+    "abs(v > 0)", "abs(x > 0)", "np.abs(x > 0)", "max(v > 0)", "min(v > 0)", "amax(x > 0)", "cummax(v > 0)", "cummin(v > 0)",
+    "amax(reshape(v > 0, [2, 1]), 0)", "abs(v > 0) + 1", "max(v > 0) * 2.5",
+])  # fmt: skip
+def test_rows_that_give_truth_values_of_truth_values(text: str) -> None:
+    """As NumPy's do; the abs of a bare truth value is Python's, an integer."""
+    at = {"v": np.array([1.0, -1.0]), "x": 1.0}
+    assert agree(text, {name: at[name] for name in Program(text).inputs}, command="value") == ""
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("text", ["unsorted_segment_max(v > 0, [0, 0], 1)", "tril(v)", "sum(tril(v))", "add_n(x)"])
+def test_what_a_row_refuses_is_no_fault_of_the_compiler(text: str) -> None:
+    at = {"v": np.array([1.0, -1.0]), "x": 1.0}
+    assert agree(text, {name: at[name] for name in Program(text).inputs}, command="value") == "an error"

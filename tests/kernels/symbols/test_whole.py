@@ -42,6 +42,30 @@ def test_a_repeated_value_is_of_that_type_too() -> None:
     assert [repr(value({"x": 2.0, "n": n}).value) for n in (0, 1, 0, 2)] == ["0", "2.0", "0", "4.0"]
 
 
+WITH_DERIVATIVES: list[tuple[str, dict[str, Any], type]] = [
+    ("1 if x > 0 else x*1.5", {"x": 2.0}, int),
+    ("1 if x > 0 else x*1.5", {"x": -2.0}, float),
+    ("s = 0\nif x > 3:\n    s = s + x\ns", {"x": 2.0}, int),
+    ("s = 0\nif x > 3:\n    s = s + x\ns", {"x": 4.0}, float),
+    ("k = 7\nfor i in range(n):\n    k = k + x\nk", {"x": 2.0, "n": 0}, int),
+    ("s = 0\nfor i in range(3):\n    if x > i:\n        s = s + x\ns", {"x": -1.0}, int),
+]
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(("text", "at", "kind"), WITH_DERIVATIVES)
+def test_beside_derivatives_the_value_is_what_it_is_without(text: str, at: dict[str, Any], kind: type) -> None:
+    alone = adiff.program(text).evaluate("value", at, engine="tape").value
+    assert type(alone) is kind
+    for command, options in (
+        ("grad", {}), ("jacobian", {}), ("hessian", {}), ("jvp", {"tangent": {"x": 1.0}}), ("vjp", {}),
+        ("hvp", {"vector": {"x": 1.0}}),
+    ):  # fmt: skip
+        agree(text, at, ["x"], command, **options)
+        found = adiff.program(text).evaluate(command, at, ["x"], engine="kernel", **options).value
+        assert repr(found) == repr(alone), command
+
+
 SUMMED = "k = 0\nfor i in range(n):\n    k = k + x\n"
 EITHER = "k = 7\nif x > 3:\n    k = 1.0\n"
 NESTED = "k = 0\nfor i in range(n):\n    for j in range(m):\n        k = k + x\nk"
