@@ -7,6 +7,7 @@ Peers (jax, torch, autograd, sympy, casadi) are measured where they are installe
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import json
 import platform
@@ -14,6 +15,10 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from harness import Row
 
 MODULES = (
     "first_answer",
@@ -37,13 +42,18 @@ def main(arguments: list[str]) -> int:
         import gradbench_suite
 
         return gradbench_suite.main(arguments[1:])
-    target = None
-    if "--json" in arguments:
-        place = arguments.index("--json")
-        target = arguments[place + 1]
-        arguments = arguments[:place] + arguments[place + 2 :]
-    rows = []
-    for name in arguments or MODULES:
+    parser = argparse.ArgumentParser(prog="bench/run.py", description=__doc__.splitlines()[0].partition(":")[0] + ".")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(MODULES)} (default: all)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to FILE too, after each benchmark")
+    parser.add_argument("--full", action="store_true", help="gradbench_suite alone: the suite's own sizes")
+    asked = parser.parse_args(arguments)
+    unknown = [name for name in asked.names if name not in MODULES]
+    if unknown:
+        parser.error(f"no benchmark is called {unknown[0]!r}; there are {', '.join(MODULES)}")
+    if asked.full:
+        parser.error("--full is for gradbench_suite by itself: bench/run.py gradbench_suite --full")
+    rows: list[Row] = []
+    for name in asked.names or MODULES:
         for row in importlib.import_module(name).rows():
             rows.append(row)
             limit = "" if row.limit is None else f"limit {row.limit:g}"
@@ -52,14 +62,20 @@ def main(arguments: list[str]) -> int:
                 f"ratio {row.ratio:>8.4g}  {limit:<12} {row.verdict}",
                 flush=True,
             )
-    if target is not None:
-        report = {
-            "python": platform.python_version(),
-            "machine": platform.machine(),
-            "rows": [r.record() for r in rows],
-        }
-        Path(target).write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+        if asked.json is not None:
+            write(asked.json, rows)
     return 1 if any(row.verdict == "MISSED" for row in rows) else 0
+
+
+def write(target: Path, rows: list[Row]) -> None:
+    report = {
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "rows": [r.record() for r in rows],
+    }
+    beside = target.with_name(target.name + ".part")
+    beside.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    beside.replace(target)
 
 
 if __name__ == "__main__":

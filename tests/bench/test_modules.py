@@ -15,3 +15,9 @@ def test_every_module_has_rows() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], cwd=BENCH, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_name_that_is_no_benchmark() -> None:
+    done = subprocess.run([sys.executable, "run.py", "nope"], cwd=BENCH, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "no benchmark is called 'nope'; there are first_answer" in done.stderr
