@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from adiff.engine.core.state import STATE
 from adiff.engine.kernels import ir, runtime
-from adiff.engine.kernels.construction import construct, derivatives, directions
+from adiff.engine.kernels.construction import construct, derivatives, directions, series
 
 # pytest's importlib mode adds no path: the helpers beside the tests are found from here.
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "ops")]
@@ -42,14 +42,14 @@ def legal_programs(monkeypatch: pytest.MonkeyPatch) -> None:
 
     original = runtime.Kernels.attempt
     monkeypatch.setattr(runtime.Kernels, "attempt", attempt)
-    monkeypatch.setattr(construct, "simplify", checked(construct.simplify))
-    monkeypatch.setattr(construct, "tidy", checked(construct.tidy))
+    # Tangents, and the loops over directions around them, are what the next pass is given.
+    for module in (construct, derivatives, directions, series):
+        monkeypatch.setattr(module, "simplify", checked(module.simplify))
+    for name in ("in_step", "fuse", "keeping"):
+        monkeypatch.setattr(construct, name, checked(getattr(construct, name)))
+    for name in ("tidy", "snapshots", "gather", "settled", "windowed", "sums_apart", "behind"):
+        monkeypatch.setattr(construct, name, checked(getattr(construct, name), regions=False))
     monkeypatch.setattr(construct, "adjoint", adjoint_of_legal(construct.adjoint))
-    monkeypatch.setattr(derivatives, "simplify", checked(derivatives.simplify))
-    monkeypatch.setattr(directions, "simplify", checked(directions.simplify))
-    monkeypatch.setattr(construct, "fuse", checked(construct.fuse))
-    monkeypatch.setattr(construct, "gather", checked(construct.gather))
-    monkeypatch.setattr(construct, "windowed", checked(construct.windowed))
 
 
 def adjoint_of_legal(transform: Any) -> Any:

@@ -134,13 +134,13 @@ def interpreted(built: Built, keep: Any = None) -> runtime.Compiled:
     return Interpreted(built, entry, emitted)  # type: ignore[arg-type]
 
 
-def checked(pass_: Callable[[ir.Kernel], ir.Kernel]) -> Callable[[ir.Kernel], ir.Kernel]:
-    """A pass with the legality of its input and output asserted."""
+def checked(pass_: Callable[[ir.Kernel], Any], regions: bool = True) -> Callable[[ir.Kernel], Any]:
+    """A pass with the legality of its input and output asserted; without `regions` if it comes after the rules."""
 
-    def run(kernel: ir.Kernel) -> ir.Kernel:
-        check(kernel)
+    def run(kernel: ir.Kernel) -> Any:
+        check(kernel, regions)
         result = pass_(kernel)
-        check(result)
+        check(result[0] if result.__class__ is tuple else result, regions)
         return result
 
     return run

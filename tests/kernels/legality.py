@@ -2,26 +2,67 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from adiff.engine.kernels import ir
+from adiff.engine.kernels.ir import BOOL, FLOAT, INT
+from adiff.engine.kernels.source.primitives import OWN, TEXT, kind_of_row
+
+# The kinds of operands and result of what is no row.
+OWN_KINDS = {
+    "to_float": ("fib", FLOAT),
+    "to_int": ("fib", INT),
+    "int_of_bool": ("b", INT),
+    "zero": ("", FLOAT),
+    "divisor_unit": ("f", FLOAT),
+    "to_single": ("fib", FLOAT),
+    "to_double": ("fib", FLOAT),
+}
 
 
-def check(kernel: ir.Kernel) -> None:
-    """Assert that whatever is read is defined on every path that leads there, once.
+def check(kernel: ir.Kernel, regions: bool = True) -> None:
+    """Assert that a kernel's statements are legal.
 
-    What a side of a branch defines is known again in a later branch on the same condition (the reverse sweep takes the
-    sides that were taken), and nowhere else.
+    - Whatever is read is defined on every path that leads there, once. What a side of a branch defines is known again in
+      a later branch on the same condition (the reverse sweep takes the sides that were taken), and nowhere else.
+    - An operation is known, has as many operands as its text names, and a result of the kind that its row says; arrays
+      hold one kind, are indexed by integers, and inside their bounds where the index is known; conditions are truth
+      values; what a loop carries, and what a branch merges, keeps its kind; truth values are not added to.
+    - Regions stand only where rules are still to be applied: not (`regions` False) after the adjoint.
     """
-    Checker().run(kernel)
+    Checker(regions).run(kernel)
+
+
+def kind(x: Any) -> str:
+    """The kind of an operand."""
+    if x.__class__ is bool:
+        return BOOL
+    if x.__class__ is int:
+        return INT
+    if x.__class__ is float:
+        return FLOAT
+    found: str = x.kind
+    return found
+
+
+def fits(given: Any, wanted: str) -> bool:
+    """Whether an operand may stand for a number of a kind: known integers and truth values become floats."""
+    return kind(given) == wanted or (wanted == FLOAT and given.__class__ in (int, bool))
+
+
+def counts(given: Any, wanted: str) -> bool:
+    """Whether an operand may be added to a number of a kind: counts count what is true."""
+    return fits(given, wanted) or (wanted == INT and kind(given) == BOOL)
 
 
 class Checker:
     """What is defined at each point of a kernel."""
 
-    def __init__(self) -> None:
+    def __init__(self, regions: bool = True) -> None:
         self.known: set[Any] = set()
         self.sides: dict[tuple[Any, bool], set[Any]] = {}
+        self.regions = regions
 
     def run(self, kernel: ir.Kernel) -> None:
         self.known = set(kernel.parameters)
@@ -64,12 +105,15 @@ class Checker:
 
     def of_set(self, s: ir.Set) -> None:
         self.use(*s.args)
+        operation(s)
         if s.op in ("zero", "copy") and s.var in self.known:
             return  # a cotangent that starts again
         self.define(s.var)
 
     def of_load(self, s: ir.Load) -> None:
         self.use(s.array, s.index)
+        place(s.array, s.index)
+        assert s.var.kind == s.array.kind, f"{s.var} of kind {s.var.kind} is loaded from {s.array} of {s.array.kind}"
         self.define(s.var)
 
     def of_check(self, s: ir.Check) -> None:
@@ -79,9 +123,11 @@ class Checker:
         self.define(s.array)
 
     def of_constant(self, s: ir.Constant) -> None:
+        assert len(s.values) == s.array.size, f"{s.array} has {len(s.values)} elements"
         self.define(s.array)
 
     def of_region(self, s: ir.Region) -> None:
+        assert self.regions, f"a region of {s.row} where no rule is to be applied any more"
         self.use(*s.operands)
         before = set(self.known)
         self.block(s.body)
@@ -90,12 +136,17 @@ class Checker:
 
     def of_store(self, s: ir.Store) -> None:
         self.use(s.array, s.index, s.value)
+        place(s.array, s.index)
+        assert fits(s.value, s.array.kind), f"{s.value} of kind {kind(s.value)} is stored in {s.array}"
 
     def of_routine(self, s: ir.Routine) -> None:
         self.use(s.array, s.value)
 
     def of_addto(self, s: ir.AddTo) -> None:
         self.use(s.array, s.index, s.value)
+        place(s.array, s.index)
+        assert s.array.kind != BOOL, f"{s.array} of truth values is added to"
+        assert counts(s.value, s.array.kind), f"{s.value} of kind {kind(s.value)} is added to {s.array}"
 
     def of_openlog(self, s: ir.OpenLog) -> None:
         self.use(s.array)
@@ -115,12 +166,22 @@ class Checker:
 
     def of_accumulate(self, s: ir.Accumulate) -> None:
         self.use(s.var, s.value)
+        assert s.var.kind != BOOL, f"{s.var}, a truth value, is added to"
+        assert counts(s.value, s.var.kind), f"{s.value} of kind {kind(s.value)} is added to {s.var}"
 
     def of_loop(self, s: ir.Loop) -> None:
         for _, initial, _ in s.carried:
             self.use(initial)
-        for phi, _, _ in s.carried:
+        for phi, initial, following in s.carried:
             self.define(phi)
+            assert fits(initial, phi.kind), f"{phi} of kind {phi.kind} begins as {initial} of {kind(initial)}"
+            assert fits(following, phi.kind), f"{phi} of kind {phi.kind} goes on as {following} of {kind(following)}"
+        assert s.trips.kind == INT
+        assert s.index is None or s.index.kind == INT
+        assert all(x is None or kind(x) == INT for x in (s.start, s.stop, s.step)), "bounds that are no integers"
+        assert all(x is None or kind(x) == BOOL for x in (s.condition, s.stop_when)), (
+            "a condition that is no truth value"
+        )
         for held, stack in s.stacks.items():
             self.use(held)
             self.define(stack)
@@ -150,9 +211,39 @@ class Checker:
 
     def of_if(self, s: ir.If) -> None:
         self.use(s.condition)
+        assert kind(s.condition) == BOOL, f"{s.condition} of kind {kind(s.condition)} decides a branch"
+        for var, a, b in s.merges:
+            assert all(fits(x, var.kind) for x in (a, b)), f"{var} of kind {var.kind} is {a} or {b}"
         then = self.side(s.condition, True, s.then, *[a for _, a, _ in s.merges])
         orelse = self.side(s.condition, False, s.orelse, *[b for _, _, b in s.merges])
         # A cotangent that starts on both sides goes on after them.
         self.known |= then & orelse
         for var, _, _ in s.merges:
             self.define(var)
+
+
+def operation(s: ir.Set) -> None:
+    """Assert that an operation is known, and takes and gives what it says."""
+    assert s.op in TEXT, f"{s.op} is no operation"
+    asked = {int(k) for k in re.findall(r"\{(\d+)\}", TEXT[s.op])}
+    attributes = set(re.findall(r"\{([a-z]\w*)\}", TEXT[s.op]))
+    assert len(s.args) > max(asked, default=-1), f"{s.op} has {len(s.args)} operands"
+    assert attributes == set(s.attributes or {}), f"{s.op} has the parameters {s.attributes}"
+    kinds = [kind(x) for x in s.args]
+    if s.op in OWN_KINDS:
+        operands, result = OWN_KINDS[s.op]
+        assert set(kinds) <= set(operands), f"{s.op} of {kinds}"
+        assert s.var.kind == result, f"{s.op} gives {s.var} of kind {s.var.kind}"
+    elif s.op.startswith("int_"):
+        assert set(kinds) <= {INT}, f"{s.op} of {kinds}"
+        assert s.var.kind == INT, f"{s.op} gives {s.var} of kind {s.var.kind}"
+    elif s.op not in OWN:
+        joined = FLOAT if FLOAT in kinds else INT if INT in kinds else BOOL
+        assert s.var.kind == kind_of_row(s.op, joined), f"{s.op} of {kinds} gives {s.var} of kind {s.var.kind}"
+
+
+def place(array: Any, index: Any) -> None:
+    """Assert that an index is an integer, and inside the array if it is known."""
+    assert kind(index) == INT, f"{array} is indexed by {index} of kind {kind(index)}"
+    if index.__class__ is int and array.__class__ is ir.Array and array.size:
+        assert 0 <= index < array.size, f"{array} is indexed by {index}"
