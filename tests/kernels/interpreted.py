@@ -134,13 +134,18 @@ def interpreted(built: Built, keep: Any = None) -> runtime.Compiled:
     return Interpreted(built, entry, emitted)  # type: ignore[arg-type]
 
 
+FOUND_LEGAL: list[ir.Kernel] = []  # the last one
+
+
 def checked(pass_: Callable[[ir.Kernel], Any], regions: bool = True) -> Callable[[ir.Kernel], Any]:
     """A pass with the legality of its input and output asserted; without `regions` if it comes after the rules."""
 
     def run(kernel: ir.Kernel) -> Any:
-        check(kernel, regions)
+        if kernel not in FOUND_LEGAL:  # what one pass gives is mostly what the next is given
+            check(kernel, regions)
         result = pass_(kernel)
-        check(result[0] if result.__class__ is tuple else result, regions)
+        FOUND_LEGAL[:] = [result[0] if result.__class__ is tuple else result]
+        check(FOUND_LEGAL[0], regions)
         return result
 
     return run

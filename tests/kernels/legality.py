@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Any
 
@@ -222,13 +223,18 @@ class Checker:
             self.define(var)
 
 
+@functools.cache
+def asked(op: str) -> tuple[int, set[str]]:
+    """The number of the last operand that an operation's text names, and its static parameters."""
+    return max(map(int, re.findall(r"\{(\d+)\}", TEXT[op])), default=-1), set(re.findall(r"\{([a-z]\w*)\}", TEXT[op]))
+
+
 def operation(s: ir.Set) -> None:
     """Assert that an operation is known, and takes and gives what it says."""
     assert s.op in TEXT, f"{s.op} is no operation"
-    asked = {int(k) for k in re.findall(r"\{(\d+)\}", TEXT[s.op])}
-    attributes = set(re.findall(r"\{([a-z]\w*)\}", TEXT[s.op]))
-    assert len(s.args) > max(asked, default=-1), f"{s.op} has {len(s.args)} operands"
-    assert attributes == set(s.attributes or {}), f"{s.op} has the parameters {s.attributes}"
+    last, attributes = asked(s.op)
+    assert len(s.args) > last, f"{s.op} has {len(s.args)} operands"
+    assert attributes == set(s.attributes or ()), f"{s.op} has the parameters {s.attributes}"
     kinds = [kind(x) for x in s.args]
     if s.op in OWN_KINDS:
         operands, result = OWN_KINDS[s.op]
