@@ -68,10 +68,13 @@ def singular_partial(op: Operation, spot: Singular, p: Any, inputs: tuple[Any, .
         choice = choice(*inputs)
     if choice.__class__ is float and choice != choice:
         choice = p * choice  # nan, and so are its derivatives
-    if mask is True:
+    if mask is True and shape_of(p) == () == shape_of(choice):
         # The formula's own infinity is kept: it has derivatives of its own, a constant has none.
         return p if plain(p) == plain(choice) else choice
     import numpy as np
+
+    if mask is True:  # of a number beside a tensor
+        mask = np.ones(shape_of(p), "bool")
 
     if shape_of(p) == () and np.ndim(mask) == 0:
         return choice

@@ -344,7 +344,7 @@ xlog1py = elementwise(
 )  # fmt: skip
 xdivy = elementwise(
     "xdivy", "x, y",
-    [lambda z, x, y: divide(1.0, y), lambda z, x, y: choose(equal(x, 0), 0.0, divide(-z, y))],
+    [lambda z, x, y: divide(1.0, y), lambda z, x, y: -xdivy(z, y)],
     scalar=lambda x, y: x / y if x or y != y else 0.0,
     array=lambda np, x, y: _where_zero(np, x, y, np.divide(x, y)), dtype="float", domain=[(-3, 3), (0.5, 5)],
     kernel="({0} / {1} if {0} != 0.0 or {1} != {1} else 0.0)",
@@ -364,8 +364,9 @@ def _no_nan(np: Any, a: Any, b: Any, result: Any) -> Any:
     return np.where(np.equal(b, 0), 0, result)
 
 
-def _unless_zero(b: Any, value: Any) -> Any:
-    return choose(equal(b, 0), 0.0, value)
+def _unless_zero(b: Any, a: Any) -> Any:
+    """a, and 0 where it is infinite or nan and b is 0."""
+    return choose(equal(b, 0), choose(equal(a - a, 0), a, 0.0), a)
 
 
 divide_no_nan = elementwise(

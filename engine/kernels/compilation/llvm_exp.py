@@ -36,8 +36,8 @@ def exponential(f: Arithmetic, x: str) -> str:
     return f.multiply(f.multiply(f.add(first, rest), a), b)
 
 
-def exponential_in_parts(f: Arithmetic, x: str) -> tuple[str, str, str, str]:
-    """exp(r) in two parts, and two factors whose product is 2**n."""
+def exponential_in_parts(f: Arithmetic, x: str, more: str | None = None) -> tuple[str, str, str, str]:
+    """exp(r) in two parts, and two factors whose product is 2**n; of x + `more`, where the sum needs more digits."""
     x = f.choose(f.holds("ogt", x, MOST), MOST, x)
     x = f.choose(f.holds("olt", x, LEAST), LEAST, x)
     shifted = f.add(f.multiply(x, 1 / math.log(2)), SHIFTER)
@@ -52,6 +52,8 @@ def exponential_in_parts(f: Arithmetic, x: str) -> tuple[str, str, str, str]:
     rest = f.add(rest, f.add(f.subtract(1.0, first), r))
     q = f.polynomial(r, COEFFICIENTS)
     rest = f.multiply_add(q, f.multiply(r, r), rest)
+    if more is not None:
+        rest = f.multiply_add(more, f.add(first, rest), rest)
     half = f.whole("sub", f.whole("lshr", f.whole("add", exponent, 4096), 1), 2048)
     return first, rest, power(f, half), power(f, f.whole("sub", exponent, half))
 

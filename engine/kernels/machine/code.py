@@ -264,7 +264,7 @@ class Entry:
         """Arrays for the results that are arrays, in the slots where the kernel looks for them."""
         arrays: dict[int, Any] = {}
         for k, kind, size, place, width in self.arrays:
-            made = had.array(k) if had is not None and had.results else None
+            made = had.array(k, kind, size) if had is not None and had.results else None
             if made is None:
                 made = array_of(kind, size)
                 run[place] = address_of(made)

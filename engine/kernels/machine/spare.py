@@ -23,6 +23,16 @@ LIMIT = 64 << 20
 LARGE = 1 << 16
 
 
+def own_references() -> int:
+    """What getrefcount gives of what a local name alone holds; Python's versions borrow more or less."""
+    held = {0: object()}
+    x = held.pop(0)
+    return sys.getrefcount(x)
+
+
+OWN = own_references()
+
+
 class Spare:
     """What one call left: the words of its record describe the slots, of which those at `taken` hold memory of `size`
     bytes, and `results` are its large arrays, by number, of `result_size` bytes. Of its bytes, `counted` are known to
@@ -38,13 +48,15 @@ class Spare:
         self.results = results
         self.result_size = result_size
 
-    def array(self, number: int) -> Any:
-        """The array of a result if nobody else holds it, to be written again; else None."""
+    def array(self, number: int, kind: str, size: int) -> Any:
+        """The array of a result if it is as it was made, and nobody else holds it, to be written again; else None."""
         array = self.results.pop(number, None)
-        # This function's own, and that of the call.
-        if array is not None and sys.getrefcount(array) == 2 and array.flags.writeable:
-            return array
-        return None
+        if array is None or sys.getrefcount(array) != OWN:
+            return None
+        # Who held it may have changed its shape, its strides or its dtype in place.
+        flags = array.flags
+        as_made = array.shape == (size,) and array.dtype == DTYPES[kind] and flags.c_contiguous and flags.writeable
+        return array if as_made else None
 
     def free(self) -> None:
         free(self.record, self.taken)
@@ -90,10 +102,8 @@ def arrays(entry: object, wanted: Sequence[tuple[str, int]]) -> list[Any]:
     had = taken_up(owner_of(entry))
     found = []
     for number, (kind, size) in enumerate(wanted):
-        made = None if had is None else had.array(number)
-        if made is None or len(made) != size or made.dtype != DTYPES[kind]:
-            made = np.empty(size, DTYPES[kind])
-        found.append(made)
+        made = None if had is None else had.array(number, kind, size)
+        found.append(np.empty(size, DTYPES[kind]) if made is None else made)
     return found
 
 

@@ -133,7 +133,7 @@ class Usual:
     def provide(self, frame: Frame, number: int, kind: str, size: int, place: int, step: int) -> Any:
         """An array for a result of one call: that of the call before, if it is large and nobody holds it."""
         if frame.results:
-            array = frame.array(number)
+            array = frame.array(number, kind, size)
             if array is not None:
                 return array
         array = array_of(kind, size)
