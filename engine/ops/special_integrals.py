@@ -31,7 +31,7 @@ def square_error(x: float) -> float:
 def repeated_integral_ratio(x: float, order: int) -> float:
     """i^n erfc(x) / i^(n-1) erfc(x) for n = order and x >= 1/2: a continued fraction, DLMF 7.18.13, from behind."""
     found = x
-    for k in range(400 if x < 2.0 else 120, 0, -1):
+    for k in range(850 if x < 0.7 else 400 if x < 2.0 else 120, 0, -1):
         found = x + (order + k) * 0.5 / found
     return 0.5 / found
 

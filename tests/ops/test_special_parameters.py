@@ -7,7 +7,7 @@ import itertools
 import mpmath
 import pytest
 from adiff.engine.ops import special_values
-from adiff.engine.ops.special_integrals import zeta_derivative
+from adiff.engine.ops.special_integrals import erfcx_derivative, zeta_derivative
 from adiff.engine.ops.special_parameters import betainc_derivative, gammainc_derivative, scaled_bessel_derivative
 from adiff.engine.ops.special_scalar import positive_polygamma_difference
 
@@ -23,6 +23,13 @@ def close(found: float, function: object, point: tuple[float, ...], orders: tupl
 def test_zeta(order: int) -> None:
     for s, q in itertools.product((1.01, 2.5, 20.0), (0.01, 1.0, 100.0)):
         assert close(zeta_derivative(s, q, order), lambda t, q=q: mpmath.zeta(t, mpmath.mpf(q)), (s,), (order,), 1e-15)
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_scaled_error_function(order: int) -> None:
+    for x in (-1.0, 0.3, 0.5, 0.51, 0.6, 0.7, 1.0, 2.0, 20.0):
+        expected = mpmath.diff(lambda t: mpmath.exp(t * t) * mpmath.erfc(t), mpmath.mpf(x), order)
+        assert abs(erfcx_derivative(x, order) - expected) <= 1e-15 * abs(expected)
 
 
 @pytest.mark.parametrize("order", [1, 2, 3])

@@ -85,6 +85,14 @@ def test_a_result_that_was_made_read_only_is_not_given_out_again() -> None:
     assert again.flags.writeable
 
 
+@pytest.mark.parametrize("change", [("shape", (2, LENGTH // 2)), ("dtype", np.int64), ("shape", (LENGTH, 1))])
+def test_a_result_that_was_changed_in_place_is_not_given_out_again(change: tuple[str, object]) -> None:
+    entry = doubled()
+    setattr(entry(1.0)[0], *change)
+    (again,) = entry(2.0)
+    np.testing.assert_array_equal(again, expected(2.0), strict=True)
+
+
 def test_what_waits_is_the_kernels_that_ran_last_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     bytes_of_one = 2 * 8 * LENGTH
     monkeypatch.setattr(spare, "LIMIT", 2 * bytes_of_one)
