@@ -243,6 +243,9 @@ def operation(s: ir.Set) -> None:
     elif s.op.startswith("int_"):
         assert set(kinds) <= {INT}, f"{s.op} of {kinds}"
         assert s.var.kind == INT, f"{s.op} gives {s.var} of kind {s.var.kind}"
+    elif s.op == "where_select":  # what it selects may be truth values, and stays that
+        assert kinds[0] == BOOL, f"{s.op} by {s.args[0]} of kind {kinds[0]}"
+        assert all(fits(x, s.var.kind) for x in s.args[1:]), f"{s.op} of {kinds} gives {s.var} of kind {s.var.kind}"
     elif s.op not in OWN:
         joined = FLOAT if FLOAT in kinds else INT if INT in kinds else BOOL
         assert s.var.kind == kind_of_row(s.op, joined), f"{s.op} of {kinds} gives {s.var} of kind {s.var.kind}"
