@@ -55,7 +55,9 @@ def logarithm_in_parts(f: Arithmetic, x: str) -> tuple[str, str]:
     cube = f.multiply(z, s)
     cube_low = f.multiply_add(z_low, s, f.multiply_add(z, s_low, f.fused(z, s, f.negative(cube))))
     term = f.multiply(THIRDS, cube)
-    term_low = f.multiply_add(THIRDS, cube_low, f.multiply_add(THIRDS_LOW, cube, f.fused(THIRDS, cube, f.negative(term))))
+    term_low = f.multiply_add(
+        THIRDS, cube_low, f.multiply_add(THIRDS_LOW, cube, f.fused(THIRDS, cube, f.negative(term)))
+    )
     # What is small: the rest of the series, what was left of s, and the second part of k log(2).
     small = f.multiply_add(f.multiply(z, cube), f.polynomial(z, SERIES), term_low)
     small = f.multiply_add(2.0, s_low, small)
