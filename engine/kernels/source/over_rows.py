@@ -15,11 +15,6 @@ from ..passes.plain_products import plain_products
 from .emit import Printer
 from .stores import FEW, first_site
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    pass
-
-
 # Statements of one row, like an addition, beside which a question whether to go on costs nothing.
 MANY = 1e4
 
