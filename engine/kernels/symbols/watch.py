@@ -6,10 +6,6 @@ from .. import ir
 from ..built import Noted
 from ..ir import INT, Array, Var
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    pass
-
 
 class Watch:
     """The flags of one kernel: set when a singular point takes part in a derivative."""
