@@ -23,6 +23,8 @@ MAGIC = b"adiff kernel 1\n"
 DIGEST_BYTES = 16
 # Entries are removed, the oldest first, where they take more than this.
 MOST_BYTES = 256 << 20
+# An entry that takes more than one part in so many of them is not kept: it would cost many others their place.
+FEWEST_ENTRIES = 8
 BROKEN = (EOFError, ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError)
 
 
@@ -124,8 +126,10 @@ def load(key: str) -> dict[str, Any] | None:
 
 
 def save(key: str, kept: dict[str, Any]) -> bool:
-    """Keep an entry of plain types; True if it was kept."""
+    """Keep an entry of plain types; True if it was kept, which one that is very large is not."""
     content = marshal.dumps({"key": key, "kept": kept})
+    if len(content) * FEWEST_ENTRIES > MOST_BYTES:
+        return False
     make_room(len(content))
     return cache.write(file_of(key), MAGIC + digest(content) + content)
 

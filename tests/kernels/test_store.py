@@ -263,10 +263,22 @@ def test_sixteen_processes_write_and_read_one_entry(folder: Path) -> None:
 
 def test_oldest_entries_make_room(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store, "MOST_BYTES", 250_000)
-    for k in range(6):
-        store.save(f"key {k}", {"object": bytes(60_000)})
+    for k in range(12):
+        assert store.save(f"key {k}", {"object": bytes(30_000)})
         os.utime(folder / store.file_of(f"key {k}"), (1_000_000 + k, 1_000_000 + k))
-    assert [k for k in range(6) if store.load(f"key {k}") is not None] == [2, 3, 4, 5]
+    assert [k for k in range(12) if store.load(f"key {k}") is not None] == list(range(4, 12))
+
+
+@pytest.mark.parametrize("size", [40_000, 260_000])
+def test_an_entry_that_would_take_the_place_of_many_is_not_kept(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    monkeypatch.setattr(store, "MOST_BYTES", 250_000)
+    for k in range(8):
+        assert store.save(f"key {k}", {"object": bytes(30_000)})
+    assert not store.save("large", {"object": bytes(size)})
+    assert store.load("large") is None
+    assert all(store.load(f"key {k}") is not None for k in range(8))
 
 
 def test_code_that_calls_what_is_not_here_is_refused() -> None:
