@@ -102,8 +102,15 @@ class Sorting(Loops):
     def sort(self, x: Any, axis: int, descending: bool) -> Any:
         """x in rising or falling order along an axis."""
         x = self.settled(x)
-        order = self.argsort(x, axis, descending)
-        return self.repeated(x, x.shape, lambda at: (*at[:axis], order.element(at), *at[axis + 1 :]))
+        last = x.shape[axis] - 1
+        # Falling values are the rising ones read backwards, which zeros of both signs show; argsort is stable both ways.
+        backwards = descending and x.kind not in (INT, BOOL)
+        order = self.argsort(x, axis, descending and not backwards)
+
+        def place(at: Index) -> Any:
+            return order.element((*at[:axis], last - at[axis], *at[axis + 1 :]) if backwards else at)
+
+        return self.repeated(x, x.shape, lambda at: (*at[:axis], place(at), *at[axis + 1 :]))
 
     def share_ties(self, y: Any, g: Any, axis: int) -> Any:
         """g with its mean over each run of equal elements of y along an axis."""

@@ -31,6 +31,21 @@ def test_the_order_is_stable(kind: str, descending: bool) -> None:
         np.testing.assert_array_equal(found.value, order)
         sorted_values = adiff.program(f"sort(x, descending={descending})").value({"x": x}, engine="kernel")
         np.testing.assert_array_equal(sorted_values, x[order])
+        if kind == "float":  # equal zeros of both signs: NumPy's falling values are its rising ones read backwards
+            flipped = np.flip(np.sort(x, kind="stable")) if descending else np.sort(x, kind="stable")
+            np.testing.assert_array_equal(np.signbit(sorted_values), np.signbit(flipped))
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("kinks", ["adiff", "jax"])
+def test_zeros_of_both_signs(kinks: str) -> None:
+    """What their reciprocals, and so the derivatives, show."""
+    at = {"x": np.array([0.0, -2.0, -1.0, 0.0, -0.0]), "w": np.array([1.0, 2.0, 4.0, 8.0, 16.0])}
+    text = "v = sort(x, descending=True)\nsum(v * w) + where(1.0 / v[0] < 0, 3.0, 5.0) * x[1]"
+    tape, kernel = (adiff.program(text).evaluate("grad", at, engine=e, kinks=kinks) for e in ("tape", "kernel"))
+    assert (kernel.engine, kernel.value) == ("kernel", tape.value)
+    assert str(kernel.gradients) == str(tape.gradients)
+    assert tape.gradients["x"][1] == 16.0 + 3.0
 
 
 @pytest.mark.usefixtures("interpret")
