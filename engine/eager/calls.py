@@ -113,6 +113,8 @@ def call(compiler: Compiler, node: c.Call) -> Run:
         callee = function(f)
         values, keywords = collect(f)
         state.site = site
+        if callee.__class__ is Function:
+            return call_function(callee, values, keywords)
         return invoke(callee, values, keywords)
 
     return run
@@ -159,7 +161,11 @@ def invoke(callee: Any, args: list[Any], keywords: dict[str, Any] | None) -> Any
     """Call any value that can be called."""
     cls = callee.__class__
     if cls is Function:
-        return call_function(callee, args, keywords)
+        # What calls it goes on, and calls it again, at its own place.
+        site = STATE.site
+        found = call_function(callee, args, keywords)
+        STATE.site = site
+        return found
     if cls is Bound:
         return invoke_method(callee.value, callee.name, args, keywords or {})
     call = getattr(callee, "call", None)

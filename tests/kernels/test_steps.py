@@ -39,6 +39,9 @@ PROGRAMS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "a scan": ("scan(lambda c, v: (c * 0.5 + v, c), 0.0, ones(3) * x)[0]", {}),
     "a map": ("sum(map_fn(lambda v: v * 2, ones(3) * x))", {}),
+    "map": ("sum(map(lambda a: a * x * x, range(n)))", {"n": 7}),
+    "filter": ("y = sin(x)\nsum(filter(lambda a: a * sin(y) < 9, range(n))) * x", {"n": 7}),
+    "a key": ("max([1, 2, 3, 4, 5], key=lambda a: -a * cos(x)) * x", {}),
     "elements": ("y = zeros(n)\nfor i in range(n):\n    y[i] = x * i\nsum(y)", {"n": 6}),
     "a tape": (
         "u = x * 1.0\nfor k in range(3):\n    with GradientTape() as t:\n        t.watch(u)\n        y = u**2\n"

@@ -102,13 +102,18 @@ class Calls(Applying):
         STATE.site = node.site
         self.may_stop = self.recursion is not None and callee.__class__ is Closure and self.recursion.may_stop_at(node)
         outer, self.place = self.place, node.site
-        found = self.invoke(callee, args, keywords)
+        direct = callee.__class__ is Closure
+        found = self.inline(callee, args, keywords) if direct else self.invoke(callee, args, keywords)
         self.place = outer
         return found
 
     def invoke(self, callee: Any, args: list[Any], keywords: dict[str, Any]) -> Any:
         if callee.__class__ is Closure:
-            return self.inline(callee, args, keywords)
+            # What calls it goes on at its own place, as on the tape.
+            site = STATE.site
+            found = self.inline(callee, args, keywords)
+            STATE.site = site
+            return found
         if callee.__class__ is Chosen:
             return self.choice(
                 callee.condition,
