@@ -36,8 +36,9 @@ if TYPE_CHECKING:
 CHUNK = 32_768
 # A group that fails is halved until its failing rows stand alone, or it is so small.
 FEW = 32
-# Rows with nan or infinity whose origin is looked for.
+# Rows with nan or infinity whose origin is looked for; and rows that are asked why none depends on a source.
 EXPLAINED = 100
+PATH_ENDS = "the path from the source ends at"
 
 
 class Results:
@@ -55,6 +56,13 @@ class Results:
         self.unconnected: dict[str, tuple[str, str, Any]] = {}
         self.explained = 0
         self.unexplained = 0
+
+    def unconnected_by(self, name: str, why: tuple[str, str, Any]) -> None:
+        """Keep why no result depends on a source: the first reason, unless that is of rows without a path at all, and in
+        others there is one that ends."""
+        before = self.unconnected.get(name)
+        if before is None or (PATH_ENDS not in before[1] and PATH_ENDS in why[1]):
+            self.unconnected[name] = why
 
     def into(self, outcome: RowsOutcome) -> RowsOutcome:
         """Fill an outcome."""
@@ -168,10 +176,7 @@ class ByColumns:
                 raise
             dropped = [(index, fault)]
         finally:
-            RECORDERS.clear()
-            STATE.tally = None
-            STATE.quiet = False
-            self.table.rows_of = {}
+            self.let_go()
         for rows, reason in dropped:
             if isinstance(reason, AdiffError) and len(rows) > FEW and reason.code != "E0601":
                 half = len(rows) // 2
@@ -179,6 +184,13 @@ class ByColumns:
                 self.together(rows[half:])
             else:
                 self.row_by_row(rows, described(reason))
+
+    def let_go(self) -> None:
+        """What is left where rows were evaluated together, or were not."""
+        RECORDERS.clear()
+        STATE.tally = None
+        STATE.quiet = False
+        self.table.rows_of = {}
 
     # --- whole columns ----------------------------------------------------------------------------------------------
 
@@ -275,7 +287,8 @@ class ByColumns:
         if result.__class__ in (list, tuple, dict):
             leaves = [as_operand(leaf) for leaf in flatten(result)]
             shapes = {leaf.shape if leaf.__class__ in (Tensor, Column) else () for leaf in leaves}
-            if result.__class__ is dict or len(shapes) != 1 or len(leaves) != len(result):
+            nested = result.__class__ is dict or any(item.__class__ in (list, tuple, dict) for item in result)
+            if nested or len(shapes) != 1 or len(leaves) != len(result):
                 raise NotTogether("a result that is no list of values of one shape")
             return as_operand(list(result))
         found = as_operand(result)
@@ -313,7 +326,7 @@ class ByColumns:
         found = gradient(tape, [y], [OPERATORS["ones_like"](y)], [[x] for x in tensors], consume=True)
         for name, x, g in zip(names, tensors, found):
             if g is None and x.dtype.differentiable:
-                self.results.unconnected[name] = self.why_unconnected(tape, log, name, x, y)
+                self.results.unconnected_by(name, self.why_unconnected(tape, log, name, x, y))
         blocks: dict[tuple[str, str], Any] = {}
         active = table.active
         if request.order == 2:
@@ -333,7 +346,7 @@ class ByColumns:
         elif log is not None:
             where, site = unconnected_reason(tape, log, [x])
             if site is not None:
-                reason = f"the path from the source ends at {where}, which carries no derivative"
+                reason = f"{PATH_ENDS} {where}, which carries no derivative"
             elif where == "unused":
                 reason = "the source is never used"
         return "N0502", f"{name}: the gradient is None: {reason}", span_of(site or self.end_site())
@@ -471,8 +484,24 @@ class ByColumns:
         self.table.dropped = dropped
 
     def explain_unconnected(self, name: str, rows: Any) -> None:
-        """Note why no result depends on a source, as the evaluation of the first row that can be says it."""
-        for row in rows[:EXPLAINED]:
+        """Note why no result depends on a source, as some of the rows together say it, from the first to the last; or else
+        the first one that can be evaluated."""
+        import numpy as np
+
+        some = np.asarray(rows[:: -(-len(rows) // EXPLAINED)])
+        asked = ByColumns(self.program, self.request.of_gradients(), Results(self.request))
+        asked.results.explained = EXPLAINED  # where a nan arises is not asked again
+        try:
+            asked.chunk(some)
+        except (NobodyLeft, NotTogether, AdiffError, *UNFIT) as fault:
+            if getattr(fault, "code", "") in FINAL:
+                raise
+        finally:
+            asked.let_go()
+        if name in asked.results.unconnected:
+            self.results.unconnected_by(name, asked.results.unconnected[name])
+            return
+        for row in some:
             try:
                 alone = self.evaluate(int(row), "grad")
             except AdiffError as error:
@@ -481,7 +510,7 @@ class ByColumns:
                 continue
             for notice in alone.notices:
                 if notice.code == "N0502" and notice.message.startswith(f"{name}:"):
-                    self.results.unconnected[name] = (notice.code, notice.message, notice.span)
+                    self.results.unconnected_by(name, (notice.code, notice.message, notice.span))
             return
 
     def evaluate(self, row: int, command: str = "") -> Any:
@@ -517,7 +546,7 @@ class ByColumns:
             for notice in found.notices:
                 if notice.code == "N0502":
                     name = notice.message.partition(":")[0]
-                    results.unconnected.setdefault(name, (notice.code, notice.message, notice.span))
+                    results.unconnected_by(name, (notice.code, notice.message, notice.span))
                 elif notice.code != "N0801":
                     results.notices.add(notice.code, notice.message, notice.span, 1)
             kept.append(row)

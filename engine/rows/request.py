@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from math import prod
 
 from ...parser.errors import AdiffError
@@ -82,6 +83,12 @@ class Request:
         self.names.sort(key=known.index)
         widened(self.columns)
         self.numeric = all(values.dtype.name in WEAK_OF for values in self.columns.values())
+
+    def of_gradients(self) -> Request:
+        """The same, asked for gradients."""
+        found = copy(self)
+        found.order = 1
+        return found
 
     def point(self, row: int) -> dict[str, Any]:
         """The inputs of one row, as `evaluate` takes them."""

@@ -16,7 +16,7 @@ import adiff
 import numpy as np
 import pytest
 from adiff import AdiffError
-from adiff.engine.rows import run, workers
+from adiff.engine.rows import by_columns, run, workers
 from one_by_one import same_as_rows
 from test_columns import FAILING, TOGETHER, VECTOR, X, Y, columns_for, same_for_generated
 
@@ -290,6 +290,41 @@ HESSIANS = {
     "matrix": "sum((m @ m)**2) * y",
     "linear": "3 * y + sum(v)",
 }
+
+
+CHOSEN = "k = 1.0 if (x if y > 0 else 0.5) > 0.2 else 2.0\nk"
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("count", [4, 250])
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+def test_why_no_row_depends_on_an_input_is_said_of_all_rows(
+    order: int, count: int, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first row does not use x, nor do those of the last chunk."""
+    monkeypatch.setattr(by_columns, "CHUNK", 50)
+    y = np.ones(count)
+    y[0] = y[-count // 5 :] = -1.0
+    found = adiff.program(CHOSEN).rows({"x": np.linspace(0.0, 1.0, count), "y": y}, order=order, engine=engine)
+    assert found.engine == engine
+    assert [(n.code, n.message.split(",")[0], n.rows) for n in found.notices] == [
+        ("N0502", f"{name}: the gradient is None: the path from the source ends at greater", count) for name in "xy"
+    ]
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(
+    ("text", "shape"), [("(x, n)", "[2]"), ("((x,), (n,))", ""), ("[[x], [n]]", ""), ("(((x,),),)", ""), ("[x]", "[1]")]
+)
+def test_results_with_parts_are_noted_as_those_of_single_rows(text: str, shape: str) -> None:
+    columns = {"x": [1.0, 2.0], "n": [1, 2]}
+    said = [] if not shape else [f"the result has shape {shape}: its elements are summed for the gradient"]
+    program = adiff.program(text)
+    for engine in ("tape", "kernel"):
+        rows = program.rows({name: columns[name] for name in program.inputs}, engine=engine)
+        alone = program.evaluate("grad", {name: columns[name][0] for name in program.inputs}, engine="tape")
+        assert [n.message for n in rows.notices] == [n.message for n in alone.notices] == said
 
 
 @pytest.mark.usefixtures("interpret")

@@ -23,6 +23,8 @@ PARTS = {
     "numbers that may be integers": (SQUARED + "{'a': s, 'b': n if n > 3 else s}", None, None),
     "tuple with a list": (SQUARED + "(s, [x, x])", True, True),
     "list of lists": (SQUARED + "[[s, x], [x, x]]", True, True),
+    "list of lists of one": (SQUARED + "[[s], [x]]", True, True),
+    "tuple of tuples of one": ("((x,), (n,))", True, True),
     "list of vectors": (SQUARED + "[stack([x, s]), stack([s, s])]", True, True),
     "list with a constant": (SQUARED + "[s, 1.0]", True, True),
     "list with a constant integer": (SQUARED + "[s, 1]", True, True),
