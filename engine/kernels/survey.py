@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from math import prod
 
+from ..core.limits import step_limit
 from ..core.operation import Operation
 from ..program import core as c
 from . import work
@@ -46,10 +47,10 @@ MOST_NODES = 4_000
 class Survey(Calls):
     """The work of a program at a point.
 
-    `work` is what its text tells of; `bounded` says that this is all, or rather more: it is less where data decide how
-    often a loop runs or a function calls itself. `compile` are the seconds that the program's operations take to compile,
-    `tensors` says whether there are any on tensors, `constant` whether tensors are made of numbers that are known, which a
-    compiler needs NumPy for.
+    `work` is what its text tells of, in each loop no more than a limit of steps leaves; `bounded` says that this is all, or
+    rather more: it is less where data decide how often a loop runs or a function calls itself. `compile` are the seconds
+    that the program's operations take to compile, `tensors` says whether there are any on tensors, `constant` whether
+    tensors are made of numbers that are known, which a compiler needs NumPy for.
     """
 
     def __init__(self, core: CoreProgram, point: dict[str, Any]) -> None:
@@ -59,6 +60,7 @@ class Survey(Calls):
         self.tensors = False
         self.library = ""
         self.constant = False
+        self.most_steps = step_limit()
         self.nodes = 0
         self.calls: list[Any] = []
         self.found: dict[Any, tuple[Work, Any]] = {}
@@ -178,7 +180,7 @@ class Survey(Calls):
 
         if trips >= 1.0:
             inner, _ = self.measured(once)
-            self.work = self.work.plus(inner.plus(Work(1.0)), trips)
+            self.repeated(inner.plus(Work(1.0, steps=1.0)), trips)
         forget(carried, frame)
 
     def for_(self, s: c.For, frame: list[Any]) -> None:
@@ -347,7 +349,7 @@ class Survey(Calls):
                 return of(clauses[1:])
 
             taken, (inner, found) = self.measured(once)
-            self.work = self.work.plus(taken.plus(Work(1.0)), trips)
+            self.repeated(taken.plus(Work(1.0, steps=1.0)), trips)
             return trips * inner, found
 
         length, found = of(node.clauses)

@@ -68,6 +68,7 @@ class Calls:
     library: str
     calls: list[Any]
     found: dict[Any, tuple[Work, Any]]
+    most_steps: int | None
 
     def value(self, node: Any, frame: list[Any]) -> Any:
         raise NotImplementedError
@@ -89,6 +90,12 @@ class Calls:
         found = run()
         taken, self.work = self.work, before
         return taken, found
+
+    def repeated(self, each: Work, trips: float) -> None:
+        """The work of so many trips, or of those that the limit of steps leaves."""
+        if self.most_steps is not None and each.steps * trips > self.most_steps:
+            trips = self.most_steps / each.steps
+        self.work = self.work.plus(each, trips)
 
     def number(self) -> None:
         """An operation on bare numbers."""
@@ -244,6 +251,7 @@ class Calls:
             if again:
                 self.compile = before  # one function, however deeply it calls itself
             taken.operations += work.CALL
+            taken.steps += 1.0
             self.found[key] = taken, frame[c.RESULT]
         taken, found = self.found[key]
         self.work = self.work.plus(taken)
@@ -332,12 +340,12 @@ class Calls:
             count = len(function.code.parameters) if function.__class__ is Closure else len(items)
             given = [None if is_number(x) else x for x in items[:count]]
             taken, _ = self.measured(lambda f=function, given=given: self.called(f, given, {}))  # type: ignore[misc]
-            self.work = self.work.plus(taken.plus(Work(2.0)), trips)
+            self.repeated(taken.plus(Work(2.0)), trips)
         return None
 
 
 def recorded(inner: Work) -> Work:
     """The work of what a tape inside the program records, and sweeps."""
-    return Work(work.RECORDED * (inner.operations + work.TAPE_OPERATIONS)).plus(
+    return Work(work.RECORDED * (inner.operations + work.TAPE_OPERATIONS), steps=inner.steps).plus(
         Work(0.0, inner.arrays, inner.elements, inner.products, inner.loops, inner.items), work.RECORDED_TENSORS
     )

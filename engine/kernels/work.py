@@ -115,10 +115,10 @@ class Work:
 
     `operations` on numbers, one by one; `items`, operations on elements of tensors, one by one; `arrays`, operations on
     tensors; `elements` that these compute; `products` that libraries of matrices sum; `loops` that a kernel has for the
-    operations on tensors.
+    operations on tensors; `steps`, which a limit counts (core/limits.py), where a survey has counted them.
     """
 
-    __slots__ = ("arrays", "elements", "items", "loops", "operations", "products")
+    __slots__ = ("arrays", "elements", "items", "loops", "operations", "products", "steps")
 
     def __init__(
         self,
@@ -128,6 +128,7 @@ class Work:
         products: float = 0.0,
         loops: float = 0.0,
         items: float = 0.0,
+        steps: float = 0.0,
     ) -> None:
         self.operations = operations
         self.arrays = arrays
@@ -135,9 +136,10 @@ class Work:
         self.products = products
         self.loops = loops
         self.items = items
+        self.steps = steps
 
     def parts(self) -> tuple[float, ...]:
-        return self.operations, self.arrays, self.elements, self.products, self.loops, self.items
+        return self.operations, self.arrays, self.elements, self.products, self.loops, self.items, self.steps
 
     def plus(self, other: Work, times: float = 1.0) -> Work:
         return Work(*(a + times * b for a, b in zip(self.parts(), other.parts())))

@@ -8,6 +8,7 @@ from typing import Any
 import adiff
 import numpy as np
 import pytest
+from adiff.engine.core.limits import enforced
 from adiff.engine.kernels import work
 from adiff.engine.kernels.survey import Survey
 from adiff.engine.plain import bind
@@ -54,6 +55,28 @@ def test_operations_on_numbers(text: str, at: dict[str, Any], operations: float)
     assert found.bounded
     assert not found.tensors
     assert found.work.operations == pytest.approx(operations)
+
+
+@pytest.mark.parametrize(
+    ("text", "n", "steps", "operations"),
+    [
+        ("s = x\nfor i in range(n):\n    s = s * x\ns", 90, 90, 180),
+        ("s = x\nfor i in range(n):\n    s = s * x\ns", 1_000, 100, 200),
+        # However deep loops are, and whatever comes before and after them.
+        ("s = x * x\nfor i in range(n):\n    for j in range(n):\n        s = s * x\ns * s", 1_000, 100, 200 + 2),
+        ("s = x\nfor i in range(n):\n    s = s * x\nfor i in range(n):\n    s = s * x\ns", 60, 120, 240),
+        ("sum([[v * x for v in range(n)][0] for k in range(n)])", 1_000, 100, None),
+        ("def f(u):\n    return u * u\ns = x\nfor i in range(n):\n    s = f(s)\ns", 1_000, 100, 50 * (2 + work.CALL)),
+        ("fori_loop(0, n, lambda i, v: v * x, x)", 1_000, 100, 100 * (2 + 1 + work.CALL)),
+    ],
+)
+def test_a_limit_of_steps_bounds_each_loop(text: str, n: int, steps: float, operations: float | None) -> None:
+    with enforced(100, None, None):
+        found = survey(text, {"x": 0.5, "n": n})
+    assert found.bounded
+    assert found.work.steps == pytest.approx(steps, rel=0.03)
+    assert operations is None or found.work.operations == pytest.approx(operations, rel=0.03)
+    assert survey(text, {"x": 0.5, "n": 1_000}).work.steps >= 1_000
 
 
 @pytest.mark.parametrize(

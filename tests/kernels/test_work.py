@@ -10,7 +10,7 @@ import adiff
 import numpy as np
 import pytest
 from adiff.engine import commands
-from adiff.engine.kernels import ir, outline, work
+from adiff.engine.kernels import ir, outline, runtime, work
 from adiff.engine.kernels.built import Built
 from adiff.engine.kernels.construction.construct import build
 from adiff.engine.kernels.outlook import Outlook
@@ -45,6 +45,22 @@ def choice(text: str, at: dict[str, Any]) -> str:
 )
 def test_the_sooner_tier_is_chosen(text: str, at: dict[str, Any], engine: str) -> None:
     assert choice(text, at) == engine
+
+
+def test_a_limit_of_steps_ends_the_tape_before_a_kernel_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many loops a program has inside each other."""
+    depth = 14
+    loops = "".join("    " * k + f"for i{k} in range(n):\n" for k in range(depth))
+    program = adiff.program(f"s = x\n{loops}{'    ' * depth}s = s * 0.5 + sin(x)\ns")
+    made: list[Any] = []
+    attempt = runtime.Kernels.attempt
+    monkeypatch.setattr(runtime.Kernels, "attempt", lambda self, make: made.append(make) or attempt(self, make))
+    with pytest.raises(adiff.AdiffError, match="more than 10000 steps"):
+        program.evaluate("grad", {"x": 0.7, "n": 10}, max_steps=10_000)
+    assert not made
+    # One that leaves the work as it is changes nothing.
+    assert adiff.program(LOOP).evaluate("grad", {"x": 0.7, "n": 300_000}, max_steps=300_000).engine == "kernel"
+    assert made
 
 
 @pytest.mark.parametrize(
