@@ -263,7 +263,8 @@ class Survey(Calls):
 
     def value(self, node: Any, frame: list[Any]) -> Any:
         self.nodes += 1
-        return EXPRESSIONS[node.__class__](self, node, frame)
+        found = EXPRESSIONS[node.__class__](self, node, frame)
+        return known(found) if found.__class__ is float else found  # nan and infinity count nothing
 
     def literal(self, node: c.Literal, frame: list[Any]) -> Any:
         return node.value if node.value.__class__ is Operation else known(node.value)

@@ -57,6 +57,17 @@ def test_operations_on_numbers(text: str, at: dict[str, Any], operations: float)
     assert found.work.operations == pytest.approx(operations)
 
 
+@pytest.mark.parametrize("size", ["nan", "inf", "-inf", "1e300 * 1e300"])
+@pytest.mark.parametrize(
+    "call", ["arange({})", "zeros({})", "eye({})", "linspace(0, 1, {})", "x * ones([2, {}])", "reshape(x, {})"]
+)
+def test_sizes_that_are_no_numbers_are_the_tapes_errors(call: str, size: str) -> None:
+    program = adiff.program(call.format(size))
+    with pytest.raises(adiff.AdiffError) as caught:
+        program.evaluate("value", dict.fromkeys(program.inputs, 0.5))
+    assert caught.value.code in ("E0302", "E0304", "E0305")
+
+
 @pytest.mark.parametrize(
     ("text", "n", "steps", "operations"),
     [
