@@ -14,7 +14,7 @@ from adiff.engine.kernels.source.primitives import OWN, TEXT, kind_of_row
 OWN_KINDS = {
     "to_float": ("fib", FLOAT),
     "to_int": ("fib", INT),
-    "int_of_bool": ("b", INT),
+    "int_of_bool": ("ib", INT),
     "zero": ("", FLOAT),
     "divisor_unit": ("f", FLOAT),
     "to_single": ("fib", FLOAT),
@@ -29,7 +29,7 @@ def check(kernel: ir.Kernel, regions: bool = True) -> None:
       a later branch on the same condition (the reverse sweep takes the sides that were taken), and nowhere else.
     - An operation is known, has as many operands as its text names, and a result of the kind that its row says; arrays
       hold one kind, are indexed by integers, and inside their bounds where the index is known; conditions are truth
-      values; what a loop carries, and what a branch merges, keeps its kind; truth values are not added to.
+      values; what a loop carries, and what a branch merges, keeps its kind; no variable that is a truth value is added to.
     - Regions stand only where rules are still to be applied: not (`regions` False) after the adjoint.
     """
     Checker(regions).run(kernel)
@@ -55,6 +55,11 @@ def fits(given: Any, wanted: str) -> bool:
 def counts(given: Any, wanted: str) -> bool:
     """Whether an operand may be added to a number of a kind: counts count what is true."""
     return fits(given, wanted) or (wanted == INT and kind(given) == BOOL)
+
+
+def kept(given: Any, wanted: str) -> bool:
+    """Whether an operand may be kept as a number of a kind: of rows on truth values, 0 and 1 are such."""
+    return fits(given, wanted) or {kind(given), wanted} == {INT, BOOL}
 
 
 class Checker:
@@ -138,7 +143,7 @@ class Checker:
     def of_store(self, s: ir.Store) -> None:
         self.use(s.array, s.index, s.value)
         place(s.array, s.index)
-        assert fits(s.value, s.array.kind), f"{s.value} of kind {kind(s.value)} is stored in {s.array}"
+        assert kept(s.value, s.array.kind), f"{s.value} of kind {kind(s.value)} is stored in {s.array}"
 
     def of_routine(self, s: ir.Routine) -> None:
         self.use(s.array, s.value)
@@ -146,7 +151,6 @@ class Checker:
     def of_addto(self, s: ir.AddTo) -> None:
         self.use(s.array, s.index, s.value)
         place(s.array, s.index)
-        assert s.array.kind != BOOL, f"{s.array} of truth values is added to"
         assert counts(s.value, s.array.kind), f"{s.value} of kind {kind(s.value)} is added to {s.array}"
 
     def of_openlog(self, s: ir.OpenLog) -> None:
@@ -175,8 +179,8 @@ class Checker:
             self.use(initial)
         for phi, initial, following in s.carried:
             self.define(phi)
-            assert fits(initial, phi.kind), f"{phi} of kind {phi.kind} begins as {initial} of {kind(initial)}"
-            assert fits(following, phi.kind), f"{phi} of kind {phi.kind} goes on as {following} of {kind(following)}"
+            assert kept(initial, phi.kind), f"{phi} of kind {phi.kind} begins as {initial} of {kind(initial)}"
+            assert kept(following, phi.kind), f"{phi} of kind {phi.kind} goes on as {following} of {kind(following)}"
         assert s.trips.kind == INT
         assert s.index is None or s.index.kind == INT
         assert all(x is None or kind(x) == INT for x in (s.start, s.stop, s.step)), "bounds that are no integers"

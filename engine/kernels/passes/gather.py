@@ -273,18 +273,21 @@ def taken_out(s: Any) -> list[Stmt]:
     body: list[Stmt] = []
     for inner in s.body:
         if inner.__class__ is ir.AddTo and inner.array not in other and inner.index not in inside:
-            total = sums.setdefault((inner.array, inner.index), Var(FLOAT, "b"))
+            total = sums.setdefault((inner.array, inner.index), Var(inner.array.kind, "b"))
             inner = ir.Accumulate(total, inner.value)
         body.append(inner)
     if not sums:
         return [s]
     made = s.replace(body=body) if s.__class__ is ir.Loop else with_blocks(s, lambda _: body)
-    found: list[Stmt] = [ir.Set(total, "zero", (), None, None) for total in sums.values()]
+    found: list[Stmt] = []
+    for total in sums.values():
+        begun = ("zero", ()) if total.kind == FLOAT else ("copy", (0,))
+        found.append(ir.Set(total, *begun, None, None))
     found.append(made)
     for (array, index), total in sums.items():
         # A loop without an iteration says nothing about its places.
         met = Var(ir.BOOL)
-        found.append(ir.Set(met, "not_equal", (total, 0.0), None, None))
+        found.append(ir.Set(met, "not_equal", (total, 0.0 if total.kind == FLOAT else 0), None, None))
         found.append(ir.If(met, [ir.AddTo(array, index, total)], [], []))
     return found
 
