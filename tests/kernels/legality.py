@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from adiff.engine.kernels import ir
+from adiff.engine.kernels.construction.construct import kind_of_value as kind
 from adiff.engine.kernels.ir import BOOL, FLOAT, INT
 from adiff.engine.kernels.source.primitives import OWN, TEXT, kind_of_row
 
@@ -33,18 +34,6 @@ def check(kernel: ir.Kernel, regions: bool = True) -> None:
     - Regions stand only where rules are still to be applied: not (`regions` False) after the adjoint.
     """
     Checker(regions).run(kernel)
-
-
-def kind(x: Any) -> str:
-    """The kind of an operand."""
-    if x.__class__ is bool:
-        return BOOL
-    if x.__class__ is int:
-        return INT
-    if x.__class__ is float:
-        return FLOAT
-    found: str = x.kind
-    return found
 
 
 def fits(given: Any, wanted: str) -> bool:
