@@ -18,28 +18,23 @@ import numpy as np
 
 from ..core.dispatch import apply, tensor
 from ..core.dtypes import INT64
-from ..core.errors import failure
 from ..core.tensor import Tensor
-from .symmetric import SymmetricPattern, entries_of_pairs
+from .pairs import FEW, RECENT, TABLE, PairList, PairTable, numbers, same
+from .symmetric import SymmetricPattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
     from ..core.operation import Operation
+    from .pairs import Inputs
     from .pattern_loops import Runner
     from .tape import Tape
 
     Ids = np.ndarray[Any, np.dtype[np.int64]]
-    # Numbers of inputs: a set of a few, an array in order of many.
-    Inputs = frozenset[int] | Ids
 
-# Pairs that a pattern may hold before the Hessian counts as dense.
-MOST_PAIRS = 30_000_000
-# Pairs of columns that are compared with new ones.
-RECENT = 8
-# Inputs up to which a set holds them.
-FEW = 64
+# Columns up to which it is no matter that some say in part what others say.
+FEW_COLUMNS = 8
 
 
 class Mark:
@@ -140,12 +135,11 @@ def hessian_pattern(tape: Tape, sources: Sequence[Tensor], target: Any, run: Run
     """
     interactions = Interactions(sources, run)
     interactions.follow(tape.log, target)
-    return SymmetricPattern(interactions.total, *interactions.entries(), run)
+    return SymmetricPattern(interactions.total, *interactions.pairs.entries(), run)
 
 
 class Interactions:
-    """The pairs of inputs found so far, counted from 1: `many` in arrays, whose zeros are none, a `few` as numbers
-    lesser * base + greater."""
+    """What the tensors of a tape depend on, and the pairs of inputs that its rows bring together."""
 
     def __init__(self, sources: Sequence[Tensor], run: Runner) -> None:
         self.nodes: dict[Any, Node] = {}
@@ -160,11 +154,7 @@ class Interactions:
             self.nodes[x] = node
             total += size
         self.total = total
-        self.run = run
-        self.base = total + 1
-        self.few: set[int] = set()
-        self.many: list[tuple[Ids, Ids]] = []
-        self.pending = 0
+        self.pairs = PairTable(total) if total <= TABLE else PairList(total, run)
 
     def follow(self, log: list[Any], target: Any) -> None:
         """Walk the records that lead to the target."""
@@ -178,14 +168,17 @@ class Interactions:
             inputs, attributes = (a, b) if a.__class__ is tuple else ((a,) if b is None else (a, b), None)
             needed.update(x for x in inputs if x.__class__ is Tensor)
             records.append((site.op, inputs, attributes, outs))
-        for op, inputs, attributes, outs in reversed(records):
+        for number, (op, inputs, attributes, outs) in enumerate(reversed(records)):
             nodes = [self.nodes.get(x) if x.__class__ is Tensor else None for x in inputs]
             if not any(nodes):
                 continue
             operands = [x if node is None else node for x, node in zip(inputs, nodes)]
             for part in outs:
                 self.nodes[part] = Node(op, operands, attributes, part.shape)
-            self.interactions(op, operands, attributes, outs[0].shape)
+            self.interactions(op, operands, attributes)
+            # Now and then: what is walked in vain is no more than what was walked before.
+            if number & (number - 1) == 0 and self.pairs.full():
+                return
 
     # --- what a node depends on -------------------------------------------------------------------------------------
 
@@ -259,23 +252,21 @@ class Interactions:
 
     # --- what curved rows bring together ----------------------------------------------------------------------------
 
-    def interactions(
-        self, op: Operation, operands: list[Any], attributes: dict[str, Any] | None, shape: tuple[int, ...]
-    ) -> None:
+    def interactions(self, op: Operation, operands: list[Any], attributes: dict[str, Any] | None) -> None:
         """The pairs of inputs that a row's second derivative joins."""
         kind = op.derivative
         if kind == "partials":
             for j, k in curvature(op, attributes, len(operands)):
                 a, b = operands[j], operands[k]
                 if a.__class__ is Node and b.__class__ is Node:
-                    self.elementwise(self.known(a), self.known(b), shape)
+                    self.elementwise(self.known(a), self.known(b))
         elif kind == "multilinear":
             followed = [self.known(x) for x in operands if x.__class__ is Node]
             if len(followed) > 1:
                 self.product(op, followed)
         elif kind not in ("linear", "zero", "none"):
             ids = union([everything(self.known(x)) for x in operands if x.__class__ is Node])
-            self.crossed(ids, ids)
+            self.pairs.cross(ids, ids)
 
     def product(self, op: Operation, factors: list[Node]) -> None:
         """A product of matrices: rows of one meet columns of the other; every other such row joins all with all."""
@@ -283,75 +274,29 @@ class Interactions:
         if op.name == "matmul" and max(len(a.shape), len(b.shape)) <= 2:
             m, k = a.shape if len(a.shape) == 2 else (1, a.shape[0])
             n = b.shape[1] if len(b.shape) == 2 else 1
-            self.elementwise(viewed(a, (m, k, 1)), viewed(b, (1, k, n)), (m, k, n))
+            self.elementwise(viewed(a, (m, k, 1)), viewed(b, (1, k, n)))
         else:
-            self.crossed(everything(a), everything(b))
+            self.pairs.cross(everything(a), everything(b))
 
-    def elementwise(self, a: Node, b: Node, shape: tuple[int, ...]) -> None:
+    def elementwise(self, a: Node, b: Node) -> None:
         """What element e of a depends on, with what element e of b does."""
         for k, p in enumerate(a.columns):
             # A pair is the same in either order.
             for q in b.columns[k:] if a is b else b.columns:
-                self.room(int(np.prod(shape, dtype=np.int64)))
-                if p is q:
-                    self.add(p.ravel(), p.ravel())
-                    continue
-                both = np.broadcast_shapes(p.shape, q.shape)
-                self.add(np.broadcast_to(p, both).ravel(), np.broadcast_to(q, both).ravel())
+                self.pairs.add(p, q)
             self.beside(p, b.common)
         for q in b.columns:
             self.beside(q, a.common)
         if len(a.common) and len(b.common):
-            self.crossed(a.common, b.common)
-
-    def add(self, p: Ids, q: Ids) -> None:
-        """The pairs of two columns, unless they were there a moment ago: squares of one tensor are many."""
-        if not any(same(p, old) and same(q, other) for old, other in self.many[-RECENT:]):
-            self.many.append((p, q))
+            self.pairs.cross(a.common, b.common)
 
     def beside(self, column: Ids, common: Inputs) -> None:
         """All of a column with all of the inputs that its elements have in common."""
         if len(common) > FEW:
-            self.crossed(different([column.ravel()]), common)
+            self.pairs.cross(different([column.ravel()]), common)
             return
         for i in common:
-            self.room(column.size)
-            flat = column.ravel()
-            self.many.append((flat, np.full(flat.size, i, dtype=np.int64)))
-
-    def crossed(self, a: Inputs, b: Inputs) -> None:
-        """All of a with all of b."""
-        if len(a) * len(b) > FEW:
-            self.room(len(a) * len(b))
-            left, right = np.broadcast_arrays(numbers(a)[:, None], numbers(b))
-            self.many.append((left.ravel(), right.ravel()))
-            return
-        base, few = self.base, self.few
-        for i in a:
-            for j in b:
-                few.add(i * base + j if i < j else j * base + i)
-
-    def room(self, more: int) -> None:
-        """Make room for so many pairs."""
-        self.pending += more
-        if self.pending > MOST_PAIRS:
-            rows, columns = self.entries()
-            self.many, self.few = [(rows + 1, columns + 1)], set()
-            self.pending = more + rows.size
-            if self.pending > MOST_PAIRS:
-                raise failure(
-                    "E0510",
-                    f"the Hessian has more than {MOST_PAIRS:,} entries that may differ from zero",
-                    "it is not sparse: `adiff hvp` gives its product with a vector without forming it",
-                )
-
-    def entries(self) -> tuple[Ids, Ids]:
-        """Rows and columns (row <= column), in order and each once, counted from 0."""
-        parts = [*self.many]
-        if self.few:
-            keys = np.fromiter(self.few, dtype=np.int64, count=len(self.few))
-            parts.append(np.divmod(keys, self.base))
-        return entries_of_pairs(parts, self.total, self.run)
+            self.pairs.add(column, np.array(i))
 
 
 # Rows that are linear and whose elements depend on the corresponding elements only.
@@ -383,13 +328,6 @@ def different(parts: Sequence[Ids]) -> Ids:
     return found[np.concatenate(([True], found[1:] != found[:-1]))] if found.size else found
 
 
-def numbers(inputs: Inputs) -> Ids:
-    """Inputs in order."""
-    if isinstance(inputs, frozenset):
-        return np.array(sorted(inputs), dtype=np.int64)
-    return inputs
-
-
 def everything(node: Node) -> Inputs:
     """All inputs that any element depends on."""
     if not node.columns:
@@ -400,17 +338,23 @@ def everything(node: Node) -> Inputs:
 
 
 def distinct(columns: list[Ids]) -> list[Ids]:
-    """Columns without those that say the same as another."""
+    """Columns without those that say the same as another, and of many only as many as the longest set of inputs needs."""
     kept: list[Ids] = []
     for c in columns:
-        if not any(same(c, k) for k in kept):
+        if not any(same(c, k) for k in kept[-RECENT:]):
             kept.append(c)
-    return kept
+    return kept if len(kept) <= FEW_COLUMNS else in_order(kept)
 
 
-def same(a: Ids, b: Ids) -> bool:
-    """Whether two columns say the same; most often the first element tells that they do not."""
-    return a is b or (a.shape == b.shape and (not a.size or a.flat[0] == b.flat[0]) and np.array_equal(a, b))
+def in_order(columns: list[Ids]) -> list[Ids]:
+    """Columns of the same sets, each element's inputs in falling order and once: a stencil that is applied again and
+    again brings each input by many ways."""
+    shape = np.broadcast_shapes(*(c.shape for c in columns))
+    sets = np.stack([np.broadcast_to(c, shape) for c in columns])
+    sets.sort(axis=0)
+    sets[1:][sets[1:] == sets[:-1]] = 0
+    sets.sort(axis=0)
+    return [c for c in sets[::-1] if c.any()]
 
 
 def viewed(node: Node, shape: tuple[int, ...]) -> Node:

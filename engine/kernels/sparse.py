@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..autodiff.colouring import recovered, star_colouring
+from ..autodiff.pairs import MOST_PAIRS
 from ..autodiff.refining import refined
 from ..autodiff.sparse import SparseHessian
-from ..autodiff.sparsity import MOST_PAIRS
 from .compilation.own_loops import quickly
 from .inputs import MODE
 from .ir import Unsupported

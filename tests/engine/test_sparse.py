@@ -42,6 +42,14 @@ CASES: dict[str, tuple[str, dict[str, Any], int | None, int | None]] = {
         "z = x*y\nfor k in range(3):\n    z[3:k] *= y\n    z[k + 1:] = z[:4 - k]*x[:4 - k]\nsum(z*z)",
         {"x": VECTOR[:5], "y": 1.5}, None, None,
     ),
+    "a stencil again and again": (
+        "u = x\nfor t in range(9):\n    w = u + 0\n    w[1:-1] = u[1:-1] - u[1:-1]*(u[2:] - u[:-2])*0.1\n    u = w\nsum(u**2)",
+        {"x": VECTOR[:9]}, 45, 9,
+    ),
+    "many ways to few inputs": (
+        "u = x[:12]\nfor t in range(2):\n    u = u + 0.1*(concat([u[1:], u[:1]], 0) + concat([u[-1:], u[:-1]], 0))\nsum(u**2)",
+        {"x": VECTOR}, 60, None,
+    ),
     "a sum inside a square": ("s = 0.0\nfor v in x[:9]:\n    s += v*2\ns**2", {"x": VECTOR}, 45, None),
 }  # fmt: skip
 
@@ -218,6 +226,36 @@ def test_dense_hessians_take_few_sweeps(name: str, monkeypatch: pytest.MonkeyPat
     size = sum(int(np.size(x)) for x in at.values())
     if products is not None and any(np.shape(x) for x in at.values()):
         assert sweeps == 1 + (products if 2 * products <= size else size)
+
+
+def test_ways_to_the_same_inputs_are_counted_once() -> None:
+    """A stencil brings each input by ever more ways: an element's set grows by two inputs a step, not threefold."""
+    from adiff.engine.autodiff.sparsity import FEW_COLUMNS, distinct
+
+    columns = [np.arange(1, 31)]
+    for step in range(1, 12):
+        columns = distinct([np.roll(c, k) for c in columns for k in (-1, 0, 1)])
+        assert len(columns) == 2 * step + 1 or len(columns) <= FEW_COLUMNS
+        sets = [set(numbers) - {0} for numbers in zip(*columns)]
+        expected = [{(k + j) % 30 + 1 for j in range(-step, step + 1)} for k in range(30)]
+        assert sets == expected
+
+
+def test_pairs_of_many_inputs_are_those_of_few() -> None:
+    """The table of pairs and the list of pairs hold the same."""
+    from adiff.engine.autodiff.pairs import PairList, PairTable
+
+    draw = np.random.default_rng(5)
+    found = []
+    for pairs in (PairTable(40), PairList(40, as_it_stands)):
+        draw = np.random.default_rng(5)
+        for _ in range(6):
+            pairs.add(draw.integers(0, 41, (3, 1)), draw.integers(0, 41, (3, 4)))
+            pairs.cross(frozenset(draw.integers(1, 41, 3).tolist()), frozenset(draw.integers(1, 41, 2).tolist()))
+            pairs.cross(np.unique(draw.integers(1, 41, 12)), np.unique(draw.integers(1, 41, 9)))
+        found.append([part.tolist() for part in pairs.entries()])
+    assert found[0] == found[1]
+    assert len(found[0][0]) > 200
 
 
 def test_an_input_that_does_not_reach_the_result_has_no_blocks() -> None:
