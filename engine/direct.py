@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .api import Program
+    from .kernels.machine.door import Door
     from .kernels.readings import Reading
 
 ARRAY, WHOLES, NUMBER, FLOATING, WHOLE, FIXED = "array", "array of integers", "number", "float", "whole", "fixed"
@@ -34,6 +35,9 @@ SUMMED = "N0503"
 QUICK_SECONDS = 0.1
 # So many times that a kernel takes are remembered.
 MOST_BOUNDS = 1000
+# A kernel that has been called so often is given a door: machine code that takes a millisecond to load, and twenty to compile
+# where no process has yet.
+DOOR_CALLS = 500
 # What makes an object before it is given its attributes.
 MADE = Outcome.__new__
 # The flags of an array that a kernel takes as it is: contiguous in C's order, and aligned.
@@ -69,8 +73,8 @@ class Direct:
         if np is not None:
             self.array, self.float64, self.int64 = np.ndarray, np.dtype(np.float64), np.dtype(np.int64)
         if self.compiled is not None and not self.different_each_time(outcome):
-            self.parse_seconds = program.parse_seconds
             self.part = "forward" if command == "value" else "derivative"
+            self.timings = {"parse": program.parse_seconds, "compile": 0.0, "forward": 0.0}
             # What is the same in every outcome.
             self.pattern = {name: getattr(outcome, name) for name in ("engine", "reason", "mode", "emitted", "kernel")}
             self.types, self.notices = outcome.types, outcome.notices
@@ -107,14 +111,69 @@ class Direct:
             shape = reading.shape(name)
             self.seeds.append((name, ARRAY if shape else NUMBER, shape))
         handed = [kind for _, kind, _ in self.inputs if kind != FIXED]
-        bounding = [k for k, kind in enumerate(handed) if kind == WHOLE]
-        self.bounds = itemgetter(*bounding) if bounding else nothing
+        self.bounding = [k for k, kind in enumerate(handed) if kind == WHOLE]
+        self.bounds = itemgetter(*self.bounding) if self.bounding else nothing
         if len(handed + self.seeds) != len(self.compiled.emitted.parameters) or len(self.inputs) != len(at):
             return False
         self.reading = reading
         self.give = GIVEN[self.command]
         self.usual = self.compiled.usual()
+        # What the kernel is called by once that pays, and how often it has been called without; `entrance` keeps it.
+        self.door: Any = None
+        self.entrance: Door | None = None
+        self.calls = 0
+        # Where a value is multiplied by what nobody has given, it is so by ones.
+        self.ones: dict[str, Any] | None = None
+        # Whether what comes through the door is the value and its derivatives as they are.
+        self.as_they_are = False
         return True
+
+    def open_door(self, given: list[Any]) -> None:
+        """Have the kernel called by machine code from now on, where it can be, at points with the integers of this one."""
+        from .kernels.machine import door
+
+        if not door.possible(self.usual):
+            return
+        kinds = {
+            ARRAY: door.ARRAY,
+            WHOLES: door.WHOLES,
+            NUMBER: door.NUMBER,
+            FLOATING: door.FLOATING,
+            WHOLE: door.WHOLE,
+        }
+        asked = []
+        for name, kind, detail in self.inputs:
+            if kind != FIXED:
+                asked.append(door.Asked(name, kinds[kind], detail))
+            else:
+                fixed = door.WHOLE if detail.__class__ is int else door.SAME
+                asked.append(door.Asked(name, fixed, detail, passed=False))
+        asked.extend(door.Asked(name, kinds[kind], detail, beside=True) for name, kind, detail in self.seeds)
+        shapes = self.reading.as_they_are()
+        decided = all(k in self.bounding for k, _ in self.reading.built.bounds)
+        self.as_they_are = shapes is not None and decided and self.reading.surely_connected(given)
+        try:
+            flat: list[Any] = [None] * len(self.usual.given)
+            self.entrance = door.Door(self.usual, asked, shapes or flat, any_beside=self.command == "vjp")
+        except Unsupported:
+            return
+        self.expect(given)
+        self.door = self.entrance.function
+
+    def beside(self, options: Mapping[str, Any]) -> Any:
+        """What the result is to be multiplied by, where the door looks for it."""
+        if self.command != "vjp":
+            return options.get(DIRECTIONS[self.command])
+        if options.get(COTANGENT) is not None:
+            return options
+        if self.ones is None:
+            ((_, kind, shape),) = self.seeds
+            self.ones = {COTANGENT: 1.0}
+            if kind != NUMBER:
+                import numpy as np
+
+                self.ones = {COTANGENT: np.ones(shape)}
+        return self.ones
 
     def kind_of(self, value: Any, differentiated: bool, fixed: bool) -> tuple[str, Any] | None:
         """How an input is looked at, and what it is compared with; None where an evaluation as a whole must look at it.
@@ -138,7 +197,9 @@ class Direct:
 
     def is_for(self, wrt: Sequence[str] | None, options: Mapping[str, Any]) -> bool:
         """Whether an evaluation with these options is the same but for its values."""
-        return wrt.__class__ is self.wrt.__class__ and wrt == self.wrt and lasting(options) == self.options
+        if wrt.__class__ is not self.wrt.__class__ or wrt != self.wrt:
+            return False
+        return options == self.options or lasting(options) == self.options
 
     def directions(self, options: Mapping[str, Any], found: list[Any], passed: list[Any]) -> bool:
         """Add what the result is to be multiplied by, as `take` does."""
@@ -196,36 +257,75 @@ class Direct:
     def __call__(self, at: Mapping[str, Any], options: Mapping[str, Any]) -> Outcome | None:
         """The outcome at a point, or None where it must be looked at more closely."""
         start = perf_counter()
-        if at.__class__ is not dict or len(at) != len(self.inputs):
-            return None
-        given: list[Any] = []
-        passed: list[Any] = []
-        if not self.take(self.inputs, at, given, passed):
-            return None
-        if self.seeds and not self.directions(options, given, passed):
-            return None
-        bounds = self.bounds(given)
-        reading = self.reading
-        try:
-            if self.quick.get(bounds):
-                results = self.usual(given, passed)
-            else:
-                results = self.watched(given, passed, bounds)
-            if results is None:
+        door = self.door
+        found = None if door is None else door(at, self.beside(options) if self.seeds else None)
+        if found is None:
+            read = self.through_python(at, options)
+            if read is None:
                 return None
-            value, derivatives = reading(results, given)
-        except (Left, Unsupported):
+            value, derivatives = read
+        elif found is False:
+            self.mend()
             return None
+        elif self.as_they_are:
+            value, derivatives = found[0], found[1:]
+        else:
+            given: list[Any] = []
+            if not self.take_all(at, options, given, []):
+                return None
+            try:
+                value, derivatives = self.reading(found, given)
+            except Unsupported:
+                return None
         # All attributes at once: one by one they take longer than many a kernel.
         outcome = MADE(Outcome)
         outcome.__dict__ = pattern = self.pattern.copy()
         pattern["value"] = value
         pattern["types"] = self.types.copy()
         pattern["notices"] = self.notices.copy()
-        self.give(outcome, reading.sources, derivatives)
-        pattern["timings"] = timings = {"parse": self.parse_seconds, "compile": 0.0, "forward": 0.0}
+        self.give(outcome, self.reading.sources, derivatives)
+        pattern["timings"] = timings = self.timings.copy()
         timings[self.part] = perf_counter() - start
         return outcome
+
+    def take_all(self, at: Mapping[str, Any], options: Mapping[str, Any], given: list[Any], passed: list[Any]) -> bool:
+        """Add the point, and what the result is to be multiplied by, as `take` does."""
+        if at.__class__ is not dict or len(at) != len(self.inputs):
+            return False
+        return self.take(self.inputs, at, given, passed) and (not self.seeds or self.directions(options, given, passed))
+
+    def through_python(self, at: Mapping[str, Any], options: Mapping[str, Any]) -> tuple[Any, Any] | None:
+        """The value and the derivatives at a point that no door has taken, or None."""
+        given: list[Any] = []
+        passed: list[Any] = []
+        if not self.take_all(at, options, given, passed):
+            return None
+        bounds = self.bounds(given)
+        quick = self.quick.get(bounds)
+        try:
+            results = self.usual(given, passed) if quick else self.watched(given, passed, bounds)
+            if results is None:
+                return None
+            found = self.reading(results, given)
+        except (Left, Unsupported):
+            return None
+        if quick or self.quick.get(bounds):
+            self.calls += 1
+            if self.calls == DOOR_CALLS:
+                self.open_door(given)
+            else:
+                self.expect(given)
+        return found
+
+    def expect(self, given: list[Any]) -> None:
+        """Let points with the integers of this one through the door from now on, if they are read as it is."""
+        if self.entrance is not None and (not self.as_they_are or self.reading.surely_connected(given)):
+            self.entrance.expect([given[k] for k in self.bounding])
+
+    def mend(self) -> None:
+        """After an unusual result: where the kernel has left with an error, its door is shut, perhaps for good."""
+        if self.entrance is not None and self.entrance.shut and not self.entrance.mend():
+            self.door = None
 
     def watched(self, given: list[Any], passed: list[Any], bounds: Any) -> Any:
         """The results of a kernel of which it is not known that it is done at once, so that signals must stop it."""

@@ -73,6 +73,18 @@ class Reading:
             value = self.like_value(value)
         return value, self.derivatives(results[1:], given)
 
+    def as_they_are(self) -> list[tuple[int, ...] | None] | None:
+        """Where the results are the value and its derivatives by source, if all of these are connected: the shapes of the
+        results, None for a number. Else None."""
+        if self.command not in ("value", "grad", "vjp") or not self.plain or self.built.structure:
+            return None
+        shapes = [shape_of(self.spec[name]) for name in self.sources]
+        return [shape or None for shape in (self.built.shape, *shapes)]
+
+    def surely_connected(self, given: Sequence[Any]) -> bool:
+        """Whether the value depends on every source, whatever its derivative is."""
+        return all(self.built.surely_connected(name, given) for _, name in self.doubtful)
+
     def like_value(self, found: Any) -> Any:
         """A value of the program, or the tangent of one, from the result of a kernel that holds it."""
         structure = self.built.structure

@@ -8,6 +8,7 @@ from typing import Any
 import adiff
 import numpy as np
 import pytest
+from adiff.engine import direct
 
 X = np.array([0.5, -1.5, 2.0])
 SCALAR = "y = 0.0\nfor v in x:\n    y += v**3 * b + sin(v * c)\ny"
@@ -115,6 +116,32 @@ def test_what_is_asked_otherwise_is_looked_at(name: str) -> None:
     found, expected = ask(program), ask(adiff.program(SCALAR))
     assert found[0] == expected[0]
     assert same(found[1], expected[1]) if expected[1].__class__ is dict else found[1] == expected[1]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_answers_through_a_door_are_those_of_an_evaluation_as_a_whole(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Machine code takes over when a kernel has been called often; what it gives is the same, and nobody shares it."""
+    monkeypatch.setattr(direct, "DOOR_CALLS", 1)
+    command, text, wrt, options = CASES[name]
+    program = adiff.program(text)
+    options = {**options, "engine": "kernel"}
+    repeated = program.repeated(command, POINT, wrt, **options)
+    for _ in range(2):
+        repeated(POINT)
+    way = repeated.direct
+    assert way is not None
+    assert way.door is not None
+    monkeypatch.setattr(way, "through_python", None)  # what the door does not take would be an error
+    points = [{**OTHER, "c": POINT["c"], "b": b} for b in (0.25, -0.75)] + [POINT]
+    if "c" in (wrt or ["c"]) and command != "value":
+        points.append(OTHER)  # an integer that bounds no loop, and is differentiated, may be any
+    held = [(repeated(point), evaluate_in_full(program, command, point, wrt, options)) for point in points]
+    for found, expected in held:
+        for attribute in ATTRIBUTES:
+            assert same(getattr(found, attribute), getattr(expected, attribute)), attribute
+        assert found.timings.keys() == expected.timings.keys()
 
 
 @pytest.mark.parametrize(

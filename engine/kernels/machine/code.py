@@ -33,7 +33,7 @@ from .record import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from ..emitted import Emitted
@@ -44,6 +44,7 @@ HELD = "adiff_held_"
 # How the names of externals begin that are Python's.
 ROUTINE = "routine_"
 
+NOTHING_MORE: Mapping[str, int] = {}
 SCALARS = {FLOAT: ctypes.c_double, INT: ctypes.c_int64, BOOL: ctypes.c_bool, SINGLE: ctypes.c_float}
 
 
@@ -83,9 +84,11 @@ class Loader:
         self.jit = binding.create_lljit_compiler(machine, suppress_errors=True)
         self.libraries = 0
 
-    def load(self, code: Code, held: Sequence[bytes] = ()) -> tuple[int, Any]:
+    def load(
+        self, code: Code, held: Sequence[bytes] = (), symbols: Mapping[str, int] = NOTHING_MORE
+    ) -> tuple[int, Any]:
         """The address of the function, and what must be kept as long as it may be called. `held` are the elements of the
-        constant arrays that are not in the code.
+        constant arrays that are not in the code, and `symbols` addresses that it asks for.
 
         Raises Unsupported for code that is broken, or calls what is not here.
         """
@@ -101,6 +104,8 @@ class Loader:
             from .externals import address
 
             library.import_symbol(name, address(name))
+        for name, place in symbols.items():
+            library.import_symbol(name, place)
         for number, elements in enumerate(held):
             library.import_symbol(f"{HELD}{number}", ctypes.cast(ctypes.c_char_p(elements), ctypes.c_void_p).value or 0)
         try:

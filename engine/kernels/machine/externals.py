@@ -175,7 +175,7 @@ def capsule_name(capsule: Any) -> bytes | None:
     return found
 
 
-def capsule_address(capsule: Any, name: bytes) -> int:
+def capsule_address(capsule: Any, name: bytes | None) -> int:
     function = ctypes.pythonapi.PyCapsule_GetPointer
     function.restype, function.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     return function(capsule, name) or 0

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import ctypes
 
-from .. import store
-from .code import Code, loader, processor
+from . import written
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -101,29 +100,11 @@ FUNCTION: list[Any] = []
 def settle() -> Callable[[int], int]:
     """The function, loaded or compiled once in a process."""
     if not FUNCTION:
-        address, library = loader().load(kept() or compiled())
+        address, library = written.function(SYMBOL, TEXT)
         function: Any = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(address)
         function.library = library  # its code, which whoever holds the function needs
         FUNCTION.append(function)
     return FUNCTION[0]  # type: ignore[no-any-return]
-
-
-def key() -> str:
-    return store.key_of(SYMBOL, processor(), TEXT)
-
-
-def kept() -> Code | None:
-    """What another process has compiled."""
-    entry = store.load(key())
-    return None if entry is None else Code(entry["object"], SYMBOL)
-
-
-def compiled() -> Code:
-    from ..compilation.native import object_code
-
-    code = object_code(TEXT)
-    store.save(key(), {"object": code})
-    return Code(code, SYMBOL)
 
 
 def plan_of(parts: Sequence[tuple[int, int, int]]) -> Any:

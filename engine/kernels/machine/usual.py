@@ -49,7 +49,8 @@ class Usual:
                 continue  # the kernel has looked at it itself
             if size and (role in (FLAGS, TRUTH) or kind == FLOAT):
                 self.roles[k] = role
-        steps = {k: STEP * step + ADDRESS for step, k in enumerate(self.roles)}
+        # Where the plan has the addresses of what is looked at.
+        self.steps = steps = {k: STEP * step + ADDRESS for step, k in enumerate(self.roles)}
         # The arrays that are kept (number, kind, length, and the place of the address in the record), and those that are
         # made for each call (number, kind, length, and the places of the address in the record and in the plan, or -1).
         self.kept: list[tuple[int, str, int, int]] = []
