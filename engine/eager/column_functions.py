@@ -5,9 +5,10 @@ from __future__ import annotations
 from ..core.dispatch import apply, as_operand
 from ..core.dtypes import WEAK_COUNT, WEAK_FLOAT, WEAK_INT
 from ..core.tensor import OPERATORS, Tensor
+from ..kinds.access import get_item
 from ..ops.registry import NAMES, ROWS
 from .builtins import FUNCTIONS, INTRINSICS
-from .columns import Column, dtype_of, holds_column, live_of, take_item, whole_column
+from .columns import Column, dtype_of, holds_column, live_of, raised_by, take_item, whole_column
 from .row_sets import NotTogether, Table
 from .transforms import TRANSFORMS
 from .values import Builtin
@@ -29,8 +30,10 @@ class ColumnRange:
         import numpy as np
 
         begin, end, by = (whole_numbers(x) for x in (start, stop, step))
-        if (np.asarray(by) == 0).any():
-            raise NotTogether("a range with step 0")
+        still = np.broadcast_to(np.asarray(by) == 0, (table.active.size,))
+        if still.any():
+            table.fail(still, lambda: raised_by(FUNCTIONS["range"], 0, 1, 0))
+            begin, end, by = (whole_numbers(x) for x in (start, stop, step))
         self.table = table
         self.rows = table.active
         begin, end, by = np.broadcast_arrays(begin, end, by)
@@ -114,7 +117,8 @@ def only(x: Any) -> Any:
     return x
 
 
-def column_int(x: Any) -> Any:
+def column_int(x: Any, ordinary: Any = FUNCTIONS["int"]) -> Any:
+    """The integers of a column, as the ordinary function has them of a number."""
     x = only(x)
     if x.dtype.kind == "i" and x.raw:
         return x
@@ -122,6 +126,10 @@ def column_int(x: Any) -> Any:
 
     values = x.numbers()
     if values.dtype.kind == "f":
+        none = ~np.isfinite(values)
+        if none.any():
+            x.table.fail(none, lambda value: raised_by(ordinary, value), values)
+            values = x.numbers()
         doubtful = ~(np.abs(values) < 2.0**53)
         if doubtful.any():
             x.table.leave(doubtful, "numbers that no integer of a column holds")
@@ -171,7 +179,7 @@ def column_abs(x: Any) -> Any:
 def whole_part(name: str) -> Callable[[Any], Any]:
     def run(x: Any) -> Any:
         x = only(x)
-        return column_int(x if x.dtype.kind == "i" else NAMES[name](x))
+        return column_int(x if x.dtype.kind == "i" else NAMES[name](x), FUNCTIONS[f"math.{name}"])
 
     return run
 
@@ -327,7 +335,7 @@ def item_of(table: Table, x: Any, index: Any) -> Any:
         raise NotTogether("an index that is no number")
     if x.__class__ in (str, dict, range):
         raise NotTogether("an item that differs from row to row")
-    x = as_operand(list(x) if x.__class__ is tuple else x)
+    container, x = x, as_operand(list(x) if x.__class__ is tuple else x)
     if x.__class__ not in (Column, Tensor) or not x.shape:
         raise NotTogether("an item of a number")
     import numpy as np
@@ -335,13 +343,22 @@ def item_of(table: Table, x: Any, index: Any) -> Any:
     size = x.shape[0]
     outside = (index.numbers() < -size) | (index.numbers() >= size)
     if outside.any():
-        table.leave(outside, "an index that is out of range")
+        table.fail(outside, lambda place: raised_by(get_item, of_shape(container), place), index.numbers())
     places = index.numbers() % size
     if x.__class__ is Tensor:
         return Column(table, apply(OPERATORS["take_rows"], (x,), {"indices": places, "axis": 0}), table.active)
     key = (np.arange(places.size), places)
     picked = apply(OPERATORS["index"], (whole_column(table, x),), {"index": key})
     return Column(table, picked, table.active, getattr(x, "mixed", False), live_of((x,)))
+
+
+def of_shape(x: Any) -> Any:
+    """What fails in the words of a row's own value where an index is out of range."""
+    if x.__class__ is not Column:
+        return x
+    import numpy as np
+
+    return Tensor(np.zeros(x.shape), x.dtype)
 
 
 __all__ = ["COLUMN_FUNCTIONS", "STEPS", "ColumnRange", "call_row", "item_of", "safe_to_call"]

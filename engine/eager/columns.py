@@ -7,6 +7,7 @@ anything else is `NotTogether`.
 
 from __future__ import annotations
 
+from ...parser.errors import AdiffError
 from ..core.dispatch import apply, as_operand, plain
 from ..core.dtypes import BOOL, WEAK_COUNT, WEAK_FLOAT, WEAK_INT, DType, DTypeMismatch, promote, raw_dtype
 from ..core.tensor import OPERATORS, Tensor
@@ -235,6 +236,12 @@ def keep_integers(table: Table, op: Operation, inputs: tuple[Any, ...], attribut
         ):
             import numpy as np
 
+            none = ~np.isfinite(inputs[0].numbers())
+            if none.any():
+                number = inputs[0].dtype
+                table.fail(
+                    rowwise(none), lambda: raised_by(apply, op, (Tensor(np.full(1, np.nan), number),), attributes)
+                )
             doubtful = ~(np.abs(inputs[0].numbers()) < LARGEST)
             if doubtful.any():
                 table.leave(rowwise(doubtful), "numbers that no integer holds")
@@ -244,6 +251,11 @@ def keep_integers(table: Table, op: Operation, inputs: tuple[Any, ...], attribut
     import numpy as np
 
     values = [x.numbers() if x.__class__ is Column else plain(x) for x in inputs]
+    if name in DIVISIONS and all(x.raw if x.__class__ is Column else x.__class__ in (int, bool) for x in inputs):
+        none = np.broadcast_to(np.asarray(values[1]) == 0, (table.active.size,))
+        if none.any():
+            table.fail(none, lambda: raised_by(op, 1, 0))
+            values = [x.numbers() if x.__class__ is Column else plain(x) for x in inputs]
     with np.errstate(all="ignore"):
         doubtful = INTEGER_DOUBTS[name](np, *[np.asarray(v, dtype=np.float64) for v in values])
     if doubtful.any():
@@ -252,11 +264,21 @@ def keep_integers(table: Table, op: Operation, inputs: tuple[Any, ...], attribut
         table.leave(rowwise(doubtful), "integers that outgrow a column, or an operation on them that fails")
 
 
+def raised_by(function: Callable[..., Any], *values: Any) -> AdiffError:
+    """The error of a function for values that it does not take."""
+    try:
+        function(*values)
+    except AdiffError as error:
+        return error
+    raise AssertionError(f"{function} of {values} is no error")
+
+
 def rowwise(mask: Any) -> Any:
     """One truth for each row."""
     return mask if mask.ndim == 1 else mask.reshape(mask.shape[0], -1).any(axis=1)
 
 
+DIVISIONS = frozenset(("floor_divide", "mod", "fmod"))
 INTEGER_DOUBTS: dict[str, Callable[..., Any]] = {
     "add": lambda np, a, b: np.abs(a + b) > LARGEST,
     "subtract": lambda np, a, b: np.abs(a - b) > LARGEST,
@@ -362,7 +384,13 @@ def updated(table: Table, op: Operation, inputs: tuple[Any, ...], attributes: di
 
 def products(table: Table, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
     """`matmul` of vectors: a sum of products in every row."""
+    import numpy as np
+
     a, b = inputs
+    if len(a.shape) == len(b.shape) == 1 and a.shape != b.shape:
+        raise raised_by(
+            apply, op, tuple(Tensor(np.zeros(x.shape, dtype_of(x).name), dtype_of(x)) for x in inputs), None
+        )
     if len(a.shape) != 1 or len(b.shape) != 1 or a.shape != b.shape or "i" in (dtype_of(a).kind, dtype_of(b).kind):
         raise NotTogether("products of matrices")
     return over_item_axes(table, ROWS["sum"], (ROWS["multiply"](a, b),), {"axis": 0, "keepdims": False})
@@ -468,4 +496,4 @@ def joined_dtype(a: DType, b: DType) -> DType:
     return found if found.kind != "b" else WEAK_INT
 
 
-__all__ = ["Column", "Unlike", "apply_to_columns", "holds_column", "join", "take_item", "whole_column"]
+__all__ = ["Column", "Unlike", "apply_to_columns", "holds_column", "join", "raised_by", "take_item", "whole_column"]

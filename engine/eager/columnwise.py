@@ -8,10 +8,11 @@ are not active.
 from __future__ import annotations
 
 from ..core import limits
-from ..core.dtypes import BOOL
+from ..core.dtypes import BOOL, WEAK_COUNT
 from ..core.limits import LIMITS
 from ..core.state import STATE
 from ..core.tensor import Tensor
+from ..core.wording import assertion_failed
 from ..kinds.access import get_item, iterate
 from ..ops.registry import METHODS
 from ..program import core as c
@@ -229,16 +230,73 @@ class ColumnCompiler(Compiler):
     def assertion(self, node: c.Assert) -> Run:
         test, site, table = self.expression(node.test), node.site, self.table
         ordinary = STATEMENTS[c.Assert](self, node)
+        words = None if node.message is None else self.words(node.message)
 
         def run(f: list[Any]) -> None:
             x = test(f)
             STATE.site = site
             if x.__class__ is Column:
                 held = truths(x)
-                if not held.all():
-                    table.leave(~held, "an assertion that fails")
+                if held.all():
+                    return
+                failing, holding = table.active.divided(~held)
+                said = None if words is None else table.run(failing, lambda: words(f))
+                if said is not GONE:
+                    several = said.__class__ is list
+                    table.end(
+                        failing,
+                        (lambda one: assertion_failed(one, site)) if several else lambda: assertion_failed(said, site),
+                        said if several else None,
+                    )
+                table.active = holding
+                if not holding.size:
+                    raise NobodyLeft
             elif not truth(x):
                 ordinary(f)
+
+        return run
+
+    def words(self, node: c.Expr) -> Callable[[list[Any]], str | list[str]]:
+        """A text, or a list of one for each active row where it holds the numbers of columns."""
+        from .text import formatted, text
+
+        if node.__class__ is not c.FormatText:
+            message = self.expression(node)
+
+            def whole(f: list[Any]) -> str:
+                said = message(f)
+                if holds_column(said):
+                    raise NotTogether("the text of a number")
+                return text(said)
+
+            return whole
+        parts = [
+            part
+            if isinstance(part, str)
+            else (self.expression(part[0]), part[1], None if part[2] is None else self.expression(part[2]))
+            for part in node.parts  # type: ignore[attr-defined]
+        ]
+        site = node.site
+
+        def run(f: list[Any]) -> str | list[str]:
+            pieces: list[Any] = []
+            for part in parts:
+                if part.__class__ is str:
+                    pieces.append(part)
+                    continue
+                value, spec = part[0](f), "" if part[2] is None else part[2](f)
+                STATE.site = site
+                if value.__class__ is not Column and holds_column(value):
+                    raise NotTogether("the text of a number")
+                if value.__class__ is Column:
+                    pieces.append([formatted(one, part[1], spec) for one in single_numbers(value)])
+                else:
+                    pieces.append(formatted(value, part[1], spec))
+            columns = [piece for piece in pieces if piece.__class__ is list]
+            if not columns:
+                return "".join(pieces)
+            repeated = [piece if piece.__class__ is list else [piece] * len(columns[0]) for piece in pieces]
+            return list(map("".join, zip(*repeated)))
 
         return run
 
@@ -343,8 +401,13 @@ class ColumnCompiler(Compiler):
         return run
 
     def format_text(self, node: c.FormatText) -> Run:
+        words = self.words(node)
+
         def run(f: list[Any]) -> str:
-            raise NotTogether("the text of a number")
+            found = words(f)
+            if found.__class__ is list:
+                raise NotTogether("the text of a number")
+            return found  # type: ignore[return-value]
 
         return run
 
@@ -557,6 +620,17 @@ class ColumnCompiler(Compiler):
             return function
 
         return run
+
+
+def single_numbers(x: Column) -> list[Any]:
+    """The numbers of the active rows, each as the row alone has it."""
+    if x.shape or x.mixed or not (x.dtype.weak or x.dtype is BOOL):
+        raise NotTogether("the text of a number")
+    tensor = x.here()
+    numbers: list[Any] = tensor.value.tolist()
+    if tensor.on is None and x.dtype is not WEAK_COUNT:
+        return numbers
+    return [Tensor(number, x.dtype) for number in numbers]
 
 
 def truths(x: Column) -> Any:

@@ -27,6 +27,10 @@ class NotTogether(Exception):
     """What rows cannot do together; the message says what."""
 
 
+class Alike(NotTogether):
+    """The same, where all of these rows fail, in the same words: whoever evaluates them need not look at each."""
+
+
 class NobodyLeft(Exception):
     """All active rows have left: on to the next place where paths meet."""
 
@@ -90,6 +94,7 @@ class Table:
 
         self.all = self.active = Rows(index)
         self.dropped: list[tuple[Any, BaseException]] = []
+        self.failed: list[tuple[Any, AdiffError]] = []
         self.lost = np.zeros(index.size, bool)
         # (rows, frame) that left the loop being run, that wait for its next iteration; (rows, value) that returned.
         self.broken: list[tuple[Rows, list[Any]]] = []
@@ -119,6 +124,33 @@ class Table:
         self.active = staying
         if not staying.size:
             raise NobodyLeft
+
+    def fail(self, mask: Any, error: Callable[..., AdiffError], keys: Any = None) -> None:
+        """The active rows where a mask holds fail here; raises NobodyLeft if those were all.
+
+        `error` gives the error of them all, or of the rows with one of the `keys`, of which there is one for each active
+        row.
+        """
+        going, staying = self.active.divided(mask)
+        self.active = staying
+        self.end(going, error, None if keys is None else keys[mask])
+        if not staying.size:
+            raise NobodyLeft
+
+    def end(self, rows: Rows, error: Callable[..., AdiffError], keys: Any = None) -> None:
+        """Rows, none of them active, have failed: all with one error, or with the error of each row's key."""
+        if not rows.size:
+            return
+        self.lost[rows.places_in(self.all)] = True
+        if keys is None:
+            self.failed.append((rows.index, error()))
+            return
+        import numpy as np
+
+        distinct, which = np.unique(keys, return_inverse=True)
+        together = rows.index[np.argsort(which, kind="stable")]
+        parts = np.split(together, np.cumsum(np.bincount(which))[:-1])
+        self.failed.extend((part, error(key)) for part, key in zip(parts, distinct.tolist()))
 
     @property
     def divided(self) -> bool:
@@ -255,10 +287,14 @@ class Table:
             except Unlike:
                 # The smallest piece leaves, and those without a value before all.
                 resolved.sort(key=lambda piece: (piece[1] is not UNSET, piece[0].size))
-                going = resolved.pop(0)[0]
+                going, value = resolved.pop(0)
                 rest = [rows for rows, _ in resolved]
                 self.active = going
-                self.drop(NotTogether("a variable that is of different kinds in different rows"))
+                self.drop(
+                    Alike("a variable that some rows read before it is assigned")
+                    if value is UNSET
+                    else NotTogether("a variable that is of different kinds in different rows")
+                )
                 if rest:
                     self.active = self.united(rest)
 
@@ -286,4 +322,4 @@ FINAL = frozenset(("E0602", "E0603"))
 # What one side of a branch may fail with while the other goes on.
 RECOVERABLE: tuple[type[BaseException], ...] = (NotTogether, AdiffError, *UNFIT)
 
-__all__ = ["GONE", "RECOVERABLE", "Meeting", "NobodyLeft", "NotTogether", "Rows", "Table"]
+__all__ = ["GONE", "RECOVERABLE", "Alike", "Meeting", "NobodyLeft", "NotTogether", "Rows", "Table"]

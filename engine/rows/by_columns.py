@@ -20,7 +20,7 @@ from ..core.tensor import OPERATORS, Tensor
 from ..eager.builtins import INTRINSICS
 from ..eager.columns import Column, whole_column
 from ..eager.columnwise import ColumnCompiler
-from ..eager.row_sets import FINAL, GONE, Meeting, NobodyLeft, NotTogether, Table
+from ..eager.row_sets import FINAL, GONE, Alike, Meeting, NobodyLeft, NotTogether, Table
 from ..eager.structure import flatten
 from ..eager.values import UNSET
 from .outcome import Gathered, Notices, RowsOutcome, stacked
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 CHUNK = 32_768
 # A group that fails is halved until its failing rows stand alone, or it is so small.
 FEW = 32
+# Errors of dtypes, shapes, names and what all rows have alike, which no number of a column decides.
+ALIKE = frozenset(("E0301", "E0302", "E0304", "E0305", "E0306", "E0405", "E0406", "E0408"))
 # Rows with nan or infinity whose origin is looked for; and rows that are asked why none depends on a source.
 EXPLAINED = 100
 PATH_ENDS = "the path from the source ends at"
@@ -167,6 +169,9 @@ class ByColumns:
 
     def together(self, index: Any) -> None:
         """Rows at once, and then those that did not go along."""
+        import numpy as np
+
+        on_the_way = True
         try:
             dropped = self.chunk(index)
         except NobodyLeft:
@@ -174,16 +179,40 @@ class ByColumns:
         except (NotTogether, AdiffError, *UNFIT) as fault:
             if getattr(fault, "code", "") in FINAL:
                 raise
-            dropped = [(index, fault)]
+            on_the_way = False
+            rest = index
+            for rows, _ in self.table.failed:
+                rest = rest[~np.isin(rest, rows, assume_unique=True)]
+            dropped = [(rest, fault)]
         finally:
             self.let_go()
+        for rows, error in self.table.failed:
+            self.results.errors.update(dict.fromkeys(rows.tolist(), error))
         for rows, reason in dropped:
+            if on_the_way and fails_alike(reason) and self.alike(rows):
+                continue
             if isinstance(reason, AdiffError) and len(rows) > FEW and reason.code != "E0601":
                 half = len(rows) // 2
                 self.together(rows[:half])
                 self.together(rows[half:])
             else:
                 self.row_by_row(rows, described(reason))
+
+    def alike(self, rows: Any) -> bool:
+        """Give rows that all fail for a reason that no number of theirs decides the error of the first and the last one;
+        False if those have not one error."""
+        found = []
+        for row in (int(rows[0]), int(rows[-1])):
+            try:
+                self.evaluate(row)
+            except AdiffError as error:
+                if error.code in FINAL:
+                    raise
+                found.append(error)
+        if len(found) < 2 or described_by(found[0]) != described_by(found[1]):
+            return False
+        self.results.errors.update(dict.fromkeys(rows.tolist(), found[0]))
+        return True
 
     def let_go(self) -> None:
         """What is left where rows were evaluated together, or were not."""
@@ -560,6 +589,15 @@ class ByColumns:
             if request.order == 2:
                 for other in request.names:
                     add_optional(results.hessian[name][other], rows, [f.hessian[name][other] for f in outcomes])
+
+
+def fails_alike(reason: BaseException) -> bool:
+    """Whether rows that end for a reason on their way all do, whatever their numbers are."""
+    return isinstance(reason, Alike) or getattr(reason, "code", "") in ALIKE
+
+
+def described_by(error: AdiffError) -> tuple[Any, ...]:
+    return error.code, error.message, error.hint, error.span and (error.span.start, error.span.end)
 
 
 def add_optional(column: Gathered, rows: Any, values: list[Any]) -> None:
