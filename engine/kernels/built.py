@@ -48,8 +48,9 @@ class Built:
     that do if the parameters at the positions in `bounds` are at least as large as it says, so that their loops run.
     `estimate` is the program that a tape would run, with the work of `passes` gradients, and `outline` what that work
     is estimated from. A kernel that was kept has no IR. Of a loop over the rows of a table, `emitted` is the
-    source, and `columns` what it writes: kind and elements of each. `whole` says that the second result tells whether
-    the first, a float, is an integer of the program; `mixed` that it may be one, where derivatives stand beside it.
+    source, `columns` what it writes: kind and elements of each, and `fails` whether it notes rows that fail. `whole` says
+    that the second result tells whether the first, a float, is an integer of the program; `mixed` that it may be one, where
+    derivatives stand beside it.
     `meetings` names the inputs from which real numbers come that meet complex ones, and those from which the complex ones
     come.
     `closed` says that the last result counts what is not finite in its long gradients, whose zeros have no sign.
@@ -64,6 +65,7 @@ class Built:
         "doubtful",
         "emitted",
         "estimate",
+        "fails",
         "kernel",
         "loads",
         "lost",
@@ -102,6 +104,7 @@ class Built:
         self.bounds: list[tuple[int, int]] = []
         self.emitted: Emitted | None = None
         self.columns: list[tuple[str, int]] = []
+        self.fails = False
         self.whole = False
         self.mixed = False
         self.closed = False
@@ -154,6 +157,7 @@ def to_plain(built: Built, source: Source) -> dict[str, Any]:
         "sure_if_running": sorted(built.sure_if_running),
         "bounds": built.bounds,
         "columns": built.columns,
+        "fails": built.fails,
         "meetings": built.meetings,
         "passes": built.passes,
         "outline": built.outline,
@@ -180,6 +184,7 @@ def from_plain(plain: dict[str, Any], source: Source) -> Built:
     built.sure_if_running = set(plain["sure_if_running"])
     built.bounds = plain["bounds"]
     built.columns = plain["columns"]
+    built.fails = plain["fails"]
     built.meetings = plain["meetings"]
     built.passes = plain["passes"]
     built.closed = plain["closed"]

@@ -90,7 +90,7 @@ class Results:
                 self.unexplained,
             )  # fmt: skip
         outcome.notices = self.notices.sorted()
-        outcome.errors = dict(sorted(self.errors.items()))
+        outcome.errors = {row: self.errors[row] for row in sorted(self.errors)}
         outcome.one_by_one = self.one_by_one
         return outcome
 

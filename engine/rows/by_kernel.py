@@ -16,6 +16,8 @@ from ..kernels.inputs import Complex, Single, shape_of
 from ..kernels.ir import BOOL, FLOAT, INT, LIMIT, Left, Needed, Unsupported
 from ..kernels.lowering.structures import stacked_shape
 from ..kernels.machine import spare
+from ..kernels.machine.failures import error_of
+from ..kernels.machine.record import FAILED
 from ..kernels.runtime import Kernels, arguments, specification
 from .outcome import RowsOutcome
 from .request import Request
@@ -160,7 +162,9 @@ class ByKernel:
         *columns, doubt = made = spare.arrays(
             loop.entry, [*((kind, count * size) for kind, size in built.columns), (BOOL, count)]
         )
-        workers = Workers(loop.entry, given, columns, doubt, loop.emitted.heaviest)
+        # Where a row failed, counted from 1, and about which number: memory that is not touched unless one does.
+        noted = [np.zeros(count, np.int64), np.empty(count, np.int64)] if built.fails else []
+        workers = Workers(loop.entry, given, columns, doubt, noted, loop.emitted.heaviest)
         workers.run()
         if unfit is not None:
             doubt |= unfit
@@ -208,8 +212,7 @@ class ByKernel:
             )  # fmt: skip
         outcome.emitted = loop.source
         if not everything:
-            failures = {row: why for row, why in workers.left.items() if unfit is None or not unfit[row]}
-            doubt[self.failed(failures, loop.emitted, start)] = False
+            self.failed(loop.emitted, start, doubt, unfit, workers.left, noted)
             self.tape.run(np.flatnonzero(doubt) + start)
         spare.leave_arrays(loop.entry, made)
 
@@ -240,20 +243,38 @@ class ByKernel:
         """Derivatives by columns of float32 alone, in float32 as the tape has them."""
         return found.astype("float32") if all(self.spec[n].__class__ is Single for n in names) else found
 
-    def failed(self, left: dict[int, tuple[int, int, int]], emitted: Emitted, start: int) -> list[int]:
-        """Note the errors for which the loop left rows, numbered from row `start`, and tell which of them have one.
+    def failed(
+        self,
+        emitted: Emitted,
+        start: int,
+        doubt: Any,
+        unfit: Any,
+        left: dict[int, tuple[int, int, int]],
+        noted: list[Any],
+    ) -> None:
+        """Give the rows that failed, counted from row `start`, the error for which they did, and take them out of doubt.
 
         The others are the tape's to explain, as are limits, which end them all.
         """
-        from ..kernels.machine.failures import error_of
+        import numpy as np
 
-        rows = []
-        for row, why in left.items():
-            error = error_of(Left(*why), emitted)
+        groups = [(np.array([row]), why) for row, why in left.items()]
+        if noted:
+            rows = np.flatnonzero(doubt)
+            places, numbers = (column[rows] for column in noted)
+            for place in np.flatnonzero(np.bincount(places)).tolist():
+                if place:
+                    groups += by_number(rows[places == place], numbers[places == place], place - 1)
+        errors: dict[tuple[int, int, int], Exception] = {}
+        certain = [np.zeros(0, np.int64)]
+        for rows, why in groups:
+            error = errors.get(why)
+            if error is None:
+                error = errors[why] = error_of(Left(*why), emitted)
             if isinstance(error, AdiffError) and error.code not in FINAL:
-                self.results.errors[start + row] = error
-                rows.append(row)
-        return rows
+                certain.append(rows if unfit is None else rows[~unfit[rows]])
+                self.results.errors.update(dict.fromkeys((certain[-1] + start).tolist(), error))
+        doubt[np.concatenate(certain)] = False
 
     def arguments(self, built: Built, start: int) -> tuple[Any, list[Any]]:
         """The rows from `start` on that no kernel takes, None where there can be none, and the loop's arguments."""
@@ -283,6 +304,15 @@ class ByKernel:
             unsure = name not in built.sure and name not in built.lost
             if unsure and not doubt.all() and not slope.reshape(len(doubt), -1)[~doubt].any():
                 raise Unsupported("an input that reaches the result on some paths of the program only")
+
+
+def by_number(rows: Any, numbers: Any, place: int) -> list[tuple[Any, tuple[int, int, int]]]:
+    """Rows that failed at one place, by the number that it was about in each: what `Left` holds of them."""
+    import numpy as np
+
+    distinct, which = np.unique(numbers, return_inverse=True)
+    parts = np.split(rows[np.argsort(which, kind="stable")], np.cumsum(np.bincount(which))[:-1])
+    return [(part, (FAILED, place, number)) for part, number in zip(parts, distinct.tolist())]
 
 
 def is_fractional(x: Any) -> bool:

@@ -31,17 +31,23 @@ class Workers:
     """A loop over rows, taken in blocks; it marks in `doubt`, one for each row, those to be evaluated by someone else.
 
     `left` holds, for each row that the loop left before the row's end, why, where and with which number it did: what
-    `Left` holds. `given` and `results` hold the loop's columns and constants, arrays flat; `statements` says about how
-    many a row takes.
+    `Left` holds. `given` and `results` hold the loop's columns and constants, arrays flat, and `noted` where it notes rows
+    that fail, if it does; `statements` says about how many a row takes.
     """
 
     def __init__(
-        self, entry: Callable[..., Any], given: Sequence[Any], results: Sequence[Any], doubt: Any, statements: float
+        self,
+        entry: Callable[..., Any],
+        given: Sequence[Any],
+        results: Sequence[Any],
+        doubt: Any,
+        noted: Sequence[Any],
+        statements: float,
     ) -> None:
         self.entry = entry
         self.count = len(doubt)
         self.first_block = first_block(statements)
-        self.arrays = (*given, *results)
+        self.arrays = (*given, *results, doubt, *noted)
         self.doubt = doubt
         self.left: dict[int, tuple[int, int, int]] = {}
         self.following = 0
@@ -95,9 +101,7 @@ class Workers:
     def block(self, number: int, first: int, last: int, at: Any) -> None:
         while first < last and not self.stopped:
             try:
-                self.entry(
-                    first, last, at, *self.arrays, self.doubt, started=lambda record: self.started(number, record)
-                )
+                self.entry(first, last, at, *self.arrays, started=lambda record: self.started(number, record))
                 return
             except Left as left:
                 # The row failed, or left what a kernel can answer for; the rows after it have not had their turn.

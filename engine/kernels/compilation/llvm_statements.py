@@ -165,7 +165,7 @@ def leaves(body: list[ast.stmt]) -> bool:
     """Whether a block is for what should not be."""
     last = body[-1]
     failing = isinstance(last, ast.Expr) and isinstance(last.value, ast.Call) and dotted(last.value.func) == "fail"
-    return failing or isinstance(last, ast.Raise)
+    return failing or isinstance(last, ast.Raise | ast.Continue)
 
 
 def while_(w: Writer, node: Any) -> None:

@@ -2,18 +2,24 @@
 
 The emitted function is `kernel(run, first, last, at, columns and constants ..., results ..., doubt)`. It goes from row
 `first` to before `last`, keeps in `at[0]` the row that it is at, and marks in `doubt` the rows at singular points, and those
-with results that are not finite. Nothing else is shared between rows, so that any number of threads may run it, each on
-rows of its own.
+with results that are not finite. A row that fails outside the loops of the program is in doubt too, and the next one has its
+turn: two more arrays, `failed` and `about`, hold the place, counted from 1, and the number that it is about. Nothing else is
+shared between rows, so that any number of threads may run it, each on rows of its own.
 """
 
 from __future__ import annotations
 
+from .. import ir
 from ..built import Built
 from ..emitted import Emitted
 from ..ir import BOOL, FLOAT, INT, SINGLE, Array
 from ..passes.plain_products import plain_products
 from .emit import Printer
 from .stores import FEW, first_site
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..passes.widths import Precision
 
 # Statements of one row, like an addition, beside which a question whether to go on costs nothing.
 MANY = 1e4
@@ -31,10 +37,13 @@ def loop_over_rows(built: Built, varying: set[str]) -> Built:
     results = results[:-1] if built.noted else results
     if built.printed is not None:
         results = results[:-2]  # its rows, and how many: what a table prints is not shown
-    printer = Printer(kernel, built.precision)
+    printer = RowPrinter(kernel, built.precision)
     printer.results = set()  # a row's arrays are copied into their columns
     printer.shared = set()  # every core has rows of its own
-    row, first, last, at, doubt = (fresh(printer, name) for name in ("row", "first", "last", "at", "doubt"))
+    row, first, last, at, doubt, failed, about = (
+        fresh(printer, name) for name in ("row", "first", "last", "at", "doubt", "failed", "about")
+    )
+    printer.row, printer.doubt, printer.failed, printer.about = row, doubt, failed, about
     names = ["run", first, last, at]
     kinds = INT + INT + INT.upper()
     head: list[str] = []
@@ -93,6 +102,10 @@ def loop_over_rows(built: Built, varying: set[str]) -> Built:
         kinds += columns[-1][0].upper()
     names.append(doubt)
     kinds += BOOL.upper()
+    if printer.fails:
+        names += [failed, about]
+        kinds += INT.upper() * 2
+    built.fails = printer.fails
     # Infinity and nan are not finite in a sum either.
     doubts = [f"abs({' + '.join(checked)}) < math.inf"] if checked else []
     if flags is not None:
@@ -107,6 +120,39 @@ def loop_over_rows(built: Built, varying: set[str]) -> Built:
     )  # fmt: skip
     built.columns = columns
     return built
+
+
+class RowPrinter(Printer):
+    """Prints a row's statements. A check outside the loops of the program ends its row, and not the loop over rows."""
+
+    def __init__(self, kernel: ir.Kernel, precision: Precision | None = None) -> None:
+        super().__init__(kernel, precision)
+        self.row = self.doubt = self.failed = self.about = ""
+        self.fails = False
+        self.depth = 0  # of the loops of the program
+
+    def loop(self, s: ir.Loop, level: int) -> None:
+        self.depth += 1
+        super().loop(s, level)
+        self.depth -= 1
+
+    def reverse_loop(self, s: ir.ReverseLoop, level: int) -> None:
+        self.depth += 1
+        super().reverse_loop(s, level)
+        self.depth -= 1
+
+    def failing(self, place: int, number: str, level: int) -> None:
+        if self.depth:
+            super().failing(place, number, level)
+            return
+        self.fails = True
+        self.line(level, f"{self.failed}[{self.row}] = {place + 1}")
+        self.line(level, f"{self.about}[{self.row}] = {number}")
+        self.line(level, f"{self.doubt}[{self.row}] = True")
+        self.line(level, "continue")
+
+
+RowPrinter.printers = {**Printer.printers, ir.Loop: RowPrinter.loop, ir.ReverseLoop: RowPrinter.reverse_loop}
 
 
 def fresh(printer: Printer, stem: str) -> str:

@@ -58,7 +58,11 @@ class Stores(Lines):
             self.line(level, f"if not {s.low} <= {index} < {s.size}:")
             if s.value is not None:
                 number = f"max({-FAR}, min({number}, {FAR})) * {BESIDE} + {bare(self.text(s.value))}"
-        self.line(level + 1, f"fail(run, {self.place(s.site, s.failure)}, {number})")
+        self.failing(self.place(s.site, s.failure), number, level + 1)
+
+    def failing(self, place: int, number: str, level: int) -> None:
+        """Leave here: a number is not as it should be."""
+        self.line(level, f"fail(run, {place}, {number})")
 
     def room(self, owner: Any, memory: str, count: Any, site: Site | None = None) -> str:
         """Memory for `count` elements: what belongs to one `owner` is one slot. `site` is where it may run out."""
