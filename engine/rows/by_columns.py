@@ -23,7 +23,7 @@ from ..eager.columnwise import ColumnCompiler
 from ..eager.row_sets import FINAL, GONE, Alike, Meeting, NobodyLeft, NotTogether, Table
 from ..eager.structure import flatten
 from ..eager.values import UNSET
-from .outcome import Gathered, Notices, RowsOutcome, stacked
+from .outcome import Gathered, Notices, RowsOutcome, no_derivative_by, stacked
 from .request import WEAK_OF, Request
 
 TYPE_CHECKING = False
@@ -38,7 +38,7 @@ CHUNK = 32_768
 FEW = 32
 # Errors of dtypes, shapes, names and what all rows have alike, which no number of a column decides.
 ALIKE = frozenset(("E0301", "E0302", "E0304", "E0305", "E0306", "E0405", "E0406", "E0408"))
-# Rows with nan or infinity whose origin is looked for; and rows that are asked why none depends on a source.
+# Rows with nan or infinity whose origin is looked for; and rows that are asked one by one why none depends on a source.
 EXPLAINED = 100
 PATH_ENDS = "the path from the source ends at"
 
@@ -239,10 +239,9 @@ class ByColumns:
                 self.derive(index, with_sources)
             for name, x in with_sources.items():
                 if not x.dtype.differentiable:
-                    STATE.notify(
-                        "N0504", f"'{name}' has dtype {x.dtype.name} and cannot be differentiated: its gradient is None; "
-                        f"bind a float, or write cast({name}, float64)",
-                    )  # fmt: skip
+                    self.results.notices.add(
+                        "N0504", no_derivative_by(name, x.dtype.name), self.span_of(None), table.active.size
+                    )
             for notice in STATE.notices:
                 if notice.code != "N0501" or STATE.tally is None:
                     self.results.notices.add(notice.code, notice.message, span_of(notice.site), table.active.size)
@@ -513,15 +512,18 @@ class ByColumns:
         self.table.dropped = dropped
 
     def explain_unconnected(self, name: str, rows: Any) -> None:
-        """Note why no result depends on a source, as some of the rows together say it, from the first to the last; or else
-        the first one that can be evaluated."""
+        """Note why no result depends on a source, as all of the rows together say it, chunk by chunk until one knows where a
+        path ends; or else, as the first of some rows says it that can be evaluated alone."""
         import numpy as np
 
-        some = np.asarray(rows[:: -(-len(rows) // EXPLAINED)])
-        asked = ByColumns(self.program, self.request.of_gradients(), Results(self.request))
+        rows = np.asarray(rows)
+        asked = ByColumns(self.program, self.request.of_gradients(name), Results(self.request))
         asked.results.explained = EXPLAINED  # where a nan arises is not asked again
         try:
-            asked.chunk(some)
+            for start in range(0, len(rows), CHUNK):
+                asked.chunk(rows[start : start + CHUNK])
+                if PATH_ENDS in asked.results.unconnected.get(name, ("", ""))[1]:
+                    break
         except (NobodyLeft, NotTogether, AdiffError, *UNFIT) as fault:
             if getattr(fault, "code", "") in FINAL:
                 raise
@@ -530,7 +532,7 @@ class ByColumns:
         if name in asked.results.unconnected:
             self.results.unconnected_by(name, asked.results.unconnected[name])
             return
-        for row in some:
+        for row in rows[:: -(-len(rows) // EXPLAINED)]:
             try:
                 alone = self.evaluate(int(row), "grad")
             except AdiffError as error:

@@ -19,7 +19,7 @@ from ..kernels.machine import spare
 from ..kernels.machine.failures import error_of
 from ..kernels.machine.record import FAILED
 from ..kernels.runtime import Kernels, arguments, specification
-from .outcome import RowsOutcome
+from .outcome import RowsOutcome, no_derivative_by
 from .request import Request
 from .structured import is_array, restructured
 from .workers import Workers
@@ -49,6 +49,8 @@ class ByKernel:
         self.kernels: Kernels = program.kernels
         self.spec: dict[str, Any] = {}
         self.values: dict[str, Any] = {}
+        # What is differentiated by: truth values are named in vain.
+        self.sources: list[str] = []
         self.varying: set[str] = set()
         # The inputs that are floats wherever they come from, and count nothing.
         self.fractional: set[str] = set()
@@ -60,7 +62,7 @@ class ByKernel:
         names = [*self.core.inputs, *(name for name in self.core.optional if name in self.spec)]
         self.names = [name for name in names if self.spec[name].__class__ is not list]
         self.parameters = [name for name in self.names for _ in range(2 if self.spec[name].__class__ is Complex else 1)]
-        parts = ("rows", sorted(self.spec.items()), sorted(self.varying), self.request.names, self.request.order)
+        parts = ("rows", sorted(self.spec.items()), sorted(self.varying), self.sources, self.request.order)
         self.key = self.kernels.key(parts)
 
     def bind(self) -> None:
@@ -75,13 +77,14 @@ class ByKernel:
                 value = constants.pop(name)
                 array = np.asarray(value.value if value.__class__ is Tensor else value)
                 columns[name] = np.broadcast_to(array, (request.count, *array.shape))
+        self.sources = [name for name in request.names if columns[name].dtype.kind != "b"]
         single = any(column.dtype.name == "float32" for column in columns.values())
         self.spec = specification(constants, (), self.kernels.known, single)
         self.values = dict(constants)
         self.varying = set(columns)
         self.fractional = {name for name, x in {**constants, **columns}.items() if is_fractional(x)}
         for name, column in columns.items():
-            kind, source = column.dtype.name, name in request.names
+            kind, source = column.dtype.name, name in self.sources
             if kind == "int64" and source:
                 column, kind = column.astype(np.float64), "float64"
             if kind == "float32":
@@ -91,8 +94,6 @@ class ByKernel:
             elif column.ndim > 1 or kind not in ("float64", "int64", "bool"):
                 raise Unsupported(f"a column of {kind}" + (" tensors" if column.ndim > 1 else ""))
             elif kind == "bool":
-                if source:
-                    raise Unsupported("a derivative by truth values")
                 self.spec[name] = BOOL
             else:
                 self.spec[name] = FLOAT if kind == "float64" else INT
@@ -105,13 +106,13 @@ class ByKernel:
         from ..kernels.source.over_rows import loop_over_rows
 
         request = self.request
-        if request.order and not request.names:
+        if request.order and not self.sources:
             raise Unsupported("a derivative by no inputs")
         if request.order < 2:
-            return loop_over_rows(build(self.core, self.spec, request.names if request.order else None), self.varying)
+            return loop_over_rows(build(self.core, self.spec, self.sources if request.order else None), self.varying)
         from ..kernels.construction.derivatives import hessian
 
-        return loop_over_rows(hessian(Lowered(self.core, self.spec, request.names)), self.varying)
+        return loop_over_rows(hessian(Lowered(self.core, self.spec, self.sources)), self.varying)
 
     def seconds_if_kept(self) -> float | None:
         """How long it takes until the loop can run; None if it has not been compiled."""
@@ -168,7 +169,7 @@ class ByKernel:
         workers.run()
         if unfit is not None:
             doubt |= unfit
-        names = [name for name in request.names if request.order < 2 or name not in built.lost]
+        names = [name for name in self.sources if request.order < 2 or name not in built.lost]
         slopes = columns[1:]
         self.connection(built, names, slopes, doubt)
         if built.structure is not None and not is_array(built.structure, *built.shape):
@@ -199,6 +200,10 @@ class ByKernel:
                 results.unconnected[name] = why
             elif name not in results.unconnected and len(index):
                 self.tape.explain_unconnected(name, index)
+        for name in request.names:
+            if name not in self.sources and len(index):
+                results.gradients[name].add(index, None)
+                results.notices.add("N0504", no_derivative_by(name, "bool"), self.tape.span_of(None), len(index))
         if request.order == 2 and names:
             self.keep_blocks(
                 slopes[len(names)][: count * self.numbers(names) ** 2].reshape(count, -1)[rows], names, index

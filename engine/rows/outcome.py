@@ -151,6 +151,14 @@ class Notices:
         return sorted(self.found.values(), key=lambda n: (-1 if n.span is None else n.span.start, n.code))
 
 
+def no_derivative_by(name: str, dtype: str) -> str:
+    """What is said of a source whose dtype has no derivatives."""
+    return (
+        f"'{name}' has dtype {dtype} and cannot be differentiated: its gradient is None; "
+        f"bind a float, or write cast({name}, float64)"
+    )
+
+
 def stacked(values: Sequence[Any]) -> Any:
     """Plain values of rows as an array along whose first axis the rows are; objects where they do not fit together."""
     import numpy as np
@@ -167,4 +175,4 @@ def stacked(values: Sequence[Any]) -> Any:
     return array
 
 
-__all__ = ["Gathered", "Notices", "RowsNotice", "RowsOutcome", "stacked"]
+__all__ = ["Gathered", "Notices", "RowsNotice", "RowsOutcome", "no_derivative_by", "stacked"]

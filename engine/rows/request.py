@@ -55,6 +55,9 @@ class Request:
                 self.constants[name] = value
             else:
                 STATE.notify("N0801", f"'{name}' is bound, and the program has no input of that name")
+        for name in columns:
+            if name not in known and name in core.slot_names:
+                STATE.notify("N0801", f"the program gives '{name}' a value itself: the column of that name is not read")
         unbound = [name for name in core.inputs if name not in self.columns and name not in self.constants]
         if unbound:
             verb = "is" if len(unbound) == 1 else "are"
@@ -84,10 +87,10 @@ class Request:
         widened(self.columns)
         self.numeric = all(values.dtype.name in WEAK_OF for values in self.columns.values())
 
-    def of_gradients(self) -> Request:
-        """The same, asked for gradients."""
+    def of_gradients(self, name: str) -> Request:
+        """The same, asked for the gradients by one source."""
         found = copy(self)
-        found.order = 1
+        found.order, found.names = 1, [name]
         return found
 
     def point(self, row: int) -> dict[str, Any]:

@@ -204,6 +204,28 @@ def test_many_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
+def test_columns_that_the_program_assigns_are_told() -> None:
+    program = adiff.program("def f(t):\n    inner = t\n    return inner\ny = x**2\nfor i in range(2):\n    y += f(i)\ny")
+    columns = {name: [1.0, 2.0] for name in ("x", "y", "i", "f", "inner", "other")}
+    found = program.rows(columns, engine="tape")
+    assert [(n.code, n.rows) for n in found.notices] == [("N0801", 2)] * 3
+    assert [n.message.split("'")[1] for n in found.notices] == ["y", "i", "f"]
+
+
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+@pytest.mark.parametrize("order", [1, 2])
+def test_truth_values_are_no_sources(engine: str, order: int) -> None:
+    x, flag = np.linspace(1, 2, 8), np.arange(8) % 3 == 0
+    found = adiff.program("x**2 if flag else x").rows({"x": x, "flag": flag}, ["x", "flag"], order, engine=engine)
+    assert (found.engine, found.one_by_one) == (engine, {})
+    assert found.gradients["flag"] is None
+    assert found.gradients["x"].tolist() == np.where(flag, 2 * x, 1.0).tolist()
+    assert [(n.code, n.rows) for n in found.notices] == [("N0504", 8)]
+    if order == 2:
+        assert found.hessian["x"]["x"].tolist() == np.where(flag, 2.0, 0.0).tolist()
+        assert found.hessian["x"]["flag"] is found.hessian["flag"]["x"] is None
+
+
 def test_constants_and_sources() -> None:
     program = adiff.program("a * x**2 + sum(w)")
     found = program.rows({"x": [1.0, 2.0], "other": ["p", "q"]}, at={"a": 3.0, "w": VECTOR, "spare": 1})
@@ -343,3 +365,15 @@ def test_whatever_has_items_in_order_is_a_column() -> None:
         with pytest.raises(AdiffError) as caught:
             program.rows({"x": x})
         assert caught.value.code == "E0802"
+
+
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+def test_why_nothing_depends_on_a_source_is_found_in_any_row(engine: str) -> None:
+    """In one row of many a path ends; in the others there is none."""
+    count = 50_000
+    columns = {"x": np.full(count, 3.0), "y": np.where(np.arange(count) == 41_234, 6.0, 1.0)}
+    found = adiff.program("z = y\nif y > 5:\n    z = y*int(x)\nz").rows(columns, ["x", "y"], engine=engine)
+    assert (found.engine, found.gradients["x"]) == (engine, None)
+    assert [(n.code, "path from the source ends at" in n.message, n.rows) for n in found.notices] == [
+        ("N0502", True, count)
+    ]
