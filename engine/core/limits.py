@@ -13,6 +13,7 @@ from .errors import failure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from ...parser.errors import AdiffError
@@ -39,15 +40,16 @@ class Limits:
     """The limits in force. `max_memory` is in bytes; None means no limit.
 
     `patience` is the time of the thread (that others are busy is no reason) from which on a step gives way to a kernel;
-    steps are counted for it too.
+    steps are counted for it too. `each`, where rows of a table go on together, counts a step of those that take it.
     """
 
-    __slots__ = ("max_memory", "max_steps", "patience", "steps")
+    __slots__ = ("each", "max_memory", "max_steps", "patience", "steps")
 
     def __init__(self) -> None:
         self.max_steps: int | None = None
         self.max_memory: int | None = None
         self.patience: float | None = None
+        self.each: Callable[[int], None] | None = None
         self.steps = 0
 
 
@@ -68,6 +70,9 @@ MACHINE = physical_memory()
 
 def step() -> None:
     """Count one iteration or call of the program."""
+    if LIMITS.each is not None and LIMITS.max_steps is not None:
+        LIMITS.each(LIMITS.max_steps)
+        return
     LIMITS.steps += 1
     if LIMITS.max_steps is not None and LIMITS.steps > LIMITS.max_steps:
         if LIMITS.patience is None:

@@ -9,6 +9,7 @@ evaluates them one by one.
 from __future__ import annotations
 
 from ...parser.errors import AdiffError
+from ..core.limits import too_many_steps
 from ..core.operation import UNFIT
 from ..core.state import STATE
 from ..core.tensor import Tensor
@@ -96,6 +97,7 @@ class Table:
         self.dropped: list[tuple[Any, BaseException]] = []
         self.failed: list[tuple[Any, AdiffError]] = []
         self.lost = np.zeros(index.size, bool)
+        self.steps: Any = None  # of each row, where they are limited
         # (rows, frame) that left the loop being run, that wait for its next iteration; (rows, value) that returned.
         self.broken: list[tuple[Rows, list[Any]]] = []
         self.waiting: list[tuple[Rows, list[Any]]] = []
@@ -136,6 +138,19 @@ class Table:
         self.end(going, error, None if keys is None else keys[mask])
         if not staying.size:
             raise NobodyLeft
+
+    def count_step(self, most: int) -> None:
+        """Count a step of the active rows; those for which it is one too many fail."""
+        import numpy as np
+
+        if self.steps is None:
+            self.steps = np.zeros(self.all.size, np.int64)
+        places = self.active.places_in(self.all)
+        done = self.steps[places] + 1
+        self.steps[places] = done
+        over = done > most
+        if over.any():
+            self.fail(over, lambda: too_many_steps(most))
 
     def end(self, rows: Rows, error: Callable[..., AdiffError], keys: Any = None) -> None:
         """Rows, none of them active, have failed: all with one error, or with the error of each row's key."""

@@ -191,7 +191,7 @@ class ByColumns:
         for rows, reason in dropped:
             if on_the_way and fails_alike(reason) and self.alike(rows):
                 continue
-            if isinstance(reason, AdiffError) and len(rows) > FEW and reason.code != "E0601":
+            if isinstance(reason, AdiffError) and len(rows) > FEW:
                 half = len(rows) // 2
                 self.together(rows[:half])
                 self.together(rows[half:])
@@ -229,7 +229,7 @@ class ByColumns:
         STATE.reset()
         STATE.running = True
         STATE.kinks = request.options.get("kinks") or "adiff"
-        LIMITS.steps = 0
+        LIMITS.each = table.count_step
         try:
             with_sources = self.sources(index)
             if request.order == 0:
@@ -251,6 +251,7 @@ class ByColumns:
                         self.results.notices.add("N0501", message, span_of(site), rows)
         finally:
             STATE.running = False
+            LIMITS.each = None
         dropped = table.dropped
         self.explain(table.active.index)
         return dropped

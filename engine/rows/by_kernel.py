@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import prod
 
 from ...parser.errors import AdiffError
+from ..core.errors import span_of
 from ..core.tensor import Tensor
 from ..eager.row_sets import FINAL
 from ..kernels.built import Built
@@ -166,7 +167,13 @@ class ByKernel:
         # Where a row failed, counted from 1, and about which number: memory that is not touched unless one does.
         noted = [np.zeros(count, np.int64), np.empty(count, np.int64)] if built.fails else []
         workers = Workers(loop.entry, given, columns, doubt, noted, loop.emitted.heaviest)
-        workers.run()
+        try:
+            workers.run()
+        except AdiffError as limit:
+            site = None if workers.stopped_at is None else loop.emitted.sites[workers.stopped_at][0]
+            if limit.span is None and site is not None:
+                limit.span = span_of(site)
+            raise
         if unfit is not None:
             doubt |= unfit
         names = [name for name in self.sources if request.order < 2 or name not in built.lost]
@@ -259,7 +266,7 @@ class ByKernel:
     ) -> None:
         """Give the rows that failed, counted from row `start`, the error for which they did, and take them out of doubt.
 
-        The others are the tape's to explain, as are limits, which end them all.
+        The others are the tape's to explain. Raises the error of a limit, which ends them all.
         """
         import numpy as np
 
@@ -276,7 +283,9 @@ class ByKernel:
             error = errors.get(why)
             if error is None:
                 error = errors[why] = error_of(Left(*why), emitted)
-            if isinstance(error, AdiffError) and error.code not in FINAL:
+            if isinstance(error, AdiffError):
+                if error.code in FINAL:
+                    raise error
                 certain.append(rows if unfit is None else rows[~unfit[rows]])
                 self.results.errors.update(dict.fromkeys((certain[-1] + start).tolist(), error))
         doubt[np.concatenate(certain)] = False

@@ -9,6 +9,7 @@ from ..core import limits
 from ..core.errors import span_of
 from ..core.limits import unfit_for_kernels
 from ..core.state import RECORDERS, STATE
+from ..program.loops import outermost_loop
 from .by_columns import CHUNK, ByColumns, Results
 from .outcome import RowsOutcome
 from .request import Request
@@ -50,6 +51,8 @@ def rows(
             outcome.timings["rows"] = time.perf_counter() - start
             return results.into(outcome)
     except MemoryError:
+        # Where in the loop it ran out is chance; a kernel names the loop too.
+        STATE.site = outermost_loop(program.core.body, STATE.site) or STATE.site
         raise limits.out_of_memory(limit=options.get("max_memory")) from None
     finally:
         enforced.lift()
@@ -94,8 +97,6 @@ class Run:
         unfit = unfit_for_kernels(request.options.get("kinks"))
         if unfit:
             return unfit
-        if request.options.get("max_steps") is not None:
-            return "the tape counts the steps of each row that max_steps limits"
         if not request.numeric or not request.columns or not request.count:
             return "no rows of numbers"
         return ""

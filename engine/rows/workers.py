@@ -6,6 +6,7 @@ import time
 
 from ..core.alarm import told
 from ..core.cores import cores
+from ..core.limits import LIMITS
 from ..kernels.ir import Left
 
 TYPE_CHECKING = False
@@ -52,6 +53,8 @@ class Workers:
         self.left: dict[int, tuple[int, int, int]] = {}
         self.following = 0
         self.stopped = False
+        # Where in the program one of them was when it was told to stop.
+        self.stopped_at: int | None = None
         self.records: dict[int, Any] = {}
 
     def run(self) -> None:
@@ -99,11 +102,22 @@ class Workers:
                 size = max(size // 2, 1)
 
     def block(self, number: int, first: int, last: int, at: Any) -> None:
+        from ..kernels.machine.record import STOPPED
+
         while first < last and not self.stopped:
             try:
-                self.entry(first, last, at, *self.arrays, started=lambda record: self.started(number, record))
+                self.entry(
+                    first,
+                    last,
+                    at,
+                    *self.arrays,
+                    memory=LIMITS.max_memory,
+                    started=lambda record: self.started(number, record),
+                )
                 return
             except Left as left:
+                if left.why == STOPPED:
+                    self.stopped_at = left.where
                 # The row failed, or left what a kernel can answer for; the rows after it have not had their turn.
                 row = int(at[0])
                 self.doubt[row] = True

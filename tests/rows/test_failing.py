@@ -81,3 +81,35 @@ def test_a_table_that_fails_takes_no_longer_than_some_chunks(text):
     found = adiff.program(text).rows(columns, ["x"], engine="tape")
     assert len(found.errors) == count
     assert time.thread_time() - start < 10  # one by one they take a minute
+
+
+STEPS = {
+    "a loop": "s = x\nfor i in range(abs(k)):\n    s = s*1.1\ns",
+    "a loop on data": "s = y\nwhile s < 30:\n    s = s*2\ns*x",
+    "calls": "def f(t):\n    return t*2\ns = x\nfor i in range(abs(k)):\n    s = f(s)\ns",
+    "one side": "s = x\nif x > 0:\n    for i in range(5):\n        s = s*y\nfor i in range(2):\n    s = s + 1\ns",
+}
+
+
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+@pytest.mark.parametrize("most", [2, 4, 6])
+@pytest.mark.parametrize("text", STEPS.values(), ids=list(STEPS))
+def test_steps_are_those_of_a_row(text, most, engine):
+    columns = columns_of(text)
+    found = same_as_rows(text, columns, 1, engine=engine, wrt=["x"] if "x" in columns else ["y"], max_steps=most)
+    assert found.engine == engine
+    assert not found.one_by_one
+
+
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+@pytest.mark.parametrize(("options", "code"), [({"timeout": 0.3}, "E0603"), ({"max_memory": 30 << 20}, "E0602")])
+def test_limits_of_a_table_are_those_of_both_tiers(engine, options, code):
+    """Rows that take a state of 80 MB each, or for ever."""
+    text = "s = x\nfor i in range(n):\n    s = sin(s)\ns"
+    columns = {"x": np.ones(20_000), "n": np.full(20_000, 10**7 if "max_memory" in options else 10**9)}
+    start = time.monotonic()
+    with pytest.raises(adiff.AdiffError) as caught:
+        adiff.program(text).rows(columns, ["x"], engine=engine, **options)
+    assert caught.value.code == code
+    assert caught.value.span is not None
+    assert time.monotonic() - start < 10
