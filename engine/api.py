@@ -212,8 +212,9 @@ class Program:
         """The program once for each row of a table: values, gradients (order 1), Hessians (order 2).
 
         `columns` maps names to arrays or lists of n items, each item as a bare number is; columns that are no input are
-        ignored, with a notice where the program gives such a name a value itself. `at` binds the inputs that are the same in all rows. `wrt` names the sources; by default they are the
-        inputs that have a column. A row that fails has its error under its number in `.errors`, and nan elsewhere.
+        ignored, with a notice where the program gives such a name a value itself. `at` binds the inputs that are the
+        same in all rows. `wrt` names the sources; by default they are the inputs that have a column. A row that fails has
+        its error under its number in `.errors`, and nan elsewhere.
         Options: kinks, max_steps (of a row), max_memory, timeout.
         """
         from .rows.run import rows
