@@ -260,7 +260,7 @@ class ColumnCompiler(Compiler):
         """A text, or a list of one for each active row where it holds the numbers of columns."""
         from .text import formatted, text
 
-        if node.__class__ is not c.FormatText:
+        if not isinstance(node, c.FormatText):
             message = self.expression(node)
 
             def whole(f: list[Any]) -> str:
@@ -270,11 +270,11 @@ class ColumnCompiler(Compiler):
                 return text(said)
 
             return whole
-        parts = [
+        parts: list[Any] = [
             part
             if isinstance(part, str)
             else (self.expression(part[0]), part[1], None if part[2] is None else self.expression(part[2]))
-            for part in node.parts  # type: ignore[attr-defined]
+            for part in node.parts
         ]
         site = node.site
 
