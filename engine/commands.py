@@ -348,7 +348,7 @@ def scalar_function(evaluation: Evaluation, inputs: list[Any]) -> Any:
 
 def emitted_kernel(evaluation: Evaluation) -> str:
     """The source of the kernel of value and gradient. Raises AdiffError E0409 where there is none."""
-    from .kernels.ir import Fault, Needed, Unsupported
+    from .kernels.ir import Fault, Unsupported
     from .kernels.runtime import Kernels
 
     sources = [name for name in evaluation.names if drivers.source(evaluation.point[name]).dtype.differentiable]
@@ -357,7 +357,7 @@ def emitted_kernel(evaluation: Evaluation) -> str:
         try:
             return kernels.source_text(evaluation.point, sources or None)
         except Unsupported as why:
-            if why.__class__ is Needed and kernels.learn(why.names):
+            if kernels.may_try_again(why):
                 continue
             if why.__class__ is Fault:
                 raise why.fault from None

@@ -299,7 +299,7 @@ class Evaluation:
             may_compile = awaited or seconds + imports >= PROMISE * outlook.ready
             # Of calls and of derivatives inside it, a kernel's statements say less than its text.
             least, loads = seconds if outlook.bounded else 0.0, outlook.loads
-        from .kernels.ir import Fault, Needed, Unsupported
+        from .kernels.ir import Fault, Unsupported
         from .kernels.runtime import Kernels
 
         if program.kernels is None:
@@ -310,7 +310,7 @@ class Evaluation:
             try:
                 found = run(program.kernels, engine == "kernel" or awaited)
             except Unsupported as why:
-                if why.__class__ is Needed and program.kernels.learn(why.names):
+                if program.kernels.may_try_again(why):
                     continue
                 if why.__class__ is Fault:
                     why.tell()

@@ -68,13 +68,13 @@ class Nearby:
 
     def by_kernel(self, kernels: Any, point: Mapping[str, Any]) -> tuple[Any, str]:
         """The result by a kernel, or None where the tape is to give it, and why."""
-        from .kernels.ir import Fault, Needed, Unsupported
+        from .kernels.ir import Fault, Unsupported
 
         while True:
             try:
                 found = kernels.evaluate(dict(point), None, True)
             except Unsupported as why:
-                if why.__class__ is Needed and kernels.learn(why.names):
+                if kernels.may_try_again(why):
                     continue
                 if why.__class__ is Fault:
                     why.tell()

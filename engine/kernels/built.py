@@ -53,6 +53,7 @@ class Built:
     derivatives stand beside it.
     `meetings` names the inputs from which real numbers come that meet complex ones, and those from which the complex ones
     come.
+    `parted` says that data decides the lengths of parts of tensors in it.
     `closed` says that the last result counts what is not finite in its long gradients, whose zeros have no sign.
     `loads` names the library that the kernel imports, for its results or for functions that it calls; "" for none.
     """
@@ -73,6 +74,7 @@ class Built:
         "mixed",
         "noted",
         "outline",
+        "parted",
         "passes",
         "places",
         "precision",
@@ -108,6 +110,7 @@ class Built:
         self.whole = False
         self.mixed = False
         self.closed = False
+        self.parted = False
         self.loads = ""
         # The places in a value of what may be an integer of the program where it is a whole number.
         self.doubtful: list[int] = []
@@ -164,6 +167,7 @@ def to_plain(built: Built, source: Source) -> dict[str, Any]:
         "whole": built.whole,
         "mixed": built.mixed,
         "closed": built.closed,
+        "parted": built.parted,
         "loads": built.loads,
         "doubtful": built.doubtful,
         "places": [(reason, site_to_plain(site, source)) for reason, site in built.places],
@@ -188,6 +192,7 @@ def from_plain(plain: dict[str, Any], source: Source) -> Built:
     built.meetings = plain["meetings"]
     built.passes = plain["passes"]
     built.closed = plain["closed"]
+    built.parted = plain["parted"]
     built.loads = plain["loads"]
     built.outline = plain["outline"]
     built.whole = plain["whole"]

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 # What in a specification stands for no input: whether every float is float32, or some are (widths.py).
 MODE = ""
 EVERY, SOME = "every float is float32", "some floats are float32"
+# What in a specification stands for the sizes that data decides (lowering/sizes.py).
+SIZES = "#"
 KINDS = {dtype: kind for kind, dtype in DTYPES.items()}
 # What the parts of a complex source are called, after its name.
 REAL, IMAGINARY = ".re", ".im"

@@ -105,6 +105,23 @@ class Needed(Unsupported):
         self.names = names
 
 
+class Sized(Unsupported):
+    """How long something is must be known, which data decides (lowering/sizes.py)."""
+
+
+class Parted(Unsupported):
+    """A kernel in which parts of tensors have the lengths that data decides is left: one for these lengths may not be."""
+
+
+class Resized(Unsupported):
+    """The sizes that a kernel was made for are others now, from the `number`-th on; it may be known to be `size`."""
+
+    def __init__(self, number: int, size: int | None) -> None:
+        super().__init__("a size that depends on data")
+        self.number = number
+        self.size = size
+
+
 class Fault(Unsupported):
     """A fault of adiff's own, met while a kernel was made."""
 

@@ -12,8 +12,8 @@ from ..core.tensor import Tensor
 from ..program.core import CoreProgram
 from . import store
 from .built import from_plain, to_plain
-from .inputs import KnownTensor, OfInteger, arguments, is_integer, specification
-from .ir import FLOAT, SINGLE, Fault, Left, Stopped, Unsupported
+from .inputs import SIZES, KnownTensor, OfInteger, arguments, is_integer, specification
+from .ir import FLOAT, SINGLE, Fault, Left, Needed, Parted, Resized, Sized, Stopped, Unsupported
 from .readings import Reading, reshaped
 from .work import LOAD_SECONDS, outlined, surely_quick, tape_seconds, worthwhile
 
@@ -129,7 +129,7 @@ def run(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
         for noted in hit:
             if not noted.certain:
                 why = "a singular point of which it is not known whether the result depends on it"
-                raise Unsupported(why, noted.site)
+                raise (Parted if built.parted else Unsupported)(why, noted.site)
         for noted in hit:
             STATE.notify(noted.code, noted.message, noted.site)
     if built.printed is not None:
@@ -195,7 +195,9 @@ def called(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
         from .machine.failures import error_of
 
         error = error_of(left, emitted)
-        if error.__class__ is not Unsupported:
+        if error.__class__ is Unsupported and compiled.built.parted:
+            error = Parted(str(error), error.site)  # type: ignore[attr-defined]
+        if not isinstance(error, Unsupported):
             keep_lines(compiled, left.arrays)
         raise error from None
     except Stopped as stopped:
@@ -234,6 +236,11 @@ class Kernels:
         self.compiled: dict[str, Compiled] = {}
         # The inputs whose values decide what is compiled (`ones(n)`): found by trying, so kept like kernels.
         self.known: set[str] = set((store.load(self.key("known")) or {}).get("names", ()))
+        # The sizes that data decided last, where kernels are made for them; and how they have differed.
+        self.sizes: tuple[Any, ...] | None = (store.load(self.key("sizes")) or {}).get("sizes")
+        self.several: dict[int, set[tuple[Any, ...]]] = {}
+        # What was evaluated last, and the sources.
+        self.evaluated: tuple[dict[str, Any], Sequence[str]] = ({}, ())
 
     def makes_float32(self, values: dict[str, Any]) -> bool:
         """Whether the program itself may make float32 of bare numbers."""
@@ -244,8 +251,11 @@ class Kernels:
         """What a kernel for these inputs is specialised to. Raises Unsupported, also where kernels would be too many."""
         spec = specification(values, sources, self.known, self.makes_float32(values))
         self.parts.update(kind[0].digest for kind in spec.values() if kind.__class__ is list and is_part(kind[0]))
-        if len(self.parts) > MOST_PARTS:
+        if len(self.parts) > MOST_PARTS or any(len(sizes) > MOST_PARTS for sizes in self.several.values()):
             raise Unsupported("integers that decide how long results are, and are others in every evaluation")
+        if self.sizes is not None:
+            spec[SIZES] = self.sizes
+        self.evaluated = values, sources
         return spec
 
     def key(self, parts: Any) -> str:
@@ -444,6 +454,50 @@ class Kernels:
         store.save(self.key("known"), {"names": sorted(self.known)})
         return True
 
+    def may_try_again(self, why: Unsupported) -> bool:
+        """Whether what was missing is known now: the values of inputs, or sizes that data decides."""
+        if why.__class__ is Needed:
+            values, _ = self.evaluated
+            if all(counts(values[name]) for name in why.names) or self.sizes is not None:  # type: ignore[attr-defined]
+                return self.learn(why.names)  # type: ignore[attr-defined]
+            self.sizes = ()
+            return True
+        if why.__class__ is Parted and self.sizes is None:
+            self.sizes = ()
+        elif isinstance(why, Resized):
+            found = () if why.size is None else (why.size,)
+            self.sizes = (*(self.sizes or ())[: why.number], *found)
+        elif why.__class__ is Sized:
+            try:
+                self.sizes = (*(self.sizes or ()), self.next_size())
+            except Unsupported:
+                return False
+        else:
+            return False
+        self.several.setdefault(len(self.sizes), set()).add(self.sizes)
+        store.save(self.key("sizes"), {"sizes": self.sizes})
+        return True
+
+    def next_size(self) -> Any:
+        """The first size that is not known, an integer or a tuple of several. Raises Unsupported where it is not found."""
+        values, sources = self.evaluated
+        spec = self.specified(values, sources)
+        given = arguments(self.program, values, spec)
+        key = self.key(("size", sorted(spec.items())))
+
+        def make() -> Built:
+            from .construction.construct import build
+
+            return build(self.program, spec, None, probe=True)
+
+        if not self.find(key) and key not in self.built:
+            with memory_of_adiff():
+                self.built[key] = self.attempt(make)
+        if isinstance(self.built[key], Unsupported):
+            raise self.built[key]
+        found = called(self.ready(key, make), given)[0]
+        return tuple(found.tolist()) if hasattr(found, "tolist") else int(found)
+
     def prepared(self, parts: Any, make: Callable[[], Built], given: list[Any], always: bool) -> Compiled | None:
         """The compiled kernel that `make` describes; None where the tape is the sooner way (unless `always`).
 
@@ -508,6 +562,11 @@ class Kernels:
         finally:
             STATE.site = site
             STATE.weak_float, STATE.default_float = floats
+
+
+def counts(value: Any) -> bool:
+    """Whether an input may be a part of a kernel: an integer, or integers."""
+    return value.__class__ in (int, bool) or (value.__class__ is Tensor and value.dtype.kind == "i")
 
 
 def refused(why: Unsupported) -> tuple[str, int | None, int]:

@@ -196,7 +196,7 @@ def test_kernels_of_the_other_compiler_are_apart(monkeypatch: pytest.MonkeyPatch
 
 def test_a_refusal_is_kept_too(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runtime, "WORTH_KEEPING", 0.0)
-    text = "y = x\nfor i in range(n):\n    y = y * 0.5\nz = reshape([y, x], 2)\nmedian(z[z > 0.0])"
+    text = "y = x\nfor i in range(n):\n    y = y * 0.5\nz = reshape([y, x], 2)\nz[0] * len(str(y))"
     tried: list[Any] = []
     attempt = runtime.Kernels.attempt
     monkeypatch.setattr(runtime.Kernels, "attempt", lambda self, make: tried.append(make) or attempt(self, make))
@@ -206,7 +206,7 @@ def test_a_refusal_is_kept_too(folder: Path, monkeypatch: pytest.MonkeyPatch) ->
 
     once = asked()
     assert once.engine == "tape"
-    assert "median" in once.reason
+    assert "len of a text" in once.reason
     assert len(tried) == 1
     assert asked().reason == once.reason
     assert len(tried) == 1

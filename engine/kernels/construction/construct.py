@@ -57,6 +57,7 @@ class Lowered:
         "kernel",
         "meetings",
         "packed",
+        "parted",
         "precision",
         "printed",
         "shape",
@@ -72,11 +73,12 @@ class Lowered:
         structured: bool = False,
         last: bool = False,
         follow: bool = False,
+        probe: bool = False,
     ) -> None:
         notices = len(STATE.notices)
         Builder.mode = spec.get(MODE, "")
         # What is not structured is differentiated in every way.
-        made = specialise(program, spec, last, not structured, bool(sources), follow)
+        made = specialise(program, spec, last, not structured, bool(sources), follow, probe)
         if len(STATE.notices) > notices:
             raise Unsupported("a program of which a notice is known before it runs")
         builder, result = made.builder, made.result
@@ -84,6 +86,7 @@ class Lowered:
             result = as_one(builder, result)
         self.builder = builder
         self.printed = made.printed
+        self.parted = made.parted
         if builder.mode == EVERY and builder.counted:
             raise Unsupported("a float32 that counts (`range(x)`)")
         if made.printed.prints and not structured:
@@ -173,6 +176,7 @@ class Lowered:
         if self.complex is not None:
             found.structure = ("complex", 0, self.complex)
         found.noted = noted
+        found.parted = self.parted
         found.printed = self.printed.plain()
         arrays = any(x.__class__ is Array and x.kind == FLOAT for x in found.kernel.results)  # type: ignore[union-attr]
         found.loads = libraries(found.kernel.body) or ("numpy" if arrays else "")  # type: ignore[union-attr]
@@ -251,14 +255,16 @@ def meetings(builder: Builder, kernel: ir.Kernel, inputs: dict[str, Any]) -> lis
 
 
 def build(
-    program: CoreProgram, spec: dict[str, Any], sources: Sequence[str] | None, typed: bool = False, last: bool = False
-) -> Built:
+    program: CoreProgram, spec: dict[str, Any], sources: Sequence[str] | None, typed: bool = False, last: bool = False,
+    probe: bool = False,
+) -> Built:  # fmt: skip
     """The kernel of the value (sources None; that of the `last` statement) or of value and gradient.
 
     Its results are the value, the gradients, what is printed, and the flags of what is noted. Where the value is asked
-    for alone, and `typed`, a second result may say that it is an integer (`Built.whole`).
+    for alone, and `typed`, a second result may say that it is an integer (`Built.whole`). With `probe` the value is the
+    first size that is not known (lowering/sizes.py).
     """
-    lowered = Lowered(program, spec, sources or (), True, last)
+    lowered = Lowered(program, spec, sources or (), True, last, probe=probe)
     watch, lines = lowered.builder.watch, lowered.printed.results
     if sources is None:
         flag = (

@@ -85,23 +85,30 @@ class Applying(Items):
         if op.name in STITCHES:
             from .stitching import by_data, stitched
 
+            if by_data(inputs[0]) and self.sizes.may_ask():
+                inputs = (self.sizes.places_known(inputs[0]), *inputs[1:])
             if by_data(inputs[0]):
                 return stitched(self.builder, *inputs)
         if op.name == "arange":
+            found = self.sizes.ramp(op, inputs, (attributes or {}).get("dtype"))
+            if found is not None:
+                return found
             inputs = tuple(self.whole(x, "arange with bounds that depend on data") for x in inputs)
         if op.name in ("boolean_mask", "dynamic_partition"):
             inputs = tuple(
                 x.known if k == 1 and x.__class__ is Lazy and x.known is not None else x for k, x in enumerate(inputs)
             )
             found = self.parts(op.name, list(inputs), attributes or {})
+            if found is None and op.name == "boolean_mask":
+                found = self.sizes.masked(inputs[0], inputs[1], (attributes or {}).get("axis"))
             if found is not None:
-                return found
+                return self.sizes.settled(found)
         if any(map(symbolic, (attributes or {}).values())):
             why = f"{op.name} with an option that depends on data"
             attributes = {name: self.whole(value, why) for name, value in (attributes or {}).items()}
         if not any(map(symbolic, inputs)):
             return self.constant(self.evaluated(lambda: op(*inputs, **(attributes or {}))))
-        found = self.builder.apply(op, inputs, attributes)
+        found = self.sizes.settled(self.builder.apply(op, inputs, attributes))
         if self.dynamic and found.__class__ in (list, tuple):
             # In a loop, what they are made of may change in place.
             found = found.__class__([self.builder.settle(part) for part in found])
@@ -126,6 +133,9 @@ class Applying(Items):
                 found = in_segments(self, KINDS[op.name], *inputs)
                 if found is not None:
                     return found
+            known = self.sizes.integers(x, f"{op.name} with integers that depend on data")
+            if known is not None and known.known is not None:
+                return (*inputs[:place], known.known, *inputs[place + 1 :])
             raise self.needed([x], f"{op.name} with integers that depend on data and decide how long its result is")
         return inputs
 

@@ -24,6 +24,7 @@ from ..symbols.values import (
     static_index,
 )
 from .printing import Text
+from .sizes import Sizes
 from .sliced import is_open, opened, part
 
 TYPE_CHECKING = False
@@ -40,6 +41,7 @@ class Items:
     """The part of the specialiser that puts values together and takes them apart."""
 
     builder: Builder
+    sizes: Sizes
     # Whether small lists of lists are arrays too.
     tables: bool
 
@@ -70,15 +72,21 @@ class Items:
 
     def item_of(self, value: Any, index: Any) -> Any:
         value = read(value)
+        if value.__class__ is Lazy and self.sizes.known is not None:
+            value, index = self.sliced(value, index)
         if value.__class__ is not Grid:
             index = self.known_slices(index, value)
         found = self.part_of(value, index)
         if found is not None:
-            return found
+            return self.sizes.settled(found)
         if value.__class__ is Grid:
             from . import grids
 
             return grids.item(self, value, index)  # type: ignore[arg-type]
+        if value.__class__ is Pair and index.__class__ is Lazy and index.kind == BOOL and self.sizes.may_ask():
+            from .selected import by_mask
+
+            return by_parts(value.settled(), lambda part: self.sizes.whole(by_mask(self.builder, part, index)))
         if value.__class__ is Pair and value.shape:
             return by_parts(value.settled(), lambda part: get(self.builder, part, plain(index)))
         if value.__class__ is Lazy:
@@ -152,6 +160,19 @@ class Items:
             return taken(self.builder, value, places)
         found = opened(self.builder, value, index)
         return None if found is None else part(self.builder, value, *found)
+
+    def sliced(self, value: Lazy, index: Any) -> tuple[Lazy, Any]:
+        """A tensor and an index into it, less the slices that data bounds, as far as these can be taken first."""
+        items = list(index) if index.__class__ is tuple else [index]
+        if any(item is None or item is Ellipsis or item.__class__ in (Lazy, Selected, List, tuple) for item in items):
+            return value, index
+        for axis, item in enumerate(items):
+            if is_open(item) and item.step is None and axis < len(value.shape):
+                found = self.sizes.sliced(value, axis, item)
+                if found is None:
+                    break
+                value, items[axis] = found, slice(None)
+        return value, tuple(items) if index.__class__ is tuple else items[0]
 
     def known_slices(self, index: Any, value: Any) -> Any:
         """An index into `value` whose slices have bounds that are known, or at least a length that is; or are bounded by
@@ -253,8 +274,9 @@ class Items:
     def items(self, value: Any) -> list[Any]:
         """The items of something whose length is known."""
         each = self.each_of(value)
+        length = each.length if each.length.__class__ is int else self.sizes.number(each.length, "a list of unknown length")
+        if length is not None and length <= MAX_ITEMS:
+            return [each.item(i) for i in range(length)]
         if each.length.__class__ is not int:
             raise self.needed([each.length], "a list of as many items as data says")
-        if each.length > MAX_ITEMS:
-            raise Unsupported("a list of this many items")
-        return [each.item(i) for i in range(each.length)]
+        raise Unsupported("a list of this many items")

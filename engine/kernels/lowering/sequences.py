@@ -88,10 +88,15 @@ class Sequences(Loops):
         if cls is Sym:
             value = self.value_of(x.var)
             if value is None:
+                value = self.sizes.number(x, why)
+            if value is None:
                 raise self.needed([x], why)
             return value
         if cls is Lazy and x.known is not None:
             return x.known.value.tolist()
+        known = self.sizes.integers(x, why)
+        if known is not None and known.known is not None:
+            return known.known.value.tolist()
         if symbolic(x):
             raise self.needed([x], why)
         return x

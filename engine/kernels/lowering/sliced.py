@@ -52,21 +52,9 @@ def by_slice(builder: Builder, x: Lazy, index: slice) -> Selected:
     """`x[start:stop]`: bounds count from the end where they are negative, and end with the axis."""
     n = x.shape[0]
 
-    def bound(b: Any, default: int) -> Any:
-        if b is None:
-            return default
-        if b.__class__ is not Sym and b.__class__ is not int:
-            raise Unsupported("a slice of this kind")
-        negative = builder.apply(NAMES["less"], (b, 0), None)
-        if negative.__class__ is bool:
-            b = builder.integer("add", b, n) if negative else b
-        else:
-            b = builder.emit("where_select", (negative, builder.integer("add", b, n), b), INT)
-        return within(builder, b, n)
-
     if index.step is not None:
         raise Unsupported("a slice whose bounds depend on data, with a step")
-    start, stop = bound(index.start, 0), bound(index.stop, n)
+    start, stop = bounded(builder, index.start, 0, n), bounded(builder, index.stop, n, n)
 
     def inside(at: tuple[Any, ...]) -> Any:
         after = builder.apply(NAMES["greater_equal"], (at[0], start), None)
@@ -80,6 +68,20 @@ def by_slice(builder: Builder, x: Lazy, index: slice) -> Selected:
     x = builder.settle(x)
     key = (raw(index.start), raw(index.stop), n)
     return Selected(x, view(builder, BOOL, (n,), inside), key, None, (start, stop))
+
+
+def bounded(builder: Builder, b: Any, default: int, n: int) -> Any:
+    """A bound of a slice of an axis of length `n`, counted from the front."""
+    if b is None:
+        return default
+    if b.__class__ is not Sym and b.__class__ is not int:
+        raise Unsupported("a slice of this kind")
+    negative = builder.apply(NAMES["less"], (b, 0), None)
+    if negative.__class__ is bool:
+        b = builder.integer("add", b, n) if negative else b
+    else:
+        b = builder.emit("where_select", (negative, builder.integer("add", b, n), b), INT)
+    return within(builder, b, n)
 
 
 def within(builder: Builder, place: Any, most: int) -> Any:

@@ -6,10 +6,11 @@ IR. Loops stay loops, branches that depend on data become `If` with merged value
 
 from __future__ import annotations
 
+from ....parser.errors import AdiffError
 from ...core.dtypes import INT64
 from ...program import core as c
 from .. import ir
-from ..inputs import Complex, Discrete, Known, KnownTensor, Single
+from ..inputs import SIZES, Complex, Discrete, Known, KnownTensor, Single
 from ..ir import FLOAT, INT, Array, Unsupported, Var
 from ..symbols.arrays import constant_array
 from ..symbols.build import Builder
@@ -18,8 +19,9 @@ from ..symbols.foreseen import COUNTABLE
 from ..symbols.pairs import Pair
 from ..symbols.strength import claim, own
 from ..symbols.symbol import Lazy, Sym
-from ..symbols.values import CONFLICT, RESULT, RETURN, UNSET, VALUE, Recursive, new_frame, read
+from ..symbols.values import CONFLICT, RESULT, RETURN, UNSET, VALUE, List, Recursive, new_frame, read
 from .printing import LINES, Printed, Wider
+from .sizes import Sizes, Unknown
 from .statements import Specialiser
 from .steps import STEPS
 
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 class Specialised:
     """A program on symbols: the kernel without results, the symbolic result, and the inputs by name."""
 
-    __slots__ = ("builder", "inputs", "kernel", "printed", "result")
+    __slots__ = ("builder", "inputs", "kernel", "parted", "printed", "result")
 
     def __init__(
         self, builder: Builder, kernel: ir.Kernel, result: Any, inputs: dict[str, Any], printed: Printed
@@ -43,18 +45,25 @@ class Specialised:
         self.kernel = kernel
         self.result = result
         self.inputs = inputs
+        # Whether data decides the lengths of parts of tensors.
+        self.parted = False
 
 
 def specialise(
     program: c.CoreProgram, inputs: dict[str, Any], last: bool = False, signed: bool = False, outer: bool = True,
-    follow: bool = False,
+    follow: bool = False, probe: bool = False,
 ) -> Specialised:  # fmt: skip
     """The IR of a program; `inputs` gives per name a kind ("f", "i"), a shape (floats), or a known value in a list.
 
     The result is the last value of the program, or that of its `last` statement: None where this one has none. `signed`
     says that decompositions are LAPACK's, which have derivatives of every order, and not ones that are quick; `outer`
-    that the whole may be differentiated, derivatives inside it included; `follow` that what rows are given is to be noted.
+    that the whole may be differentiated, derivatives inside it included; `follow` that what rows are given is to be noted;
+    `probe` that not the result is asked for but the first size that data decides and that is not known.
+
+    Raises Sized where such a size is not known.
     """
+    sizes = Sizes(inputs.get(SIZES))
+    parted: Unsupported | None = None
     recursive: set[c.FunctionCode] = set()
     width = 2
     tabled: Unsupported | None = None
@@ -62,7 +71,14 @@ def specialise(
     while True:
         try:
             ways = (tabled is not None, followed is not None)
-            return attempted(program, inputs, recursive, Printed(width), last, signed, outer, follow, ways)
+            made = attempted(program, inputs, recursive, Printed(width), last, signed, outer, follow, ways, sizes)
+            made.parted = sizes.asked and sizes.known is None
+            return made
+        except Unknown as found:
+            if probe:
+                assert found.kernel is not None
+                return Specialised(sizes.builder, found.kernel, found.value, found.inputs, Printed(width))
+            raise ir.Sized(found.why, found.site) from None
         except Recursive as found:
             recursive.add(found.code)
         except Wider as found:
@@ -71,13 +87,24 @@ def specialise(
             signed = True
         except ir.Needed:
             raise
+        except AdiffError:
+            # Not what it would be if a part of a tensor had the length that it has.
+            if parted is not None:
+                raise parted from None
+            if sizes.known is not None or not sizes.asked:
+                raise
+            tabled, followed = None, None
+            sizes = Sizes(())
         except Unsupported as why:
             if why.__class__ is ir.Tabled and tabled is None:
                 tabled = why
             elif why.__class__ is ir.Followed and followed is None:
                 followed = why
+            elif sizes.known is None and sizes.asked and why.__class__ is not ir.TooLarge:
+                parted, tabled, followed = tabled or followed or why, None, None
+                sizes = Sizes(())
             else:
-                raise tabled or followed or why from None  # why another way was tried
+                raise parted or tabled or followed or why from None  # why another way was tried
 
 
 def attempted(
@@ -90,6 +117,7 @@ def attempted(
     outer: bool,
     follow: bool,
     ways: tuple[bool, bool],
+    sizes: Sizes,
 ) -> Specialised:
     """The IR of a program of which some functions are known to be recursive; `ways` says whether small lists of lists are
     arrays, and whether short loops are written out in any case.
@@ -112,23 +140,43 @@ def attempted(
             frame[slot] = symbols[name] = parameter(builder, parameters, name, inputs[name])
         else:
             frame[slot] = node.value if node.__class__ is c.Literal else node
-    machine = Specialiser(builder, recursive, printed)
+    sizes.begin(builder)
+    machine = Specialiser(builder, recursive, printed, sizes)
     machine.last = last
     machine.tables, machine.written = ways
     frame[LINES] = frame[STEPS] = 0
     machine.frames.append(frame)
-    machine.block(program.body, frame)
+    try:
+        machine.block(program.body, frame)
+    except Unknown as found:
+        found.kernel, found.inputs = ir.Kernel(parameters, builder.root, []), symbols
+        raise
     if frame[RETURN] is True:
         frame[RESULT] = frame[VALUE]
     elif frame[RETURN] is not False:
         machine.branch(frame[RETURN], frame, lambda: frame.update({RESULT: frame[VALUE]}), lambda: None)
-    result = read(frame[RESULT])
+    try:
+        result = sizes.finished(read(frame[RESULT]))
+    except Unknown as found:
+        found.kernel, found.inputs = ir.Kernel(parameters, builder.root, []), symbols
+        raise
     if last and not program.ends_with_value:
         result = None
     if result is UNSET or result is CONFLICT or (result is None and not last):
         raise Unsupported("a program without a numeric result on every path")
+    if unsigned(result):
+        raise ir.Signed("the signs of eigenvectors or singular vectors, which LAPACK decides")
     printed.finished(machine, builder.block)
     return Specialised(builder, ir.Kernel(parameters, builder.block, []), result, symbols, printed)
+
+
+def unsigned(result: Any) -> bool:
+    """Whether a result holds vectors whose signs are not LAPACK's."""
+    if result.__class__ in (tuple, List):
+        return any(map(unsigned, (result.items or ()) if result.__class__ is List else result))
+    if result.__class__ is dict:
+        return any(map(unsigned, result.values()))
+    return result.__class__ is Lazy and result.stored is not None and result.stored.role == "unsigned"
 
 
 def parameter(builder: Builder, parameters: list[Any], name: str, spec: Any) -> Any:

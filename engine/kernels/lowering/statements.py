@@ -16,6 +16,7 @@ from ..symbols.values import BREAK, CONTINUE, RESULT, RETURN, UNSET, VALUE, Clos
 from .assigning import Assigning
 from .grids import anew
 from .printing import Printed
+from .sizes import Sizes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,8 +29,9 @@ if TYPE_CHECKING:
 class Specialiser(Assigning):
     """Runs the core program on symbols."""
 
-    def __init__(self, builder: Builder, recursive: set[c.FunctionCode], printed: Printed) -> None:
+    def __init__(self, builder: Builder, recursive: set[c.FunctionCode], printed: Printed, sizes: Sizes) -> None:
         self.builder = builder
+        self.sizes = sizes
         self.printed = printed
         self.derived = 0
         self.most_steps = step_limit()

@@ -7,7 +7,7 @@ from ...core import wording
 from ...core.errors import span_of
 from ...core.limits import out_of_memory, too_many_steps
 from ...core.state import STATE
-from ..ir import Left, Stopped, Unsupported
+from ..ir import Left, Resized, Stopped, Unsupported
 from .record import FAILED, NO_MEMORY
 
 TYPE_CHECKING = False
@@ -80,8 +80,18 @@ def checkpoint_too_small(budget: int, each: int, state: int, longest: int, count
     return too_small(budget, count, each, state, longest)
 
 
+def another_size(number: int, size: int) -> Resized:
+    """A size that data decides, of a kernel that was made for another one."""
+    return Resized(number, size)
+
+
+def other_sizes(number: int, differs: int) -> Resized:
+    """The same for several integers together."""
+    return Resized(number, None)
+
+
 # By name, from what the compiler knows and the number with which the kernel left.
-FAILURES: dict[str, Callable[..., AdiffError | None]] = {
+FAILURES: dict[str, Callable[..., Exception | None]] = {
     "index_on_axis": wording.index_on_axis,
     "index_in": wording.index_in,
     "index_from_front": index_from_front,
@@ -92,5 +102,7 @@ FAILURES: dict[str, Callable[..., AdiffError | None]] = {
     "assertion_failed": lambda message, number: wording.assertion_failed(message),
     "checkpoint_too_small": checkpoint_too_small,
     "too_many_steps": lambda most, number: too_many_steps(most),
+    "another_size": another_size,
+    "other_sizes": other_sizes,
     "calls_itself": lambda name, number: wording.calls_itself(name),
 }

@@ -90,6 +90,8 @@ class Blocks:
         # What notes which inputs a tape would follow, in a kernel that is made for that alone (following.py).
         self.follower: Follower | None = None
         self.meets: Callable[[Any, Any, Any], None] | None = None
+        # Whether parts of tensors keep a length that data decides (lowering/sizes.py).
+        self.parted = True
 
     def nested(self, fill: Callable[[], Any]) -> tuple[list[ir.Stmt], Any]:
         """Run `fill` with a new block as the current one."""

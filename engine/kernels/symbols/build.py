@@ -62,6 +62,15 @@ class Builder(Memory):
             raise
         return found if dtype is None else strengthened(self, found, dtype)
 
+    def computed_whole(self, op: Operation, inputs: tuple[Any, ...], dtype: Any) -> bool:
+        """Whether a row that is made of others is computed in a way of its own, and not by these."""
+        from ..operations.array_rows import ARRAY_ROWS
+        from ..operations.composites import COMPOSITES
+
+        if op.name in SHAPED_BY_DATA or op.name in ARRAY_ROWS or op.name in COMPOSITES or op.name == "complex":
+            return True
+        return any(map(has_complex, inputs)) or (dtype is not None and makes_complex(op, {"dtype": dtype}))
+
     def indexed(self, x: Lazy, run: Callable[[], Any]) -> Any:
         """The part of a tensor that `run` gives."""
         if self.follower is None or self.follower.inside:

@@ -90,12 +90,14 @@ class Follower:
 
     def apply(self, op: Operation, inputs: tuple[Any, ...], run: Callable[[], Any], dtype: Any) -> Any:
         """What `run` gives for a row, which has been asked for a `dtype`, or for none."""
+        if op.function is not None and not self.builder.computed_whole(op, inputs, dtype):
+            return run()  # the rows that it is made of, as on the tape
         operands = list(self.operands(inputs))
         if op.function is not None or op.derivative == "composite":
             self.end(operands, UNKNOWN)
             return self.row(operands, True, run)
         if op.name in COMPARISONS and self.links:
-            found = self.aside(run)
+            found = self.aside(lambda: self.builder.settle(run()))
             self.compared(op, inputs)
             return found
         if op.derivative == "none":
@@ -123,6 +125,8 @@ class Follower:
                 found = self.builder.materialised(x)
                 results.append(found.stored)
                 return found
+            if x.__class__ is Lazy and operands and x.stored is None and not getattr(x.element, "view", False):
+                return self.builder.materialised(x)  # here, where it is a step of this row
             if x.__class__ is float and operands and carries:
                 return copy(x)
             if x.__class__ is Sym and x.kind == FLOAT:

@@ -138,7 +138,8 @@ class Selected:
         self, rows: Lazy, keep: Lazy, key: Any, places: tuple[int, ...] | None = None,
         bounds: tuple[Any, Any] | None = None,
     ) -> None:  # fmt: skip
-        refuse(rows.builder, "a part of a tensor whose length depends on data")
+        if rows.builder.parted:
+            refuse(rows.builder, "a part of a tensor whose length depends on data")
         self.rows = rows
         self.keep = keep
         self.key = key

@@ -87,16 +87,9 @@ PROGRAMS = {
     "in a branch": "s = y\nif y > 1:\n    s = y*sum(x[x > 0])\ns*s",
 }
 LEFT = {
-    "median(x[x > 0])": "median of a part of a tensor",
-    "std(x[x > 0], ddof=1)": "std of a part of a tensor",
-    "std(x[x > 2])": "a step with values that only the tape takes",
-    "std(0.0 * x[x > 0])": "a step with values that only the tape takes",
-    "norm(x[x > 5])": "a step with values that only the tape takes",
-    "norm(x[x > 0], ord=1)": "norm of a part of a tensor",
-    "sum(x[x > 0] + x[x < 2])": "a step with values that only the tape takes",
-    "sum(x[x > 0][1:])": "index",
     "mean(x[x > 5])": "",
-    "sum(sort(x[x > 0])*x[0])": "of a part of a tensor",
+    "s = y\nfor k in range(70):\n    s += median(x[x > 0.01*k])\ns": "median of a part of a tensor",
+    "s = y\nfor k in range(70):\n    s += sum(x[x > 0.01*k] + x[x < 0.01*k])\ns": "a step with values that only the tape takes",
 }
 
 

@@ -75,11 +75,6 @@ LEFT: list[tuple[str, dict[str, Any], str]] = [
         {"x": 0.5},
         "a size, axis or option that depends on data",
     ),
-    (
-        "s = 0.0\nfor k in range(int(x)):\n    s += sum(ones(k)) * x\ns",
-        {"x": 5.5},
-        "'x', which must be a bare integer",
-    ),
     ("s = 0.0\nfor k in range(4):\n    s += len(str(x)) * x\ns", {"x": 0.5}, "len of a text"),
     ("s = 0.0\nfor k in range(5):\n    s += sum(roll(x, k) * ones(k))\ns", {"x": V}, "an error"),
     ("d = {}\nfor k in range(5):\n    d[k] = x\nd[5] * x", {"x": 0.5}, "an error"),
