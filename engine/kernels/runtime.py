@@ -196,7 +196,7 @@ def called(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
 
         error = error_of(left, emitted)
         if error.__class__ is Unsupported and compiled.built.parted:
-            error = Parted(str(error), error.site)  # type: ignore[attr-defined]
+            error = Parted(str(error), error.site)
         if not isinstance(error, Unsupported):
             keep_lines(compiled, left.arrays)
         raise error from None
@@ -458,8 +458,8 @@ class Kernels:
         """Whether what was missing is known now: the values of inputs, or sizes that data decides."""
         if why.__class__ is Needed:
             values, _ = self.evaluated
-            if all(counts(values[name]) for name in why.names) or self.sizes is not None:  # type: ignore[attr-defined]
-                return self.learn(why.names)  # type: ignore[attr-defined]
+            if all(counts(values[name]) for name in why.names) or self.sizes is not None:
+                return self.learn(why.names)
             self.sizes = ()
             return True
         if why.__class__ is Parted and self.sizes is None:

@@ -10,6 +10,7 @@ written_out                   loops iteration by iteration
 recursion, hoist              recursion as a loop over frames; calls in statements of their own
 sequences, grids, choosing    lists, dicts and what can be gone through; lists of lists; choices among items by data
 selected, sliced, structures  parts of tensors whose length data decides; results that are lists, tuples and dicts
+sizes                         sizes that data decides and that must be known: kernels for each
 of_parts, stitching           rows of such parts; rows put to places that data decides
 variables, printing           what programs assign in place, and what they print
 nested; tapes, asked; customs derivatives inside programs: of functions; of blocks; rules of the program's own

@@ -274,7 +274,9 @@ class Items:
     def items(self, value: Any) -> list[Any]:
         """The items of something whose length is known."""
         each = self.each_of(value)
-        length = each.length if each.length.__class__ is int else self.sizes.number(each.length, "a list of unknown length")
+        length = (
+            each.length if each.length.__class__ is int else self.sizes.number(each.length, "a list of unknown length")
+        )
         if length is not None and length <= MAX_ITEMS:
             return [each.item(i) for i in range(length)]
         if each.length.__class__ is not int:

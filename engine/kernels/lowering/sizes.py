@@ -188,7 +188,8 @@ class Sizes:
 
         words.fold(n, (0,), step, within=(0, n))
         found.interval = (0, n - 1)
-        return found
+        rows: Lazy = found
+        return rows
 
     def known_count(self, x: Any, why: str) -> int | None:
         return x if x.__class__ is int else self.number(x, why)

@@ -75,8 +75,7 @@ def specialise(
             made.parted = sizes.asked and sizes.known is None
             return made
         except Unknown as found:
-            if probe:
-                assert found.kernel is not None
+            if probe and found.kernel is not None:
                 return Specialised(sizes.builder, found.kernel, found.value, found.inputs, Printed(width))
             raise ir.Sized(found.why, found.site) from None
         except Recursive as found:
@@ -172,8 +171,9 @@ def attempted(
 
 def unsigned(result: Any) -> bool:
     """Whether a result holds vectors whose signs are not LAPACK's."""
+    items: Any = result.items if result.__class__ is List else result
     if result.__class__ in (tuple, List):
-        return any(map(unsigned, (result.items or ()) if result.__class__ is List else result))
+        return items is not None and any(map(unsigned, items))
     if result.__class__ is dict:
         return any(map(unsigned, result.values()))
     return result.__class__ is Lazy and result.stored is not None and result.stored.role == "unsigned"

@@ -77,7 +77,8 @@ def test_whole_results(text: str) -> None:
 
 @pytest.mark.usefixtures("interpret")
 @pytest.mark.parametrize(
-    "text", ["s = v[0]\nfor j in range(70):\n    s += median(v[v < j])\ns", "sum(v[v > 0] * w)", "sum(v[v > 0]*w[v < 1])"]
+    "text",
+    ["s = v[0]\nfor j in range(70):\n    s += median(v[v < j])\ns", "sum(v[v > 0] * w)", "sum(v[v > 0]*w[v < 1])"],
 )
 def test_what_is_left_to_the_tape(text: str) -> None:
     """Inside long loops sizes change; and the tape words errors."""

@@ -63,7 +63,7 @@ def test_winner_alone_is_differentiated() -> None:
 
 # Errors, and what only the tape does: rows that nobody wrote have a notice, masks that differ may be as long.
 LEFT: list[tuple[str, dict[str, Any], str]] = [
-    ("sum(dynamic_stitch([i, j], [x, x]))", {"x": V[:2], "i": np.array([0, 5]), "j": np.array([1, 2])}, "a step with values that only the tape takes"),
+    ("sum(dynamic_stitch([i, j], [x, x]))", {"x": V[:2], "i": np.array([0, 5]), "j": np.array([1, 2])}, "a program of which a notice is known before it runs"),
     ("sum(dynamic_stitch([i, j], [x, x]))", {"x": V[:2], "i": np.array([0, -1]), "j": np.array([1, 2])}, "an error"),
     ("sum(dynamic_stitch([i], [x]))", {"x": V, "i": np.array([0, 1])}, "an error"),
     ("sum(x[x > 0] * x[x < 0.5])", {"x": V}, "an error"),
