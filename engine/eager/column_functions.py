@@ -250,23 +250,6 @@ def safe_to_call(table: Table, callee: Any, values: list[Any], keywords: dict[st
 # --- composite rows -------------------------------------------------------------------------------------------------
 
 
-def root_difference(table: Table, a: Any, b: Any) -> Any:
-    """sqrt(a) - sqrt(b), by way of the conjugate where both are positive and finite."""
-    import numpy as np
-
-    sqrt = ROWS["sqrt"]
-    good: Any = np.ones(table.active.size, bool)
-    for x in (a, b):
-        value = x.numbers() if x.__class__ is Column else np.asarray(x if x.__class__ is not Tensor else x.value)
-        good = good & (value > 0) & (value < np.inf)
-    if good.ndim != 1:
-        raise NotTogether("root_difference of tensors")
-    return table.choose(
-        good, lambda: ROWS["divide"](ROWS["subtract"](a, b), ROWS["add"](sqrt(a), sqrt(b))),
-        lambda: ROWS["subtract"](sqrt(a), sqrt(b)),
-    )  # fmt: skip
-
-
 def dot(table: Table, a: Any, b: Any) -> Any:
     if len(as_shape(a)) == len(as_shape(b)) == 1:
         return ROWS["matmul"](a, b)
@@ -287,8 +270,21 @@ def norm(table: Table, x: Any) -> Any:
     return ROWS["euclidean_norm"].call((x,), None)
 
 
+def root_of_sum_of_squares(table: Table, x: Any) -> Any:
+    """The norm where it is not 0, and there the formula, which has no derivative."""
+    x = as_operand(x)
+    if x.__class__ is not Column:
+        return ROWS["root_of_sum_of_squares"](x)
+    axes = tuple(range(1, 1 + len(x.shape)))
+    return table.choose(
+        (x.numbers() != 0).any(axis=axes),
+        lambda: ROWS["euclidean_norm"].call((x,), None) if axes else ROWS["abs"](x),
+        lambda: ROWS["sqrt"](ROWS["sum"].call((ROWS["square"](x),), None) if axes else ROWS["square"](x)),
+    )
+
+
 SPECIAL: dict[str, Callable[..., Any]] = {
-    "root_difference": root_difference, "dot": dot, "inner": dot, "vecdot": dot, "norm": norm,
+    "dot": dot, "inner": dot, "vecdot": dot, "norm": norm, "root_of_sum_of_squares": root_of_sum_of_squares,
 }  # fmt: skip
 # Composite rows that act element by element, on vectors too.
 ELEMENTWISE_COMPOSITES = frozenset("where clip hard_silu celu mish gelu squareplus sign".split())

@@ -15,6 +15,7 @@ from .exponential import exp, expm1, log, log1p, log_sigmoid, sigmoid, softplus,
 from .linalg import norm
 from .reductions import reduce_logsumexp as logsumexp
 from .reductions import reduce_sum
+from .special_quotients import SCALARS, over
 from .structure import reshape
 from .support import SQUARE, VECTOR, cases, floating, shape_of
 from .trigonometric import cosh, log_cosh, sin, sinh
@@ -154,64 +155,36 @@ square_of_norm = composite(
 
 # --- f(x) / x ---------------------------------------------------------------------------------------------------------
 
-# For each kind: the coefficients a_1, a_2, ... of f(x) = a_1 x + a_2 x**2 + ..., and f's n-th derivative.
-KINDS: dict[str, tuple[Callable[[int], float], Callable[[Any, int, Any], Any], float]] = {
-    "sin": (
-        lambda k: 0.0 if k % 2 == 0 else (-1.0) ** (k // 2) / math.factorial(k),
-        lambda np, n, x: (np.sin, np.cos, lambda v: -np.sin(v), lambda v: -np.cos(v))[n % 4](x),
-        1.0,
-    ),
-    "sinh": (
-        lambda k: 0.0 if k % 2 == 0 else 1.0 / math.factorial(k),
-        lambda np, n, x: np.sinh(x) if n % 2 == 0 else np.cosh(x),
-        1.0,
-    ),
-    "expm1": (lambda k: 1.0 / math.factorial(k), lambda np, n, x: np.expm1(x) if n == 0 else np.exp(x), 1.0),
-    "log1p": (
-        lambda k: (-1.0) ** (k + 1) / k,
-        lambda np, n, x: np.log1p(x) if n == 0 else (-1.0) ** (n - 1) * math.factorial(n - 1) / (1.0 + x) ** n,
-        0.25,
-    ),
-}
+
+def _derivative_of(kind: str) -> Any:
+    """The row of the derivatives of f(x)/x for f = `kind`, of an order from 0 on."""
+    name, value = f"{kind}_quotient", SCALARS[kind]
+    row = elementwise(
+        f"{name}_derivative", "x | order=0", [lambda y, x, order: row(x, order=order + 1)],
+        scalar=value, array=lambda np, x, order: over(np, x, kind, order), kernel=f"{name}({{0}}, {{order}})",
+        dtype="float", accepts="bif", domain=[(-0.9, 3)], internal=True,
+        doc=f"The derivative of {kind}(x)/x of a given order, with its limit at 0.", example=(f"{name}_derivative(0.0)", 1.0),
+    )  # fmt: skip
+    return row
 
 
-def _quotient(np: Any, x: Any, kind: str, order: int = 0) -> Any:
-    """The derivative of order `order` of f(x)/x: its series near 0, and x q(n) + n q(n-1) = f(n) elsewhere."""
-    coefficient, derivative, radius = KINDS[kind]
-    x = np.asarray(x)
-    near = np.abs(x) < radius * (order + 1) if kind != "log1p" else np.abs(x) < radius
-    small = np.where(near, x, 0.0)
-    terms = 60 + 4 * order
-    series = np.zeros_like(small)
-    for k in range(terms + order, order - 1, -1):
-        series = series * small + coefficient(k + 1) * math.perm(k, order)
-    large = np.where(near, 1.0, x)
-    q = derivative(np, 0, large) / large
-    for n in range(1, order + 1):
-        q = (derivative(np, n, large) - n * q) / large
-    return np.where(near, series, q)
+sin_quotient_derivative = _derivative_of("sin")
+sinh_quotient_derivative = _derivative_of("sinh")
+expm1_quotient_derivative = _derivative_of("expm1")
+log1p_quotient_derivative = _derivative_of("log1p")
 
 
-quotient = elementwise(
-    "quotient", "x | kind, order=0", [lambda y, x, kind, order: quotient(x, kind=kind, order=order + 1)],
-    array=_quotient, dtype="float", accepts="bif",
-    domain=lambda rng: [((0.3,), {"kind": kind, "order": 0}) for kind in KINDS],
-    internal=True, doc="f(x)/x for f = sin, sinh, expm1 or log1p, with its limit at 0 and derivatives that do not cancel near it.",
-    example=("quotient(0.0, 'sin')", 1.0),
-)  # fmt: skip
-
-
-def _quotient_of(kind: str, plain: Callable[[Any], Any], name: str, doc: str) -> Any:
+def _quotient_of(kind: str, plain: Callable[[Any], Any], row: Any) -> Any:
     return composite(
-        name, "x", _real_form(lambda x: quotient(x, kind=kind, order=0), lambda x: divide(plain(x), x)), domain=[(-0.9, 3)],
-        internal=True, doc=doc, example=(f"{name}(0.0)", 1.0),
+        f"{kind}_quotient", "x", _real_form(lambda x: row(x, order=0), lambda x: divide(plain(x), x)), domain=[(-0.9, 3)],
+        internal=True, doc=f"{kind}(x)/x, 1 at 0.", example=(f"{kind}_quotient(0.0)", 1.0),
     )  # fmt: skip
 
 
-sin_quotient = _quotient_of("sin", sin, "sin_quotient", "sin(x)/x, 1 at 0.")
-sinh_quotient = _quotient_of("sinh", sinh, "sinh_quotient", "sinh(x)/x, 1 at 0.")
-expm1_quotient = _quotient_of("expm1", expm1, "expm1_quotient", "(exp(x) - 1)/x, 1 at 0.")
-log1p_quotient = _quotient_of("log1p", log1p, "log1p_quotient", "log(1 + x)/x, 1 at 0.")
+sin_quotient = _quotient_of("sin", sin, sin_quotient_derivative)
+sinh_quotient = _quotient_of("sinh", sinh, sinh_quotient_derivative)
+expm1_quotient = _quotient_of("expm1", expm1, expm1_quotient_derivative)
+log1p_quotient = _quotient_of("log1p", log1p, log1p_quotient_derivative)
 one_minus_cos = composite(
     "one_minus_cos", "x", lambda x: multiply(2.0, power(sin(multiply(0.5, x)), 2)), domain=[(-3, 3)],
     internal=True, doc="1 - cos(x) as 2 sin(x/2)**2.", example=("one_minus_cos(0.0)", 0.0),

@@ -119,9 +119,13 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "log_of_cosh": lambda x: mp.log(mp.cosh(x)),
     "log_of_one_plus_exp": lambda x: mp.log1p(mp.exp(x)),
     "sin_quotient": lambda x: mp.sin(x) / x,
+    "sin_quotient_derivative": lambda x: mp.sin(x) / x,
     "sinh_quotient": lambda x: mp.sinh(x) / x,
+    "sinh_quotient_derivative": lambda x: mp.sinh(x) / x,
     "expm1_quotient": lambda x: mp.expm1(x) / x,
+    "expm1_quotient_derivative": lambda x: mp.expm1(x) / x,
     "log1p_quotient": lambda x: mp.log1p(x) / x,
+    "log1p_quotient_derivative": lambda x: mp.log1p(x) / x,
     "one_minus_cos": lambda x: 1 - mp.cos(x),
     "cos_quotient": lambda x: (1 - mp.cos(x)) / x**2,
     # trigonometric

@@ -328,6 +328,14 @@ def logistic(z: Parts) -> Parts:
     return quotient((1.0, 0.0), (1.0 + e[0], e[1]))
 
 
+def root_of_squares(*parts: Parts) -> Parts:
+    """sqrt(a**2 + b**2 + ...)."""
+    total = product(parts[0], parts[0])
+    for part in parts[1:]:
+        total = plus(total, product(part, part))
+    return root(total)
+
+
 # Whose real statements have the derivative of the row.
 SMOOTH: dict[str, Callable[..., Any]] = {
     "add": plus,
@@ -337,6 +345,7 @@ SMOOTH: dict[str, Callable[..., Any]] = {
     "multiply": product,
     "strong_multiply": strong_product,
     "square": lambda z: product(z, z),
+    "square_of_root": lambda z: z,
     "conj": lambda z: (z[0], -z[1]),
     "real": lambda z: z[0],
     "imag": lambda z: z[1],
@@ -362,6 +371,8 @@ RULED: dict[str, Callable[..., Any]] = {
     "unit": unit,
     "reciprocal": lambda z: quotient((1.0, 0.0), z),
     "sqrt": root,
+    "root_of_squares": root_of_squares,
+    "root_of_three_squares": root_of_squares,
     "rsqrt": lambda z: quotient((1.0, 0.0), root(z)),
     "exp": exponential,
     "exp2": lambda z: exponential(scaled(z, LN2)),

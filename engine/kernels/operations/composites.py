@@ -6,7 +6,8 @@ from ...ops.registry import ROWS
 from ..ir import BOOL, FLOAT, INT, Unsupported
 from ..symbols.arrays import checked_places, lazy, view
 from ..symbols.build import Builder
-from ..symbols.symbol import NUMBERS, Lazy, Sym
+from ..symbols.regions import floats, outcome
+from ..symbols.symbol import Lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,20 +15,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def root_difference(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
-    """sqrt(a) - sqrt(b), as (a - b) / (sqrt(a) + sqrt(b)) where both are positive and finite."""
-    a, b = inputs
-    if any(x.__class__ is not Sym and x.__class__ not in NUMBERS for x in inputs):
-        raise Unsupported("a difference of square roots of tensors")
-    sqrt, positive = ROWS["sqrt"], True
-    for x in inputs:
-        positive = (x > 0.0) & (x < float("inf")) & positive
-    plain = sqrt(a) - sqrt(b)
-    if positive is True:
-        return ROWS["divide"](a - b, sqrt(a) + sqrt(b))
-    if positive is False:
-        return plain
-    return builder.select(positive, ROWS["divide"](a - b, sqrt(a) + sqrt(b)), plain)
+def root_of_sum_of_squares(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
+    """The norm's own statements, which the chain rule goes through: at 0 it finds no derivative, as for the formula."""
+    x = floats(builder, lazy(builder, inputs[0]))
+    return outcome(builder.arrays.euclidean_norm(x, None, False))
 
 
 # --- at places that data decides --------------------------------------------------------------------------------------
@@ -127,7 +118,7 @@ def segments(name: str, divided: Callable[[Any], Any] | None) -> Any:
 
 
 COMPOSITES: dict[str, Callable[[Builder, tuple[Any, ...], dict[str, Any]], Any]] = {
-    "root_difference": root_difference,
+    "root_of_sum_of_squares": root_of_sum_of_squares,
     "scatter_nd": scattered,
     "tensor_scatter_nd_update": scattered_into("tensor_scatter_nd_update", False),
     "tensor_scatter_nd_add": scattered_into("tensor_scatter_nd_add", True),

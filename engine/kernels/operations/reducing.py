@@ -215,7 +215,9 @@ class Reducing(Loops):
             root = OPERATORS["sqrt"](total)
 
             def scaled() -> Any:
-                unit = OPERATORS["binary_unit"](self.greatest(inner, lambda index: abs(at(index))))
+                unit = OPERATORS["binary_unit"](
+                    self.greatest(inner, lambda index: abs(OPERATORS["stop_gradient"](at(index))))
+                )
                 squares = self.sum_over(inner, lambda index: OPERATORS["square"](at(index) * unit))
                 return OPERATORS["sqrt"](squares) / unit
 

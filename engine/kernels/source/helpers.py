@@ -7,7 +7,7 @@ import re
 
 from ...autodiff import revolve as revolve_module
 from ...autodiff.revolve import revolve
-from ...ops import special_integrals, special_parameters, special_scalar
+from ...ops import special_integrals, special_parameters, special_quotients, special_scalar
 from .prelude import PRELUDE
 from .primitives import TEXT
 
@@ -16,7 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-BORROWED = {**vars(special_parameters), **vars(special_integrals), **vars(special_scalar)}
+BORROWED = {
+    **vars(special_parameters),
+    **vars(special_quotients),
+    **vars(special_integrals),
+    **vars(special_scalar),
+}
 # The helpers that are part of what calls them, whatever their size.
 ALWAYS_INLINED = frozenset(re.findall(r"^@inlined\ndef (\w+)", PRELUDE, re.MULTILINE))
 # Those that, in a kernel of float32, are of float32 throughout: they choose, or round after every step as NumPy does. And
@@ -27,7 +32,7 @@ IN_SINGLE = frozenset(
 )
 SINGLE_HELPERS = {name: f"{name}_single" for name in ("_nan_to_num", "_next_after", "_divisor_unit", "_binary_unit")}
 # Where the other helpers are; a module's text is read when none before has what is asked for.
-MODULES = (revolve_module, special_scalar, special_integrals, special_parameters)
+MODULES = (revolve_module, special_scalar, special_integrals, special_quotients, special_parameters)
 LOADED: set[str] = set()
 SOURCES: dict[str, str] = {}
 CONSTANTS: dict[str, Any] = {}
