@@ -231,8 +231,10 @@ COLUMN_FUNCTIONS: dict[str, Builtin] = {
     "print": Builtin("print", lambda *values, **options: None),
 }  # fmt: skip
 
-# Built-ins that take containers of columns apart without looking at the columns.
-SAFE = frozenset(COLUMN_FUNCTIONS) | frozenset("len zip enumerate list tuple reversed sum pow divmod no_op".split())
+# Built-ins that take containers of columns apart without looking at the columns, and those of column_derivatives.py.
+SAFE = frozenset(COLUMN_FUNCTIONS) | frozenset(
+    "grad value_and_grad GradientTape len zip enumerate list tuple reversed sum pow divmod no_op".split()
+)
 
 
 def safe_to_call(table: Table, callee: Any, values: list[Any], keywords: dict[str, Any]) -> None:

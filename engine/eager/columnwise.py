@@ -20,6 +20,7 @@ from ..program.rewrite import rewrite
 from . import calls, expressions, statements
 from .attributes import get_attribute, invoke_method, method_arguments
 from .calls import arguments, call_function, invoke
+from .column_derivatives import ColumnDerived, ColumnTape, derivatives_of
 from .column_functions import COLUMN_FUNCTIONS, STEPS, call_row, item_of, safe_to_call
 from .columns import Column, holds_column
 from .compile import EXPRESSIONS, STATEMENTS, Compiler
@@ -27,7 +28,7 @@ from .expressions import unassigned
 from .operators import compare, truth
 from .row_sets import GONE, Meeting, NobodyLeft, NotTogether, Table
 from .statements import BREAK, CONTINUE
-from .values import UNSET, Function
+from .values import UNSET, Builtin, Function
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class ColumnCompiler(Compiler):
     """Compiles one program for the columns of `table`."""
 
     def __init__(self, intrinsics: dict[str, Any], table: Table, scalars: bool = True) -> None:
-        super().__init__({**intrinsics, **COLUMN_FUNCTIONS}, scalars)
+        super().__init__({**intrinsics, **COLUMN_FUNCTIONS, **derivatives_of(table, self.call_value)}, scalars)
         self.table = table
 
     def expression(self, node: c.Expr) -> Run:
@@ -319,21 +320,30 @@ class ColumnCompiler(Compiler):
     def call(self, node: c.Call) -> Run:
         function = self.expression(node.function)
         collect = arguments(self, node.args, self.expressions(node.args), node.keywords)
-        site, own = node.site, self.table.own
+        site = node.site
 
         def run(f: list[Any]) -> Any:
             callee = function(f)
             values, keywords = collect(f)
             STATE.site = site
-            if callee.__class__ is Function:
-                return call_function(callee, values, keywords)
-            safe_to_call(self.table, callee, values, keywords)
-            if callee.__class__.__name__ == "Operation":
-                return call_row(self.table, callee, values, keywords)
-            found = invoke(callee, values, keywords)
-            return own(found) if found.__class__ is list else found
+            return self.call_value(callee, values, keywords)
 
         return run
+
+    def call_value(self, callee: Any, values: list[Any], keywords: dict[str, Any]) -> Any:
+        """Call a value of the program."""
+        if callee.__class__ is Function:
+            site = STATE.site
+            found = call_function(callee, values, keywords)
+            STATE.site = site
+            return found
+        if callee.__class__ is ColumnDerived:
+            return callee.run(values, keywords)
+        safe_to_call(self.table, callee, values, keywords)
+        if callee.__class__.__name__ == "Operation":
+            return call_row(self.table, callee, values, keywords)
+        found = invoke(callee, values, keywords)
+        return self.table.own(found) if found.__class__ is list else found
 
     def method(self, node: c.Method) -> Run:
         value = self.expression(node.value)
@@ -351,6 +361,8 @@ class ColumnCompiler(Compiler):
                 if row is None:
                     raise NotTogether(f"the method '{name}' of a column")
                 return call_row(table, row, method_arguments(row, x, values), keywords)
+            elif x.__class__ is ColumnTape and name == "gradient":
+                return Builtin(name, ColumnTape.ask).call([x, *values], keywords, bound=1)
             elif x.__class__ not in PLAIN:
                 raise NotTogether(f"the method '{name}' of what is no number and no list")
             elif x.__class__ is str and holds_column([values, keywords]):
@@ -361,10 +373,14 @@ class ColumnCompiler(Compiler):
         return run
 
     def watch(self, node: c.Watch) -> Run:
-        def run(f: list[Any]) -> None:
-            raise NotTogether("a tape inside the program")
+        tape, run = self.expression(node.tape), statements.watch(self, node)
 
-        return run
+        def checked(f: list[Any]) -> Any:
+            if tape(f).__class__ is not ColumnTape:
+                raise NotTogether("a tape inside the program")
+            return run(f)
+
+        return checked
 
     def attribute(self, node: c.Attribute) -> Run:
         value = self.expression(node.value)
@@ -578,10 +594,17 @@ class ColumnCompiler(Compiler):
         return run
 
     def with_(self, node: c.With) -> Run:
-        def run(f: list[Any]) -> Any:
-            raise NotTogether("a tape inside the program")
+        # A variable that differs between the rows that meet is put together where it is read: the tapes must see that.
+        return statements.with_(self, node, self.settle)
 
-        return run
+    def settle(self, f: list[Any]) -> None:
+        """Put together what rows have met with, of numbers."""
+        if not self.table.active.size:
+            return
+        for slot in range(1, len(f)):
+            value = f[slot]
+            if value.__class__ is Meeting and all(x.__class__ in (Column, float) for _, x in value.pieces):
+                f[slot] = self.table.settled(value)
 
     def define(self, node: c.Define) -> Run:
         if node.decorators:

@@ -290,7 +290,8 @@ def define(compiler: Compiler, node: c.Define) -> Run:
     return run
 
 
-def with_(compiler: Compiler, node: c.With) -> Run:
+def with_(compiler: Compiler, node: c.With, ending: Callable[[list[Any]], None] | None = None) -> Run:
+    """A block in contexts; `ending` is run on the frame where it ends, before they are left."""
     items = [
         (compiler.expression(context), None if target is None else compiler.target(target), site)
         for context, target, site in node.items
@@ -309,7 +310,10 @@ def with_(compiler: Compiler, node: c.With) -> Run:
                 entered.append(value)
                 if put is not None:
                     put(f, bound)
-            return body(f)
+            signal = body(f)
+            if ending is not None:
+                ending(f)
+            return signal
         finally:
             for value in reversed(entered):
                 value.leave()

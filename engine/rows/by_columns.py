@@ -37,7 +37,9 @@ CHUNK = 32_768
 # A group that fails is halved until its failing rows stand alone, or it is so small.
 FEW = 32
 # Errors of dtypes, shapes, names and what all rows have alike, which no number of a column decides.
-ALIKE = frozenset(("E0301", "E0302", "E0304", "E0305", "E0306", "E0405", "E0406", "E0408"))
+ALIKE = frozenset(
+    ("E0301", "E0302", "E0304", "E0305", "E0306", "E0405", "E0406", "E0408", "E0504", "E0505", "E0507", "E0508")
+)
 # Rows with nan or infinity whose origin is looked for; and rows that are asked one by one why none depends on a source.
 EXPLAINED = 100
 PATH_ENDS = "the path from the source ends at"
@@ -232,6 +234,7 @@ class ByColumns:
         LIMITS.each = table.count_step
         try:
             with_sources = self.sources(index)
+            STATE.tally = Tally(table)
             if request.order == 0:
                 y = self.result(index, {})
                 self.keep(y, None, {})
@@ -333,7 +336,6 @@ class ByColumns:
         """Values, gradients and, if asked for, Hessians."""
         table, request = self.table, self.request
         names = list(sources)
-        STATE.tally = Tally(table)
         tape = Tape()
         for x in sources.values():
             if x.dtype.differentiable:
