@@ -23,8 +23,10 @@ from ..eager.columnwise import ColumnCompiler
 from ..eager.row_sets import FINAL, GONE, Alike, Meeting, NobodyLeft, NotTogether, Table
 from ..eager.structure import flatten
 from ..eager.values import UNSET
-from .outcome import Gathered, Notices, RowsOutcome, no_derivative_by, stacked
+from .outcome import no_derivative_by
 from .request import WEAK_OF, Request
+from .results import PATH_ENDS, Results, Tally
+from .single import SingleRows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,120 +44,14 @@ ALIKE = frozenset(
 )
 # Rows with nan or infinity whose origin is looked for; and rows that are asked one by one why none depends on a source.
 EXPLAINED = 100
-PATH_ENDS = "the path from the source ends at"
 
 
-class Results:
-    """The columns of results of a request, gathered from whoever evaluates its rows."""
-
-    def __init__(self, request: Request) -> None:
-        self.request = request
-        self.value = Gathered(request.count)
-        self.gradients = {name: Gathered(request.count) for name in request.names}
-        self.hessian = {a: {b: Gathered(request.count) for b in request.names} for a in request.names}
-        self.notices = Notices()
-        self.errors: dict[int, AdiffError] = {}
-        self.one_by_one: dict[str, int] = {}
-        # Why no row's result depends on a source, from those who looked: name -> (code, message, span).
-        self.unconnected: dict[str, tuple[str, str, Any]] = {}
-        self.explained = 0
-        self.unexplained = 0
-
-    def unconnected_by(self, name: str, why: tuple[str, str, Any]) -> None:
-        """Keep why no result depends on a source: the first reason, unless that is of rows without a path at all, and in
-        others there is one that ends."""
-        before = self.unconnected.get(name)
-        if before is None or (PATH_ENDS not in before[1] and PATH_ENDS in why[1]):
-            self.unconnected[name] = why
-
-    def into(self, outcome: RowsOutcome) -> RowsOutcome:
-        """Fill an outcome."""
-        request = self.request
-        outcome.value = self.value.column()
-        if outcome.value is None:
-            import numpy as np
-
-            outcome.value = np.full(request.count, np.nan)
-        if request.order:
-            outcome.gradients = {name: found.column() for name, found in self.gradients.items()}
-            if len(self.errors) < request.count:
-                for name, column in outcome.gradients.items():
-                    if column is None and name in self.unconnected:
-                        self.notices.add(*self.unconnected[name], request.count - len(self.errors))
-        if request.order == 2:
-            outcome.hessian = {a: {b: found.column() for b, found in row.items()} for a, row in self.hessian.items()}
-        if request.order and len(self.errors) == request.count:
-            self.nothing(outcome)
-        if self.unexplained:
-            self.notices.add(
-                "N0604", f"the results of {self.unexplained} more rows hold nan or inf, and were not looked into", None,
-                self.unexplained,
-            )  # fmt: skip
-        outcome.notices = self.notices.sorted()
-        outcome.errors = {row: self.errors[row] for row in sorted(self.errors)}
-        outcome.one_by_one = self.one_by_one
-        return outcome
-
-    def nothing(self, outcome: RowsOutcome) -> None:
-        """Derivatives where there are no rows, or all have failed: nan in the shapes that they would have."""
-        import numpy as np
-
-        request = self.request
-        rows = {name: request.columns[name].shape[1:] for name in request.names if name in request.columns}
-        rows |= {name: np.shape(request.constants[name]) for name in request.names if name not in rows}
-        numeric = [name for name in rows if name not in request.columns or request.columns[name].dtype.kind in "fi"]
-
-        def blank(*shape: int) -> Any:
-            return np.full((request.count, *shape), np.nan)
-
-        outcome.gradients = {name: blank(*rows[name]) if name in numeric else None for name in rows}
-        if request.order == 2:
-            outcome.hessian = {
-                a: {b: blank(*rows[a], *rows[b]) if {a, b} <= set(numeric) else None for b in rows} for a in rows
-            }
-
-
-class Tally:
-    """Counts, for notices of singular points, the rows that hit them."""
-
-    def __init__(self, table: Table) -> None:
-        self.table = table
-        self.seen: dict[tuple[int, int], Any] = {}
-        self.found: dict[tuple[str, Site], int] = {}
-
-    def __call__(self, message: str, mask: Any, inputs: tuple[Any, ...], g: Any) -> None:
-        import numpy as np
-
-        values = getattr(g, "value", g)
-        hit: Any = np.asarray(mask & (values != 0))
-        rows, live = next(
-            (self.table.rows_of[x] for x in inputs if x.__class__ is Tensor and x in self.table.rows_of),
-            (self.table.all, None),
-        )
-        if hit.ndim == 0 or hit.shape[0] != rows.size:
-            hit = np.broadcast_to(hit, rows.size) if hit.ndim == 0 else np.ones(rows.size, bool)
-        hit = hit if hit.ndim == 1 else hit.reshape(rows.size, -1).any(axis=1)
-        if live is not None:
-            hit = hit & live
-        place = (STATE.site.start, STATE.site.end)
-        seen = self.seen.setdefault(place, np.zeros(self.table.all.size, bool))
-        numbers = rows.places_in(self.table.all)[hit]
-        numbers = numbers[~seen[numbers]]
-        seen[numbers] = True
-        site = next(
-            (site for (text, site) in self.found if text == message and (site.start, site.end) == place), STATE.site
-        )
-        self.found[(message, site)] = self.found.get((message, site), 0) + len(numbers)
-
-
-class ByColumns:
+class ByColumns(SingleRows):
     """Evaluates the rows of a request on whole columns; `program` evaluates single rows."""
 
     def __init__(self, program: Any, request: Request, results: Results) -> None:
-        self.program = program
+        super().__init__(program, request, results)
         self.core = program.core
-        self.request = request
-        self.results = results
         self.table = Table()
         self.body: Callable[[list[Any]], Any] | None = None
         self.constants: dict[str, Any] | None = None
@@ -199,22 +95,6 @@ class ByColumns:
                 self.together(rows[half:])
             else:
                 self.row_by_row(rows, described(reason))
-
-    def alike(self, rows: Any) -> bool:
-        """Give rows that all fail for a reason that no number of theirs decides the error of the first and the last one;
-        False if those have not one error."""
-        found = []
-        for row in (int(rows[0]), int(rows[-1])):
-            try:
-                self.evaluate(row)
-            except AdiffError as error:
-                if error.code in FINAL:
-                    raise
-                found.append(error)
-        if len(found) < 2 or described_by(found[0]) != described_by(found[1]):
-            return False
-        self.results.errors.update(dict.fromkeys(rows.tolist(), found[0]))
-        return True
 
     def let_go(self) -> None:
         """What is left where rows were evaluated together, or were not."""
@@ -547,73 +427,10 @@ class ByColumns:
                     self.results.unconnected_by(name, (notice.code, notice.message, notice.span))
             return
 
-    def evaluate(self, row: int, command: str = "") -> Any:
-        """One row, as `Program.evaluate` has it for a command, by default the one that gives what is asked for."""
-        request = self.request
-        command = command or ("value", "grad", "hessian")[request.order]
-        memory = LIMITS.max_memory
-        options = {key: request.options.get(key) for key in ("kinks", "max_steps")}
-        try:
-            return self.program._evaluate(
-                command, request.point(row), request.names if request.order else None, {**options, "engine": "tape"}
-            )
-        finally:
-            LIMITS.max_memory = memory
-            LIMITS.max_steps = request.options.get("max_steps")
-
-    def row_by_row(self, index: Any, reason: str) -> None:
-        """Evaluate rows one by one; the error of a row is its own."""
-        import numpy as np
-
-        request, results = self.request, self.results
-        results.one_by_one[reason] = results.one_by_one.get(reason, 0) + len(index)
-        kept: list[int] = []
-        outcomes = []
-        for row in index.tolist():
-            try:
-                found = self.evaluate(row)
-            except AdiffError as error:
-                if error.code in FINAL:
-                    raise
-                results.errors[row] = error
-                continue
-            for notice in found.notices:
-                if notice.code == "N0502":
-                    name = notice.message.partition(":")[0]
-                    results.unconnected_by(name, (notice.code, notice.message, notice.span))
-                elif notice.code != "N0801":
-                    results.notices.add(notice.code, notice.message, notice.span, 1)
-            kept.append(row)
-            outcomes.append(found)
-        if not kept:
-            return
-        rows = np.array(kept, np.int64)
-        results.value.add(rows, stacked([found.value for found in outcomes]))
-        for name in request.names:
-            add_optional(results.gradients[name], rows, [found.gradients[name] for found in outcomes])
-            if request.order == 2:
-                for other in request.names:
-                    add_optional(results.hessian[name][other], rows, [f.hessian[name][other] for f in outcomes])
-
 
 def fails_alike(reason: BaseException) -> bool:
     """Whether rows that end for a reason on their way all do, whatever their numbers are."""
     return isinstance(reason, Alike) or getattr(reason, "code", "") in ALIKE
-
-
-def described_by(error: AdiffError) -> tuple[Any, ...]:
-    return error.code, error.message, error.hint, error.span and (error.span.start, error.span.end)
-
-
-def add_optional(column: Gathered, rows: Any, values: list[Any]) -> None:
-    """Add derivatives of which some may be None."""
-    import numpy as np
-
-    there = np.array([value is not None for value in values])
-    if there.any():
-        column.add(rows[there], stacked([value for value in values if value is not None]))
-    if not there.all():
-        column.add(rows[~there], None)
 
 
 def described(reason: BaseException) -> str:
@@ -626,4 +443,4 @@ def described(reason: BaseException) -> str:
     )
 
 
-__all__ = ["CHUNK", "ByColumns", "Results"]
+__all__ = ["CHUNK", "ByColumns"]

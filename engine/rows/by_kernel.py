@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..kernels.emitted import Emitted
-    from .by_columns import ByColumns, Results
+    from .by_columns import ByColumns
+    from .results import Results
 
 
 class ByKernel:

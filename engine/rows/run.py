@@ -10,9 +10,10 @@ from ..core.errors import span_of
 from ..core.limits import unfit_for_kernels
 from ..core.state import RECORDERS, STATE
 from ..program.loops import outermost_loop
-from .by_columns import CHUNK, ByColumns, Results
+from .by_columns import CHUNK, ByColumns
 from .outcome import RowsOutcome
 from .request import Request
+from .results import Results
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

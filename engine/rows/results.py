@@ -1,0 +1,122 @@
+"""What rows give, gathered from whoever evaluates them, and how many of them hit a singular point."""
+
+from __future__ import annotations
+
+from ...parser.errors import AdiffError
+from ..core.state import STATE, Site
+from ..core.tensor import Tensor
+from ..eager.row_sets import Table
+from .outcome import Gathered, Notices, RowsOutcome
+from .request import Request
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+PATH_ENDS = "the path from the source ends at"
+
+
+class Results:
+    """The columns of results of a request, gathered from whoever evaluates its rows."""
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.value = Gathered(request.count)
+        self.gradients = {name: Gathered(request.count) for name in request.names}
+        self.hessian = {a: {b: Gathered(request.count) for b in request.names} for a in request.names}
+        self.notices = Notices()
+        self.errors: dict[int, AdiffError] = {}
+        self.one_by_one: dict[str, int] = {}
+        # Why no row's result depends on a source, from those who looked: name -> (code, message, span).
+        self.unconnected: dict[str, tuple[str, str, Any]] = {}
+        self.explained = 0
+        self.unexplained = 0
+
+    def unconnected_by(self, name: str, why: tuple[str, str, Any]) -> None:
+        """Keep why no result depends on a source: the first reason, unless that is of rows without a path at all, and in
+        others there is one that ends."""
+        before = self.unconnected.get(name)
+        if before is None or (PATH_ENDS not in before[1] and PATH_ENDS in why[1]):
+            self.unconnected[name] = why
+
+    def into(self, outcome: RowsOutcome) -> RowsOutcome:
+        """Fill an outcome."""
+        request = self.request
+        outcome.value = self.value.column()
+        if outcome.value is None:
+            import numpy as np
+
+            outcome.value = np.full(request.count, np.nan)
+        if request.order:
+            outcome.gradients = {name: found.column() for name, found in self.gradients.items()}
+            if len(self.errors) < request.count:
+                for name, column in outcome.gradients.items():
+                    if column is None and name in self.unconnected:
+                        self.notices.add(*self.unconnected[name], request.count - len(self.errors))
+        if request.order == 2:
+            outcome.hessian = {a: {b: found.column() for b, found in row.items()} for a, row in self.hessian.items()}
+        if request.order and len(self.errors) == request.count:
+            self.nothing(outcome)
+        if self.unexplained:
+            self.notices.add(
+                "N0604", f"the results of {self.unexplained} more rows hold nan or inf, and were not looked into", None,
+                self.unexplained,
+            )  # fmt: skip
+        outcome.notices = self.notices.sorted()
+        outcome.errors = {row: self.errors[row] for row in sorted(self.errors)}
+        outcome.one_by_one = self.one_by_one
+        return outcome
+
+    def nothing(self, outcome: RowsOutcome) -> None:
+        """Derivatives where there are no rows, or all have failed: nan in the shapes that they would have."""
+        import numpy as np
+
+        request = self.request
+        rows = {name: request.columns[name].shape[1:] for name in request.names if name in request.columns}
+        rows |= {name: np.shape(request.constants[name]) for name in request.names if name not in rows}
+        numeric = [name for name in rows if name not in request.columns or request.columns[name].dtype.kind in "fi"]
+
+        def blank(*shape: int) -> Any:
+            return np.full((request.count, *shape), np.nan)
+
+        outcome.gradients = {name: blank(*rows[name]) if name in numeric else None for name in rows}
+        if request.order == 2:
+            outcome.hessian = {
+                a: {b: blank(*rows[a], *rows[b]) if {a, b} <= set(numeric) else None for b in rows} for a in rows
+            }
+
+
+class Tally:
+    """Counts, for notices of singular points, the rows that hit them."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.seen: dict[tuple[int, int], Any] = {}
+        self.found: dict[tuple[str, Site], int] = {}
+
+    def __call__(self, message: str, mask: Any, inputs: tuple[Any, ...], g: Any) -> None:
+        import numpy as np
+
+        values = getattr(g, "value", g)
+        hit: Any = np.asarray(mask & (values != 0))
+        rows, live = next(
+            (self.table.rows_of[x] for x in inputs if x.__class__ is Tensor and x in self.table.rows_of),
+            (self.table.all, None),
+        )
+        if hit.ndim == 0 or hit.shape[0] != rows.size:
+            hit = np.broadcast_to(hit, rows.size) if hit.ndim == 0 else np.ones(rows.size, bool)
+        hit = hit if hit.ndim == 1 else hit.reshape(rows.size, -1).any(axis=1)
+        if live is not None:
+            hit = hit & live
+        place = (STATE.site.start, STATE.site.end)
+        seen = self.seen.setdefault(place, np.zeros(self.table.all.size, bool))
+        numbers = rows.places_in(self.table.all)[hit]
+        numbers = numbers[~seen[numbers]]
+        seen[numbers] = True
+        site = next(
+            (site for (text, site) in self.found if text == message and (site.start, site.end) == place), STATE.site
+        )
+        self.found[(message, site)] = self.found.get((message, site), 0) + len(numbers)
+
+
+__all__ = ["PATH_ENDS", "Results", "Tally"]
