@@ -255,6 +255,8 @@ def _balanced(c: Any, y: Any, axis: Any) -> Any:
 
 
 def _softmax(np: Any, x: Any, axis: Any) -> Any:
+    if not x.size:
+        return x
     weights = np.exp(x - _finite(np, np.max(x, axis=axis, keepdims=True)))
     return weights / np.sum(weights, axis=axis, keepdims=True)
 
@@ -265,6 +267,8 @@ def _finite(np: Any, top: Any) -> Any:
 
 
 def _log_softmax(np: Any, x: Any, axis: Any) -> Any:
+    if not x.size:
+        return x
     shifted = x - _finite(np, np.max(x, axis=axis, keepdims=True))
     # log of a sum 1 + small: the largest term is 1 and is left to log1p.
     largest = np.argmax(shifted, axis=axis)

@@ -116,7 +116,7 @@ def _gather(x: Any, indices: Any, axis: Any = None, batch_dims: Any = 0) -> Any:
 
     x = as_operand(x)
     shape = shape_of(x)
-    chosen = integers("gather", "indices", indices)
+    chosen = integers("gather", "indices", indices, symbols=batch_dims == 0)
     if batch_dims < 0:
         batch_dims += chosen.ndim
     if not shape:
@@ -157,7 +157,7 @@ def _take(x: Any, indices: Any, axis: Any = None, mode: Any = "raise") -> Any:
         x, axis = reshape(x, shape=-1), 0
     axis = axis_of("take", axis, len(shape_of(x)))
     size = shape_of(x)[axis]
-    chosen = integers("take", "indices", indices)
+    chosen = integers("take", "indices", indices, symbols=True)
     if mode == "wrap" and size:
         chosen = chosen % size
     elif mode == "clip" and size:
@@ -179,10 +179,10 @@ def _along_axis(name: str, shape: tuple[int, ...], indices: Any, axis: int) -> t
     """The index that picks, in each line along an axis, the elements that `indices` names."""
     import numpy as np
 
-    chosen = integers(name, "indices", indices)
+    chosen = integers(name, "indices", indices, symbols=True)
     if chosen.ndim != len(shape):
         raise failure("E0302", f"{name}: x has {plural(len(shape), 'dimension')} and the indices have {chosen.ndim}")
-    chosen = checked(name, chosen, shape[axis])
+    chosen = chosen.within(shape[axis]) if is_symbol(chosen) else checked(name, chosen, shape[axis])
     grid: list[Any] = []
     for i, size in enumerate(shape):
         if i == axis:
@@ -313,7 +313,7 @@ def _one_hot(
 ) -> Any:
     import numpy as np
 
-    labels = integers("one_hot", "indices", indices)
+    labels = integers("one_hot", "indices", indices, symbols=True)
     shape = shape_of(labels)
     limits.allocate(math.prod(shape) * depth)
     place = axis_of("one_hot", axis, len(shape) + 1)

@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 
 from ..core.dispatch import as_operand, common_dtype, plain
-from ..core.dtypes import REAL_PART
+from ..core.dtypes import INT64, REAL_PART
 from ..core.errors import failure
 from ..core.operation import Operation, composite, no_tangent, rule
-from ..core.tensor import OPERATORS
+from ..core.tensor import OPERATORS, Tensor
 from .creation import eye
 from .decompositions import matrix, square, svdvals
 from .diagonals import diagonal
@@ -32,6 +32,7 @@ from .support import (
     beside,
     cases,
     conjugate,
+    count,
     float_of,
     floating,
     is_complex,
@@ -294,8 +295,8 @@ def _least_squares(np: Any, a: Any, b: Any) -> Any:
     if a.ndim == 2 and b.ndim == 2:
         return np.linalg.lstsq(a, b, rcond=None)[0]
     batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    lefts = np.broadcast_to(a, (*batch, rows, columns)).reshape(-1, rows, columns)
-    rights = np.broadcast_to(b, (*batch, *b.shape[-2:])).reshape(-1, *b.shape[-2:])
+    lefts = np.broadcast_to(a, (*batch, rows, columns)).reshape(count(batch), rows, columns)
+    rights = np.broadcast_to(b, (*batch, *b.shape[-2:])).reshape(count(batch), *b.shape[-2:])
     found = [np.linalg.lstsq(left, right, rcond=None)[0] for left, right in zip(lefts, rights)]
     return np.array(found).reshape(*batch, columns, b.shape[-1])
 
@@ -309,7 +310,9 @@ def _least_squares_vjp(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
     def to_a() -> Any:
         rows, columns = shape_of(a)[-2:]
         # A kernel is left where the rank is not full.
-        rank = min(rows, columns) if is_symbol(a) else np.min(np.linalg.matrix_rank(plain(a)))
+        rank = (
+            min(rows, columns) if is_symbol(a) else np.min(np.linalg.matrix_rank(plain(a)), initial=min(rows, columns))
+        )
         total = -matmul(to_b, adjoint(y))
         if rank < rows:  # the residual
             total = total + matmul(b - matmul(a, y), adjoint(least_squares(a, to_b)))
@@ -341,7 +344,7 @@ def _lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, ...]:
     rows, columns = matrix("lstsq", shape_of(a))
     x = _solution(a, b)
     # A kernel is left where the rank is not full.
-    rank = min(rows, columns) if is_symbol(a) else matrix_rank(a)
+    rank = Tensor(min(rows, columns), INT64) if is_symbol(a) else matrix_rank(a)
     misfit = OPERATORS["abs"](matmul(a, x) - b)
     squares = reduce_sum(misfit * misfit, axis=0, keepdims=len(shape_of(b)) == 1)
     if plain(rank) < columns or rows <= columns:
@@ -407,6 +410,8 @@ def _matrix_function(
         from scipy import linalg
 
         square(name, x.shape)
+        if not x.size:
+            return x
         # SciPy warns of rounding in single precision: compute in double.
         wide = x.reshape(-1, *x.shape[-2:]).astype("complex128" if x.dtype.kind == "c" else "float64")
         found = np.array([getattr(linalg, name)(one) for one in wide]).reshape(x.shape)

@@ -474,7 +474,7 @@ def _logsumexp(np: Any, x: Any, axis: Any, keepdims: Any) -> Any:
     shift = np.where(np.isfinite(largest), largest, 0.0)
     # One largest term is exp(0) = 1; the sum of the others goes through log1p, which keeps a result near 0 exact.
     lines = np.moveaxis(x, axes, range(len(axes)))
-    flat = lines.reshape(-1, *lines.shape[len(axes) :])
+    flat = lines.reshape(count(lines.shape[: len(axes)]), *lines.shape[len(axes) :])
     first = np.argmax(flat, axis=0, keepdims=True)
     terms = np.exp(flat - np.moveaxis(shift, axes, range(len(axes))).reshape(1, *flat.shape[1:]))
     one = np.take_along_axis(terms, first, 0)

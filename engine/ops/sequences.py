@@ -9,7 +9,7 @@ from ..core.tensor import OPERATORS
 from .gathering import take_rows
 from .reductions import mean, reduce_sum
 from .shapes import flip
-from .structure import index, stack
+from .structure import index, reshape, stack
 from .support import (
     SQUARE,
     VECTOR,
@@ -21,7 +21,6 @@ from .support import (
     is_complex,
     is_symbol,
     leave_unless,
-    mask_tensor,
     shape_of,
 )
 
@@ -72,9 +71,8 @@ def _part(full: Any, mode: Any, m: int, n: int) -> Any:
 
 
 def _convolve(a: Any, b: Any, mode: Any = "full") -> Any:
-    a, b = as_operand(a), as_operand(b)
-    full = convolve_full(a, b)
-    return _part(full, mode, (shape_of(a) or (1,))[0], (shape_of(b) or (1,))[0])
+    a, b = [reshape(x, shape=(1,)) if not shape_of(x) else x for x in (as_operand(a), as_operand(b))]
+    return _part(convolve_full(a, b), mode, shape_of(a)[0], shape_of(b)[0])
 
 
 def _correlate(a: Any, b: Any, mode: Any = "valid") -> Any:
@@ -136,7 +134,7 @@ def _interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> An
     if (np.diff(knots) <= 0).any():
         raise failure("E0401", "interp: the points xp must increase")
     places = np.asarray(plain(x))
-    below, above = mask_tensor(places < knots[0]), mask_tensor(places > knots[-1])
+    below, above = OPERATORS["less"](x, index(xp, index=0)), OPERATORS["greater"](x, index(xp, index=-1))
     first, last = index(fp, index=0), index(fp, index=-1)
     where = OPERATORS["where"]
     if knots.size == 1:

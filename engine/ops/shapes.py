@@ -331,7 +331,7 @@ def _inner(shape: Sequence[int], widths: Sequence[Sequence[int]]) -> tuple[slice
 
 def _pad_zeros(np: Any, x: Any, pad_width: Any) -> Any:
     limits.allocate(count([size + low + high for size, (low, high) in zip(np.shape(x), pad_width)]), x.itemsize)
-    return np.pad(x, pad_width)
+    return np.pad(x, pad_width) if pad_width else x
 
 
 pad_zeros = linear(

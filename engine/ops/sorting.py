@@ -356,10 +356,10 @@ def _arg_dtype(op: Operation, dtypes: list[DType], attributes: Any) -> tuple[DTy
 
 def _arg_extremum(name: str, largest: str, default_axis: str, row_name: str = "", method: bool = False) -> Operation:
     def array(np: Any, x: Any, axis: Any, keepdims: Any, output_type: Any) -> Any:
-        if np.size(x) == 0:
-            raise failure("E0302", f"{name} of an empty tensor has no value")
         if axis is not None:
             axis = axis_of(name, axis, np.ndim(x))
+        if 0 in (np.shape(x) if axis is None else (x.shape[axis],)):
+            raise failure("E0302", f"{name} of an empty tensor has no value")
         return getattr(np, name)(x, axis=axis, keepdims=bool(keepdims))
 
     where = "in one row" if default_axis == "None" else "along axis 0"

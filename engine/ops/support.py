@@ -164,15 +164,20 @@ def ndarray(x: Any) -> Any:
     return np.asarray(x if x.__class__ is np.ndarray else plain(as_operand(x)))
 
 
-def integers(name: str, what: str, x: Any) -> Any:
-    """The value of an operand that must be integers, as an int64 array.
+def integers(name: str, what: str, x: Any, symbols: bool = False) -> Any:
+    """The value of an operand that must be integers, as an int64 array; with `symbols` a compiler's symbols as they are.
 
     Raises AdiffError E0301 that names the dtype and the cast.
     """
     if x.__class__ in (list, tuple):
         x = as_operand(x)
     if is_symbol(x) and x.dtype.kind == "i":
-        return x
+        if symbols:
+            return x
+        import numpy as np
+
+        known = x.elements() if x.shape else x.as_static()
+        x = np.asarray(known).reshape(x.shape)  # of no elements lists tell no shape
     values = ndarray(x)
     if values.size == 0:
         return values.astype("int64")

@@ -43,6 +43,63 @@ def test_every_command(text: str, shape: tuple[int, ...]) -> None:
         agree(text, at, None, command, **options)
 
 
+PLACES = {"k": np.zeros((0, 2), dtype=int)}
+ROWS = [
+    ("trace(x)", (0, 2)), ("diag_part(x)", (0, 2)), ("diagonal(x)", (0, 2)), ("diag(x, k=-1)", (0, 2)),
+    ("tf.linalg.diag(x)", (0,)), ("set_diag(x, 0.5)", (0, 2)), ("corrcoef(x)", (0, 2)), ("einsum('ii->i', x)", (0, 0)),
+    ("random.shuffle(x, seed=3)", (0,)), ("take_along_axis(x, k, axis=1)", (0, 2)), ("gather(x, k)", (0, 2)),
+    ("softmax(x, axis=1)", (2, 0)), ("log_softmax(x, axis=1)", (2, 0)), ("logsumexp(x, axis=1)", (0, 2)),
+    ("softmax_cross_entropy_with_logits(x, x)", (0,)), ("logm(x)", (0, 0)), ("sqrtm(x)", (0, 0)), ("pinv(x)", (0, 3, 3)),
+    ("argmax(x, axis=0)", (2, 0)), ("argmin(x, axis=1)", (0, 2)), ("full_like(x, 0.5)", (0, 2)), ("vander(x)", (0,)),
+    ("where(x, x, 0.5)", (0, 2)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "shape"), ROWS)
+def test_rows_of_nothing(text: str, shape: tuple[int, ...]) -> None:
+    """Each has a value and a gradient of its own shape: nothing is out of range where nothing is asked for."""
+    at = {name: value for name, value in {"x": np.zeros(shape), **PLACES}.items() if name in text}
+    assert "x" in at
+    for command, body in (("value", text), ("grad", f"r = {text}\nsum(cast(r, float64) ** 2) + 1.5")):
+        assert agree(body, at, None if command == "value" else ["x"], command) != "an error"
+
+
+FEW: list[tuple[str, dict[str, Any]]] = [
+    ("pad(x, pad_width=1)", {"x": 0.5}), ("sum(convolve(x, y))", {"x": 0.5, "y": 0.6}),
+    ("sum(correlate(x, y))", {"x": 0.5, "y": 0.6}), ("where(x, y, 0.5)", {"x": 0.5, "y": 0.6}),
+    ("interp(x, y, v)", {"x": 0.5, "y": np.array([0.2]), "v": np.array([0.7])}),
+    ("unsorted_segment_sum(x, k, 2)[1]", {"x": 0.5, "k": 1}),
+    ("sum(gather(x, k, batch_dims=1))", {"x": np.array([[0.5]]), "k": np.array([[0]])}),
+    ("sum(take_along_axis(x, k, axis=1))", {"x": np.array([[0.5, 0.7]]), "k": np.array([[1]])}),
+    ("full_like(v, x)[0]", {"v": np.array([0.5]), "x": 0.7}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "at"), FEW)
+def test_rows_of_one_element(text: str, at: dict[str, Any]) -> None:
+    for command in ("grad", "value"):
+        wrt = None if command == "value" else [name for name in at if name != "k"]
+        assert agree(text, at, wrt, command) != "an error"
+
+
+NOT_TAKEN: list[tuple[str, dict[str, Any]]] = [
+    ("x & y", {"x": np.array([1.0, 2.0]), "y": np.array([1.0, 3.0])}),
+    ("bitwise_xor(x, y)", {"x": np.array([1.0]), "y": np.array([3.0])}),
+    ("left_shift(x, y)", {"x": np.array([1.0]), "y": np.array([3.0])}),
+    ("invert(x)", {"x": np.array([1.0])}),
+    ("take_along_axis(x, k, axis=1)", {"x": np.array([[0.5]]), "k": np.array([[1]])}),
+    ("lstsq(x, y)", {"x": np.ones((1, 1)), "y": np.ones((1, 1))}),
+]
+
+
+@pytest.mark.parametrize(("text", "at"), NOT_TAKEN)
+def test_what_a_row_does_not_take(text: str, at: dict[str, Any]) -> None:
+    """Numbers of a kind that it is not defined for, places that there are not, dtypes that do not mix: errors, alike."""
+    wrt = [name for name in at if name != "k"]
+    assert agree(text, at, wrt, "jacobian") == "an error"
+    assert agree(text, at, wrt, "jvp", tangent={name: np.ones(np.shape(at[name])) for name in wrt}) == "an error"
+
+
 def test_a_source_without_elements_is_connected_or_not() -> None:
     for engine in ("tape", "kernel"):
         for text, connected in (("sum(v) * x", True), ("len(v) * x", False)):

@@ -108,11 +108,19 @@ class Applying(Items):
             attributes = {name: self.whole(value, why) for name, value in (attributes or {}).items()}
         if not any(map(symbolic, inputs)):
             return self.constant(self.evaluated(lambda: op(*inputs, **(attributes or {}))))
-        found = self.sizes.settled(self.builder.apply(op, inputs, attributes))
+        found = self.sizes.settled(self.of_program(lambda: self.builder.apply(op, inputs, attributes)))
         if self.dynamic and found.__class__ in (list, tuple):
             # In a loop, what they are made of may change in place.
             found = found.__class__([self.builder.settle(part) for part in found])
         return List(found) if found.__class__ is list else found
+
+    def of_program(self, run: Callable[[], Any]) -> Any:
+        """What `run` gives for a row that the program names."""
+        outer, self.builder.named = self.builder.named, True
+        try:
+            return run()
+        finally:
+            self.builder.named = outer
 
     def shaping(self, op: Operation, inputs: Any) -> Any:
         """The operands of a row that must know some of them, for how long its result is or which elements belong together;

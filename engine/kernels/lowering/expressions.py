@@ -122,7 +122,7 @@ class Expressions(Calls):
             x, y = plain(x), plain(y)
         if x.__class__ in SYMBOLS or y.__class__ in SYMBOLS:
             known = self.folded(op, [x, y])
-            return self.builder.apply(op, (x, y), None) if known is None else known
+            return self.of_program(lambda: self.builder.apply(op, (x, y), None)) if known is None else known
         if x.__class__ in (int, bool) and y.__class__ in (int, bool):
             held = LEAST <= x <= MOST and LEAST <= y <= MOST
             if symbol not in SMALL_INTEGERS or not held or (symbol in COUNTED and not 0 <= y < 63):
@@ -136,7 +136,7 @@ class Expressions(Calls):
             raise Unsupported(f"'{symbol}' with {describe(x)} and {describe(y)}")
         if not symbolic(x) and not symbolic(y):
             return self.constant(self.evaluated(op, x, y))
-        return self.builder.apply(op, (x, y), None)
+        return self.of_program(lambda: self.builder.apply(op, (x, y), None))
 
     def prefix(self, node: c.Prefix, frame: Frame) -> Any:
         x = self.expression(node.operand, frame)

@@ -245,6 +245,8 @@ def known_integers(builder: Builder, values: Any) -> Lazy:
 
 def checked_places(builder: Builder, places: Lazy, n: int, failure: tuple[Any, ...] | None = None) -> Lazy:
     """An array of indices, each within bounds and counted from the front. `failure` is as for `wrapped`."""
+    if 0 in places.shape:
+        return places  # of no indices none is out of bounds
     if places.interval is not None:
         low, high = places.interval
         if low >= 0 and high < n:

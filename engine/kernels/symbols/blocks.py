@@ -57,6 +57,8 @@ class Blocks:
         self.singles: set[Any] = set()
         # Integers of a dtype of their own, which do not mix with floats.
         self.strong: set[Any] = set()
+        # Whether a row is applied that the program names: what it computes with has a dtype that others meet.
+        self.named = False
         # Which one: there are no two in one program.
         self.own_integers: DType | None = None
         # Arrays of integers that have been read as bare ones.

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .build import Builder
 
 COMPARISONS = frozenset("less less_equal greater greater_equal equal not_equal".split())
+CHOICES = ("where", "tf.where", "where_select")
 # Under this reason a path ends in a way that is not followed.
 UNKNOWN = ""
 COUNTED = "a place where it counts as an integer"
@@ -92,6 +93,8 @@ class Follower:
         """What `run` gives for a row, which has been asked for a `dtype`, or for none."""
         if op.function is not None and not self.builder.computed_whole(op, inputs, dtype):
             return run()  # the rows that it is made of, as on the tape
+        inputs, aside = taking_part(op, inputs)
+        self.end(list(self.operands(aside)), UNKNOWN)
         operands = list(self.operands(inputs))
         if op.function is not None or op.derivative == "composite":
             self.end(operands, UNKNOWN)
@@ -188,6 +191,16 @@ class Follower:
         if operands:
             counts = s.op == "to_int" and operands[0] in self.builder.inputs
             self.end(operands, COUNTED if counts else UNKNOWN)
+
+
+def taking_part(op: Operation, inputs: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """The operands that a row's result may depend on, and those that carry no derivative: a condition, a count."""
+    if op.name in CHOICES:
+        return inputs[1:], inputs[:1]
+    if op.derivative != "partials" or None not in op.partials or op.transpose is not None:
+        return inputs, ()
+    carrying = tuple(x for x, partial in zip(inputs, op.partials) if partial is not None)
+    return carrying, tuple(x for x, partial in zip(inputs, op.partials) if partial is None)
 
 
 def description(op: Operation, kind: Any, dtype: Any) -> str:

@@ -7,9 +7,22 @@ from __future__ import annotations
 
 from ...core.dispatch import result_dtypes
 from ...core.dtypes import BOOL as BOOL_DTYPE
-from ...core.dtypes import INT32, INT64, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, DType, DTypeMismatch, promote, raw_dtype
+from ...core.dtypes import (
+    COMPLEX128,
+    FLOAT64,
+    INT32,
+    INT64,
+    WEAK_COMPLEX,
+    WEAK_FLOAT,
+    WEAK_INT,
+    DType,
+    DTypeMismatch,
+    promote,
+    raw_dtype,
+)
 from ...core.state import STATE
 from ...core.tensor import Tensor
+from ..inputs import SOME
 from ..ir import BOOL, FLOAT, INT, Check, Set, Unsupported, Var
 from .pairs import Pair
 from .symbol import Lazy, Sym, raw
@@ -69,6 +82,8 @@ def met(
     """
     if op.function is not None:
         return inputs, None  # its parts are asked
+    if "bif" not in op.accepts:
+        refuse_kinds(builder, op, inputs)
     named = op.dtype.__class__ is str
     strong = any_strong(builder, inputs)
     if (not named or op.dtype not in OWN) and not strong:
@@ -79,6 +94,8 @@ def met(
             return inputs, None
         computed, result = result_dtypes(op, dtypes, attributes)  # type: ignore[arg-type]
         if strong and computed is not None and computed.kind in "fc":
+            if builder.mode == SOME and builder.named and computed in (FLOAT64, COMPLEX128):
+                raise Unsupported(f"{op.name} of integers, which is float64, beside float32")
             builder.made_strong[0] = True
             inputs = tuple(floats_of(builder, x) for x in inputs)
         return inputs, result
@@ -88,6 +105,16 @@ def met(
         if not hasattr(error, "code"):
             raise
     raise Unsupported(f"{op.name} of integers with a dtype of their own and floats")
+
+
+def refuse_kinds(builder: Builder, op: Operation, inputs: tuple[Any, ...]) -> None:
+    """Raise Unsupported where a row is not defined for numbers of the kind in which its operands meet."""
+    kinds = {dtype.kind for dtype in (dtype_of(builder, x) for x in inputs[op.skip :]) if dtype is not None}
+    for kind in "cfib":
+        if kind in kinds:
+            if kind not in op.accepts:
+                raise Unsupported(f"{op.name} of numbers that it is not defined for")
+            return
 
 
 def floats_of(builder: Builder, x: Any) -> Any:

@@ -119,6 +119,16 @@ class Lazy:
     def as_symbol(self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
         return self.builder.apply(op, inputs, attributes)
 
+    def within(self, size: int) -> Lazy:
+        """Indices into an axis of a size, from the front; where one is out of range the tape says it."""
+        from .arrays import checked_places
+
+        return checked_places(self.builder, self, size)
+
+    def elements(self) -> Any:
+        """The elements in nested lists, as a parameter that must be known. Raises Needed or Unsupported where they are not."""
+        return self.builder.known_value(self, "integers that depend on data and decide what belongs together")
+
     def __bool__(self) -> bool:
         raise Unsupported("an operation that decides by a tensor which depends on data")
 

@@ -282,6 +282,10 @@ REFUSED = [
     ("x * w", {"x": 0.3, "w": np.array([0.5, 1.5])}),
     ("s = x\nfor i in range(3):\n    s = s + float64(i)\ns", {"x": 0.3}),
     ("x * m", {"x": 0.3, "m": np.array([1, 2])}),
+    ("sqrt(m) * x", {"x": 0.3, "m": np.array([1, 2])}),
+    ("mean(m) + x", {"x": 0.3, "m": np.array([1, 2])}),
+    ("m / 2 * x", {"x": 0.3, "m": np.array([1, 2])}),
+    ("where(x > 0, sqrt(m), x)", {"x": 0.3, "m": np.array([1, 2])}),
 ]
 
 
