@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 FUNCTION = type(lambda: None)
+PLAIN = frozenset((float, int, bool, complex))
 
 
 def zeros_like(x: Any) -> Any:
@@ -42,8 +43,7 @@ def describe_choice(value: Any) -> str:
 
 def singular_partial(op: Operation, spot: Singular, p: Any, inputs: tuple[Any, ...], g: Any) -> Any:
     """`p` with the chosen value wherever the partial is singular and the cotangent `g` (or tangent) is not zero."""
-    values = [plain(x) for x in inputs]
-    mask = spot.where(*values)
+    mask = holds(spot, [plain(x) for x in inputs])
     if mask is False or mask is NotImplemented:
         return p
     if mask is True:
@@ -83,6 +83,16 @@ def singular_partial(op: Operation, spot: Singular, p: Any, inputs: tuple[Any, .
         if not mask.any():
             return p
     return OPERATORS["where"](tensor_of_mask(mask), choice, p)
+
+
+def holds(spot: Singular, values: list[Any]) -> Any:
+    """Where inputs are singular: of arrays without a warning of NumPy's, which what is infinite or nan brings."""
+    if all(v.__class__ in PLAIN for v in values):
+        return spot.where(*values)
+    import numpy as np
+
+    with np.errstate(all="ignore"):
+        return spot.where(*values)
 
 
 def singular_notice(spot: Singular, choice: Any, inputs: tuple[Any, ...] = ()) -> str:

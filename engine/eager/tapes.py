@@ -24,13 +24,15 @@ if TYPE_CHECKING:
 class VariableTape(Tape):
     """A tape that follows the Variables it sees being read."""
 
-    __slots__ = ("automatic", "variables")
+    __slots__ = ("automatic", "numbers", "variables")
 
     def __init__(self, automatic: bool) -> None:
         super().__init__()
         self.automatic = automatic
         # Every tensor that a Variable was while the tape followed it.
         self.variables: dict[Variable, list[Tensor]] = {}
+        # The bare numbers that it watches.
+        self.numbers: list[Tensor] = []
 
     def accessed(self, variable: Variable, snapshot: Tensor) -> None:
         if variable in self.variables:
@@ -115,7 +117,18 @@ class GradientTape(Context):
         if not x.dtype.differentiable:
             not_watched(x.dtype.name)
             return x
+        if x.dtype.weak and not x.shape:
+            x = self.by_name(x)
         self.tape.watch(x)
+        return x
+
+    def by_name(self, x: Tensor) -> Tensor:
+        """A bare number as a tensor of its own, whose other names stay what they are, in every command alike; one that
+        a tape around this watches has become that already."""
+        around = [tape for tape in RECORDERS if tape.__class__ is VariableTape]
+        if not any(x is known for tape in around for known in tape.numbers):
+            x = tensor(OPERATORS["identity"](x))
+        self.tape.numbers.append(x)
         return x
 
     # --- derivatives ------------------------------------------------------------------------------------------------

@@ -269,12 +269,15 @@ def _finite(np: Any, top: Any) -> Any:
 def _log_softmax(np: Any, x: Any, axis: Any) -> Any:
     if not x.size:
         return x
-    shifted = x - _finite(np, np.max(x, axis=axis, keepdims=True))
+    top = np.max(x, axis=axis, keepdims=True)
+    shifted = x - _finite(np, top)
     # log of a sum 1 + small: the largest term is 1 and is left to log1p.
     largest = np.argmax(shifted, axis=axis)
     weights = np.exp(shifted)
     np.put_along_axis(weights, np.expand_dims(largest, axis), 0, axis=axis)
-    return shifted - np.log1p(np.sum(weights, axis=axis, keepdims=True))
+    others = np.sum(weights, axis=axis, keepdims=True)
+    # Where the largest element is infinite or nan, it is no 1.
+    return shifted - np.where(np.isfinite(top), np.log1p(others), np.log(np.exp(top) + others))
 
 
 def _softmax_pullback(g: Any, y: Any, x: Any, axis: Any) -> Any:

@@ -112,11 +112,13 @@ class Adjoint(Cotangents):
     # --- forward ------------------------------------------------------------------------------------------------------
 
     def keep_heads(self, block: list[Stmt], keep: bool) -> list[Stmt]:
-        """A copy of the code whose outermost loops keep their heads."""
+        """A copy of the code whose outermost loops keep their heads, and all of them those that a derivative in it restores."""
         copied: list[Stmt] = []
         for s in block:
             if s.__class__ is ir.Loop:
-                stacks = {phi: Stack(phi.kind) for phi, _, _ in s.carried} if keep else {}
+                stacks = dict(s.stacks)
+                if keep:
+                    stacks.update((phi, Stack(phi.kind)) for phi, _, _ in s.carried if phi not in stacks)
                 copied.append(s.replace(body=self.keep_heads(s.body, False), stacks=stacks))
             elif s.__class__ is ir.If:
                 copied.append(

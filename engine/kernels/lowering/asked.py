@@ -66,6 +66,13 @@ def has_reverse(block: list[ir.Stmt]) -> bool:
     return any(isinstance(s, ir.Accumulate | ir.ReverseLoop | ir.TakeBack | ir.Rewind) for s in everything(block))
 
 
+def read_after(block: list[ir.Stmt], made: Any, x: Any) -> bool:
+    """Whether a block reads a variable or an array after it has made another one."""
+    last = max((k for k, s in enumerate(block) if defines(s, [made])), default=len(block))
+    rest = ir.Kernel([], block[last + 1 :], [])
+    return x in dependencies(rest)
+
+
 def defines(s: ir.Stmt, sources: list[Any]) -> bool:
     """Whether a statement, or one in it, sets one of some variables and arrays."""
     return any(
@@ -161,10 +168,12 @@ class Asked(Differentiated):
         return rebuild(sources, parts) if sources.__class__ in (List, tuple, dict) else parts[0]
 
     def surely(self, extra: list[ir.Stmt], y: Any) -> None:
-        """Make sure that every source leads to a result whatever the data."""
+        """Make sure that every source leads to a result whatever the data, and by no other name."""
         for x in self.leaves.sources:
             if y not in surely_reached(ir.Kernel([], [*self.record, *extra], []), [x])[0]:
                 raise Followed("a derivative by a value on which the target may not depend")
+        if any(read_after(self.record, copy, original) for original, copy in self.tape.originals):
+            raise Unsupported("a value that a GradientTape watches by one name, and its block reads by another")
 
     # --- the statements that are differentiated -------------------------------------------------------------------------
 

@@ -48,6 +48,8 @@ class Tape(Recorder):
         # What was recorded, where a derivative has taken the place of it.
         self.record: list[ir.Stmt] | None = None
         self.watched: list[Any] = []
+        # What each copy was made of: on a tape both names may stand for one tensor.
+        self.originals: list[tuple[Any, Any]] = []
         # For each Variable what it held, and the copies of that.
         self.variables: dict[Variable, list[tuple[Any, Any]]] = {}
 
@@ -126,6 +128,8 @@ class Tape(Recorder):
         self.forget()
         if known is None or not any(known in tape.watched for tape in self.machine.tapes):
             x = source_of(self.builder, x)
+            if known is not None:
+                self.originals.append((known, operand(x)))
             known = operand(x)
         self.watched.append(known)
         return x

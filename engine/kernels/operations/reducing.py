@@ -262,15 +262,19 @@ class Reducing(Loops):
 
         return self.fold_over(inner, (0.0, False), step)[0]
 
+    def log_beside_top(self, inner: tuple[int, ...], at: At, top: Any, shift: Any) -> Any:
+        """log(sum(exp(x - shift))), exact near 0 too: of a finite largest element the term is 1."""
+        others = self.sum_beside_top(inner, at, top, shift)
+        # What is not finite leads to infinities and nan.
+        odd = OPERATORS["log"](OPERATORS["exp"](top) + others)
+        return self.choose(OPERATORS["isfinite"](top), OPERATORS["log1p"](others), odd)
+
     def logsumexp(self, x: Any, axis: Any, keepdims: Any) -> Any:
         """log(sum(exp(x))), exact near 0 too: the largest term is 1 and goes through log1p."""
 
         def finish(inner: tuple[int, ...], at: At) -> Any:
             top, shift = self.finite_top(inner, at)
-            others = self.sum_beside_top(inner, at, top, shift)
-            # Beside a finite largest element; all others lead to infinities and nan.
-            odd = OPERATORS["log"](OPERATORS["exp"](top) + others)
-            return self.choose(OPERATORS["isfinite"](top), shift + OPERATORS["log1p"](others), odd)
+            return shift + self.log_beside_top(inner, at, top, shift)
 
         return self.reduced("logsumexp", x, axis, keepdims, finish)
 
@@ -295,7 +299,7 @@ class Reducing(Loops):
 
         def line(inner: tuple[int, ...], at: At, put: Callable[[Any, Any], None], get: Callable[[Any], Any]) -> None:
             top, shift = self.finite_top(inner, at)
-            rest = OPERATORS["log1p"](self.sum_beside_top(inner, at, top, shift))
+            rest = self.log_beside_top(inner, at, top, shift)
             self.count(inner[0], lambda i: put(i, (at((i,)) - shift) - rest))
 
         return self.along(x, axis, line)

@@ -9,6 +9,7 @@ import adiff
 import numpy as np
 import pytest
 from agreement import agree
+from scipy import special
 
 REPLACED = {
     "doubled": "v = array([1.0, 2.0])\ns = 0.0\nfor i in range(2):\n    s = s + sum(v * x)\n    v = v * 2\ns",
@@ -111,6 +112,31 @@ def test_both_tiers_at_ties(row: str, v: list[float]) -> None:
     agree(row, point, None, "jvp", 1e-12, tangent={"v": np.array([1.0, -2.0, 0.5])})
     for command in ("grad", "hessian"):
         agree(row, point, ["v"], command, 1e-12)
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(
+    "v", [[1.0, np.inf, 0.5], [-np.inf, -np.inf], [np.inf, np.inf], [np.inf, -np.inf], [np.nan, 1.0], [-np.inf, 0.3]]
+)
+@pytest.mark.parametrize("row", ["log_softmax(v)", "softmax(v)", "logsumexp(v)"])
+def test_rows_of_logits_beside_what_is_not_finite(row: str, v: list[float]) -> None:
+    """An infinite logit has the whole probability: the logarithms of the others are -inf, and its own is not known."""
+    point = {"v": np.array(v)}
+    function = {"log_softmax(v)": special.log_softmax, "softmax(v)": special.softmax, "logsumexp(v)": special.logsumexp}
+    with np.errstate(all="ignore"):
+        wanted = function[row](point["v"])
+    for engine in ("tape", "kernel"):
+        found = adiff.program(row).evaluate("value", point, engine=engine)
+        assert np.allclose(found.value, wanted, rtol=1e-15, atol=0.0, equal_nan=True)
+    for command in ("grad", "hessian"):
+        agree(f"sum({row} * {[1.5, -2.0, 5.0][: len(v)]})" if row[-4:] == "x(v)" else row, point, ["v"], command, 1e-12)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("row", ["floor", "ceil", "trunc", "round", "rint", "sign"])
+def test_jumps_at_infinities_bring_no_warning(row: str) -> None:
+    for command in ("grad", "hessian"):
+        agree(f"sum({row}(v / 0.0)) * x", {"v": np.array([0.0, 1.0, -2.0]), "x": 1.5}, None, command)
 
 
 @pytest.mark.parametrize(("text", "at"), [("-x*0.0", 1.0), ("3.0/x", -np.inf), ("sum(-x*0.0)", np.array([1.0, 2.0]))])

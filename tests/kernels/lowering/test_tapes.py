@@ -8,6 +8,8 @@ import adiff
 import numpy as np
 import pytest
 from agreement import agree
+from generated import Recording, program
+from test_agreement import point
 
 V = np.array([0.3, -1.1, 0.9, 2.0])
 POINT: dict[str, Any] = {"x": 0.7, "v": V}
@@ -203,3 +205,37 @@ def test_gradients_by_many_elements_have_derivatives(text: str) -> None:
     at = {"w": np.linspace(-1.0, 1.2, 12)}
     for command in ("value", "grad", "hessian"):
         assert agree(text, at, None, command, 1e-12) == "", command
+
+
+# What is watched by one name and read by another: a tensor is one thing by all its names, a bare number is itself in each.
+TWO_NAMES = {
+    "an input": ("u = x", "u", "u * u + x * 0.1", 2 * 0.7),
+    "the other way": ("u = x", "x", "u * u + x * 0.1", 0.1),
+    "a computed number": ("w = x * 2.0\nu = w", "u", "u * u + w * 0.1", 2 * 1.4),
+    "a tensor": ("u = v", "u", "sum(u * u) + sum(v) * 0.1", 2 * V + 0.1),
+    "a tensor, the other way": ("u = v", "v", "sum(u * u) + sum(v) * 0.1", 2 * V + 0.1),
+    "a computed tensor": ("w = v * 2.0\nu = w", "u", "sum(u * u) + sum(w) * 0.1", 4 * V + 0.1),
+    "an element": ("w = v[3]\nu = w", "u", "u * u + w * 0.1", 4.1),
+}
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("name", TWO_NAMES)
+def test_what_has_two_names(name: str) -> None:
+    before, watched, body, wanted = TWO_NAMES[name]
+    text = f"{before}\nwith GradientTape() as t:\n    t.watch({watched})\n    z = {body}\nt.gradient(z, {watched})"
+    at = {key: POINT[key] for key in adiff.program(text).inputs}
+    for command in ("value", "grad"):
+        for engine in ("tape", "kernel"):
+            found = adiff.program(text).evaluate(command, at, engine=engine)
+            assert np.allclose(found.value, wanted, rtol=1e-15, atol=0.0), (command, engine)
+    agree(text, at, None, "grad")
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("command", ["grad", "hessian"])
+def test_a_sweep_in_a_loop_that_is_swept(command: str) -> None:
+    """The heads that a sweep inside a program restores are kept where the loops around it are swept in their turn."""
+    text, at = program(10049, Recording), point(10049)
+    wrt = [name for name in adiff.program(text).inputs if name != "n"]
+    agree(text, {name: at[name] for name in [*wrt, "n"]}, wrt, command, 1e-11)
