@@ -122,9 +122,9 @@ def test_both_tiers_at_ties(row: str, v: list[float]) -> None:
 def test_rows_of_logits_beside_what_is_not_finite(row: str, v: list[float]) -> None:
     """An infinite logit has the whole probability: the logarithms of the others are -inf, and its own is not known."""
     point = {"v": np.array(v)}
-    function = {"log_softmax(v)": special.log_softmax, "softmax(v)": special.softmax, "logsumexp(v)": special.logsumexp}
+    function = {"log_softmax(v)": special.log_softmax, "logsumexp(v)": special.logsumexp}
     with np.errstate(all="ignore"):
-        wanted = function[row](point["v"])
+        wanted = np.exp(special.log_softmax(point["v"])) if row == "softmax(v)" else function[row](point["v"])
     for engine in ("tape", "kernel"):
         found = adiff.program(row).evaluate("value", point, engine=engine)
         assert np.allclose(found.value, wanted, rtol=1e-15, atol=0.0, equal_nan=True)
