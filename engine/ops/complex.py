@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 from ..core.operation import Singular, elementwise, linear
+from ..core.tensor import OPERATORS
 from .arithmetic import divide, everywhere, is_complex
 from .support import cases, real_of_float
 
@@ -31,8 +32,8 @@ real = linear(
     doc="The real part.", example=("real(1 + 2j)", 1.0),
 )  # fmt: skip
 imag = linear(
-    "imag", "z", lambda g, y, z: complex_of(0.0, g) if is_complex(z) else 0.0 * g,
-    kernel=lambda k, z: z * 0, scalar=lambda z: z * 0, array=lambda np, z: np.imag(z).copy(), dtype="real",
+    "imag", "z", lambda g, y, z: complex_of(0.0, g) if is_complex(z) else OPERATORS["zeros_like"](g),
+    kernel=lambda k, z: k.no_part(z), scalar=lambda z: z.__class__(0), array=lambda np, z: np.imag(z).copy(), dtype="real",
     domain=COMPLEX_POINTS,
     doc="The imaginary part; 0 for a real number.", example=("imag(1 + 2j)", 2.0),
 )  # fmt: skip

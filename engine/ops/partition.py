@@ -28,6 +28,7 @@ from .support import (
     floating,
     found_by_rule,
     integers,
+    is_symbol,
     mask_tensor,
     meet,
     ndarray,
@@ -306,7 +307,7 @@ def _sum(rows: Any, ids: Any, total: int) -> Any:
 def _mean(rows: Any, ids: Any, total: int) -> Any:
     import numpy as np
 
-    if rows.__class__ is Tensor and rows.dtype.kind == "i":
+    if (rows.__class__ is Tensor or is_symbol(rows)) and rows.dtype.kind == "i":
         return OPERATORS["floor_divide"](
             _sum(rows, ids, total), Tensor(np.maximum(_sizes(rows, ids, total), 1), WEAK_INT)
         )

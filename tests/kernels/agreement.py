@@ -67,12 +67,12 @@ def close(a: Any, b: Any, tolerance: float, least: float = 0.0) -> bool:
 
 
 def type_of(x: Any) -> Any:
-    """What a value is: the class of a number, the kind of an array's elements, or those of its parts."""
+    """What a value is: the class of a number, the dtype of an array, or those of its parts."""
     if isinstance(x, dict):
         return {name: type_of(part) for name, part in x.items()}
     if isinstance(x, (list, tuple)):
         return type(x), [type_of(part) for part in x]
-    return getattr(getattr(x, "dtype", None), "kind", None) or type(x)
+    return str(x.dtype) if hasattr(x, "dtype") else type(x)
 
 
 def agree(

@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Iterator
 from typing import Any
 
+import adiff
 import numpy as np
 import pytest
 from adiff.engine.core.operation import Operation
@@ -115,6 +116,42 @@ def test_complex_inputs(row: Operation) -> None:
                 break
             for command in chosen(row, COMMANDS, 1):
                 check(row, command, program)
+
+
+WHOLE = {"k": np.array([1, 4, 1]), "b": np.array([True, False, True]), "n": 3}
+NUMBERS = [
+    "sum(k)", "prod(k)", "max(k)", "k[1]", "dot(k, k)", "norm(k, ord=1)", "trace(outer(k, k))", "ptp(k)", "mean(k)",
+    "average(k, None, k)", "sum(b)", "any(b)", "b[0]", "n + 1", "len(k)", "real(n)", "imag(n)", "conj(n)", "real(b[0])",
+    "reduce_mean(k)", "floor(n)", "abs(n)", "sign(k[0])", "argmax(k)", "count_nonzero(k)", "segment_mean(k, [0, 0, 2])",
+    "segment_mean(k, k - 1)", "unsorted_segment_mean(k, [1, 0, 1], 2)", "real(k)", "imag(k)", "conj(k)", "unstack(k)",
+    "imag(b)", "conj(b)", "cumsum(b)", "diff(k)", "k // 2", "k / 2", "k ** 2", "median(k)", "sort(k)", "where(b, k, 0)",
+]  # fmt: skip
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("form", ["{}", "[{}, {}]", "({}, 0.5)", "r = {}\nfor i in range(2):\n    r = {}\nr"])
+def test_types_of_whole_results(number: str, form: str) -> None:
+    """What whole numbers give has one type, alone and as a part of a result."""
+    text = form.replace("{}", number)
+    agree(text, {name: x for name, x in WHOLE.items() if name in adiff.program(text).inputs}, None, "value")
+
+
+def test_truth_values_are_not_added() -> None:
+    at = {"b": WHOLE["b"], "c": np.array([[1], [2]])}
+    assert agree("tensor_scatter_nd_add(b, c, b[1:])", at, None, "value") == "an error"
+    assert (
+        agree("tensor_scatter_nd_sub(b, c, b[1:])", at, None, "value") != "an error"
+    )  # what is subtracted is a number
+
+
+@pytest.mark.usefixtures("interpret")
+def test_the_imaginary_part_of_what_has_none() -> None:
+    for x in (np.array([np.inf, -1.0, np.nan]), np.inf, -2.0, np.nan):
+        for engine in ("tape", "kernel"):
+            found = adiff.program("imag(x)").evaluate("value", {"x": x}, engine=engine).value
+            assert not np.any(found) and not np.signbit(found).any()
+        assert agree("sum(imag(x) * x)", {"x": x}) == ""
 
 
 @pytest.mark.usefixtures("interpret")

@@ -228,13 +228,14 @@ def as_one(builder: Builder, value: Any) -> Any:
 
 def unpacked(value: Any, structure: Structure) -> Any:
     """The structure with its numbers from the array of its leaves."""
+    from ...core.dispatch import wrap
     from ...core.dtypes import FLOAT32, INT64, STRONG
     from ...core.tensor import Tensor
 
     single = value.dtype.name == "float32"
 
     def part(start: int, shape: tuple[int, ...]) -> Any:
-        return Tensor(value[start : start + prod(shape)].reshape(shape).copy(), STRONG[value.dtype.name])
+        return wrap(value[start : start + prod(shape)].reshape(shape).copy(), STRONG[value.dtype.name])
 
     kind = structure[0]
     if kind == "list":
@@ -277,7 +278,7 @@ def unpacked(value: Any, structure: Structure) -> Any:
         return Tensor(found, COMPLEX128)
     if kind == "integers":
         start, shape = structure[1], tuple(structure[2])
-        return Tensor(value[start : start + prod(shape)].reshape(shape).astype("int64"), INT64)
+        return wrap(value[start : start + prod(shape)].reshape(shape).astype("int64"), INT64)
     if kind == "array":
         return part(structure[1], tuple(structure[2]))
     if kind == "rows":

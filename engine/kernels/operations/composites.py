@@ -71,6 +71,8 @@ def scattered(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, A
 def scattered_into(name: str, adding: bool, sign: int = 1) -> Any:
     def row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
         x, vectors, updates = inputs
+        if adding and sign > 0 and lazy(builder, x).kind == BOOL == lazy(builder, updates).kind:
+            raise Unsupported(f"{name} of truth values")
         if not of_data(vectors):
             x, updates = (whole(builder, part) if adding else part for part in (x, updates))
             return ROWS[name].function(x, told(vectors), updates, **attributes)  # type: ignore[misc]

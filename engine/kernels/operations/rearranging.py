@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...core.tensor import OPERATORS
 from ...ops.support import as_shape, axes_of
-from ..ir import FLOAT, Unsupported
+from ..ir import BOOL, FLOAT, Unsupported
 from ..symbols.arrays import checked_places, lazy, result, selection
 from ..symbols.symbol import Lazy, Sym, pick
 from .array_loops import Loops
@@ -62,6 +62,13 @@ class Rearranging(Loops):
         return self.moved(
             x, x.shape, lambda index: tuple((i + s) % n if s else i for i, s, n in zip(index, back, x.shape))
         )
+
+    def no_part(self, x: Any) -> Any:
+        """Zeros, whatever numbers they depend on: the imaginary parts of real ones."""
+        if getattr(x, "kind", None) == BOOL or x.__class__ is bool:
+            return OPERATORS["logical_and"](x, False)
+        never = OPERATORS["logical_and"](OPERATORS["equal"](x, x), OPERATORS["not_equal"](x, x))
+        return OPERATORS["where"](never, x, 0)
 
     def take_rows(self, x: Any, indices: Any, axis: int) -> Any:
         """The slices of x at indices along an axis."""
