@@ -177,7 +177,7 @@ lgamma = elementwise(
 )  # fmt: skip
 digamma = elementwise(
     "digamma", "x", [lambda y, x: polygamma(1, x)],
-    scalar=special_scalar.digamma, array=_scipy("digamma"), dtype="float", accepts="bif", aliases="psi",
+    scalar=special_scalar.digamma, array=_own("digamma"), dtype="float", accepts="bif", aliases="psi",
     kernel="digamma({0})",
     domain=[(0.2, 6)],
     singular=_at_poles("digamma", _at_nonpositive_integers, NAN),

@@ -382,16 +382,32 @@ def log_gamma(x: Any) -> Array:
 LEFT_ORDERS = range(101)
 
 
+def cotangents(x: Array) -> Array:
+    """cot(pi*x) with the exact distance to the nearest integer; nan at integers."""
+    fraction = x - np.floor(x + 0.5)
+    near = np.where(np.abs(fraction) < 0.25, np.where(fraction == 0.0, np.nan, fraction), 0.25)
+    far = np.copysign(np.tan(np.pi * (0.5 - np.abs(fraction))), fraction)
+    return np.where(np.abs(fraction) < 0.25, 1.0 / np.tan(np.pi * near), far)
+
+
+def digamma(x: Any) -> Array:
+    """The logarithmic derivative of gamma; left of 0 by reflection (DLMF 5.5.4), where SciPy's loses digits near poles."""
+    x = np.asarray(x, dtype=np.float64)
+    reflected = (x < 0.0) & (x != np.floor(x))
+    if not reflected.any():
+        return special.digamma(x)
+    return np.where(
+        reflected, special.digamma(np.where(reflected, 1.0 - x, 1.0)) - np.pi * cotangents(x), special.digamma(x)
+    )
+
+
 def polygamma(n: Any, x: Any) -> Array:
     """The n-th derivative of digamma; left of 0 by reflection (DLMF 5.15.6), where SciPy's sum loses digits."""
     n, x = np.broadcast_arrays(np.asarray(n, dtype=np.float64), np.asarray(x, dtype=np.float64))
     reflected = x <= 0.0
     value = np.where(n < 0.0, np.nan, special.polygamma(n, np.where(reflected, 1.0 - x, x)))
     if reflected.any():
-        fraction = x - np.floor(x + 0.5)
-        near = np.where(np.abs(fraction) < 0.25, np.where(fraction == 0.0, np.nan, fraction), 0.25)
-        far = np.copysign(np.tan(np.pi * (0.5 - np.abs(fraction))), fraction)
-        cotangent = np.where(np.abs(fraction) < 0.25, 1.0 / np.tan(np.pi * near), far)
+        cotangent = cotangents(x)
         for order in np.unique(n[reflected]).tolist():
             here = reflected & (n == order)
             if order in LEFT_ORDERS:

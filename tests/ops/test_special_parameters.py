@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 
+import adiff
 import mpmath
+import numpy as np
 import pytest
 from adiff.engine.ops import special_values
 from adiff.engine.ops.special_integrals import erfcx_derivative, zeta_derivative
@@ -86,3 +88,16 @@ def test_scaled_bessel_functions(n: int) -> None:
         value = scaled_bessel_derivative(x, n, order)
         assert close(value, lambda t: mpmath.exp(-t) * mpmath.besseli(n, t), (x,), (order,), 1e-14)
         assert scaled_bessel_derivative(-x, n, order) == (-1.0) ** (n + order) * value
+
+
+NEAR_POLES = [-0.9999, -1.0001, -2.00001, -1.9999999, -3.000001, -1e-7, 1e-9, -5.5, -10.001, -20.2, 0.3, -3.5, -170.3]
+
+
+@pytest.mark.parametrize("name", ["gamma", "digamma"])
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+def test_tensors_near_poles(name: str, engine: str) -> None:
+    """A tensor's elements have the digits that a number has: the distance to the pole is exact."""
+    found = adiff.program(f"{name}(v)").evaluate("value", {"v": np.array(NEAR_POLES)}, engine=engine).value
+    with mpmath.workdps(40):
+        wanted = np.array([float(getattr(mpmath, name)(mpmath.mpf(x))) for x in NEAR_POLES])
+    assert np.allclose(found, wanted, rtol=4e-15, atol=0.0)
