@@ -38,6 +38,11 @@ class Noted:
         self.certain = certain
         self.code = code
 
+    @property
+    def what(self) -> tuple[Any, ...]:
+        """What is said, and of which place."""
+        return self.code, self.message, self.site and (self.site.start, self.site.end)
+
 
 class Built:
     """A kernel before emission.

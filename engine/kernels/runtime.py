@@ -126,12 +126,15 @@ def run(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
         results = results[:-1]
         if STATE.kinks == "error" and any(noted.code == "N0501" for noted in hit):
             raise Unsupported("a singular point that is an error", hit[0].site)
+        told = {noted.what for noted in hit if noted.certain}
         for noted in hit:
-            if not noted.certain:
+            # Of two operands that meet the point one is enough for the tape to say so.
+            if noted.what not in told:
                 why = "a singular point of which it is not known whether the result depends on it"
                 raise (Parted if built.parted else Unsupported)(why, noted.site)
         for noted in hit:
-            STATE.notify(noted.code, noted.message, noted.site)
+            if noted.certain:
+                STATE.notify(noted.code, noted.message, noted.site)
     if built.printed is not None:
         *rest, rows, count = results
         results = tuple(rest)

@@ -146,3 +146,9 @@ def test_nan_are_no_ties() -> None:
     """Elements that are nan are equal to none, and the cotangents of others that are equal do not differ."""
     agree("sum(sort(v) * v)", {"v": np.array([np.nan, 1.0, np.nan, -1.0])})
     agree("sum(sort(reshape(v, [2, 2]), axis=0)[0]**2 * v[:2])", {"v": np.array([np.nan, 0.0, np.nan, 0.0])})
+
+
+def test_one_operand_that_is_surely_followed_is_enough() -> None:
+    """What was stored before may be connected or not: the other operand of the tie is, and the tape says no more."""
+    text = "best = zeros(5)\nfor k in range(n):\n    best[k % 5] = maximum(best[k % 5], x*(k % 7))\nsum(best)"
+    assert agree(text, {"x": 1.3, "n": 40}, ["x"]) == ""
