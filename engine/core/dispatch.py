@@ -158,7 +158,7 @@ def path_ends(values: Any, reason: str, site: Any = None) -> None:
 
 def counted(x: Any) -> Any:
     """The integer that a differentiated bare integer (`--at n=5`) still is where things are counted; else `x` itself."""
-    if x.__class__ is Tensor and x.dtype is WEAK_COUNT and not x.ndim and x.value == int(x.value):
+    if x.__class__ is Tensor and x.dtype is WEAK_COUNT and not x.ndim and float(x.value).is_integer():
         path_ends((x,), "a place where it counts as an integer")
         return int(x.value)
     return x

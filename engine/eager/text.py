@@ -19,7 +19,7 @@ def text(value: Any) -> str:
     if value.__class__ is str:
         return value
     if value.__class__ is Tensor:
-        return str(int(value.value) if value.dtype is WEAK_COUNT and value.value == int(value.value) else value.value)
+        return str(int(value.value) if value.dtype is WEAK_COUNT and float(value.value).is_integer() else value.value)
     if hasattr(value, "read_value"):
         return text(value.read_value())
     return representation(value)

@@ -51,8 +51,9 @@ class Assigning(Sequences):
             assert target.__class__ is c.StoreItem
             container = self.expression(target.container, frame)
             moment = Moment(self.builder)
-            index = self.known_slices(self.expression(target.index, frame), container)
+            index = self.expression(target.index, frame)
             STATE.site = target.site
+            index = self.known_slices(index, container)
             self.put_item(moment.as_then(container), index, value, target.back, frame)
 
     def put_item(self, container: Any, index: Any, value: Any, back: c.Target | None, frame: Frame) -> Any:

@@ -74,8 +74,7 @@ class Items:
         value = read(value)
         if value.__class__ is Lazy and self.sizes.known is not None:
             value, index = self.sliced(value, index)
-        if value.__class__ is not Grid:
-            index = self.known_slices(index, value)
+        index = self.builder.counted_index(index) if value.__class__ is Grid else self.known_slices(index, value)
         found = self.part_of(value, index)
         if found is not None:
             return self.sizes.settled(found)
@@ -176,7 +175,7 @@ class Items:
 
     def known_slices(self, index: Any, value: Any) -> Any:
         """An index into `value` whose slices have bounds that are known, or at least a length that is; or are bounded by
-        data, if `value` is a tensor."""
+        data, if `value` is a tensor. What else stands in it are integers."""
         if index.__class__ is not tuple:
             return self.known_slice(index, value, 0)
         plainly = all(item is not None and item is not Ellipsis and item.__class__ is not Lazy for item in index)
@@ -185,7 +184,7 @@ class Items:
     def known_slice(self, index: Any, value: Any, axis: int | None) -> Any:
         """The same for what stands in an index; `axis` is its axis, if that is known."""
         if index.__class__ is not slice:
-            return index
+            return index if value.__class__ is dict else self.builder.counted_index(index)
         of_tensor = value.__class__ is Lazy
         if of_tensor and index.step is None and is_open(index) and axis is not None and axis < len(value.shape):
             found = self.window(index.start, index.stop, value.shape[axis])

@@ -214,6 +214,9 @@ class Sizes:
         if not self.may_ask():
             return None
         builder, n = self.builder, x.shape[axis]
+        index = slice(builder.counted_index(index.start), builder.counted_index(index.stop))
+        if any(bound.__class__ is Sym and bound.kind != INT for bound in (index.start, index.stop)):
+            return None
         why = "a slice whose bounds depend on data"
 
         def places() -> Lazy | None:

@@ -100,9 +100,10 @@ class Specialiser(Assigning):
         elif target.__class__ is c.StoreItem:
             container = self.expression(target.container, frame)
             moment = Moment(self.builder)
-            index = self.known_slices(self.expression(target.index, frame), container)
-            container = moment.as_then(container)
+            index = self.expression(target.index, frame)
             STATE.site = node.site
+            index = self.known_slices(index, container)
+            container = moment.as_then(container)
             old = self.item_of(container, index)
             moment = Moment(self.builder)
             value = self.expression(node.value, frame)

@@ -54,7 +54,9 @@ def range_(machine: Specialiser, start: Any, stop: Any = None, step: Any = 1) ->
     bounds = []
     for x in (start, stop, step):
         if x.__class__ is Sym and x.kind != INT:
-            x = counted_input(machine, x)
+            x = machine.builder.counted_index(x)
+            if x.kind != INT:
+                raise Unsupported("a range to a float")
         if x.__class__ is Lazy and x.shape == () and x.kind == INT:
             x = x.element(())
         if x.__class__ is not int and x.__class__ is not Sym:
@@ -68,15 +70,6 @@ def range_(machine: Specialiser, start: Any, stop: Any = None, step: Any = 1) ->
     if bounds[2] == 0:
         raise Unsupported("a range whose step is 0")
     return Range(*bounds)
-
-
-def counted_input(machine: Specialiser, x: Sym) -> Sym:
-    """An input that is differentiated and counts as the integer it is (`--at n=5` and `range(n)`)."""
-    builder = machine.builder
-    if x.var not in builder.inputs or x.kind != FLOAT:
-        raise Unsupported("a range to a float")
-    builder.counted.setdefault(x.var, STATE.site)
-    return builder.emit("to_int", (x,), INT)
 
 
 def len_(machine: Specialiser, x: Any) -> Any:

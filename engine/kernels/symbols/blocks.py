@@ -45,6 +45,9 @@ class Blocks:
         self.values: dict[Var, int] = {}
         # Floats that were computed from such inputs and bare integers alone.
         self.whole: set[Var] = set()
+        # Floats that were computed from inputs and bare integers alone, and from which: if those inputs are bare integers
+        # that are differentiated, the tape counts with them.
+        self.counting: dict[Var, tuple[str, tuple[Any, ...]]] = {}
         # Floats that are integers on some paths of the program, and what they come from (whole.py).
         self.widened: dict[Var, tuple[Any, ...]] = {}
         # Floats that may be integers of the program, on nobody knows which paths.

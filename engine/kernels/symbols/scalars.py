@@ -29,6 +29,9 @@ WHOLE_OF_WHOLE = frozenset(
     "signum".split()
 )
 
+# Operations that have integers of integers.
+COUNTING = frozenset("add subtract multiply negative mod floor_divide minimum maximum".split())
+
 
 class Scalars(Blocks):
     """The part of the builder that computes with numbers."""
@@ -142,7 +145,34 @@ class Scalars(Blocks):
         if self.values and all(self.is_whole(x) for x in inputs):
             self.whole.add(found.var)
             self.made[found.var] = (name, inputs)
+        if name in COUNTING and found.__class__ is Sym and all(self.counts(x) for x in inputs):
+            self.counting[found.var] = (name, inputs)
         return found
+
+    def counts(self, x: Any) -> bool:
+        """Whether the tape may take a number for a bare integer, if the inputs that it is made of are some."""
+        if x.__class__ is not Sym:
+            return x.__class__ is int
+        if x.kind == FLOAT:
+            return x.var in self.inputs or x.var in self.counting
+        return x.kind == INT and x.var not in self.strong
+
+    def counted_index(self, x: Any) -> Any:
+        """An index with the integers that differentiated bare integers in it are (`--at n=5`, `x[n]`, `x[i % n]`)."""
+        if x.__class__ is tuple:
+            return tuple([self.counted_index(part) for part in x])
+        if x.__class__ is not Sym or x.kind != FLOAT or not self.counts(x):
+            return x
+        if x.var in self.counting:
+            name, inputs = self.counting[x.var]
+            parts = tuple([self.counted_index(part) for part in inputs])
+            if name in ("mod", "floor_divide") and parts[1].__class__ is Sym:
+                # The tape divides floats, and has an error of its own for an index that is nan.
+                zero = self.emit("equal", (parts[1], 0), BOOL)
+                self.append(ir.Check(raw(zero), 0, 1, STATE.site))
+            return self.integers(name, parts)
+        self.counted.setdefault(x.var, STATE.site)
+        return self.emit("to_int", (x,), INT)
 
     def is_whole(self, x: Any) -> bool:
         return x.__class__ is int or (x.__class__ is Sym and (x.var in self.values or x.var in self.whole))

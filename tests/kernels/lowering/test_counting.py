@@ -1,0 +1,40 @@
+"""A bare integer that is differentiated counts as well: as an index, in a size, and in what is made of it and of others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from agreement import agree
+
+X = np.array([0.3, 1.2, -0.7, 2.2, 0.9])
+A = np.arange(12.0).reshape(3, 4) / 7
+COMPILED: dict[str, tuple[str, dict[str, Any]]] = {
+    "in a loop": ("s = 0.0\nfor i in range(20):\n    s = s*0.9 + x[n]*x[i % m]\ns", {"x": X, "n": 2, "m": 4}),
+    "with a slope of its own": ("x[m - 1]*m", {"x": X, "m": 3}),
+    "from the end": ("x[-m]**2 + m", {"x": X, "m": 3}),
+    "of a list": ("t = [x[0], x[1], x[2]]\nt[m - 2]*x[3]", {"x": X, "m": 4}),
+    "of a list of lists": ("r = [[x[i]*x[j] for j in range(3)] for i in range(3)]\nr[m - 1][m // 2]", {"x": X, "m": 3}),
+    "of a row": ("A[m, :] @ A[0]", {"A": A, "m": 1}),
+    "beside slices": ("sum(A[m, 1:]*A[m + 1, :3])", {"A": A, "m": 1}),
+    "of what is written": ("y = x + 0\ny[m] = y[m - 1]*m\nsum(y*y)", {"x": X, "m": 3}),
+    "of what is added to": ("t = zeros(4)\nfor i in range(12):\n    t[i % m] += x[i // m % 5]\nsum(t**2)", {"x": X, "m": 3}),
+    "of a list that is added to": ("t = [0.0]*4\nfor i in range(12):\n    t[i % m] += x[i*m % 5]\nsum(t)", {"x": X, "m": 3}),
+    "in a range": ("s = 0.0\nfor i in range(2*m + 1):\n    s += x[min(i, m)]*i\ns", {"x": X, "m": 3}),
+    "given to a function": ("def f(k):\n    return x[k]*k\nf(m) + f(m + 1)", {"x": X, "m": 2}),
+    "out of range": ("x[m]", {"x": X, "m": 9}),
+    "nothing to divide by": ("x[7 % m]", {"x": X, "m": 0}),
+    "a float": ("x[m - 1]*m", {"x": X, "m": 3.0}),
+}  # fmt: skip
+
+
+FAILING = ("out of range", "nothing to divide by", "a float")
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("name", COMPILED)
+@pytest.mark.parametrize("command", ["grad", "hessian"])
+def test_an_index(name: str, command: str) -> None:
+    text, at = COMPILED[name]
+    assert agree(text, at, command=command) == ("an error" if name in FAILING else "")
