@@ -471,8 +471,9 @@ class Kernels:
             found = () if why.size is None else (why.size,)
             self.sizes = (*(self.sizes or ())[: why.number], *found)
         elif why.__class__ is Sized:
+            self.sizes = self.sizes or ()
             try:
-                self.sizes = (*(self.sizes or ()), self.next_size())
+                self.sizes = (*self.sizes, self.next_size())
             except Unsupported:
                 return False
         else:
@@ -555,7 +556,9 @@ class Kernels:
         except AdiffError as error:
             if error.code == "E0603":
                 raise
-            return Unsupported("a part of the program that is an error if it is reached")
+            # Of values that are not known: the tape may not reach it, or know more.
+            place = STATE.site if STATE.site.source is self.source else None
+            return Unsupported(f"what may be an error: {error.message}", place)
         except RecursionError:
             return Unsupported("a program that is nested so deeply")
         except MemoryError:

@@ -224,6 +224,7 @@ qr_row = rule(
 )  # fmt: skip
 qr_complete = missing(
     "qr_complete", "x", "the columns of q beyond the rank are arbitrary: use mode='reduced'",
+    kernel=lambda k, x: k.qr_complete(x),
     array=lambda np, x: tuple(np.linalg.qr(x, mode="complete")), dtype="float",
     internal=True, doc="The QR factorisation with a square q, of a tall matrix.",
     example=("qr_complete([[2.0], [0.0]])", ([[1.0, 0.0], [0.0, 1.0]], [[2.0], [0.0]])),
@@ -552,6 +553,7 @@ svd_row = rule(
 )  # fmt: skip
 svd_complete = missing(
     "svd_complete", "x", "the singular vectors of the null space are arbitrary: use full_matrices=False",
+    kernel=lambda k, x: k.svd_complete(x),
     array=lambda np, x: tuple(np.linalg.svd(x)), dtype=_svd_dtype,
     internal=True, doc="The singular value decomposition with square u and vh, of a matrix that is not square.",
     example=("svd_complete([[2.0], [0.0]])", ([[1.0, 0.0], [0.0, 1.0]], [2.0], [[1.0]])),

@@ -23,6 +23,7 @@ from .support import (
     count,
     found_by_rule,
     from_front,
+    is_symbol,
     mask_tensor,
     meet,
     real_of_float,
@@ -440,7 +441,10 @@ def _power_norm_vjp(g: Any, y: Any, x: Any, p: float, axis: Any, keepdims: Any) 
     if p < 1:
         # |x|**p has a cusp at 0, where every slope is a subgradient: the sign there, 0, stands for the least.
         cusp = plain(x) == 0
-        meet(power_norm, some(cusp & (not origin.all() if hasattr(origin, "all") else not origin)), 1)
+        if is_symbol(cusp):
+            meet(power_norm, OPERATORS["any"](cusp) & ~(OPERATORS["all"](origin) if shape_of(origin) else origin), 1)
+        else:
+            meet(power_norm, some(cusp & (not origin.all() if hasattr(origin, "all") else not origin)), 1)
         share = OPERATORS["where"](mask_tensor(cusp), 1.0, share)
     ratio = OPERATORS["power"](share, p - 1)
     g = beside(spread(g, shape, axes, keepdims), x)

@@ -24,30 +24,19 @@ LONG = bool(os.environ.get("ADIFF_LONG_TESTS"))
 DIRECTIONAL = ("jvp", "vjp", "jacobian")
 COMMANDS = (*DIRECTIONAL, "hvp", "value", "grad", "hessian")
 TOLERANCE = {"hessian": 1e-10, "hvp": 1e-10}
-# How many elements there are, data decides: such a value has no tangent, and its derivatives are the tape's.
-BY_DATA = "a result that is no number and no tensor"
 # In forward mode the tape alone knows whether a singular point takes part.
 SINGULAR = "a singular point of which it is not known"
-# A mean that is rounded has a notice, ranks are decided by looking at the matrix, and places that are written twice tell
-# less than how many there are.
+# A mean that is rounded has a notice, and ranks are decided by looking at the matrix.
 LOOKED_AT = "a step with values that only the tape takes"
-# A kernel takes the places of a stitch for all different, which says how many there are; and fills none.
-STITCHED = (LOOKED_AT, "shapes do not broadcast", "a stitch of these parts")
 # Infinities of integers, which Python's functions refuse.
 REFUSED = "an operation that fails"
 LEFT = {
-    "arange": "which must be a bare integer",
-    "argwhere": BY_DATA,
-    "flatnonzero": BY_DATA,
-    "unique": BY_DATA,
     "eig": SINGULAR,
     "eigh": SINGULAR,
     "svd": SINGULAR,
     "tf.linalg.svd": SINGULAR,
     "reduce_mean": LOOKED_AT,
     "polyfit": LOOKED_AT,
-    "dynamic_stitch": STITCHED,
-    "parallel_dynamic_stitch": LOOKED_AT,
     "qr": LOOKED_AT,
     "vander": "a list of truth values and numbers as a tensor",
     "logit": REFUSED,

@@ -78,7 +78,7 @@ class Lowered:
         notices = len(STATE.notices)
         Builder.mode = spec.get(MODE, "")
         # What is not structured is differentiated in every way.
-        made = specialise(program, spec, last, not structured, bool(sources), follow, probe)
+        made = specialise(program, spec, last, not structured, bool(sources), follow, probe, structured)
         if len(STATE.notices) > notices:
             raise Unsupported("a program of which a notice is known before it runs")
         builder, result = made.builder, made.result

@@ -14,6 +14,7 @@ from ..inputs import EVERY, SOME
 from ..ir import BOOL, INT, Unsupported
 from ..operations.array_rows import to_single
 from ..symbols.arrays import constant_array
+from ..symbols.pairs import Pair
 from ..symbols.strength import own
 from ..symbols.symbol import Lazy, Sym
 from ..symbols.values import Frame, List, Selected, plain, symbolic
@@ -187,6 +188,11 @@ class Applying(Items):
                 value = self.constant_beside_float32(value)
             if single and self.builder.mode == SOME:
                 return to_single(self.builder, self.constant(value))
+            if value.dtype.name == "complex128" and value.shape and not self.builder.mode:
+                self.builder.made_strong[1] |= not value.dtype.weak
+                return Pair(
+                    self.builder, *(constant_array(self.builder, part) for part in (value.value.real, value.value.imag))
+                )
             if value.dtype.name not in ("float64", "int64", "int32", "bool"):
                 raise Unsupported(f"the dtype {value.dtype.name}")
             strong = value.dtype.kind == "i" and not value.dtype.weak

@@ -137,7 +137,8 @@ class Calls(Applying):
                 run = DERIVATIVES.get(callee.name)
             if run is None:
                 raise Unsupported(f"'{callee.name}'")
-            return run(self, *map(read, args), **keywords)
+            given = args if callee.name == "int" else map(read, args)
+            return run(self, *given, **keywords)
         floats = "float32" if self.builder.mode else "float64"
         if callee.__class__ is DType and len(args) == 1 and callee.name == floats:
             if self.builder.mode == SOME:

@@ -211,7 +211,7 @@ class Sizes:
 
     def sliced(self, x: Lazy, axis: int, index: slice) -> Any:
         """`x[..., start:stop]` along an axis; None where how long that is may not be asked for."""
-        if not self.may_ask():
+        if not self.may_ask() or any(b.__class__ is Sym and b.kind != INT for b in (index.start, index.stop)):
             return None
         builder, n = self.builder, x.shape[axis]
         index = slice(builder.counted_index(index.start), builder.counted_index(index.stop))

@@ -19,7 +19,7 @@ from ..symbols.foreseen import COUNTABLE
 from ..symbols.pairs import Pair
 from ..symbols.strength import claim, own
 from ..symbols.symbol import Lazy, Sym
-from ..symbols.values import CONFLICT, RESULT, RETURN, UNSET, VALUE, List, Recursive, new_frame, read
+from ..symbols.values import CONFLICT, RESULT, RETURN, UNSET, VALUE, List, Recursive, Selected, new_frame, read
 from .printing import LINES, Printed, Wider
 from .sizes import Sizes, Unknown
 from .statements import Specialiser
@@ -52,12 +52,14 @@ class Specialised:
 def specialise(
     program: c.CoreProgram, inputs: dict[str, Any], last: bool = False, signed: bool = False, outer: bool = True,
     follow: bool = False, probe: bool = False,
+    structured: bool = True,
 ) -> Specialised:  # fmt: skip
     """The IR of a program; `inputs` gives per name a kind ("f", "i"), a shape (floats), or a known value in a list.
 
     The result is the last value of the program, or that of its `last` statement: None where this one has none. `signed`
     says that decompositions are LAPACK's, which have derivatives of every order, and not ones that are quick; `outer`
     that the whole may be differentiated, derivatives inside it included; `follow` that what rows are given is to be noted;
+    `structured` that the result may be of any form, and not only a number or a tensor;
     `probe` that not the result is asked for but the first size that data decides and that is not known.
 
     Raises Sized where such a size is not known.
@@ -72,6 +74,8 @@ def specialise(
         try:
             ways = (tabled is not None, followed is not None)
             made = attempted(program, inputs, recursive, Printed(width), last, signed, outer, follow, ways, sizes)
+            if made.result.__class__ is Selected and not structured:
+                raise Unsupported("a result that is no number and no tensor")
             made.parted = sizes.asked and sizes.known is None
             return made
         except Unknown as found:
@@ -172,6 +176,10 @@ def attempted(
 def unsigned(result: Any) -> bool:
     """Whether a result holds vectors whose signs are not LAPACK's."""
     items: Any = result.items if result.__class__ is List else result
+    if result.__class__ is Lazy and result.stored is None and 0 not in result.shape:
+        block = result.builder.root
+        if any(s.__class__ is ir.Alloc and s.array.role == "unsigned" for s in block):
+            result.builder.nested(lambda: result.element((0,) * len(result.shape)))  # Signed where it reads them
     if result.__class__ in (tuple, List):
         return items is not None and any(map(unsigned, items))
     if result.__class__ is dict:

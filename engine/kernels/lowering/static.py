@@ -26,6 +26,12 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+# Digits to which a number is rounded in one step, and units of the last one in which that is exact far from a tie.
+MOST_DIGITS = 22
+MOST_UNITS = 2.0**40
+NEAR_TIE = 2.0**-10
+
+
 def compare_static(op: Any, symbol: str, x: Any, y: Any) -> bool:
     if symbol in ("is", "is not") and x.__class__ is Grid and y.__class__ is Grid:
         raise Unsupported(f"'{symbol}' on lists of lists")  # each names a place: two of them may name the same list
@@ -263,8 +269,7 @@ def float_(machine: Specialiser, x: Any = 0.0) -> Any:
 
 
 def int_(machine: Specialiser, x: Any = 0) -> Any:
-    if x.__class__ is Rounded:
-        x = x.value
+    x = x.found if x.__class__ is Rounded else read(x)
     if x.__class__ is Sym:
         if x.kind == FLOAT and machine.builder.follower is not None:
             machine.builder.follower.end([x.var], "int(), where it counts as an integer")
@@ -306,8 +311,26 @@ def round_(machine: Specialiser, x: Any, ndigits: Any = None) -> Any:
     if ndigits is None and x.__class__ is float and x - x == 0.0:
         return round(x)
     if ndigits is None and x.__class__ is Sym:
-        return Rounded(machine.apply_row(NAMES["round"], [x], {}))
+        return Rounded(machine.apply_row(NAMES["round"], [x], {}), x)
+    if x.__class__ is Sym and x.kind == FLOAT and ndigits.__class__ is int and abs(ndigits) <= MOST_DIGITS:
+        return to_digits(machine, x, ndigits)
     raise Unsupported("round of what has no such integer" if ndigits is None else "round of a number to digits")
+
+
+def to_digits(machine: Specialiser, x: Sym, digits: int) -> Any:
+    """A float rounded to digits. Python rounds a bare number as it is, NumPy what is differentiated in units of the last
+    digit: the tape takes the step where these may not be the same."""
+    builder = machine.builder
+
+    def near() -> tuple[Any, ...]:
+        name, unit = ("multiply", 10.0**digits) if digits >= 0 else ("divide", 10.0**-digits)
+        units = builder.apply(NAMES[name], (x, unit), None)
+        apart = abs(units - builder.apply(NAMES["floor"], (units,), None) - 0.5)
+        return apart < NEAR_TIE, abs(units) > MOST_UNITS
+
+    for condition in builder.aside(near):
+        builder.arrays.leave_if(condition)
+    return machine.apply_row(NAMES["round"], [x], {"decimals": digits})
 
 
 def pow_(machine: Specialiser, base: Any, exponent: Any) -> Any:

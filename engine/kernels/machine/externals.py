@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 # The result of a routine on a complex matrix that is real.
-REAL_OF_COMPLEX = {"eigh": 0, "svd_thin": 1, "slogdet": 1}
+REAL_OF_COMPLEX = {"eigh": 0, "svd_thin": 1, "svd_complete": 1, "slogdet": 1}
 SPECIAL = "scipy.special.cython_special"
 # Cython exports a function of several types under a name for each of them.
 VARIANTS = ("", "__pyx_fuse_0", "__pyx_fuse_1")
@@ -145,11 +145,11 @@ IN_FLOAT32 = "_float32"
 IN_COMPLEX = "_complex"
 ROUTINES: dict[str, Routine] = {
     ROUTINE + row + (IN_FLOAT32 if single else ""): Routine(row, single)
-    for row in "eigh svd_thin eig logm sqrtm fsum".split()
+    for row in "eigh svd_thin svd_complete qr_complete eig logm sqrtm fsum".split()
     for single in (False, True)
 } | {
     ROUTINE + row + IN_COMPLEX: Routine(row, paired=True)
-    for row in "eigh svd_thin eig logm sqrtm cholesky qr_tall det slogdet".split()
+    for row in "eigh svd_thin svd_complete eig logm sqrtm cholesky qr_tall qr_complete det slogdet".split()
 }
 
 

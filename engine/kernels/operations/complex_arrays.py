@@ -130,7 +130,7 @@ class ComplexArrays(Rearranging, Reducing, Scanning, Solving):
         if len(x.shape) < 2:
             raise Unsupported("a complex vector as a matrix")
         rows, columns = x.shape[-2:]
-        if row not in ("svd_thin", "qr_tall") and rows != columns:
+        if not row.startswith(("svd", "qr")) and rows != columns:
             raise Unsupported("a matrix that is not square")
         self.leave_unless_finite(x)  # type: ignore[arg-type]
         batch = x.shape[:-2]
@@ -176,6 +176,18 @@ class ComplexArrays(Rearranging, Reducing, Scanning, Solving):
 
     def svd(self, x: Any) -> Any:
         return self.by_lapack("svd_thin", x) if x.__class__ is Pair else super().svd(x)
+
+    def svd_complete(self, x: Any) -> Any:
+        return self.without_derivative("svd_complete", x) if x.__class__ is Pair else super().svd_complete(x)
+
+    def qr_complete(self, x: Any) -> Any:
+        return self.without_derivative("qr_complete", x) if x.__class__ is Pair else super().qr_complete(x)
+
+    def without_derivative(self, row: str, x: Pair) -> Any:
+        """The results of a row that has no derivative, where none may be asked for."""
+        if self.builder.outer or self.builder.derives:
+            raise Unsupported(f"the derivative of {row} of complex numbers")
+        return self.by_lapack(row, x)
 
     def eig(self, x: Any) -> Any:
         return self.by_lapack("eig", x) if x.__class__ is Pair else super().eig(x)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 # Rows on arrays whose kernels take pairs (complex_arrays.py).
 WITH_PAIRS = frozenset(
     "allclose prod cumprod_along linear_recurrence product_of_others std triangular_system least_squares cholesky qr_tall det slogdet "
-    "eigh svd_thin eig logm sqrtm logm_change sqrtm_change".split()
+    "eigh svd_thin svd_complete qr_complete eig logm sqrtm logm_change sqrtm_change".split()
 )
 
 
@@ -87,7 +87,7 @@ def halves(builder: Builder, x: Any, n: int, column: bool = False) -> Pair:
 
 
 def solution(a: Pair, b: Pair) -> Pair:
-    column = len(b.shape) < len(a.shape)
+    column = len(b.shape) == 1
     right = ROWS["concat"]([b.re, b.im], axis=-1 if column else -2)
     return halves(a.builder, ROWS["solve"](embedded(a), right), a.shape[-1], column)
 
@@ -113,6 +113,17 @@ def euclidean_norm(z: Pair, axis: Any, keepdims: Any) -> Any:
     return ROWS["euclidean_norm"](ROWS["concat"]([z.re, z.im], axis=along), axis=axis, keepdims=keepdims)
 
 
+def power_norm(z: Pair, p: Any, axis: Any, keepdims: Any) -> Any:
+    """The norm of the elements' sizes; for a power below 1 the rule looks at the elements themselves."""
+    if p < 1:
+        raise Unsupported("a norm of complex numbers with a power below 1")
+    return ROWS["power_norm"](ROWS["abs"](z), p=p, axis=axis, keepdims=keepdims)
+
+
+def count_nonzero(z: Pair, axis: Any, keepdims: Any) -> Any:
+    return ROWS["count_nonzero"](ROWS["not_equal"](z, 0.0), axis=axis, keepdims=keepdims)
+
+
 def variance(z: Pair, **options: Any) -> Any:
     """The sum of the variances of the parts."""
     return ROWS["var"](z.re, **options) + ROWS["var"](z.im, **options)
@@ -123,6 +134,8 @@ EMBEDDED: dict[str, Callable[..., Any]] = {
     "inv": of_matrix("inv"),
     "expm": of_matrix("expm"),
     "euclidean_norm": euclidean_norm,
+    "power_norm": power_norm,
+    "count_nonzero": count_nonzero,
     "var": variance,
 }
 

@@ -38,6 +38,10 @@ def result_shapes(row: str, rows: int, columns: int, paired: bool = False) -> li
         shapes = [(rows,), (rows, rows)]
     elif row == "svd_thin":
         shapes = [(rows, least), (least,), (least, columns)]
+    elif row == "svd_complete":
+        shapes = [(rows, rows), (least,), (columns, columns)]
+    elif row == "qr_complete":
+        shapes = [(rows, rows), (rows, columns)]
     elif row == "qr_tall":
         shapes = [(rows, columns), (columns, columns)]
     elif row in ("fsum", "det"):
@@ -241,6 +245,14 @@ class Routines(Loops):
         """The reduced singular value decomposition (u, s, v^T)."""
         u, s, vh = self.routine("svd_thin", x)
         return u, s, vh
+
+    def svd_complete(self, x: Any) -> tuple[Any, ...]:
+        """The singular value decomposition with square u and v^T."""
+        return tuple(self.routine("svd_complete", x))
+
+    def qr_complete(self, x: Any) -> tuple[Any, ...]:
+        """The QR factorisation with a square q."""
+        return tuple(self.routine("qr_complete", x))
 
     def eig(self, x: Any) -> tuple[Pair, Pair]:
         """Eigenvalues and eigenvectors of a real matrix, complex."""

@@ -57,7 +57,10 @@ def computed(k: Vocabulary, op: Operation, inputs: tuple[Any, ...], attributes: 
         body.remove(s)
         builder.append(s)
     if op.dtype == "int" or "output_type" in attributes:
-        claim(builder, INT64)
+        from ...ops.structure import as_dtype
+
+        chosen = attributes.get("output_type")
+        claim(builder, INT64 if chosen is None else as_dtype(chosen))
         builder.strong.update(map(held, parts))
     results_held, operands_held = list(map(held, parts)), tuple(map(held, operands))
     builder.append(ir.Region(op.name, results_held, operands_held, attributes, body, STATE.site, pairs))

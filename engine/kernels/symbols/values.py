@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...core.operation import Operation, static
 from ...program import core as c
-from ..ir import Unsupported
+from ..ir import LIMIT, Unsupported
 from .following import refuse
 from .pairs import Pair
 from .symbol import Lazy, Sym
@@ -101,6 +101,8 @@ class Variable:
 
 def read(x: Any) -> Any:
     """What an operation takes: the value of a Variable, and anything else as it is."""
+    if x.__class__ is Rounded:
+        return x.value
     return x.read() if x.__class__ is Variable else x
 
 
@@ -108,10 +110,25 @@ class Rounded:
     """What `round` gives of a float: an integer of a bare number, and a float of one that is differentiated."""
 
     description = "a number"
-    __slots__ = ("value",)
+    __slots__ = ("found", "source")
 
-    def __init__(self, value: Any) -> None:
-        self.value = value
+    def __init__(self, found: Any, source: Any) -> None:
+        self.found = found
+        self.source = source
+
+    @property
+    def value(self) -> Any:
+        """It as a float, which may be an integer of the program; the tape takes the step where an integer would be
+        another number, or has no sign."""
+        builder, found = self.source.builder, self.found
+        builder.doubtful.add(found.var)
+
+        def differ() -> tuple[Any, ...]:
+            return abs(found) > float(LIMIT), (found == 0.0) & (self.source < 0.0)
+
+        for condition in builder.aside(differ):
+            builder.arrays.leave_if(condition)
+        return found
 
 
 class Letter:

@@ -31,7 +31,7 @@ REASONS: list[tuple[str, dict[str, Any], str, str]] = [
     ),
     ("abs(cast(A, complex64)[0, 0])", {"A": np.eye(2)}, "a cast of complex numbers to complex64", "cast(A, complex64)"),
     ("xs = [x, 2 * x]\nxs.sort()\nxs[0] * 1.0", {"x": 1.0}, "the method 'sort' of a list", "xs.sort()"),
-    ("if x > 2:\n    abs('a')\nx * 2", {"x": 1.0}, "a part of the program that is an error if it is reached", ""),
+    ("if x > 2:\n    abs('a')\nx * 2", {"x": 1.0}, "what may be an error: abs is not defined for string", "abs('a')"),
     (
         "if x > 2:\n    y = x\nelse:\n    z = x\ny * 2",
         {"x": 3.0},

@@ -76,6 +76,15 @@ def test_whole_results(text: str) -> None:
 
 
 @pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("command", ["jvp", "vjp", "jacobian"])
+@pytest.mark.parametrize("text", ["sort(v[v > 0])", "v[v > 0] * s", "unique(v)", "argwhere(v > 0)"])
+def test_derivatives_of_whole_results(text: str, command: str) -> None:
+    at = {name: POINT[name] for name in adiff.program(text).inputs}
+    given = {"tangent": {name: 0.3 * np.ones_like(at[name]) for name in at}} if command == "jvp" else {}
+    assert agree(text, at, list(at), command, **given) == ""
+
+
+@pytest.mark.usefixtures("interpret")
 @pytest.mark.parametrize(
     "text",
     ["s = v[0]\nfor j in range(70):\n    s += median(v[v < j])\ns", "sum(v[v > 0] * w)", "sum(v[v > 0]*w[v < 1])"],
