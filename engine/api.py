@@ -316,10 +316,9 @@ class Program:
             raise out_of_memory(limit=options.get("max_memory")) from None
         finally:
             enforced.lift()
-            STATE.running = False
+            STATE.end()
             STATE.write = None
             STATE.trace = STATE.trace_adjoint = None
-            RECORDERS.clear()
 
     @property
     def has_loops(self) -> bool:

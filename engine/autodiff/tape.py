@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from ..core.dispatch import ARITHMETIC_FAULTS, add_mark, follows, plain, site_for, tensor
+from ..core.dispatch import ARITHMETIC_FAULTS, SINGLES, add_mark, follows, plain, site_for, tensor
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor, Token, shape_of
 from .collecting import COLLECTING, Buffer, Elements, flat_place
@@ -132,6 +132,9 @@ def sweep(
     tape_log = log
     pop = tape_log.pop
     recorded = bool(RECORDERS) or STATE.trace_adjoint is not None
+    singles = bool(SINGLES) and not recorded
+    if singles:
+        from .single_numbers import pull_single
     saved_site = STATE.site
     # What a derivative rule computes on its way is no result of the program's.
     saved_trace, STATE.trace = STATE.trace, None
@@ -182,6 +185,8 @@ def sweep(
                                 c = g * (p if p.__class__ is int else scalar_slope(op, k, p, out.value, values, g))
                             old = adjoint_get(x)
                             adjoints[x] = c if old is None else old + c
+                    continue
+                if singles and g.__class__ is Tensor and pull_single(op, g, out, a, b, token, adjoints):
                     continue
                 inputs: tuple[Any, ...] = (a,) if b is None else (a, b)
                 attributes = None

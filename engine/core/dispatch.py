@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 NATIVE = {"float64": float, "int64": int, "complex128": complex, "bool": bool}
 # Operands that are values themselves; anything else may bring its own way to be operated on.
 ORDINARY = frozenset((Tensor, float, int, bool, complex, str, list, tuple))
+# What applies rows to float32 numbers (single.py), once there are such.
+SINGLES: list[Any] = []
 # What a scalar formula raises where the general way has the answer, or the error in the user's words.
 ARITHMETIC_FAULTS = (ArithmeticError, ValueError, TypeError)
 
@@ -400,6 +402,10 @@ def apply(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | N
 
     Raises AdiffError E03xx for operands that do not fit, E04xx for values that do not.
     """
+    if SINGLES and attributes is None:
+        found = SINGLES[0](op, inputs)
+        if found is not None:
+            return found
     for x in inputs:
         if x.__class__ not in ORDINARY and hasattr(x, "as_symbol"):
             return x.as_symbol(op, inputs, attributes)
@@ -476,7 +482,7 @@ def evaluate(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] 
         alone = scalars or computed.kind == "c"
         values = values[: op.skip] + [
             (v.astype(name) if name_of(v.dtype) != name else v)
-            if v.__class__ is np.ndarray
+            if v.__class__ is np.ndarray or v.__class__ is np.float32
             else (np.asarray(integer_fit(v, name), dtype=name) if alone or v.__class__ is int else v)
             for v in values[op.skip :]
         ]
@@ -543,7 +549,7 @@ def wrap(value: Any, dtype: DType) -> Any:
         if native is None:
             import numpy as np
 
-            return Tensor(np.asarray(value, dtype=dtype.name), dtype)
+            return of_array(np.asarray(value, dtype=dtype.name), dtype)
         return Tensor(native(value), dtype) if dtype is not BOOL else bool(value)
     if cls is str:
         return value
@@ -561,6 +567,17 @@ def wrap(value: Any, dtype: DType) -> Any:
             return Tensor(native(array.item()), dtype)
     if name_of(array.dtype) != dtype.name:
         array = array.astype(dtype.name)
+    return of_array(array, dtype)
+
+
+def of_array(array: Any, dtype: DType) -> Tensor:
+    """A tensor of an array of its dtype; a number of float32 is one of NumPy's, which is quicker."""
+    if dtype.name == "float32" and not array.ndim:
+        if not SINGLES:
+            from .single import applied
+
+            SINGLES.append(applied)
+        return Tensor(array[()], dtype)
     return Tensor(array, dtype)
 
 
@@ -585,7 +602,7 @@ def tensor(value: Any, dtype: DType | None = None) -> Tensor:
     if raw is WEAK_FLOAT and STATE.weak_float is not WEAK_FLOAT:
         import numpy as np
 
-        return Tensor(np.asarray(value, dtype=STATE.weak_float.name), STATE.weak_float)
+        return of_array(np.asarray(value, dtype=STATE.weak_float.name), STATE.weak_float)
     return Tensor(value, dtype or raw)
 
 

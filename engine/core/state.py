@@ -51,6 +51,7 @@ class State:
         "default_float",
         "depth",
         "kinks",
+        "lenient",
         "literals_are_raw",
         "notices",
         "quiet",
@@ -72,7 +73,17 @@ class State:
         # Active recorders, outermost first. The list object never changes: hot code keeps a reference to it.
         self.recorders: list[Any] = []
         self.running = False
+        # NumPy's own notices are off while this is not None (single.py).
+        self.lenient: Any = None
         self.reset()
+
+    def end(self) -> None:
+        """What an evaluation leaves behind, whatever ended it."""
+        self.running = False
+        self.recorders.clear()
+        if self.lenient is not None:
+            self.lenient.__exit__(None, None, None)
+            self.lenient = None
 
     def reset(self) -> None:
         self.recorders.clear()

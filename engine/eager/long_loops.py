@@ -108,6 +108,41 @@ def fixed(frame: Frame, lists: bool) -> bool:
     return all(map(is_fixed, frame))
 
 
+class Unbounded:
+    """Around a loop that is recorded as any other: says so if its records took more than the budget."""
+
+    __slots__ = ("logs", "outermost", "site")
+
+    inside = 0  # how many such loops are running: the outermost speaks for those in it
+
+    def __init__(self, site: Site, outermost: bool) -> None:
+        self.site = site
+        self.outermost = outermost
+        self.logs = [(r.log, len(r.log)) for r in RECORDERS if r.log is not None and r.log.__class__ is not Forgotten]
+
+    def __enter__(self) -> None:
+        Unbounded.inside += 1
+
+    def __exit__(self, *exception: object) -> None:
+        Unbounded.inside -= 1
+        budget = STATE.checkpoint
+        taken = sum(len(log) - before for log, before in self.logs) // 4 * RECORD_BYTES
+        if Unbounded.inside or budget is None or taken <= budget:
+            return
+        reason = (
+            "it stands in a function, a branch or another loop"
+            if not self.outermost
+            else "several derivatives are taken at once"
+            if len(RECORDERS) > 1
+            else "it changes values in place"
+        )
+        STATE.notify(
+            "N0606",
+            f"the tape keeps more of this loop than --checkpoint {limits.size_text(budget)}, which does not bound it: {reason}",
+            self.site,
+        )
+
+
 # --- iterations -----------------------------------------------------------------------------------------------------
 
 

@@ -199,12 +199,17 @@ def for_(compiler: Compiler, node: c.For) -> Run:
     def run(f: list[Any]) -> Any:
         items = iterable(f)
         STATE.site = site
-        if outermost and STATE.checkpoint is not None:
-            from .long_loops import run_for
+        if STATE.checkpoint is not None:
+            from .long_loops import Unbounded, run_for
 
-            ended = run_for(f, node, items, put, body)
+            ended = run_for(f, node, items, put, body) if outermost else None
             if ended is not None:
                 return None if orelse is None or ended is BREAK else orelse(f)
+            with Unbounded(site, outermost):
+                return recorded(f, items)
+        return recorded(f, items)
+
+    def recorded(f: list[Any], items: Any) -> Any:
         counted = LIMITS.max_steps is not None
         for item in iterate(items):
             if counted:
@@ -230,12 +235,17 @@ def while_(compiler: Compiler, node: c.While) -> Run:
     outermost = id(node) in compiler.outermost
 
     def run(f: list[Any]) -> Any:
-        if outermost and STATE.checkpoint is not None:
-            from .long_loops import run_while
+        if STATE.checkpoint is not None:
+            from .long_loops import Unbounded, run_while
 
-            ended = run_while(f, node, test, body)
+            ended = run_while(f, node, test, body) if outermost else None
             if ended is not None:
                 return None if orelse is None or ended is BREAK else orelse(f)
+            with Unbounded(site, outermost):
+                return recorded(f)
+        return recorded(f)
+
+    def recorded(f: list[Any]) -> Any:
         STATE.site = site  # where a time limit is met by a loop that calls nothing
         counted = LIMITS.max_steps is not None
         while True:

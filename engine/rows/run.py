@@ -8,7 +8,7 @@ from ...parser.errors import AdiffError
 from ..core import limits
 from ..core.errors import span_of
 from ..core.limits import unfit_for_kernels
-from ..core.state import RECORDERS, STATE
+from ..core.state import STATE
 from ..program.loops import outermost_loop
 from .by_columns import CHUNK, ByColumns
 from .outcome import RowsOutcome
@@ -57,9 +57,8 @@ def rows(
         raise limits.out_of_memory(limit=options.get("max_memory")) from None
     finally:
         enforced.lift()
-        STATE.running = False
+        STATE.end()
         STATE.tally = None
-        RECORDERS.clear()
 
 
 # Rows that the tape evaluates before it is measured, and then: a few rows say what the others take at least, since what

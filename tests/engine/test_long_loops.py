@@ -31,12 +31,12 @@ def replays(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def answer(program: Any, at: Any, wrt: Any = None, **options: Any) -> Any:
-    """Everything that an evaluation says, to the last bit."""
+    """Everything that an evaluation says, to the last bit, but that a loop takes more than the budget."""
     try:
         outcome = program.evaluate("grad", at, wrt, engine="tape", **options)
     except AdiffError as error:
         return error.code, error.message, error.span and error.span.start
-    notices = [(n.code, n.message, n.span and n.span.start) for n in outcome.notices]
+    notices = [(n.code, n.message, n.span and n.span.start) for n in outcome.notices if n.code != "N0606"]
     return repr(outcome.value), {name: repr(g) for name, g in outcome.gradients.items()}, notices
 
 
@@ -114,3 +114,30 @@ def test_what_is_kept() -> None:
     finally:
         long_loops.LongLoop.run = kept  # type: ignore[method-assign]
     assert 0 < most[0] * long_loops.RECORD_BYTES <= 20_000
+
+
+INNER = "    for i in range(1000):\n        s = sin(s)\n"
+UNBOUNDED = {
+    "a function": f"def f(x):\n    s = x\n{INNER}    return s\nf(x)",
+    "a branch": f"s = x\nif x > 0:\n{INNER}s",
+    "another loop": f"s = x\nfor j in range(3):\n{INNER}s",
+    "in place": "t = [x, 1.0]\nfor i in range(1000):\n    t[0] = sin(t[0])\nt[0]",
+    "a loop on data": "def f(x):\n    s, k = x, 0\n    while k < 1000:\n        s, k = sin(s), k + 1\n    return s\nf(x)",
+}
+
+
+@pytest.mark.parametrize("text", UNBOUNDED.values(), ids=list(UNBOUNDED))
+def test_a_loop_that_the_budget_does_not_bound_is_told(text: str) -> None:
+    for budget, told in ((10_000, 1), (10**7, 0)):
+        outcome = adiff.program(text).evaluate("grad", {"x": 0.5}, engine="tape", checkpoint=budget)
+        assert [n.code for n in outcome.notices] == ["N0606"] * told
+    assert [n.code for n in adiff.program(text).evaluate("grad", {"x": 0.5}, engine="tape").notices] == []
+
+
+def test_a_loop_that_is_bounded_is_not_told_but_for_a_second_derivative() -> None:
+    program = adiff.program("s = x\nfor i in range(1000):\n    s = sin(s)\ns")
+    codes = [
+        [n.code for n in program.evaluate(command, {"x": 0.5}, engine="tape", checkpoint=10_000).notices]
+        for command in ("grad", "hessian")
+    ]
+    assert codes == [[], ["N0606"]]

@@ -1,0 +1,105 @@
+"""float32 numbers on the tape: rounded as float32 is, as a kernel has them, and not much slower than float64."""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from fractions import Fraction
+
+import adiff
+import numpy as np
+import pytest
+
+RANDOM = np.random.default_rng(5)
+POINTS = [np.float32(x) for x in (*RANDOM.uniform(0.1, 0.9, 12), 0.3, 1e-3)]
+FUNCTIONS = (
+    "sin cos tan exp log sqrt tanh sinh cosh arcsin arccos arctan expm1 log1p sigmoid softplus erf lgamma cbrt exp2 log2"
+).split()
+LARGEST = float(np.finfo(np.float32).max)
+
+
+def nearest(exact: Fraction) -> np.float32:
+    """The float32 next to a number, that with an even last digit of two: no float64 on the way."""
+    first = np.float32(float(exact))
+    around = [np.nextafter(first, np.float32(-np.inf)), first, np.nextafter(first, np.float32(np.inf))]
+    return min(around, key=lambda x: (abs(Fraction(float(x)) - exact), int(x.view(np.int32)) & 1))
+
+
+@pytest.mark.parametrize("symbol", ["+", "-", "*", "/"])
+def test_arithmetic_is_rounded_once(symbol):
+    program = adiff.program(f"x {symbol} y")
+    for x, y in RANDOM.uniform(-3, 3, (200, 2)).astype(np.float32):
+        a, b = Fraction(float(x)), Fraction(float(y))
+        exact = {"+": a + b, "-": a - b, "*": a * b, "/": a / b}[symbol]
+        found = program.evaluate("value", {"x": x, "y": y}, engine="tape").value
+        assert found.dtype == np.float32
+        assert found == nearest(exact)
+
+
+def test_roots_are_rounded_once():
+    for x in RANDOM.uniform(0, 5, 200).astype(np.float32):
+        found = adiff.program("sqrt(x)").evaluate("value", {"x": x}, engine="tape").value
+        assert found == np.sqrt(x)
+        assert found.dtype == np.float32
+
+
+def test_functions_are_a_kernels_to_the_last_digit():
+    program = adiff.program("[" + ", ".join(f"{name}(x)" for name in FUNCTIONS) + ", x**2.5, x**3, 2*x, x/3, 1 - x]")
+    for x in POINTS:
+        tape, kernel = (program.evaluate("value", {"x": x}, engine=engine) for engine in ("tape", "kernel"))
+        assert (tape.engine, kernel.engine) == ("tape", "kernel")
+        assert np.asarray(tape.value).dtype == np.asarray(kernel.value).dtype == np.float32
+        assert np.asarray(tape.value).tolist() == np.asarray(kernel.value).tolist()
+
+
+@pytest.mark.parametrize(
+    ("text", "slope"),
+    [
+        ("x*x", lambda x: x + x),
+        ("1/x", lambda x: -(np.float32(1) / x) / x),
+        ("sin(x)*x", lambda x: np.float32(math.cos(x)) * x + np.float32(math.sin(x))),
+        ("sqrt(x) + 3*x - x", lambda x: np.float32(0.5) / np.sqrt(x) + np.float32(3) - np.float32(1)),
+    ],
+)
+def test_gradients_are_float32(text, slope):
+    for x in POINTS:
+        found = adiff.program(text).evaluate("grad", {"x": x}, engine="tape").gradients["x"]
+        assert found.dtype == np.float32
+        assert abs(found - slope(x)) <= 2 * np.spacing(abs(slope(x)))
+
+
+def test_overflow_and_undefined_results_are_quiet_and_ieee():
+    before = np.geterr()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        at = {"x": np.float32(LARGEST), "y": np.float32(0)}
+        assert adiff.program("x*x").evaluate("value", at, engine="tape").value == np.inf
+        assert adiff.program("exp(x)").evaluate("value", at, engine="tape").value == np.inf
+        assert adiff.program("x/y").evaluate("value", at, engine="tape").value == np.inf
+        assert np.isnan(adiff.program("y/y").evaluate("value", at, engine="tape").value)
+        assert adiff.program("x > 1e30").evaluate("value", at, engine="tape").value is True
+    assert np.geterr() == before
+
+
+def test_default_float32_and_mixed_numbers():
+    assert adiff.program("x*3 + 0.1").evaluate("value", {"x": 0.1}, dtype="float32", engine="tape").value == np.float32(
+        0.1
+    ) * np.float32(3) + np.float32(0.1)
+    with pytest.raises(adiff.AdiffError, match="dtypes do not mix"):
+        adiff.program("x + cast(1.0, float64)").evaluate("value", {"x": np.float32(1)}, engine="tape")
+
+
+def test_a_loop_takes_a_few_times_what_float64_takes():
+    """Through NumPy's arrays it takes some twenty times that."""
+    program = adiff.program("s = x\nfor i in range(1000):\n    s = s*1.0001 + x/(s + 2.0)\ns")
+
+    def seconds(x: object) -> float:
+        times = []
+        for _ in range(5):
+            start = time.thread_time()
+            program.evaluate("grad", {"x": x}, engine="tape")
+            times.append(time.thread_time() - start)
+        return min(times)
+
+    assert seconds(np.float32(1.2)) < 9 * seconds(1.2)
