@@ -123,8 +123,8 @@ class Slopes:
         over = width(x)
         here = abs(values(name, values.evaluation.point[name]))
         if not here:
-            beside = [values(name, shifted(x, i, STARTS[1] * scale(x, i))) for i in range(min(size(x), MOST))]
-            here = max((abs(v) for v in beside if finite(v)), default=0.0)
+            near = [beside(values, name, shifted(x, i, STARTS[1] * scale(x, i))) for i in range(min(size(x), MOST))]
+            here = max((abs(v) for v in near if finite(v)), default=0.0)
         self.here = here / over
         self.greatest = values.size / over
 
@@ -226,7 +226,8 @@ def shifted(x: Any, i: int, delta: Any) -> Any:
 
 def real_gradient(values: Nearby, name: str, x: Any, exact: list[Any]) -> Estimate:
     """The gradient by a real source, beside the one that is `exact` if it is right."""
-    here = values.story(name, x)
+    here = values.story(name, x, measuring=True)
+    lost = 0.0 if here is None else here.lost
     slopes: dict[int, tuple[float, float]] = {}
     at_kinks: set[int] = set()
 
@@ -255,13 +256,17 @@ def real_gradient(values: Nearby, name: str, x: Any, exact: list[Any]) -> Estima
             if apart:
                 if contradicted(i, b) or confirms(difference(i), a, b):
                     break
-                errors[i] = passed_on(values, name, x, i, b)
+                errors[i] = max(lost, passed_on(values, name, x, i, b))
             if (apart or (not b and a)) and i < MOST and not attains(i, b) and unknown(difference(i), a, b):
                 errors[i] = math.inf  # it may have lost its digits: nothing else knows it
         else:
             return Estimate(found, COMPLEX, errors)
     pairs = [difference(i) for i in range(size(x))]
-    return Estimate([value for value, _ in pairs], DIFFERENCES, [error for _, error in pairs], frozenset(at_kinks))
+    errors = [
+        max(error, lost) if relative_error(a, value, 0.0, 0.0) > TOLERANCE[DIFFERENCES] else error
+        for a, (value, error) in zip(exact, pairs)
+    ]
+    return Estimate([value for value, _ in pairs], DIFFERENCES, errors, frozenset(at_kinks))
 
 
 def size_beside(values: Nearby, name: str, x: Any, i: int) -> float:
@@ -302,14 +307,14 @@ def by_differences(values: Nearby, name: str, x: Any, i: int, within: float) -> 
     return derivative(f, *widths(x, i), reach=within or math.inf, fine=not within)
 
 
-def reach(values: Nearby, name: str, x: Any, i: int, here: Story) -> float:
+def reach(values: Nearby, name: str, x: Any, i: int, here: Story, unit: Any = 1.0) -> float:
     """The largest step in an element, up to a tenth of its width, that stays on a piece; 0 where none does."""
     if not here.choices and not here.distances:
         return math.inf
 
     def stays(h: float) -> bool:
         for part in (1.0, -1.0, 0.7, -0.7):
-            there = values.story(name, shifted(x, i, part * h))
+            there = values.story(name, shifted(x, i, part * h * unit))
             if there is None or not same_piece(here, there):
                 return False
         return True
@@ -348,15 +353,24 @@ def complex_step(values: Nearby, name: str, x: Any) -> list[float] | None:
 
 def passed_on(values: Nearby, name: str, x: Any, i: int, slope: float) -> float:
     """How far rounding in an element of a source may take its complex step: what the step changes by beside it."""
-    beside = [
-        values(name, shifted(x, i, complex(sign * ROUNDING * scale(x, i), STEP))).imag / STEP for sign in (-1.0, 1.0)
-    ]
-    return float(TIMES * max(abs(other - slope) for other in beside))
+    steps = [complex(sign * ROUNDING * scale(x, i), STEP) for sign in (-1.0, 1.0)]
+    near = [complex(beside(values, name, shifted(x, i, step))).imag / STEP for step in steps]
+    return float(TIMES * max(abs(other - slope) for other in near))
 
 
 def along(values: Nearby, name: str, x: Any, i: int, unit: Any) -> Callable[[float], float]:
     """The program's value as a function of a step in flat element `i` of a source."""
-    return lambda h: real(values(name, shifted(x, i, h * unit)))
+    return lambda h: real(beside(values, name, shifted(x, i, h * unit)))
+
+
+def beside(values: Nearby, name: str, x: Any) -> Any:
+    """A value near the point; nan where the program has none, as where a matrix is singular."""
+    try:
+        return values(name, x)
+    except AdiffError as error:
+        if error.code.startswith("E06"):
+            raise
+        return math.nan
 
 
 def real(z: Any) -> float:
@@ -391,9 +405,15 @@ def width(x: Any) -> float:
 
 def complex_differences(values: Nearby, name: str, x: Any) -> Estimate:
     """dRe(f)/dRe(z) + i dRe(f)/dIm(z): the direction of steepest ascent."""
-    found, errors = [], []
+    here = values.story(name, x)
+    found, errors, at_kinks = [], [], set()
     for i in range(size(x)):
-        parts = [derivative(along(values, name, x, i, unit), 1.0) for unit in (1.0 + 0j, 1j)]
+        parts = []
+        for unit in (1.0 + 0j, 1j):
+            within = math.inf if here is None else reach(values, name, x, i, here, unit)
+            if not within:
+                at_kinks.add(i)
+            parts.append(derivative(along(values, name, x, i, unit), 1.0, reach=within or math.inf, fine=not within))
         found.append(complex(*(value for value, _ in parts)))
         errors.append(max(error for _, error in parts))
-    return Estimate(found, DIFFERENCES, errors)
+    return Estimate(found, DIFFERENCES, errors, frozenset(at_kinks))

@@ -56,11 +56,13 @@ class Nearby:
             self.size = abs(total)
         return total
 
-    def story(self, name: str, value: Any) -> Story | None:
+    def story(self, name: str, value: Any, measuring: bool = False) -> Story | None:
         """What a run with one source replaced chooses; None where that cannot be told."""
         RECORDERS.clear()
         try:
-            return story(lambda source: self.evaluation.result_of({**self.evaluation.point, name: source}), value)
+            return story(
+                lambda source: self.evaluation.result_of({**self.evaluation.point, name: source}), value, measuring
+            )
         except AdiffError as error:
             if error.code.startswith("E06"):
                 raise

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from .core.dispatch import add_mark, follows, plain, tensor
 from .core.state import RECORDERS, STATE
-from .core.tensor import Tensor, Token
+from .core.tensor import Tensor, Token, is_complex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,19 +95,35 @@ DISTANCES: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(("gamma", "lgamma", "digamma"), to_pole), "tan": cosine,
     **dict.fromkeys(("inv", "solve", "slogdet", "cholesky"), lambda a, *rest, **attributes: determinant(a)),
 }  # fmt: skip
+# Rows that invert their first input.
+INVERTING = frozenset(("inv", "solve", "slogdet", "cholesky", "det"))
+EPSILON = 2.0**-52
 # Rows that are no functions of a complex variable, though they take complex numbers.
 NOT_ANALYTIC = frozenset(
     "abs real imag conj angle unit sign signum euclidean_norm power_norm hypot var std copysign".split()
 )
 
 
-class Story:
-    """What one run chose, and how near it came to singular points; `analytic` says that it chose nothing."""
+def lost_in_inverse(a: Any, *rest: Any, **attributes: Any) -> float:
+    """What rounding may leave of a derivative of a matrix's inverse, which has the size of its square."""
+    import numpy as np
 
-    __slots__ = ("analytic", "choices", "distances")
+    a = np.asarray(a)
+    if not a.size or not np.isfinite(a).all():
+        return 0.0
+    smallest = float(np.linalg.svd(a, compute_uv=False)[..., -1].min())
+    return EPSILON / smallest**2 if smallest else float("inf")
+
+
+class Story:
+    """What one run chose, and how near it came to singular points; `analytic` says that it chose nothing, `lost` what rounding
+    may leave of derivatives through a matrix that is nearly singular."""
+
+    __slots__ = ("analytic", "choices", "distances", "lost")
 
     def __init__(self) -> None:
         self.analytic = True
+        self.lost = 0.0
         self.choices: list[Any] = []
         self.distances: list[Any] = []
 
@@ -119,9 +135,10 @@ class TooLong(Exception):
 class Listener:
     """A recorder that follows one input, and keeps nothing but the choices that depend on it."""
 
-    __slots__ = ("counted", "log", "steps", "story", "token")
+    __slots__ = ("counted", "log", "measuring", "steps", "story", "token")
 
-    def __init__(self) -> None:
+    def __init__(self, measuring: bool) -> None:
+        self.measuring = measuring
         self.token = Token()
         self.log = None
         self.counted: Any = None
@@ -139,11 +156,15 @@ class Listener:
                 self.decided(out)
             return out
         sides, distance = SIDES.get(name), DISTANCES.get(name)
+        if name == "abs" and is_complex(inputs[0]):
+            sides, distance = None, abs  # a cone, whose one singular point is 0
         if sides is not None:
             self.note(story.choices, sides(*map(plain, inputs), **(attributes or {})))
             story.analytic = False
         elif distance is not None:
             self.note(story.distances, distance(*map(plain, inputs), **(attributes or {})))
+        if self.measuring and name in INVERTING:
+            story.lost = max(story.lost, lost_in_inverse(*map(plain, inputs)))
         if name in NOT_ANALYTIC:
             story.analytic = False
         return tuple(self.marked(x) for x in out) if out.__class__ is tuple else self.marked(out)
@@ -179,11 +200,11 @@ class Listener:
             self.decided(value)
 
 
-def story(run: Callable[[Any], Any], x: Any) -> Story | None:
-    """What a run with the source `x` chooses; None where that cannot be told."""
+def story(run: Callable[[Any], Any], x: Any, measuring: bool = False) -> Story | None:
+    """What a run with the source `x` chooses, and what it loses if that is to be measured; None where that cannot be told."""
     import numpy as np
 
-    listener = Listener()
+    listener = Listener(measuring)
     source = Tensor(plain(x), tensor(x).dtype)
     source.on = listener.token
     RECORDERS.append(listener)

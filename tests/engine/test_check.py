@@ -204,3 +204,43 @@ def test_differences(function: Any, slope: float) -> None:
         assert attained(lambda h: function(0.7 + h), slope, 0.7)
         assert not attained(lambda h: function(0.7 + h), 1.5 * slope, 0.7)
         assert not attained(lambda h: function(0.7 + h), 0.0, 0.7)
+
+
+NEARLY_SINGULAR = [[1.0, 1.0], [1.0, 1.0 + 2.0**-40]]
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        # The complex step and differences lose all digits: the inverse has 10^12 times those of the sum.
+        ("sum(inv(A))", {"A": NEARLY_SINGULAR}),
+        # A gradient that does not follow what it is asked not to is no mistake.
+        ("real(stop_gradient(z)*z)", {"z": 1 + 2j}),
+        ("abs(stop_gradient(z))**2*real(z)", {"z": 1 + 2j}),
+    ],
+)
+def test_no_false_alarm_where_no_estimate_can_judge(text, at):
+    assert Program(text).evaluate("check", at).check.ok is None
+
+
+@pytest.mark.parametrize("matrix", [[[2.0, 1.0], [1.0, 3.0]], [[1.0, 1.0], [1.0, 1.001]]])
+def test_matrices_are_checked_where_a_step_beside_them_is_singular(matrix):
+    for text in ("sum(inv(A))", "sum(solve(A, [1.0, 2.0]))", "log(det(A))"):
+        assert Program(text).evaluate("check", {"A": matrix}).check.ok, text
+    lie = "def f(A):\n    B = inv(A)\n    return B, lambda g: -1.01*transpose(B) @ g @ transpose(B)\nsum(custom_gradient(f)(A))"
+    assert Program(lie).evaluate("check", {"A": matrix}).check.ok is False
+
+
+@pytest.mark.parametrize(
+    ("text", "z", "ok"),
+    [
+        ("abs(z)", 1 + 2j, True),
+        ("abs(z)", 2j, True),
+        ("real(z**2*exp(z))", 1 + 2j, True),
+        ("real(z)*angle(z)", 1 - 1j, True),
+        ("abs(custom_gradient(lambda z: (z*z, lambda g: g*2.1*conj(z)))(z))", 1 + 1j, False),
+        ("abs(custom_gradient(lambda z: (z*z, lambda g: g*2.1*conj(z)))(z))", 2j, False),
+    ],
+)
+def test_complex_numbers(text, z, ok):
+    assert Program(text).evaluate("check", {"z": z}).check.ok is ok
