@@ -22,7 +22,7 @@ from .core.limits import LIMITS, out_of_memory
 from .core.state import RECORDERS, STATE
 from .eager.builtins import INTRINSICS
 from .eager.compile import Compiler
-from .evaluation import Evaluation, first_use
+from .evaluation import Evaluation
 from .outcome import Notice, Outcome
 from .plain import Binding, bare_integers, bind
 from .program.loops import contains_loop, outermost_loop
@@ -379,6 +379,8 @@ def constant(text: str, name: str = "<constant>", **limits_in_force: Any) -> Bin
         return Binding(float(stripped))
     core = Program(text, name)
     if core.inputs:
+        from .unbound import first_use
+
         raise AdiffError(
             "E0806", f"a binding must be a constant, and this one reads {listing(repr(n) for n in core.inputs)}",
             first_use(core, core.inputs[0]), "write a number, a list or an expression of constants: x=pi/4",

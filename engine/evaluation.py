@@ -9,7 +9,7 @@ from .autodiff import drivers
 from .commands import COMMANDS
 from .core.dispatch import as_operand
 from .core.errors import failure, listing, span_of
-from .core.limits import LIMITS, GivesWay, give_way_after, stay, unfit_for_kernels
+from .core.limits import LIMITS, GivesWay, give_way_after, stay
 from .core.state import STATE
 from .core.tensor import OPERATORS, Tensor
 from .eager.builtins import INTRINSICS
@@ -17,11 +17,10 @@ from .eager.structure import flatten
 from .eager.values import UNSET
 from .outcome import Notice, Outcome
 from .plain import bind, to_plain, type_of
+from .plain_results import all_finite, apart, handed, in_order
 from .program.names import did_you_mean
-from .program.vocabulary import bare
+from .tier import Tiers
 
-# What is noticed while derivatives are found, in an order that depends on how they are.
-BY_PLACE = "N05"
 # What an outcome may have beside its value.
 DERIVED = ("gradients", "jacobian", "hessian", "tangent", "cotangents", "product", "derivatives")
 # Seconds that nobody minds for knowing where a nan began.
@@ -29,15 +28,13 @@ MOMENT = 1.0
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from ..parser.source import Span
     from .api import Program
-    from .kernels.runtime import Compiled, Kernels
 
 
-class Evaluation:
+class Evaluation(Tiers):
     """One evaluation of a program at a point."""
 
     def __init__(
@@ -67,6 +64,8 @@ class Evaluation:
         inputs = self.core.inputs
         unbound = [name for name in inputs if name not in at]
         if unbound:
+            from .unbound import first_use, unbound_hint
+
             given = ", ".join(f"--at {name}=..." for name in unbound)
             noun = "input" if len(unbound) == 1 else "inputs"
             raise AdiffError(
@@ -231,134 +230,6 @@ class Evaluation:
                 if found is not None:
                     setattr(self.outcome, name, apart(found, arrays))
 
-    def kernel(
-        self, sources: list[str] | None, last: bool = False, work: float = 1
-    ) -> tuple[Any, list[Any]] | None:  # fmt: skip
-        """The value (that of the `last` statement) and the gradients of `sources` from the kernel tier, or None where
-        the tape is to run, for which these and what comes after them are the work of so many gradients."""
-        found: tuple[Any, list[Any]] | None = self.by_kernel(
-            lambda kernels, always: kernels.evaluate(self.point, sources, always, last),
-            None if sources is None else work,
-        )
-        return found
-
-    def by_kernel(
-        self, run: Callable[[Kernels, bool], tuple[Any, Any, Compiled] | None], repeats: float | None = 1
-    ) -> Any:
-        """The value and the derivatives that `run` finds with kernels, or None where the tape is to run.
-
-        `repeats` is the tape's work, in gradients; None is the value alone.
-        """
-        start = time.perf_counter()
-        before = self.outcome.kernel
-        try:
-            return self.found_by_kernel(run, repeats)
-        finally:
-            kernel = self.outcome.kernel
-            ran = kernel.seconds if kernel is not before else 0.0
-            self.kernel_seconds += time.perf_counter() - start - ran
-
-    def found_by_kernel(
-        self, run: Callable[[Kernels, bool], tuple[Any, Any, Compiled] | None], repeats: float | None
-    ) -> Any:
-        engine = self.options.get("engine") or "auto"
-        program = self.program
-        if engine == "tape":
-            self.outcome.reason = "asked for"
-            return None
-        unfit = self.unfit_for_kernels()
-        if unfit:
-            self.outcome.reason = unfit
-            return None
-        may_compile, patience, least, loads = True, 0.0, 0.0, ""
-        awaited = self.options.get("awaited", False)
-        if engine == "auto":
-            from .kernels.outlook import Outlook
-            from .kernels.work import (
-                COMMAND_WORK,
-                LOAD_SECONDS,
-                OVER,
-                PATIENCE_SECONDS,
-                PROMISE,
-                import_seconds,
-            )
-
-            looped = program.has_loops
-            outlook = Outlook(self.core, self.point, looped)
-            seconds = outlook.seconds(COMMAND_WORK["value"] if repeats is None else repeats)
-            imports = import_seconds(outlook.loads)
-            patience = outlook.ready + OVER * seconds if outlook.bounded else min(outlook.ready, PATIENCE_SECONDS)
-            if program.kernels is None and outlook.bounded and seconds + imports < LOAD_SECONDS and not awaited:
-                self.outcome.reason = (
-                    "the tape is done before a kernel would be loaded"
-                    if looped
-                    else "no loop that would repay a compiler"
-                )
-                self.hurry(patience)
-                return None
-            may_compile = awaited or seconds + imports >= PROMISE * outlook.ready
-            # Of calls and of derivatives inside it, a kernel's statements say less than its text.
-            least, loads = seconds if outlook.bounded else 0.0, outlook.loads
-        from .kernels.ir import Fault, Unsupported
-        from .kernels.runtime import Kernels
-
-        if program.kernels is None:
-            program.kernels = Kernels(self.core, program.source)
-        program.kernels.may_compile = may_compile
-        program.kernels.least_seconds, program.kernels.loads = least, loads
-        while True:
-            try:
-                found = run(program.kernels, engine == "kernel" or awaited)
-            except Unsupported as why:
-                if program.kernels.may_try_again(why):
-                    continue
-                if why.__class__ is Fault:
-                    why.tell()
-                self.outcome.reason = f"no kernel for {why}"
-                self.outcome.reason_span = None if why.site is None else span_of(why.site)
-                program.gives_way = False
-                return None
-            except BaseException:
-                if self.write is not None:
-                    from .eager.text import formatted
-
-                    program.kernels.write_unfinished(self.write, formatted)
-                raise
-            break
-        if found is None:
-            self.outcome.reason = "the tape is done before a kernel would be compiled"
-            self.hurry(patience)
-            return None
-        value, derivatives, compiled = found
-        self.outcome.engine = "kernel"
-        self.outcome.reason = (
-            "asked for"
-            if engine == "kernel"
-            else "the tape had not done in a moment"
-            if awaited
-            else "enough work to repay the compiler"
-        )
-        self.outcome.emitted = compiled.source
-        self.outcome.kernel = compiled
-        if self.write is not None and compiled.lines is not None:
-            from .eager.text import formatted
-
-            compiled.write(self.write, formatted)
-        if compiled.built.structure is not None:
-            from .kernels.lowering.structures import stacked_shape
-
-            self.stacked = stacked_shape(compiled.built.structure)
-        return value, derivatives
-
-    def hurry(self, patience: float) -> None:
-        """Let the tape give way to a kernel where it takes longer than `patience` seconds."""
-        if self.program.gives_way and not self.options.get("awaited") and LIMITS.max_steps is None:
-            give_way_after(patience)
-
-    def unfit_for_kernels(self) -> str:
-        """Why this evaluation is none for the kernel tier, whatever its program; "" if it may be."""
-        return unfit_for_kernels(STATE.kinks)
-
     def tape_is_quick(self) -> bool:
         """Whether the tape would have done in a moment what a kernel did."""
         kernels = self.program.kernels
@@ -387,83 +258,3 @@ class Evaluation:
         finally:
             if limited:
                 stay()
-
-
-def in_order(notices: list[Notice]) -> list[Notice]:
-    """Notices by their place in the program, whichever came first; those without a place, and where a nan began, come
-    after them."""
-
-    def place(notice: Notice) -> tuple[int, int, str]:
-        if notice.code[:3] != BY_PLACE or notice.span is None:
-            return 1, 0, ""
-        return 0, notice.span.start, notice.code
-
-    return sorted(notices, key=place)
-
-
-def handed(options: Mapping[str, Any]) -> Iterator[Any]:
-    """What an evaluation is given beside its inputs: tangents, cotangents, vectors."""
-    for name in ("tangent", "vector"):
-        if hasattr(options.get(name), "values"):
-            yield from options[name].values()
-    yield options.get("cotangent")
-
-
-def apart(found: Any, arrays: list[Any]) -> Any:
-    """A result whose arrays share no memory with others."""
-    cls = found.__class__
-    if cls is dict:
-        return {name: apart(x, arrays) for name, x in found.items()}
-    if cls in (list, tuple):
-        return cls([apart(x, arrays) for x in found])
-    if getattr(found, "ndim", 0) and hasattr(found, "dtype"):
-        import numpy as np
-
-        if found.__class__ is np.ndarray and any(np.may_share_memory(found, x) for x in arrays):
-            return found.copy()
-    return found
-
-
-def all_finite(value: Any) -> bool:
-    """Whether every number in a plain result is finite."""
-    cls = value.__class__
-    if value is None or cls in (str, bool, int):
-        return True
-    if cls is float:
-        return value - value == 0.0  # type: ignore[no-any-return]
-    if cls is complex:
-        return value.real - value.real == 0.0 and value.imag - value.imag == 0.0  # type: ignore[no-any-return]
-    if cls in (list, tuple):
-        return all(all_finite(v) for v in value)
-    if cls is dict:
-        return all(all_finite(v) for v in value.values())
-    if hasattr(value, "dtype") and value.dtype.kind in "fc":
-        import numpy as np
-
-        return bool(np.isfinite(value).all())
-    return True
-
-
-# What JSON and other languages call Python's constants.
-CONSTANTS = {"true": "True", "false": "False", "null": "None", "none": "None", "nil": "None", "NULL": "None"}
-
-
-def unbound_hint(program: Program, name: str) -> str | None:
-    """What to write for a name that was hardly meant as an input; None for one that may have been."""
-    if name in CONSTANTS:
-        return f"write {CONSTANTS[name]}, as in Python"
-    span = first_use(program, name)
-    if span is not None and span.source.text[span.end : span.end + 1] == ".":
-        return (
-            f"bind the input: --at {name}=...; if it is meant as a module: NumPy's names stand under np, TensorFlow's "
-            "under tf, JAX's under jnp, Python's under math"
-        )
-    meaning = bare(name)
-    if meaning is not None and meaning.kind in ("row", "intrinsic"):
-        return f"'{name}' is a function, to be called: {name}(...); an input of that name is bound by --at {name}=..."
-    return None
-
-
-def first_use(program: Program, name: str) -> Span | None:
-    """The first place where an input is read, for the diagnostic of one that is not bound."""
-    return span_of(program.core.places[name])

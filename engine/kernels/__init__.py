@@ -20,8 +20,9 @@ readings          a kernel's results as values
 store             kernels kept between runs
 work, outline,    whether a kernel repays its compilation: the calibration, what there is to do in it, and what tells
   outlook         so before it is looked into,
-survey,           by a walk over the program on shapes and known numbers: statements and expressions, calls, and what
-  survey_calls,   is known of values
+survey,           by a walk over the program on shapes and known numbers: statements,
+  survey_expressions,
+  survey_calls,   expressions, calls, and what is known of values
   survey_values
 
 Each folder's `__init__.py` says what its files do. What this tier does not take, or cannot answer as the tape would, is

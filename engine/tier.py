@@ -1,0 +1,163 @@
+"""Which tier finds a value and its derivatives: a kernel where there is one that pays, and else the tape."""
+
+from __future__ import annotations
+
+import time
+
+from .core.errors import span_of
+from .core.limits import LIMITS, give_way_after, unfit_for_kernels
+from .core.state import STATE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from .api import Program
+    from .kernels.runtime import Compiled, Kernels
+    from .outcome import Outcome
+    from .program.core import CoreProgram
+
+
+class Tiers:
+    """The part of an evaluation that asks the kernels."""
+
+    program: Program
+    core: CoreProgram
+    options: dict[str, Any]
+    outcome: Outcome
+    point: dict[str, Any]
+    write: Any
+    stacked: tuple[int, ...] | None
+    kernel_seconds: float
+
+    def kernel(
+        self, sources: list[str] | None, last: bool = False, work: float = 1
+    ) -> tuple[Any, list[Any]] | None:  # fmt: skip
+        """The value (that of the `last` statement) and the gradients of `sources` from the kernel tier, or None where
+        the tape is to run, for which these and what comes after them are the work of so many gradients."""
+        found: tuple[Any, list[Any]] | None = self.by_kernel(
+            lambda kernels, always: kernels.evaluate(self.point, sources, always, last),
+            None if sources is None else work,
+        )
+        return found
+
+    def by_kernel(
+        self, run: Callable[[Kernels, bool], tuple[Any, Any, Compiled] | None], repeats: float | None = 1
+    ) -> Any:
+        """The value and the derivatives that `run` finds with kernels, or None where the tape is to run.
+
+        `repeats` is the tape's work, in gradients; None is the value alone.
+        """
+        start = time.perf_counter()
+        before = self.outcome.kernel
+        try:
+            return self.found_by_kernel(run, repeats)
+        finally:
+            kernel = self.outcome.kernel
+            ran = kernel.seconds if kernel is not before else 0.0
+            self.kernel_seconds += time.perf_counter() - start - ran
+
+    def found_by_kernel(
+        self, run: Callable[[Kernels, bool], tuple[Any, Any, Compiled] | None], repeats: float | None
+    ) -> Any:
+        engine = self.options.get("engine") or "auto"
+        program = self.program
+        if engine == "tape":
+            self.outcome.reason = "asked for"
+            return None
+        unfit = self.unfit_for_kernels()
+        if unfit:
+            self.outcome.reason = unfit
+            return None
+        may_compile, patience, least, loads = True, 0.0, 0.0, ""
+        awaited = self.options.get("awaited", False)
+        if engine == "auto":
+            from .kernels.outlook import Outlook
+            from .kernels.work import (
+                COMMAND_WORK,
+                LOAD_SECONDS,
+                OVER,
+                PATIENCE_SECONDS,
+                PROMISE,
+                import_seconds,
+            )
+
+            looped = program.has_loops
+            outlook = Outlook(self.core, self.point, looped)
+            seconds = outlook.seconds(COMMAND_WORK["value"] if repeats is None else repeats)
+            imports = import_seconds(outlook.loads)
+            patience = outlook.ready + OVER * seconds if outlook.bounded else min(outlook.ready, PATIENCE_SECONDS)
+            if program.kernels is None and outlook.bounded and seconds + imports < LOAD_SECONDS and not awaited:
+                self.outcome.reason = (
+                    "the tape is done before a kernel would be loaded"
+                    if looped
+                    else "no loop that would repay a compiler"
+                )
+                self.hurry(patience)
+                return None
+            may_compile = awaited or seconds + imports >= PROMISE * outlook.ready
+            # Of calls and of derivatives inside it, a kernel's statements say less than its text.
+            least, loads = seconds if outlook.bounded else 0.0, outlook.loads
+        from .kernels.ir import Fault, Unsupported
+        from .kernels.runtime import Kernels
+
+        if program.kernels is None:
+            program.kernels = Kernels(self.core, program.source)
+        program.kernels.may_compile = may_compile
+        program.kernels.least_seconds, program.kernels.loads = least, loads
+        while True:
+            try:
+                found = run(program.kernels, engine == "kernel" or awaited)
+            except Unsupported as why:
+                if program.kernels.may_try_again(why):
+                    continue
+                if why.__class__ is Fault:
+                    why.tell()
+                self.outcome.reason = f"no kernel for {why}"
+                self.outcome.reason_span = None if why.site is None else span_of(why.site)
+                program.gives_way = False
+                return None
+            except BaseException:
+                if self.write is not None:
+                    from .eager.text import formatted
+
+                    program.kernels.write_unfinished(self.write, formatted)
+                raise
+            break
+        if found is None:
+            self.outcome.reason = "the tape is done before a kernel would be compiled"
+            self.hurry(patience)
+            return None
+        value, derivatives, compiled = found
+        self.outcome.engine = "kernel"
+        self.outcome.reason = (
+            "asked for"
+            if engine == "kernel"
+            else "the tape had not done in a moment"
+            if awaited
+            else "enough work to repay the compiler"
+        )
+        self.outcome.emitted = compiled.source
+        self.outcome.kernel = compiled
+        if self.write is not None and compiled.lines is not None:
+            from .eager.text import formatted
+
+            compiled.write(self.write, formatted)
+        if compiled.built.structure is not None:
+            from .kernels.lowering.structures import stacked_shape
+
+            self.stacked = stacked_shape(compiled.built.structure)
+        return value, derivatives
+
+    def hurry(self, patience: float) -> None:
+        """Let the tape give way to a kernel where it takes longer than `patience` seconds."""
+        if self.program.gives_way and not self.options.get("awaited") and LIMITS.max_steps is None:
+            give_way_after(patience)
+
+    def unfit_for_kernels(self) -> str:
+        """Why this evaluation is none for the kernel tier, whatever its program; "" if it may be."""
+        return unfit_for_kernels(STATE.kinks)
+
+
+__all__ = ["Tiers"]
