@@ -11,7 +11,8 @@ from adiff.engine.kernels import ir
 from adiff.engine.kernels.runtime import Kernels
 from adiff.engine.kernels.source.emit import emit
 from adiff.engine.kernels.source.helpers import borrowed
-from adiff.engine.kernels.source.legend import LEGEND, RESERVED
+from adiff.engine.kernels.source.legend import LEGEND, RESERVED, explained
+from adiff.engine.kernels.source.prelude import PRELUDE
 from adiff.engine.kernels.source.primitives import TEXT
 from agreement import agree
 
@@ -91,3 +92,15 @@ def test_rows() -> None:
     assert kernel.engine == "kernel"
     np.testing.assert_allclose(kernel.value, tape.value, rtol=1e-15)
     np.testing.assert_allclose(kernel.gradients["x"], tape.gradients["x"], rtol=1e-15)
+
+
+def test_what_the_source_calls_is_explained() -> None:
+    """Each helper has words of its own, or a formula of one line."""
+    for name in re.findall(r"^def (\w+)\(", PRELUDE, re.MULTILINE):
+        if name not in LEGEND:
+            assert len(explained(name)) < 120, name
+    source = adiff.program("max(x**2, gamma(x)) + sinh(x)/x").evaluate("tape", {"x": 1.5}, emit=True).emitted
+    helpers = set(re.findall(r"(?<![\w.])(_?[a-z]\w*)\(", source[source.index("def kernel") :]))
+    assert {"_maximum", "sinh_quotient"} <= helpers
+    for name in helpers - {"abs", "range", "kernel", "len", "int", "float", "bool", "max", "min"}:
+        assert f"# {name}(" in source, name
