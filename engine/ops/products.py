@@ -62,13 +62,17 @@ def _matmul_back(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
     rank_a, rank_b = len(shape_of(a)), len(shape_of(b))
     if rank_a == 1 and rank_b == 1:
         return lambda: g * conjugate(b), lambda: g * conjugate(a)
+    # A vector on the other side takes the place of a matrix transposed, which would be a copy of it.
     if rank_a == 1:
         return (
-            lambda: index(matmul(_row(g), adjoint(b)), index=(Ellipsis, 0, slice(None))),
+            lambda: index(matmul(conjugate(b), _column(g)), index=(Ellipsis, 0)),
             lambda: _column(conjugate(a)) * _row(g),
         )
     if rank_b == 1:
-        return lambda: _column(g) * conjugate(b), lambda: index(matmul(adjoint(a), _column(g)), index=(Ellipsis, 0))
+        return (
+            lambda: _column(g) * conjugate(b),
+            lambda: index(matmul(_row(g), conjugate(a)), index=(Ellipsis, 0, slice(None))),
+        )
     if rank_b == 2 and rank_a > 2:  # one matrix for a whole batch: sum the batch within the product
         rows, columns = reshape(a, shape=(-1, shape_of(a)[-1])), reshape(g, shape=(-1, shape_of(g)[-1]))
         return lambda: matmul(g, adjoint(b)), lambda: matmul(adjoint(rows), columns)

@@ -18,10 +18,12 @@ from ..lowering.specialise import specialise
 from ..lowering.structures import Packed, as_one
 from ..machine.code import ROUTINE
 from ..passes.behind import behind
+from ..passes.common import common, summed
 from ..passes.dear import keeping
 from ..passes.fuse import fuse
 from ..passes.gather import gather
 from ..passes.memory import settled
+from ..passes.overwritten import without_fills
 from ..passes.shifting import in_step
 from ..passes.simplify import simplify
 from ..passes.statements import everything, operands
@@ -226,9 +228,9 @@ def kind_of_value(value: Any) -> str:
 
 def finished(kernel: ir.Kernel) -> ir.Kernel:
     """A kernel as it is emitted."""
-    kernel = simplify(sums_apart(windowed(settled(gather(snapshots(tidy(simplify(kernel))))))))
+    kernel = simplify(sums_apart(windowed(without_fills(settled(gather(snapshots(tidy(simplify(kernel)))))))))
     # In float32, what goes through memory is rounded.
-    return kernel if Builder.mode else simplify(behind(kernel))
+    return kernel if Builder.mode else simplify(summed(common(simplify(behind(kernel)))))
 
 
 def meetings(builder: Builder, kernel: ir.Kernel, inputs: dict[str, Any]) -> list[tuple[list[str], list[str]]]:

@@ -2,12 +2,13 @@
 
 statements             what statements read and set, and the blocks inside them
 simplify, tidy         dead code; accumulators, copies and branches as one would write them
+common                 what is computed or loaded twice; sums that are collected in a row
 fuse                   loops over one range as one, without the arrays between them
 behind, handed_on      loops that follow each other some iterations behind, as one
 shifting, raising      loops over shifted arrays brought into step; what stands between loops put before them
 gather, windows,       loops of the reverse sweep forwards; their sums in variables, or each by itself
   summing_apart
-memory                 arrays that are copies, stores that nothing reads
+memory, overwritten    arrays that are copies, stores that nothing reads; fills before all is written anyway
 dear                   values that are dear to compute, kept for the reverse sweep
 once, beforehand,      what no direction changes, before the loop over directions; tangents that are zero
   passing_over

@@ -173,7 +173,7 @@ def shorter(op: str, args: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
                 return ("copy" if a == 1.0 else "negative"), (b,)
     if op == "add" and args[1].__class__ is int and args[1] == 0 and getattr(args[0], "kind", None) == ir.INT:
         return "copy", args[:1]
-    if op == "not_equal" and all(a.__class__ is float for a in args):
+    if op == "not_equal" and all(a.__class__ in (int, float) for a in args):
         return "copy", (args[0] != args[1],)
     if op == "logical_and":
         for a, b in (args, args[::-1]):

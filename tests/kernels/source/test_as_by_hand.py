@@ -181,7 +181,61 @@ def test_arrays_that_take_over_others_are_these() -> None:
     filled = "w = zeros(4)\nw[0] = v[0]\nfor i in range(1, 4):\n    w[i] = 0.9 * w[i - 1] + v[i] * v[i]\nsum(w * w)"
     found = emitted(filled, v=V)
     assert found.count("floats(") == 3, "w, its cotangents, and the gradient"
-    assert found.count("for ") == 4, "the zeros, the loop, the sum with its adjoint, the loop in reverse"
+    assert found.count("for ") == 3, "the loop, the sum with its adjoint, the loop in reverse"
+
+
+ZEROS = "] = 0.0\n"
+FILLED = {
+    # What is written before it is read, and whether zeros are stored first.
+    "all of it in order": ("w = zeros(40)\nfor i in range(40):\n    w[i] = v[0] * i\nsum(w * w)", False),
+    "the first one apart": (
+        "w = zeros(40)\nw[0] = v[0]\nfor i in range(1, 40):\n    w[i] = w[i - 1] * v[1]\nsum(w)",
+        False,
+    ),
+    "all but the first": ("w = zeros(40)\nfor i in range(1, 40):\n    w[i] = w[i - 1] + v[1]\nsum(w * w)", True),
+    "all but the last": ("w = zeros(40)\nfor i in range(39):\n    w[i] = v[1] * i\nsum(w * w)", True),
+    "one that is read too early": (
+        "w = zeros(40)\nw[0] = v[0]\nfor i in range(1, 40):\n    w[i] = w[min(i + 1, 39)] + w[i - 1] * v[1]\nsum(w)",
+        True,
+    ),
+    "some": ("w = zeros(40)\nfor i in range(40):\n    if v[i % 4] > 1:\n        w[i] = v[1] * i\nsum(w * w)", True),
+}
+
+
+@pytest.mark.parametrize("name", FILLED)
+def test_what_is_written_anyway_is_not_filled_before(name: str) -> None:
+    text, zeros = FILLED[name]
+    outcome, tape = (adiff.program(text).evaluate("value", {"v": V}, engine=e) for e in ("kernel", "tape"))
+    assert np.isclose(outcome.value, tape.value, rtol=1e-13)
+    assert (ZEROS in outcome.emitted or "clear(" in outcome.emitted) == zeros
+
+
+def test_what_stands_there_is_not_computed_again() -> None:
+    found = emitted("logsumexp(v)", v=V)
+    largest = found.index("_maximum", found.index("_maximum") + 1)  # that of the rule
+    assert found[largest:].count("math.exp(") == 1
+    found = emitted("a = v[n] * v[n]\nb = exp(a)\nsum(b * v) + exp(a)", v=V, n=2)
+    assert found.count("math.exp(") == 1
+    found = emitted("e = 0.0\nfor i in range(n):\n    d = v[0] - i\n    e += 1 / (1 + d * d)\ne", v=V, n=9)
+    assert found.count("_strong(") <= 1
+
+
+def test_what_was_stored_is_not_loaded_again() -> None:
+    """The product with a matrix, its residual, and their adjoint are one loop; no array holds what a variable does, and no
+    copy of the matrix is made."""
+    found = emitted("sum((a @ v - b)**2)", a=np.ones((3, 4)), v=V, b=np.ones(3))
+    assert len(re.findall("^    for ", found, re.M)) == 1
+    made = re.findall(r"(\w+) = (?:few_)?floats\(", found)
+    assert len(made) == 4, "the product, and three gradients"
+    assert not re.search(r"\w+\[[^]]*\] = a\[", found)
+
+
+def test_what_is_collected_in_a_row_is_a_sum() -> None:
+    found = emitted("y = v[0]\nfor i in range(n):\n    y = y + y * y / v[1]\ny", v=V, n=3)
+    lines = [line.strip() for line in found.splitlines()]
+    started = {line.split(" = ")[0]: k for k, line in enumerate(lines) if re.match(r"b\d+ = ", line)}
+    for name, k in started.items():
+        assert not lines[k + 1].startswith(f"{name} += ")
 
 
 def test_loops_of_the_reverse_sweep_are_joined() -> None:
