@@ -23,17 +23,23 @@ SHORT = frozenset(("copy", "zero", "negative", "logical_not"))
 def common(kernel: ir.Kernel) -> ir.Kernel:
     """The same kernel, which computes nothing twice in one place."""
     once = Once(constant_variables(kernel.body) | {x for x in kernel.parameters if x.__class__ is Var})
-    body = once.block(kernel.body, {})
+    body = once.block(kernel.body)
     return ir.Kernel(kernel.parameters, body, [once.new(r) for r in kernel.results])
 
 
 class Once:
-    """Statements in the order in which they run; `constant` are the variables that are set in one place and stay."""
+    """Statements in the order in which they run; `single` are the variables that are set in one place and stay."""
 
-    def __init__(self, constant: set[Var]) -> None:
-        self.constant = constant
+    def __init__(self, single: set[Var]) -> None:
+        self.single = single
+        # The same with what loops carry, in a loop's body: it changes at its end.
+        self.constant = set(single)
         # What stands for variables that are not computed again.
         self.names: dict[Var, Any] = {}
+        # Which variable holds what is computed, and what is in the memory of arrays, by index; and how both were before.
+        self.known: dict[Any, Var] = {}
+        self.memory: dict[Any, dict[Any, Any]] = {}
+        self.learnt: list[tuple[dict[Any, Any], Any, Any]] = []
 
     def new(self, x: Any) -> Any:
         return self.names.get(x, x) if x.__class__ is Var else x
@@ -52,62 +58,88 @@ class Once:
                 parts.append((x.__class__, repr(x)))  # 0.0 is none of 0, False and -0.0
         return tuple(parts)
 
-    def block(self, block: list[Stmt], known: dict[Any, Any]) -> list[Stmt]:
-        """A block, where it is `known` what stands in variables, and under (array, index) what is in memory; what it finds
-        out is known to those inside it alone."""
-        known = dict(known) if known else {}
-        kept: list[Stmt] = []
-        for s in block:
-            if s.__class__ is ir.Load:
-                index = self.new(s.index)
-                place = (s.array, index)
-                if s.var not in self.constant or (index.__class__ is Var and index not in self.constant):
-                    kept.append(s.replace(index=index))
-                    continue
-                there = known.setdefault(place, s.var)
-                if there is not s.var:
-                    self.names[s.var] = there
-                else:
-                    kept.append(s.replace(index=index))
-            elif s.__class__ is ir.Store:
-                store: Any = with_operands(s, self.new)
-                forget(known, {store.array})
-                lasting = store.index.__class__ is int or store.index in self.constant
-                if lasting and self.stays(store.value, store.array.kind):
-                    known[store.array, store.index] = store.value
-                kept.append(store)
-            elif s.__class__ is ir.Set:
-                args = tuple(map(self.new, s.args))
-                key = self.key(s, args)
-                if key is not None:
-                    found = known.setdefault(key, s.var)
-                    if found is not s.var:
-                        self.names[s.var] = found
-                        continue
-                kept.append(s.replace(args=args))
+    def block(self, block: list[Stmt]) -> list[Stmt]:
+        """A block; what it finds out is known to those inside it, and to none else."""
+        start = len(self.learnt)
+        kept = [s for s in map(self.statement, block) if s is not None]
+        while len(self.learnt) > start:
+            table, key, before = self.learnt.pop()
+            if before is None:
+                del table[key]
             else:
-                forget(known, written(s))
-                kept.append(self.inside(s, known))
+                table[key] = before
         return kept
+
+    def learn(self, table: dict[Any, Any], key: Any, value: Any) -> None:
+        """Put something in a table until the block ends."""
+        self.learnt.append((table, key, table.get(key)))
+        table[key] = value
+
+    def forget(self, arrays: set[Any]) -> None:
+        """What is in the memory of arrays may be something else from here on."""
+        for array in arrays:
+            if self.memory.get(array):
+                self.learn(self.memory, array, {})
+
+    def remember(self, array: Any, index: Any, value: Any) -> None:
+        """A value is in the memory of an array."""
+        if array not in self.memory:
+            self.learn(self.memory, array, {})
+        self.learn(self.memory[array], index, value)
+
+    def statement(self, s: Stmt) -> Stmt | None:
+        """A statement as it is after those before it; None if it need not be."""
+        if s.__class__ is ir.Load:
+            return self.load(s)
+        if s.__class__ is ir.Store:
+            store: Any = with_operands(s, self.new)
+            self.forget({store.array})
+            if self.lasts(store.index) and self.stays(store.value, store.array.kind):
+                self.remember(store.array, store.index, store.value)
+            return store  # type: ignore[no-any-return]
+        if s.__class__ is ir.Set:
+            args = tuple(map(self.new, s.args))
+            key = self.key(s, args)
+            if key is not None:
+                if key in self.known:
+                    self.names[s.var] = self.known[key]
+                    return None
+                self.learn(self.known, key, s.var)
+            return s.replace(args=args)
+        self.forget(written(s))
+        return self.inside(s)
+
+    def load(self, s: ir.Load) -> Stmt | None:
+        index = self.new(s.index)
+        if s.var in self.constant and self.lasts(index):
+            there = self.memory.get(s.array, {}).get(index)
+            if there is not None:
+                self.names[s.var] = there
+                return None
+            self.remember(s.array, index, s.var)
+        return s.replace(index=index)
+
+    def lasts(self, index: Any) -> bool:
+        """Whether an index is the same until the block ends."""
+        return index.__class__ is int or index in self.constant
 
     def stays(self, x: Any, kind: str) -> bool:
         """Whether what is stored is what is found in memory of a kind, then and later."""
         if x.__class__ is Var:
-            return x in self.constant and x.kind == kind
+            return x in self.single and x.kind == kind
         return x.__class__ is float and kind == FLOAT
 
-    def inside(self, s: Stmt, known: dict[Any, Var]) -> Stmt:
+    def inside(self, s: Stmt) -> Stmt:
         """A statement that is no `Set`."""
         new = self.new
         if s.__class__ is ir.Loop:
-            heads = [phi for phi, _, _ in s.carried]
             starts = [new(x) for _, x, _ in s.carried]
             start, stop, step = new(s.start), new(s.stop), new(s.step)
-            with_heads = self.constant.union(heads) if heads else self.constant
-            outer, self.constant = self.constant, with_heads
-            test = None if s.test is None else self.block(s.test, known)
-            body = self.block(s.body, known)
-            self.constant = outer
+            heads = {phi for phi, _, _ in s.carried} - self.constant
+            self.constant |= heads
+            test = None if s.test is None else self.block(s.test)
+            body = self.block(s.body)
+            self.constant -= heads
             carried = [(phi, x, new(f)) for (phi, _, f), x in zip(s.carried, starts)]
             return s.replace(
                 start=start, stop=stop, step=step, test=test, condition=new(s.condition), carried=carried,
@@ -116,14 +148,14 @@ class Once:
         if s.__class__ is ir.ReverseLoop:
             start, step = new(s.start), new(s.step)
             changed = {x for inner in s.body for x in changes(inner)}
-            restored = {x for x, _ in s.restore if x.__class__ is Var} - changed
-            outer, self.constant = self.constant, self.constant | restored
-            body = self.block(s.body, known)
-            self.constant = outer
+            restored = {x for x, _ in s.restore if x.__class__ is Var} - changed - self.constant
+            self.constant |= restored
+            body = self.block(s.body)
+            self.constant -= restored
             return s.replace(start=start, step=step, body=body)
         if s.__class__ is ir.If:
             condition = new(s.condition)
-            then, orelse = self.block(s.then, known), self.block(s.orelse, known)
+            then, orelse = self.block(s.then), self.block(s.orelse)
             return ir.If(condition, then, orelse, [(v, new(a), new(b)) for v, a, b in s.merges])
         if s.__class__ is ir.Region:
             return s  # what stands in it is compiled apart
@@ -141,22 +173,15 @@ def written(s: Stmt) -> set[Any]:
     } | {x for inner in everything([s]) if inner.__class__ is ir.ReverseLoop for x, _ in inner.restore}
 
 
-def forget(known: dict[Any, Any], arrays: set[Any]) -> None:
-    """What is in the memory of arrays may be something else from here on."""
-    if arrays:
-        for place in [place for place in known if place.__class__ is tuple and place[0] in arrays]:
-            del known[place]
-
-
 # --- sums -------------------------------------------------------------------------------------------------------------
 
 
 def summed(kernel: ir.Kernel) -> ir.Kernel:
     """`b = x` and `b += y` in a row as `b = x + y`."""
-    return ir.Kernel(kernel.parameters, summed_block(kernel.body), kernel.results)
+    return ir.Kernel(kernel.parameters, summed_block(kernel.body, constant_variables(kernel.body)), kernel.results)
 
 
-def summed_block(block: list[Stmt]) -> list[Stmt]:
+def summed_block(block: list[Stmt], constant: set[Var]) -> list[Stmt]:
     kept: list[Any] = []
     # By accumulator, the statement that has set it, as long as nothing has read it since.
     fresh: dict[Any, int] = {}
@@ -166,7 +191,7 @@ def summed_block(block: list[Stmt]) -> list[Stmt]:
             place = fresh.pop(var)
             fresh.pop(value, None)
             first = kept[place]
-            if first.op == "copy" and not changed_since(first.args[0], kept[place + 1 :]):
+            if first.op == "copy" and (first.args[0].__class__ is not Var or first.args[0] in constant):
                 start = first.args[0]
                 kept[place] = None
             else:
@@ -185,7 +210,7 @@ def summed_block(block: list[Stmt]) -> list[Stmt]:
         if inner or s.__class__ is not ir.Set:
             if inner:
                 fresh.clear()
-                s = with_blocks(s, summed_block)
+                s = with_blocks(s, lambda inner: summed_block(inner, constant))
             else:
                 for x in (*operands(s), getattr(s, "var", None)):
                     fresh.pop(x, None)
@@ -199,11 +224,6 @@ def summed_block(block: list[Stmt]) -> list[Stmt]:
             fresh[s.var] = len(kept)
         kept.append(s)
     return [s for s in kept if s is not None]
-
-
-def changed_since(x: Any, block: list[Any]) -> bool:
-    """Whether a variable may have another value after a block without blocks inside it."""
-    return x.__class__ is Var and any(s is not None and getattr(s, "var", None) is x for s in block)
 
 
 __all__ = ["common", "summed"]

@@ -158,7 +158,7 @@ def test_a_kernel_that_takes_much_memory_is_called_another_way(monkeypatch: pyte
     """What waits with a door is little; where a call takes more, the door stays shut, and answers are right."""
     text = "y = x\nfor i in range(n):\n    y = sin(y) * x\ny"
     way = opened(text, {"x": 0.5, "n": 10}, ["x"], monkeypatch)
-    large = {"x": 0.5, "n": 100_000}
+    large = {"x": 0.5, "n": 20_000}
     expected = adiff.program(text).evaluate("grad", large, ["x"], engine="tape", checkpoint=10**9)
     for _ in range(4):
         found = way(large, {})
