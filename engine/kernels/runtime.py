@@ -244,6 +244,8 @@ class Kernels:
         self.several: dict[int, set[tuple[Any, ...]]] = {}
         # What was evaluated last, and the sources.
         self.evaluated: tuple[dict[str, Any], Sequence[str]] = ({}, ())
+        # The point for which sizes were looked for last.
+        self.sized_for: dict[str, Any] | None = None
 
     def makes_float32(self, values: dict[str, Any]) -> bool:
         """Whether the program itself may make float32 of bare numbers."""
@@ -465,6 +467,7 @@ class Kernels:
                 return self.learn(why.names)
             self.sizes = ()
             return True
+        stale, self.sized_for = self.sized_for is not self.evaluated[0], self.evaluated[0]
         if why.__class__ is Parted and self.sizes is None:
             self.sizes = ()
         elif isinstance(why, Resized):
@@ -476,6 +479,10 @@ class Kernels:
                 self.sizes = (*self.sizes, self.next_size())
             except Unsupported:
                 return False
+        elif self.sizes and stale:
+            # There is no kernel for the sizes of another evaluation; those of this one may be others.
+            self.sizes = ()
+            return True
         else:
             return False
         self.several.setdefault(len(self.sizes), set()).add(self.sizes)

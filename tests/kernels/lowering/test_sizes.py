@@ -111,6 +111,15 @@ def test_other_sizes_in_other_evaluations(monkeypatch: pytest.MonkeyPatch) -> No
     assert len(made) == 3
 
 
+@pytest.mark.usefixtures("interpret")
+def test_sizes_without_a_kernel_are_those_of_one_evaluation() -> None:
+    program = adiff.program("median(v[v > 0]) * v[0]")
+    for _ in range(2):
+        assert outcome(program, {"v": -(POINT["v"] ** 2)}, "kernel", "grad", ["v"]).code == "E0302"  # of nothing
+        found = outcome(program, {"v": POINT["v"]}, "kernel", "grad", ["v"])
+        assert (found.engine, found.value) == ("kernel", 0.7 * 0.3)
+
+
 def test_sizes_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another process has the kernel for the sizes of the last evaluation at once."""
     text, at = "median(v[v > 0])*s", {"v": POINT["v"], "s": 0.7}
