@@ -110,13 +110,13 @@ def _inside(bound: float) -> Any:
 
 erfinv = elementwise(
     "erfinv", "x", [lambda y, x: (1.0 / TWO_OVER_SQRT_PI) * exp(square(y))],
-    kernel="erfinv({0})", array=_scipy("erfinv"), dtype="float", accepts="bif", domain=[(-0.95, 0.95)],
+    kernel="erfinv({0})", array=_own("erfinv"), dtype="float", accepts="bif", domain=[(-0.95, 0.95)],
     singular=[Singular(_inside(1.0), "erfinv has an infinite derivative at 1 and -1", **everywhere(INF))],
     doc="The inverse of erf.", example=("erfinv(0)", 0.0),
 )  # fmt: skip
 erfcinv = elementwise(
     "erfcinv", "x", [lambda y, x: (-1.0 / TWO_OVER_SQRT_PI) * exp(square(y))],
-    kernel="erfcinv({0})", array=_scipy("erfcinv"), dtype="float", accepts="bif", domain=[(0.05, 1.95)],
+    kernel="erfcinv({0})", array=_own("erfcinv"), dtype="float", accepts="bif", domain=[(0.05, 1.95)],
     singular=[
         Singular(lambda x: (x == 0) | (x == 2), "erfcinv has an infinite derivative at 0 and 2", **everywhere(-INF))
     ],
@@ -497,7 +497,7 @@ def _fresnel(index: int) -> Callable[..., Any]:
     def array(np: Any, x: Any) -> Any:
         from scipy import special
 
-        return special.fresnel(x)[index]
+        return np.copysign(special.fresnel(x)[index], x)  # both are odd
 
     return array
 

@@ -92,7 +92,7 @@ def _inverse_of_erfc(tail: float, rest: float) -> float:
 
 def ndtri(p: float) -> float:
     """The inverse of the normal distribution function."""
-    return -1.4142135623730951 * erfcinv(2.0 * p)
+    return 0.0 - 1.4142135623730951 * erfcinv(2.0 * p)  # 0 at 1/2 has no sign
 
 
 def log_ndtr(x: float) -> float:
@@ -107,6 +107,8 @@ def log_ndtr(x: float) -> float:
 def dawsn(x: float) -> float:
     """Dawson's integral: its series near 0, the trapezoidal sum of Rybicki (1989) of spacing 0.2, then 7.12.1 of DLMF."""
     size = abs(x)
+    if size == 0.0:
+        return x
     if size < 0.2:
         square, term, total = x * x, x, x
         for k in range(1, 14):

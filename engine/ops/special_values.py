@@ -382,6 +382,16 @@ def log_gamma(x: Any) -> Array:
 LEFT_ORDERS = range(101)
 
 
+def erfinv(x: Any) -> Array:
+    """The inverse of erf, with the sign of its argument at 0."""
+    return np.where(x == 0.0, x, special.erfinv(x))
+
+
+def erfcinv(x: Any) -> Array:
+    """The inverse of erfc; its 0 at 1 has no sign."""
+    return special.erfcinv(x) + 0.0
+
+
 def cotangents(x: Array) -> Array:
     """cot(pi*x) with the exact distance to the nearest integer; nan at integers."""
     fraction = x - np.floor(x + 0.5)

@@ -90,6 +90,22 @@ def test_scaled_bessel_functions(n: int) -> None:
         assert scaled_bessel_derivative(-x, n, order) == (-1.0) ** (n + order) * value
 
 
+SIGNS = [
+    ("erfinv(x)", -0.0, -0.0), ("dawsn(x)", -0.0, -0.0), ("fresnel_sin(x)", -0.0, -0.0), ("fresnel_cos(x)", -0.0, -0.0),
+    ("erfcinv(x)", 1.0, 0.0), ("ndtri(x)", 0.5, 0.0), ("erfinv(x)", 0.0, 0.0), ("dawsn(x)", 0.0, 0.0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "x", "wanted"), SIGNS)
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+def test_signs_of_zeros(text: str, x: float, wanted: float, engine: str) -> None:
+    """Odd functions keep the sign of a zero, on numbers and on tensors."""
+    for at in (x, np.array([x, 0.25])):
+        found = np.ravel(adiff.program(text).evaluate("value", {"x": at}, engine=engine).value)[0]
+        assert abs(found - wanted) < 1e-16
+        assert found != 0.0 or np.signbit(found) == np.signbit(wanted)
+
+
 NEAR_POLES = [-0.9999, -1.0001, -2.00001, -1.9999999, -3.000001, -1e-7, 1e-9, -5.5, -10.001, -20.2, 0.3, -3.5, -170.3]
 
 
