@@ -96,6 +96,7 @@ class Asked(Differentiated):
         first = place_of(block, tape.begin) + 1
         stop = place_of(block, tape.end) if tape.end is not None and not to_the_end else len(block)
         self.first, self.stop = first, stop
+        self.constants = len(self.builder.constants)
         # A copy is taken where the statements must stay: where more may come, or where they were taken before.
         self.copied = tape.record is not None or tape.end is None
         if tape.record is None:
@@ -139,12 +140,17 @@ class Asked(Differentiated):
             raise Unsupported("a derivative by a value that the GradientTape may not have watched")
         return [known]
 
+    def moved(self, place: int) -> int:
+        """Where a statement of the tape's block is now: arrays that are constants come before all else at the root."""
+        builder = self.builder
+        return place + (len(builder.constants) - self.constants if self.tape.block is builder.root else 0)
+
     def placed(self, derive: Callable[[], list[Any]]) -> list[Any]:
         """What `derive` finds, its statements at the end of the recording."""
         block, builder, site = self.tape.block, self.builder, STATE.site
         assert block is not None
-        tail = block[self.stop :]
-        del block[self.stop :]
+        tail = block[self.moved(self.stop) :]
+        del block[self.moved(self.stop) :]
         builder.memos[-1].clear()
         try:
             found = derive()
@@ -195,8 +201,9 @@ class Asked(Differentiated):
             names: dict[Any, Any] = {}
             self.block = renamed([*self.record[start:], *extra], names)
             return names.get(y, y)
-        self.block = [*block[self.first + start : self.stop], *extra]
-        del block[self.first + start : self.stop]
+        part = slice(self.moved(self.first + start), self.moved(self.stop))
+        self.block = [*block[part], *extra]
+        del block[part]
         return y
 
     def gradients(self, extra: list[ir.Stmt], y: Any) -> list[Any]:

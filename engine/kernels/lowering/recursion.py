@@ -90,7 +90,7 @@ class Recursion:
         machine = self.machine
         for _ in range(MAX_ROUNDS):
             heap = Heap(machine.frames)
-            length, memo = len(self.builder.block), dict(self.builder.memos[-1])
+            mark = self.builder.mark()
             try:
                 if self.kinds is None:
                     self.discover()
@@ -99,8 +99,7 @@ class Recursion:
             except Changed:
                 pass
             heap.restore()
-            del self.builder.block[length:]
-            self.builder.memos[-1] = memo
+            self.builder.undo(mark)
         raise Unsupported(f"the recursion of '{self.function.code.name}', whose values change their kind or shape")
 
     def body_of(self, code: c.FunctionCode) -> list[c.Stmt]:

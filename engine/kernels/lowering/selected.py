@@ -45,6 +45,7 @@ def by_mask(builder: Builder, x: Lazy, mask: Lazy) -> Selected:
     x = builder.settle(x)
     keep = mask if mask.stored is not None and not mask.volatile else builder.materialised(mask)
     if mask.stored is None:
+        builder.late.append((mask, mask.stored, mask.element))
         mask.stored, mask.element = keep.stored, keep.element
     key = keep.stored
     if len(mask.shape) > 1:

@@ -119,17 +119,14 @@ class WrittenOut(Carrying):
         """
         builder = self.builder
         heap = Heap(self.frames)
-        length, memo, dynamic, size = len(builder.block), dict(builder.memos[-1]), self.dynamic, builder.size
-        in_array = builder.in_array
+        mark, dynamic = builder.mark(), self.dynamic
         try:
             run()
         except (Needed, Signed, TooLarge):
             raise
         except Unsupported as why:
             heap.restore()
-            del builder.block[length:]
-            builder.memos[-1] = memo
-            builder.size, builder.in_array = size, in_array
+            builder.undo(mark)
             self.dynamic = dynamic
             return why
         return None

@@ -71,6 +71,7 @@ def holding(builder: Builder, x: Lazy) -> tuple[Lazy, Lazy]:
         keep = builder.materialised(held)
         if x.kind == BOOL and x.stored is None:
             # A second question for the same mask finds the same part.
+            builder.late.append((x, x.stored, x.element))
             x.stored, x.element = keep.stored, keep.element
     else:
         keep = x

@@ -37,6 +37,8 @@ class Blocks:
         # Float inputs that the program counts with (`range(n)`), and where: they must be whole numbers.
         self.counted: dict[Var, Site] = {}
         self.inputs: set[Var] = set()
+        # The arrays that were put into memory after they had been made, and what they were before.
+        self.late: list[tuple[Any, Any, Any]] = []
         # How the specialiser finds the value of a symbol that must be known.
         self.known_value: Callable[[Any, str], Any] = unknown
         # What a scalar was computed from, to find the inputs that decide it.
@@ -108,6 +110,20 @@ class Blocks:
         finally:
             self.block = outer
             self.memos.pop()
+
+    def mark(self) -> tuple[Any, ...]:
+        """What `undo` goes back to."""
+        return len(self.block), len(self.constants), len(self.late), dict(self.memos[-1]), self.size, self.in_array
+
+    def undo(self, mark: tuple[Any, ...]) -> None:
+        """Leave the block as it was at a mark."""
+        length, constants, late, self.memos[-1], self.size, self.in_array = mark
+        if self.block is self.root:
+            length += len(self.constants) - constants  # these stand before all else, and stay
+        del self.block[length:]
+        for x, stored, element in reversed(self.late[late:]):
+            x.stored, x.element = stored, element
+        del self.late[late:]
 
     def emit(self, op: str, args: tuple[Any, ...], kind: str, attributes: dict[str, Any] | None = None) -> Sym:
         """`op(args)` as a symbol; what was computed before, within reach, is not computed again."""

@@ -169,6 +169,7 @@ class Builder(Memory):
         x.uses += 1
         if x.uses == 2 and x.stored is None and x.block is self.block and not getattr(x.element, "view", False):
             kept = self.materialised(x)
+            self.late.append((x, x.stored, x.element))
             x.stored, x.element = kept.stored, kept.element
 
 

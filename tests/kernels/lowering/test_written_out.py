@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import adiff
 import numpy as np
 import pytest
 from agreement import agree
@@ -96,3 +97,36 @@ def test_statements_are_limited() -> None:
     """What would be more text than a kernel is worth stays with the reason why the loop is no loop."""
     text = "s = 0.0\nfor i in range(40):\n    for j in range(40):\n        s += sum(cos(x * ones(i + j)))\ns"
     assert agree(text, {"x": 0.5}, None, "value") == "no kernel for a size, axis or option that depends on data"
+
+
+UNDONE = {
+    "iterations that there are not": (
+        "a = sum(v)\ns = 0.0\nfor j in range(2, n):\n    for i in range(2, n):\n"
+        "        z = unsorted_segment_sum(v, [0, 1, 0, 3], 4)[-1]\n    s = k * v[0]\na + s"
+    ),
+    "iterations that there are": (
+        "a = sum(v)\ns = 0.0\nfor j in range(n):\n    z = v @ [0.3, 1.2, -0.5, 0.9]\n"
+        "    s = cast(k, float64) * v[0] * z\na + sum(s)"
+    ),
+    "a function that calls itself": (
+        "def f(y, m):\n    return 1 if m == 0 else y * f(sin(y) * (v @ [0.3, 1.2, -0.5, 0.9]), m - 1)\n"
+        "a = sum(v * v)\na * f(x, n) + a"
+    ),
+    "a tape's weights": (
+        "with GradientTape() as t:\n    t.watch(v)\n    y = v ** 3\n"
+        "g = t.gradient(y, v, output_gradients=[0.3, 1.2, -0.5, 0.9])\nsum(g * v) * x"
+    ),
+}
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("text", UNDONE.values(), ids=list(UNDONE))
+@pytest.mark.parametrize("n", [1, 3])
+def test_what_was_tried_takes_nothing_else_with_it(text: str, n: int) -> None:
+    """Constants of what is undone stand before all else, and what stood there before stays."""
+    at: dict[str, Any] = {"v": np.array([0.3, -1.1, 0.9, 2.0]), "k": np.array([1, 4, 1, 2]), "x": 0.7, "n": n}
+    at = {name: value for name, value in at.items() if name in adiff.program(text).inputs}
+    for command in ("value", "grad", "hessian"):
+        assert (
+            agree(text, at, [name for name in at if name in "vx"] if command != "value" else None, command, 1e-11) == ""
+        )
