@@ -102,7 +102,7 @@ def test_statements_are_limited() -> None:
 UNDONE = {
     "iterations that there are not": (
         "a = sum(v)\ns = 0.0\nfor j in range(2, n):\n    for i in range(2, n):\n"
-        "        z = unsorted_segment_sum(v, [0, 1, 0, 3], 4)[-1]\n    s = k * v[0]\na + s"
+        "        z = unsorted_segment_sum(v, [0, 1, 0, 3], 4)[-1]\n    s = cast(k, float64) * v[0]\na + sum(s)"
     ),
     "iterations that there are": (
         "a = sum(v)\ns = 0.0\nfor j in range(n):\n    z = v @ [0.3, 1.2, -0.5, 0.9]\n"
