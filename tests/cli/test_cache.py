@@ -132,7 +132,7 @@ def test_emit_shows_the_kernel_and_runs_nothing(answer: Answer) -> None:
 
 
 def test_emit_says_why_there_is_no_kernel(adiff: Callable[..., Completed]) -> None:
-    done = adiff("tape", "svd(x)", "--at", "x=[[1,2],[3,4]]", "--emit")
+    done = adiff("tape", "x*len(str(x))", "--at", "x=2.5", "--emit")
     assert done.returncode == 1
     assert "error[E0409]: this program is not compiled: " in done.stderr
     told = adiff("value", "y = x\nlen(str(y))", "--at", "x=2.5", "--engine", "kernel", "-v").stderr
