@@ -53,7 +53,7 @@ def single_rows(values: Any, structure: Structure) -> list[Any]:
         case ("selected", *_):
             return [to_plain(unpacked(leaves, structure)) for leaves in values]
     found = stacked_rows(values, structure)
-    bare = structure[0] in ("complex", "rows") and not structure[-1]
+    bare = structure[0] in ("array", "complex", "integers", "rows") and not structure[-1]
     if (bare or structure[0] in BARE) and found.dtype != "float32":
         return list(found.tolist())
     return list(map(list, found)) if structure[0] == "rows" else list(found)
