@@ -196,9 +196,9 @@ class Lowered:
                 continue  # no elements, and no loop in which they were read: a run tells
             if not reaching:
                 found.lost[name] = why_lost(self.builder, self.kernel, targets[0]) or UNEXPLAINED
-            elif result in surely_reached(self.kernel, reaching)[0]:
+            elif result in surely_reached(self.kernel, reaching):
                 found.sure.add(name)
-            elif running and result in surely_reached(self.kernel, reaching, running)[0]:
+            elif running and result in surely_reached(self.kernel, reaching, running):
                 found.sure_if_running.add(name)
         return found
 

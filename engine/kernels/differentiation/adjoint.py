@@ -34,7 +34,7 @@ from .checkpoint import Checkpointed
 from .cotangents import Cotangents
 from .products import fresh
 from .renaming import renamed
-from .surely import surely_reached
+from .surely import surely_reached_inside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def adjoint(
     """
     watch = watch or Watch()
     transform = Adjoint(
-        active_set(kernel, result, sources), surely_reached(kernel, sources)[1], again, several or every or again
+        active_set(kernel, result, sources), surely_reached_inside(kernel, sources), again, several or every or again
     )
     transform.kept = dict(kept or {})
     transform.every = every
@@ -78,8 +78,14 @@ def adjoint(
 class Adjoint(Cotangents):
     """The reverse sweep through blocks, branches and loops."""
 
-    def __init__(self, active: set[Any], certain: set[Any], again: bool = False, several: bool = False) -> None:
-        super().__init__(active, certain, again, several)
+    def __init__(
+        self,
+        active: set[Any],
+        followed: tuple[set[Any], dict[Any, set[Var]]],
+        again: bool = False,
+        several: bool = False,
+    ) -> None:
+        super().__init__(active, followed, again, several)
         # Values that need not be computed again, here and in repeated bodies.
         self.kept: Kept = {}
         # How deep in loops and branches, and what the heads of the loops outside of any may take, in bytes.
@@ -229,7 +235,11 @@ class Adjoint(Cotangents):
                 self.give(following[phi], Sym(self.builder, self.bars[phi]))
 
         self.unchanged.update(moving)
+        counter = self.origin.get(s.trips, s.trips)
+        if s.index is not None:
+            self.iterations[counter] = (s.index, s.start)
         body = self.there_and_back(inner, lambda: self.clear_block(inner), seed)
+        self.iterations.pop(counter, None)
         self.unchanged.difference_update(moving)
         for phi, initial, _ in s.carried:
             if phi in moving:
@@ -344,6 +354,12 @@ class Adjoint(Cotangents):
         if index is not None and s.start == 0 and s.step == 1 and s.start.__class__ is int and s.step.__class__ is int:
             position, index = index, None  # the iteration's number is the index
 
+        checkpointed = self.budget is not None and self.depth == 1 and s.own
+        counter = self.origin.get(s.trips, s.trips)
+        if s.index is not None:
+            self.iterations[counter] = (names[s.index], s.start)
+        elif not checkpointed:  # otherwise iterations are counted from the last checkpoint
+            self.iterations[counter] = (position, 0)
         handed: list[tuple[Any, Sym]] = []
         following = {phi: f for phi, _, f in carried}
         alone = len(moving) == 1 and moving[0].kind == FLOAT and worth_a_slope(s, moving[0])
@@ -398,12 +414,13 @@ class Adjoint(Cotangents):
             builder.block.extend(self.there_and_back(body, lambda: self.clear_block(body), seed, foreign))
 
         block, _ = builder.nested(fill_alone if alone else fill)
+        self.iterations.pop(counter, None)
         reverse = ir.ReverseLoop(s.trips, position, index, s.start, s.step, restored, block)
         forward = None
-        if self.budget is not None and self.depth == 1 and s.own:
-            checkpointed = Checkpointed(s, self.budget, marks(s), self.renamed)
-            builder.block.extend(checkpointed.backward(reverse))
-            forward = checkpointed.forward()
+        if checkpointed and self.budget is not None:
+            blocks = Checkpointed(s, self.budget, marks(s), self.renamed)
+            builder.block.extend(blocks.backward(reverse))
+            forward = blocks.forward()
         else:
             builder.append(reverse)
         for phi, initial, _ in carried:

@@ -47,9 +47,18 @@ def differentiable(s: ir.Set) -> Operation:
 class Cotangents:
     """The cotangents of one sweep, and the code that adds to them."""
 
-    def __init__(self, active: set[Any], certain: set[Any], again: bool = False, several: bool = False) -> None:
+    def __init__(
+        self,
+        active: set[Any],
+        followed: tuple[set[Any], dict[Any, set[Var]]],
+        again: bool = False,
+        several: bool = False,
+    ) -> None:
         self.active = active
-        self.certain = certain
+        # What a tape follows for certain, and what it does but for the first iteration of any one of some loops.
+        self.certain, self.certain_later = followed
+        # Of the loops around the code at hand, by what counts their trips: the index of the iteration, and the first one.
+        self.iterations: dict[Var, tuple[Var, Any]] = {}
         self.again = again
         # Whether the cotangents stand for derivatives along several directions, or for second ones (STATE.several).
         self.several = several
@@ -306,13 +315,13 @@ class Cotangents:
         s = self.region
         assert s is not None
         text = f"{spot.message}: {spot.subgradients}" if spot.subgradients else spot.message
-        flag = self.flag_of(text, s.site, s.operands)
+        flags = self.flags_of(text, s.site, s.operands)
         mask = at if STATE.transposing or matters is True else ROWS["logical_and"](at, matters)
         builder = self.builder
 
         def mark(hit: Any) -> None:
             if hit.__class__ is Sym or hit:
-                builder.append(ir.Accumulate(flag, hit.var if hit.__class__ is Sym else 1))
+                self.raised(flags, hit if hit.__class__ is Sym else True)
 
         if mask.__class__ is Lazy:
             builder.each(mask.shape, lambda index: mark(mask.element(index)))
@@ -326,22 +335,48 @@ class Cotangents:
         builder = self.builder
         if mask is False or mask is NotImplemented:
             return
-        flag = self.flag_of(singular_notice(spot, spot.choice(STATE.kinks), operands), s.site, inputs)
-        told = (flag, mask if mask is True else mask.var)
+        flags = self.flags_of(singular_notice(spot, spot.choice(STATE.kinks), operands), s.site, inputs)
+        told = (flags[0][0], mask if mask is True else mask.var)
         if told in self.told:
             return
         self.told.add(told)
         if self.every:
-            builder.append(ir.Accumulate(flag, 1 if mask is True else mask.var))
+            self.raised(flags, mask)
             return
         hit = fresh(builder, "not_equal", (g, 0.0), BOOL) if g.__class__ is Sym else ROWS["not_equal"](g, 0.0)
         if mask is not True:
             hit = fresh(builder, "logical_and", (mask, hit), BOOL)
-        builder.append(ir.Accumulate(flag, hit.var))
+        self.raised(flags, hit)
 
-    def flag_of(self, text: str, site: Site | None, inputs: Iterable[Any]) -> Var:
+    def raised(self, flags: list[tuple[Var, Sym | None]], hit: Any) -> None:
+        """Raise flags where something is so, each on its condition."""
+        for flag, when in flags:
+            met = hit
+            if when is not None:
+                met = when if hit is True else fresh(self.builder, "logical_and", (hit, when), BOOL)
+            self.builder.append(ir.Accumulate(flag, 1 if met is True else met.var))
+
+    def flags_of(self, text: str, site: Site | None, inputs: Iterable[Any]) -> list[tuple[Var, Sym | None]]:
+        """The flags of a singular point, each with the condition on which it counts.
+
+        There are two where it is certain that a tape follows an operand but for the first iteration of all of some loops.
+        """
+        found = [self.origin.get(x, x) for x in inputs]
+        if any(x in self.certain for x in found):
+            return [(self.flag_of(text, site, True), None)]
+        loops = set().union(*(self.certain_later.get(x, ()) for x in found))
+        later: Sym | None = None
+        for trips, (index, first) in self.iterations.items():
+            if trips in loops:
+                beyond = fresh(self.builder, "not_equal", (Sym(self.builder, index), first), BOOL)
+                later = beyond if later is None else fresh(self.builder, "logical_or", (later, beyond), BOOL)
+        if later is None:
+            return [(self.flag_of(text, site, False), None)]
+        early = fresh(self.builder, "logical_not", (later,), BOOL)
+        return [(self.flag_of(text, site, True), later), (self.flag_of(text, site, False), early)]
+
+    def flag_of(self, text: str, site: Site | None, certain: bool) -> Var:
         """The flag of a singular point: those of which the same is said at the same place share one."""
-        certain = any(self.origin.get(x, x) in self.certain for x in inputs)
         for noted, flag in zip(self.noted, self.flags):
             if noted.message == text and noted.site is site and noted.certain == certain:
                 return flag

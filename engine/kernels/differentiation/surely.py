@@ -12,6 +12,7 @@ from ..ir import FLOAT, Array, Stmt, Var
 from ..passes.fuse import affine, static_range, sum_of
 from ..passes.statements import everything
 from .activity import arguments, carries, region_carries
+from .bodies import arrays_made
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,16 +22,26 @@ if TYPE_CHECKING:
     from ..passes.fuse import Affine
 
 
-def surely_reached(
-    kernel: ir.Kernel, sources: Iterable[Any], running: Iterable[ir.Loop] = ()
-) -> tuple[set[Any], set[Any]]:
-    """What every path through the program connects to one of the sources: after its loop, and inside it.
+def surely_reached(kernel: ir.Kernel, sources: Iterable[Any], running: Iterable[ir.Loop] = ()) -> set[Any]:
+    """What every path through the program connects to one of the sources, after its loop.
 
-    The two differ for a carried variable that the first iteration connects. The loops in `running` are taken to run.
+    The loops in `running` are taken to run.
     """
     reached = Reached(set(sources), list(running))
+    reached.beyond = None
     reached.walk(kernel.body)
-    return reached.known, reached.known - reached.later
+    return reached.known
+
+
+def surely_reached_inside(kernel: ir.Kernel, sources: Iterable[Any]) -> tuple[set[Any], dict[Any, set[Var]]]:
+    """What every path through the program connects to one of the sources, inside its loop; and what is connected but for
+    the first iteration of any one of several loops, which are named by the variables that count their trips.
+
+    A carried variable that the first iteration connects is not connected in it.
+    """
+    reached = Reached(set(sources), [])
+    reached.walk(kernel.body)
+    return reached.known - reached.later, reached.beyond or {}
 
 
 class Reached:
@@ -43,6 +54,8 @@ class Reached:
         self.doubtful: set[Array] = set()
         # Carried variables that the first iteration of their loop connects.
         self.later: set[Any] = set()
+        # What is connected but for the first iteration of any one of these loops; None where nobody asks.
+        self.beyond: dict[Any, set[Var]] | None = {}
 
     def has(self, x: Any) -> bool:
         return x.__class__ in (Var, Array) and x in self.known
@@ -98,6 +111,7 @@ class Reached:
         candidates = [entry for entry in s.carried if self.has(entry[1])]
         arrays = self.arrays()
         at_head = set(self.doubtful)
+        beyond = None if self.beyond is None else {x: set(loops) for x, loops in self.beyond.items()}
         while True:
             before = set(self.known)
             self.doubtful = set(at_head)
@@ -108,8 +122,12 @@ class Reached:
                 break
             # The values that an iteration hands on decide about the next one.
             self.known = before
+            self.beyond = None if beyond is None else {x: set(loops) for x, loops in beyond.items()}
             candidates = kept
             at_head |= self.doubtful
+        if self.beyond is not None:
+            for x in self.after_first(s) - self.known:
+                self.beyond.setdefault(x, set()).add(s.trips)
         if runs:
             reached = {phi for phi, _, following in s.carried if self.has(following)}
             self.later |= reached - self.known
@@ -117,6 +135,18 @@ class Reached:
         else:
             self.doubtful |= at_head
             self.known -= self.arrays() - arrays
+
+    def after_first(self, s: ir.Loop) -> set[Any]:
+        """What is connected in a loop from the second iteration on: one before it has stored and handed on what it does.
+
+        Arrays that the loop makes are others in every iteration.
+        """
+        handed = {phi for phi, _, following in s.carried if self.has(following)}
+        again = Reached((self.known | handed) - set(arrays_made(s.body)), self.running)
+        again.doubtful = set(self.doubtful)
+        again.beyond = None
+        again.walk(s.body)
+        return again.known - again.later
 
 
 class Renewed:

@@ -421,7 +421,7 @@ class Asked(Adjoint):
 
     def __init__(self, s: ir.Region, followed: set[Any], watch: Watch) -> None:
         active = {*s.results, *(x for x in s.operands if x.__class__ in (Var, Array) and x in followed)}
-        super().__init__(active, set(), several=True)
+        super().__init__(active, (set(), {}), several=True)
         self.watch = watch
         found, _ = self.builder.nested(lambda: self.ask(s))
         self.statements = [*self.builder.root, *found]

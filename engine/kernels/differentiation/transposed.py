@@ -39,7 +39,7 @@ class Ruled(Silent):
     """A row's rule, applied to cotangents that are variables and arrays of their own."""
 
     def __init__(self, s: ir.Region, moved: list[Any]) -> None:
-        super().__init__({*s.results, *moved}, set())
+        super().__init__({*s.results, *moved}, (set(), {}))
         # By result: what stands for its cotangent.
         self.cotangents: list[Any] = []
         # The operands with what the rule gives them.
@@ -93,7 +93,7 @@ def tangents_of(
         return list(rule.cotangents)  # the rule gives nothing: zeros
     block = [*inner.root, *block]
     kernel = ir.Kernel(list(rule.cotangents), block, [total.var])
-    back = Silent(active_set(kernel, total.var, rule.cotangents), set(), again)
+    back = Silent(active_set(kernel, total.var, rule.cotangents), (set(), {}), again)
     builder.block.extend(back.sweep(block, total.var, rule.cotangents))
     return [back.arrays[u] if u.__class__ is Array else back.bars[u] for u in rule.cotangents]
 

@@ -136,7 +136,7 @@ class Asked(Differentiated):
             or (s.__class__ is ir.Alloc and s.array is known and known.role == "local")
             for s in self.record
         )
-        if not own or known not in surely_reached(ir.Kernel([], self.record, []), watched)[0]:
+        if not own or known not in surely_reached(ir.Kernel([], self.record, []), watched):
             raise Unsupported("a derivative by a value that the GradientTape may not have watched")
         return [known]
 
@@ -176,7 +176,7 @@ class Asked(Differentiated):
     def surely(self, extra: list[ir.Stmt], y: Any) -> None:
         """Make sure that every source leads to a result whatever the data, and by no other name."""
         for x in self.leaves.sources:
-            if y not in surely_reached(ir.Kernel([], [*self.record, *extra], []), [x])[0]:
+            if y not in surely_reached(ir.Kernel([], [*self.record, *extra], []), [x]):
                 raise Followed("a derivative by a value on which the target may not depend")
         if any(read_after(self.record, copy, original) for original, copy in self.tape.originals):
             raise Unsupported("a value that a GradientTape watches by one name, and its block reads by another")

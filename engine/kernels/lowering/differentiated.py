@@ -9,7 +9,7 @@ from ..differentiation.activity import active_set
 from ..differentiation.adjoint import Adjoint
 from ..differentiation.products import fresh
 from ..differentiation.renaming import renamed
-from ..differentiation.surely import surely_reached
+from ..differentiation.surely import surely_reached_inside
 from ..differentiation.tangent import Tangent
 from ..ir import BOOL, FLOAT, INT, Array, Unsupported, Var
 from ..passes.statements import everything
@@ -202,7 +202,7 @@ class Differentiated:
         kernel = ir.Kernel(list(sources), self.block, [y.var])
         # What is found here may be differentiated in its turn: by statements, which do not share what is tied.
         again = surrounded(self.machine)
-        transform = Adjoint(active_set(kernel, y.var, sources), surely_reached(kernel, sources)[1], True, again)
+        transform = Adjoint(active_set(kernel, y.var, sources), surely_reached_inside(kernel, sources), True, again)
         doubtful = again and ruled(self.block, True)
         body = transform.sweep(self.block, y.var, sources, True)
         self.splice([ir.Set(flag, "copy", (0,), None, None) for flag in transform.flags])

@@ -65,7 +65,7 @@ class GradientRule:
         (along,) = tangent.of(y)
         if along.__class__ is not Var:
             return [0.0 if x.__class__ is Var else adjoint.symbol(zeros(adjoint, x)) for x in wanted]
-        inner = Adjoint(active_set(ir.Kernel(wanted, moved, [along]), along, wanted), set(), adjoint.again)
+        inner = Adjoint(active_set(ir.Kernel(wanted, moved, [along]), along, wanted), (set(), {}), adjoint.again)
         inner.flags, inner.noted, inner.every = adjoint.flags, adjoint.noted, adjoint.every
         for statement in inner.sweep(moved, along, wanted):
             builder.append(statement)
