@@ -14,6 +14,7 @@ from adiff.engine.kernels.machine import record
 from adiff.engine.kernels.machine.externals import EXTERNALS, ROUTINES
 from adiff.engine.kernels.source import emit
 from adiff.engine.kernels.source.helpers import helpers
+from adiff.engine.kernels.symbols.regions import dissolved
 from legality import check
 from scipy import special
 
@@ -146,6 +147,27 @@ def checked(pass_: Callable[[ir.Kernel], Any], regions: bool = True) -> Callable
         result = pass_(kernel)
         FOUND_LEGAL[:] = [result[0] if result.__class__ is tuple else result]
         check(FOUND_LEGAL[0], regions)
+        return result
+
+    return run
+
+
+def run_as_python(kernel: ir.Kernel, at: dict[str, Any]) -> list[Any]:
+    """The results of a kernel, between passes too, with its parameters as `at` has them."""
+    plain = ir.Kernel(kernel.parameters, dissolved(kernel.body), kernel.results)
+    found = interpreted(Built(plain, ())).entry(*[at[p.name] for p in kernel.parameters])
+    return [np.array(x, dtype=float) for x in found]
+
+
+def meant(pass_: Callable[[ir.Kernel], Any], at: dict[str, Any]) -> Callable[[ir.Kernel], Any]:
+    """A pass that is asserted to change no result of a kernel at a point, but for the order of sums."""
+
+    def run(kernel: ir.Kernel) -> Any:
+        before = run_as_python(kernel, at)
+        result = pass_(kernel)
+        after = run_as_python(result[0] if result.__class__ is tuple else result, at)
+        for one, other in zip(before, after, strict=True):
+            np.testing.assert_allclose(other, one, rtol=1e-12, atol=1e-12, err_msg=str(pass_))
         return result
 
     return run

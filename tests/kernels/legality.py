@@ -31,6 +31,7 @@ def check(kernel: ir.Kernel, regions: bool = True) -> None:
     - An operation is known, has as many operands as its text names, and a result of the kind that its row says; arrays
       hold one kind, are indexed by integers, and inside their bounds where the index is known; conditions are truth
       values; what a loop carries, and what a branch merges, keeps its kind; no variable that is a truth value is added to.
+    - What notes, or takes back, what an array was before finds a log that was opened.
     - Regions stand only where rules are still to be applied: not (`regions` False) after the adjoint.
     """
     Checker(regions).run(kernel)
@@ -144,19 +145,26 @@ class Checker:
 
     def of_openlog(self, s: ir.OpenLog) -> None:
         self.use(s.array)
+        self.known.add(("log", s.array))
+
+    def noted(self, array: Any) -> None:
+        self.use(array)
+        assert ("log", array) in self.known, f"there is no log of {array}"
 
     def of_keep(self, s: ir.Keep) -> None:
-        self.use(s.array, s.index)
+        self.noted(s.array)
+        self.use(s.index)
 
     def of_mark(self, s: ir.Mark) -> None:
-        self.use(s.array)
+        self.noted(s.array)
         self.define(s.var)
 
     def of_takeback(self, s: ir.TakeBack) -> None:
-        self.use(s.array)
+        self.noted(s.array)
 
     def of_rewind(self, s: ir.Rewind) -> None:
-        self.use(s.array, s.value)
+        self.noted(s.array)
+        self.use(s.value)
 
     def of_accumulate(self, s: ir.Accumulate) -> None:
         self.use(s.var, s.value)

@@ -74,7 +74,8 @@ class Tangent:
         self.changing = changing(kernel.body)
         self.builder = Builder()
         self.dots: dict[Any, Any] = dict(seeds)
-        # The lengths of the tangents' logs, beside those of the arrays' logs.
+        # The lengths of the tangents' logs, beside those of the arrays' logs, and the heads of these: a log that nothing
+        # takes back any more goes, whatever becomes of the other.
         self.marks: dict[Any, Any] = {}
 
     def run(self, block: list[Stmt]) -> list[Stmt]:
@@ -279,8 +280,7 @@ class Tangent:
     def rewind(self, s: ir.Rewind) -> None:
         self.builder.append(s)
         if self.has(s.array):
-            # The log of the tangents has as many entries for each of the array's.
-            self.builder.append(ir.Rewind(self.dots[s.array], self.place(s.value, 0)))
+            self.builder.append(ir.Rewind(self.dots[s.array], self.marks[s.value]))
 
     def mark(self, s: ir.Mark) -> None:
         self.builder.append(s)
@@ -391,7 +391,10 @@ class Tangent:
             if self.has(phi):
                 carried.extend(zip(self.dots[phi], self.of(initial), self.of(following)))
             elif following in self.marks:
-                carried.append((Var(INT, "l"), self.marks[initial], self.marks[following]))
+                own = self.marks[phi] = Var(INT, "l")
+                carried.append((own, self.marks[initial], self.marks[following]))
+                if phi in s.stacks:
+                    stacks[own] = self.marks[s.stacks[phi]] = Stack(INT)
         self.builder.append(s.replace(body=body, carried=carried, stacks=stacks))
 
     def reverse_loop(self, s: ir.ReverseLoop) -> None:
@@ -400,6 +403,9 @@ class Tangent:
             restore.append((phi, stack))
             if self.has(stack):
                 restore.extend(zip(self.define(phi), self.dots[stack]))
+            elif stack in self.marks:
+                self.marks[phi] = Var(INT, "r")
+                restore.append((self.marks[phi], self.marks[stack]))
         body = self.nested(s.body)
         self.builder.append(s.replace(restore=restore, body=body))
 

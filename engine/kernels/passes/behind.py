@@ -15,7 +15,7 @@ from .fuse import Touched, affine, apart, movable, static_range
 from .handed_on import written
 from .memory import plain_loop
 from .shifting import LEAST_TRIPS, places_in
-from .statements import everything, operands, with_blocks
+from .statements import everything, operands, outliving, with_blocks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def behind(kernel: ir.Kernel) -> ir.Kernel:
             reads[x] = reads.get(x, 0) + 1
     for r in kernel.results:
         reads[r] = reads.get(r, 0) + 1
-    needed = {r for r in kernel.results if r.__class__ is Array}
+    needed = {r for r in kernel.results if r.__class__ is Array} | outliving(kernel.body)
     for s in everything(kernel.body):
         needed.update(x for x, _ in getattr(s, "restore", ()))
         needed.update(getattr(s, "stacks", ()))

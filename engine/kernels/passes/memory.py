@@ -12,7 +12,7 @@ from ..ir import INT, Array, Stmt, Var
 from .fuse import fused, static_range
 from .gather import arrays_of
 from .raising import raised
-from .statements import everything, with_blocks
+from .statements import everything, outliving, with_blocks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 def settled(kernel: ir.Kernel) -> ir.Kernel:
     """The same kernel with fewer stores, copies and arrays."""
     noted = {s.array for s in everything(kernel.body) if isinstance(s, ir.Keep | ir.TakeBack | ir.Rewind | ir.OpenLog)}
-    memory = Memory(noted, {r for r in kernel.results if r.__class__ is Array}, constant_variables(kernel.body))
+    results = {r for r in kernel.results if r.__class__ is Array}
+    memory = Memory(noted, results, constant_variables(kernel.body), outliving(kernel.body))
     body = memory.block(memory.joined(kernel.body), set(memory.results))
     body = memory.taken_over(body)
     return ir.Kernel(kernel.parameters, body, [memory.names.get(r, r) for r in kernel.results])
@@ -92,12 +93,14 @@ def copied(s: Any) -> tuple[Array, Array] | None:
 
 
 class Memory:
-    """What is known of a kernel's arrays: those with a log of what was overwritten, and the results."""
+    """What is known of a kernel's arrays: those with a log of what was overwritten, the results, and those that are touched
+    outside the block that makes them."""
 
-    def __init__(self, noted: set[Any], results: set[Any], constant: set[Var]) -> None:
+    def __init__(self, noted: set[Any], results: set[Any], constant: set[Var], outliving: set[Any]) -> None:
         self.noted = noted
         self.results = results
         self.constant = constant
+        self.outliving = outliving
         self.names: dict[Any, Any] = {}
 
     # --- elements -----------------------------------------------------------------------------------------------------
@@ -261,7 +264,7 @@ class Memory:
         """Whether the target, made in this block and not touched before, may live where the source does, made here too."""
         return (
             target in made and source in made and not {source, target} & self.noted
-            and not ({source, target} <= self.results) and source is not target
+            and not ({source, target} <= self.results) and source is not target and name not in self.outliving
             and not any(target in arrays_of([s]) for s in before if s.__class__ is not ir.Alloc)
             and not any(name in touched(s) or source in touched(s) for s in after) and source not in self.results
         )  # fmt: skip

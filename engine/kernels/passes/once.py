@@ -32,7 +32,9 @@ def once(
     are checked in the first part, for both.
     """
     primal = simplify(ir.Kernel(parameters, primal, [*kept, *flags])).body
-    complete = complete_arrays(primal) - set(flags)
+    body = simplify(ir.Kernel(parameters, body, [*kept, *tangents, *flags])).body
+    # A tangent may ask for what an array was before it was complete, where nothing else does.
+    complete = (complete_arrays(primal) & complete_arrays(body)) - set(flags)
     names = {x: renewed(x) for x in defined_in(primal) if x not in complete}
     numbers = [x for x in kept if x.__class__ is Var and x in names]
     needed = [x for x in kept if x not in numbers]
@@ -85,8 +87,10 @@ def without_writing(block: list[Stmt], arrays: set[Array]) -> list[Stmt]:
 
 
 def looked_up(block: list[Stmt], arrays: set[Array]) -> list[Stmt]:
-    """A block that loads what it would compute, where that is in one of the arrays."""
-    stored = {s.value: s for s in block if s.__class__ is ir.Store and s.array in arrays and s.array.kind == FLOAT}
+    """A block that loads what it would compute, where that is in one of the arrays, and stays there: elements of those that
+    are updated may have been overwritten when these are complete."""
+    once = {x for x in arrays if x.kind == FLOAT and x.role == "local"}
+    stored = {s.value: s for s in block if s.__class__ is ir.Store and s.array in once}
     sets = {s.var: s for s in block if s.__class__ is ir.Set}
     others = defined_in([s for s in block if s.__class__ is not ir.Set])
     moved: set[Var] = set()

@@ -15,7 +15,7 @@ from .once import copied as renamed
 from .once import defined_in, renewed
 from .raising import raised
 from .simplify import simplify
-from .statements import everything, with_blocks
+from .statements import arrays_named, everything, with_blocks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,21 +63,15 @@ def without_copies(block: list[Stmt], needed: set[Any]) -> list[Stmt]:
 
 
 def mentions_array(s: Stmt, array: Array) -> bool:
-    return any(array in arrays_in(inner) for inner in everything([s]))
-
-
-def arrays_in(s: Any) -> list[Any]:
-    """The arrays that a statement itself names."""
-    named = [getattr(s, "array", None), *getattr(s, "stacks", ()), *(x for x, _ in getattr(s, "restore", ()))]
-    return [*named, *getattr(s, "operands", ()), *getattr(s, "results", ()), getattr(s, "value", None)]
+    return any(array in arrays_named(inner) for inner in everything([s]))
 
 
 def only_loads(s: Stmt, array: Array) -> bool:
-    return all(inner.__class__ is ir.Load for inner in everything([s]) if array in arrays_in(inner))
+    return all(inner.__class__ is ir.Load for inner in everything([s]) if array in arrays_named(inner))
 
 
 def changes_array(s: Stmt, array: Array) -> bool:
-    return any(inner.__class__ is not ir.Load for inner in everything([s]) if array in arrays_in(inner))
+    return any(inner.__class__ is not ir.Load for inner in everything([s]) if array in arrays_named(inner))
 
 
 # --- parts ------------------------------------------------------------------------------------------------------------
@@ -121,7 +115,7 @@ class Parts:
     def spoil(self, block: list[Stmt]) -> None:
         for s in everything(block):
             if not isinstance(s, ir.Load | ir.Alloc):
-                self.of.update({x: None for x in arrays_in(s) if x in self.of})
+                self.of.update({x: None for x in arrays_named(s) if x in self.of})
 
     def add(self, array: Array, part: tuple[int, int]) -> None:
         parts = self.of.get(array)

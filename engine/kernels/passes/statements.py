@@ -93,3 +93,35 @@ def everything(block: list[Stmt]) -> Iterator[Any]:
         yield s
         for inner in blocks_of(s):
             yield from everything(inner)
+
+
+def outliving(block: list[Stmt]) -> set[Any]:
+    """The arrays that are touched outside the block that makes them.
+
+    What a side of a branch makes is known again in later branches on the same condition: the reverse sweep takes the sides
+    that were taken. So the end of a side, other than that of a loop's body, is not the end of its arrays.
+    """
+    found: set[Any] = set()
+    made: set[Any] = set()
+
+    def walk(inner: list[Stmt]) -> None:
+        here: set[Any] = set()
+        for s in inner:
+            if s.__class__ is ir.Alloc:
+                here.add(s.array)
+                made.add(s.array)
+            else:
+                found.update(x for x in arrays_named(s) if x not in made)
+            for deeper in blocks_of(s):
+                walk(deeper)
+        made.difference_update(here)
+
+    walk(block)
+    return found
+
+
+def arrays_named(s: Any) -> list[Any]:
+    """The arrays that a statement itself names (the blocks inside it apart)."""
+    named = [getattr(s, "array", None), *getattr(s, "stacks", ()), *(x for x, _ in getattr(s, "restore", ()))]
+    named += [*getattr(s, "operands", ()), *getattr(s, "results", ()), getattr(s, "value", None)]
+    return [x for x in named if x.__class__ is ir.Array]
