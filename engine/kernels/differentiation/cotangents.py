@@ -223,12 +223,14 @@ class Cotangents:
         """The derivative of y = a / b by a or b, where the row's formula is `p`: one division serves both, r = 1 / b.
 
         Where 1 / b would overflow, though y / b need not, r is 1 / (b * unit), with a power of two that is 1 elsewhere.
+        Where an iteration's slope is found first, the row's formula is quicker: its divisions wait for nothing, and the
+        processor has room for more iterations at once where each has fewer operations.
         """
         a, b = args
         multiply, negative = ROWS["multiply"], ROWS["negative"]
         if a.__class__ in (int, float) and a == 1:
             return negative(multiply(y, y))
-        if not (self.is_active(a) and self.is_active(b)):
+        if self.scale is not None or not (self.is_active(a) and self.is_active(b)):
             return p
         divisor = Sym(self.builder, b)
         unit = self.builder.emit("divisor_unit", (divisor,), FLOAT)

@@ -155,6 +155,12 @@ def test_a_steep_iteration_finds_its_slope_before_it_multiplies() -> None:
     assert update.startswith(f"{cotangent} = {cotangent} * ")
 
 
+def test_quotients_share_a_division_where_loops_become_vectors_and_not_in_steep_iterations() -> None:
+    """A processor that waits for the iteration before divides meanwhile: what guards a shared reciprocal is dearer there."""
+    assert "_divisor_unit" in emitted("sum(v * v / (2 + v))", v=V)
+    assert "_divisor_unit" not in emitted("z = x\nfor i in range(n):\n    z = z - (z * z - x) / (2 * z)\nz", x=2.0, n=6)
+
+
 def test_a_cotangent_of_zero_stays_zero_in_such_loops() -> None:
     """The first iterations have infinite slopes, and their cotangents are zero."""
     text = "z = x\nfor i in range(4):\n    z = 0.0 * z if i == 3 else z / y * z / y - z\nz + x"
