@@ -14,7 +14,7 @@ from ..passes.statements import everything
 from ..symbols.regions import ruled
 from ..symbols.symbol import Lazy, Sym, raw
 from ..symbols.values import List, Variable, flatten, rebuild
-from .differentiated import Differentiated, Leaves, few, stands_alone, surrounded
+from .differentiated import Differentiated, Leaves, can_write_out, few, stands_alone, surrounded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -251,11 +251,13 @@ class Asked(Differentiated):
         assert y.stored is not None
         self.surely([], y.stored)
         start = self.forward_part()
-        if start is not None and lanes <= MANY and not ruled(self.record):
+        many = y.stored.size > MANY_ROWS
+        together = lanes <= MANY or (many and can_write_out(self.record[start:], lanes))
+        if start is not None and together and not ruled(self.record):
             stored = self.take(start, [], y.stored)
             tangent = self.pushed(stored, self.basis(), lanes)
             return self.columns(stored, tangent)
-        if y.stored.size > MANY_ROWS:
+        if many:
             raise Unsupported("a Jacobian by this many numbers inside the program")
         blocks = [
             Array(FLOAT, (*y.shape, *x.shape)) if x.__class__ is Array else Array(FLOAT, y.shape)

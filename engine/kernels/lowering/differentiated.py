@@ -26,11 +26,20 @@ if TYPE_CHECKING:
 # Inputs that are followed in forward mode, where the code may be differentiated in its turn and where it is not.
 FEW = 8
 LEAST = 2
+# Statements of tangents, each direction's written out, that a Jacobian may cost: a second or two of the compiler's time.
+MOST_WRITTEN = 6_000
+# Statements that one direction takes beside the tangents of the block: its seed, and its column.
+BESIDE = 10
 
 
 def few(machine: Specialiser) -> int:
     """How many inputs are followed in forward mode rather than swept for."""
     return FEW if surrounded(machine) else LEAST
+
+
+def can_write_out(block: list[ir.Stmt], lanes: int) -> bool:
+    """Whether the tangents of a block in so many directions are few enough statements for a compiler."""
+    return lanes <= FEW or lanes * (BESIDE + sum(1 for _ in everything(block))) <= MOST_WRITTEN
 
 
 def surrounded(machine: Specialiser) -> bool:

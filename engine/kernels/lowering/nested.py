@@ -14,9 +14,9 @@ from ..symbols.regions import ruled
 from ..symbols.symbol import NUMBERS, Lazy, Sym, raw
 from ..symbols.values import Chosen, Closure, List, Made, flatten, rebuild
 from .differentiated import (
-    FEW,
     Differentiated,
     Leaves,
+    can_write_out,
     few,
     seed_array,
     seed_number,
@@ -139,7 +139,7 @@ def jacobian(machine: Specialiser, f: Any, argnums: Any = 0) -> Made:
         y, lanes = call.result, call.leaves.total
         if y.__class__ is not Lazy or not y.shape or y.kind != FLOAT or y.stored is None:
             return call.structured(call.gradients(call.scalar()))
-        if lanes > FEW:
+        if not can_write_out(call.block, lanes):
             raise Unsupported("a Jacobian by this many numbers inside the program")
         tangent = call.pushed(y.stored, call.basis(), lanes)
         return call.structured(call.columns(y.stored, tangent))

@@ -123,6 +123,51 @@ def test_gradients_of_many_inputs_have_derivatives(name: str) -> None:
         assert agree(text, at, None, command, TOLERANCE) == "", command
 
 
+# Hessians and Jacobians by more numbers than FEW: the tangents of every direction are written out.
+ROSENBROCK = "def f(z):\n    return sum(100.0*(z[1:] - z[:-1]**2)**2 + (1.0 - z[:-1])**2)\n"
+BROAD = {
+    "newton": f"{ROSENBROCK}z = u\nfor i in range(2):\n    z = z - solve(hessian(f)(z), grad(f)(z))\nf(z)",
+    "loop": (
+        "def f(z):\n    s = 0.0\n    for i in range(29):\n        s += (z[i+1] - z[i]**2)**2*x\n    return s\n"
+        "H = hessian(f)(u)\nsum(H*H)"
+    ),
+    "jacobian": "J = jacobian(lambda z: tanh(z)*x + z[0])(u)\nsum(J*J)",
+    "jacobian by two": "J = jacobian(lambda z, t: z*t, argnums=(0, 1))(u, x)\nsum(J[0]**2) + sum(J[1]*u)",
+    "jacobian of a tape": (
+        "z = u*1\nwith GradientTape() as t:\n    t.watch(z)\n    y = z**3*z[0]*x\nJ = t.jacobian(y, z)\nsum(J*J)"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("name", BROAD)
+def test_jacobians_by_many_numbers(name: str) -> None:
+    text = BROAD[name]
+    at = {x: {"x": 0.7, "u": np.linspace(0.5, 1.2, 30)}[x] for x in adiff.program(text).inputs}
+    assert agree(text, at, None, "value", TOLERANCE) == ""
+    if "jacobian" in text:
+        assert agree(text, at, None, "grad", TOLERANCE) == ""
+
+
+def test_a_hessian_of_a_closed_form_by_many_numbers() -> None:
+    """The Hessian of sum(z**3 z[0]) at z, from machine code."""
+    z = np.linspace(-1.0, 1.0, 30)
+    found = adiff.program("hessian(lambda z: sum(z**3)*z[0])(u)").evaluate("value", {"u": z}, engine="kernel")
+    expected = np.diag(6 * z * z[0])
+    expected[0] += 3 * z**2
+    expected[:, 0] += 3 * z**2
+    assert not [n for n in found.notices if "the tape answered" in n.message]
+    np.testing.assert_allclose(found.value, expected, rtol=1e-13, atol=1e-15)
+
+
+@pytest.mark.usefixtures("interpret")
+def test_a_jacobian_of_too_much_code_is_the_tapes() -> None:
+    """The tangents of every direction would be more than MOST_WRITTEN statements."""
+    text = f"{ROSENBROCK}H = hessian(f)(u)\nsum(H*H)"
+    found = agree(text, {"u": np.linspace(0.5, 1.2, 400)}, None, "value", TOLERANCE)
+    assert "a Jacobian by this many numbers" in found
+
+
 @pytest.mark.usefixtures("interpret")
 def test_the_sweep_back_through_the_gradient_of_a_gradient_is_the_tapes() -> None:
     text = "f = lambda u: sum(u**4)\nsum(grad(lambda u: sum(grad(f)(u)**2))(w)**2)"
