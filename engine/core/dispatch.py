@@ -299,7 +299,8 @@ def tensor_of_list(items: Any) -> Any:
             if any(item.__class__ in (list, tuple) for item in value.flat):
                 raise ValueError
         else:
-            value = np.array(items, dtype=weak.name)
+            with np.errstate(over="ignore"):  # an infinity where a number is beyond float32
+                value = np.array(items, dtype=weak.name)
     except OverflowError:
         raise failure("E0303", "an integer in this list does not fit int64", "write it as a float: 1e20") from None
     except ValueError:
@@ -476,18 +477,18 @@ def evaluate(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] 
         raise failure("E0304", f"{op.name} is not defined for these operands")
     import numpy as np
 
-    if computed is not None and computed.kind != "s":
-        name = computed.name
-        # Python scalars beside an array take the array's dtype by themselves; alone they must be told.
-        alone = scalars or computed.kind == "c"
-        values = values[: op.skip] + [
-            (v.astype(name) if name_of(v.dtype) != name else v)
-            if v.__class__ is np.ndarray or v.__class__ is np.float32
-            else (np.asarray(integer_fit(v, name), dtype=name) if alone or v.__class__ is int else v)
-            for v in values[op.skip :]
-        ]
-    limits.expect(op, values)
     with np.errstate(all="ignore"):
+        if computed is not None and computed.kind != "s":
+            name = computed.name
+            # Python scalars beside an array take the array's dtype by themselves; alone they must be told.
+            alone = scalars or computed.kind == "c"
+            values = values[: op.skip] + [
+                (v.astype(name) if name_of(v.dtype) != name else v)
+                if v.__class__ is np.ndarray or v.__class__ is np.float32
+                else (np.asarray(integer_fit(v, name), dtype=name) if alone or v.__class__ is int else v)
+                for v in values[op.skip :]
+            ]
+        limits.expect(op, values)
         try:
             if attributes is None:
                 return op.array(np, *values)
@@ -566,7 +567,8 @@ def wrap(value: Any, dtype: DType) -> Any:
         if native is not None:
             return Tensor(native(array.item()), dtype)
     if name_of(array.dtype) != dtype.name:
-        array = array.astype(dtype.name)
+        with np.errstate(over="ignore"):  # an infinity where a number is beyond float32
+            array = array.astype(dtype.name)
     return of_array(array, dtype)
 
 
@@ -602,7 +604,8 @@ def tensor(value: Any, dtype: DType | None = None) -> Tensor:
     if raw is WEAK_FLOAT and STATE.weak_float is not WEAK_FLOAT:
         import numpy as np
 
-        return of_array(np.asarray(value, dtype=STATE.weak_float.name), STATE.weak_float)
+        with np.errstate(over="ignore"):  # an infinity where the number is beyond float32
+            return of_array(np.asarray(value, dtype=STATE.weak_float.name), STATE.weak_float)
     return Tensor(value, dtype or raw)
 
 

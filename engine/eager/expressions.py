@@ -5,6 +5,8 @@ Scalars go straight through Python's operators; everything else is left to the o
 
 from __future__ import annotations
 
+import math
+
 from ..core import limits
 from ..core.dispatch import ARITHMETIC_FAULTS, path_ends
 from ..core.errors import failure
@@ -35,7 +37,10 @@ def literal(compiler: Compiler, node: c.Literal) -> Run:
     if value.__class__ is float and not compiler.scalars:
         from ..core.dispatch import tensor
 
-        value = tensor(value)
+        given, value = value, tensor(value)
+        if math.isinf(value.value) and not math.isinf(given):
+            # Whoever asks where an infinity comes from finds it where the number is used.
+            return lambda f: value if STATE.trace is None else given
     return lambda f: value
 
 

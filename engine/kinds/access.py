@@ -41,9 +41,7 @@ def static_index(index: Any) -> Any:
     index = as_operand(index)
     if index.__class__ is Tensor:
         if index.dtype.kind not in "ib":
-            raise failure(
-                "E0405", f"an index must be an integer, not {index.dtype.name}", "write cast(i, int64) or int(i)"
-            )
+            raise failure("E0405", f"an index must be an integer, not {index.dtype.name}", advice(index))
         value = index.value
         if value.__class__ is int or value.__class__ is bool:
             return value
@@ -51,6 +49,13 @@ def static_index(index: Any) -> Any:
     if index.__class__ is int:
         return index
     raise failure("E0405", f"an index must be an integer, not {describe(index)}", "write cast(i, int64) or int(i)")
+
+
+def advice(index: Tensor) -> str:
+    """What to do about an index that is no integer: it may be a float only because it is differentiated."""
+    whole = index.on is not None and index.ndim > 0 and index.dtype.kind == "f" and bool((index.value % 1 == 0).all())
+    cast = "write cast(i, int64) or int(i)"
+    return f"what is differentiated is a float: name the other inputs with --wrt, or {cast}" if whole else cast
 
 
 def bound(part: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ..core import limits
-from ..core.dispatch import as_operand, plain
+from ..core.dispatch import as_operand, counted, plain
 from ..core.dtypes import WEAK_FLOAT, DType
 from ..core.errors import failure
 from ..core.operation import Operation, composite, linear, no_tangent, static
@@ -205,7 +205,7 @@ ramp = linear(
 def _arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Any:
     if stop is None:
         start, stop = 0, start
-    start, stop, step = as_operand(start), as_operand(stop), as_operand(step)
+    start, stop, step = as_operand(start), counted(as_operand(stop)), as_operand(step)
     first, last, width = plain(start), plain(stop), plain(step)
     for value in (first, last, width):
         if getattr(value, "ndim", 0) or value.__class__ in (complex, str):

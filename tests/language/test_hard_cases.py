@@ -7,8 +7,9 @@ import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from adiff import Outcome, program
+from adiff import AdiffError, Outcome, program
 
 CASES = json.loads((Path(__file__).parents[1] / "data" / "hard_cases.json").read_text(encoding="utf-8"))["cases"]
 ONE_ANSWER = ("regular", "branch", "one_sided", "limit", "regular_at_kink", "infinite", "removable")
@@ -206,6 +207,30 @@ ORIGINS = [
 ]
 
 
+BEYOND_FLOAT32 = {
+    "product": ("x*1e39", "x*1e39"),
+    "in a list": ("sum([x*1e39, 2.0])*3", "x*1e39"),
+    "a list of numbers": ("[1e39, 2.0]*x", None),
+    "alone": ("1e39", None),
+    "beside one": ("[x, 1e39]", None),
+    "a list beside integers": ("y = [1.0, 2.0]\ny[0] = 1e39\nsum(y)*x", None),
+}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+@pytest.mark.parametrize("name", BEYOND_FLOAT32)
+def test_numbers_beyond_float32_are_infinite(name: str, engine: str) -> None:
+    """Without a warning of NumPy's, and with a notice at the operation that a number makes infinite."""
+    text, place = BEYOND_FLOAT32[name]
+    at = {"x": 0.7} if "x" in text else {}
+    for command in ("value", "grad") if name in ("product", "in a list") else ("value",):
+        outcome = program(text).evaluate(command, at, engine=engine, dtype="float32")
+        assert np.isinf(np.asarray(outcome.value)).any()
+        found = [text[n.span.start : n.span.end] for n in outcome.notices if n.code == "N0601" and n.span is not None]
+        assert place is None or found == [place]
+
+
 @pytest.mark.parametrize(("text", "at", "command", "code", "words", "place"), ORIGINS, ids=[o[0][:20] for o in ORIGINS])
 def test_where_the_first_nan_arises(
     text: str, at: dict[str, Any], command: str, code: str, words: str, place: str
@@ -217,3 +242,16 @@ def test_where_the_first_nan_arises(
     assert any(words in message and shown == place for message, shown in found), [
         (n.code, n.message) for n in outcome.notices
     ]
+
+
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+@pytest.mark.parametrize(
+    ("index", "wrt", "named"), [([0, 2], None, True), ([0.5, 2], None, False), ([0.0, 2], ["x"], False)]
+)
+def test_an_index_that_is_a_float_only_because_it_is_differentiated(
+    engine: str, index: list[float], wrt: list[str] | None, named: bool
+) -> None:
+    with pytest.raises(AdiffError) as raised:
+        program("sum(x[i])").evaluate("grad", {"x": [1.0, 2.0, 3.0], "i": index}, wrt, engine=engine)
+    assert raised.value.code == "E0405"
+    assert ("--wrt" in (raised.value.hint or "")) is named

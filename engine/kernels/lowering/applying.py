@@ -11,7 +11,7 @@ from ...ops.registry import NAMES
 from ...program import core as c
 from ...program.rewrite import rewrite
 from ..inputs import EVERY, SOME
-from ..ir import BOOL, INT, Unsupported
+from ..ir import BOOL, FLOAT, INT, Unsupported
 from ..operations.array_rows import to_single
 from ..symbols.arrays import constant_array
 from ..symbols.pairs import Pair
@@ -94,6 +94,9 @@ class Applying(Items):
             found = self.sizes.ramp(op, inputs, (attributes or {}).get("dtype"))
             if found is not None:
                 return found
+            start, stop, step = inputs
+            if stop is not None and any(x.__class__ is Sym and x.kind == FLOAT for x in (start, step)):
+                raise Unsupported("arange whose start or step carries a derivative, or depends on data")
             inputs = tuple(self.whole(x, "arange with bounds that depend on data") for x in inputs)
         if op.name in ("boolean_mask", "dynamic_partition"):
             inputs = tuple(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import adiff
 import numpy as np
 import pytest
 from agreement import agree
@@ -38,3 +39,27 @@ FAILING = ("out of range", "nothing to divide by", "a float")
 def test_an_index(name: str, command: str) -> None:
     text, at = COMPILED[name]
     assert agree(text, at, command=command) == ("an error" if name in FAILING else "")
+
+
+ARANGES = {
+    "of one": ("sum(arange(n))*x", None),
+    "stop": ("sum(arange(0, n, 1))*x", None),
+    "start": ("sum(arange(n, 6, 1))*x", 3 * 0.7),
+    "start of floats": ("sum(arange(n, 4.2, 0.5))*x", 3 * 0.7),
+}
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("name", ARANGES)
+def test_the_bounds_of_arange(name: str) -> None:
+    """A stop counts, and carries no derivative; the elements move as the start does."""
+    text, slope = ARANGES[name]
+    at = {"x": 0.7, "n": 3}
+    assert agree(text, at) == ""
+    for engine in ("tape", "kernel"):
+        outcome = adiff.program(text).evaluate("grad", at, engine=engine)
+        assert outcome.gradients is not None
+        assert outcome.gradients["n"] == (slope if slope is None else pytest.approx(slope))
+        reasons = [n.message for n in outcome.notices if n.code == "N0502"]
+        assert len(reasons) == (slope is None)
+        assert all("ends at a place where it counts as an integer" in reason for reason in reasons)
