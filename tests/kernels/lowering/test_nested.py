@@ -156,7 +156,7 @@ def test_a_hessian_of_a_closed_form_by_many_numbers() -> None:
     expected = np.diag(6 * z * z[0])
     expected[0] += 3 * z**2
     expected[:, 0] += 3 * z**2
-    assert not [n for n in found.notices if "the tape answered" in n.message]
+    assert found.engine == "kernel"
     np.testing.assert_allclose(found.value, expected, rtol=1e-13, atol=1e-15)
 
 
