@@ -54,4 +54,4 @@ x[0]"""
 def test_the_scale_of_a_norm_is_not_differentiated() -> None:
     """The largest element only decides the unit of the squares: one loop looks for it, and none goes back through it."""
     emitted = program("sqrt(sum(x**2))").evaluate("tape", {"x": np.ones(5)}, emit=True).emitted
-    assert emitted.count("_maximum(") == 1, emitted
+    assert emitted[emitted.index("def kernel") :].count("_maximum(") == 1, emitted

@@ -18,11 +18,20 @@ SINGULAR = [0j, 1 + 0j, -1 + 0j, 1j, -2 + 0j, complex(-2.0, -0.0), 3 + 0j, -0.5j
 ON_AXES = [0.5 + 0j, 0.7j, 0j]
 OTHER = 0.4 - 1.1j
 INTERNAL = {"one_minus_square", "bernoulli_variance", "strong_multiply", "unit"}
+# Rows that the program writes as formulas.
+WRITTEN = {
+    "root_of_squares": ["sqrt(z**2 + w**2)"],
+    "root_of_three_squares": ["sqrt(z**2 + w**2 + (z*w)**2)"],
+    "square_of_root": ["sqrt(z)**2"],
+}
 COMPLEX = sorted((set(SMOOTH) | set(RULED)) - INTERNAL - TRUTH - {"complex", "stop_gradient"})
 BINARY = "add subtract multiply divide power xlogy xlog1py xdivy divide_no_nan multiply_no_nan".split()
+OF_TWO = [*BINARY, "root_of_squares", "root_of_three_squares"]
 
 
 def calls(name: str) -> list[str]:
+    if name in WRITTEN:
+        return WRITTEN[name]
     return [f"{name}(z, w)", f"{name}(w, z)"] if name in BINARY else [f"{name}(z)"]
 
 
@@ -36,7 +45,7 @@ def as_real(name: str, call: str) -> str:
 def test_rows(name: str) -> None:
     """Values, gradients and notices; at singular points too."""
     for call in calls(name):
-        at = {"w": OTHER} if name in BINARY else {}
+        at = {"w": OTHER} if name in OF_TWO else {}
         for z in POINTS + SINGULAR:
             assert agree(call, {"z": z, **at}, None, "value") == ""
             assert agree(as_real(name, call), {"z": z, **at}) == "", z
@@ -316,9 +325,9 @@ def test_columns_of_hessians() -> None:
 def test_directional_commands(name: str) -> None:
     """By complex inputs, at an ordinary point and on the axes, where the formulas of the values part."""
     call, real = calls(name)[0], as_real(name, calls(name)[0])
-    tangents = {"z": 0.3 - 0.2j} | ({"w": 1.0 + 0.1j} if name in BINARY else {})
+    tangents = {"z": 0.3 - 0.2j} | ({"w": 1.0 + 0.1j} if name in OF_TWO else {})
     for z in POINTS[:1] + ON_AXES:
-        at = {"z": z} | ({"w": OTHER} if name in BINARY else {})
+        at = {"z": z} | ({"w": OTHER} if name in OF_TWO else {})
         found = [
             agree(call, at, None, "jvp", 1e-12, tangent=tangents),
             agree(real, at, None, "hvp", 1e-10, vector=tangents),
