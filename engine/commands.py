@@ -353,20 +353,18 @@ def emitted_kernel(evaluation: Evaluation) -> str:
 
     sources = [name for name in evaluation.names if drivers.source(evaluation.point[name]).dtype.differentiable]
     kernels = Kernels(evaluation.core, evaluation.program.source)
-    while True:
-        try:
-            return kernels.source_text(evaluation.point, sources or None)
-        except Unsupported as why:
-            if kernels.may_try_again(why):
-                continue
-            if why.__class__ is Fault:
-                raise why.fault from None
-            raise failure(
-                "E0409",
-                f"this program is not compiled: {why}",
-                "the tape runs it: adiff grad",
-                site=why.site or evaluation.end_site(),
-            ) from None
+    try:
+        source: str = kernels.answered(lambda: kernels.source_text(evaluation.point, sources or None))
+        return source
+    except Unsupported as why:
+        if why.__class__ is Fault:
+            raise why.fault from None
+        raise failure(
+            "E0409",
+            f"this program is not compiled: {why}",
+            "the tape runs it: adiff grad",
+            site=why.site or evaluation.end_site(),
+        ) from None
 
 
 def tape(evaluation: Evaluation) -> None:

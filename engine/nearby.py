@@ -72,17 +72,14 @@ class Nearby:
         """The result by a kernel, or None where the tape is to give it, and why."""
         from .kernels.ir import Fault, Unsupported
 
-        while True:
-            try:
-                found = kernels.evaluate(dict(point), None, True)
-            except Unsupported as why:
-                if kernels.may_try_again(why):
-                    continue
-                if why.__class__ is Fault:
-                    why.tell()
-                return None, str(why)
-            value = None if found is None else found[0]
-            return (bind(value, "value") if hasattr(value, "shape") else value), ""
+        try:
+            found = kernels.answered(lambda: kernels.evaluate(dict(point), None, True))
+        except Unsupported as why:
+            if why.__class__ is Fault:
+                why.tell()
+            return None, str(why)
+        value = None if found is None else found[0]
+        return (bind(value, "value") if hasattr(value, "shape") else value), ""
 
 
 def weak(x: Any) -> Any:

@@ -106,25 +106,23 @@ class Tiers:
             program.kernels = Kernels(self.core, program.source)
         program.kernels.may_compile = may_compile
         program.kernels.least_seconds, program.kernels.loads = least, loads
-        while True:
-            try:
-                found = run(program.kernels, engine == "kernel" or awaited)
-            except Unsupported as why:
-                if program.kernels.may_try_again(why):
-                    continue
-                if why.__class__ is Fault:
-                    why.tell()
-                self.outcome.reason = f"no kernel for {why}"
-                self.outcome.reason_span = None if why.site is None else span_of(why.site)
-                program.gives_way = False
-                return None
-            except BaseException:
-                if self.write is not None:
-                    from .eager.text import formatted
+        kernels = program.kernels
+        try:
+            found = kernels.answered(lambda: run(kernels, engine == "kernel" or awaited))
+        except Unsupported as why:
+            why.__traceback__ = None
+            if why.__class__ is Fault:
+                why.tell()
+            self.outcome.reason = f"no kernel for {why}"
+            self.outcome.reason_span = None if why.site is None else span_of(why.site)
+            program.gives_way = False
+            return None
+        except BaseException:
+            if self.write is not None:
+                from .eager.text import formatted
 
-                    program.kernels.write_unfinished(self.write, formatted)
-                raise
-            break
+                kernels.write_unfinished(self.write, formatted)
+            raise
         if found is None:
             self.outcome.reason = "the tape is done before a kernel would be compiled"
             self.hurry(patience)

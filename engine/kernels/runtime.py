@@ -242,10 +242,9 @@ class Kernels:
         # The sizes that data decided last, where kernels are made for them; and how they have differed.
         self.sizes: tuple[Any, ...] | None = (store.load(self.key("sizes")) or {}).get("sizes")
         self.several: dict[int, set[tuple[Any, ...]]] = {}
-        # What was evaluated last, and the sources.
+        # While a program is evaluated, the point and the sources, and whether sizes were looked for at this point.
         self.evaluated: tuple[dict[str, Any], Sequence[str]] = ({}, ())
-        # The point for which sizes were looked for last.
-        self.sized_for: dict[str, Any] | None = None
+        self.sized = False
 
     def makes_float32(self, values: dict[str, Any]) -> bool:
         """Whether the program itself may make float32 of bare numbers."""
@@ -459,6 +458,23 @@ class Kernels:
         store.save(self.key("known"), {"names": sorted(self.known)})
         return True
 
+    def answered(self, run: Callable[[], Any]) -> Any:
+        """What `run` gives, tried again while what was missing can be found out. Raises Unsupported.
+
+        Refusals are kept, and with a traceback they would keep the arrays of an evaluation: whoever catches one drops it.
+        """
+        self.sized = False
+        try:
+            while True:
+                try:
+                    return run()
+                except Unsupported as why:
+                    if not self.may_try_again(why):
+                        raise
+                    why.__traceback__ = None
+        finally:
+            self.evaluated = {}, ()  # nobody's arrays are held
+
     def may_try_again(self, why: Unsupported) -> bool:
         """Whether what was missing is known now: the values of inputs, or sizes that data decides."""
         if why.__class__ is Needed:
@@ -467,7 +483,7 @@ class Kernels:
                 return self.learn(why.names)
             self.sizes = ()
             return True
-        stale, self.sized_for = self.sized_for is not self.evaluated[0], self.evaluated[0]
+        stale, self.sized = not self.sized, True
         if why.__class__ is Parted and self.sizes is None:
             self.sizes = ()
         elif isinstance(why, Resized):
@@ -559,6 +575,7 @@ class Kernels:
         try:
             return make()
         except Unsupported as why:
+            why.__context__ = why.__cause__ = None  # it is kept, and these would keep what was evaluated
             return why
         except AdiffError as error:
             if error.code == "E0603":

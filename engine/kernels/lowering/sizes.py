@@ -85,15 +85,18 @@ class Sizes:
         builder = self.builder
         if is_strong(builder, x):
             x = bare(builder, x)
-        if x.var in self.found:
-            return self.found[x.var]  # type: ignore[no-any-return]
-        if not stands_at_root(builder, x.var):
-            return None
-        number, size = self.next(x, why)
+        if x.var not in self.found:
+            if not stands_at_root(builder, x.var):
+                return None
+            self.found[x.var] = self.next(x, why)
+        number, size = self.found[x.var]
         if size.__class__ is not int:
             raise Unsupported(why)
-        builder.append(ir.Check(x.var, size, size + 1, STATE.site, ("another_size", number)))
-        self.found[x.var] = size
+        # What stands in a branch, or is undone, checks nothing elsewhere: it is remembered as far as values are shared.
+        checked = ("size", x.var)
+        if not any(checked in memo for memo in builder.memos):
+            builder.append(ir.Check(x.var, size, size + 1, STATE.site, ("another_size", number)))
+            builder.memos[-1][checked] = x
         return size
 
     def integers(self, x: Any, why: str) -> Lazy | None:

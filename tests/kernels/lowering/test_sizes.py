@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -136,3 +138,40 @@ def test_sizes_that_are_others_each_time() -> None:
     v = np.linspace(-1.0, 1.0, 41) + 0.001
     engines = [outcome(program, {"v": v + 0.05 * k}, "kernel", "grad", ["v"]).engine for k in range(19)]
     assert engines == ["kernel"] * runtime.MOST_PARTS + ["tape"] * (19 - runtime.MOST_PARTS)
+
+
+# A size is asked for first where a run need not come by, or in what is tried and undone; then it is another.
+CHECKED = {
+    "in a branch": "n = int(t)\ns = 0.0\nif c > 0:\n    s = sum(ones(n))*t\ns + sum(ones(n)*t)",
+    "on one side": "n = int(t)\nif c > 0:\n    s = sum(v[:n]*ones(n))\nelse:\n    s = sum(ones(n)*t)*2\ns",
+    "in a loop that does not run": "n = int(t)\ns = 0.0\nfor j in range(m):\n    s += sum(ones(n))*t\ns + sum(ones(n)*t)",
+    "of a part in a loop": "s = 0.0\nq = v[v > t - 3]\nfor j in range(m):\n    s += sum(sort(q)*t)\ns + median(q)*t",
+    "in a function": "n = int(t)\ndef f(k):\n    return sum(ones(k)*t)\ns = f(n) if c > 0 else t\ns + f(n)",
+    "in a loop written out": "n = int(t)\nd = {}\nfor j in range(2):\n    d[j] = sum(ones(n)*t)\nd[0] + d[1]",
+    "in a list that grows": "n = int(t)\ns = t\nL = []\nfor j in range(3):\n    if s > c:\n        L.append(s)\n    s += sum(ones(n)*t)\ns + len(L)",
+    "in recursion": "n = int(t)\ndef f(k):\n    if k <= 0:\n        return sum(ones(n)*t)\n    return f(k - 1) + sum(ones(n))*t\nf(m)",
+}  # fmt: skip
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("name", CHECKED)
+def test_a_size_is_checked_wherever_it_is_used(name: str) -> None:
+    program = adiff.program(CHECKED[name])
+    for t, c, m in ((2.5, 1.0, 1), (3.5, -1.0, 0), (3.5, 1.0, 2), (4.5, -1.0, 0), (2.5, -1.0, 1)):
+        at = {"v": POINT["v"], "t": t, "c": c, "m": m}
+        at = {key: at[key] for key in program.inputs}
+        tape, kernel = (outcome(program, at, engine, "grad", ["t"]) for engine in ("tape", "kernel"))
+        assert kernel.value == pytest.approx(tape.value, rel=1e-14), at
+        slope = tape.gradients["t"]
+        assert kernel.gradients["t"] == (slope if slope is None else pytest.approx(slope, rel=1e-14)), at
+
+
+def test_nothing_of_a_point_is_held() -> None:
+    for text in ("sum(v**2)", "sum(sort(v[v > 0])**2)", "eig(v*ones((30, 30)))[0][0]"):
+        v = np.linspace(-1, 1, 30)
+        program = adiff.program(text)
+        outcome(program, {"v": v}, "kernel", "grad", ["v"])
+        held = weakref.ref(v)
+        del v
+        gc.collect()
+        assert held() is None, text
