@@ -52,8 +52,11 @@ if TYPE_CHECKING:
 METH_FASTCALL = 0x80
 # Where NumPy's C interface has PyArray_New.
 PYARRAY_NEW = 93
-# The address of the function of all doors, and what must be kept for it; and those of what calls kernels, by signature.
-FUNCTION: list[tuple[int, Any]] = []
+# An integer is compared as a word.
+WORD_LIMIT = 2**63
+# How Python calls the function of all doors, and what must be kept for it; and the addresses of what calls kernels, by
+# signature, with the same.
+FUNCTION: list[tuple[Method, Any]] = []
 CALLS: dict[str, tuple[int, Any]] = {}
 
 
@@ -66,6 +69,19 @@ class Method(ctypes.Structure):
         ("flags", ctypes.c_int),
         ("text", ctypes.c_char_p),
     )
+
+
+class Kept:
+    """What the function of a door refers to by address: it is there as long as the function is, which may be longer than
+    the door, with `frame` as long."""
+
+    __slots__ = ("__weakref__", "frame", "things")
+
+    def __init__(self, frame: Frame, taken: Sequence[int], things: list[Any]) -> None:
+        self.frame = frame
+        self.things = things
+        # Emptied, not only freed: what is collected together with the function may still call it.
+        weakref.finalize(self, empty, frame, taken).atexit = False
 
 
 class Asked:
@@ -97,39 +113,44 @@ class Door:
         entry = usual.entry
         self.frame = usual.frame()
         self.frame.run[LEFT] = LITTLE
-        weakref.finalize(self, usual.frames.drop, self.frame).atexit = False
         # What the words refer to by address.
         self.kept: list[Any] = [inputs, entry, usual.settle]
+        owner = Kept(self.frame, entry.taken, self.kept)
         self.parameters = self.words_of([0] * len(entry.parameters))
         held = self.words_of([0] * len(inputs))
         self.mending = allocate_lock()
         self.bounds: list[int] = []
         self.inputs = self.words_of(self.input_words(inputs))
         results = self.words_of(self.result_words(shapes))
+        new = self.words_of([0] * len(usual.given))
         beside = sum(x.beside for x in inputs)
         words = dict.fromkeys(WORDS, 0)
+        caller, calling = call(entry.parameters)
         structure, exception, run = self.frame.addresses
         words |= {
-            "state": FREE, "kernel": code_of(entry.function), "call": call(entry.parameters), "structure": structure,
+            "state": FREE, "kernel": code_of(entry.function), "call": caller, "structure": structure,
             "exception": exception, "run": run, "plan": self.frame.plan, "settle": code_of(usual.settle),
             "count": len(inputs), "of_point": len(inputs) - beside, "beside": ANY if any_beside else beside,
             "inputs": ctypes.addressof(self.inputs), "parameters": ctypes.addressof(self.parameters),
             "held": ctypes.addressof(held), "results_count": len(usual.given), "results": ctypes.addressof(results),
-            "dict": id(dict), "float": id(float), "int": id(int), "none": id(None), "false": id(False),
+            "new": ctypes.addressof(new), "dict": id(dict), "float": id(float), "int": id(int), "none": id(None),
+            "false": id(False),
         }  # fmt: skip
         np = sys.modules.get("numpy")
         if np is not None:
             words |= {"array": id(np.ndarray), "make_array": array_maker()}
         self.words = self.words_of(words.values())
-        self.method = Method(b"kernel", door(), METH_FASTCALL, None)
+        method, code = door()
+        self.kept += [method, code, calling]
         capsule = ctypes.pythonapi.PyCapsule_New
         capsule.restype, capsule.argtypes = ctypes.py_object, [ctypes.c_void_p] * 3
         made = ctypes.pythonapi.PyCFunction_NewEx
         made.restype, made.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-        self.function = made(ctypes.addressof(self.method), capsule(ctypes.addressof(self.words), None, None), None)
+        bound = (capsule(ctypes.addressof(self.words), None, None), owner)
+        self.function = made(ctypes.addressof(method), bound, None)
 
     def words_of(self, values: Any) -> Any:
-        """Words in memory that stays where it is as long as the door is there."""
+        """Words in memory that stays where it is as long as the door or its function is there."""
         values = list(values)
         found = (ctypes.c_int64 * max(1, len(values)))(*values)
         self.kept.append(found)
@@ -152,6 +173,8 @@ class Door:
             elif x.kind == WHOLE and x.passed:
                 self.bounds.append(len(found) + INPUT.index("detail"))
             elif x.kind == WHOLE:
+                if not -WORD_LIMIT <= x.detail < WORD_LIMIT:
+                    raise Unsupported("an integer that no word holds")
                 words["detail"] = x.detail
             if x.passed:
                 words["to"] = place
@@ -254,20 +277,21 @@ def array_maker() -> int:
     return ctypes.c_int64.from_address(table + 8 * PYARRAY_NEW).value
 
 
-def door() -> int:
-    """The address of the function of all doors, loaded or compiled once in a process."""
+def door() -> tuple[Method, Any]:
+    """How Python calls the function of all doors, loaded or compiled once in a process, and what must be kept for it."""
     if not FUNCTION:
         symbols = {name: code_of(getattr(ctypes.pythonapi, name)) for name in CALLED}
-        FUNCTION.append(written.function(DOOR, door_text(), symbols))
-    return FUNCTION[0][0]
+        address, code = written.function(DOOR, door_text(), symbols)
+        FUNCTION.append((Method(b"kernel", address, METH_FASTCALL, None), code))
+    return FUNCTION[0]
 
 
-def call(parameters: str) -> int:
-    """The address of what calls kernels of a signature."""
+def call(parameters: str) -> tuple[int, Any]:
+    """The address of what calls kernels of a signature, and what must be kept for it."""
     kinds = "".join("P" if kind.isupper() else kind for kind in parameters)
     if kinds not in CALLS:
         CALLS[kinds] = written.function(CALL, call_text(kinds))
-    return CALLS[kinds][0]
+    return CALLS[kinds]
 
 
 __all__ = ["ARRAY", "FLOATING", "NUMBER", "SAME", "WHOLE", "WHOLES", "Asked", "Door", "possible"]

@@ -15,11 +15,11 @@ DOOR, CALL = "adiff_door", "adiff_call"
 # The words of a door: whether somebody is inside; the addresses of the kernel, of what calls it, of the three things
 # that it is handed before its parameters (the structure of its results, the exception, the record), and of the plan of
 # what is looked at and of what looks; how many inputs there are, in the point and beside it (or ANY, of which it may have
-# more), and what each is; the parameters, and the arrays that are held; how many results there are and what each is;
-# objects of Python and NumPy.
+# more), and what each is; the parameters, and the arrays that are held; how many results there are, what each is, and
+# the objects that are made for them; objects of Python and NumPy.
 WORDS = (
     "state", "kernel", "call", "structure", "exception", "run", "plan", "settle", "count", "of_point", "beside", "inputs",
-    "parameters", "held", "results_count", "results", "dict", "float", "int", "array", "make_array", "none", "false",
+    "parameters", "held", "results_count", "results", "new", "dict", "float", "int", "array", "make_array", "none", "false",
 )  # fmt: skip
 # The states: nobody is inside, somebody is, and the kernel has left with an error, after which it wants a new record.
 FREE, TAKEN, SPOILED = 0, 1, 2
@@ -55,6 +55,7 @@ CALLED = {
     "PyFloat_AsDouble": "double (ptr)",
     "PyFloat_FromDouble": "ptr (double)",
     "PyLong_AsLongLongAndOverflow": "i64 (ptr, ptr)",
+    "PyTuple_GetItem": "ptr (ptr, i64)",
     "PyTuple_New": "ptr (i64)",
     "PyTuple_SetItem": "i32 (ptr, i64, ptr)",
     "Py_DecRef": "void (ptr)",
@@ -68,6 +69,8 @@ REFUSING = (
     "missing", "an.array", "array.looked", "length.one", "whole.one", "number.int", "a.float", "an.integer", "int.value",
     "same",
 )  # fmt: skip
+# Those after which something is missing when all arrays are made.
+FAILING = ("number.made", "pack", "fault.tuple")
 
 
 def of_each(value: str, blocks: tuple[str, ...]) -> str:
@@ -97,14 +100,19 @@ def declarations() -> str:
 
 
 def door_text() -> str:
-    """ptr adiff_door(ptr door, ptr arguments, i64 how many): a tuple of the results; None where the point is to be looked
-    at more closely, and False where the results are."""
+    """ptr adiff_door(ptr self, ptr arguments, i64 how many): a tuple of the results; None where the point is to be looked
+    at more closely, and False where the results are. The first of the tuple `self` is a capsule of the door's words.
+
+    The tuple of the results is made when the kernel is done and filled at once, with the interpreter's lock held from its
+    making to its last item: the collector shows tuples to other threads from the moment they are made.
+    """
     return f"""{declarations()}
 
 define ptr @{DOOR}(ptr %self, ptr %arguments, i64 %arguments.count) nounwind {{
 entry:
   %overflow = alloca i32
-  %door = call ptr @PyCapsule_GetPointer(ptr %self, ptr null)
+  %capsule = call ptr @PyTuple_GetItem(ptr %self, i64 0)
+  %door = call ptr @PyCapsule_GetPointer(ptr %capsule, ptr null)
 {word("none")}
 {word("false")}
   %two = icmp eq i64 %arguments.count, 2
@@ -126,6 +134,7 @@ inside:
 {word("of_point", "i64")}
 {word("beside", "i64")}
 {word("held")}
+{word("new")}
 {word("inputs")}
   %point = load ptr, ptr %arguments
   %other.at = getelementptr ptr, ptr %arguments, i64 1
@@ -303,9 +312,7 @@ make:
 {word("results_count", "i64")}
 {word("results")}
 {word("make_array")}
-  %tuple = call ptr @PyTuple_New(i64 %results_count)
-  %tuple.made = icmp ne ptr %tuple, null
-  br i1 %tuple.made, label %provide, label %fault
+  br label %provide
 provide:
   %j = phi i64 [ 0, %make ], [ %j.next, %provided ]
   %output = phi ptr [ %results, %make ], [ %output.next, %provided ]
@@ -313,6 +320,8 @@ provide:
   br i1 %j.more, label %provide.one, label %run.it
 provide.one:
 {word("dimensions", "i64", "output", RESULT)}
+  %provide.at = getelementptr ptr, ptr %new, i64 %j
+  store ptr null, ptr %provide.at
   %output.is_array = icmp sge i64 %output.dimensions, 0
   br i1 %output.is_array, label %provide.array, label %provided
 provide.array:
@@ -322,11 +331,11 @@ provide.array:
   %output.dimensions.int = trunc i64 %output.dimensions to i32
   %made = call ptr %make_array(ptr %array, i32 %output.dimensions.int, ptr %output.lengths, i32 {NPY_DOUBLE}, {NO_MORE})
   %made.there = icmp ne ptr %made, null
-  br i1 %made.there, label %provide.placed, label %fault.tuple
+  br i1 %made.there, label %provide.placed, label %fault
 provide.placed:
 {field("made.elements", ELEMENTS, "ptr", "made")}
   store ptr %made.elements, ptr %output.to
-  %set.array = call i32 @PyTuple_SetItem(ptr %tuple, i64 %j, ptr %made)
+  store ptr %made, ptr %provide.at
   %is.looked_at = icmp ne ptr %output.looked_at, null
   br i1 %is.looked_at, label %provide.plan, label %provided
 provide.plan:
@@ -351,7 +360,6 @@ back.spoiled:
 back.unusual:
   %state.after = phi i64 [ {FREE}, %look.over ], [ {SPOILED}, %back.spoiled ]
   call void @PyEval_RestoreThread(ptr %thread)
-  call void @Py_DecRef(ptr %tuple)
   call void @Py_IncRef(ptr %false)
   br label %release
 back:
@@ -361,7 +369,7 @@ number:
   %k = phi i64 [ 0, %back ], [ %k.next, %numbered ]
   %numbers = phi ptr [ %results, %back ], [ %numbers.next, %numbered ]
   %k.more = icmp slt i64 %k, %results_count
-  br i1 %k.more, label %number.one, label %done
+  br i1 %k.more, label %number.one, label %pack
 number.one:
 {word("dimensions", "i64", "numbers", RESULT)}
   %numbers.is_array = icmp sge i64 %numbers.dimensions, 0
@@ -371,14 +379,32 @@ number.made:
   %result.double = load double, ptr %numbers.lengths
   %object = call ptr @PyFloat_FromDouble(double %result.double)
   %object.made = icmp ne ptr %object, null
-  br i1 %object.made, label %number.placed, label %fault.tuple
+  br i1 %object.made, label %number.placed, label %fault
 number.placed:
-  %set.number = call i32 @PyTuple_SetItem(ptr %tuple, i64 %k, ptr %object)
+  %number.at = getelementptr ptr, ptr %new, i64 %k
+  store ptr %object, ptr %number.at
   br label %numbered
 numbered:
   %k.next = add i64 %k, 1
   %numbers.next = getelementptr i64, ptr %numbers, i64 {len(RESULT)}
   br label %number
+pack:
+  %tuple = call ptr @PyTuple_New(i64 %results_count)
+  %tuple.made = icmp ne ptr %tuple, null
+  br i1 %tuple.made, label %item, label %fault
+item:
+  %t = phi i64 [ 0, %pack ], [ %t.next, %item.one ]
+  %t.more = icmp slt i64 %t, %results_count
+  br i1 %t.more, label %item.one, label %done
+item.one:
+  %item.at = getelementptr ptr, ptr %new, i64 %t
+  %item.object = load ptr, ptr %item.at
+  ; The tuple takes the reference, or where it fails, gives it back.
+  store ptr null, ptr %item.at
+  %item.status = call i32 @PyTuple_SetItem(ptr %tuple, i64 %t, ptr %item.object)
+  %t.next = add i64 %t, 1
+  %item.set = icmp eq i32 %item.status, 0
+  br i1 %item.set, label %item, label %fault.tuple
 done:
   br label %release
 
@@ -386,6 +412,7 @@ fault.tuple:
   call void @Py_DecRef(ptr %tuple)
   br label %fault
 fault:
+  %new.made = phi i64 [ 0, %missing ], [ %j, %provide.array ], {of_each("%results_count", FAILING)}
   br label %release
 not.taken:
   %n.not = phi i64 [ 0, %leave.early ], {of_each("%n", REFUSING)}
@@ -396,17 +423,29 @@ release:
   %answer = phi ptr [ %tuple, %done ], [ %false, %back.unusual ], [ %none, %not.taken ], [ null, %fault ]
   %state.left = phi i64 [ {FREE}, %done ], [ %state.after, %back.unusual ], [ {FREE}, %not.taken ], [ {FREE}, %fault ]
   %n.held.all = phi i64 [ %n, %done ], [ %n, %back.unusual ], [ %n.not, %not.taken ], [ %n, %fault ]
+  %new.all = phi i64 [ 0, %done ], [ %results_count, %back.unusual ], [ 0, %not.taken ], [ %new.made, %fault ]
   br label %let.go
 let.go:
   %h = phi i64 [ 0, %release ], [ %h.next, %let.go.one ]
   %h.more = icmp slt i64 %h, %n.held.all
-  br i1 %h.more, label %let.go.one, label %out
+  br i1 %h.more, label %let.go.one, label %drop
 let.go.one:
   %h.at = getelementptr ptr, ptr %held, i64 %h
   %h.object = load ptr, ptr %h.at
   call void @Py_DecRef(ptr %h.object)
   %h.next = add i64 %h, 1
   br label %let.go
+drop:
+  %r = phi i64 [ 0, %let.go ], [ %r.next, %drop.one ]
+  %r.more = icmp slt i64 %r, %new.all
+  br i1 %r.more, label %drop.one, label %out
+drop.one:
+  %r.at = getelementptr ptr, ptr %new, i64 %r
+  %r.object = load ptr, ptr %r.at
+  ; Where no object is, this does nothing.
+  call void @Py_DecRef(ptr %r.object)
+  %r.next = add i64 %r, 1
+  br label %drop
 out:
   store atomic i64 %state.left, ptr %door release, align 8
   ret ptr %answer

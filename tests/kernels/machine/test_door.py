@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
+import os
+import subprocess
 import sys
 import threading
+import weakref
 from typing import Any
 
 import adiff
 import numpy as np
 import pytest
 from adiff.engine import direct
-from adiff.engine.kernels.machine import door, door_code, usual
+from adiff.engine.kernels.ir import Unsupported
+from adiff.engine.kernels.machine import door, door_code, usual, written
 
 LOOP = "y = 0.0\nfor v in x:\n    y += v**3 * b\nfor i in range(n):\n    y = y / 2\ny + x[k[1]]"
 POINT: dict[str, Any] = {"x": np.array([1.0, -2.0, 3.0]), "b": 2.0, "n": 1, "k": np.array([1, 2])}
@@ -173,9 +178,11 @@ def test_references_are_neither_lost_nor_kept(way: direct.Direct) -> None:
     x, b = POINT["x"], POINT["b"]
     points = [POINT, {**POINT, "n": 2}, {**POINT, "b": np.inf}, {**POINT, "k": np.array([2**60, 0])}, {"x": x}]
     before = [sys.getrefcount(y) for y in (x, b, None, False, POINT)]
+    blocks = sys.getallocatedblocks()
     for _ in range(1000):
         for point in points:
             way.door(point, None)
+    assert sys.getallocatedblocks() - blocks < 50
     after = [sys.getrefcount(y) for y in (x, b, None, False, POINT)]
     for had, has in zip(before, after, strict=True):
         assert abs(had - has) < 50
@@ -185,6 +192,207 @@ def test_references_are_neither_lost_nor_kept(way: direct.Direct) -> None:
     gradient = found[1]
     del found
     assert sys.getrefcount(gradient) == 2
+
+
+WATCHED = """
+import gc, sys, threading
+import adiff, numpy as np
+from adiff.engine import direct
+
+direct.DOOR_CALLS = 1
+at = {"a": 0.3, "n": 2000, "x": np.ones(3)}
+text = "y = 0.0\\nfor i in range(n):\\n    y = y + sin(y + a) * 0.5\\ny + sum(x) * a"
+repeated = adiff.program(text).repeated("grad", at, ["a", "x"], engine="kernel")
+expected = [repeated(at) for _ in range(2)][-1]
+door = repeated.direct.door
+assert door is not None
+sys.setswitchinterval(1e-5)
+stop = []
+
+def look():
+    while not stop:
+        for x in gc.get_objects():
+            if x.__class__ is tuple and len(x) == 3:
+                repr(x[0])
+
+thread = threading.Thread(target=look)
+thread.start()
+through = 0
+try:
+    for _ in range(100):
+        found = door(at, None)
+        if found is not None:
+            through += 1
+            assert found[0] == expected.value
+            assert found[1] == expected.gradients["a"]
+            assert (found[2] == expected.gradients["x"]).all()
+finally:
+    stop.append(True)
+    thread.join()
+print(through)
+"""
+
+
+def in_a_process(text: str, **environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", text], capture_output=True, text=True, env={**os.environ, **environment}, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_others_may_look_at_every_object_while_a_kernel_runs() -> None:
+    """What the collector shows to other threads is whole, and that they hold it disturbs nobody."""
+    assert in_a_process(WATCHED) == "100"
+
+
+LEFT_ALONE = """
+import gc, weakref
+import adiff, numpy as np
+from adiff.engine import direct
+
+direct.DOOR_CALLS = 1
+at = {"a": 0.5, "x": np.ones(3)}
+repeated = adiff.program("a * sum(x)").repeated("grad", at, ["a", "x"], engine="kernel")
+for _ in range(2):
+    repeated(at)
+door = repeated.direct.door
+gone = []
+entrance = weakref.ref(repeated.direct.entrance, gone.append)
+del repeated
+gc.collect()
+waste = [bytearray(size) for size in range(16, 1024, 8) for _ in range(20)]
+assert door(at, None)[0] == 1.5, door(at, None)
+kept = weakref.ref(door.__self__[1])
+del door
+print(len(gone), entrance() is None, kept() is None)
+"""
+
+
+def test_a_function_may_be_kept_longer_than_its_door() -> None:
+    assert in_a_process(LEFT_ALONE, PYTHONMALLOC="debug") == "1 True True"
+
+
+def test_all_doors_are_called_alike_and_each_goes_with_its_function(
+    way: direct.Direct, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "y = x\nfor i in range(n):\n    y = sin(y) * x\ny"
+    other = opened(text, {"x": 0.5, "n": 10}, ["x"], monkeypatch)
+    assert other.door({"x": 0.5, "n": 10}, None)
+    words = [ctypes.c_int64.from_address(id(x.door) + object.__basicsize__).value for x in (way, other)]
+    assert words == [ctypes.addressof(door.FUNCTION[0][0])] * 2
+    kept, frame = weakref.ref(other.door.__self__[1]), other.entrance.frame
+    assert any(frame.run[place] for place in frame.taken)
+    other.entrance = None
+    assert kept() is not None
+    assert any(frame.run[place] for place in frame.taken)
+    other.door = None
+    assert kept() is None
+    assert not any(frame.run[place] for place in frame.taken)
+
+
+# Functions of which every second call fails, with what that raises.
+FAILING = {
+    "PyFloat_FromDouble": MemoryError,
+    "PyTuple_New": MemoryError,
+    "PyTuple_SetItem": SystemError,
+    "PyArray_New": MemoryError,
+}
+PYARRAY_NEW = "ptr (ptr, i32, ptr, i32, ptr, ptr, i32, i32, ptr)"
+
+
+def failing(name: str, original: int) -> tuple[int, Any]:
+    """A function like another, every second call of which fails as the other does."""
+    result, kinds = door_code.CALLED.get(name, PYARRAY_NEW)[:-1].split(" (")
+    arguments = ", ".join(f"{kind} %a{k}" for k, kind in enumerate(kinds.split(", ")))
+    fails = "  call ptr @PyErr_NoMemory()\n  ret ptr null"
+    if name == "PyTuple_SetItem":  # it fails where somebody else holds the tuple
+        fails = f"""  call void @Py_IncRef(ptr %a0)
+  %status = call i32 @original({arguments})
+  call void @Py_DecRef(ptr %a0)
+  ret i32 %status"""
+    text = f"""declare {result} @original({kinds})
+declare ptr @PyErr_NoMemory()
+declare void @Py_IncRef(ptr)
+declare void @Py_DecRef(ptr)
+@count = internal global i64 0
+define {result} @failing_{name}({arguments}) {{
+  %count = load i64, ptr @count
+  %more = add i64 %count, 1
+  store i64 %more, ptr @count
+  %odd = trunc i64 %count to i1
+  br i1 %odd, label %fails, label %works
+works:
+  %found = call {result} @original({arguments})
+  ret {result} %found
+fails:
+{fails}
+}}
+"""
+    used = ("PyErr_NoMemory", "Py_IncRef", "Py_DecRef")
+    symbols = {x: door.code_of(getattr(ctypes.pythonapi, x)) for x in used}
+    return written.function(f"failing_{name}", text, {**symbols, "original": original})
+
+
+@pytest.mark.parametrize("name", FAILING)
+def test_nothing_is_lost_where_results_cannot_be_made(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    original = door.array_maker() if name == "PyArray_New" else door.code_of(getattr(ctypes.pythonapi, name))
+    place, code = failing(name, original)
+    load = written.function
+
+    def function(symbol: str, text: str, symbols: dict[str, int] | None = None) -> tuple[int, Any]:
+        given = dict(symbols or {})
+        return load(symbol, text, {**given, name: place} if name in given else given)
+
+    monkeypatch.setattr(written, "function", function)
+    monkeypatch.setattr(door, "FUNCTION", [])
+    if name == "PyArray_New":
+        monkeypatch.setattr(door, "array_maker", lambda: place)
+    at = {"x": np.array([1.0, -2.0]), "b": 3.0, "z": np.array([0.5, 1.5])}
+    monkeypatch.setattr(direct, "DOOR_CALLS", 1)
+    repeated = adiff.program("sum(x**2) * b + sum(z**3)").repeated("grad", at, engine="kernel")
+    while repeated.direct is None or repeated.direct.door is None:
+        repeated(at)
+    way = repeated.direct
+    outcomes: dict[Any, int] = {}
+
+    def again(times: int) -> None:
+        for _ in range(times):
+            try:
+                found = way.door(at, None)[0]
+            except (MemoryError, SystemError) as fault:
+                found = fault.__class__
+            outcomes[found] = outcomes.get(found, 0) + 1
+
+    again(20)
+    before = sys.getallocatedblocks(), sys.getrefcount(at["x"]), sys.getrefcount(at["z"])
+    again(400)
+    after = sys.getallocatedblocks(), sys.getrefcount(at["x"]), sys.getrefcount(at["z"])
+    assert after[0] - before[0] < 50
+    assert after[1:] == before[1:]
+    assert outcomes[FAILING[name]] >= 200
+    assert set(outcomes) <= {FAILING[name], 18.5}
+    assert code is not None
+
+
+@pytest.mark.parametrize(
+    ("integer", "holds"),
+    [(2**63 - 1, True), (-(2**63), True), (2**63, False), (-(2**63) - 1, False), (2**64 + 1, False)],
+)
+def test_integers_that_are_part_of_a_kernel_are_words(way: direct.Direct, integer: int, holds: bool) -> None:
+    """Another integer is not taken for one with which it agrees in its last 64 bits."""
+    kinds = {direct.ARRAY: door.ARRAY, direct.WHOLES: door.WHOLES, direct.NUMBER: door.NUMBER, direct.WHOLE: door.WHOLE}
+    asked = [door.Asked(name, kinds[kind], detail) for name, kind, detail in way.inputs]
+    asked.append(door.Asked("m", door.WHOLE, integer, passed=False))
+    shapes = [None] * len(way.usual.given)
+    if not holds:
+        with pytest.raises(Unsupported):
+            door.Door(way.usual, asked, shapes)
+        return
+    found = door.Door(way.usual, asked, shapes)
+    found.expect([POINT["n"]])
+    assert found.function({**POINT, "m": integer}, None)[0] == 23.0
+    assert found.function({**POINT, "m": integer ^ 1}, None) is None
 
 
 class Key:
