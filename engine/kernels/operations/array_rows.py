@@ -8,7 +8,7 @@ from ...ops.registry import ROWS
 from .. import ir
 from ..inputs import SOME
 from ..ir import BOOL, FLOAT, INT, Array, Unsupported
-from ..symbols.arrays import array_of_list, get, lazy, remap, result, view
+from ..symbols.arrays import get, lazy, remap, result, tensor_of_list, view
 from ..symbols.build import Builder
 from ..symbols.strength import own
 from ..symbols.symbol import NUMBERS, Lazy, Sym, broadcast, join, kind_of, pick, raw
@@ -133,7 +133,7 @@ def transpose_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[st
 
 
 def stack_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
-    stacked = array_of_list(builder, list(inputs))
+    stacked = tensor_of_list(builder, list(inputs))
     axis = attributes.get("axis", 0) % len(stacked.shape)
     if axis == 0:
         return stacked

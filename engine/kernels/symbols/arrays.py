@@ -74,6 +74,20 @@ def array_of_list(builder: Builder, items: list[Any], role: str = "local") -> La
     return builder.stored(array)
 
 
+def tensor_of_list(builder: Builder, items: list[Any]) -> Lazy:
+    """A list as the tensor that a row takes. Where all its items turn out to be whole, and the program's may be integers,
+    the tape makes it one of integers: that is left to it."""
+    if all(kind_of(x) == INT or builder.may_be_whole(x) for x in items if x.__class__ is not Lazy):
+        broken: Any = None
+        for x in items:
+            if x.__class__ is Sym and x.kind == FLOAT:
+                differs = builder.emit("not_equal", (x, builder.emit("floor", (x,), FLOAT)), BOOL)
+                broken = differs if broken is None else builder.emit("logical_or", (broken, differs), BOOL)
+        if broken is not None:
+            builder.append(ir.Check(raw(broken), 1, 2, STATE.site))
+    return array_of_list(builder, items)
+
+
 def rows_of_list(builder: Builder, items: list[Any]) -> Lazy:
     """A list as an array whose rows stay its items, of which a tape may follow some and not others."""
     found = lazy(builder, array_of_list(builder, items))

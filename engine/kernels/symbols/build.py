@@ -120,10 +120,10 @@ class Builder(Memory):
 
     def operand(self, x: Any) -> Any:
         """A list as an array; a constant tensor as one."""
-        from .arrays import array_of_list, constant_array
+        from .arrays import constant_array, tensor_of_list
 
         if x.__class__ in (list, tuple):
-            return array_of_list(self, list(x))
+            return tensor_of_list(self, list(x))
         x = as_operand(x)
         value = getattr(x, "value", x)
         if value.__class__ in NUMBERS:

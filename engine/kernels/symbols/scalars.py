@@ -23,6 +23,10 @@ MOST_BITS = 63
 CHOOSING = frozenset("minimum maximum fmin fmax clip".split())
 # Rows that are something else of integers than of floats where an operand is 0, and which one.
 AT_ZERO = {"floor_divide": 1, "mod": 1, "power": 0, "negative": 0}
+# Rows of floats that may give zeros with signs where their operands are whole and have none.
+SIGNING = frozenset("multiply floor_divide mod".split())
+# Rows whose results may be larger than the whole numbers that floats hold, where their operands are not.
+GROWING = frozenset("add subtract multiply square power".split())
 # Rows that give integers of integers alone.
 WHOLE_OF_WHOLE = frozenset(
     "add subtract multiply negative abs square minimum maximum fmin fmax floor_divide mod power floor ceil trunc round relu "
@@ -132,9 +136,9 @@ class Scalars(Blocks):
         as_float = self.operand_as_float if joined == FLOAT and name not in CHOOSING else self.to_float
         floats = tuple(x if keep and i == 1 and kind_of(x) == INT else as_float(x) for i, x in enumerate(inputs))
         simple = simplified(name, floats)
-        if simple is not None and not (simple.__class__ is Sym and self.may_be_whole(simple)):
+        if simple is not None and not self.of_its_own(simple, inputs):
             return simple
-        doubtful = name in WHOLE_OF_WHOLE and all(map(self.may_be_whole, inputs))
+        doubtful = name in WHOLE_OF_WHOLE and all(self.may_be_whole(x) or kind_of(x) == BOOL for x in inputs)
         if doubtful and name in AT_ZERO and not (name == "power" and inputs[1].__class__ is int and inputs[1] >= 0):
             # Of integers that is an error, or a zero without a sign.
             zero = self.emit("equal", (floats[AT_ZERO[name]], 0.0), BOOL)
@@ -142,12 +146,31 @@ class Scalars(Blocks):
         found = self.emit(name, floats, FLOAT, attributes or None)
         if doubtful:
             self.doubtful.add(found.var)
+            self.as_whole(name, found)
         if self.values and all(self.is_whole(x) for x in inputs):
             self.whole.add(found.var)
             self.made[found.var] = (name, inputs)
         if name in COUNTING and found.__class__ is Sym and all(self.counts(x) for x in inputs):
             self.counting[found.var] = (name, inputs)
         return found
+
+    def of_its_own(self, simple: Any, inputs: tuple[Any, ...]) -> bool:
+        """Whether a result is another number of the program than the operand that it equals: `n*True` and `n*1.0` do not
+        count as n does."""
+        if simple.__class__ is not Sym:
+            return False
+        return self.may_be_whole(simple) or (self.counts(simple) and not all(map(self.counts, inputs)))
+
+    def as_whole(self, name: str, found: Sym) -> None:
+        """Leave the kernel where a row of integers would give another number than the row of floats has."""
+        differ = []
+        if name in SIGNING:
+            zero = self.emit("equal", (found, 0.0), BOOL)
+            differ.append(self.emit("logical_and", (zero, self.emit("signbit", (found,), BOOL)), BOOL))
+        if name in GROWING:
+            differ.append(self.emit("greater_equal", (self.emit("abs", (found,), FLOAT), float(LIMIT)), BOOL))
+        for condition in differ:
+            self.append(ir.Check(raw(condition), 0, 1, STATE.site))
 
     def counts(self, x: Any) -> bool:
         """Whether the tape may take a number for a bare integer, if the inputs that it is made of are some."""

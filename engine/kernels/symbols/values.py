@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...core.operation import Operation, static
+from ...ops.registry import NAMES
 from ...program import core as c
 from ..ir import LIMIT, Unsupported
 from .following import refuse
@@ -124,7 +125,8 @@ class Rounded:
         builder.doubtful.add(found.var)
 
         def differ() -> tuple[Any, ...]:
-            return abs(found) > float(LIMIT), (found == 0.0) & (self.source < 0.0)
+            negative = builder.apply(NAMES["signbit"], (found,), None)
+            return abs(found) > float(LIMIT), (found == 0.0) & negative
 
         for condition in builder.aside(differ):
             builder.arrays.leave_if(condition)

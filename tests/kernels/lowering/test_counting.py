@@ -27,10 +27,12 @@ COMPILED: dict[str, tuple[str, dict[str, Any]]] = {
     "out of range": ("x[m]", {"x": X, "m": 9}),
     "nothing to divide by": ("x[7 % m]", {"x": X, "m": 0}),
     "a float": ("x[m - 1]*m", {"x": X, "m": 3.0}),
+    "times a truth value": ("x[m*True]*m", {"x": X, "m": 3}),
+    "times one": ("x[m*1]*m", {"x": X, "m": 3}),
 }  # fmt: skip
 
 
-FAILING = ("out of range", "nothing to divide by", "a float")
+FAILING = ("out of range", "nothing to divide by", "a float", "times a truth value")
 
 
 @pytest.mark.usefixtures("interpret")

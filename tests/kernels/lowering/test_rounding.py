@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import adiff
 import numpy as np
 import pytest
@@ -16,6 +18,39 @@ PROGRAMS = {
 }
 # A zero of an integer has no sign, and 0.125 and 2.675 are (nearly) as far from two numbers of two digits.
 LEFT = {"x * round(x - 0.2)": (0.1,), "round(x, 2) * x": (0.125, 2.675, 1.005)}
+
+# Integers of the program, which are carried as floats: their zeros have no sign, and they have more digits.
+INTEGERS: dict[str, tuple[str, dict[str, Any]]] = {
+    "a zero of a negative zero": ("1.0/(round(x)*y)", {"x": -0.0, "y": 2.0}),
+    "its side of a branch cut": ("atan2(1.0*round(x), -1.0)", {"x": -0.0}),
+    "zero times a negative": ("1.0/(round(x)*-5)", {"x": 0.0}),
+    "a negative times zero": ("1.0/(round(x)*0)", {"x": -3.2}),
+    "zero times what is negated": ("y/(0*-round(x))", {"x": 1.0, "y": 1.5}),
+    "zero divided by a negative": ("1.0/(round(x)//-2)", {"x": 0.2}),
+    "a remainder of zero": ("1.0/(round(x) % -2)", {"x": 4.2}),
+    "of what is chosen": ("1.0/(max(0, x)*-3)", {"x": -1.5}),
+    "times a truth value": ("round(x)*f", {"x": 2.6, "f": True}),
+    "and a truth value": ("round(x) + True", {"x": 2.2}),
+    "of more digits than floats have": ("(round(y) - (round(x) + 1))/y", {"x": 2.0**53, "y": 1.2}),
+    "in a tensor": ("prod([round(x), -5])", {"x": 2.6}),
+    "in a tensor that is stacked": ("sum(stack([round(x), round(y)]))", {"x": 2.6, "y": -0.7}),
+}
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("name", INTEGERS)
+def test_integers_carried_as_floats(name: str) -> None:
+    text, at = INTEGERS[name]
+    program = adiff.program(text)
+    tape, kernel = (program.evaluate("value", at, engine=engine) for engine in ("tape", "kernel"))
+    assert repr(kernel.value) == repr(tape.value)
+    assert "only the tape takes" in kernel.reason or "whether it is an integer" in kernel.reason
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("text", ["sum(stack([max(0, x), max(0, y)]))", "-max(0, x)*3 + max(0, y)*2"])
+def test_floats_that_might_be_integers_are_the_kernels(text: str) -> None:
+    assert agree(text, {"x": 0.7, "y": 1.3}, None, "value") == ""
 
 
 @pytest.mark.usefixtures("interpret")
