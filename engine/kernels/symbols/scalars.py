@@ -146,7 +146,7 @@ class Scalars(Blocks):
         found = self.emit(name, floats, FLOAT, attributes or None)
         if doubtful:
             self.doubtful.add(found.var)
-            self.as_whole(name, found)
+            self.as_whole(name, inputs, found)
         if self.values and all(self.is_whole(x) for x in inputs):
             self.whole.add(found.var)
             self.made[found.var] = (name, inputs)
@@ -161,10 +161,11 @@ class Scalars(Blocks):
             return False
         return self.may_be_whole(simple) or (self.counts(simple) and not all(map(self.counts, inputs)))
 
-    def as_whole(self, name: str, found: Sym) -> None:
+    def as_whole(self, name: str, inputs: tuple[Any, ...], found: Sym) -> None:
         """Leave the kernel where a row of integers would give another number than the row of floats has."""
         differ = []
-        if name in SIGNING:
+        signing = inputs if name == "multiply" else inputs[1:]
+        if name in SIGNING and not any(x.__class__ is int and x > 0 for x in signing):
             zero = self.emit("equal", (found, 0.0), BOOL)
             differ.append(self.emit("logical_and", (zero, self.emit("signbit", (found,), BOOL)), BOOL))
         if name in GROWING:

@@ -28,6 +28,7 @@ INTEGERS: dict[str, tuple[str, dict[str, Any]]] = {
     "zero times what is negated": ("y/(0*-round(x))", {"x": 1.0, "y": 1.5}),
     "zero divided by a negative": ("1.0/(round(x)//-2)", {"x": 0.2}),
     "a remainder of zero": ("1.0/(round(x) % -2)", {"x": 4.2}),
+    "a remainder of a number that is known": ("1.0/(4 % round(x))", {"x": -2.2}),
     "of what is chosen": ("1.0/(max(0, x)*-3)", {"x": -1.5}),
     "times a truth value": ("round(x)*f", {"x": 2.6, "f": True}),
     "and a truth value": ("round(x) + True", {"x": 2.2}),
