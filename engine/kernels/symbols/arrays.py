@@ -77,9 +77,10 @@ def array_of_list(builder: Builder, items: list[Any], role: str = "local") -> La
 def tensor_of_list(builder: Builder, items: list[Any]) -> Lazy:
     """A list as the tensor that a row takes. Where all its items turn out to be whole, and the program's may be integers,
     the tape makes it one of integers: that is left to it."""
-    if all(kind_of(x) == INT or builder.may_be_whole(x) for x in items if x.__class__ is not Lazy):
+    numbers = [x for x in items if x.__class__ is Sym or x.__class__ in NUMBERS]
+    if all(map(builder.may_be_whole, numbers)):
         broken: Any = None
-        for x in items:
+        for x in numbers:
             if x.__class__ is Sym and x.kind == FLOAT:
                 differs = builder.emit("not_equal", (x, builder.emit("floor", (x,), FLOAT)), BOOL)
                 broken = differs if broken is None else builder.emit("logical_or", (broken, differs), BOOL)
