@@ -47,6 +47,8 @@ class Blocks:
         self.values: dict[Var, int] = {}
         # Floats that were computed from such inputs and bare integers alone.
         self.whole: set[Var] = set()
+        # Floats that are elements of tensors.
+        self.elements: set[Var] = set()
         # Floats that were computed from inputs and bare integers alone, and from which: if those inputs are bare integers
         # that are differentiated, the tape counts with them.
         self.counting: dict[Var, tuple[str, tuple[Any, ...]]] = {}

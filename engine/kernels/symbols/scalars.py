@@ -165,13 +165,20 @@ class Scalars(Blocks):
         """Leave the kernel where a row of integers would give another number than the row of floats has."""
         differ = []
         signing = inputs if name == "multiply" else inputs[1:]
-        if name in SIGNING and not any(x.__class__ is int and x > 0 for x in signing):
+        if name in SIGNING and not any(x.__class__ is int and x > 0 for x in signing) and not self.chosen(inputs):
             zero = self.emit("equal", (found, 0.0), BOOL)
             differ.append(self.emit("logical_and", (zero, self.emit("signbit", (found,), BOOL)), BOOL))
         if name in GROWING:
             differ.append(self.emit("greater_equal", (self.emit("abs", (found,), FLOAT), float(LIMIT)), BOOL))
         for condition in differ:
             self.append(ir.Check(raw(condition), 0, 1, STATE.site))
+
+    def chosen(self, inputs: tuple[Any, ...]) -> bool:
+        """Whether the one float is `max(x[i], 0)` or the like: of an element of a tensor, so that it is a float for certain."""
+        made = [self.made.get(x.var, ("", ())) for x in inputs if x.__class__ is Sym]
+        if len(made) != 1 or made[0][0] not in ("maximum", "minimum"):
+            return False
+        return any(part.__class__ is Sym and part.var in self.elements for part in made[0][1])
 
     def counts(self, x: Any) -> bool:
         """Whether the tape may take a number for a bare integer, if the inputs that it is made of are some."""

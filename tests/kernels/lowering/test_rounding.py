@@ -78,3 +78,11 @@ def test_digits_are_those_of_both_ways() -> None:
         found = program.evaluate("value", {"x": float(x)}, engine="kernel")
         assert found.engine == "kernel"
         assert found.value == round(float(x), 3)
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("text", ["max(x[i], 0)*-2", "-3*max(0, x[i])", "min(x[i], 0)*-1"])
+def test_what_is_chosen_of_elements_is_a_float(text: str) -> None:
+    """A zero with a sign is the tape's too: no loop leaves its kernel for one."""
+    x = np.array([0.3, -1.2, 0.0, 2.2])
+    assert agree(f"y = 0.0\nfor i in range(4):\n    y = y + atan2({text}, -1.0)\ny", {"x": x}) == ""
