@@ -368,16 +368,19 @@ def emitted_kernel(evaluation: Evaluation) -> str:
 
 
 def tape(evaluation: Evaluation) -> None:
+    outcome = evaluation.outcome
     if evaluation.options.get("emit"):
-        evaluation.outcome.emitted = emitted_kernel(evaluation)
+        outcome.emitted = emitted_kernel(evaluation)
+        outcome.engine, outcome.reason = "kernel", "its source"
         return
+    outcome.reason = "the rows of a tape are what it shows; --emit shows the kernel's source"
     from .tape_rows import tape_rows
 
     tape, tensors, y = drivers.recorded(evaluation.function, evaluation.sources(), shown=True)
     y = as_operand(y)
     rows, gradients = tape_rows(tape, dict(zip(evaluation.names, tensors)), y)
-    evaluation.outcome.tape = rows
-    evaluation.outcome.gradients = {n: shaped(g, x, y) for n, g, x in zip(evaluation.names, gradients, tensors)}
+    outcome.tape = rows
+    outcome.gradients = {n: shaped(g, x, y) for n, g, x in zip(evaluation.names, gradients, tensors)}
     evaluation.keep_value(y)
 
 

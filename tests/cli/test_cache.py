@@ -137,3 +137,11 @@ def test_emit_says_why_there_is_no_kernel(adiff: Callable[..., Completed]) -> No
     assert "error[E0409]: this program is not compiled: " in done.stderr
     told = adiff("value", "y = x\nlen(str(y))", "--at", "x=2.5", "--engine", "kernel", "-v").stderr
     assert told.startswith("engine: tape\n<expr>:2:1: reason: no kernel for len of a text\nlen(str(y))\n^^^^^^^^^^^\n")
+
+
+def test_the_tape_command_says_which_tier_it_shows(adiff: Callable[..., Completed]) -> None:
+    shown = adiff("tape", "x**2", "--at", "x=2", "--engine", "kernel")
+    assert "--engine kernel: the tape answered: the rows of a tape are what it shows" in shown.stderr
+    emitted = adiff("tape", "x**2", "--at", "x=2", "--engine", "kernel", "--emit")
+    assert emitted.stdout.endswith("return math.pow(x, 2), x * 2.0\n")
+    assert emitted.stderr == ""
