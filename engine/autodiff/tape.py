@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     Partials = dict[int, dict[int, tuple[Any, bool]]]
 
 
+# So many places where paths end are enough to explain, and bounded in loops; those of comparisons are counted apart.
+MAX_BREAKS = 1000
 # Under this name a record holds a function of the cotangents that sweeps what the tape has not kept.
 REPLAY = "replay"
 
@@ -49,12 +51,14 @@ class Break:
 class Tape:
     """A recorder for reverse mode. It is active while it is in `RECORDERS`."""
 
-    __slots__ = ("breaks", "changing", "log", "token")
+    __slots__ = ("breaks", "changing", "log", "room", "token")
 
     def __init__(self, changing: bool = False) -> None:
         self.token = Token()
         self.log: list[Any] = []
         self.breaks: list[Break] = []
+        # For how many more breaks there is room, and for how many comparisons and the like among them.
+        self.room = [MAX_BREAKS, MAX_BREAKS]
         # The tensors that element writes change in place, with the references to them that are known: those of this
         # dictionary and of records of single elements (eager/element_writes.py). None where each write is to be a copy.
         self.changing: dict[Tensor, int] | None = {} if changing else None
@@ -90,9 +94,14 @@ class Tape:
                 self.changing[inputs[0]] += 1
         return out
 
-    def broken(self, site: Site, inputs: Sequence[Tensor], reason: str) -> None:
-        if len(self.breaks) < 1000:  # enough to explain, bounded in loops
-            self.breaks.append(Break(site, inputs, reason))
+    def broken(self, site: Site, inputs: Sequence[Tensor], reason: str) -> bool:
+        """Note that paths end; whether there was room to."""
+        kind = reason in ASIDE
+        if not self.room[kind]:
+            return False
+        self.room[kind] -= 1
+        self.breaks.append(Break(site, inputs, reason))
+        return True
 
 
 def describe_break(op: Operation, out: Any) -> str:

@@ -147,15 +147,22 @@ def follows(x: Any, token: Any) -> bool:
     return on.token is token
 
 
-def path_ends(values: Any, reason: str, site: Any = None) -> None:
-    """Tell the tapes that follow one of `values` that its path ends here; they quote it where a gradient is None."""
-    if STATE.choices is not None:
+def path_ends(values: Any, reason: str, site: Any = None) -> bool:
+    """Tell the tapes that follow one of `values` that its path ends here; they quote it where a gradient is None.
+
+    False if whoever follows them keeps no such places, or no more of them.
+    """
+    heard = STATE.choices is not None
+    if heard:
         STATE.choices(reason, values)
+    told = False
     for recorder in RECORDERS:
-        if recorder.log is not None:
-            followed = [x for x in values if follows(x, recorder.token)]
-            if followed:
-                recorder.broken(STATE.site if site is None else site, followed, reason)
+        followed = [x for x in values if follows(x, recorder.token)]
+        if followed:
+            told = True
+            if recorder.log is not None and recorder.broken(STATE.site if site is None else site, followed, reason):
+                heard = True
+    return heard or not told
 
 
 def counted(x: Any) -> Any:

@@ -230,25 +230,19 @@ def comparison(compiler: Compiler, node: c.Comparison) -> Run:
         scalar = None if op is None else op.scalar
         here = Site(op, site.source, site.start, site.end)
         name = symbol if op is None else op.name
-        told: Any = None
+        full: Any = None  # the mark of a tape that has no room for more comparisons
 
         def single(f: list[Any]) -> Any:
-            nonlocal told
+            nonlocal full
             x = left(f)
             y = right(f)
-            if scalar is not None:
-                if x.__class__ is Tensor:
-                    u = x.value
-                    if x.on is not None and state.choices is not None:
-                        state.choices(name, (x, y))
-                    elif x.on is not None and x.on is not told:
-                        # Once a tape and place: in a loop the first comparison stands for all.
-                        told = x.on
-                        path_ends((x,), name, here)
-                else:
-                    u = x
-                if u.__class__ is float and (y.__class__ is float or y.__class__ is int):
-                    return scalar(u, y)
+            if scalar is not None and (y.__class__ is float or y.__class__ is int):
+                if x.__class__ is float:
+                    return scalar(x, y)
+                if x.__class__ is Tensor and x.value.__class__ is float:
+                    if x.on is not None and x.on is not full and not path_ends((x, y), name, here):
+                        full = x.on
+                    return scalar(x.value, y)
             state.site = site
             return compare(op, symbol, x, y)
 

@@ -73,7 +73,7 @@ def forgetful(tape: Tape, given: set[Tensor]) -> Tape:
     """A tape that follows what `tape` follows, and keeps nothing."""
     made = Tape(changing=tape.changing is not None)
     made.token = tape.token
-    made.breaks = tape.breaks
+    made.breaks, made.room = tape.breaks, tape.room
     made.log = Forgotten(given)
     return made
 

@@ -7,7 +7,7 @@ program leads to the result, and it runs after the one that gave the gradient; w
 
 from __future__ import annotations
 
-from ...autodiff.tape import ASIDE
+from ...autodiff.tape import ASIDE, MAX_BREAKS
 from .. import ir
 from ..built import Built
 from ..differentiation.activity import carries, dependencies, empty, reach
@@ -30,11 +30,9 @@ if TYPE_CHECKING:
     Taint = list[Any]
 
 MAX_SOURCES = 16
-# A tape remembers so many places where paths end.
-MAX_ENDS = 1000
-# What the result says of each source, after the number of paths that ended and before whether there are tensors:
-# whether the result depends on it, whether a row took it, and the numbers of the places where its paths ended first,
-# comparisons apart; -1 for a place that a tape may have no room for.
+# What the result says of each source, after the numbers of paths that ended, comparisons and the like apart, and before
+# whether there are tensors: whether the result depends on it, whether a row took it, and the numbers of the places where
+# its paths ended first, comparisons apart; -1 for a place that a tape may have no room for.
 CONNECTED, USED, END, COMPARED = range(4)
 LATE = -1
 
@@ -59,6 +57,11 @@ def build_connection(program: CoreProgram, spec: dict[str, Any], sources: Sequen
     return built
 
 
+def place_of(k: int) -> int:
+    """Where the result speaks of the k-th source."""
+    return 2 + 4 * k
+
+
 class Connection:
     """The transformation of one kernel."""
 
@@ -69,10 +72,9 @@ class Connection:
         self.builder.ranges = made.ranges
         self.count = len(sources)
         self.places: list[tuple[str, Any]] = []
-        self.state = Array(INT, (2 + 4 * self.count,), "notes", "carried")
+        self.state = Array(INT, (place_of(self.count) + 1,), "notes", "carried")
         # Whether a result that depends on nothing may be a tensor.
         self.tensors = made.tensors or any(made.made_strong)
-        self.told = Array(INT, (0,), "told", "carried")
         edges = dependencies(kernel)
         link(kernel.body, edges)
         self.reached = [reach(edges, targets) for targets in sources]
@@ -90,8 +92,7 @@ class Connection:
                 self.when(followed, lambda k=k: self.note(k, CONNECTED, 1))  # type: ignore[misc]
 
         body, _ = self.builder.nested(everything)
-        self.told.shape = (max(len(self.places), 1),)
-        start: list[Stmt] = [ir.Alloc(self.state, True), ir.Alloc(self.told, True)]
+        start: list[Stmt] = [ir.Alloc(self.state, True)]
         start.append(ir.Store(self.state, self.state.size - 1, int(self.tensors)))
         return ir.Kernel(kernel.parameters, [*start, *body], [self.state])
 
@@ -168,7 +169,7 @@ class Connection:
             self.builder.append(ir.If(condition.var, self.builder.nested(run)[0], [], []))
 
     def note(self, k: int, what: int, value: int) -> None:
-        self.builder.append(ir.Store(self.state, 1 + 4 * k + what, value))
+        self.builder.append(ir.Store(self.state, place_of(k) + what, value))
 
     # --- statements -------------------------------------------------------------------------------------------------
 
@@ -276,28 +277,23 @@ class Connection:
             return
         self.places.append((s.reason, s.site))
         number = len(self.places)
-        what = COMPARED if s.reason in ASIDE else END
+        kind = int(s.reason in ASIDE)
+        what = COMPARED if kind else END
 
         def tell() -> None:
-            if s.once:
-                builder.append(ir.Store(self.told, number - 1, 1))
-            before = self.load(self.state, 0)
-            room = builder.emit("less", (before, MAX_ENDS), BOOL)
+            before = self.load(self.state, kind)
+            room = builder.emit("less", (before, MAX_BREAKS), BOOL)
             for k, each in enumerate(taint):
                 self.when(each, lambda k=k: first(k, room))  # type: ignore[misc]
-            self.when(room, lambda: builder.append(ir.Store(self.state, 0, raw(builder.integer("add", before, 1)))))
+            self.when(room, lambda: builder.append(ir.Store(self.state, kind, raw(builder.integer("add", before, 1)))))
 
         def first(k: int, room: Sym) -> None:
-            before = self.load(self.state, 1 + 4 * k + what)
+            before = self.load(self.state, place_of(k) + what)
             new = builder.emit("equal", (before, 0), BOOL)
             value = builder.emit("where_select", (room, number, LATE), INT)
-            self.when(new, lambda: builder.append(ir.Store(self.state, 1 + 4 * k + what, value.var)))
+            self.when(new, lambda: builder.append(ir.Store(self.state, place_of(k) + what, value.var)))
 
-        def unless_told() -> None:
-            said = self.load(self.told, number - 1)
-            self.when(builder.emit("equal", (said, 0), BOOL), tell)
-
-        self.when(followed, unless_told if s.once else tell)
+        self.when(followed, tell)
 
     def branch(self, s: ir.If) -> None:
         then, _ = self.builder.nested(lambda: self.walk(s.then))

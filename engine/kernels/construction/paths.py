@@ -23,7 +23,7 @@ class Paths:
         self.found = [int(x) for x in found]
 
     def of(self, name: str) -> list[int]:
-        start = 1 + 4 * self.sources.index(name)
+        start = 2 + 4 * self.sources.index(name)
         return self.found[start : start + 4]
 
     def connected(self, name: str) -> bool:
@@ -32,7 +32,7 @@ class Paths:
     @property
     def reasons(self) -> dict[str, tuple[str, Any]]:
         """Why the result does not depend on sources, as the tape says it, and the places. Raises Unsupported."""
-        if not any(map(self.connected, self.sources)) and not self.found[0]:
+        if not any(map(self.connected, self.sources)) and not any(self.found[:2]):
             if self.found[-1]:
                 raise Unsupported("a result that depends on no input")
             return dict.fromkeys(self.sources, ("the target does not depend on anything that was watched", None))

@@ -45,19 +45,17 @@ class Linked(ir.Stmt):
 
 
 class Ended(ir.Stmt):
-    """Paths through `operands` end here, for a reason; with `once`, what a place says first stands for all that follow."""
+    """Paths through `operands` end here, for a reason."""
 
-    __slots__ = ("once", "operands", "reason", "site")
+    __slots__ = ("operands", "reason", "site")
     operands: list[Any]
     reason: str
     site: Site
-    once: bool
 
-    def __init__(self, operands: list[Any], reason: str, site: Site, once: bool = False) -> None:
+    def __init__(self, operands: list[Any], reason: str, site: Site) -> None:
         self.operands = operands
         self.reason = reason
         self.site = site
-        self.once = once
 
 
 class Renewed(ir.Stmt):
@@ -101,7 +99,7 @@ class Follower:
             return self.row(operands, True, run)
         if op.name in COMPARISONS and self.links:
             found = self.aside(lambda: self.builder.settle(run()))
-            self.compared(op, inputs)
+            self.end(operands, op.name)
             return found
         if op.derivative == "none":
             found = self.row(operands, False, run)
@@ -167,21 +165,10 @@ class Follower:
                 x = self.aside(lambda: self.builder.materialised(x))
             yield x.stored
 
-    def end(self, operands: list[Any], reason: str, once: bool = False) -> None:
+    def end(self, operands: list[Any], reason: str) -> None:
         """Note that paths end here."""
         if operands:
-            self.builder.append(Ended(operands, reason, STATE.site, once))
-
-    def compared(self, op: Operation, inputs: tuple[Any, ...]) -> None:
-        """A comparison: one that stands alone says once of its left side that it ends paths, where the right one is a
-        constant."""
-        left, right = (list(self.operands(x)) for x in inputs)
-        if self.links == 1 and Lazy not in {x.__class__ for x in inputs}:
-            self.end(left, op.name, once=True)
-        elif not right:
-            self.end(left, op.name)
-        if right:
-            self.builder.append(Ended([*left, *right], op.name, STATE.site, False))
+            self.builder.append(Ended(operands, reason, STATE.site))
 
     def seen(self, s: ir.Stmt) -> None:
         """Look at a statement that is appended outside of any row."""

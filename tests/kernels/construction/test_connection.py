@@ -68,6 +68,20 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "integers of 32 bits": ("cast(cast(x * 2.0, int32), float64) * y", {"x": 1.3, "y": 2.0}),
     "integers of a dtype that is spelt": ("cast(cast(x * 2.0, 'int32'), float64) * y", {"x": 1.3, "y": 2.0}),
     "integers of a tensor": ("sum(cast(cast(x * stack([1.0, 2.0]), int64), float64)) * y", {"x": 1.3, "y": 2.0}),
+    "what is compared in a later iteration": (
+        "t = x\nq = [1.0, x, y]\nfor j in [1, 2]:\n    if q[j] > 0.0:\n        t = t + 1.0\nt", {"x": 1.0, "y": 0.9},
+    ),
+    "what is compared with a number of a list in a later iteration": (
+        "t = x\nw = [0.0] * 3\nq = [1.0, x, y]\nfor j in range(1, 3):\n    if q[j] > w[j]:\n        t = t + 1.0\nt",
+        {"x": 1.0, "y": 0.9},
+    ),
+    "what is compared with a tensor in a later iteration": (
+        "t = x\nw = zeros(3)\nq = [1.0, x, y]\nfor j in range(1, 3):\n    if q[j] > w[j]:\n        t = t + 1.0\nt",
+        {"x": 1.0, "y": 0.9},
+    ),
+    "a way that ends after many comparisons": (
+        "t = x\nfor j in range(1500):\n    if y > j:\n        t = 0.5 * t + 1.0\nt + stop_gradient(y)", {"x": 1.0, "y": 0.9},
+    ),
     "nothing at all": ("s = 0.0\nfor i in range(3):\n    if i > 5:\n        s = s + x\ns", {"x": 1.0}),
 }  # fmt: skip
 COMPILED = ("a branch that is never taken", "a tolerance", "an item of a long list")
@@ -119,6 +133,17 @@ def test_a_kept_kernel_says_it_too() -> None:
     first, second = (adiff.program(text).evaluate("grad", at, engine="kernel") for _ in range(2))
     assert none_told(first.notices) == none_told(second.notices) != set()
     assert second.gradients["tol"] is None
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+def test_what_is_compared_in_later_iterations_alone_is_not_said_to_be_unused(engine: str, dtype: str) -> None:
+    text = "t = x\nq = [1.0, x, y]\nfor j in [1, 2]:\n    if q[j] > 0.0:\n        t = t + 1.0\nt"
+    found = adiff.program(text).evaluate("grad", {"x": 1.0, "y": 0.9}, engine=engine, dtype=dtype)
+    (notice,) = [n for n in found.notices if n.code == "N0502"]
+    assert notice.message.endswith("ends at greater, which carries no derivative")
+    assert text[notice.span.start : notice.span.end] == "q[j] > 0.0"
 
 
 def test_a_long_tape_says_that_an_input_is_never_used() -> None:
