@@ -122,6 +122,10 @@ class Resized(Unsupported):
         self.size = size
 
 
+class Hasty(Unsupported):
+    """Of a result that is not finite, the products of the reverse sweep were not formed as a tape forms them."""
+
+
 class Fault(Unsupported):
     """A fault of adiff's own, met while a kernel was made."""
 

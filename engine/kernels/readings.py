@@ -364,13 +364,16 @@ def is_zero(g: Any) -> bool:
     return not (g.size and g.item(0)) and not g.any()  # most often the first element tells
 
 
+def is_finite(x: Any) -> bool:
+    """Whether a number is finite, or all elements of an array are."""
+    if x.__class__ is float:
+        return isfinite(x)
+    import numpy as np
+
+    return bool(np.isfinite(x).all())
+
+
 def leave_infinite(x: Any) -> None:
     """Leave a tangent that is nan or infinite to the tape, where a reverse sweep decides."""
-    if x.__class__ is float:
-        finite = isfinite(x)
-    else:
-        import numpy as np
-
-        finite = np.isfinite(x).all()
-    if not finite:
+    if not is_finite(x):
         raise Unsupported("a tangent that is nan or infinite: the tape says where it begins")

@@ -11,10 +11,10 @@ from ..core.state import STATE, Site
 from ..core.tensor import Tensor
 from ..program.core import CoreProgram
 from . import store
-from .built import from_plain, to_plain
-from .inputs import SIZES, KnownTensor, OfInteger, arguments, is_integer, specification
-from .ir import FLOAT, SINGLE, Fault, Left, Needed, Parted, Resized, Sized, Stopped, Unsupported
-from .readings import Reading, reshaped
+from .built import LONG, from_plain, to_plain
+from .inputs import CAREFUL, SIZES, KnownTensor, OfInteger, arguments, is_integer, specification
+from .ir import FLOAT, SINGLE, Fault, Hasty, Left, Needed, Parted, Resized, Sized, Stopped, Unsupported
+from .readings import Reading, is_finite, reshaped
 from .work import LOAD_SECONDS, outlined, surely_quick, tape_seconds, worthwhile
 
 TYPE_CHECKING = False
@@ -116,6 +116,8 @@ def run(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
         if values[position].__class__ is not OfInteger:
             raise Unsupported("a range to a float")
     results = called(compiled, values)
+    if built.sloped and not are_finite(built, results):
+        raise Hasty("a gradient that is not finite, for the way in which it was found")
     if built.closed:
         results = results[:-1]
     if compiled.emitted.single:
@@ -140,6 +142,17 @@ def run(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
         results = tuple(rest)
         compiled.lines = rows, count[0]
     return (results[0], *map(unsigned, results[1:]))
+
+
+def are_finite(built: Built, results: tuple[Any, ...]) -> bool:
+    """Whether the gradients among the results of a kernel are finite."""
+    if built.closed:
+        *rest, unfinite = results
+        if unfinite:
+            return False
+        results = tuple(rest)
+    end = len(results) - bool(built.noted) - (0 if built.printed is None else 2)
+    return all(is_finite(x) for x in results[1:end] if not built.closed or getattr(x, "size", 1) < LONG)
 
 
 def typed(compiled: Compiled, results: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -245,6 +258,8 @@ class Kernels:
         # While a program is evaluated, the point and the sources, and whether sizes were looked for at this point.
         self.evaluated: tuple[dict[str, Any], Sequence[str]] = ({}, ())
         self.sized = False
+        # Whether a result that is not finite is being computed anew, product by product.
+        self.careful = False
 
     def makes_float32(self, values: dict[str, Any]) -> bool:
         """Whether the program itself may make float32 of bare numbers."""
@@ -259,6 +274,8 @@ class Kernels:
             raise Unsupported("integers that decide how long results are, and are others in every evaluation")
         if self.sizes is not None:
             spec[SIZES] = self.sizes
+        if self.careful:
+            spec[CAREFUL] = True
         self.evaluated = values, sources
         return spec
 
@@ -463,7 +480,7 @@ class Kernels:
 
         Refusals are kept, and with a traceback they would keep the arrays of an evaluation: whoever catches one drops it.
         """
-        self.sized = False
+        self.sized = self.careful = False
         try:
             while True:
                 try:
@@ -482,6 +499,9 @@ class Kernels:
             if all(counts(values[name]) for name in why.names) or self.sizes is not None:
                 return self.learn(why.names)
             self.sizes = ()
+            return True
+        if why.__class__ is Hasty:
+            self.careful = True
             return True
         stale, self.sized = not self.sized, True
         if why.__class__ is Parted and self.sizes is None:

@@ -9,10 +9,11 @@ from .. import ir
 from ..built import ANY, UNEXPLAINED, Built, Noted
 from ..differentiation.activity import bounded_by_parameters, dependencies, empty, may_reach, reach
 from ..differentiation.adjoint import adjoint
+from ..differentiation.bodies import Slopes
 from ..differentiation.closing import closed
 from ..differentiation.snapshots import snapshots
 from ..differentiation.surely import surely_reached
-from ..inputs import EVERY, IMAGINARY, MODE, REAL, SOME, Single, source_of
+from ..inputs import CAREFUL, EVERY, IMAGINARY, MODE, REAL, SOME, Single, source_of
 from ..ir import FLOAT, INT, Array, Unsupported, Var
 from ..lowering.specialise import specialise
 from ..lowering.structures import Packed, as_one
@@ -63,6 +64,7 @@ class Lowered:
         "precision",
         "printed",
         "shape",
+        "slopes",
         "targets",
         "value",
     )
@@ -87,6 +89,7 @@ class Lowered:
         if not structured and result.__class__ in (List, tuple, dict):
             result = as_one(builder, result)
         self.builder = builder
+        self.slopes = Slopes(CAREFUL not in spec)
         self.printed = made.printed
         self.parted = made.parted
         if builder.mode == EVERY and builder.counted:
@@ -178,6 +181,7 @@ class Lowered:
         if self.complex is not None:
             found.structure = ("complex", 0, self.complex)
         found.noted = noted
+        found.sloped = self.slopes.used
         found.parted = self.parted
         found.printed = self.printed.plain()
         arrays = any(x.__class__ is Array and x.kind == FLOAT for x in found.kernel.results)  # type: ignore[union-attr]
@@ -293,7 +297,8 @@ def build(
     lines = short.results[2 : 2 + len(lines)]
     # Where memory is bounded, everything is computed again.
     short, kept = keeping(short) if STATE.checkpoint is None else (short, {})
-    differentiated, noted = adjoint(short, total, list(lowered.targets.values()), watch=watch, kept=kept)
+    targets = list(lowered.targets.values())
+    differentiated, noted = adjoint(short, total, targets, watch=watch, kept=kept, slopes=lowered.slopes)
     differentiated.results[0] = value
     place = 1 + len(lowered.targets)
     differentiated.results[place:place] = lines

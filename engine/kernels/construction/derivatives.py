@@ -102,7 +102,9 @@ def vjp(lowered: Lowered) -> Built:
     result = lowered.summed(
         (lambda index: builder.load(given, builder.flat(index, shape))) if shape else lambda index: Sym(builder, given)
     )
-    kernel, noted = adjoint(lowered.kernel, result, list(lowered.targets.values()), watch=lowered.builder.watch)
+    kernel, noted = adjoint(
+        lowered.kernel, result, list(lowered.targets.values()), watch=lowered.builder.watch, slopes=lowered.slopes
+    )
     kernel.results[0] = lowered.value
     return lowered.built(kernel, noted, result)
 

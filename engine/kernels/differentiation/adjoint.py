@@ -22,6 +22,7 @@ from ..symbols.symbol import Sym, raw
 from ..symbols.watch import Watch
 from .activity import active_set
 from .bodies import (
+    Slopes,
     arrays_made,
     marks,
     read_from_outside,
@@ -53,13 +54,15 @@ def adjoint(
     kept: Kept | None = None,
     every: bool = False,
     several: bool = False,
+    slopes: Slopes | None = None,
 ) -> tuple[ir.Kernel, list[Noted]]:
     """A kernel that gives `result` and the cotangents of `sources` (scalar variables or input arrays), seeded with 1.
 
     With it come the singular points it watches; their flags are the kernel's last result, an array that is there only
     if there are any. `again` says that the kernel is to be differentiated in its turn; `watch` holds what the program
     itself watches, and `kept` the values that its loops have stored. With `every` a singular point counts whatever
-    cotangent meets it. `several` says that the cotangents stand for derivatives along several directions.
+    cotangent meets it. `several` says that the cotangents stand for derivatives along several directions. `slopes` says
+    whether loops may find the slope of an iteration first, and is told whether one does.
     """
     watch = watch or Watch()
     transform = Adjoint(
@@ -67,6 +70,7 @@ def adjoint(
     )
     transform.kept = dict(kept or {})
     transform.every = every
+    transform.slopes = slopes or Slopes()
     body = transform.sweep(kernel.body, result, sources)
     results: list[Any] = [result]
     for s in sources:
@@ -88,6 +92,7 @@ class Adjoint(Cotangents):
         super().__init__(active, followed, again, several)
         # Values that need not be computed again, here and in repeated bodies.
         self.kept: Kept = {}
+        self.slopes = Slopes()
         # How deep in loops and branches, and what the heads of the loops outside of any may take, in bytes.
         self.depth = 0
         self.budget = STATE.checkpoint
@@ -364,6 +369,8 @@ class Adjoint(Cotangents):
         following = {phi: f for phi, _, f in carried}
         alone = len(moving) == 1 and moving[0].kind == FLOAT and worth_a_slope(s, moving[0])
         alone = alone and not self.again  # a cotangent of zero may have a tangent
+        alone = alone and self.slopes.allowed
+        self.slopes.used |= alone
 
         def fill_alone() -> None:
             (phi,) = moving

@@ -16,6 +16,20 @@ if TYPE_CHECKING:
 STEEP = 3
 
 
+class Slopes:
+    """Whether iterations may find their slope first (`allowed`), and whether any does (`used`).
+
+    With c the cotangent, (c * p) * q and c * (p * q) differ beyond rounding where a factor or a product is not finite: zero
+    times infinity may be in one and not in the other. Such results are computed anew without slopes.
+    """
+
+    __slots__ = ("allowed", "used")
+
+    def __init__(self, allowed: bool = True) -> None:
+        self.allowed = allowed
+        self.used = False
+
+
 def worth_a_slope(s: ir.Loop, phi: Var) -> bool:
     """Whether an iteration that hands on one number had better find its slope first, and then multiply: only the product
     waits for the iteration after it, and the processor computes the slopes of several iterations at once."""

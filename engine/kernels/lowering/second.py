@@ -67,6 +67,7 @@ class GradientRule:
             return [0.0 if x.__class__ is Var else adjoint.symbol(zeros(adjoint, x)) for x in wanted]
         inner = Adjoint(active_set(ir.Kernel(wanted, moved, [along]), along, wanted), (set(), {}), adjoint.again)
         inner.flags, inner.noted, inner.every = adjoint.flags, adjoint.noted, adjoint.every
+        inner.slopes = adjoint.slopes
         for statement in inner.sweep(moved, along, wanted):
             builder.append(statement)
         return [adjoint.symbol(inner.bars[x] if x.__class__ is Var else inner.arrays[x]) for x in wanted]

@@ -1,0 +1,80 @@
+"""Loops that find the slope of an iteration first, where cotangents or slopes are not finite: then no slope is found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import adiff
+import numpy as np
+import pytest
+from adiff.engine.kernels import runtime
+from adiff.engine.kernels.built import LONG
+from adiff.engine.kernels.inputs import CAREFUL
+from agreement import agree
+
+# At 0 the cotangent of t is infinite from the last iteration on, and some partial of every iteration before it is 0.
+STEEP = "t = x\nfor i in range(4):\n    t = sqrt(t) if i == 3 else t * (1 - t * t) * (2 + t * t)\nt"
+CASES: dict[str, tuple[str, dict[str, Any], Any]] = {
+    "zero times infinity within an iteration": (STEEP, {"x": 0.0}, np.nan),
+    "of a number beside": (STEEP.replace("2 +", "a +"), {"x": 0.0, "a": 1.0}, np.nan),
+    "an iteration that reads nothing of the one before": (
+        "t = x\nfor i in range(2):\n    if i == 0:\n        t = sqrt(a * a)\n    else:\n        t = log(t) * t * (1 - t) * (2 + t)\nt",
+        {"x": 1.0, "a": 0.0}, None,
+    ),
+    "of a long tensor": (
+        "t = x\nfor i in range(1001):\n    t = sqrt(t) if i == 1000 else t * (1 - t * t) * (v[i] + t * t)\nt",
+        {"x": 0.0, "v": np.ones(LONG + 1)}, np.nan,
+    ),
+    "beside what is printed": ("print(x)\n" + STEEP, {"x": 0.0}, np.nan),
+    "beside a singular point": ("a = abs(x)\n" + STEEP + " + a", {"x": 0.0}, np.nan),
+    "a slope beyond all floats, of a derivative that is not": (
+        "t = x\nfor i in range(2):\n    t = 1e-300 * t if i == 1 else sin(1e200 * sin(1e200 * t))\nt", {"x": 0.0}, 1e100,
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture
+def specified(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Whether each kernel that was asked for is a careful one."""
+    found: list[bool] = []
+    specified = runtime.Kernels.specified
+
+    def noting(*arguments: Any) -> dict[str, Any]:
+        spec = specified(*arguments)
+        found.append(CAREFUL in spec)
+        return spec
+
+    monkeypatch.setattr(runtime.Kernels, "specified", noting)
+    return found
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("case", CASES)
+def test_products_are_formed_as_a_tape_forms_them(case: str, specified: list[bool]) -> None:
+    text, at, slope = CASES[case]
+    assert agree(text, at, None, "grad", 1e-13) == ""
+    assert True in specified
+    found = adiff.program(text).evaluate("grad", at, ["x"], engine="kernel").gradients["x"]
+    assert found is None if slope is None else np.isclose(found, slope, rtol=1e-13, equal_nan=True)
+
+
+@pytest.mark.usefixtures("interpret")
+def test_a_kernel_with_slopes_answers_where_they_are_finite(specified: list[bool]) -> None:
+    program = adiff.program(STEEP)
+    for x, careful in ((0.5, False), (0.0, True), (0.5, False)):
+        specified.clear()
+        program.evaluate("grad", {"x": x}, engine="kernel")
+        assert (True in specified) is careful
+
+
+@pytest.mark.usefixtures("interpret")
+def test_products_of_a_cotangent(specified: list[bool]) -> None:
+    assert agree(STEEP, {"x": 0.0}, None, "vjp", 1e-13) == ""
+    assert True in specified
+
+
+def test_a_kept_kernel_knows_of_its_slopes() -> None:
+    for _ in range(2):
+        found = adiff.program(STEEP).evaluate("grad", {"x": 0.0}, engine="kernel")
+        assert np.isnan(found.gradients["x"])
+        assert found.engine == "kernel"
