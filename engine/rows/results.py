@@ -39,6 +39,28 @@ class Results:
         if before is None or (PATH_ENDS not in before[1] and PATH_ENDS in why[1]):
             self.unconnected[name] = why
 
+    def take(self, part: Results, rows: Any) -> None:
+        """Take over what a part of the request gave, the table of some of its `rows`."""
+        import numpy as np
+
+        def moved(column: Gathered, other: Gathered) -> None:
+            for index, values in other.pieces:
+                column.add(rows[np.asarray(index)], values)
+
+        moved(self.value, part.value)
+        for name, found in part.gradients.items():
+            moved(self.gradients[name], found)
+            for other in part.hessian[name]:
+                moved(self.hessian[name][other], part.hessian[name][other])
+        for notice in part.notices.found.values():
+            self.notices.add(notice.code, notice.message, notice.span, notice.rows)
+        self.errors.update({int(rows[row]): error for row, error in part.errors.items()})
+        for reason, count in part.one_by_one.items():
+            self.one_by_one[reason] = self.one_by_one.get(reason, 0) + count
+        for name, why in part.unconnected.items():
+            self.unconnected_by(name, why)
+        self.explained, self.unexplained = part.explained, self.unexplained + part.unexplained
+
     def into(self, outcome: RowsOutcome) -> RowsOutcome:
         """Fill an outcome."""
         request = self.request

@@ -48,7 +48,7 @@ def rows(
         with enforced:
             if order == 2:
                 limits.allow_table(request.numbers(), request.count)
-            Run(program, request, results, outcome).run()
+            evaluate(program, request, results, outcome)
             outcome.timings["rows"] = time.perf_counter() - start
             return results.into(outcome)
     except MemoryError:
@@ -59,6 +59,42 @@ def rows(
         enforced.lift()
         STATE.end()
         STATE.tally = None
+
+
+# Each set of rows with the same strings has a loop of its own: more are not compiled.
+MOST_KERNELS = 32
+
+
+def evaluate(program: Any, request: Request, results: Results, outcome: RowsOutcome) -> None:
+    """Evaluate a request, the rows with the same strings together."""
+    whole = Run(program, request, results, outcome)
+    if request.numeric or not request.count:
+        whole.run()
+        return
+    from .alike import groups
+
+    parts, alone = groups(request)
+    refused = ""
+    if len(parts) > MOST_KERNELS and request.options["engine"] == "kernel":
+        refused = f"no kernel for {len(parts)} sets of rows, each with strings of its own"
+    most = 0
+    for rows, part in parts:
+        if refused:
+            part.options = {**part.options, "engine": "tape"}
+        found, single = Results(part), RowsOutcome()
+        found.explained = results.explained
+        run = Run(program, part, found, single)
+        run.tape.table, run.tape.body = whole.tape.table, whole.tape.body
+        run.run()
+        whole.tape.body = run.tape.body
+        results.take(found, rows)
+        if (single.engine == "kernel", part.count) > (outcome.engine == "kernel", most):
+            most = part.count
+            outcome.engine, outcome.emitted = single.engine, single.emitted
+            outcome.reason, outcome.reason_span = refused or single.reason, single.reason_span
+    if alone.size:
+        whole.tape.row_by_row(alone, "a column that is not of numbers")
+        outcome.reason = outcome.reason or whole.why_no_kernel(request.options["engine"])
 
 
 # Rows that the tape evaluates before it is measured, and then: a few rows say what the others take at least, since what

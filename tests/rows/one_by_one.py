@@ -22,6 +22,10 @@ def close(a: Any, b: Any, tolerance: float) -> bool:
     return bool(np.allclose(b, a, rtol=tolerance, atol=tolerance * max(scale, 1e-3), equal_nan=True))
 
 
+def plain(x: Any) -> Any:
+    return x.tolist() if hasattr(x, "tolist") else x
+
+
 def alone(program: Any, command: str, at: Any, wrt: Any, options: Any) -> tuple[Any, AdiffError | None]:
     try:
         return program.evaluate(command, at, wrt, engine="tape", **options), None
@@ -48,7 +52,7 @@ def same_as_rows(
     command = ("value", "grad", "hessian")[order]
     count = len(next(iter(columns.values())))
     for i in range(count):
-        point = {name: np.asarray(c)[i].tolist() for name, c in columns.items() if name in known}
+        point = {name: plain(np.asarray(c)[i]) for name, c in columns.items() if name in known}
         where = f"\nrow {i}: {point}\n{text}"
         one, error = alone(program, command, {**at, **point}, names if order else None, options)
         if error is not None:
