@@ -160,10 +160,14 @@ class ColumnValues(Compiler):
             y = right(f)
             STATE.site = site
             if x.__class__ is Column or y.__class__ is Column:
-                if x is None or y is None or {x.__class__, y.__class__} & CONTAINERS:
+                if symbol in ("in", "not in"):
+                    result: Any = contained(table, x, y, symbol == "in")
+                elif symbol in ("==", "!=") and str in (x.__class__, y.__class__) and (x if y.__class__ is str else y).raw:
+                    result = symbol == "!="  # a number is no string
+                elif x is None or y is None or {x.__class__, y.__class__} & CONTAINERS:
                     if symbol not in ("is", "is not"):
                         raise NotTogether("a comparison of a column with no number")
-                    result: Any = symbol == "is not"
+                    result = symbol == "is not"
                 elif op is None:
                     raise NotTogether(f"'{symbol}' of a column")
                 else:
@@ -389,6 +393,19 @@ class ColumnValues(Compiler):
             return found  # type: ignore[return-value]
 
         return run
+
+
+def contained(table: Table, x: Any, items: Any, wanted: bool) -> Column:
+    """`x in items` of every row, for a container of numbers that is the same in all."""
+    import numpy as np
+
+    values = list(items) if items.__class__ in (list, tuple, range) else None
+    if x.__class__ is not Column or x.shape or values is None or any(v.__class__ not in (int, float) for v in values):
+        raise NotTogether(f"'{'in' if wanted else 'not in'}' of a column")
+    found = np.zeros(table.active.size, bool)
+    for value in values:
+        found |= x.numbers() == value
+    return Column(table, Tensor(found == wanted, BOOL), table.active)
 
 
 def single_numbers(x: Column) -> list[Any]:

@@ -30,6 +30,8 @@ TOGETHER = {
     "and or": "1.0 if x > 0 and 1 / x > 1 or y > 2 else x * y",
     "value of or": "(x or y) * 2",
     "chain of comparisons": "x * y if -1 < x <= y else y",
+    "membership": "x * y if n in (1, 3) or x in [0.5, 7.25] else y**2 if n not in range(2, 5) else y",
+    "comparison with a string": "x * y if x == 'none' else y if y != 'none' else 0.0",
     "not": "y if not x else x",
     "while": "s = x\nk = 0\nwhile s < 5 and k < 20:\n    s = s * 1.5 + 1\n    k += 1\ns * y",
     "range of a column": "s = 0.0\nfor i in range(n):\n    s += x / (i + 1)\ns",
