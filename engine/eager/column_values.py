@@ -162,7 +162,11 @@ class ColumnValues(Compiler):
             if x.__class__ is Column or y.__class__ is Column:
                 if symbol in ("in", "not in"):
                     result: Any = contained(table, x, y, symbol == "in")
-                elif symbol in ("==", "!=") and str in (x.__class__, y.__class__) and (x if y.__class__ is str else y).raw:
+                elif (
+                    symbol in ("==", "!=")
+                    and str in (x.__class__, y.__class__)
+                    and (x if y.__class__ is str else y).raw
+                ):
                     result = symbol == "!="  # a number is no string
                 elif x is None or y is None or {x.__class__, y.__class__} & CONTAINERS:
                     if symbol not in ("is", "is not"):

@@ -31,7 +31,7 @@ TOGETHER = {
     "value of or": "(x or y) * 2",
     "chain of comparisons": "x * y if -1 < x <= y else y",
     "membership": "x * y if n in (1, 3) or x in [0.5, 7.25] else y**2 if n not in range(2, 5) else y",
-    "comparison with a string": "x * y if x == 'none' else y if y != 'none' else 0.0",
+    "comparison with a string": "x * y if n == 'none' else y if 'none' != n else 0.0",
     "not": "y if not x else x",
     "while": "s = x\nk = 0\nwhile s < 5 and k < 20:\n    s = s * 1.5 + 1\n    k += 1\ns * y",
     "range of a column": "s = 0.0\nfor i in range(n):\n    s += x / (i + 1)\ns",
@@ -81,7 +81,11 @@ def columns_for(text: str) -> dict[str, Any]:
 def test_whole_columns(name: str, order: int) -> None:
     text = TOGETHER[name]
     columns = columns_for(text)
-    wrt = [c for c in columns if c != "n"] if "range" in text or "power" in text or "n %" in text else None
+    wrt = (
+        [c for c in columns if c != "n"]
+        if "range" in text or "none" in text or "power" in text or "n %" in text
+        else None
+    )
     if order == 2 and name in ("vector result", "list result", "no dependence"):
         return
     found = same_as_rows(text, columns, order, wrt=wrt)
