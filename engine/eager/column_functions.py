@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from ..core.dispatch import apply, as_operand
+from ..core.dispatch import as_operand
 from ..core.dtypes import WEAK_COUNT, WEAK_FLOAT, WEAK_INT
-from ..core.tensor import OPERATORS, Tensor
-from ..kinds.access import get_item
+from ..core.tensor import Tensor
 from ..ops.registry import NAMES, ROWS
 from .builtins import FUNCTIONS, INTRINSICS
-from .columns import Column, dtype_of, holds_column, live_of, raised_by, take_item, whole_column
+from .columns import Column, dtype_of, holds_column, raised_by
 from .row_sets import NotTogether, Table
 from .transforms import TRANSFORMS
 from .values import Builtin
@@ -319,44 +318,4 @@ def call_row(table: Table, op: Operation, values: list[Any], keywords: dict[str,
     return op.call(values, keywords)
 
 
-# --- items ----------------------------------------------------------------------------------------------------------
-
-
-def item_of(table: Table, x: Any, index: Any) -> Any:
-    """`x[index]` where the one or the other differs from row to row."""
-    if not holds_column(index):
-        parts = index if index.__class__ is tuple else (index,)
-        if x.shape and all(p.__class__ in (int, slice) or p is None or p is Ellipsis for p in parts):
-            return take_item(x, tuple(parts))
-        raise NotTogether("an index that is a tensor")
-    if index.__class__ is not Column or index.shape or index.mixed or index.dtype.kind != "i":
-        raise NotTogether("an index that is no number")
-    if x.__class__ in (str, dict, range):
-        raise NotTogether("an item that differs from row to row")
-    container, x = x, as_operand(list(x) if x.__class__ is tuple else x)
-    if x.__class__ not in (Column, Tensor) or not x.shape:
-        raise NotTogether("an item of a number")
-    import numpy as np
-
-    size = x.shape[0]
-    outside = (index.numbers() < -size) | (index.numbers() >= size)
-    if outside.any():
-        table.fail(outside, lambda place: raised_by(get_item, of_shape(container), place), index.numbers())
-    places = index.numbers() % size
-    if x.__class__ is Tensor:
-        return Column(table, apply(OPERATORS["take_rows"], (x,), {"indices": places, "axis": 0}), table.active)
-    key = (np.arange(places.size), places)
-    picked = apply(OPERATORS["index"], (whole_column(table, x),), {"index": key})
-    return Column(table, picked, table.active, getattr(x, "mixed", False), live_of((x,)))
-
-
-def of_shape(x: Any) -> Any:
-    """What fails in the words of a row's own value where an index is out of range."""
-    if x.__class__ is not Column:
-        return x
-    import numpy as np
-
-    return Tensor(np.zeros(x.shape), x.dtype)
-
-
-__all__ = ["COLUMN_FUNCTIONS", "STEPS", "ColumnRange", "call_row", "item_of", "safe_to_call"]
+__all__ = ["COLUMN_FUNCTIONS", "STEPS", "ColumnRange", "call_row", "safe_to_call"]

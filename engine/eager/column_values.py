@@ -6,6 +6,8 @@ active; the statements are in columnwise.py, and everything straight is the ordi
 
 from __future__ import annotations
 
+from sys import getrefcount
+
 from ..core.dtypes import BOOL, WEAK_COUNT
 from ..core.state import STATE
 from ..core.tensor import Tensor
@@ -17,12 +19,16 @@ from . import expressions, statements
 from .attributes import get_attribute, invoke_method, method_arguments
 from .calls import arguments, call_function, invoke
 from .column_derivatives import ColumnDerived, ColumnTape, derivatives_of
-from .column_functions import COLUMN_FUNCTIONS, call_row, item_of, safe_to_call
+from .column_functions import COLUMN_FUNCTIONS, call_row, safe_to_call
+from .column_items import item_of, replaced
 from .columns import Column, holds_column
 from .compile import Compiler
+from .element_writes import OWN
 from .expressions import unassigned
-from .operators import compare, truth
+from .operators import binary, compare, truth
 from .row_sets import Meeting, NotTogether, Table
+from .statements import update_list
+from .targets import GONE, put_element, replaced_by
 from .values import UNSET, Builtin, Function
 
 TYPE_CHECKING = False
@@ -34,6 +40,8 @@ if TYPE_CHECKING:
 
 # Methods that change the list or dict they belong to.
 CHANGING = frozenset("append extend pop insert remove clear sort reverse update".split())
+# What gives a list or dict that was there before: it is not the active rows' own.
+HANDING_OUT = frozenset("get pop setdefault min max".split())
 CONTAINERS = {list, tuple, dict, str}
 PLAIN = (list, tuple, dict, str, Tensor, float, int, bool, complex, range)
 
@@ -75,55 +83,84 @@ class ColumnValues(Compiler):
 
             return put_outer
         if node.__class__ is c.StoreItem:
-            check = self.changes(node.container)
+            write = self.item_writer(node, [node.index])
+            container, index, site = self.expression(node.container), self.expression(node.index), node.site
 
             def put_item(f: list[Any], value: Any) -> None:
-                check(f)
-                put(f, value)
+                x = container(f)
+                i = index(f)
+                STATE.site = site
+                write(f, x, i, value, getrefcount(x) - OWN)
 
             return put_item
         return put
 
-    def changes(self, container: c.Expr) -> Callable[[list[Any]], None]:
-        """A check before a container is changed in place: are the active rows all that it is for?"""
-        table = self.table
-        load = self.expression(container) if container.__class__ is c.Load else None
+    def item_writer(self, node: c.StoreItem, values: list[c.Expr]) -> Callable[[list[Any], Any, Any, Any, int], Any]:
+        """`x[i] = value` for the active rows, of a container x to which there are so many other references (put_element).
 
-        def check(f: list[Any]) -> None:
-            if load is None:
-                if table.divided or table.frozen:
-                    raise NotTogether("a change inside a container")
-                return
-            value = load(f)
-            if value.__class__ in (list, dict):
-                table.may_change(value)
-            elif value.__class__ not in PLAIN and value.__class__ is not Column and table.divided:
-                raise NotTogether("a change of a value that other rows share")
+        `values` are what is evaluated after x.
+        """
+        table, container = self.table, self.expression(node.container)
+        back = None if node.back is None else self.target(node.back)
+        where = replaced_by(node, values, container)
 
-        return check
+        def write(f: list[Any], x: Any, i: Any, value: Any, others: int) -> Any:
+            updated = replaced(table, x, i, value)
+            if updated is None:
+                if x.__class__ not in PLAIN and table.divided:
+                    raise NotTogether("a change of a value that other rows share")
+                if where is not None and where(f) is not x:
+                    others = GONE
+                return put_element(f, x, i, value, others, back)
+            if updated is not x:
+                if back is None:
+                    raise NotTogether("an item of what has no name")
+                back(f, updated)
+            return updated
+
+        return write
 
     def augment(self, node: c.Augment) -> Run:
-        run = statements.augment(self, node)
-        target = node.target
-        table = self.table
+        target, table = node.target, self.table
         if target.__class__ is c.StoreItem:
-            check = self.changes(target.container)
-        elif target.__class__ is c.Store and node.symbol in ("+", "*"):
-            load = self.load(c.Load(target.depth, target.slot, target.name, target.site))
-
-            def check(f: list[Any]) -> None:
-                value = load(f)
-                if value.__class__ is list:
-                    table.may_change(value)
-
-        else:
+            return self.augment_item(node, target)
+        run = statements.augment(self, node)
+        if target.__class__ is not c.Store or node.symbol not in ("+", "*"):
             return run
+        load = self.load(c.Load(target.depth, target.slot, target.name, target.site))
 
         def checked(f: list[Any]) -> Any:
-            check(f)
+            value = load(f)
+            if value.__class__ is list:
+                table.may_change(value)
             return run(f)
 
         return checked
+
+    def augment_item(self, node: c.Augment, target: c.StoreItem) -> Run:
+        op, symbol, site, result, table = node.op, node.symbol, node.site, node.result, self.table
+        container, index, value = map(self.expression, (target.container, target.index, node.value))
+        write = self.item_writer(target, [target.index, node.value])
+
+        def run(f: list[Any]) -> None:
+            x = container(f)
+            i = index(f)
+            STATE.site = site
+            old = item_of(table, x, i) if x.__class__ is Column or holds_column(i) else get_item(x, i)
+            new = value(f)
+            STATE.site = site
+            if old.__class__ is list and symbol in ("+", "*"):
+                table.may_change(old)
+                changed: Any = update_list(old, symbol, new)
+            else:
+                changed = binary(op, symbol, old, new)
+            if result:
+                f[0] = f[1] = None  # as in the ordinary statement
+            updated = write(f, x, i, changed, getrefcount(x) - OWN)
+            if result:
+                f[0] = f[1] = updated
+
+        return run
 
     def delete(self, node: c.Delete) -> Run:
         run = statements.delete(self, node)
@@ -314,7 +351,11 @@ class ColumnValues(Compiler):
         if callee.__class__.__name__ == "Operation":
             return call_row(self.table, callee, values, keywords)
         found = invoke(callee, values, keywords)
-        return self.table.own(found) if found.__class__ is list else found
+        return (
+            self.table.own(found)
+            if found.__class__ is list and getattr(callee, "name", "") not in HANDING_OUT
+            else found
+        )
 
     def method(self, node: c.Method) -> Run:
         value = self.expression(node.value)
@@ -339,7 +380,7 @@ class ColumnValues(Compiler):
             elif x.__class__ is str and holds_column([values, keywords]):
                 raise NotTogether("the text of a number")
             found = invoke_method(x, name, values, keywords)
-            return table.own(found) if found.__class__ in (list, dict) else found
+            return table.own(found) if found.__class__ in (list, dict) and name not in HANDING_OUT else found
 
         return run
 
@@ -383,7 +424,7 @@ class ColumnValues(Compiler):
             if x.__class__ is Column or holds_column(i):
                 return item_of(table, x, i)
             found = get_item(x, i)
-            return table.own(found) if found.__class__ is list else found
+            return table.own(found) if found.__class__ is list and i.__class__ is slice else found
 
         return run
 

@@ -321,15 +321,34 @@ class Table:
             self.owners[id(items)] = (items, self.active)
         return items
 
+    def rows_having(self, items: Any) -> Rows:
+        """The rows that a container was made for."""
+        owner = self.owners.get(id(items))
+        return self.all if owner is None else owner[1]
+
+    def not_frozen(self, items: Any) -> None:
+        """Raise NotTogether for a container that was put together from several, which others may hold."""
+        if id(items) in self.frozen:
+            raise NotTogether("a list that was put together from several")
+
+    def has_alone(self, items: Any) -> bool:
+        """Whether the active rows are all that a container is for, so that it can change in place."""
+        self.not_frozen(items)
+        return not self.divided or self.present(self.rows_having(items)) == self.active.size
+
+    def others_of(self, items: Any) -> Rows:
+        """The rows that a container is for besides the active ones, without those that have left for good."""
+        rows = self.rows_having(items)
+        import numpy as np
+
+        there = ~self.lost[rows.places_in(self.all)]
+        there &= ~np.isin(rows.index, self.active.index, assume_unique=True)
+        return Rows(rows.index[there])
+
     def may_change(self, items: Any) -> None:
         """Raise NotTogether unless the active rows are all that a container is for."""
-        if id(items) not in self.frozen:
-            if not self.divided:
-                return
-            owner = self.owners.get(id(items))
-            if owner is not None and self.present(owner[1]) == self.active.size:
-                return
-        raise NotTogether("a list that only some of its rows change")
+        if not self.has_alone(items):
+            raise NotTogether("a list that only some of its rows change")
 
 
 # Errors that end everything, and not only the rows that meet them: the time is over, the memory is spent.

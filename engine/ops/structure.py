@@ -160,7 +160,7 @@ def winners(shape: tuple[int, ...], index: Any) -> Any:
 
 
 def _index_update(np: Any, x: Any, value: Any, index: Any) -> Any:
-    out = np.array(x)
+    out = np.array(x, order="C")  # `reshape` below is a view
     fitted = _fitting(np, out, value, index)
     if is_basic(index):
         out[index] = fitted

@@ -66,6 +66,15 @@ def test_writing(index: Any) -> None:
         assert to_value[k] == pytest.approx(difference, abs=1e-14)
 
 
+def test_updates_of_a_transposed_array_are_kept() -> None:
+    x = np.arange(6.0).reshape(2, 3).T
+    expected = x.copy()
+    expected[[0, 1], [1, 0]] = 9.0
+    np.testing.assert_array_equal(value("index_update", x, 9.0, index=([0, 1], [1, 0])), expected)
+    repeated = np.broadcast_to(np.zeros(3), (2, 3))
+    np.testing.assert_array_equal(value("index_update", repeated, 1.0, index=([0, 1], [2, 0])), [[0, 0, 1], [1, 0, 0]])
+
+
 def test_last_writer_wins_and_takes_the_gradient() -> None:
     index = np.array([1, 3, 1, 1])
     written = np.array([5.0, 6.0, 7.0, 8.0])
