@@ -6,6 +6,8 @@ every row its own second derivatives.
 
 from __future__ import annotations
 
+from math import prod
+
 from ...parser.errors import AdiffError
 from ..autodiff import drivers
 from ..autodiff.forward import Forward, tangent_of
@@ -61,8 +63,11 @@ class ByColumns(SingleRows):
         if not self.request.numeric:
             self.row_by_row(index, "a column that is not of numbers")
             return
-        for start in range(0, len(index), CHUNK):
-            self.together(index[start : start + CHUNK])
+        # A Hessian by vectors has more numbers than the rows themselves.
+        each = [prod(self.request.shape(name)) for name in self.request.names]
+        size = max(FEW, CHUNK // max(1, *each)) if self.request.order == 2 and each else CHUNK
+        for start in range(0, len(index), size):
+            self.together(index[start : start + size])
         self.table.reset(index[:0])  # nothing of the last chunk is kept
 
     def together(self, index: Any) -> None:
@@ -264,34 +269,43 @@ class ByColumns(SingleRows):
 
     def second(self, index: Any, names: list[str], gradients: list[Any]) -> dict[tuple[str, str], Any]:
         """The blocks of the Hessian on and below the diagonal, forward over reverse, a tangent for each source."""
+        import numpy as np
+
         blocks: dict[tuple[str, str], Any] = {}
         tally, STATE.tally, STATE.quiet = STATE.tally, None, True
         try:
             for j, name in enumerate(names):
+                wanted = names[j:]
                 if gradients[j] is None:
-                    blocks.update({(other, name): None for other in names[j:]})
+                    blocks.update({(other, name): None for other in wanted})
                     continue
-                STATE.ambiguous = False
-                sources = self.sources(index)
-                if sources[name].value.ndim > 1:
-                    raise NotTogether("a Hessian by vectors")
-                products = self.along(index, sources, name, names[j:])
-                if STATE.ambiguous:
-                    products = self.along_reversed(index, name, names[j:])
-                for other, product in zip(names[j:], products):
-                    if gradients[names.index(other)] is None:
-                        product = None
-                    blocks[other, name] = None if product is None else self.derivative(product, sources[other])
+                shapes = {other: x.value.shape[1:] for other, x in self.sources(index).items()}
+                products = [self.products(index, name, place, wanted) for place in np.ndindex(shapes[name])]
+                for k, other in enumerate(wanted):
+                    found = [part[k] for part in products]
+                    connected = gradients[names.index(other)] is not None
+                    blocks[other, name] = joined(found, shapes[name]) if connected else None
         finally:
             STATE.tally, STATE.quiet = tally, False
             RECORDERS.clear()
         return blocks
 
-    def along(self, index: Any, sources: dict[str, Tensor], name: str, wanted: list[str]) -> list[Any]:
-        """The derivatives by `name` of the gradients of the wanted sources: forward over reverse."""
+    def products(self, index: Any, name: str, place: tuple[int, ...], wanted: list[str]) -> list[Any]:
+        """The derivatives by one number of the source `name` of the gradients of the wanted sources, as arrays."""
+        STATE.ambiguous = False
+        sources = self.sources(index)
+        found = self.along(index, sources, name, place, wanted)
+        if STATE.ambiguous:
+            found = self.along_reversed(index, name, place, wanted)
+        return [None if p is None else self.derivative(p, sources[other]) for p, other in zip(found, wanted)]
+
+    def along(
+        self, index: Any, sources: dict[str, Tensor], name: str, place: tuple[int, ...], wanted: list[str]
+    ) -> list[Any]:
+        """The derivatives by a number of `name` of the gradients of the wanted sources: forward over reverse."""
         forward, tape = Forward(), Tape()
         x = sources[name]
-        forward.watch(x, OPERATORS["ones_like"](x))
+        forward.watch(x, unit(x, place))
         for other in wanted:
             tape.watch(sources[other])
         RECORDERS.append(forward)
@@ -306,7 +320,7 @@ class ByColumns(SingleRows):
             products.append(OPERATORS["zeros_like"](sources[other]) if t is None else t)
         return products
 
-    def along_reversed(self, index: Any, name: str, wanted: list[str]) -> list[Any]:
+    def along_reversed(self, index: Any, name: str, place: tuple[int, ...], wanted: list[str]) -> list[Any]:
         """The same by two tapes, where a zero tangent met an infinite partial."""
         sources = self.sources(index)
         outer, inner = Tape(), Tape()
@@ -322,7 +336,7 @@ class ByColumns(SingleRows):
         RECORDERS.clear()
         if g is None:
             return [None for _ in wanted]
-        found = gradient(outer, [g], [OPERATORS["ones_like"](g)], [[sources[other]] for other in wanted], consume=True)
+        found = gradient(outer, [g], [unit(g, place)], [[sources[other]] for other in wanted], consume=True)
         return [OPERATORS["zeros_like"](sources[other]) if p is None else p for p, other in zip(found, wanted)]
 
     def derivative(self, g: Any, x: Tensor) -> Any:
@@ -349,7 +363,15 @@ class ByColumns(SingleRows):
             self.last.append(block)
             results.hessian[a][b].add(rows, block)
             if a != b:
-                results.hessian[b][a].add(rows, block)
+                results.hessian[b][a].add(rows, None if block is None else self.transposed(block, b))
+
+    def transposed(self, block: Any, name: str) -> Any:
+        """A block of the Hessian whose last axes are those of the source `name` as the block on the other side."""
+        import numpy as np
+
+        last = len(self.request.shape(name))
+        axes = range(1, block.ndim)
+        return np.ascontiguousarray(block.transpose(0, *axes[len(axes) - last :], *axes[: len(axes) - last]))
 
     def end_site(self) -> Site:
         """The program's last line, where notices about its result belong."""
@@ -426,6 +448,28 @@ class ByColumns(SingleRows):
                 if notice.code == "N0502" and notice.message.startswith(f"{name}:"):
                     self.results.unconnected_by(name, (notice.code, notice.message, notice.span))
             return
+
+
+def unit(x: Any, place: tuple[int, ...]) -> Any:
+    """Ones in every row at one place of what rows hold, and zeros elsewhere."""
+    if not place:
+        return OPERATORS["ones_like"](x)
+    import numpy as np
+
+    found = np.zeros(x.shape)
+    found[(slice(None), *place)] = 1.0
+    return Tensor(found.astype(x.dtype.name), x.dtype.strong)
+
+
+def joined(parts: list[Any], shape: tuple[int, ...]) -> Any:
+    """The derivatives by each number of a source of a shape as one array, with that shape last; None if there are none."""
+    import numpy as np
+
+    there = next((part for part in parts if part is not None), None)
+    if there is None or not shape:
+        return there
+    stacked = np.stack([np.zeros_like(there) if part is None else part for part in parts], axis=-1)
+    return stacked.reshape(*there.shape, *shape)
 
 
 def fails_alike(reason: BaseException) -> bool:

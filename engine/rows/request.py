@@ -101,14 +101,15 @@ class Request:
             found[name] = value.tolist() if hasattr(value, "tolist") and values.dtype.name != "float32" else value
         return found
 
-    def numbers(self) -> int:
-        """How many numbers the sources have in a row."""
+    def shape(self, name: str) -> tuple[int, ...]:
+        """The shape that a source has in a row."""
         import numpy as np
 
-        return sum(
-            prod(self.columns[name].shape[1:]) if name in self.columns else np.size(self.constants[name])
-            for name in self.names
-        )
+        return self.columns[name].shape[1:] if name in self.columns else np.shape(self.constants[name])
+
+    def numbers(self) -> int:
+        """How many numbers the sources have in a row."""
+        return sum(prod(self.shape(name)) for name in self.names)
 
     def bound_constants(self) -> dict[str, Any]:
         return {name: bind(value, name) for name, value in self.constants.items()}
