@@ -103,7 +103,7 @@ def source_of(table: Table, x: Any) -> Tensor:
 
 
 def value_and_gradients(
-    table: Table, f: Callable[[list[Any]], Any], leaves: list[Any]
+    table: Table, f: Callable[[list[Any]], Any], leaves: list[Any], what: str = "grad"
 ) -> tuple[Any, list[Column | None]]:
     """The value of every row and the derivatives by its inputs, None where no row's value depends on one."""
     rows = table.active
@@ -119,12 +119,16 @@ def value_and_gradients(
         RECORDERS.remove(tape)
     if y.__class__ is not Column:
         return y, [None for _ in leaves]
+    require_scalar(y, what)
+    return y, gradients(table, tape, [y], sources, [rows] * len(sources), consume=True)
+
+
+def require_scalar(y: Column, what: str) -> None:
     if y.shape:
         raise failure(
-            "E0507", f"grad needs a function with a scalar result, and this one's has shape {shape_text(y.shape)}",
+            "E0507", f"{what} needs a function with a scalar result, and this one's has shape {shape_text(y.shape)}",
             "use jacobian, or sum the result",
         )  # fmt: skip
-    return y, gradients(table, tape, [y], sources, [rows] * len(sources), consume=True)
 
 
 def gradients(
@@ -196,4 +200,12 @@ def alike(log: list[Any], sources: list[Tensor]) -> None:
             reached[y] = reached.get(y, frozenset()).union(*parts)
 
 
-__all__ = ["ColumnDerived", "ColumnTape", "derivatives_of"]
+__all__ = [
+    "ColumnArguments",
+    "ColumnDerived",
+    "ColumnTape",
+    "derivatives_of",
+    "require_scalar",
+    "source_of",
+    "value_and_gradients",
+]

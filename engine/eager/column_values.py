@@ -21,6 +21,7 @@ from .calls import arguments, call_function, invoke
 from .column_derivatives import ColumnDerived, ColumnTape, derivatives_of
 from .column_functions import COLUMN_FUNCTIONS, call_row, safe_to_call
 from .column_items import item_of, replaced
+from .column_jacobians import jacobians_of
 from .columns import Column, holds_column
 from .compile import Compiler
 from .element_writes import OWN
@@ -50,7 +51,8 @@ class ColumnValues(Compiler):
     """The part of the compiler for expressions, and for what is changed in place."""
 
     def __init__(self, intrinsics: dict[str, Any], table: Table, scalars: bool = True) -> None:
-        super().__init__({**intrinsics, **COLUMN_FUNCTIONS, **derivatives_of(table, self.call_value)}, scalars)
+        derivatives = {**derivatives_of(table, self.call_value), **jacobians_of(table, self.call_value)}
+        super().__init__({**intrinsics, **COLUMN_FUNCTIONS, **derivatives}, scalars)
         self.table = table
 
     # --- names ------------------------------------------------------------------------------------------------------

@@ -349,6 +349,17 @@ def whole_column(table: Table, x: Any) -> Tensor:
     return Tensor(repeated, dtype_of(x))
 
 
+def unit(x: Any, place: tuple[int, ...]) -> Any:
+    """Ones in every row at one place of what rows hold, and zeros elsewhere."""
+    if not place:
+        return OPERATORS["ones_like"](x)
+    import numpy as np
+
+    found = np.zeros(x.shape)
+    found[(slice(None), *place)] = 1.0
+    return Tensor(found.astype(x.dtype.name), x.dtype.strong)
+
+
 def indexed(table: Table, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
     (x,) = inputs
     index = attributes["index"]
@@ -496,4 +507,14 @@ def joined_dtype(a: DType, b: DType) -> DType:
     return found if found.kind != "b" else WEAK_INT
 
 
-__all__ = ["Column", "Unlike", "apply_to_columns", "holds_column", "join", "raised_by", "take_item", "whole_column"]
+__all__ = [
+    "Column",
+    "Unlike",
+    "apply_to_columns",
+    "holds_column",
+    "join",
+    "raised_by",
+    "take_item",
+    "unit",
+    "whole_column",
+]

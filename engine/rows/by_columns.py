@@ -20,7 +20,7 @@ from ..core.operation import UNFIT
 from ..core.state import RECORDERS, STATE, Site
 from ..core.tensor import OPERATORS, Tensor
 from ..eager.builtins import INTRINSICS
-from ..eager.columns import Column, whole_column
+from ..eager.columns import Column, unit, whole_column
 from ..eager.columnwise import ColumnCompiler
 from ..eager.row_sets import FINAL, GONE, Alike, Meeting, NobodyLeft, NotTogether, Table
 from ..eager.structure import flatten
@@ -448,17 +448,6 @@ class ByColumns(SingleRows):
                 if notice.code == "N0502" and notice.message.startswith(f"{name}:"):
                     self.results.unconnected_by(name, (notice.code, notice.message, notice.span))
             return
-
-
-def unit(x: Any, place: tuple[int, ...]) -> Any:
-    """Ones in every row at one place of what rows hold, and zeros elsewhere."""
-    if not place:
-        return OPERATORS["ones_like"](x)
-    import numpy as np
-
-    found = np.zeros(x.shape)
-    found[(slice(None), *place)] = 1.0
-    return Tensor(found.astype(x.dtype.name), x.dtype.strong)
 
 
 def joined(parts: list[Any], shape: tuple[int, ...]) -> Any:

@@ -160,7 +160,7 @@ def test_bad_rows(text: str, columns: dict[str, Any], failing: dict[int, str]) -
 
 # What columns cannot do, and why; the rows are evaluated one by one all the same.
 ALONE = {
-    "jacobian(lambda t: t**3 * y)(x)": "jacobian inside the program",
+    "sum(map_fn(lambda t: t**3 * y, [x, y]))": "map_fn inside the program",
     "sum(ones(n)) * x": "a parameter",
     "xs = [x]\nif x > 0:\n    xs.append(y)\nsum(xs)": "a list that only some of its rows change",
     "with GradientTape() as t:\n    t.watch(x)\n    z = x**2\nt.jacobian(z, x)": "the method 'jacobian'",
