@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 
 from .core.errors import span_of
-from .core.limits import LIMITS, give_way_after, unfit_for_kernels
-from .core.state import STATE
+from .core.limits import LIMITS, give_way_after
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,10 +64,6 @@ class Tiers:
         program = self.program
         if engine == "tape":
             self.outcome.reason = "asked for"
-            return None
-        unfit = self.unfit_for_kernels()
-        if unfit:
-            self.outcome.reason = unfit
             return None
         may_compile, patience, least, loads = True, 0.0, 0.0, ""
         awaited = self.options.get("awaited", False)
@@ -152,10 +147,6 @@ class Tiers:
         """Let the tape give way to a kernel where it takes longer than `patience` seconds."""
         if self.program.gives_way and not self.options.get("awaited") and LIMITS.max_steps is None:
             give_way_after(patience)
-
-    def unfit_for_kernels(self) -> str:
-        """Why this evaluation is none for the kernel tier, whatever its program; "" if it may be."""
-        return unfit_for_kernels(STATE.kinks)
 
 
 __all__ = ["Tiers"]

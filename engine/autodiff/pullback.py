@@ -58,10 +58,14 @@ def singular_partial(op: Operation, spot: Singular, p: Any, inputs: tuple[Any, .
     choice = spot.choice(STATE.kinks)
     if hit and not STATE.quiet:
         if STATE.kinks == "error":
-            raise failure("E0501", f"{spot.message}", "drop --kinks error to take the documented choice")
-        if STATE.tally is not None:
-            STATE.tally(singular_notice(spot, choice), mask, inputs, g)
-        STATE.notify("N0501", singular_notice(spot, choice, inputs))
+            error = failure("E0501", f"{spot.message}", "drop --kinks error to take the documented choice")
+            if STATE.tally is None:
+                raise error
+            STATE.tally.forbid(error, mask, inputs, g)
+        else:
+            if STATE.tally is not None:
+                STATE.tally(singular_notice(spot, choice), mask, inputs, g)
+            STATE.notify("N0501", singular_notice(spot, choice, inputs))
     if choice is None:
         return p
     if callable(choice):

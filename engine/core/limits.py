@@ -189,11 +189,6 @@ def size_text(size: int) -> str:
     return f"{amount:.3g} EiB"
 
 
-def unfit_for_kernels(kinks: str | None) -> str:
-    """Why compiled code cannot keep to what an evaluation asks for; "" where it can."""
-    return "the tape stops at the singular points that --kinks error forbids" if kinks == "error" else ""
-
-
 IN_FORCE: list[enforced] = []  # the limits of memory that hold
 
 

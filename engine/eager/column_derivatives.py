@@ -137,6 +137,7 @@ def gradients(
     """The derivatives of the sum of targets by tensors, of each with its rows along the first axis."""
     ends = [y.here() for y in targets]
     found = gradient(tape, ends, [OPERATORS["ones_like"](y) for y in ends], [[x] for x in sources], consume)
+    table.end_forbidden()
     return [None if g is None else Column(table, tensor(as_operand(g)), r) for g, r in zip(found, rows)]
 
 

@@ -230,7 +230,7 @@ COLUMN_FUNCTIONS: dict[str, Builtin] = {
     "print": Builtin("print", lambda *values, **options: None),
 }  # fmt: skip
 
-# Built-ins that take containers of columns apart without looking at the columns, and those of column_derivatives.py and column_jacobians.py.
+# Built-ins that take containers of columns apart without looking at the columns, and those that derive.
 SAFE = frozenset(COLUMN_FUNCTIONS) | frozenset(
     "grad value_and_grad GradientTape jacobian jacfwd jacrev hessian jvp vjp hvp linearize len zip enumerate list tuple "
     "reversed sum pow divmod no_op".split()

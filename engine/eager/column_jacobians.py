@@ -103,6 +103,7 @@ def jacobians_of(table: Table, call: Call) -> dict[str, Builtin]:
             end = y.here()
             seed = fitted(table, cotangents[0], y.shape) if cotangents else OPERATORS["ones_like"](end)
             found = gradient(tape, [end], [seed], [[x] for x in sources], consume=False)
+            table.end_forbidden()
             columns = [column_of(table, g, rows) for g in found]
             return arguments.result(gradients_of(columns, arguments.leaves))
 
@@ -171,6 +172,7 @@ def swept(table: Table, tape: Tape, y: Any, sources: list[Tensor], rows: Rows) -
         gradient(tape, [end], [unit(end, place)], [[x] for x in sources], consume=False)
         for place in np.ndindex(y.shape)
     ]
+    table.end_forbidden()
     found: list[Column | None] = []
     for k, x in enumerate(sources):
         column = [part[k] for part in parts]
@@ -220,6 +222,7 @@ def directional(
     RECORDERS.append(forward)
     try:
         y = as_operand(f([Column(table, x, rows) for x in sources]))
+        table.end_forbidden()
     finally:
         RECORDERS.remove(forward)
         ambiguous, STATE.ambiguous = STATE.ambiguous, outer
@@ -265,6 +268,7 @@ def products(table: Table, arguments: ColumnArguments, seeds: list[Any]) -> list
         require_scalar(y, "hvp")
         end = y.here()
         gradients = gradient(tape, [end], [OPERATORS["ones_like"](end)], [[x] for x in sources], consume=True)
+        table.end_forbidden()
     finally:
         RECORDERS.remove(forward)
         ambiguous, STATE.ambiguous = STATE.ambiguous, outer

@@ -87,6 +87,8 @@ class Table:
     def __init__(self) -> None:
         import numpy as np
 
+        # The errors of rows at singular points that are none to be at: they fail where the sweep that met these is done.
+        self.forbidden: dict[int, AdiffError] = {}
         self.reset(np.arange(0))
 
     def reset(self, index: Any) -> None:
@@ -156,16 +158,44 @@ class Table:
         """Rows, none of them active, have failed: all with one error, or with the error of each row's key."""
         if not rows.size:
             return
+        import numpy as np
+
         self.lost[rows.places_in(self.all)] = True
+        if self.forbidden:
+            first = self.at_forbidden(rows)
+            if first.any():
+                by_error: dict[AdiffError, list[int]] = {}
+                for row in rows.index[first].tolist():
+                    by_error.setdefault(self.forbidden[row], []).append(row)
+                self.failed.extend((np.array(numbers), found) for found, numbers in by_error.items())
+                rows, keys = Rows(rows.index[~first]), None if keys is None else keys[~first]
+                if not rows.size:
+                    return
         if keys is None:
             self.failed.append((rows.index, error()))
             return
-        import numpy as np
-
         distinct, which = np.unique(keys, return_inverse=True)
         together = rows.index[np.argsort(which, kind="stable")]
         parts = np.split(together, np.cumsum(np.bincount(which))[:-1])
         self.failed.extend((part, error(key)) for part, key in zip(parts, distinct.tolist()))
+
+    def at_forbidden(self, rows: Rows) -> Any:
+        """Which rows have met a singular point that is an error."""
+        import numpy as np
+
+        return np.isin(rows.index, list(self.forbidden))
+
+    def forbid(self, places: Any, error: AdiffError) -> None:
+        """Rows, by their places among all, are at a singular point that is an error: the first one counts."""
+        for row in self.all.index[places].tolist():
+            self.forbidden.setdefault(row, error)
+
+    def end_forbidden(self) -> None:
+        """Let the active rows fail that have met a singular point; raises NobodyLeft if those were all."""
+        if self.forbidden:
+            met = self.at_forbidden(self.active)
+            if met.any():
+                self.fail(met, lambda: next(iter(self.forbidden.values())))
 
     @property
     def divided(self) -> bool:

@@ -116,6 +116,7 @@ class ByColumns(SingleRows):
         STATE.reset()
         STATE.running = True
         STATE.kinks = request.options.get("kinks") or "adiff"
+        table.forbidden = {}
         LIMITS.each = table.count_step
         try:
             with_sources = self.sources(index)
@@ -193,6 +194,7 @@ class ByColumns(SingleRows):
         if signal is not GONE:
             pieces.append((table.active, frame[1] if signal is None else signal[0]))
         result = table.meet(pieces, table.all)
+        table.end_forbidden()
         if result.__class__ is Meeting:
             result = table.settled(result)
         if result is UNSET or result is None:
@@ -239,7 +241,11 @@ class ByColumns(SingleRows):
             )
         log = tape.log.copy() if tape.breaks or len(tape.log) < 4000 else None
         tensors = list(sources.values())
+        before = table.active
         found = gradient(tape, [y], [OPERATORS["ones_like"](y)], [[x] for x in tensors], consume=True)
+        table.end_forbidden()
+        if table.active is not before:
+            y = Tensor(y.value[table.active.places_in(before)], y.dtype, y.on)
         for name, x, g in zip(names, tensors, found):
             if g is None and x.dtype.differentiable:
                 self.results.unconnected_by(name, self.why_unconnected(tape, log, name, x, y))

@@ -119,6 +119,24 @@ class Tally:
     def __call__(self, message: str, mask: Any, inputs: tuple[Any, ...], g: Any) -> None:
         import numpy as np
 
+        place = (STATE.site.start, STATE.site.end)
+        seen = self.seen.setdefault(place, np.zeros(self.table.all.size, bool))
+        numbers = self.rows_at(mask, inputs, g)
+        numbers = numbers[~seen[numbers]]
+        seen[numbers] = True
+        site = next(
+            (site for (text, site) in self.found if text == message and (site.start, site.end) == place), STATE.site
+        )
+        self.found[(message, site)] = self.found.get((message, site), 0) + len(numbers)
+
+    def forbid(self, error: AdiffError, mask: Any, inputs: tuple[Any, ...], g: Any) -> None:
+        """Let the rows fail that are at a singular point where that is an error."""
+        self.table.forbid(self.rows_at(mask, inputs, g), error)
+
+    def rows_at(self, mask: Any, inputs: tuple[Any, ...], g: Any) -> Any:
+        """The places among all rows of those for which a mask holds where a cotangent is not zero."""
+        import numpy as np
+
         values = getattr(g, "value", g)
         hit: Any = np.asarray(mask & (values != 0))
         rows, live = next(
@@ -130,15 +148,7 @@ class Tally:
         hit = hit if hit.ndim == 1 else hit.reshape(rows.size, -1).any(axis=1)
         if live is not None:
             hit = hit & live
-        place = (STATE.site.start, STATE.site.end)
-        seen = self.seen.setdefault(place, np.zeros(self.table.all.size, bool))
-        numbers = rows.places_in(self.table.all)[hit]
-        numbers = numbers[~seen[numbers]]
-        seen[numbers] = True
-        site = next(
-            (site for (text, site) in self.found if text == message and (site.start, site.end) == place), STATE.site
-        )
-        self.found[(message, site)] = self.found.get((message, site), 0) + len(numbers)
+        return rows.places_in(self.table.all)[hit]
 
 
 __all__ = ["PATH_ENDS", "Results", "Tally"]

@@ -7,7 +7,6 @@ import time
 from ...parser.errors import AdiffError
 from ..core import limits
 from ..core.errors import span_of
-from ..core.limits import unfit_for_kernels
 from ..core.state import STATE
 from ..program.loops import outermost_loop
 from .by_columns import CHUNK, ByColumns
@@ -130,9 +129,6 @@ class Run:
         request = self.request
         if engine == "tape":
             return "asked for"
-        unfit = unfit_for_kernels(request.options.get("kinks"))
-        if unfit:
-            return unfit
         if not request.numeric or not request.columns or not request.count:
             return "no rows of numbers"
         return ""

@@ -283,9 +283,9 @@ def test_empty_table(engine: str) -> None:
 
 
 def test_why_the_tape_answers_is_said_as_of_a_single_evaluation() -> None:
-    program = adiff.program("x*y")
-    rows = program.rows({"x": [1.0], "y": [2.0]}, engine="kernel", kinks="error")
-    alone = program.evaluate("grad", {"x": 1.0, "y": 2.0}, engine="kernel", kinks="error")
+    program = adiff.program("float(str(x)) * y")
+    rows = program.rows({"x": [1.0], "y": [2.0]}, engine="kernel")
+    alone = program.evaluate("grad", {"x": 1.0, "y": 2.0}, engine="kernel")
     assert rows.engine == alone.engine == "tape"
     assert rows.reason == alone.reason
 
