@@ -33,13 +33,13 @@ def item_of(table: Table, x: Any, index: Any) -> Any:
     if x.__class__ not in (Column, Tensor) or not x.shape:
         raise NotTogether("an item of a number")
     places = places_of(table, x.shape, index, lambda i: raised_by(get_item, of_shape(container), i))
+    tensor: Any = x
+    key = places
     if x.__class__ is Column:
         tensor, key = whole_column(table, x), (rows_of(table), *places)
     elif len(places) == 1:
         taken = apply(OPERATORS["take_rows"], (x,), {"indices": places[0], "axis": 0})
         return Column(table, taken, table.active)
-    else:
-        tensor, key = x, places
     picked = apply(OPERATORS["index"], (tensor,), {"index": key})
     return Column(table, picked, table.active, getattr(x, "mixed", False), live_of((x,)))
 

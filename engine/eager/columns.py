@@ -355,7 +355,7 @@ def unit(x: Any, place: tuple[int, ...]) -> Any:
         return OPERATORS["ones_like"](x)
     import numpy as np
 
-    found = np.zeros(x.shape)
+    found: Any = np.zeros(x.shape)
     found[(slice(None), *place)] = 1.0
     return Tensor(found.astype(x.dtype.name), x.dtype.strong)
 
