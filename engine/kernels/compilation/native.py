@@ -33,11 +33,15 @@ def compiled(emitted: Emitted) -> Code:
 
 
 def object_code(text: str, paired: bool = True) -> bytes:
-    """A module's machine code; `paired` says whether like operations side by side become one on vectors."""
+    """A module's machine code; `paired` says whether like operations side by side become one on vectors.
+
+    Raises RuntimeError for text that is no module.
+    """
     from llvmlite import binding
 
     machine = target_machine()
     module = binding.parse_assembly(text)
+    module.verify()  # what the parser lets pass would end the process in LLVM's passes
     with settings():
         optimise(module, machine, paired)
     code: bytes = machine.emit_object(module)

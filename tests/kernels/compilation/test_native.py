@@ -255,6 +255,24 @@ def test_what_is_no_kernel_is_refused(statement: str) -> None:
         llvm_module.module_text(Emitted(text, "f", ["f"], 0))
 
 
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        # LLVM's parser takes it, and its passes end the process.
+        (
+            "define i64 @f(i64 %n) {\nentry:\n  br label %loop\n"
+            "loop:\n  %i = phi i64 [0, %entry], [%j, %loop]\n  %j = add i64 %i, %k\n  %c = icmp slt i64 %j, %n\n"
+            "  br i1 %c, label %loop, label %end\nend:\n  %k = add i64 %j, %n\n  ret i64 %k\n}\n",
+            "does not dominate",
+        ),
+        ("define i64 @f(double %x) {\n  ret i64 %x\n}\n", "parsing error"),
+    ],
+)
+def test_what_is_no_module_is_an_error(text: str, why: str) -> None:
+    with pytest.raises(RuntimeError, match=why):
+        native.object_code(text)
+
+
 def test_the_smallest_integer_by_minus_one() -> None:
     """The processor's division fails for it, and ends the process."""
     for text, wanted in (
