@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .api import Program
-    from .kernels.runtime import Compiled, Kernels
+    from .kernels.running import Compiled
+    from .kernels.runtime import Kernels
     from .outcome import Outcome
     from .program.core import CoreProgram
 

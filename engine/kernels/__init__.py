@@ -14,8 +14,10 @@ machine           object code loaded, called, interrupted; what it shares with i
 
 ir, inputs        the IR; what a kernel is specialised to
 built, emitted    what is known of a kernel beside its code; a kernel in source form
-runtime, answers, kernels by program and inputs: found, made and run; those of the commands; sparse Hessians
-  sparse
+running            one kernel: compiled or loaded, called, its results and notices
+collection,        the kernels of a program, kept by what they are made for; what they are specialised to, learnt and
+  runtime          asked for
+answers, sparse    kernels of the commands; sparse Hessians
 readings          a kernel's results as values
 store             kernels kept between runs
 work, outline,    whether a kernel repays its compilation: the calibration, what there is to do in it, and what tells

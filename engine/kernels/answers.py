@@ -8,7 +8,8 @@ from ..core.tensor import Tensor
 from .inputs import EVERY, MODE, SOME, Complex, arguments, shape_of
 from .ir import Unsupported
 from .readings import Reading, leave_infinite
-from .runtime import Compiled, Kernels, run
+from .running import Compiled, run
+from .runtime import Kernels
 from .work import COMMAND_WORK, OF_FLOAT32, derivative_work
 
 TYPE_CHECKING = False

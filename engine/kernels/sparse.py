@@ -14,7 +14,7 @@ from .compilation.own_loops import quickly
 from .inputs import MODE
 from .ir import Unsupported
 from .readings import leave_infinite
-from .runtime import called
+from .running import called
 
 if TYPE_CHECKING:
     from typing import Any
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .answers import Derivatives, Found
     from .built import Built
     from .construction.construct import Lowered
-    from .runtime import Compiled
+    from .running import Compiled
 
     Floats = np.ndarray[Any, np.dtype[np.float64]]
 

@@ -13,13 +13,13 @@ from ..core.errors import span_of
 from ..core.tensor import Tensor
 from ..eager.row_sets import FINAL
 from ..kernels.built import Built
-from ..kernels.inputs import Complex, Single, shape_of
+from ..kernels.inputs import Complex, Single, arguments, shape_of, specification
 from ..kernels.ir import BOOL, FLOAT, INT, LIMIT, Left, Needed, Unsupported
 from ..kernels.lowering.structures import stacked_shape
 from ..kernels.machine import spare
 from ..kernels.machine.failures import error_of
 from ..kernels.machine.record import FAILED
-from ..kernels.runtime import Kernels, arguments, specification
+from ..kernels.runtime import Kernels
 from .outcome import RowsOutcome, no_derivative_by
 from .request import Request
 from .structured import is_array, restructured

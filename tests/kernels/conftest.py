@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from adiff.engine.core.state import STATE
-from adiff.engine.kernels import ir, runtime
+from adiff.engine.kernels import collection, ir, runtime
 from adiff.engine.kernels.construction import construct, derivatives, directions, series
 
 # pytest's importlib mode adds no path: the helpers beside the tests are found from here.
@@ -67,4 +67,4 @@ def interpret(monkeypatch: pytest.MonkeyPatch) -> None:
     """Kernels run as the Python that they are, in float64 arithmetic, without Numba."""
     from interpreted import interpreted
 
-    monkeypatch.setattr(runtime, "compile_kernel", interpreted)
+    monkeypatch.setattr(collection, "compile_kernel", interpreted)

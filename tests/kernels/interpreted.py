@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from adiff.engine.kernels import ir, runtime
+from adiff.engine.kernels import ir, running
 from adiff.engine.kernels.built import Built
 from adiff.engine.kernels.machine import record
 from adiff.engine.kernels.machine.externals import EXTERNALS, ROUTINES
@@ -41,7 +41,7 @@ class Ieee:
         return call
 
 
-class Interpreted(runtime.Compiled):
+class Interpreted(running.Compiled):
     """A kernel that has no machine code; who calls it again is given its results where they are as usual (usual.py)."""
 
     def usual(self) -> Any:
@@ -112,8 +112,8 @@ def host_calls() -> dict[str, Any]:
 NAMESPACE: dict[str, Any] = {}
 
 
-def interpreted(built: Built, keep: Any = None) -> runtime.Compiled:
-    """What stands for `runtime.compile_kernel`."""
+def interpreted(built: Built, keep: Any = None) -> running.Compiled:
+    """What stands for `collection.compile_kernel`."""
     if not NAMESPACE:
         NAMESPACE.update(helpers(identity))
         NAMESPACE.update(host_calls())

@@ -328,7 +328,7 @@ def test_ctrl_c_ends_a_command_within_a_second() -> None:
 def kernel_of(text: str, at: dict[str, Any]) -> ir.Kernel:
     """The kernel of a program's gradient."""
     from adiff.engine.kernels.construction.construct import build
-    from adiff.engine.kernels.runtime import specification
+    from adiff.engine.kernels.inputs import specification
     from adiff.engine.plain import bind
 
     values = {name: bind(value, name) for name, value in at.items()}

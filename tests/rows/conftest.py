@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from adiff.engine.kernels import ir, runtime, store
+from adiff.engine.kernels import collection, ir, runtime, store
 
 # pytest's importlib mode adds no path: the helpers beside the tests, and the programs of tests/kernels, are found from here.
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "kernels")]
@@ -16,7 +16,7 @@ def interpret(monkeypatch: pytest.MonkeyPatch) -> None:
     """Kernels run as the Python that they are."""
     from interpreted import interpreted
 
-    monkeypatch.setattr(runtime, "compile_kernel", interpreted)
+    monkeypatch.setattr(collection, "compile_kernel", interpreted)
     monkeypatch.setattr(store, "load", lambda key: None)
     attempt = runtime.Kernels.attempt
 

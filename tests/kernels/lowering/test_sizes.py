@@ -10,7 +10,7 @@ from typing import Any
 import adiff
 import numpy as np
 import pytest
-from adiff.engine.kernels import runtime
+from adiff.engine.kernels import collection, runtime
 from agreement import agree, outcome
 
 POINT: dict[str, Any] = {
@@ -100,8 +100,8 @@ def test_what_is_left_to_the_tape(text: str) -> None:
 def test_other_sizes_in_other_evaluations(monkeypatch: pytest.MonkeyPatch) -> None:
     """A kernel for each size, and one that finds the size: in machine code, and against NumPy."""
     made: list[str] = []
-    original = runtime.compile_kernel
-    monkeypatch.setattr(runtime, "compile_kernel", lambda *given: made.append("kernel") or original(*given))
+    original = collection.compile_kernel
+    monkeypatch.setattr(collection, "compile_kernel", lambda *given: made.append("kernel") or original(*given))
     program = adiff.program("p = sort(v[v > 0])\nsum(p * arange(len(p)))")
     for _ in range(2):
         for v in ([0.3, -1.2, 2.2, 0.7], [0.3, 1.2, 2.2, 0.7], [0.1, 0.2, -0.5, 3.0]):
@@ -126,7 +126,7 @@ def test_sizes_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     """Another process has the kernel for the sizes of the last evaluation at once."""
     text, at = "median(v[v > 0])*s", {"v": POINT["v"], "s": 0.7}
     first = adiff.program(text).evaluate("grad", at, engine="kernel")
-    monkeypatch.setattr(runtime, "compile_kernel", lambda *given: pytest.fail("compiled again"))
+    monkeypatch.setattr(collection, "compile_kernel", lambda *given: pytest.fail("compiled again"))
     again = adiff.program(text).evaluate("grad", at, engine="kernel")
     assert again.engine == "kernel"
     assert (again.value, again.gradients["s"]) == (first.value, first.gradients["s"]) == (0.7 * 0.7, 0.7)

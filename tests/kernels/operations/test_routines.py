@@ -8,7 +8,7 @@ from typing import Any
 import adiff
 import numpy as np
 import pytest
-from adiff.engine.kernels import runtime
+from adiff.engine.kernels import collection
 from adiff.engine.kernels.machine import externals
 from agreement import agree
 
@@ -81,8 +81,8 @@ sum(v * q) + w[0] + sum(u * t) * s[1] + sum(abs(p)) + abs(e[0]) + sum(sqrtm(w[1]
     at = {"m": TURNING, "q": SYMMETRIC}
     assert agree(text, at, ["m"], "grad", 1e-12) == ""
     made: list[Any] = []
-    original = runtime.compile_kernel
-    monkeypatch.setattr(runtime, "compile_kernel", lambda *given: made.append(given) or original(*given))
+    original = collection.compile_kernel
+    monkeypatch.setattr(collection, "compile_kernel", lambda *given: made.append(given) or original(*given))
     again = adiff.program(text).evaluate("grad", at, ["m"], engine="kernel")
     assert again.engine == "kernel"
     assert not made

@@ -25,7 +25,7 @@ SCRIPT = f"""
 import json, random
 import adiff
 import numpy as np
-from adiff.engine.kernels import ir, runtime
+from adiff.engine.kernels import collection, ir
 from adiff.engine.kernels.source import emit
 
 draw = random.Random()
@@ -35,7 +35,7 @@ def emitted(built, keep=None):
     sources[-1].append(emit.emit(built.kernel, built.precision).text)
     raise ir.Unsupported("the source is what is looked at")
 
-runtime.compile_kernel = emitted
+collection.compile_kernel = emitted
 for _ in range({ROUNDS}):
     factor = draw.getrandbits(60) | 1
     for kind in (ir.Var, ir.Array, ir.Stack):
