@@ -209,6 +209,8 @@ class Stack:
 
 class Stmt:
     __slots__: tuple[str, ...] = ()
+    # The fields that hold other statements.
+    blocks: tuple[str, ...] = ()
 
     def __init__(self, *fields: Any) -> None:
         for name, value in zip(self.__slots__, fields, strict=True):
@@ -216,7 +218,10 @@ class Stmt:
 
     def replace(self, **changes: Any) -> Self:
         """A copy with some fields changed."""
-        return self.__class__(*(changes.get(name, getattr(self, name)) for name in self.__slots__))
+        copy = object.__new__(self.__class__)
+        for name in self.__slots__:
+            setattr(copy, name, changes[name] if name in changes else getattr(self, name))
+        return copy
 
 
 class Set(Stmt):
@@ -370,6 +375,7 @@ class Loop(Stmt):
         "trips",
         "site",
     )
+    blocks = ("test", "body")
     index: Var | None
     start: Any
     stop: Any
@@ -396,6 +402,7 @@ class ReverseLoop(Stmt):
     """
 
     __slots__ = ("trips", "position", "index", "start", "step", "restore", "body")
+    blocks = ("body",)
     trips: Var
     position: Var
     index: Var | None
@@ -409,6 +416,7 @@ class If(Stmt):
     """`merges` lists (var, value if true, value if false)."""
 
     __slots__ = ("condition", "then", "orelse", "merges")
+    blocks = ("then", "orelse")
     condition: Any
     then: list[Stmt]
     orelse: list[Stmt]
@@ -432,6 +440,7 @@ class Region(Stmt):
     """
 
     __slots__ = ("row", "results", "operands", "attributes", "body", "site", "pairs")
+    blocks = ("body",)
     row: str
     results: list[Any]
     operands: tuple[Any, ...]

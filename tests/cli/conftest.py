@@ -11,12 +11,16 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from fcntl import ioctl
 from pathlib import Path
 
 import numpy
 import pytest
+
+# pytest's importlib mode adds no path: the helper beside the tests is found from here.
+sys.path.insert(0, str(Path(__file__).parent))
+from forked import STARTING, Server
 
 COMMAND = [sys.executable, "-c", "from adiff.cli.main import main; main()"]
 ROSENBROCK = "a = 1\nb = 100\n(a - x)**2 + b*(y - x**2)**2\n"
@@ -52,9 +56,22 @@ def environment(**variables: str) -> dict[str, str]:
 Completed = subprocess.CompletedProcess[str]
 
 
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """The process that the others are forked off."""
+    found = Server(environment())
+    yield found
+    found.close()
+
+
+def completed(arguments: Sequence[str], code: int, out: bytes, error: bytes) -> Completed:
+    assert b"Traceback" not in error, error.decode()
+    return Completed(arguments, code, out.decode(), error.decode())
+
+
 @pytest.fixture
-def adiff(folder: Path) -> Callable[..., Completed]:
-    """Run the command in the folder, its output in pipes."""
+def started(folder: Path) -> Callable[..., Completed]:
+    """Run the command in the folder, its output in pipes, as a shell starts it."""
 
     def run(*arguments: str, stdin: str | bytes = "", timeout: float = 60, **variables: str) -> Completed:
         given = stdin.encode() if isinstance(stdin, str) else stdin
@@ -66,8 +83,20 @@ def adiff(folder: Path) -> Callable[..., Completed]:
             env=environment(**variables),
             timeout=timeout,
         )
-        assert b"Traceback" not in done.stderr, done.stderr.decode()
-        return Completed(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+        return completed(arguments, done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+@pytest.fixture
+def adiff(folder: Path, server: Server, started: Callable[..., Completed]) -> Callable[..., Completed]:
+    """The same in a process that is forked, unless there are variables for Python's start."""
+
+    def run(*arguments: str, stdin: str | bytes = "", timeout: float = 60, **variables: str) -> Completed:
+        if any(name.startswith(STARTING) for name in variables):
+            return started(*arguments, stdin=stdin, timeout=timeout, **variables)
+        given = stdin.encode() if isinstance(stdin, str) else stdin
+        return completed(arguments, *server.run(arguments, given, str(folder), environment(**variables), timeout))
 
     return run
 
@@ -99,21 +128,20 @@ def document(answer: Callable[..., str]) -> Callable[..., dict[str, object]]:
 
 
 @pytest.fixture
-def terminal(folder: Path) -> Callable[..., str]:
+def terminal(folder: Path, server: Server) -> Callable[..., str]:
     """Run the command on a pseudo-terminal of a given width and return all that it shows."""
 
     def run(*arguments: str, columns: int = 80, timeout: float = 60, **variables: str) -> str:
         primary, secondary = pty.openpty()
         ioctl(secondary, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
-        process = subprocess.Popen(
-            [*COMMAND, *arguments],
-            stdin=secondary,
-            stdout=secondary,
-            stderr=secondary,
-            cwd=folder,
-            env=environment(**variables),
-            close_fds=True,
-        )
+        process = None
+        if any(name.startswith(STARTING) for name in variables):
+            process = subprocess.Popen(
+                [*COMMAND, *arguments], stdin=secondary, stdout=secondary, stderr=secondary, cwd=folder,
+                env=environment(**variables), close_fds=True,
+            )  # fmt: skip
+        else:
+            forked = server.start(arguments, str(folder), environment(**variables), [secondary] * 3)
         os.close(secondary)
         shown = b""
         deadline = time.monotonic() + timeout
@@ -126,7 +154,7 @@ def terminal(folder: Path) -> Callable[..., str]:
                 if not chunk:
                     break
                 shown += chunk
-        process.wait(timeout)
+        process.wait(timeout) if process else server.wait(forked, timeout)
         os.close(primary)
         return shown.decode().replace("\r\n", "\n")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import shlex
 
 import pytest
@@ -123,7 +124,7 @@ def command_lines(draw: st.DrawFn) -> list[str]:
     return [command.name, *(token for part in draw(st.permutations(parts)) for token in part)]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400 if os.environ.get("ADIFF_LONG_TESTS") else 120, deadline=None)
 @given(command_lines())
 def test_decoder_and_typer_agree_on_any_line(tokens: list[str]) -> None:
     request = decode(tokens)

@@ -55,11 +55,12 @@ def test_every_option_belongs_to_a_command_and_every_command_has_an_example() ->
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
-def test_every_example_runs(adiff: Callable[..., Completed], example: str, tmp_path: Path) -> None:
+def test_every_example_runs(started: Callable[..., Completed], example: str, tmp_path: Path) -> None:
+    """In a process of its own, with all that its start takes."""
     program, *arguments = shlex.split(example)
     assert program == "adiff"
     kept = {"ADIFF_CACHE_DIR": str(tmp_path / "kept")} if arguments[0] == "cache" else {}  # not what the user keeps
-    done = adiff(*arguments, **kept)
+    done = started(*arguments, **kept)
     assert done.returncode == 0, done.stderr
     assert done.stdout
 

@@ -76,7 +76,7 @@ def type_of(x: Any) -> Any:
 
 
 def agree(
-    text: str,
+    text: Any,
     at: dict[str, Any],
     wrt: Any = None,
     command: str = "grad",
@@ -87,9 +87,10 @@ def agree(
 ) -> str:
     """Assert that both tiers agree; "" if a kernel gave the answer, else why none did.
 
-    `also` is given the outcomes of both, where a kernel gave the second.
+    `text` may be a Program, whose kernels answer at all points where it is given. `also` is given the outcomes of both, where a kernel gave the second.
     """
-    program = adiff.program(text)
+    program = adiff.program(text) if text.__class__ is str else text
+    text = program.source.text
     tape = outcome(program, at, "tape", command, wrt, **options)
     kernel = outcome(program, at, "kernel", command, wrt, **options)
     where = f"\n{text}\nat {at}"

@@ -196,7 +196,7 @@ def test_kernels_of_the_other_compiler_are_apart(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_refusal_is_kept_too(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runtime, "WORTH_KEEPING", 0.0)
+    monkeypatch.setattr(collection, "WORTH_KEEPING", 0.0)
     text = "y = x\nfor i in range(n):\n    y = y * 0.5\nz = reshape([y, x], 2)\nz[0] * len(str(y))"
     tried: list[Any] = []
     attempt = runtime.Kernels.attempt

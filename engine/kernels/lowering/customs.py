@@ -10,7 +10,7 @@ from __future__ import annotations
 from ...core.state import STATE
 from .. import ir
 from ..ir import FLOAT, Array, Stmt, Unsupported, Var
-from ..passes.statements import BLOCKS, blocks_of
+from ..passes.statements import blocks_of
 from ..symbols.regions import in_memory
 from ..symbols.symbol import NUMBERS, Lazy, Sym, raw
 from ..symbols.values import FUNCTIONS, List, Made, flatten, read, rebuild
@@ -198,7 +198,7 @@ def parts(s: Stmt) -> tuple[list[Any], list[Any], list[list[Stmt]]]:
                 name(item)
 
     for slot in s.__slots__:
-        if slot not in BLOCKS:
+        if slot not in s.blocks:
             name(getattr(s, slot))
     return sets, named, blocks
 

@@ -11,13 +11,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-# The fields of statements that hold others.
-BLOCKS = ("test", "body", "then", "orelse")
-
-
 def blocks_of(s: Stmt) -> list[list[Stmt]]:
     """The blocks inside a statement."""
-    return [block for name in BLOCKS if (block := getattr(s, name, None))]
+    return [block for name in s.blocks if (block := getattr(s, name))] if s.blocks else []
 
 
 def operands(s: Stmt) -> Iterator[Any]:
@@ -78,7 +74,9 @@ def changes(s: Stmt) -> set[Var]:
 
 def with_blocks(s: Stmt, change: Any) -> Stmt:
     """A statement with its blocks changed."""
-    changed = {name: change(block) for name in BLOCKS if (block := getattr(s, name, None))}
+    if not s.blocks:
+        return s
+    changed = {name: change(block) for name in s.blocks if (block := getattr(s, name))}
     return s.replace(**changed) if changed else s
 
 
@@ -91,8 +89,9 @@ def everything(block: list[Stmt]) -> Iterator[Any]:
     """All statements, at any depth."""
     for s in block:
         yield s
-        for inner in blocks_of(s):
-            yield from everything(inner)
+        for name in s.blocks:
+            if inner := getattr(s, name):
+                yield from everything(inner)
 
 
 def outliving(block: list[Stmt]) -> set[Any]:

@@ -29,7 +29,7 @@ DIRECTION = {"x": 0.3, "y": -0.8, "v": np.array([0.5, -1.0, 0.25, 2.0])}
 TOLERANCE = 1e-12
 # A tape finds a Hessian by two sweeps back, which round otherwise where random programs cancel.
 LOOSE = 1e-9
-GENERATED = 200 if os.environ.get("ADIFF_LONG_TESTS") else 24
+GENERATED = 200 if os.environ.get("ADIFF_LONG_TESTS") else 16
 
 
 def both(text: str, at: dict[str, Any], command: str, tolerance: float = TOLERANCE, **options: Any) -> str:
@@ -51,7 +51,7 @@ def test_program(case: str) -> None:
 
 @pytest.mark.usefixtures("interpret")
 def test_most_programs_are_taken() -> None:
-    reasons = [both(case.strip().split("\n", 1)[1], POINTS[0], "hvp") for case in CASES]
+    reasons = [both(case.strip().split("\n", 1)[1], POINTS[0], "hvp") for case in CASES[::4]]
     assert reasons.count("") >= 0.75 * len(reasons), reasons
 
 
