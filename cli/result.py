@@ -98,9 +98,9 @@ class SparseEntries:
         for row, column, own, block in self.blocks:
             rank = len(block.shape)
             for start in range(0, len(block.values), AT_ONCE):
-                part = slice(start, start + AT_ONCE)
-                for place, value in zip(block.indices[part].tolist(), block.values[part].tolist(), strict=True):
-                    yield entry_name(row, place[:own]), entry_name(column, place[own:rank]), value
+                places, values = block.indices[start : start + AT_ONCE], block.values[start : start + AT_ONCE].tolist()
+                names = entry_names(row, places[:, :own]), entry_names(column, places[:, own:rank])
+                yield from zip(*names, values, strict=True)
 
 
 def from_outcome(command: str, text: str, inputs: dict[str, Any], outcome: Outcome) -> Result:
@@ -157,9 +157,11 @@ def fill_hessian(result: Result, outcome: Any) -> None:
     result.columns = [("value", outcome.value), *named("d_", outcome.gradients), *blocks]
 
 
-def entry_name(name: str, place: Sequence[int]) -> str:
-    """`x`, `x[3]` or `A[0,1]`."""
-    return f"{name}[{','.join(map(str, place))}]" if place else name
+def entry_names(name: str, places: Any) -> list[str]:
+    """`x`, `x[3]` or `A[0,1]` for each row of indices of an array."""
+    if places.shape[1] == 1:  # mostly
+        return [f"{name}[{index}]" for index in places[:, 0].tolist()]
+    return [f"{name}[{','.join(map(str, place))}]" if place else name for place in places.tolist()]
 
 
 def fill_tangent(result: Result, outcome: Any) -> None:

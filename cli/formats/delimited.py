@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
     from ..result import Result
 
+# Records that are made at a time.
+ROWS = 1_024
+
 
 def render(result: Result, delimiter: str) -> str:
     """The header and the records."""
@@ -23,9 +26,11 @@ def pieces(result: Result, delimiter: str) -> Iterator[str]:
     """The header and the records, piece by piece."""
     if result.header:
         yield lines([result.header], delimiter)
-        yield from joined(
-            delimiter.join([quoted(field(value), delimiter) for value in row]) + "\n" for row in result.rows
-        )
+        rows = iter(result.rows)
+        while some := list(islice(rows, ROWS)):
+            # By columns, whose values are mostly of one kind.
+            columns = [texts(column, delimiter) for column in zip(*some, strict=True)]
+            yield "\n".join(map(delimiter.join, zip(*columns))) + "\n"
         return
 
     def names() -> Iterator[str]:
@@ -53,9 +58,24 @@ def lines(records: Sequence[Sequence[str]], delimiter: str) -> str:
     return "".join(delimiter.join(quoted(text, delimiter) for text in record) + "\n" for record in records)
 
 
+def texts(column: Sequence[Any], delimiter: str) -> Sequence[str]:
+    """The fields of a column."""
+    kinds = set(map(type, column))
+    if kinds == {float}:
+        return list(map(float.__repr__, column))
+    if kinds == {str} and not divides("".join(column), delimiter):
+        return column
+    return [quoted(field(value), delimiter) for value in column]
+
+
+def divides(text: str, delimiter: str) -> bool:
+    """Whether a reader would take a text apart that is not in quotes."""
+    return delimiter in text or '"' in text or "\n" in text or "\r" in text
+
+
 def quoted(text: str, delimiter: str) -> str:
-    """A field, in quotes where a reader would take it apart otherwise."""
-    if any(mark in text for mark in (delimiter, '"', "\n", "\r")):
+    """A field, in quotes where it needs them."""
+    if divides(text, delimiter):
         return '"' + text.replace('"', '""') + '"'
     return text
 

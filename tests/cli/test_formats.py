@@ -171,6 +171,19 @@ def test_csv_of_rows() -> None:
     assert read(delimited.render(result, ",")) == [["order", "value"], ["0", "1.0"], ["1", "[1.0, 2.0]"], ["2", ""]]
 
 
+@pytest.mark.parametrize("text", ["A[0,1]", 'a "b"', "two\nlines", "a\rb", "a\tb", ""])
+def test_csv_of_columns_of_text(text: str) -> None:
+    """However many records there are, and wherever in a column the text is that a reader would take apart."""
+    result = Result({})
+    result.header = ("name", "value")
+    for place in (0, 1, 1_500, 2_999):
+        result.rows = [("x", float(k)) for k in range(3_000)]
+        result.rows[place] = (text, math.inf)
+        for delimiter in (",", "\t"):
+            _, *records = read(delimited.render(result, delimiter), delimiter)
+            assert records == [[name, repr(value)] for name, value in result.rows]
+
+
 def test_plain_lines() -> None:
     result = Result({})
     result.lines = [("x", 4.0)]
