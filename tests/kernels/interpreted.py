@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import math
 from collections.abc import Callable
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -60,13 +60,15 @@ class Interpreted(running.Compiled):
         return call
 
 
-class Float64(ast.NodeTransformer):
-    """Literals as NumPy's floats: Python's would raise where machine code divides by zero."""
-
-    def visit_Constant(self, node: ast.Constant) -> ast.expr:
-        if isinstance(node.value, float):
-            return ast.Call(ast.Name("_f", ast.Load()), [node], [])
-        return node
+def of_numpy(constant: Any) -> Any:
+    """Code whose float literals are NumPy's: Python's would raise where machine code divides by zero."""
+    if constant.__class__ is float:
+        return np.float64(constant)
+    if constant.__class__ is tuple:
+        return tuple(map(of_numpy, constant))
+    if constant.__class__ is CodeType:
+        return constant.replace(co_consts=of_numpy(constant.co_consts))
+    return constant
 
 
 def identity(function: Any = None, **options: Any) -> Any:
@@ -117,11 +119,10 @@ def interpreted(built: Built, keep: Any = None) -> running.Compiled:
     if not NAMESPACE:
         NAMESPACE.update(helpers(identity))
         NAMESPACE.update(host_calls())
-        NAMESPACE.update(math=Ieee(), _f=np.float64, float=np.float64)
+        NAMESPACE.update(math=Ieee(), float=np.float64)
     emitted = built.emitted or emit.emit(built.kernel)
     NAMESPACE["held"] = lambda number, count, dtype: np.frombuffer(emitted.held[number], dtype, count)
-    tree = ast.fix_missing_locations(Float64().visit(ast.parse(emitted.text)))
-    exec(compile(tree, "<kernel>", "exec"), NAMESPACE)
+    exec(of_numpy(compile(emitted.text, "<kernel>", "exec")), NAMESPACE)
     function = NAMESPACE["kernel"]
 
     def entry(*values: Any, **options: Any) -> Any:

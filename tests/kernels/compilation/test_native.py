@@ -20,7 +20,7 @@ from adiff.engine.kernels.ir import Left
 from adiff.engine.kernels.machine import code, record
 from adiff.engine.kernels.source.helpers import borrowed, helper_text, helpers
 from adiff.engine.kernels.source.primitives import OWN, TEXT
-from interpreted import Float64, Ieee, Run, host_calls, identity
+from interpreted import Ieee, Run, host_calls, identity, of_numpy
 from llvmlite import binding
 
 FLOATS = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, 1e-300, 1e300, math.pi, math.inf, -math.inf, math.nan]
@@ -100,8 +100,8 @@ def bits(x: Any) -> Any:
 
 def by_python(text: str) -> Any:
     """The kernel run as the Python that it is, in IEEE arithmetic."""
-    namespace = {**helpers(identity), **host_calls(), "math": Ieee(), "_f": np.float64, "float": np.float64}
-    exec(compile(ast.fix_missing_locations(Float64().visit(ast.parse(text))), "<kernel>", "exec"), namespace)
+    namespace = {**helpers(identity), **host_calls(), "math": Ieee(), "float": np.float64}
+    exec(of_numpy(compile(text, "<kernel>", "exec")), namespace)
 
     def run(*values: Any) -> list[Any]:
         with np.errstate(all="ignore"):
