@@ -50,15 +50,51 @@ PROGRAMS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
 }
 
+FUNCTION = "def f(u):\n    s = u\n    for i in range(3):\n        s = s * 0.5 + sin(u) * i\n    return s\n"
+OF_VECTORS = "def f(u):\n    s = zeros(2)\n    for i in range(2):\n        s[i] = u[0]**i * u[1]\n    return s\nv = stack([x, x + 1])\n"
+INSIDE: dict[str, tuple[str, dict[str, Any]]] = {
+    "a recursion": ("def f(k):\n    if k < 1:\n        return x\n    return x * f(k - 1)\nf(n)", {"n": 6}),
+    "a recursion that calls itself twice": (
+        "def f(k):\n    s = x\n    for i in range(k):\n        s = s * 0.9 + i\n    if k < 1:\n        return s\n"
+        "    for j in range(2):\n        s = s + f(k - 1) * x\n    return s\nf(n) + f(n - 1)",
+        {"n": 3},
+    ),
+    "recursions of other functions": (
+        "def g(u):\n    return u * x\ndef even(k):\n    return g(x) if k == 0 else odd(k - 1) * g(x)\n"
+        "def odd(k):\n    return 1.0 if k == 0 else even(k - 1) + x\neven(n)",
+        {"n": 6},
+    ),
+    "a derivative": (FUNCTION + "grad(f)(x) + f(x)", {}),
+    "a derivative of a derivative": (FUNCTION + "grad(grad(f))(x) + f(x)", {}),
+    "a derivative in a loop": (FUNCTION + "s = x\nfor k in range(n):\n    s = s - 0.1 * grad(f)(s)\ns", {"n": 3}),
+    "a derivative of a recursion": (
+        "def f(u, k):\n    if k < 1:\n        return u\n    return u * f(u, k - 1) + x\ngrad(f)(x, n) + f(x, n)",
+        {"n": 4},
+    ),
+    "a gradient in reverse": (
+        "def f(u):\n    s = 0.0\n    for i in range(12):\n        s += u[i]**2 * u[0]\n    return s\n"
+        "v = ones(12) * x\nsum(grad(f)(v)) + f(v)",
+        {},
+    ),
+    "a Jacobian": (OF_VECTORS + "sum(jacobian(f)(v)) + sum(f(v))", {}),
+    "a Jacobian in forward mode": (OF_VECTORS + "sum(jacfwd(f)(v)) + sum(f(v))", {}),
+    "a Hessian": (OF_VECTORS + "sum(hessian(lambda u: sum(f(u)**2))(v)) + sum(f(v))", {}),
+    "tangents and cotangents": (
+        FUNCTION + "a, b = jvp(f, (x,), (1.0,))\nc, pull = vjp(f, x)\na * b + c * pull(2.0)[0] + hvp(f, x, 1.0)", {},
+    ),
+}  # fmt: skip
+
 
 def answer(text: str, at: dict[str, Any], command: str, engine: str, most: int) -> Any:
     """The value and the gradient, or the error."""
     try:
-        outcome = adiff.program(text).evaluate(command, at, engine=engine, max_steps=most)
+        outcome = adiff.program(text).evaluate(
+            command, at, ["x"] if command == "grad" else None, engine=engine, max_steps=most
+        )
     except adiff.AdiffError as error:
         span = error.span
         return error.code, error.message, error.hint, span and (span.start, span.end)
-    assert outcome.engine == engine
+    assert outcome.engine == engine, outcome.reason
     return outcome.value, outcome.gradients
 
 
@@ -67,9 +103,15 @@ def steps(text: str, at: dict[str, Any]) -> int:
     return LIMITS.steps
 
 
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("name", INSIDE)
+def test_steps_of_recursions_and_of_what_is_differentiated(name: str) -> None:
+    test_a_limit_ends_a_kernel_where_it_ends_the_tape(name)
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_limit_ends_a_kernel_where_it_ends_the_tape(name: str) -> None:
-    text, more = PROGRAMS[name]
+    text, more = {**PROGRAMS, **INSIDE}[name]
     at = {"x": 0.5, **more}
     count = steps(text, at)
     for most in sorted({1, count // 2, count - 1}):
@@ -104,21 +146,11 @@ def test_a_limit_is_one_of_each_run(command: str, options: dict[str, Any], engin
     assert caught.value.code == "E0601"
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("def f(u):\n    return u**2\ngrad(f)(x)", "a limit of steps where a function is differentiated"),
-        (
-            "def f(k):\n    if k < 1:\n        return x\n    return x * f(k - 1)\nf(n)",
-            "a limit of steps in a recursion",
-        ),
-    ],
-)
-def test_what_the_tape_counts(text: str, reason: str) -> None:
-    program = adiff.program(text)
-    at = {name: {"x": 0.5, "n": 6}[name] for name in program.inputs}
-    outcome = program.evaluate("value", at, engine="kernel", max_steps=100)
-    assert (outcome.engine, outcome.reason) == ("tape", f"no kernel for {reason}")
+def test_what_the_tape_counts() -> None:
+    text = "def f(u):\n    return u**2, lambda c: c * 3 * u\ng = custom_gradient(f)\ng(x)"
+    outcome = adiff.program(text).evaluate("value", {"x": 0.5}, engine="kernel", max_steps=100)
+    reason = "no kernel for a limit of steps beside a custom_gradient function"
+    assert (outcome.engine, outcome.reason) == ("tape", reason)
 
 
 def test_nothing_is_counted_without_a_limit() -> None:

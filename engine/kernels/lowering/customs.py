@@ -61,6 +61,8 @@ def custom_gradient(machine: Specialiser, f: Any) -> Made:
 def call(machine: Specialiser, f: Any, args: list[Any], keywords: dict[str, Any]) -> Any:
     """What the function gives, with the rule for its derivative."""
     builder = machine.builder
+    if machine.most_steps is not None:
+        raise Unsupported("a limit of steps beside a custom_gradient function")
     if keywords:
         raise Unsupported("a custom_gradient function that is called with keywords")
     leaves = [in_memory(builder, read(x)) for x in flatten(args)]

@@ -8,6 +8,8 @@ swept for in reverse, which an outer tangent goes through; for an outer adjoint 
 
 from __future__ import annotations
 
+from math import prod
+
 from ...core.operation import Operation
 from ..ir import FLOAT, Array, Unsupported, Var
 from ..symbols.regions import ruled
@@ -26,6 +28,7 @@ from .differentiated import (
     symbol,
 )
 from .statements import Specialiser
+from .steps import count_again, steps_so_far
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -133,10 +136,18 @@ def grad(machine: Specialiser, f: Any, argnums: Any = 0, has_aux: Any = False) -
     return Made(run, (f,))
 
 
-def jacobian(machine: Specialiser, f: Any, argnums: Any = 0) -> Made:
+def jacobian(machine: Specialiser, f: Any, argnums: Any = 0, mode: str = "auto") -> Made:
     def run(args: list[Any], keywords: dict[str, Any]) -> Any:
+        before = steps_so_far(machine)
         call = Call(machine, f, args, keywords, argnums)
         y, lanes = call.result, call.leaves.total
+        found = derived(call, y, lanes)
+        outputs = prod(y.shape) if y.__class__ is Lazy else 1
+        if mode == "forward" or (mode == "auto" and 2 * lanes < outputs):
+            count_again(machine, before, lanes)
+        return found
+
+    def derived(call: Call, y: Any, lanes: int) -> Any:
         if y.__class__ is not Lazy or not y.shape or y.kind != FLOAT or y.stored is None:
             return call.structured(call.gradients(call.scalar()))
         if not can_write_out(call.block, lanes):
@@ -147,9 +158,13 @@ def jacobian(machine: Specialiser, f: Any, argnums: Any = 0) -> Made:
     return Made(run, (f,))
 
 
+def jacobian_in(mode: str) -> Callable[..., Made]:
+    return lambda machine, f, argnums=0: jacobian(machine, f, argnums, mode)
+
+
 def hessian(machine: Specialiser, f: Any, argnums: Any = 0) -> Made:
     def run(args: list[Any], keywords: dict[str, Any]) -> Any:
-        return jacobian(machine, grad(machine, f, argnums), argnums).run(args, keywords)
+        return jacobian(machine, grad(machine, f, argnums), argnums, "reverse").run(args, keywords)
 
     if argnums.__class__ is not int:
         raise Unsupported("a Hessian by several arguments")
@@ -224,6 +239,6 @@ def scaled(machine: Specialiser, c: Any, g: Any) -> Any:
 
 
 OPERATORS: dict[str, Callable[..., Any]] = {
-    "grad": grad, "value_and_grad": value_and_grad, "jacobian": jacobian, "jacfwd": jacobian, "jacrev": jacobian,
-    "hessian": hessian, "jvp": jvp, "vjp": vjp, "hvp": hvp,
+    "grad": grad, "value_and_grad": value_and_grad, "jacobian": jacobian_in("auto"),
+    "jacfwd": jacobian_in("forward"), "jacrev": jacobian_in("reverse"), "hessian": hessian, "jvp": jvp, "vjp": vjp, "hvp": hvp,
 }  # fmt: skip

@@ -20,13 +20,15 @@ from ..symbols.arrays import get
 from ..symbols.symbol import NUMBERS, Lazy, Sym, join, kind_of, raw
 from ..symbols.values import RETURN, SUSPEND, UNSET, VALUE, Closure, Frame, Mismatch, Unset, equal, new_frame, rebuild
 from .functional import leaves_of
-from .heap import Heap
+from .heap import Heap, same
 from .hoist import Hoisted
+from .steps import STEPS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from .heap import Contents
     from .statements import Specialiser
 
 # As deep as the tape lets a function call itself; as many calls as a body may make that makes them in a loop.
@@ -128,7 +130,10 @@ class Recursion:
         finally:
             machine.frames.pop()
             machine.active.pop()
-        if any(key not in own for key in outside.changes()):
+        before = outside.before
+        for key, held in outside.changes().items():
+            if key in own or (key == id(machine.frames[0]) and same_but_steps(held, before[key])):
+                continue
             raise Unsupported("a recursion that changes what is outside of it")
         return inner
 
@@ -255,6 +260,10 @@ class Recursion:
         frame = self.frame = new_frame(None)
         frame["depth"] = 0
         frame["made"] = builder.blank(INT, (MAX_DEPTH,))
+        if machine.most_steps is not None:
+            # The steps of each body up to where it stopped last, which its next run counts again.
+            frame["counted"] = builder.blank(INT, (MAX_DEPTH,))
+            self.store("counted", 0, 0)
         for k, kind in enumerate(self.kinds):
             frame["results", k] = builder.blank(kind.kind, (MAX_DEPTH * self.width, *kind.shape))
             frame["value", k] = self.nothing(kind)
@@ -299,6 +308,12 @@ class Recursion:
                 args[i] = rebuild(self.structures[i], list(leaves))
                 for k, kind in enumerate(kinds):
                     frame["next", i, k] = self.nothing(kind) if not kind.shape else leaves[k]
+        counted = machine.most_steps is not None
+        if counted:
+            start = self.builder.integer(
+                "subtract", machine.frames[0][STEPS], get(self.builder, frame["counted"], depth)
+            )
+            machine.frames[0][STEPS] = start
         inner = self.body(args)
         value = self.returned(inner)
         stopped = inner[SUSPEND]
@@ -312,6 +327,9 @@ class Recursion:
                 for k, _ in enumerate(kinds or ()):
                     self.store(("stack", i, k), above, frame["next", i, k])
             self.store("made", above, 0)
+            if counted:
+                self.store("counted", depth, self.builder.integer("subtract", machine.frames[0][STEPS], start))
+                self.store("counted", above, 0)
             frame["depth"] = above
 
         def pop() -> None:
@@ -338,6 +356,11 @@ class Recursion:
             push()
         else:
             pop()
+
+
+def same_but_steps(now: Contents, before: Contents) -> bool:
+    """Whether the program's frame has changed in nothing but the number of its steps."""
+    return now.keys() == before.keys() and all(same(now[k], before[k]) for k in now if k != STEPS)
 
 
 def known_same(a: Any, b: Any) -> bool:

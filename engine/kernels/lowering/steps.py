@@ -12,6 +12,8 @@ from ..symbols.symbol import raw
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ...core.state import Site
     from .statements import Specialiser
 
@@ -23,12 +25,30 @@ def count_step(machine: Specialiser, site: Site) -> None:
     most = machine.most_steps
     if most is None:
         return
-    if machine.derived:
-        raise Unsupported("a limit of steps where a function is differentiated")
-    if machine.recursion is not None:
-        raise Unsupported("a limit of steps in a recursion")
     builder, frame = machine.builder, machine.frames[0]
     done = builder.integer("add", frame[STEPS], 1)
     if done.__class__ is not int or done > most:
         builder.append(ir.Check(raw(done), 0, most + 1, site, ("too_many_steps", most)))
     frame[STEPS] = done
+
+
+def steps_so_far(machine: Specialiser) -> Any:
+    """The number of steps at this place of the program."""
+    return machine.frames[0][STEPS]
+
+
+def count_again(machine: Specialiser, before: Any, times: int) -> None:
+    """Count the steps since there were `before` so many times more: the tape runs a function anew for each direction.
+
+    Where that is too many the tape says at which one.
+    """
+    most = machine.most_steps
+    if most is None:
+        return
+    builder, frame = machine.builder, machine.frames[0]
+    more = builder.integer("multiply", builder.integer("subtract", frame[STEPS], before), times)
+    frame[STEPS] = done = builder.integer("add", frame[STEPS], more)
+    if done.__class__ is not int:
+        builder.append(ir.Check(raw(done), 0, most + 1))
+    elif done > most:
+        raise Unsupported("more steps than the limit")
