@@ -54,6 +54,20 @@ MANY_CALLS = 5_000
 SYMBOLS = (Sym, Lazy, Pair)
 
 
+def fitting(name: str, run: Callable[..., Any], args: list[Any], keywords: dict[str, Any]) -> Any:
+    """What `run` gives for arguments that are as the program has them. Raises Unsupported where it takes others."""
+    try:
+        return run(*args, **keywords)
+    except TypeError:
+        from inspect import signature
+
+        try:
+            signature(run).bind(*args, **keywords)
+        except TypeError:
+            raise Unsupported(f"a call whose arguments do not fit '{name}'", STATE.site) from None
+        raise
+
+
 class Calls(Applying):
     """The part of the specialiser that calls functions."""
 
@@ -138,7 +152,7 @@ class Calls(Applying):
             if run is None:
                 raise Unsupported(f"'{callee.name}'")
             given = args if callee.name == "int" else map(read, args)
-            return run(self, *given, **keywords)
+            return fitting(callee.name, run, [self, *given], keywords)
         floats = "float32" if self.builder.mode else "float64"
         if callee.__class__ is DType and len(args) == 1 and callee.name == floats:
             if self.builder.mode == SOME:
@@ -228,7 +242,7 @@ class Calls(Applying):
 
                 container.read()
                 args, keywords = self.arguments(node, frame)
-                return part_assigned(self, container, index, *args, **keywords)
+                return fitting("assign", part_assigned, [self, container, index, *args], keywords)
             value = self.item_of(moment.as_then(container), index)
         else:
             value = self.expression(node.value, frame)
@@ -242,7 +256,7 @@ class Calls(Applying):
             run = OWN[value.__class__].get(node.name)
             if run is None:
                 raise Unsupported(f"the method '{node.name}' of {describe(value)}")
-            return run(self, value, *args, **keywords)
+            return fitting(node.name, run, [self, value, *args], keywords)
         if value.__class__ is Variable or isinstance(value, Recorder):
             from .variables import method as own_method
 

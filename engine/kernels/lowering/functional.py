@@ -142,7 +142,10 @@ def stacked(machine: Specialiser, run: Callable[[Callable[[Any], None]], Any]) -
     return found[0], rebuild(last[0], stacks)
 
 
-def map_fn(machine: Specialiser, fn: Any, elems: Any, **options: Any) -> Any:
+def map_fn(
+    machine: Specialiser, fn: Any, elems: Any, dtype: Any = None, fn_output_signature: Any = None,
+    parallel_iterations: Any = None,
+) -> Any:  # fmt: skip
     return mapped(machine, rows_of(machine, elems), lambda item: machine.invoke(fn, [item], {}))
 
 

@@ -84,7 +84,9 @@ def joined(pieces: Pieces) -> Any:
     return "".join(flat) if all(p.__class__ is str for p in flat) else Text(flat)
 
 
-def print_(machine: Specialiser, *values: Any, sep: Any = " ", end: Any = "\n", **options: Any) -> None:
+def print_(
+    machine: Specialiser, *values: Any, sep: Any = " ", end: Any = "\n", flush: Any = False, file: Any = None
+) -> None:
     separator, ending = (" " if sep is None else sep), ("\n" if end is None else end)
     if separator.__class__ is not str or ending.__class__ is not str:
         raise Unsupported("'print' with a computed separator")

@@ -136,7 +136,10 @@ class Tape(Recorder):
 
     # --- derivatives --------------------------------------------------------------------------------------------------
 
-    def claim(self) -> None:
+    def claim(self, unconnected: Any) -> None:
+        """Take the one derivative that the block may be asked for, unless it is persistent."""
+        if unconnected not in ("none", "zero"):
+            raise Unsupported("unconnected_gradients that are neither 'none' nor 'zero'")
         if self.used and not self.persistent:
             raise Unsupported("a GradientTape that is asked twice")
         self.used = True
@@ -150,7 +153,7 @@ class Tape(Recorder):
     def gradient(
         self, target: Any, sources: Any, output_gradients: Any = None, unconnected_gradients: Any = "none"
     ) -> Any:
-        self.claim()
+        self.claim(unconnected_gradients)
         targets = [self.target(t) for t in flatten(target)]
         weights = [None] * len(targets)
         if output_gradients is not None:
@@ -212,8 +215,11 @@ class Tape(Recorder):
             lambda index: builder.scalar_or_static("multiply", y.element(index), weighed(weights.element(index))),
         )
 
-    def jacobian(self, target: Any, sources: Any, unconnected_gradients: Any = "none", **options: Any) -> Any:
-        self.claim()
+    def jacobian(
+        self, target: Any, sources: Any, unconnected_gradients: Any = "none", parallel_iterations: Any = None,
+        experimental_use_pfor: Any = None,
+    ) -> Any:  # fmt: skip
+        self.claim(unconnected_gradients)
         parts = flatten(target)
         found = []
         for t in parts:

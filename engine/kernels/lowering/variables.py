@@ -10,6 +10,7 @@ from ..inputs import EVERY, SOME
 from ..ir import FLOAT, Array, Unsupported, Var
 from ..symbols.symbol import NUMBERS, Lazy, Sym, raw
 from ..symbols.values import FUNCTIONS, Variable, plain
+from .calls import fitting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def points_assigned(machine: Any, x: Variable, indices: Any, updates: Any) -> Va
 
 
 def changed(row: str) -> Callable[..., Variable]:
-    def run(machine: Any, x: Variable, delta: Any, **options: Any) -> Variable:
+    def run(machine: Any, x: Variable, delta: Any, use_locking: Any = False, read_value: Any = True) -> Variable:
         delta = plain(delta)
         delta = machine.builder.operand(delta) if delta.__class__ in (list, tuple) else delta
         return assigned(machine, x, machine.combine(OPERATORS[row], "+", x.value, delta, STATE.site))
@@ -101,7 +102,7 @@ def method(machine: Calls, value: Any, name: str, args: list[Any], keywords: dic
     own = METHODS_OF_VARIABLES if value.__class__ is Variable else METHODS_OF_TAPES
     run = own.get(name)
     if run is not None:
-        return run(machine, value, *args, **keywords)
+        return fitting(name, run, [machine, value, *args], keywords)
     row = METHODS.get(name)
     if row is None or value.__class__ is not Variable:
         raise Unsupported(f"the method '{name}'")
@@ -109,7 +110,7 @@ def method(machine: Calls, value: Any, name: str, args: list[Any], keywords: dic
 
 
 METHODS_OF_VARIABLES: dict[str, Callable[..., Any]] = {
-    "assign": lambda machine, x, value, **options: assigned(machine, x, value),
+    "assign": lambda machine, x, value, use_locking=False, read_value=True: assigned(machine, x, value),
     "assign_add": changed("add"),
     "assign_sub": changed("subtract"),
     "scatter_nd_update": points_assigned,
@@ -118,6 +119,6 @@ METHODS_OF_VARIABLES: dict[str, Callable[..., Any]] = {
     "numpy": lambda machine, x: machine.still(x.value),
 }
 METHODS_OF_TAPES: dict[str, Callable[..., Any]] = {
-    "gradient": lambda machine, tape, *args, **named: tape.gradient(*args, **named),
-    "jacobian": lambda machine, tape, *args, **named: tape.jacobian(*args, **named),
+    "gradient": lambda machine, tape, *args, **named: fitting("gradient", tape.gradient, list(args), named),
+    "jacobian": lambda machine, tape, *args, **named: fitting("jacobian", tape.jacobian, list(args), named),
 }
