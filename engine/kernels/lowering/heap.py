@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..symbols.values import Chosen, Closure, Frame, Grid, List, Made, Variable
+from ..symbols.values import RESULT, VALUE, Chosen, Closure, Frame, Grid, List, Made, Variable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,6 +80,23 @@ def parts(x: Any) -> Iterable[Any]:
     if cls is Chosen:
         return (x.then, x.otherwise)
     return x.parts if cls is Made else ()
+
+
+def references(frames: Iterable[Any], x: Any) -> int:
+    """How many variables, items and defaults within reach are this very value."""
+    found = 0
+    seen: set[int] = set()
+    pending = list(frames)
+    while pending:
+        y = pending.pop()
+        if id(y) in seen:
+            continue
+        seen.add(id(y))
+        held = [value for slot, value in y.items() if slot not in (RESULT, VALUE)] if y.__class__ is Frame else parts(y)
+        for part in held:
+            found += part is x
+            pending.append(part)
+    return found
 
 
 def sole(places: set[tuple[int, Any]], x: Any, states: Iterable[dict[int, Contents]]) -> bool:

@@ -18,6 +18,7 @@ from ..symbols.symbol import NUMBERS, Lazy, Sym, raw
 from ..symbols.values import List, Recorder, Variable, flatten, plain, rebuild
 from .asked import Asked, operand
 from .differentiated import seed_array, seed_number, source_of
+from .heap import references
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -125,6 +126,9 @@ class Tape(Recorder):
                 self.follow(x)
             return x
         known = operand(x)
+        if known is None and references(self.machine.frames, x) > 1:
+            # It is computed where it is read, and another name of the same tensor would not be followed.
+            raise Unsupported("a constant that a GradientTape watches, and that goes by several names")
         self.forget()
         if known is None or not any(known in tape.watched for tape in self.machine.tapes):
             x = source_of(self.builder, x)

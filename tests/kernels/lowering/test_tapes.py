@@ -216,6 +216,14 @@ TWO_NAMES = {
     "a tensor, the other way": ("u = v", "v", "sum(u * u) + sum(v) * 0.1", 2 * V + 0.1),
     "a computed tensor": ("w = v * 2.0\nu = w", "u", "sum(u * u) + sum(w) * 0.1", 4 * V + 0.1),
     "an element": ("w = v[3]\nu = w", "u", "u * u + w * 0.1", 4.1),
+    "a constant": ("w = constant(2.0)\nu = w", "u", "u * u * x + w * 0.1", 4.0 * 0.7 + 0.1),
+    "a constant of a list": ("w = constant(2.0)\nu = [w]", "w", "u[0] * w * x", 4.0 * 0.7),
+    "a constant of a closure": ("w = constant(2.0)\ndef f(q, r=w):\n    return q * r\nu = w", "w", "f(x)", 0.7),
+    "a constant tensor": ("w = ones(4)\nu = w", "u", "sum(u * w * v)", 2 * V),
+    "a slice": ("w = v[1:3]\nu = w", "u", "sum(u * w)", 2 * V[1:3]),
+    "a transposed tensor": ("w = v.T\nu = w", "w", "sum(u * w)", 2 * V),
+    "a reversed tensor": ("w = v[::-1]\nu = w", "w", "sum(u * w)", 2 * V[::-1]),
+    "a number that is no tensor": ("w = 2.0\nu = w", "u", "u * w * x", 2.0 * 0.7),
 }
 
 
@@ -230,6 +238,21 @@ def test_what_has_two_names(name: str) -> None:
             found = adiff.program(text).evaluate(command, at, engine=engine)
             assert np.allclose(found.value, wanted, rtol=1e-15, atol=0.0), (command, engine)
     agree(text, at, None, "grad")
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+def test_a_constant_that_a_function_watches_by_a_name_of_its_own(engine: str) -> None:
+    text = "def f(q):\n    with GradientTape() as t:\n        t.watch(q)\n        z = q * w * x\n    return t.gradient(z, q)\n"
+    for made in ("constant(2.0)", "ones(2)"):
+        found = adiff.program(f"{text}w = {made}\nf(w)").evaluate("value", {"x": 0.7}, engine=engine).value
+        assert np.allclose(found, 2 * 0.7 * np.array(2.0 if "constant" in made else [1.0, 1.0]), rtol=1e-15)
+
+
+@pytest.mark.usefixtures("interpret")
+def test_a_constant_with_one_name_is_watched_in_a_kernel() -> None:
+    text = "w = constant(2.0)\nwith GradientTape() as t:\n    t.watch(w)\n    z = w * w * x\nt.gradient(z, w)"
+    assert agree(text, {"x": 0.7}) == ""
 
 
 @pytest.mark.usefixtures("interpret")
