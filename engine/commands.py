@@ -271,7 +271,7 @@ def jvp(evaluation: Evaluation) -> None:
     y, tangent = quietly(evaluation, lambda: drivers.jvp(evaluation.function, evaluation.sources(), tangents))
     evaluation.keep_value(y)
     shape = y.shape if y.__class__ is Tensor else ()
-    found = drivers.zeros(shape) if tangent is None else as_float(tangent)
+    found = drivers.zeros(shape) if tangent is None else as_float(tangent) + 0.0  # as of every derivative
     evaluation.outcome.tangent = to_plain(OPERATORS["cast"](tensor(found), dtype="float32") if is_float32(y) else found)
     if tangent is None:
         STATE.notify("N0502", "the result does not depend on the inputs with a tangent", evaluation.end_site())

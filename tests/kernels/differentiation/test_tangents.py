@@ -168,3 +168,14 @@ def test_compiled_products_of_a_closed_form() -> None:
     assert (tangent.engine, product.engine) == ("kernel", "kernel")
     assert close(tangent.tangent, 2 * 7 * 1.25**6, 1e-14)
     assert close(product.product["x"], 2 * 42 * 1.25**5, 1e-14)
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+@pytest.mark.parametrize("text", ["-v * x", "s = v\nfor i in range(3):\n    s = -s * x\ns"])
+def test_zeros_of_tangents_have_no_sign(text: str, engine: str) -> None:
+    at = {"x": 0.0, "v": np.array([1.0, -1.0])}
+    for zero in (0.0, -0.0):
+        found = adiff.program(text).evaluate("jvp", at, tangent={"x": zero, "v": zero * at["v"]}, engine=engine).tangent
+        assert (found == 0).all()
+        assert not np.signbit(found).any()
