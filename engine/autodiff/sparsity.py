@@ -16,14 +16,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..core.dispatch import apply, tensor
+from ..core.dispatch import apply, plain, tensor
 from ..core.dtypes import INT64
+from ..core.state import STATE
 from ..core.tensor import Tensor
+from .curvature import curvature, steps
 from .pairs import FEW, RECENT, TABLE, PairList, PairTable, numbers, same
+from .row_patterns import CHOOSING, Place, joins, ways_of
 from .symmetric import SymmetricPattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
     from ..core.operation import Operation
@@ -37,69 +40,6 @@ if TYPE_CHECKING:
 FEW_COLUMNS = 8
 
 
-class Mark:
-    """Stands for inputs of a row while its partials are asked what they depend on."""
-
-    __slots__ = ("inputs",)
-    description = "an input of a partial"
-
-    def __init__(self, inputs: frozenset[int]) -> None:
-        self.inputs = inputs
-
-    def as_symbol(self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
-        if op.derivative in ("none", "zero"):
-            return Mark(frozenset())
-        return joined(inputs)
-
-
-def joined(values: Iterable[Any]) -> Mark:
-    return Mark(frozenset(k for v in values if v.__class__ is Mark for k in v.inputs))
-
-
-def _give_operators() -> None:
-    def either(self: Mark, *others: Any) -> Mark:
-        return joined((self, *others))
-
-    def steers(self: Mark, other: Any) -> Mark:
-        return Mark(frozenset())
-
-    for name in "add sub mul truediv pow floordiv mod".split():
-        setattr(Mark, f"__{name}__", either)
-        setattr(Mark, f"__r{name}__", either)
-    for name in ("neg", "abs", "pos"):
-        setattr(Mark, f"__{name}__", either)
-    for name in "lt le gt ge and or rand ror".split():
-        setattr(Mark, f"__{name}__", steers)
-
-
-_give_operators()
-
-CURVATURES: dict[str, frozenset[tuple[int, int]]] = {}
-
-
-def curvature(op: Operation, attributes: dict[str, Any] | None, count: int) -> frozenset[tuple[int, int]]:
-    """The pairs of inputs of an element-wise row by which its second derivative is not zero everywhere."""
-    known = CURVATURES.get(op.name)
-    if known is not None:
-        return known
-    marks = [Mark(frozenset((k,))) for k in range(count)]
-    y = Mark(frozenset(range(count)))
-    pairs: set[tuple[int, int]] = set()
-    for k, formula in enumerate(op.partials):
-        if not callable(formula):
-            continue
-        try:
-            found = formula(y, *marks, **(attributes or {}))
-        except Exception:
-            found = y  # a formula that looks at its values: it may depend on all of them
-        if found.__class__ is Mark:
-            pairs.update((min(k, j), max(k, j)) for j in found.inputs)
-    result = frozenset(pairs)
-    if attributes is None:
-        CURVATURES[op.name] = result
-    return result
-
-
 class Node:
     """A tensor of the tape, and what it depends on once that has been worked out.
 
@@ -107,15 +47,23 @@ class Node:
     0 for none; `common` are the inputs on which every element depends.
     """
 
-    __slots__ = ("attributes", "columns", "common", "inputs", "known", "op", "shape")
+    __slots__ = ("attributes", "columns", "common", "inputs", "known", "op", "place", "shape", "tensor")
 
     def __init__(
-        self, op: Operation | None, inputs: Sequence[Any], attributes: dict[str, Any] | None, shape: tuple[int, ...]
+        self,
+        op: Operation | None,
+        inputs: Sequence[Any],
+        attributes: dict[str, Any] | None,
+        shape: tuple[int, ...],
+        place: Sequence[Any] = (),
+        tensor: Any = None,
     ) -> None:
         self.op = op
         self.inputs = inputs
         self.attributes = attributes
         self.shape = shape
+        self.place = place  # the inputs themselves, and `tensor` the result
+        self.tensor = tensor
         self.known = False
         self.columns: list[Ids] = []
         self.common: Inputs = frozenset()
@@ -124,7 +72,8 @@ class Node:
         self.columns = columns
         self.common = common
         self.known = True
-        self.inputs = ()
+        self.inputs = self.place = ()
+        self.tensor = None
 
 
 def hessian_pattern(tape: Tape, sources: Sequence[Tensor], target: Any, run: Runner) -> SymmetricPattern:
@@ -174,8 +123,8 @@ class Interactions:
                 continue
             operands = [x if node is None else node for x, node in zip(inputs, nodes)]
             for part in outs:
-                self.nodes[part] = Node(op, operands, attributes, part.shape)
-            self.interactions(op, operands, attributes)
+                self.nodes[part] = Node(op, operands, attributes, part.shape, inputs, part)
+            self.interactions(op, operands, attributes, inputs, outs[0])
             # Now and then: what is walked in vain is no more than what was walked before.
             if number & (number - 1) == 0 and self.pairs.full():
                 return
@@ -212,8 +161,10 @@ class Interactions:
         stack = [node]
         while stack:
             item = stack.pop()
-            if not item.known and item.shape == () and moves_an_element(item):
+            if not item.known and item.shape == () and takes_an_element(item):
                 self.work_out_element(item)
+            elif not item.known and item.shape != () and leaves_out(item.op):
+                self.known(item)
             if item.known:
                 part = everything(item)
                 if part.__class__ is frozenset:
@@ -221,7 +172,7 @@ class Interactions:
                 else:
                     arrays.append(part)
                 continue
-            for x in item.inputs:
+            for x in taking_part(item):
                 if x.__class__ is Node and id(x) not in seen:
                     seen.add(id(x))
                     stack.append(x)
@@ -229,9 +180,10 @@ class Interactions:
 
     def work_out_element(self, node: Node) -> None:
         """A scalar that is one element of a tensor (or of several)."""
+        assert node.op is not None
         parts = [self.known(x) if x.__class__ is Node else x for x in node.inputs]
-        columns, common = moved(node, parts)
-        ids = {int(c) for c in columns} - {0}
+        columns, common = moved(node, parts) if node.op.moves else composed(node, parts)
+        ids = {int(c.reshape(())) for c in columns} - {0}
         node.settle([], union([common, frozenset(ids)]))
 
     def work_out(self, node: Node) -> None:
@@ -241,42 +193,77 @@ class Interactions:
         parts = [x for x in node.inputs if x.__class__ is Node]
         if op.moves:
             node.settle(*moved(node, node.inputs))
+        elif op.name == "where_select" or steps(op):
+            node.settle(*chosen(node, node.inputs))
         elif op.derivative == "partials" or op.name in ELEMENTWISE:
             node.settle(distinct([c for x in parts for c in x.columns]), union([x.common for x in parts]))
         elif op.derivative == "zero":
             node.settle([], frozenset())
-        elif op.name in REDUCTIONS and parts[0].columns and (found := reduced(node, parts[0])) is not None:
-            node.settle(found, parts[0].common)
         else:
-            node.settle([], union([everything(x) for x in parts]))
+            node.settle(*composed(node, node.inputs))
 
     # --- what curved rows bring together ----------------------------------------------------------------------------
 
-    def interactions(self, op: Operation, operands: list[Any], attributes: dict[str, Any] | None) -> None:
+    def interactions(
+        self,
+        op: Operation,
+        operands: list[Any],
+        attributes: dict[str, Any] | None,
+        inputs: Sequence[Any],
+        result: Tensor,
+    ) -> None:
         """The pairs of inputs that a row's second derivative joins."""
         kind = op.derivative
         if kind == "partials":
+            if op.name in LINEAR_ABOVE_ZERO:
+                operands = [where(np.asarray(plain(inputs[0])) <= 0, self.known(operands[0]))]
             for j, k in curvature(op, attributes, len(operands)):
                 a, b = operands[j], operands[k]
                 if a.__class__ is Node and b.__class__ is Node:
                     self.elementwise(self.known(a), self.known(b))
         elif kind == "multilinear":
-            followed = [self.known(x) for x in operands if x.__class__ is Node]
-            if len(followed) > 1:
-                self.product(op, followed)
-        elif kind not in ("linear", "zero", "none"):
-            ids = union([everything(self.known(x)) for x in operands if x.__class__ is Node])
-            self.pairs.cross(ids, ids)
+            if all(x.__class__ is Node for x in operands):
+                self.product(Place(op, inputs, attributes or {}, result.shape), [self.known(x) for x in operands])
+        elif kind not in ("linear", "zero", "none") and op.name not in CHOOSING:
+            self.joined(Place(op, inputs, attributes or {}, result.shape), operands, result)
 
-    def product(self, op: Operation, factors: list[Node]) -> None:
-        """A product of matrices: rows of one meet columns of the other; every other such row joins all with all."""
-        a, b = factors[0], factors[1]
-        if op.name == "matmul" and max(len(a.shape), len(b.shape)) <= 2:
-            m, k = a.shape if len(a.shape) == 2 else (1, a.shape[0])
-            n = b.shape[1] if len(b.shape) == 2 else 1
-            self.elementwise(viewed(a, (m, k, 1)), viewed(b, (1, k, n)))
-        else:
+    def product(self, place: Place, factors: list[Node]) -> None:
+        """A product of tensors: the factors of each of its terms meet."""
+        a, b = factors
+        if not a.columns and not b.columns:
+            self.pairs.cross(a.common, b.common)
+            return
+        ways = ways_of(place, None)
+        if ways is None:
             self.pairs.cross(everything(a), everything(b))
+            return
+        self.elementwise(gone(a, ways[0]), gone(b, ways[1]))
+
+    def joined(self, place: Place, operands: list[Any], result: Tensor) -> None:
+        """A row that is curved in elements of its inputs together."""
+        nodes = {k: self.known(x) for k, x in enumerate(operands) if x.__class__ is Node}
+        ways = ways_of(place, result) if any(x.columns for x in nodes.values()) else None
+        if ways is None:
+            ids = union([everything(x) for x in nodes.values()])
+            self.pairs.cross(ids, ids)
+            return
+        for k, x in nodes.items():
+            for other, z in nodes.items():
+                if other >= k:
+                    self.pairs_of_ways(
+                        joins(place, k, other, ways[k], ways[other]), gone(x, ways[k]), gone(z, ways[other])
+                    )
+
+    def pairs_of_ways(self, table: Any, a: Node, b: Node) -> None:
+        """What each way of a brings, with what those ways of b bring that a table joins it with."""
+        if table is None and all(c[:1].size == 1 for c in (*a.columns, *b.columns)):
+            self.pairs.cross(everything(a), everything(b))
+            return
+        for way in range(a.shape[0]):
+            chosen: Any = slice(None) if table is None else np.flatnonzero(table[way])
+            others = part_of(b, chosen)
+            if others.shape[0]:
+                self.elementwise(part_of(a, slice(way, way + 1)), others)
 
     def elementwise(self, a: Node, b: Node) -> None:
         """What element e of a depends on, with what element e of b does."""
@@ -300,15 +287,22 @@ class Interactions:
 
 
 # Rows that are linear and whose elements depend on the corresponding elements only.
-ELEMENTWISE = frozenset("where_select conj real imag complex cast identity".split())
-REDUCTIONS = frozenset(("sum", "mean"))
-# A reduced axis up to this length is followed element by element.
-LONGEST_REDUCED = 64
+ELEMENTWISE = frozenset("conj real imag complex cast identity".split())
+# Element-wise rows that are curved below 0 only.
+LINEAR_ABOVE_ZERO = frozenset(("elu", "selu"))
+# Numbers of inputs that are brought together for one row at the most; of more, every element is taken to depend on all.
+MOST_NUMBERS = 1 << 24
 
 
-def moves_an_element(node: Node) -> bool:
-    """Whether a node that is not known yet is a row that only moves elements."""
-    return node.op is not None and node.op.moves and node.inputs[0].__class__ is Node
+def takes_an_element(node: Node) -> bool:
+    """Whether a node that is not known yet is a row that only moves elements, or chooses some of them."""
+    op = node.op
+    return op is not None and (op.moves or op.name in CHOOSING) and node.inputs[0].__class__ is Node
+
+
+def leaves_out(op: Operation | None) -> bool:
+    """Whether the result of a row may depend on some elements of its inputs only."""
+    return op is not None and (op.moves or op.name in CHOOSING or op.name == "where_select" or bool(steps(op)))
 
 
 def union(parts: Sequence[Inputs]) -> Inputs:
@@ -357,11 +351,100 @@ def in_order(columns: list[Ids]) -> list[Ids]:
     return [c for c in sets[::-1] if c.any()]
 
 
-def viewed(node: Node, shape: tuple[int, ...]) -> Node:
-    """A node of another shape with the same elements."""
-    view = Node(None, (), None, shape)
-    view.settle([np.broadcast_to(c, node.shape).reshape(shape) for c in node.columns], node.common)
-    return view
+def masks(node: Node) -> dict[int, Any]:
+    """Of inputs that some elements of an element-wise row do not depend on at this point: which elements do."""
+    op = node.op
+    assert op is not None
+    values = [bare(x) for x in node.place]
+    if op.name == "where_select":
+        taken = np.asarray(plain(values[0]), dtype=np.bool_)
+        return {1: taken, 2: ~taken}
+    y = bare(node.tensor)
+    bare_values = [plain(x) for x in values]
+    found: dict[int, Any] = {}
+    for k in steps(op):
+        p = plain(op.partials[k](y, *values, **(node.attributes or {})))
+        for spot in op.singular:
+            choice = spot.choice(STATE.kinks)
+            if spot.input == k and choice is not None:
+                choice = plain(choice(*bare_values)) if callable(choice) else choice
+                p = np.where(spot.where(*bare_values), choice, p)
+        found[k] = np.asarray(p) != 0
+    return found
+
+
+def bare(x: Any) -> Any:
+    """A value that no tape watches."""
+    return Tensor(x.value, x.dtype) if x.__class__ is Tensor else x
+
+
+def where(mask: Any, x: Node) -> Node:
+    """Some elements of a node, and nothing in the place of the others."""
+    each = [*x.columns, *(np.array(i) for i in numbers(x.common))]
+    found = Node(None, (), None, x.shape)
+    found.settle([np.where(mask, c, 0) for c in each], frozenset())
+    return found
+
+
+def taking_part(node: Node) -> Sequence[Any]:
+    """The inputs of a scalar that it depends on at this point."""
+    op = node.op
+    if op is None or node.shape != () or (op.name != "where_select" and not steps(op)):
+        return node.inputs
+    met = masks(node)
+    return [x for k, x in enumerate(node.inputs) if k not in met or met[k]]
+
+
+def chosen(node: Node, inputs: Sequence[Any]) -> tuple[list[Ids], Inputs]:
+    """The dependence of the result of an element-wise row that at this point leaves inputs aside for some elements."""
+    met = masks(node)
+    columns: list[Ids] = []
+    common: list[Inputs] = [frozenset()]
+    for k, x in enumerate(inputs):
+        if x.__class__ is not Node:
+            continue
+        if k not in met:
+            columns += x.columns
+            common.append(x.common)
+        else:
+            columns += where(met[k], x).columns
+    return distinct(columns), union(common)
+
+
+def gone(x: Node, ways: Ids) -> Node:
+    """What the ways to an input bring: a node of their shape, a way after the other."""
+    found = Node(None, (), None, ways.shape)
+    columns = [np.concatenate(([0], np.broadcast_to(c, x.shape).ravel()))[ways] for c in x.columns]
+    found.settle(columns, x.common)
+    return found
+
+
+def part_of(x: Node, ways: Any) -> Node:
+    """Some of the ways."""
+    columns = [c[ways] for c in x.columns]
+    found = Node(None, (), None, columns[0].shape if columns else (1,))
+    found.settle(columns, x.common)
+    return found
+
+
+def composed(node: Node, inputs: Sequence[Any]) -> tuple[list[Ids], Inputs]:
+    """The dependence of the result of a row, from the ways to its inputs."""
+    assert node.op is not None
+    nodes = {k: x for k, x in enumerate(inputs) if x.__class__ is Node}
+    ways = None
+    if any(x.columns for x in nodes.values()):
+        ways = ways_of(Place(node.op, node.place, node.attributes or {}, node.shape), node.tensor)
+    if ways is None or sum(ways[k].size * len(x.columns) for k, x in nodes.items()) > MOST_NUMBERS:
+        return [], union([everything(x) for x in nodes.values()])
+    columns: list[Ids] = []
+    common = [x.common for x in nodes.values()]
+    for k, x in nodes.items():
+        for c in gone(x, ways[k]).columns:
+            if c[:1].size == 1:
+                common.append(frozenset(set(c.ravel().tolist()) - {0}))
+            else:
+                columns.extend(c)
+    return distinct(columns), union(common)
 
 
 def moved(node: Node, inputs: Sequence[Any]) -> tuple[list[Ids], Inputs]:
@@ -404,21 +487,4 @@ def apply_to(node: Node, inputs: Sequence[Any], columns: dict[int, Ids]) -> Ids:
     return np.asarray(found.value if found.__class__ is Tensor else found, dtype=np.int64)
 
 
-def reduced(node: Node, x: Node) -> list[Ids] | None:
-    """The columns of a sum over axes: those of every summand; None where there are too many."""
-    attributes = node.attributes or {}
-    axis = attributes.get("axis")
-    rank = len(x.shape)
-    axes = tuple(range(rank)) if axis is None else tuple(a % rank for a in ((axis,) if axis.__class__ is int else axis))
-    length = int(np.prod([x.shape[a] for a in axes], dtype=np.int64))
-    if length > LONGEST_REDUCED:
-        return None
-    found: list[Ids] = []
-    for c in x.columns:
-        together = np.moveaxis(np.broadcast_to(c, x.shape), axes, range(len(axes)))
-        together = together.reshape(length, *together.shape[len(axes) :])
-        found.extend(np.broadcast_to(part.reshape(node.shape), node.shape) for part in together)
-    return distinct(found)
-
-
-__all__ = ["curvature", "hessian_pattern"]
+__all__ = ["hessian_pattern"]

@@ -237,13 +237,16 @@ def sinc(x: float) -> float:
 
 def sine_of_turns(x: float, quarter: int) -> float:
     """sin(pi*x), or for quarter 1 cos(pi*x)."""
-    turn = x - 2.0 * math.floor(0.5 * x + 0.5) if abs(x) < 9e15 else 0.0 * x  # beyond, all numbers are even
-    folded = abs(turn) > 0.5
-    if folded:
-        turn = math.copysign(1.0, turn) - turn
+    nearest = math.floor(x + 0.5)
+    turn = x - nearest if abs(x) < 9e15 else 0.0 * x  # exactly; beyond, all numbers are even
+    odd = abs(x) < 9e15 and nearest != 2.0 * math.floor(0.5 * nearest)
     if quarter == 0:
-        return math.sin(math.pi * turn)
-    return -math.cos(math.pi * turn) if folded else math.cos(math.pi * turn)
+        found = math.sin(math.pi * turn)
+    elif abs(turn) > 0.25:
+        found = math.sin(math.pi * (0.5 - abs(turn)))
+    else:
+        found = math.cos(math.pi * turn)
+    return 0.0 - found if odd else found
 
 
 def sinc_derivative(x: float, order: int) -> float:

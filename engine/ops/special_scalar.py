@@ -76,6 +76,22 @@ DIGAMMA_ZERO = 1.4616321449683622
 DIGAMMA_ZERO_LOW = 9.549995429965697e-17
 
 
+# The negative zeros of digamma, by the interval (-n - 1, -n) that each is in, as sums of two floats: by mpmath.
+DIGAMMA_ZEROS = (
+    -0.5040830082644554, -1.5734984731623904, -2.6107208684441447, -3.635293366436901, -4.653237761743142,
+    -5.6671624415568855, -6.678418213073427, -7.687788325031626, -8.695764163816401, -9.702672540001863,
+    -10.708740838254144, -11.714133061228955, -12.718971025749207, -13.723347457363827, -14.727334416018529,
+    -15.730988906332882, -16.734356723955734, -17.73747515997759, -18.7403749447801, -19.74308167259022,
+)  # fmt: skip
+DIGAMMA_ZEROS_LOW = (
+    -8.15428206243813e-18, -1.574185691077347e-17, 9.881960746978353e-17, 5.454396163173039e-17,
+    -2.5492686201468193e-16, -3.2153051074948335e-18, 3.470798723495241e-16, -1.351562494643672e-16,
+    -3.2859903716289447e-16, -3.2563178405401477e-16, -6.287211750540301e-16, 8.598250154343834e-16,
+    -4.752312432106917e-16, 4.528278691518058e-16, -3.6618399963139786e-17, 1.0551956373365842e-16,
+    -1.2039501631800144e-15, -5.125776230727235e-16, 7.757330874026816e-16, 6.505672516695227e-16,
+)  # fmt: skip
+
+
 def digamma(x: float) -> float:
     """The logarithmic derivative of gamma: recurrence (DLMF 5.5.2) up to 10, then its expansion (5.11.2)."""
     if x <= 0.0:
@@ -84,7 +100,10 @@ def digamma(x: float) -> float:
         if fraction == 0.0:
             raise ValueError("a pole")
         # Reflection, DLMF 5.5.4, with the exact distance to the nearest pole.
-        return digamma(1.0 - x) - math.pi * cotangent_of_turns(fraction)
+        reflected = digamma(1.0 - x) - math.pi * cotangent_of_turns(fraction)
+        if abs(reflected) < 0.5 and x > -20.0:
+            return digamma_around_negative_zero(x, nearest)
+        return reflected
     if abs(x - DIGAMMA_ZERO) < 0.25:
         return digamma_difference(DIGAMMA_ZERO, (x - DIGAMMA_ZERO) - DIGAMMA_ZERO_LOW)
     if x == math.inf:
@@ -99,6 +118,16 @@ def digamma(x: float) -> float:
     for k in range(9, -1, -1):
         tail = tail * square + BERNOULLI[k] / (2 * k + 2)
     return total + (math.log(x) - 0.5 * inverse - tail * square)
+
+
+def digamma_around_negative_zero(x: float, nearest: float) -> float:
+    """digamma(x) as its difference to the zero beside x > -20, reflected: the difference of cotangents is
+    cot(a) - cot(b) = sin(b - a)/(sin(a) sin(b))."""
+    n = int(-x)
+    zero = DIGAMMA_ZEROS[n]
+    h = (x - zero) - DIGAMMA_ZEROS_LOW[n]
+    sines = math.sin(math.pi * (x - nearest)) * math.sin(math.pi * (zero - nearest))
+    return digamma_difference(1.0 - zero, -h) + math.pi * math.sin(math.pi * h) / sines
 
 
 def digamma_difference(x: float, h: float) -> float:
@@ -187,13 +216,60 @@ ZETA_LESS_ONE = (
 )  # fmt: skip
 
 
+# The zeros of log|gamma(x)| between -18 and -2, as sums of two floats: by mpmath. Beyond, no float is near enough to one.
+LOG_GAMMA_ZEROS = (
+    -2.4570247382208006, -2.7476826467274127, -3.14358088834998, -3.955294284858598, -4.039361839740537,
+    -4.991544640560048, -5.0082181683225935, -5.998607480080875, -6.001385294453155, -6.999801507890638,
+    -7.000198333407325, -7.999975197095821, -8.000024800270682, -8.999997244250977, -9.000002755714823,
+    -9.99999972442663, -10.000000275573013, -10.99999997494789, -11.000000025052106, -11.999999997912324,
+    -12.000000002087676, -12.99999999983941, -13.00000000016059, -13.99999999998853, -14.00000000001147,
+    -14.999999999999236, -15.000000000000764, -15.999999999999952, -16.000000000000046, -16.999999999999996,
+    -17.000000000000004,
+)  # fmt: skip
+LOG_GAMMA_ZEROS_LOW = (
+    -3.7075610815513266e-17, 9.055340329338315e-17, -2.1818179852331714e-16, -1.999428391746348e-17,
+    2.1143995503980602e-16, 1.5174411760571722e-16, -4.3926353491015815e-17, -3.311862478893795e-16,
+    6.415847287933042e-17, 1.0550130037400023e-17, 2.504354173632409e-16, -5.261737128572354e-17,
+    -4.354586297860107e-16, -2.2185620509727132e-16, -9.491348611623208e-17, 4.883037618642443e-16,
+    -3.4909708332642057e-16, 1.9843998306985407e-16, -6.850849812286175e-16, -1.0020693920103036e-16,
+    1.2222548112048185e-16, 6.747262033096337e-16, -6.745919484964342e-16, 8.094860741926607e-16,
+    -8.094853704222662e-16, 8.82932241476868e-16, -8.829322382710274e-16, -1.668613399265054e-16,
+    -1.6094954994609367e-15, -7.412564244549576e-16, 7.412564244550028e-16,
+)  # fmt: skip
+
+
 def log_gamma(x: float) -> float:
     """log|gamma(x)|, around its zeros at 1 and 2 by DLMF 5.7.3: math.lgamma has no relative accuracy there."""
     if not 0.5 < x < 2.5:
-        return math.lgamma(x)
+        value = math.lgamma(x)
+        if -18.0 < x < -2.0 and abs(value) < 0.5:
+            return log_gamma_around_negative_zero(x)
+        return value
     z = x - 1.0 if x < 1.5 else x - 2.0
     around_2: float = log_gamma_around_2(z)
     return around_2 - math.log1p(z) if x < 1.5 else around_2
+
+
+def log_gamma_around_negative_zero(x: float) -> float:
+    """log|gamma(x)| as its difference to the nearest zero: by recurrence (DLMF 5.5.1) up to 10, then by Stirling's series
+    (5.11.1). Every term is a multiple of the distance."""
+    nearest = 0
+    for k in range(31):
+        if abs(x - LOG_GAMMA_ZEROS[k]) < abs(x - LOG_GAMMA_ZEROS[nearest]):
+            nearest = k
+    zero, low = LOG_GAMMA_ZEROS[nearest], LOG_GAMMA_ZEROS_LOW[nearest]
+    h = (x - zero) - low
+    total = 0.0
+    while zero < 10.0:
+        total -= math.log1p(h / (zero + low))
+        zero += 1.0
+    ratio = math.log1p(h / zero)
+    total += (zero - 0.5) * ratio + h * (math.log(zero + h) - 1.0)
+    power = 1.0 / zero
+    for k in range(8):
+        total += BERNOULLI[k] / ((2 * k + 2) * (2 * k + 1)) * power * math.expm1(-(2 * k + 1) * ratio)
+        power /= zero * zero
+    return total
 
 
 def log_gamma_around_2(z: Any) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from functools import cache
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import special
@@ -22,6 +22,11 @@ from .special_scalar import (
     cotangent_derivative,
     log_gamma_around_2,
 )
+from .special_scalar import digamma as scalar_digamma
+from .special_scalar import log_gamma as scalar_log_gamma
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Array = Any
 
@@ -369,11 +374,14 @@ def _beta_part(
 
 def log_gamma(x: Any) -> Array:
     """log|gamma(x)|; see special_scalar.log_gamma."""
+    x = np.asarray(x, dtype=np.float64)
     low = (x > 0.5) & (x < 1.5)
     high = (x >= 1.5) & (x < 2.5)
     z = np.where(low, x - 1.0, np.where(high, x - 2.0, 0.0))
     series = log_gamma_around_2(z)
     found = np.where(low, series - np.log1p(z), np.where(high, series, special.gammaln(x)))
+    found = one_by_one(scalar_log_gamma, x, found, (np.abs(found) < 0.5) & (x > -18.0) & (x < -2.0))
+    found = np.where(x == -np.inf, np.inf, found)
     # gamma(x) is 1/x for the numbers below the smallest normal one, where SciPy overflows.
     return np.where((np.abs(x) < 1e-300) & (x != 0), -np.log(np.abs(x)), found)
 
@@ -406,9 +414,18 @@ def digamma(x: Any) -> Array:
     reflected = (x < 0.0) & (x != np.floor(x))
     if not reflected.any():
         return special.digamma(x)
-    return np.where(
+    found = np.where(
         reflected, special.digamma(np.where(reflected, 1.0 - x, 1.0)) - np.pi * cotangents(x), special.digamma(x)
     )
+    return one_by_one(scalar_digamma, x, found, reflected & (np.abs(found) < 0.5) & (x > -20.0))
+
+
+def one_by_one(function: Callable[[float], float], x: Array, found: Array, where: Array) -> Array:
+    """What was found, with a function of one float applied to a few elements: those near zeros of it."""
+    if where.any():
+        found = np.array(found)
+        found[where] = [function(one) for one in x[where].tolist()]
+    return found
 
 
 def polygamma(n: Any, x: Any) -> Array:

@@ -31,18 +31,21 @@ def arguments(s: ir.Region) -> tuple[Any, ...]:
     return s.operands if rule is None else s.operands[: len(rule.made)]
 
 
-def dependencies(kernel: ir.Kernel, steps: bool = True) -> Edges:
-    """Which floats each float leads to; without `steps`, not through rows that are constant piece by piece."""
+def dependencies(kernel: ir.Kernel, steps: bool = True, every: bool = False) -> Edges:
+    """Which floats each float leads to; without `steps`, not through rows that are constant piece by piece.
+
+    With `every`, what any operand leads to, by comparisons and conditions too.
+    """
     edges: Edges = {}
 
     def edge(source: Any, target: Any) -> None:
-        if source.__class__ in (Var, Array, Stack) and source.kind == FLOAT and target.kind == FLOAT:
+        if source.__class__ in (Var, Array, Stack) and (every or source.kind == target.kind == FLOAT):
             edges.setdefault(source, set()).add(target)
 
     def walk(block: list[Stmt]) -> None:
         for s in block:
             if s.__class__ is ir.Set:
-                if carries(s) and (steps or s.op not in ROWS or ROWS[s.op].derivative != "zero"):
+                if every or (carries(s) and (steps or s.op not in ROWS or ROWS[s.op].derivative != "zero")):
                     for a in s.args:
                         edge(a, s.var)
             elif s.__class__ is ir.Load:
@@ -73,6 +76,8 @@ def dependencies(kernel: ir.Kernel, steps: bool = True) -> Edges:
                 for var, a, b in s.merges:
                     edge(a, var)
                     edge(b, var)
+                    if every:
+                        edge(s.condition, var)
 
     walk(kernel.body)
     return edges
