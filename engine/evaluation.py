@@ -7,7 +7,7 @@ import time
 from ..parser.errors import AdiffError
 from .autodiff import drivers
 from .commands import COMMANDS
-from .core.dispatch import as_operand
+from .core.dispatch import as_operand, bare
 from .core.errors import failure, listing, span_of
 from .core.limits import LIMITS, GivesWay, give_way_after, stay
 from .core.state import STATE
@@ -32,6 +32,16 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .api import Program
+
+
+def meeting(leaves: list[Any]) -> list[Any]:
+    """Leaves of a result of which integers with a dtype of their own are floats like the others, if there are some."""
+    kinds = [(leaf.dtype.kind, leaf.dtype.weak) if leaf.__class__ is Tensor else ("", True) for leaf in leaves]
+    if ("i", False) not in kinds or all(kind == "i" for kind, _ in kinds):
+        return leaves
+    strong = [leaf.dtype.name for leaf, (kind, weak) in zip(leaves, kinds) if kind in "fc" and kind and not weak]
+    name = strong[0] if strong else STATE.weak_float.name
+    return [OPERATORS["cast"](x, dtype=name) if kind == ("i", False) else x for x, kind in zip(leaves, kinds)]
 
 
 class Evaluation(Tiers):
@@ -113,7 +123,7 @@ class Evaluation(Tiers):
                 frame[slot] = values[name]
             else:
                 meaning = node.value if hasattr(node, "value") else INTRINSICS[node.name]
-                frame[slot] = meaning
+                frame[slot] = bare(meaning)
         for name, slot in core.inputs.items():
             frame[slot] = values[name]
         if LIMITS.patience is None:
@@ -165,16 +175,20 @@ class Evaluation(Tiers):
         return self.numeric(result)
 
     def numeric(self, result: Any) -> Any:
-        """A result as one operand: a list of tensors of one shape is stacked, any other structure is summed."""
+        """A result as one operand: a list of tensors of one shape is stacked, any other structure is summed.
+
+        Integers of a structure (a rank, an index) are constants of the sum.
+        """
         STATE.site = self.end_site()
         if result.__class__ in (list, tuple, dict):
             leaves = [as_operand(leaf) for leaf in flatten(result)]
             if any(leaf.__class__ is str or (leaf.__class__ is Tensor and leaf.dtype.kind == "s") for leaf in leaves):
                 raise failure("E0304", "the result holds strings, and strings have no derivative", site=self.end_site())
+            leaves = meeting(leaves)
             shapes = {leaf.shape if leaf.__class__ is Tensor else () for leaf in leaves}
             flat = result.__class__ is not dict and not any(part.__class__ in (list, tuple, dict) for part in result)
             if flat and len(shapes) == 1:
-                return as_operand(list(result))
+                return as_operand(leaves)
             total: Any = 0.0
             for leaf in leaves:
                 total = total + (OPERATORS["sum_to"](leaf, shape=()) if getattr(leaf, "shape", ()) else leaf)

@@ -68,6 +68,8 @@ def apply_scalar_1(op: Operation, x: Any) -> Any:
                 return value if dtype.weak else Tensor(value, dtype)
             recorder = RECORDERS[0]
             if x.on is recorder.token and recorder.log is not None and op.direct:
+                if dtype is WEAK_COUNT and op.dtype == "float":
+                    dtype = WEAK_FLOAT
                 out = Tensor(value, dtype, recorder.token)
                 site = STATE.site
                 recorder.log += (site if site.op is op else site_for(op), x, None, out)
@@ -121,10 +123,22 @@ def apply_scalar_2(op: Operation, a: Any, b: Any) -> Any:
         pass
     elif b.__class__ is not Tensor or b.on is not token:
         return apply(op, (a, b), None)
+    if dtype is WEAK_COUNT and (op.dtype == "float" or not (counts(a) and counts(b))):
+        dtype = WEAK_FLOAT
     out = Tensor(value, dtype, token)
     site = STATE.site
     recorder.log += (site if site.op is op else site_for(op), a, b, out)
     return out
+
+
+def bare(x: Any) -> Any:
+    """A number of the language as a program has it: a float is a float32 where `--dtype float32` is asked for."""
+    return tensor(x) if x.__class__ is float and STATE.weak_float is not WEAK_FLOAT else x
+
+
+def counts(x: Any) -> bool:
+    """Whether a number counts as an integer: a bare one, or one that is a float because it is differentiated."""
+    return x.__class__ is int or (x.__class__ is Tensor and x.dtype is WEAK_COUNT)
 
 
 def site_for(op: Operation) -> Any:
@@ -352,6 +366,8 @@ def result_dtypes(op: Operation, dtypes: list[DType], attributes: dict[str, Any]
             return INT64, WEAK[INT64]
         return computed, computed
     if kind == "float":
+        if computed is WEAK_COUNT:
+            computed = WEAK_FLOAT
         if computed.kind in "bi":
             computed = STATE.weak_float if computed.weak or computed.kind == "b" else STATE.default_float
         return computed, computed

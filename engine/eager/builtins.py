@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..core import limits
-from ..core.dispatch import as_operand, counted, describe, path_ends
+from ..core.dispatch import as_operand, bare, counted, describe, path_ends
 from ..core.dtypes import REAL_PART
 from ..core.errors import failure
 from ..core.operation import static
@@ -308,13 +308,13 @@ def float_(x: Any = 0.0) -> Any:
     """A float; a value that is differentiated keeps its derivative."""
     if x.__class__ is str:
         try:
-            return float(x)
+            return bare(float(x))
         except ValueError:
             raise failure("E0401", f"float: '{x[:40]}' is no number") from None
     x = as_operand(x)
     if x.__class__ in (int, bool):
         try:
-            return float(x)
+            return bare(float(x))
         except OverflowError:
             raise failure("E0303", "float: this integer is too large for a float") from None
     if x.__class__ is Tensor and x.shape != ():

@@ -9,6 +9,7 @@ import math
 
 from ..core import limits
 from ..core.dispatch import ARITHMETIC_FAULTS, path_ends
+from ..core.dtypes import WEAK_COUNT, WEAK_FLOAT
 from ..core.errors import failure
 from ..core.limits import LIMITS
 from ..core.state import RECORDERS, STATE, Site
@@ -46,6 +47,10 @@ def literal(compiler: Compiler, node: c.Literal) -> Run:
 
 def intrinsic(compiler: Compiler, node: c.Intrinsic) -> Run:
     value = compiler.intrinsics[node.name]
+    if value.__class__ is float and not compiler.scalars:
+        from ..core.dispatch import tensor
+
+        value = tensor(value)
     return lambda f: value
 
 
@@ -132,8 +137,12 @@ def operation(compiler: Compiler, node: c.Operator, a: Run, b: Run) -> Run:
         return general
     recorded = op.derivative == "partials"
     recorders = RECORDERS
-    if node.right.__class__ is c.Literal and node.right.value.__class__ in (int, float):
+    quotient = op.dtype == "float"
+    # A number of the program is a float32 where bare floats are.
+    known = (int, float) if compiler.scalars else (int,)
+    if node.right.__class__ is c.Literal and node.right.value.__class__ in known:
         constant = node.right.value
+        counts = constant.__class__ is int and not quotient
 
         def with_constant(f: list[Any]) -> Any:
             x = a(f)
@@ -151,7 +160,7 @@ def operation(compiler: Compiler, node: c.Operator, a: Run, b: Run) -> Run:
                         pass
                     else:
                         if value.__class__ is float:
-                            out = Tensor(value, x.dtype, x.on)
+                            out = Tensor(value, WEAK_FLOAT if x.dtype is WEAK_COUNT and not counts else x.dtype, x.on)
                             recorder.log += (site, x, constant, out)
                             return out
             state.site = site
@@ -177,7 +186,7 @@ def operation(compiler: Compiler, node: c.Operator, a: Run, b: Run) -> Run:
                         pass
                     else:
                         if value.__class__ is float:
-                            out = Tensor(value, y.dtype, y.on)
+                            out = Tensor(value, WEAK_FLOAT if y.dtype is WEAK_COUNT else y.dtype, y.on)
                             recorder.log += (site, x, y, out)
                             return out
         elif x.__class__ is Tensor and recorded and x.value.__class__ is float and len(recorders) == 1:
@@ -196,6 +205,8 @@ def operation(compiler: Compiler, node: c.Operator, a: Run, b: Run) -> Run:
                     pass
                 else:
                     if value.__class__ is float:
+                        if dtype is WEAK_COUNT and (y.__class__ is float or quotient):
+                            dtype = WEAK_FLOAT
                         out = Tensor(value, dtype, token)
                         recorder.log += (site, x, y, out)
                         return out

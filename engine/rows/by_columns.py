@@ -12,7 +12,7 @@ from ...parser.errors import AdiffError
 from ..autodiff import drivers
 from ..autodiff.forward import Forward, tangent_of
 from ..autodiff.tape import Tape, gradient, unconnected_reason
-from ..core.dispatch import as_operand
+from ..core.dispatch import as_operand, bare
 from ..core.dtypes import WEAK_COUNT
 from ..core.errors import span_of
 from ..core.limits import LIMITS
@@ -184,7 +184,11 @@ class ByColumns(SingleRows):
             values[name] = Column(table, x, table.all)
         for name, (slot, node) in self.core.optional.items():
             frame[slot] = (
-                values[name] if name in values else node.value if hasattr(node, "value") else INTRINSICS[node.name]
+                values[name]
+                if name in values
+                else bare(node.value)
+                if hasattr(node, "value")
+                else INTRINSICS[node.name]
             )
         for name, slot in self.core.inputs.items():
             frame[slot] = values[name]

@@ -74,7 +74,7 @@ def bounded(builder: Builder, b: Any, default: int, n: int) -> Any:
     """A bound of a slice of an axis of length `n`, counted from the front."""
     if b is None:
         return default
-    if b.__class__ is not Sym and b.__class__ is not int:
+    if (b.__class__ is not Sym or b.kind != INT) and b.__class__ is not int:
         raise Unsupported("a slice of this kind")
     negative = builder.apply(NAMES["less"], (b, 0), None)
     if negative.__class__ is bool:

@@ -142,7 +142,7 @@ def attempted(
         if name in inputs:
             frame[slot] = symbols[name] = parameter(builder, parameters, name, inputs[name])
         else:
-            frame[slot] = node.value if node.__class__ is c.Literal else node
+            frame[slot] = builder.rounded(node.value) if node.__class__ is c.Literal else node
     sizes.begin(builder)
     machine = Specialiser(builder, recursive, printed, sizes)
     machine.last = last

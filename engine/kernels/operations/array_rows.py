@@ -241,7 +241,7 @@ def constant_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str
     known = x.var if x.__class__ is Sym else getattr(x, "stored", None)
     if builder.mode == SOME and known not in builder.singles:
         raise Unsupported("a float64 tensor beside float32")  # of bare floats it is float64
-    return identity_row(builder, inputs, attributes)
+    return own(builder, identity_row(builder, inputs, attributes))
 
 
 def filled_like(name: str, value: float) -> Any:

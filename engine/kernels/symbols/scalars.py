@@ -139,7 +139,10 @@ class Scalars(Blocks):
         if simple is not None and not self.of_its_own(simple, inputs):
             return simple
         doubtful = name in WHOLE_OF_WHOLE and all(self.may_be_whole(x) or kind_of(x) == BOOL for x in inputs)
-        if doubtful and name in AT_ZERO and not (name == "power" and inputs[1].__class__ is int and inputs[1] >= 0):
+        certain = (name == "power" and inputs[1].__class__ is int and inputs[1] >= 0) or (
+            name == "negative" and self.chosen(inputs)
+        )
+        if doubtful and name in AT_ZERO and not certain:
             # Of integers that is an error, or a zero without a sign.
             zero = self.emit("equal", (floats[AT_ZERO[name]], 0.0), BOOL)
             self.append(ir.Check(raw(zero), 0, 1, STATE.site))

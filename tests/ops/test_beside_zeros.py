@@ -1,0 +1,84 @@
+"""Special functions beside their zeros: to a few units in the last place of the value itself, not of its terms."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import adiff
+import mpmath
+import numpy as np
+import pytest
+from adiff.engine.ops import special_integrals, special_scalar
+
+ULP = 2.0**-52
+STEPS = (0.0, 1e-15, 1e-11, 1e-7, 1e-4, 4e-3, 0.05)
+
+
+def log_gamma(x: Any) -> Any:
+    return mpmath.log(abs(mpmath.gamma(x)))
+
+
+def sinc(x: Any) -> Any:
+    return mpmath.sinpi(x) / (mpmath.pi * x)
+
+
+# Name, function, its definition, zeros.
+FUNCTIONS: list[tuple[str, Callable[[float], float], Callable[[Any], Any], tuple[float, ...]]] = [
+    ("lgamma", special_scalar.log_gamma, log_gamma, (1.0, 2.0, *special_scalar.LOG_GAMMA_ZEROS)),
+    ("digamma", special_scalar.digamma, mpmath.digamma, (special_scalar.DIGAMMA_ZERO, *special_scalar.DIGAMMA_ZEROS)),
+    ("sinc", special_integrals.sinc, sinc, (1.0, -2.0, 3.0, 100.0)),
+]
+
+
+def points(zero: float) -> list[float]:
+    """A zero's neighbours, on both sides and without poles."""
+    found = [zero + side * step for step in STEPS for side in (1, -1)]
+    found += [math.nextafter(zero, math.inf), math.nextafter(zero, -math.inf)]
+    return [x for x in dict.fromkeys(found) if x > 0.0 or x != math.floor(x)]
+
+
+def error(found: float, x: float, definition: Callable[[Any], Any]) -> float:
+    """Relative, in units in the last place."""
+    with mpmath.workdps(60):
+        expected = definition(mpmath.mpf(x))
+        return 0.0 if found == expected else float(abs((found - expected) / expected)) / ULP
+
+
+@pytest.mark.parametrize(
+    ("name", "function", "definition", "zeros"), FUNCTIONS, ids=lambda x: x if isinstance(x, str) else ""
+)
+def test_numbers_and_tensors(name: str, function: Any, definition: Any, zeros: tuple[float, ...]) -> None:
+    made = adiff.program(f"{name}(x)")
+    for zero in zeros:
+        at = points(zero)
+        tensor = made.evaluate("value", {"x": np.array(at)}, engine="tape").value
+        for x, found in zip(at, tensor):
+            # Further off, rounding errors of terms that are larger than their sum are few units again.
+            assert error(float(found), x, definition) < 40, (name, x)
+            assert error(function(x), x, definition) < 40, (name, x)
+
+
+def test_machine_code() -> None:
+    x = np.array([point for zero in (-2.4570247382208006, -3.955294284858598, 1.0) for point in points(zero)])
+    made = adiff.program("[lgamma(x), digamma(x), sinc(x)]")
+    tape, kernel = (made.evaluate("value", {"x": x}, engine=engine) for engine in ("tape", "kernel"))
+    assert kernel.engine == "kernel", kernel.reason
+    for mine, theirs in zip(tape.value, kernel.value):
+        np.testing.assert_allclose(theirs, mine, rtol=1e-14, atol=0.0)
+
+
+def test_float32() -> None:
+    x = np.array([-2.457025, -2.74768, 1.0001, -0.504083], np.float32)
+    found = adiff.program("lgamma(x)").evaluate("value", {"x": x}, engine="tape").value
+    assert found.dtype == np.float32
+    for at, value in zip(x.tolist(), found.tolist()):
+        assert error(value, at, log_gamma) * ULP < 2.0**-23
+
+
+def test_infinities() -> None:
+    x = np.array([-np.inf, np.inf, -3.0, 0.0])
+    for engine in ("tape", "kernel"):
+        assert np.all(adiff.program("lgamma(x)").evaluate("value", {"x": x}, engine=engine).value == np.inf)
+    assert adiff.program("lgamma(x)").value({"x": -math.inf}) == math.inf
