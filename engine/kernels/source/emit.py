@@ -9,7 +9,7 @@ from ..passes.polls import asking
 from ..passes.sharing import shared_loops
 from .lines import bare
 from .stores import ROOM, Stores, first_site
-from .usage import read_where_kept, used_positions
+from .usage import Replaced, read_where_kept, used_positions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ class Printer(Stores):
         self.asking, self.heaviest, self.whole = asking(kernel)
         self.shared = shared_loops(kernel)
         self.unmoved = read_where_kept(kernel)
+        self.replaced = Replaced(kernel)
         # The place of the outermost loop of the program around every loop, by its trips.
         self.around: dict[Var, Site | None] = {}
 
@@ -65,7 +66,7 @@ class Printer(Stores):
 
     def forward_loop(self, s: ir.Loop, level: int) -> None:
         for phi, initial, _ in s.carried:
-            self.line(level, f"{self.name(phi)} = {bare(self.text(initial))}")
+            self.set(phi, initial, level)
         counted = s.trips in self.trips or bool(s.stacks)
         straight = s.test is None and s.stop_when is None and s.start == 0 and s.step == 1
         trips = self.name(s.trips) if counted else ""
@@ -145,6 +146,10 @@ class Printer(Stores):
         if any(inner.__class__ is ir.Store for inner in s.body):
             # LLVM makes vectors of what is handed on if it is there before anything is stored.
             self.once -= {following for _, following in moved}
+        for phi, following in moved:
+            if self.widths is None and following not in self.names and self.replaced.by(s, phi, following):
+                self.names[following] = self.name(phi)
+                self.same[following] = phi
         # Several are handed on together, so what they are must be known before.
         self.block(s.body, level, [moved[0][1]] if len(moved) == 1 else [])
         if any(following is phi for _, following in moved for phi, _ in moved):
@@ -152,7 +157,7 @@ class Printer(Stores):
             self.line(level, f"{names} = {', '.join(self.text(following) for _, following in moved)}")
             return
         for phi, following in moved:
-            self.line(level, f"{self.name(phi)} = {bare(self.text(following))}")
+            self.set(phi, following, level)
 
     def reverse_loop(self, s: ir.ReverseLoop, level: int) -> None:
         k = self.name(s.position)
@@ -183,21 +188,25 @@ class Printer(Stores):
         condition = self.text(s.condition)
         then = [(v, a) for v, a, _ in s.merges]
         orelse = [(v, b) for v, _, b in s.merges]
-        if not s.then and not s.merges and s.orelse:
+        if self.nothing(s.then, then) and not self.nothing(s.orelse, orelse):
             self.line(level, f"if not {condition}:")
             self.side(s.orelse, orelse, level + 1)
             return
         self.line(level, f"if {bare(condition)}:")
         self.side(s.then, then, level + 1)
-        if s.orelse or s.merges:
+        if not self.nothing(s.orelse, orelse):
             self.line(level, "else:")
             self.side(s.orelse, orelse, level + 1)
+
+    def nothing(self, block: list[Stmt], values: list[tuple[Var, Any]]) -> bool:
+        """Whether a side has nothing to do: what it gives has that name already."""
+        return not block and all(self.same.get(var) is value for var, value in values)
 
     def side(self, block: list[Stmt], values: list[tuple[Var, Any]], level: int) -> None:
         first = len(self.lines)
         self.block(block, level, [value for _, value in values])
         for var, value in values:
-            self.line(level, f"{self.name(var)} = {bare(self.text(value))}")
+            self.set(var, value, level)
         if len(self.lines) == first:
             self.line(level, "pass")
 

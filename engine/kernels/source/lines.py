@@ -46,6 +46,8 @@ class Lines(Naming):
         self.lines: list[str] = []
         self.once = read_once(kernel)
         self.waiting: dict[Var, Waiting] = {}
+        # What a loop hands on under the name of what it replaces.
+        self.same: dict[Var, Var] = {}
         # Arrays that are read where a loop kept them: the name of that memory, and where the iteration's part begins.
         self.kept: dict[Array, str] = {}
 
@@ -70,6 +72,12 @@ class Lines(Naming):
             self.write(var, level)
         self.waiting = {**outer, **self.waiting}
 
+    def set(self, var: Var, value: Any, level: int) -> None:
+        """`var = value`, unless they are the same by name."""
+        name, code = self.name(var), bare(self.text(value))
+        if code != name:
+            self.line(level, f"{name} = {code}")
+
     def write(self, var: Var, level: int) -> None:
         found = self.waiting.pop(var)
         self.line(level, f"{self.name(var)} = {bare(found.text)}")
@@ -78,6 +86,8 @@ class Lines(Naming):
         """Write what must be computed before a statement, and cannot be written inside it."""
         direct = list(operands(s))
         changed = changes(s) | arrays_changed(s)
+        replaced = {self.same[var] for var in changed & self.same.keys()}
+        changed |= replaced
         for var in list(self.waiting):
             read = any(x is var for x in direct)
             if read and isinstance(s, ir.Loop | ir.ReverseLoop | ir.If):
@@ -85,7 +95,8 @@ class Lines(Naming):
                     s.__class__ is ir.Loop and any(initial is var for _, initial, _ in s.carried)
                 )
                 inside = s.__class__ is ir.If and any(x is var for _, a, b in s.merges for x in (a, b))
-                if inside or not read:
+                # Of what loops start with, one is set before the next is read.
+                if inside or not read or (s.__class__ is ir.Loop and self.waiting[var].reads & replaced):
                     self.write(var, level)
                 continue
             if read:

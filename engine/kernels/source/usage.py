@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import ir
 from ..ir import Array, Stmt, Var
-from ..passes.statements import everything, operands
+from ..passes.statements import blocks_of, changes, everything, operands
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,3 +67,43 @@ def arrays_named(s: Any, but: Stmt | None) -> list[Any]:
     """The arrays that a statement itself names; of one statement, what it brings back aside."""
     held = [] if s is but else [*getattr(s, "stacks", ()), *(x for x, _ in getattr(s, "restore", ()))]
     return [x for x in (getattr(s, "array", None), getattr(s, "value", None), *held) if x.__class__ is Array]
+
+
+class Replaced:
+    """What loops hand on that may have the name of what it replaces."""
+
+    def __init__(self, kernel: ir.Kernel) -> None:
+        # What the sweep back writes again is not what the sweep forward has left.
+        self.restored = {x for s in everything(kernel.body) for x, _ in getattr(s, "restore", ())}
+
+    def by(self, s: ir.Loop, phi: Var, following: Any) -> bool:
+        """Whether one statement of the loop's body sets `following`, and from there on nothing reads `phi`."""
+        handed = [x for _, _, x in s.carried]
+        if following.__class__ is not Var or following.kind != phi.kind or phi in (s.stop_when, *handed):
+            return False
+        places = [k for k, inner in enumerate(s.body) if following in changes(inner)]
+        if len(places) != 1 or handed.count(following) != 1 or not self.restored.isdisjoint((phi, following)):
+            return False
+        setting, later = s.body[places[0]], s.body[places[0] + 1 :]
+        return sets_last(setting, phi, following) and not reads(later, phi)
+
+
+def sets_last(s: Stmt, phi: Var, following: Var) -> bool:
+    """Whether a statement sets `following` when it reads `phi` no more."""
+    if s.__class__ is ir.Set:
+        return True
+    if s.__class__ is ir.If:
+        return [var for var, _, _ in s.merges] == [following] and not sets_inside(s, following)
+    if s.__class__ is ir.Loop:
+        initial = [initial for var, initial, _ in s.carried if var is following]
+        return len(initial) == 1 and reads([s], phi) == (initial[0] is phi) and not sets_inside(s, following)
+    return False
+
+
+def sets_inside(s: Stmt, var: Var) -> bool:
+    return any(var in changes(inner) for block in blocks_of(s) for inner in block)
+
+
+def reads(block: list[Stmt], var: Var) -> int:
+    """How often statements read a variable."""
+    return sum(x is var for s in everything(block) for x in operands(s))

@@ -8,6 +8,7 @@ from typing import Any
 import adiff
 import numpy as np
 import pytest
+from agreement import agree
 
 pytestmark = pytest.mark.usefixtures("interpret")
 V = np.array([0.3, -1.1, 0.9, 2.0])
@@ -248,3 +249,67 @@ def test_loops_of_the_reverse_sweep_are_joined() -> None:
     found = emitted("y = v\nfor i in range(n):\n    d = sin(y)\n    y = y + 0.001 * d\nsum(y)", v=V, n=3)
     back = found[found.index("-1, -1") :]
     assert back.count("for ") == 2, "the state is restored, and its cotangents change"
+
+
+BRANCHING = "y = x\nfor i in range(n):\n    if y > 1.0:\n        y = y * 0.5 + a\n    else:\n        y = y + x * 0.1\ny"
+BY_HAND = """\
+def kernel(run, x, n, a):
+    l1 = x
+    t1 = max(n, 0)
+    h1 = floats(run, 0, t1)
+    for i1 in range(n):
+        poll(run, 0)
+        h1[i1] = l1
+        if l1 > 1.0:
+            l1 = (l1 * 0.5) + a
+        else:
+            l1 = l1 + (x * 0.1)
+    b1 = 1.0
+    b2 = 0.0
+    b3 = 0.0
+    for i2 in range(t1 - 1, -1, -1):
+        poll(run, 0)
+        r1 = h1[i2]
+        if r1 > 1.0:
+            b2 += b1
+            b1 = b1 * 0.5
+        else:
+            b3 += b1 * 0.1
+    b3 += b1
+    return l1, b3, b2
+"""
+
+
+def test_what_a_loop_hands_on_has_the_name_of_what_it_replaces() -> None:
+    found = adiff.program(BRANCHING).evaluate("tape", {"x": 0.7, "n": 5, "a": 0.3}, ["x", "a"], emit=True).emitted
+    assert found is not None
+    assert found[found.index("def ") :] == BY_HAND
+    assert "s1 = s1 + " in emitted("sum(exp(v))", v=V)
+    one_side = emitted("s = x\nfor i in range(n):\n    if s < 3.0:\n        s = s * 1.5\ns", x=0.7, n=5)
+    assert "else:" not in one_side.partition("b1 = ")[0]
+    other_side = emitted("s = x\nfor i in range(n):\n    s = s if s < 3.0 else s * 0.5\ns", x=9.7, n=5)
+    assert "pass" not in other_side
+    nested = emitted("s = x\nfor i in range(n):\n    for j in range(i):\n        s = s + j * sin(x)\ns", x=0.7, n=5)
+    assert len(set(re.findall(r"^ +(\w+) = \1 \+", nested, re.MULTILINE))) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # What is read after it has been replaced keeps a name of its own.
+        "p = x\nq = y\nfor i in range(n):\n    t = p * q\n    q = q + p\n    p = t * 0.3\np + q * x",
+        "p = x\nq = y\nfor i in range(n):\n    p, q = q, p * q + y\np * q",
+        "p = x\nq = y\nfor i in range(n):\n    u = p * 2.0\n    p = p * q\n    q = u + q * p\np + q",
+        "s = x\nfor i in range(n):\n    u = s * y\n    t = s\n    for j in range(3):\n        t = t * 0.5 + u\n    s = t + s * 0.1\ns",
+        "s = x\nt = y\nfor i in range(n):\n    u = s * t\n    for j in range(3):\n        s = s * 0.5 + y\n        t = t + s * u\ns * t",
+        "s = x\nt = y\nfor i in range(n):\n    u = sin(s)\n    if t > 0.5:\n        s, t = t - u, s\n    else:\n        t = t + s * u\ns * t",
+        "s = x\nwhile s < 50.0:\n    u = s\n    s = s * 1.5 + y * y\n    if s > 20.0:\n        s = s + u\ns",
+        "s = x\nz = 0.0\nfor i in range(n):\n    t = s * y\n    for j in range(3):\n        s = s * 0.5 + 0.1\n        t = t + s\n    z = z + t\ns * z",
+        "s = x\nk = 0\nfor i in range(n):\n    k = k + 1 if s > y else k\n    s = s * 0.7 + k * y\ns",
+    ],
+)
+@pytest.mark.parametrize("command", ["grad", "hessian"])
+def test_what_is_read_later_is_not_replaced(text: str, command: str) -> None:
+    for at in ({"x": 0.7, "y": 0.4, "n": 6}, {"x": 1.9, "y": -0.3, "n": 1}):
+        given = {name: at[name] for name in adiff.program(text).inputs}
+        assert agree(text, given, ["x", "y"], command, 1e-12) == ""
