@@ -86,8 +86,7 @@ class Lines(Naming):
         """Write what must be computed before a statement, and cannot be written inside it."""
         direct = list(operands(s))
         changed = changes(s) | arrays_changed(s)
-        replaced = {self.same[var] for var in changed & self.same.keys()}
-        changed |= replaced
+        changed.update(self.same[var] for var in changed & self.same.keys())
         for var in list(self.waiting):
             read = any(x is var for x in direct)
             if read and isinstance(s, ir.Loop | ir.ReverseLoop | ir.If):
@@ -95,8 +94,7 @@ class Lines(Naming):
                     s.__class__ is ir.Loop and any(initial is var for _, initial, _ in s.carried)
                 )
                 inside = s.__class__ is ir.If and any(x is var for _, a, b in s.merges for x in (a, b))
-                # Of what loops start with, one is set before the next is read.
-                if inside or not read or (s.__class__ is ir.Loop and self.waiting[var].reads & replaced):
+                if inside or not read or self.waiting[var].reads & self.set_at_start(s):
                     self.write(var, level)
                 continue
             if read:
@@ -105,6 +103,13 @@ class Lines(Naming):
                     self.write(var, level)
             elif self.waiting[var].reads & changed or mentions(s, var):
                 self.write(var, level)
+
+    def set_at_start(self, s: Stmt) -> set[Var]:
+        """What a loop that starts sets before all that it starts with has been read."""
+        if s.__class__ is not ir.Loop:
+            return set()
+        named = ((self.same.get(var), initial) for var, initial, _ in s.carried)
+        return {phi for phi, initial in named if phi is not None and phi is not initial}
 
     def assign(self, s: ir.Set, level: int) -> None:
         reads = {x for x in s.args if x.__class__ is Var}

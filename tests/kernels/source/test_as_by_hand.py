@@ -305,6 +305,8 @@ def test_what_a_loop_hands_on_has_the_name_of_what_it_replaces() -> None:
         "s = x\nt = y\nfor i in range(n):\n    u = sin(s)\n    if t > 0.5:\n        s, t = t - u, s\n    else:\n        t = t + s * u\ns * t",
         "s = x\nwhile s < 50.0:\n    u = s\n    s = s * 1.5 + y * y\n    if s > 20.0:\n        s = s + u\ns",
         "s = x\nz = 0.0\nfor i in range(n):\n    t = s * y\n    for j in range(3):\n        s = s * 0.5 + 0.1\n        t = t + s\n    z = z + t\ns * z",
+        "s = x\nz = 0.0\nfor i in range(n):\n    t = s * y\n    s = 0.5\n    for j in range(3):\n        s = s * y + 0.1\n        t = t + s\n    z = z + t\ns * z",
+        "s = x\nz = 0.0\nfor i in range(n):\n    t = s * y\n    s = 0.5\n    for j in range(3):\n        t = t * 0.9\n        s = s * t + 0.1\n    z = z + t\ns * z",
         "s = x\nk = 0\nfor i in range(n):\n    k = k + 1 if s > y else k\n    s = s * 0.7 + k * y\ns",
     ],
 )
