@@ -66,7 +66,7 @@ class Printer(Stores):
 
     def forward_loop(self, s: ir.Loop, level: int) -> None:
         for phi, initial, _ in s.carried:
-            self.set(phi, initial, level)
+            self.let(phi, initial, level)
         counted = s.trips in self.trips or bool(s.stacks)
         straight = s.test is None and s.stop_when is None and s.start == 0 and s.step == 1
         trips = self.name(s.trips) if counted else ""
@@ -157,7 +157,7 @@ class Printer(Stores):
             self.line(level, f"{names} = {', '.join(self.text(following) for _, following in moved)}")
             return
         for phi, following in moved:
-            self.set(phi, following, level)
+            self.let(phi, following, level)
 
     def reverse_loop(self, s: ir.ReverseLoop, level: int) -> None:
         k = self.name(s.position)
@@ -206,7 +206,7 @@ class Printer(Stores):
         first = len(self.lines)
         self.block(block, level, [value for _, value in values])
         for var, value in values:
-            self.set(var, value, level)
+            self.let(var, value, level)
         if len(self.lines) == first:
             self.line(level, "pass")
 

@@ -72,7 +72,7 @@ class Lines(Naming):
             self.write(var, level)
         self.waiting = {**outer, **self.waiting}
 
-    def set(self, var: Var, value: Any, level: int) -> None:
+    def let(self, var: Var, value: Any, level: int) -> None:
         """`var = value`, unless they are the same by name."""
         name, code = self.name(var), bare(self.text(value))
         if code != name:
@@ -86,7 +86,7 @@ class Lines(Naming):
         """Write what must be computed before a statement, and cannot be written inside it."""
         direct = list(operands(s))
         changed = changes(s) | arrays_changed(s)
-        changed.update(self.same[var] for var in changed & self.same.keys())
+        changed.update(phi for var, phi in self.same.items() if var in changed)
         for var in list(self.waiting):
             read = any(x is var for x in direct)
             if read and isinstance(s, ir.Loop | ir.ReverseLoop | ir.If):
