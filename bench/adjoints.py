@@ -228,7 +228,7 @@ e
             slopes[i + 1] += 200.0 * a
         return total, slopes
 
-    @add(
+    add(
         "Rosenbrock in a loop, 10^6",
         """
 s = 0.0
@@ -238,17 +238,7 @@ s
 """,
         ["x"],
         x=draw.normal(size=1_000_000),
-    )
-    def rosenbrock_loop(x: Any) -> Any:
-        n = x.size
-        total = 0.0
-        slopes = np.zeros(n)
-        for i in range(n - 1):
-            a, b = x[i + 1] - x[i] * x[i], 1.0 - x[i]
-            total += 100.0 * a * a + b * b
-            slopes[i] += -400.0 * a * x[i] - 2.0 * b
-            slopes[i + 1] += 200.0 * a
-        return total, slopes
+    )(rosenbrock)
 
     @add(
         "Lorenz equations, 3 numbers, 10^6 steps",

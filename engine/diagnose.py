@@ -7,6 +7,7 @@ from .autodiff import drivers
 from .autodiff.tape import gradient, seed_for
 from .core.dispatch import as_operand, plain
 from .core.state import RECORDERS, STATE
+from .plain import all_finite
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,18 +21,7 @@ class Found(Exception):
 
 
 def finite(x: Any) -> bool:
-    value = plain(x)
-    if value.__class__ is float:
-        return value - value == 0.0
-    if value.__class__ in (int, bool, str) or value is None:
-        return True
-    if value.__class__ is complex:
-        return value - value == 0
-    if value.dtype.kind not in "fc":
-        return True
-    import numpy as np
-
-    return bool(np.isfinite(value).all())
+    return all_finite(plain(x))
 
 
 def kind_of(x: Any) -> str:

@@ -10,14 +10,14 @@ from .commands import COMMANDS
 from .core.dispatch import as_operand, bare
 from .core.errors import failure, listing, span_of
 from .core.limits import LIMITS, GivesWay, give_way_after, stay
-from .core.state import STATE
+from .core.state import STATE, end_of
 from .core.tensor import OPERATORS, Tensor
 from .eager.builtins import INTRINSICS
 from .eager.structure import flatten
 from .eager.values import UNSET
 from .outcome import Notice, Outcome
-from .plain import bind, to_plain, type_of
-from .plain_results import all_finite, apart, handed, in_order
+from .plain import all_finite, bind, to_plain, type_of
+from .plain_results import apart, handed, in_order
 from .program.names import did_you_mean
 from .tier import Tiers
 
@@ -150,13 +150,7 @@ class Evaluation(Tiers):
         return result
 
     def end_site(self) -> Any:
-        from .core.state import Site
-
-        text = self.program.source.text
-        end = len(text.rstrip())
-        start = text.rfind("\n", 0, end) + 1
-        start += len(text[start:end]) - len(text[start:end].lstrip())
-        return Site(None, self.program.source, start, end)
+        return end_of(self.program.source)
 
     def sources(self) -> list[Any]:
         for name in self.names:

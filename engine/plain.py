@@ -130,6 +130,26 @@ def scalar(value: Any) -> Any:
     return value
 
 
+def all_finite(value: Any) -> bool:
+    """Whether every number in a plain result is finite."""
+    cls = value.__class__
+    if value is None or cls in (str, bool, int):
+        return True
+    if cls is float:
+        return value - value == 0.0  # type: ignore[no-any-return]
+    if cls is complex:
+        return value.real - value.real == 0.0 and value.imag - value.imag == 0.0  # type: ignore[no-any-return]
+    if cls in (list, tuple):
+        return all(all_finite(v) for v in value)
+    if cls is dict:
+        return all(all_finite(v) for v in value.values())
+    if hasattr(value, "dtype") and value.dtype.kind in "fc":
+        import numpy as np
+
+        return bool(np.isfinite(value).all())
+    return True
+
+
 def type_of(value: Any) -> tuple[str, tuple[int, ...]] | None:
     """(dtype, shape) of a value, or None for one that is no tensor. A bare integer beyond int64 is Python's `int`."""
     if value.__class__ is int and not -(2**63) <= value < 2**63:

@@ -1,4 +1,4 @@
-"""Results as an evaluation hands them over: notices in order, arrays of their own, and whether all of it is finite."""
+"""Results as an evaluation hands them over: notices in order, and arrays of their own."""
 
 from __future__ import annotations
 
@@ -48,24 +48,4 @@ def apart(found: Any, arrays: list[Any]) -> Any:
     return found
 
 
-def all_finite(value: Any) -> bool:
-    """Whether every number in a plain result is finite."""
-    cls = value.__class__
-    if value is None or cls in (str, bool, int):
-        return True
-    if cls is float:
-        return value - value == 0.0  # type: ignore[no-any-return]
-    if cls is complex:
-        return value.real - value.real == 0.0 and value.imag - value.imag == 0.0  # type: ignore[no-any-return]
-    if cls in (list, tuple):
-        return all(all_finite(v) for v in value)
-    if cls is dict:
-        return all(all_finite(v) for v in value.values())
-    if hasattr(value, "dtype") and value.dtype.kind in "fc":
-        import numpy as np
-
-        return bool(np.isfinite(value).all())
-    return True
-
-
-__all__ = ["all_finite", "apart", "handed", "in_order"]
+__all__ = ["apart", "handed", "in_order"]

@@ -334,26 +334,29 @@ def reverse_over_reverse(f: Function, xs: Sequence[Any], vectors: Sequence[Any],
     return [None if g is None else (zeros(shape_of(x)) if p is None else p) for g, p, x in zip(gradients, products, xs)]
 
 
-class several_directions:
+class Raised:
+    """Within it a flag of the state is raised."""
+
+    flag: str
+
+    def __enter__(self) -> None:
+        self.outer = getattr(STATE, self.flag)
+        setattr(STATE, self.flag, True)
+
+    def __exit__(self, *exception: object) -> None:
+        setattr(STATE, self.flag, self.outer)
+
+
+class several_directions(Raised):
     """What is swept for with one cotangent stands for derivatives along several directions, or for second ones."""
 
-    def __enter__(self) -> None:
-        self.outer = STATE.several
-        STATE.several = True
-
-    def __exit__(self, *exception: object) -> None:
-        STATE.several = self.outer
+    flag = "several"
 
 
-class without_notices:
+class without_notices(Raised):
     """The first derivative has reported the singular points; the second does not report them again."""
 
-    def __enter__(self) -> None:
-        self.outer = STATE.quiet
-        STATE.quiet = True
-
-    def __exit__(self, *exception: object) -> None:
-        STATE.quiet = self.outer
+    flag = "quiet"
 
 
 def recorded_twice(f: Function, xs: Sequence[Any], outer: Tape) -> tuple[Tape, list[Tensor], Any]:

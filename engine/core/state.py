@@ -30,6 +30,14 @@ class Site:
 NOWHERE = Site(None, None, 0, 0)
 
 
+def end_of(source: Source) -> Site:
+    """A program's last line, where what is said of its result belongs."""
+    end = len(source.text.rstrip())
+    start = source.text.rfind("\n", 0, end) + 1
+    start += len(source.text[start:end]) - len(source.text[start:end].lstrip())
+    return Site(None, source, start, end)
+
+
 class Notice:
     """Something a user should know about a result that is right: a kink, a NaN's origin, a missing gradient."""
 

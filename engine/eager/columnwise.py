@@ -16,7 +16,7 @@ from . import calls, statements
 from .column_functions import STEPS
 from .column_values import ColumnValues, truths
 from .columns import Column
-from .compile import EXPRESSIONS, STATEMENTS
+from .compile import EXPRESSIONS, STATEMENTS, one_by_one
 from .operators import truth
 from .row_sets import GONE, Meeting, NobodyLeft, NotTogether
 from .statements import BREAK, CONTINUE
@@ -66,16 +66,7 @@ class ColumnCompiler(ColumnValues):
         return run
 
     def block(self, nodes: list[c.Stmt]) -> Run:
-        statements = [COLUMN_STATEMENTS[node.__class__](self, node) for node in nodes]
-
-        def run(f: list[Any]) -> Any:
-            for statement in statements:
-                signal = statement(f)
-                if signal is not None:
-                    return signal
-            return None
-
-        return run
+        return one_by_one([COLUMN_STATEMENTS[node.__class__](self, node) for node in nodes])
 
     def leave(self, signal: Any, f: list[Any], paths: list[Any]) -> None:
         """Put the active rows, after a block that ended with `signal`, where they go on."""

@@ -15,6 +15,19 @@ if TYPE_CHECKING:
     Assigner = Callable[[list[Any], Any], None]
 
 
+def one_by_one(statements: list[Run]) -> Run:
+    """Statements one after the other, until one of them leaves the block."""
+
+    def run(f: list[Any]) -> Any:
+        for statement in statements:
+            signal = statement(f)
+            if signal is not None:
+                return signal
+        return None
+
+    return run
+
+
 class Compiler:
     """Compiles one program.
 
@@ -48,17 +61,7 @@ class Compiler:
 
     def block(self, nodes: list[c.Stmt]) -> Run:
         statements = [STATEMENTS[node.__class__](self, node) for node in nodes]
-        if len(statements) == 1:
-            return statements[0]
-
-        def run(f: list[Any]) -> Any:
-            for statement in statements:
-                signal = statement(f)
-                if signal is not None:
-                    return signal
-            return None
-
-        return run
+        return statements[0] if len(statements) == 1 else one_by_one(statements)
 
 
 EXPRESSIONS: dict[type, Callable[[Compiler, Any], Run]] = {

@@ -17,7 +17,7 @@ from ..core.dtypes import WEAK_COUNT
 from ..core.errors import span_of
 from ..core.limits import LIMITS
 from ..core.operation import UNFIT
-from ..core.state import RECORDERS, STATE, Site
+from ..core.state import RECORDERS, STATE, Site, end_of
 from ..core.tensor import OPERATORS, Tensor
 from ..eager.builtins import INTRINSICS
 from ..eager.columns import Column, unit, whole_column
@@ -241,7 +241,9 @@ class ByColumns(SingleRows):
                 raise NotTogether("a Hessian of a result that is no scalar")
             shape = ",".join(map(str, y.shape[1:]))
             STATE.notify(
-                "N0503", f"the result has shape [{shape}]: its elements are summed for the gradient", self.end_site()
+                "N0503",
+                f"the result has shape [{shape}]: its elements are summed for the gradient",
+                end_of(self.program.source),
             )
         log = tape.log.copy() if tape.breaks or len(tape.log) < 4000 else None
         tensors = list(sources.values())
@@ -275,7 +277,7 @@ class ByColumns(SingleRows):
                 reason = f"{PATH_ENDS} {where}, which carries no derivative"
             elif where == "unused":
                 reason = "the source is never used"
-        return "N0502", f"{name}: the gradient is None: {reason}", span_of(site or self.end_site())
+        return "N0502", f"{name}: the gradient is None: {reason}", span_of(site or end_of(self.program.source))
 
     def second(self, index: Any, names: list[str], gradients: list[Any]) -> dict[tuple[str, str], Any]:
         """The blocks of the Hessian on and below the diagonal, forward over reverse, a tangent for each source."""
@@ -383,16 +385,8 @@ class ByColumns(SingleRows):
         axes = range(1, block.ndim)
         return np.ascontiguousarray(block.transpose(0, *axes[len(axes) - last :], *axes[: len(axes) - last]))
 
-    def end_site(self) -> Site:
-        """The program's last line, where notices about its result belong."""
-        text = self.program.source.text
-        end = len(text.rstrip())
-        start = text.rfind("\n", 0, end) + 1
-        start += len(text[start:end]) - len(text[start:end].lstrip())
-        return Site(None, self.program.source, start, end)
-
     def span_of(self, site: Site | None) -> Any:
-        return span_of(site or self.end_site())
+        return span_of(site or end_of(self.program.source))
 
     # --- single rows ------------------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -142,17 +143,24 @@ def cotangents_of(case: Case, leaves: Sequence[Any], cotangents: Sequence[Any]) 
     return gradient(tape, outputs, seeds(cotangents), [[leaf] for leaf in leaves], True)
 
 
-def jvp(case: Case, values: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
-    """The tangents of the outputs by one forward pass."""
+@contextmanager
+def pushed(values: Sequence[Any], tangents: Sequence[Any]) -> Iterator[tuple[list[Any], Forward]]:
+    """The values as tensors with tangents, and what pushes these forward."""
     leaves = as_tensors(values)
     forward = Forward()
     for leaf, tangent in zip(leaves, seeds(tangents)):
         forward.watch(leaf, tangent)
     RECORDERS.append(forward)
     try:
-        outputs = case.outputs(leaves)
+        yield leaves, forward
     finally:
         RECORDERS.remove(forward)
+
+
+def jvp(case: Case, values: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
+    """The tangents of the outputs by one forward pass."""
+    with pushed(values, tangents) as (leaves, forward):
+        outputs = case.outputs(leaves)
     return [numbers(tangent_of(y, forward.token), plain(y)) for y in outputs]
 
 
@@ -160,15 +168,8 @@ def second_forward_over_reverse(
     case: Case, values: Sequence[Any], cotangents: Sequence[Any], tangents: Sequence[Any]
 ) -> list[Any]:
     """The change of the VJP along tangents: a forward accumulator outside a tape."""
-    leaves = as_tensors(values)
-    forward = Forward()
-    for leaf, tangent in zip(leaves, seeds(tangents)):
-        forward.watch(leaf, tangent)
-    RECORDERS.append(forward)
-    try:
+    with pushed(values, tangents) as (leaves, forward):
         found = cotangents_of(case, leaves, cotangents)
-    finally:
-        RECORDERS.remove(forward)
     return [numbers(None if c is None else tangent_of(c, forward.token), v) for c, v in zip(found, values)]
 
 
