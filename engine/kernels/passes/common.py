@@ -39,6 +39,8 @@ class Once:
         # Which variable holds what is computed, and what is in the memory of arrays, by index; and how both were before.
         self.known: dict[Any, Var] = {}
         self.memory: dict[Any, dict[Any, Any]] = {}
+        # What choices choose from: condition and sides.
+        self.choices: dict[Any, Any] = {}
         self.learnt: list[tuple[dict[Any, Any], Any, Any]] = []
 
     def new(self, x: Any) -> Any:
@@ -99,6 +101,9 @@ class Once:
             return store  # type: ignore[no-any-return]
         if s.__class__ is ir.Set:
             args = tuple(map(self.new, s.args))
+            if s.op == "where_select":
+                args = args[0], self.chosen(args[1], args[0], 1), self.chosen(args[2], args[0], 2)
+                self.learn(self.choices, s.var, args)
             key = self.key(s, args)
             if key is not None:
                 if key in self.known:
@@ -108,6 +113,16 @@ class Once:
             return s.replace(args=args)
         self.forget(written(s))
         return self.inside(s)
+
+    def chosen(self, x: Any, condition: Any, side: int) -> Any:
+        """What `x` is on a side of a choice: a choice on the same condition has been made there."""
+        while condition in self.constant and x.__class__ is Var and x in self.constant and x in self.choices:
+            test, *sides = self.choices[x]
+            inner = sides[side - 1]
+            if test is not condition or not self.stays(inner, x.kind):
+                break
+            x = inner
+        return x
 
     def load(self, s: ir.Load) -> Stmt | None:
         index = self.new(s.index)

@@ -90,7 +90,7 @@ class Replaced:
 
 def sets_last(s: Stmt, phi: Var, following: Var) -> bool:
     """Whether a statement sets `following` when it reads `phi` no more."""
-    if s.__class__ is ir.Set:
+    if isinstance(s, ir.Set | ir.Load | ir.Mark):
         return True
     if s.__class__ is ir.If:
         return [var for var, _, _ in s.merges] == [following] and not sets_inside(s, following)

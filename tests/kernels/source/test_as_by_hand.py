@@ -293,6 +293,14 @@ def test_what_a_loop_hands_on_has_the_name_of_what_it_replaces() -> None:
     assert len(set(re.findall(r"^ +(\w+) = \1 \+", nested, re.MULTILINE))) == 1
 
 
+def test_a_choice_on_one_condition_is_made_once() -> None:
+    nested = "s = 0.0\nfor i in range(n):\n    for j in range(i):\n        s = s + x**j * y\ns"
+    found = emitted(nested, x=0.5, y=2.0, n=5)
+    choices = re.findall(r" if (\w+) else \(.* if (\w+) else ", found)
+    assert " if v" in found
+    assert all(outer != inner for outer, inner in choices), choices
+
+
 @pytest.mark.parametrize(
     "text",
     [
