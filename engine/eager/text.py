@@ -70,7 +70,9 @@ def representation(value: Any, depth: int = 0) -> str:
 
 
 def formatted(value: Any, conversion: str | None, spec: str) -> str:
-    """One field of an f-string."""
+    """One field of an f-string; with the conversion "%" one of a text before `%`."""
+    if conversion == "%":
+        return percent(spec, (value,))
     if conversion in ("r", "a"):
         value = representation(value)
     elif conversion == "s":

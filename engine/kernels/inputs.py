@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from ..core.dispatch import describe
 from ..core.state import STATE
 from ..core.tensor import Tensor
 from ..program.core import CoreProgram
-from .ir import BOOL, DTYPES, FLOAT, INT, LIMIT, SINGLE, Unsupported
+from .ir import DTYPES, FLOAT, INT, LIMIT, SINGLE, Unsupported
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,17 +30,18 @@ MOST_KNOWN = 65_536
 
 
 class Discrete:
-    """The kind and shape of an array of integers or of booleans; `strong` integers do not mix with floats."""
+    """The kind and shape of an array of integers or of booleans, or () of an integer; `dtype` is that of integers which do
+    not mix with floats."""
 
-    __slots__ = ("kind", "shape", "strong")
+    __slots__ = ("dtype", "kind", "shape")
 
-    def __init__(self, kind: str, shape: tuple[int, ...], strong: bool) -> None:
+    def __init__(self, kind: str, shape: tuple[int, ...], dtype: str) -> None:
         self.kind = kind
         self.shape = shape
-        self.strong = strong
+        self.dtype = dtype
 
     def __repr__(self) -> str:
-        return f"{self.kind}{self.shape}{self.strong}"
+        return f"{self.kind}{self.shape}{self.dtype}"
 
 
 class Single:
@@ -74,7 +77,8 @@ class KnownTensor:
         from hashlib import sha256
 
         self.tensor = tensor
-        self.digest = sha256(tensor.value.tobytes()).hexdigest()
+        content = tensor.value.tobytes() if tensor.shape else str(int(tensor.value)).encode()
+        self.digest = sha256(content).hexdigest()
 
     def __repr__(self) -> str:
         return f"{self.tensor.dtype!r}{self.tensor.shape}{self.digest}"
@@ -127,7 +131,7 @@ def specification(
         elif cls is complex or (cls is Tensor and value.dtype.name == "complex128"):
             found[name] = Complex(() if cls is complex else value.shape)
         elif cls is Tensor:
-            kind = KINDS.get(value.dtype.name)
+            kind = INT if value.dtype.name == "int32" else KINDS.get(value.dtype.name)
             if kind is None:
                 raise Unsupported(f"an input of dtype {value.dtype.name}")
             weak = value.dtype.weak
@@ -139,12 +143,10 @@ def specification(
                 found[name] = value.shape if value.shape else FLOAT
             elif name in sources:
                 raise Unsupported(f"a derivative by an input of dtype {value.dtype.name}")
-            elif value.shape:
-                found[name] = Discrete(kind, value.shape, kind == INT and not weak)
-            elif weak or kind == BOOL:
-                found[name] = kind if kind == INT else [bool(value.value)]
+            elif value.shape or (kind == INT and not weak):
+                found[name] = Discrete(kind, value.shape, value.dtype.name if kind == INT and not weak else "")
             else:
-                raise Unsupported(f"a scalar input of dtype {value.dtype.name}")
+                found[name] = kind if kind == INT else [bool(value.value)]
         elif cls is float or (cls is int and name in sources):
             found[name] = FLOAT
         elif cls is int:
@@ -166,17 +168,22 @@ def refuse_beside_float32(value: Any, every: bool) -> None:
 
 
 def whole(name: str, value: Any, source: bool) -> Any:
-    """What stands for an input whose value must be known: a bare integer, differentiated or not, or integers."""
-    if value.__class__ is Tensor and value.shape and value.dtype.kind == "i" and not source:
-        if value.dtype.name != "int64" or value.value.size > MOST_KNOWN:
+    """What stands for an input whose value must be known: a bare integer, differentiated or not, integers, or a bare float
+    that is not differentiated (`leaky_relu(x, alpha=s)`)."""
+    if value.__class__ is float and not source:
+        return [value]
+    own = value.__class__ is Tensor and value.dtype.kind == "i" and bool(value.shape or not value.dtype.weak)
+    if own and not source:
+        if prod(value.shape) > MOST_KNOWN:
             raise Unsupported(f"'{name}', which are too many integers to be a part of a kernel")
         return [KnownTensor(value)]
     if value.__class__ is Tensor:
         if value.shape or not value.dtype.weak or value.dtype.kind != "i":
-            raise Unsupported(f"'{name}', which must be a bare integer")
+            raise Unsupported(f"'{name}', which must be a bare number")
         value = int(value.value)
     if value.__class__ is not int or abs(value) > LIMIT:
-        raise Unsupported(f"'{name}', which must be a bare integer")
+        why = "is differentiated and must be known" if value.__class__ is float else "must be a bare number"
+        raise Unsupported(f"'{name}', which {why}")
     return known(value) if source else [value]
 
 
@@ -227,6 +234,8 @@ def arguments(program: CoreProgram, values: dict[str, Any], spec: dict[str, Any]
             found.append(np.ascontiguousarray(value, dtype=dtype).reshape(-1))
             if dtype == "int64" and not within_limit(found[-1]):
                 raise Unsupported("an integer beyond 2**53")
+            if isinstance(kind, Discrete) and not kind.shape:
+                found[-1] = int(found[-1][0])
         elif kind == FLOAT or kind.__class__ is Single:
             found.append(OfInteger(value) if is_integer(value) else float(value))
         elif kind == INT:

@@ -33,11 +33,6 @@ def counts(value: Any) -> bool:
     return value.__class__ in (int, bool) or (value.__class__ is Tensor and value.dtype.kind == "i")
 
 
-def is_part(x: Any) -> bool:
-    """Whether an input that is known is a tensor."""
-    return x.__class__ is KnownTensor
-
-
 def without_derivative(derivatives: Any) -> bool:
     """Whether derivatives, in whatever structure, are None or numbers that are zero."""
     if derivatives.__class__ in (list, tuple):
@@ -53,7 +48,7 @@ class Kernels(Collection):
     def __init__(self, program: CoreProgram, source: Source) -> None:
         super().__init__(source)
         self.program = program
-        # What tells the tensors apart that are a part of a kernel.
+        # What tells the tensors and floats apart that are a part of a kernel.
         self.parts: set[str] = set()
         # The inputs whose values decide what is compiled (`ones(n)`): found by trying, so kept like kernels.
         self.known: set[str] = set((store.load(self.key("known")) or {}).get("names", ()))
@@ -74,9 +69,13 @@ class Kernels(Collection):
     def specified(self, values: dict[str, Any], sources: Sequence[str]) -> dict[str, Any]:
         """What a kernel for these inputs is specialised to. Raises Unsupported, also where kernels would be too many."""
         spec = specification(values, sources, self.known, self.makes_float32(values))
-        self.parts.update(kind[0].digest for kind in spec.values() if kind.__class__ is list and is_part(kind[0]))
+        self.parts.update(
+            kind[0].digest if kind[0].__class__ is KnownTensor else f"{name}={kind[0]!r}"
+            for name, kind in spec.items()
+            if kind.__class__ is list and kind[0].__class__ in (KnownTensor, float)
+        )
         if len(self.parts) > MOST_PARTS or any(len(sizes) > MOST_PARTS for sizes in self.several.values()):
-            raise Unsupported("integers that decide how long results are, and are others in every evaluation")
+            raise Unsupported("inputs that must be known, and are others in every evaluation")
         if self.sizes is not None:
             spec[SIZES] = self.sizes
         if self.careful:

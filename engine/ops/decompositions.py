@@ -274,13 +274,19 @@ def inverse_differences(np: Any, w: Any, power: int = 1) -> tuple[Any, Any]:
     return close & ~np.eye(side, dtype=bool), ~close
 
 
+def rounding_of(x: Any) -> float:
+    """The distance from 1 to the next float, of the floats that a kernel with this symbol computes in."""
+    found: float = x.builder.arrays.floats.epsilon
+    return found
+
+
 def _apart(values: Any) -> Any:
     """Where sorted values do not coincide with their neighbours: a kernel, which hands out no vectors, needs no more."""
     side = shape_of(values)[-1]
     ahead, behind = (Ellipsis, slice(1, None)), (Ellipsis, slice(0, side - 1))
     size = OPERATORS["max"](OPERATORS["abs"](values), axis=-1, keepdims=True)
     gap = OPERATORS["abs"](index(values, index=ahead) - index(values, index=behind))
-    return gap > size * (32.0 * side * 2.0**-52)
+    return gap > size * (32.0 * side * rounding_of(values))
 
 
 def safe_inverse(d: Any, usable: Any) -> Any:
@@ -432,7 +438,7 @@ def _eig_of_symbols(gw: Any, gv: Any, w: Any, v: Any) -> Any:
     """The rule of eig for eigenvalues that are apart: elsewhere a kernel is left."""
     size, side = OPERATORS["abs"], shape_of(w)[-1]
     gaps = size(differences(w))
-    leave_unless(gaps + eye(side) * 1e308 > OPERATORS["max"](size(w)) * (32.0 * side * 2.0**-52))
+    leave_unless(gaps + eye(side) * 1e308 > OPERATORS["max"](size(w)) * (32.0 * side * rounding_of(w)))
     inner = diag_batch(gw)
     if not is_nothing(gv):
         k = matmul(adjoint(v), gv)
@@ -475,6 +481,9 @@ def _svd_vjp(g: Any, y: Any, x: Any) -> Any:
     if is_symbol(s):
         leave_unless(_apart(s))
         if is_nothing(gu) and is_nothing(gvh):
+            weights = OPERATORS["abs"](gs)
+            zero = s <= OPERATORS["max"](s, axis=-1, keepdims=True) * (8.0 * max(shape_of(x)[-2:]) * rounding_of(s))
+            meet(svd_row, OPERATORS["logical_and"](zero, weights > 1e-10 * OPERATORS["max"](weights)), 4)
             return matmul(columns_by(u, gs), vh)
         return _svd_of_symbols(gu, gs, gvh, u, s, vh)
     rows, columns = shape_of(x)[-2:]
@@ -514,7 +523,7 @@ def _svd_vjp(g: Any, y: Any, x: Any) -> Any:
 def _svd_of_symbols(gu: Any, gs: Any, gvh: Any, u: Any, s: Any, vh: Any) -> Any:
     """The rule of svd_thin for values that are apart, and are not 0: elsewhere a kernel is left."""
     rows, columns = shape_of(u)[-2], shape_of(vh)[-1]
-    leave_unless(s > OPERATORS["max"](s, axis=-1, keepdims=True) * (32.0 * max(rows, columns) * 2.0**-52))
+    leave_unless(s > OPERATORS["max"](s, axis=-1, keepdims=True) * (32.0 * max(rows, columns) * rounding_of(s)))
     of_u, of_v = matmul(adjoint(u), gu), matmul(vh, adjoint(gvh))
     turn_u, turn_v = of_u - adjoint(of_u), of_v - adjoint(of_v)
     if is_complex(u):

@@ -286,7 +286,7 @@ tf_solve = composite(
 # --- least squares --------------------------------------------------------------------------------------------------
 
 
-def _least_squares(np: Any, a: Any, b: Any) -> Any:
+def _least_squares(np: Any, a: Any, b: Any, full: Any = False) -> Any:
     rows, columns = matrix("lstsq", a.shape)
     if b.shape[-2] != rows:
         raise failure(
@@ -301,11 +301,11 @@ def _least_squares(np: Any, a: Any, b: Any) -> Any:
     return np.array(found).reshape(*batch, columns, b.shape[-1])
 
 
-def _least_squares_vjp(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
+def _least_squares_vjp(g: Any, y: Any, a: Any, b: Any, full: Any = False) -> tuple[Any, Any]:
     """G. Golub and V. Pereyra (1973), for a rank that does not change: y = pinv(a) b."""
     import numpy as np
 
-    to_b = least_squares(adjoint(a), g)
+    to_b = least_squares(adjoint(a), g, full=full)
 
     def to_a() -> Any:
         rows, columns = shape_of(a)[-2:]
@@ -325,24 +325,28 @@ def _least_squares_vjp(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
 
 
 least_squares: Operation = rule(
-    "least_squares", "a, b", _least_squares_vjp, array=_least_squares, kernel=lambda k, a, b: k.least_squares(a, b), dtype="float",
+    "least_squares", "a, b | full=False", _least_squares_vjp, array=_least_squares,
+    kernel=lambda k, a, b, full=False: k.least_squares(a, b, full), dtype="float",
     domain=cases(((TALL, SQUARE), {}), ((WIDE, TALL[:2]), {}), ((SQUARE, SQUARE), {})),
-    internal=True, doc="The x of least norm that minimises |a x - b|, for a matrix b: what lstsq and pinv are made of.",
+    internal=True,
+    doc="The x of least norm that minimises |a x - b|, for a matrix b: what lstsq and pinv are made of. Kernels with `full` "
+    "are left where the rank is not full.",
     example=("least_squares([[1.0], [1.0]], [[1.0], [3.0]])", [[2.0]]),
 )  # fmt: skip
 
 
-def _solution(a: Any, b: Any) -> Any:
+def solution(a: Any, b: Any, full: bool = False) -> Any:
+    """The x of least norm that minimises |a x - b|, for a vector or a matrix b."""
     a, b = floating(a), floating(b)
     if len(shape_of(b)) == 1:
-        return index(least_squares(a, reshape(b, shape=(-1, 1))), index=(Ellipsis, 0))
-    return least_squares(a, b)
+        return index(least_squares(a, reshape(b, shape=(-1, 1)), full=full), index=(Ellipsis, 0))
+    return least_squares(a, b, full=full)
 
 
 def _lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, ...]:
     a, b = floating(a), floating(b)
     rows, columns = matrix("lstsq", shape_of(a))
-    x = _solution(a, b)
+    x = solution(a, b, full=is_symbol(a))
     # A kernel is left where the rank is not full.
     rank = Tensor(min(rows, columns), INT64) if is_symbol(a) else matrix_rank(a)
     misfit = OPERATORS["abs"](matmul(a, x) - b)
@@ -357,7 +361,7 @@ def _regularised(a: Any, b: Any, l2_regularizer: Any = 0.0, fast: Any = True) ->
     if not (l2_regularizer.__class__ in (int, float) and l2_regularizer == 0):
         gram = matmul(adjoint(a), a) + beside(eye(shape_of(a)[-1]), a) * l2_regularizer
         return solve(gram, matmul(adjoint(a), b))
-    return _solution(a, b)
+    return solution(a, b)
 
 
 lstsq = composite(

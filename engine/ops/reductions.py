@@ -91,6 +91,9 @@ mean = linear(
 )  # fmt: skip
 
 
+ROUNDED = "reduce_mean of integers is an integer, rounded towards zero: mean(x) gives the broken mean"
+
+
 def _whole_mean(np: Any, x: Any, axis: Any, keepdims: Any) -> Any:
     axes = axes_of("reduce_mean", axis, np.ndim(x))
     size = count([x.shape[i] for i in axes])
@@ -99,9 +102,7 @@ def _whole_mean(np: Any, x: Any, axis: Any, keepdims: Any) -> Any:
     total = np.sum(x, axis=axes, keepdims=bool(keepdims))
     whole = np.sign(total) * (np.abs(total) // size)  # towards zero, as TensorFlow
     if np.any(whole * size != total):
-        STATE.notify(
-            "N0301", "reduce_mean of integers is an integer, rounded towards zero: mean(x) gives the broken mean"
-        )
+        STATE.notify("N0301", ROUNDED)
     return whole
 
 

@@ -434,16 +434,18 @@ is_close_symmetric = no_tangent(
 )  # fmt: skip
 
 
-def _integers(name: str, doc: str, scalar: Any, example: tuple[str, int]) -> Operation:
+def _integers(name: str, doc: str, scalar: Any, example: tuple[str, int], kernel: str | None = None) -> Operation:
     return no_tangent(
-        name, "a, b", scalar=scalar, array=lambda np, a, b: getattr(np, name)(a, b), dtype="arithmetic", accepts="bi",
+        name, "a, b", kernel=kernel, scalar=scalar, array=lambda np, a, b: getattr(np, name)(a, b), dtype="arithmetic", accepts="bi",
         doc=doc, example=example, reason="integers",
         domain=cases((([12, 18, 7], [8, 27, 5]), {})),
     )  # fmt: skip
 
 
-gcd = _integers("gcd", "The greatest common divisor of two integers.", math.gcd, ("gcd(12, 18)", 6))
-lcm = _integers("lcm", "The least common multiple of two integers.", math.lcm, ("lcm(4, 6)", 12))
+gcd = _integers(
+    "gcd", "The greatest common divisor of two integers.", math.gcd, ("gcd(12, 18)", 6), "_int_gcd({0}, {1})"
+)
+lcm = _integers("lcm", "The least common multiple of two integers.", math.lcm, ("lcm(4, 6)", 12), "_int_lcm({0}, {1})")
 
 
 def _nan_to_num(np: Any, x: Any, nan: float, posinf: Any, neginf: Any) -> Any:

@@ -10,7 +10,7 @@ from ..core.operation import composite, linear
 from ..core.tensor import OPERATORS
 from .exponential import hypot
 from .joining import concat
-from .linalg import lstsq, norm
+from .linalg import norm, solution
 from .reductions import reduce_sum
 from .rounding import isnan
 from .structure import broadcast_to, index, stack
@@ -124,8 +124,8 @@ def _polyfit(x: Any, y: Any, deg: Any) -> Any:
     columns = OPERATORS["expand_dims"](x, axis=-1) ** powers
     # Columns of one size: the powers of large x differ by many orders of magnitude.
     scale = norm(columns, axis=0)
-    solution = lstsq(columns / scale, y)[0]
-    return solution / (scale if len(shape_of(y)) == 1 else OPERATORS["expand_dims"](scale, axis=-1))
+    found = solution(columns / scale, y)
+    return found / (scale if len(shape_of(y)) == 1 else OPERATORS["expand_dims"](scale, axis=-1))
 
 
 polyfit = composite(

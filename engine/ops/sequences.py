@@ -124,7 +124,10 @@ def _interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> An
     x, xp, fp = floating(x), floating(xp), floating(fp)
     if is_complex(x) or is_complex(xp):
         raise failure("E0301", "interp needs real points, and these are complex", "write real(x)")
-    if any(is_symbol(part) for part in (x, xp, fp)):
+    symbols = [part for part in (x, xp, fp) if is_symbol(part)]
+    if symbols:
+        held = symbols[0].builder.arrays.settled
+        xp, fp = (part if is_symbol(part) else held(part) for part in (xp, fp))
         return _interp_symbols(x, xp, fp, left, right)
     knots = np.asarray(plain(xp))
     if knots.ndim != 1 or shape_of(fp) != knots.shape or not knots.size:

@@ -248,7 +248,7 @@ factorial = elementwise(
 
 def _comb_scalar(n: Any, k: Any) -> Any:
     if n.__class__ is float or k.__class__ is float:
-        return _to_array()
+        return special_scalar.binomial(float(n), float(k))
     if n < 0 or k < 0:
         return _to_array() if n < 0 else 0
     if min(k, n - k) * 2 * max(n.bit_length(), 1) > limits.MAX_INTEGER_BITS:
@@ -257,11 +257,10 @@ def _comb_scalar(n: Any, k: Any) -> Any:
 
 
 def _comb(np: Any, n: Any, k: Any) -> Any:
-    from scipy import special
+    from . import special_values
 
-    if np.asarray(n).dtype.kind in "iu":
-        return np.rint(special.binom(n, k)).astype(np.asarray(n).dtype)
-    return special.binom(n, k)
+    found = special_values.binomial(n, k)
+    return np.rint(found).astype(np.asarray(n).dtype) if np.asarray(n).dtype.kind in "iu" else found
 
 
 comb = elementwise(

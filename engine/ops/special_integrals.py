@@ -277,7 +277,14 @@ def sinc_derivative(x: float, order: int) -> float:
 
 
 def zeta(s: float, q: float) -> float:
-    """The Hurwitz zeta function for s > 1 and q > 0: twelve terms and the Euler-Maclaurin formula, DLMF 25.11.5."""
+    """The Hurwitz zeta function for s > 1 and q > 0: twelve terms and the Euler-Maclaurin formula, DLMF 25.11.5.
+
+    Infinite at its poles, s = 1 and the integers q <= 0; nan for smaller s, as in SciPy.
+    """
+    if s <= 1.0:
+        return math.inf if s == 1.0 else math.nan
+    if -1e15 < q <= 0.0 and q == math.floor(q):
+        return math.inf
     return _zeta_sum(s, q, 0)
 
 

@@ -95,10 +95,11 @@ DIGAMMA_ZEROS_LOW = (
 def digamma(x: float) -> float:
     """The logarithmic derivative of gamma: recurrence (DLMF 5.5.2) up to 10, then its expansion (5.11.2)."""
     if x <= 0.0:
-        nearest = math.floor(x + 0.5)
-        fraction = x - nearest
+        if x == 0.0:
+            return -math.copysign(math.inf, x)
+        fraction = x - math.floor(x + 0.5)
         if fraction == 0.0:
-            raise ValueError("a pole")
+            return math.nan
         # Reflection, DLMF 5.5.4, with the exact distance to the nearest pole.
         reflected = digamma(1.0 - x) - math.pi * cotangent_of_turns(fraction)
         if abs(reflected) < 0.5 and x > -20.0:
@@ -295,7 +296,9 @@ def stirling_correction(x: float) -> float:
 def betaln(a: float, b: float) -> float:
     """log(beta(a, b)) for positive a and b, with Stirling's parts cancelled by hand where an argument is large."""
     small, large = (a, b) if a < b else (b, a)
-    if not small > 0.0 or large == math.inf:
+    if small == 0.0 and large == large:
+        return math.inf
+    if not small > 1e-300 or large == math.inf:
         raise ValueError("left to SciPy")
     if large < 10.0:
         return math.log(math.gamma(small) * (math.gamma(large) / math.gamma(small + large)))

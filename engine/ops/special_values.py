@@ -522,6 +522,35 @@ def _betaln(a: Array, b: Array) -> Array:
         return np.where(positive & np.isfinite(found), found, rough)
 
 
+# --- binomial coefficients ------------------------------------------------------------------------------------------
+
+
+def binomial(n: Any, k: Any) -> Array:
+    """n!/(k!(n - k)!); see special_scalar.binomial. SciPy's loses digits from n = 1e5 on."""
+    return _elementwise(_binomial, n, k)
+
+
+def _binomial(n: Array, k: Array) -> Array:
+    with np.errstate(all="ignore"):
+        near = (n > 0.5) & (n < 1e15) & (((k > 1e-100) & (k < 1e15)) | (k == 0.0))
+        counted = near & (k < 20.0) & (k == np.floor(k))
+        found = np.asarray(special.binom(n, k))
+        found = _masked(_falling_quotient, counted, found, n, k)
+        return _masked(_by_beta, near & ~counted & (n - k > -1.0), found, n, k)
+
+
+def _falling_quotient(n: Array, k: Array) -> Array:
+    """n (n - 1) ... (n - k + 1)/k!, for small integers k."""
+    found = np.ones_like(n)
+    for i in range(int(np.max(k, initial=0.0))):
+        found = np.where(i < k, found * ((n - i) / (i + 1.0)), found)
+    return found
+
+
+def _by_beta(n: Array, k: Array) -> Array:
+    return 1.0 / ((n + 1.0) * beta(1.0 + n - k, 1.0 + k))
+
+
 # --- Gaussians and the error function -------------------------------------------------------------------------------
 
 

@@ -99,6 +99,8 @@ def stacked_rows(values: Any, structure: Structure) -> Any:
             return part(start, (length, *shape))
         case ("integers", start, shape):
             return part(start, tuple(shape)).astype(np.int64)
+        case ("narrow", start, shape):
+            return part(start, tuple(shape)).astype(np.int32)
         case ("counts", start, length):
             return part(start, (length,)).astype(np.int64)
         case ("grid", start, shape, whole):

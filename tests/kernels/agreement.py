@@ -22,7 +22,7 @@ def outcome(program: Any, at: Any, engine: str, command: str, wrt: Any, **option
         return error
 
 
-KINKS = frozenset(("N0501", "N0502", "N0503"))
+KINKS = frozenset(("N0301", "N0501", "N0502", "N0503"))
 ORIGINS = frozenset(("N0601", "N0602"))  # where a nan or an infinity began
 
 

@@ -117,9 +117,11 @@ NAMESPACE: dict[str, Any] = {}
 def interpreted(built: Built, keep: Any = None) -> running.Compiled:
     """What stands for `collection.compile_kernel`."""
     if not NAMESPACE:
-        NAMESPACE.update(helpers(identity))
+        functions = helpers(identity)
+        functions["math"] = Ieee()  # for the functions themselves, whose globals these are
+        NAMESPACE.update(functions)
         NAMESPACE.update(host_calls())
-        NAMESPACE.update(math=Ieee(), float=np.float64)
+        NAMESPACE.update(float=np.float64)
     emitted = built.emitted or emit.emit(built.kernel)
     NAMESPACE["held"] = lambda number, count, dtype: np.frombuffer(emitted.held[number], dtype, count)
     exec(of_numpy(compile(emitted.text, "<kernel>", "exec")), NAMESPACE)

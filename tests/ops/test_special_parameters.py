@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import adiff
 import mpmath
@@ -117,3 +118,37 @@ def test_tensors_near_poles(name: str, engine: str) -> None:
     with mpmath.workdps(40):
         wanted = np.array([float(getattr(mpmath, name)(mpmath.mpf(x))) for x in NEAR_POLES])
     assert np.allclose(found, wanted, rtol=4e-15, atol=0.0)
+
+
+LARGE = [(1e5, 30.0), (1e5, 0.5), (1e5, 2.5), (3.4e6, 37.2), (50.0, 19.0), (50.0, 21.0), (7.5, 3.0), (0.7, 0.2)]
+
+
+@pytest.mark.parametrize(("n", "k"), LARGE)
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+def test_binomial_coefficients(n: float, k: float, engine: str) -> None:
+    """Of large n too, where SciPy has lost six digits at 1e5."""
+    with mpmath.workdps(40):
+        wanted = float(mpmath.binomial(mpmath.mpf(n), mpmath.mpf(k)))
+    program = adiff.program("comb(n, k)")
+    assert abs(program.evaluate("value", {"n": n, "k": k}, engine=engine).value / wanted - 1) < 1e-13
+    found = program.evaluate("value", {"n": np.array([n, 5.0]), "k": np.array([k, 2.0])}, engine=engine).value
+    assert np.allclose(found, [wanted, 10.0], rtol=1e-13, atol=0.0)
+
+
+POLES = {
+    "digamma(x)": [(0.0, -math.inf), (-0.0, math.inf), (-1.0, math.nan), (-1e17, math.nan)],
+    "beta(x, 2.5)": [(0.0, math.inf), (-0.0, math.inf)],
+    "beta(x, 0.0)": [(0.0, math.inf), (2.0, math.inf)],
+    "betaln(2.0, x)": [(0.0, math.inf)],
+    "zeta(x)": [(1.0, math.inf), (0.5, math.nan), (-math.inf, math.nan)],
+    "zeta(2.5, x)": [(0.0, math.inf), (-3.0, math.inf)],
+}
+
+
+@pytest.mark.parametrize(("text", "x", "wanted"), [(text, *case) for text, cases in POLES.items() for case in cases])
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+def test_at_poles(text: str, x: float, wanted: float, engine: str) -> None:
+    for at in (x, np.array([x, 3.25])):
+        outcome = adiff.program(text).evaluate("value", {"x": at}, engine=engine)
+        assert outcome.engine == engine
+        assert np.array_equal(np.ravel(outcome.value)[0], wanted, equal_nan=True)

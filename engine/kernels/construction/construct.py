@@ -35,7 +35,7 @@ from ..passes.windows import windowed
 from ..symbols.build import Builder
 from ..symbols.pairs import Pair
 from ..symbols.regions import dissolved
-from ..symbols.strength import refuse_narrow
+from ..symbols.strength import is_narrow
 from ..symbols.symbol import NUMBERS, Lazy, Sym, kind_of, raw
 from ..symbols.values import Grid, List, Selected
 from ..symbols.whole import whole
@@ -100,15 +100,21 @@ class Lowered:
         self.packed: Packed | None = None
         # The shape of a complex result, whose parts `value` holds side by side.
         self.complex: tuple[int, ...] | None = None
-        if kind_of_result(result) == INT:
-            refuse_narrow(builder)
-        if result.__class__ is Lazy:
+        narrow = kind_of_result(result) == INT and is_narrow(builder, result)
+        if narrow and not structured:
+            raise Unsupported("a result of int32, which has no gradient")
+        if narrow:
+            self.packed = Packed(builder, result)
+            self.value: Any = self.packed.stored()
+            self.shape = self.value.shape
+            self.element: Callable[[tuple[Any, ...]], Any] = builder.stored(self.value).element
+        elif result.__class__ is Lazy:
             settled = builder.settle(result)
             if settled.stored is None or settled.stored.role in ("input", "carried", "constant"):
                 settled = builder.materialised(result)
             self.shape = settled.shape
-            self.value: Any = settled.stored
-            self.element: Callable[[tuple[Any, ...]], Any] = settled.element
+            self.value = settled.stored
+            self.element = settled.element
         elif result.__class__ is Sym or result.__class__ in NUMBERS:
             self.value = raw(result)
             self.element = lambda index: result

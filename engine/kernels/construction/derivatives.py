@@ -16,7 +16,7 @@ from ..ir import BOOL, FLOAT, INT, Array, Stmt, Unsupported, Var
 from ..outline import statements
 from ..passes.simplify import simplify
 from ..symbols.build import Builder
-from ..symbols.regions import dissolved, for_tangents, left_to_statements
+from ..symbols.regions import dissolved, for_tangents, left_to_statements, ruled
 from ..symbols.symbol import Sym
 from ..work import COMMAND_WORK, hessian_work
 from .construct import Lowered
@@ -36,16 +36,11 @@ SHORT, LONG = 60, 200
 def jvp(lowered: Lowered, moved: Sequence[str]) -> Built:
     """Value, tangent, flags; the tangents of the sources `moved` are further parameters."""
     result = lowered.summed()
-    kernel, noted = adjoint(
-        lowered.kernel, result, list(lowered.targets.values()), watch=lowered.builder.watch, several=True
-    )
-    if not noted:
-        kernel = ir.Kernel(lowered.kernel.parameters, for_tangents(lowered.kernel.body), [lowered.value])
+    kernel, noted, flags = watched(lowered, result)
     seeds = parameters_for(lowered, moved)
     tangent = Tangent(kernel, seeds)
     body = tangent.run(kernel.body)
     found = tangent_of_value(tangent, lowered)
-    flags = kernel.results[-1:] if noted else []
     results = [lowered.value, *([] if found is None else [found]), *flags]
     extra = [x if x.__class__ is Array else x[0] for x in seeds.values()]
     return lowered.built(ir.Kernel(kernel.parameters + extra, body, results), told_by_tape(lowered, noted), result)
@@ -57,10 +52,21 @@ def lanes_for(lowered: Lowered, total: int) -> int:
     return min(LANES if size < SHORT else max(LANES // 2, 1) if size < LONG else 1, total)
 
 
-def told_by_tape(lowered: Lowered, noted: list[Noted], again: bool = False) -> list[Noted]:
-    """The singular points of a kernel in forward mode, of tangents of an adjoint, or of an adjoint by rows (`again`):
-    beside rows with rules of their own, whose tangents choose on their own, the tape's to decide."""
-    left = left_to_statements(lowered.kernel.body, again)
+def watched(lowered: Lowered, result: Any) -> tuple[ir.Kernel, list[Noted], list[Any]]:
+    """The value's kernel for forward mode, which leaves and raises flags as a sweep back does; what these note; they."""
+    kernel, noted = adjoint(
+        lowered.kernel, result, list(lowered.targets.values()), watch=lowered.builder.watch, several=True
+    )
+    flags = kernel.results[1 + len(lowered.targets) :]
+    if noted or ruled(lowered.kernel.body):
+        return simplify(ir.Kernel(kernel.parameters, kernel.body, [lowered.value, *flags])), noted, flags
+    return ir.Kernel(lowered.kernel.parameters, for_tangents(lowered.kernel.body), [lowered.value]), noted, flags
+
+
+def told_by_tape(lowered: Lowered, noted: list[Noted]) -> list[Noted]:
+    """The singular points of a kernel in forward mode, of tangents of an adjoint, or of an adjoint by rows: beside rows
+    with rules of their own whose tangents choose on their own, the tape's to decide."""
+    left = left_to_statements(lowered.kernel.body)
     return [Noted(n.message, n.site, False, n.code) for n in noted] if left else noted
 
 
@@ -130,9 +136,7 @@ def hvp(lowered: Lowered, moved: Sequence[str]) -> Built:
     flags = kernel.results[1 + len(lowered.targets) :]
     results = [*kernel.results[: 1 + len(lowered.targets)], *products, *flags]
     extra = [x if x.__class__ is Array else x[0] for x in seeds.values()]
-    return lowered.built(
-        ir.Kernel(kernel.parameters + extra, body, results), told_by_tape(lowered, noted, True), result
-    )
+    return lowered.built(ir.Kernel(kernel.parameters + extra, body, results), told_by_tape(lowered, noted), result)
 
 
 def scalar_result(lowered: Lowered) -> Var:
@@ -183,7 +187,7 @@ def hessian(lowered: Lowered, lanes: int | None = None) -> Built:
 
     made = Directions(lowered, sources, seeds, lanes, [lowered.value, *bars], flags)
     outer = made.kernel(kernel.parameters, dissolved(kernel.body), body, [table], collect, products)
-    built = lowered.built(outer, told_by_tape(lowered, noted, True), result)
+    built = lowered.built(outer, told_by_tape(lowered, noted), result)
     built.passes = hessian_work(total)
     return built
 
@@ -199,12 +203,7 @@ def forward_jacobian(lowered: Lowered, lanes: int | None = None) -> Built:
     if not total:
         return constant(lowered, result, sources)
     lanes = lanes_for(lowered, total) if lanes is None else lanes
-    kernel, noted = adjoint(
-        lowered.kernel, result, list(lowered.targets.values()), watch=lowered.builder.watch, several=True
-    )
-    flags = kernel.results[1 + len(lowered.targets) :]
-    if not noted:
-        kernel = ir.Kernel(lowered.kernel.parameters, for_tangents(lowered.kernel.body), [])
+    kernel, noted, flags = watched(lowered, result)
     seeds = sources.seeds(lanes)
     tangent = Tangent(kernel, seeds, lanes)
     body = tangent.run(kernel.body)
@@ -317,6 +316,6 @@ def reverse_jacobian(lowered: Lowered) -> Built:
     loop_body, _ = outer.nested(fill)
     loop = ir.Loop(row, 0, rows, 1, None, None, [], loop_body, None, {}, Var(INT, "t"), None)
     whole = ir.Kernel(plain.parameters, [*block, *before, loop], [*results, *tables, *gathered])
-    built = lowered.built(whole, told_by_tape(lowered, noted, True), result)
+    built = lowered.built(whole, told_by_tape(lowered, noted), result)
     built.passes = max(float(size), 1.0)
     return built

@@ -15,7 +15,7 @@ from ..ir import BOOL, FLOAT, INT, Unsupported
 from ..operations.array_rows import to_single
 from ..symbols.arrays import constant_array
 from ..symbols.pairs import Pair
-from ..symbols.strength import own
+from ..symbols.strength import any_strong, own
 from ..symbols.symbol import Lazy, Sym
 from ..symbols.values import Frame, List, Selected, plain, symbolic
 from .items import Items
@@ -83,6 +83,8 @@ class Applying(Items):
                 return inputs
             if op.name == "jax.ops.segment_sum" and inputs[2] is not None:
                 op = NAMES["unsorted_segment_sum"]
+        if op.name.startswith("unsorted_segment_") and symbolic(inputs[2]):
+            inputs = (*inputs[:2], self.whole(inputs[2], f"{op.name} with a number of segments that depends on data"))
         if op.name in STITCHES:
             from .stitching import by_data, stitched
 
@@ -97,7 +99,10 @@ class Applying(Items):
             start, stop, step = inputs
             if stop is not None and any(x.__class__ is Sym and x.kind == FLOAT for x in (start, step)):
                 raise Unsupported("arange whose start or step carries a derivative, or depends on data")
+            own_dtype = self.builder.own_integers if any_strong(self.builder, inputs) else None
             inputs = tuple(self.whole(x, "arange with bounds that depend on data") for x in inputs)
+            if own_dtype is not None and all(x.__class__ is int or x is None for x in inputs):
+                inputs = (*(x if x is None else wrap(x, own_dtype) for x in inputs[:2]), inputs[2])
         if op.name in ("boolean_mask", "dynamic_partition"):
             inputs = tuple(
                 x.known if k == 1 and x.__class__ is Lazy and x.known is not None else x for k, x in enumerate(inputs)

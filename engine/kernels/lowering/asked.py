@@ -87,7 +87,6 @@ class Asked(Differentiated):
 
     def __init__(self, tape: Tape, sources: Any, to_the_end: bool) -> None:
         self.tape = tape
-        tape.builder.derives = True
         self.machine = tape.machine
         self.builder = tape.builder
         self.sources = sources

@@ -263,6 +263,10 @@ class Calls(Applying):
             return own_method(self, value, node.name, args, keywords)
         if node.name == "numpy" and not args and value.__class__ in (*SYMBOLS, *NUMBERS, complex):
             return self.still(value)
+        if node.name == "format" and value.__class__ is str:
+            from .printing import format_
+
+            return format_(value, args, keywords)
         row = METHODS.get(node.name)
         if row is None or (value.__class__ not in SYMBOLS and value.__class__ is not Selected):
             raise Unsupported(f"the method '{node.name}' of {describe(value)}")

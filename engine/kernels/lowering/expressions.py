@@ -31,7 +31,7 @@ from ..symbols.values import (
     symbolic,
 )
 from .calls import SYMBOLS, Calls
-from .printing import Text, joined, piece
+from .printing import Text, joined, percent, piece
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,6 +103,8 @@ class Expressions(Calls):
     def combine(self, op: Operation, symbol: str, x: Any, y: Any, site: Any) -> Any:
         STATE.site = site
         x, y = read(x), read(y)
+        if symbol == "%" and x.__class__ is str:
+            return percent(x, y)
         if x.__class__ is Grid or y.__class__ is Grid:
             raise Unsupported(f"'{symbol}' on lists of lists")
         if x.__class__ is Selected or y.__class__ is Selected:

@@ -8,6 +8,7 @@ str, or (structure, conversion, format).
 
 from __future__ import annotations
 
+import re
 from math import prod
 
 from ...core.state import STATE
@@ -20,7 +21,7 @@ from ..symbols.values import List, read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from ..symbols.build import Builder
@@ -31,12 +32,15 @@ if TYPE_CHECKING:
 # As many lines as a kernel may print, and numbers in one of them.
 MAX_LINES = 10_000
 MAX_NUMBERS = 4_096
+# The fields of a text before `%`: a width or a precision of more than four digits, or one taken from the values, is none.
+FIELD = re.compile(r"%(?:%|[#0\- +]{0,5}\d{0,4}(?:\.\d{0,4})?([dioxXeEfFgGsra])|)")
 # The entry of the outermost frame that counts the lines.
 LINES = "$lines"
 
 
 class Text:
-    """A str with values in it that the kernel knows: pieces of text, and (value, conversion, format)."""
+    """A str with values in it that the kernel knows: pieces of text, and (value, conversion, format), where the conversion
+    "%" says that the format is a field of a text before `%`."""
 
     description = "a text"
     __slots__ = ("pieces",)
@@ -58,7 +62,23 @@ def piece(x: Any, conversion: str | None = None, spec: str = "") -> Any:
         return x
     if x.__class__ is int and conversion is None and not spec:
         return str(x)
+    if spec and not fits(x, conversion, spec):
+        raise Unsupported("a text whose fields may not fit its values")
     return (x, conversion, spec)
+
+
+def fits(x: Any, conversion: str | None, spec: str) -> bool:
+    """Whether a format is one for values of this kind."""
+    sample: Any = "" if conversion is not None else x
+    if conversion is None and x.__class__ is Sym:
+        sample = {FLOAT: 0.5, INT: 1, BOOL: True}[x.kind]
+    if sample.__class__ not in (str, int, float, bool) or any(len(width) > 4 for width in re.findall(r"\d+", spec)):
+        return False
+    try:
+        format(sample, spec)
+    except ValueError:
+        return False
+    return True
 
 
 def at_present(x: Any) -> Any:
@@ -82,6 +102,66 @@ def joined(pieces: Pieces) -> Any:
     for p in pieces:
         flat.extend(p.pieces if p.__class__ is Text else [p])
     return "".join(flat) if all(p.__class__ is str for p in flat) else Text(flat)
+
+
+def percent(template: str, values: Any) -> Any:
+    """`template % values`. Raises Unsupported where the fields may not fit, and for widths taken from the values."""
+    given = list(values) if values.__class__ is tuple else [values]
+    pieces: Pieces = []
+    place = 0
+    for field in FIELD.finditer(template):
+        pieces.append(template[place : field.start()])
+        place = field.end()
+        if field[0] == "%%":
+            pieces.append("%")
+        elif field[1] is None or not given:
+            raise Unsupported("a text whose fields may not fit its values")
+        else:
+            pieces.append(percent_piece(given.pop(0), field[0], field[1]))
+    pieces.append(template[place:])
+    if given:
+        raise Unsupported("a text whose fields may not fit its values")
+    return joined(pieces)
+
+
+def percent_piece(x: Any, field: str, conversion: str) -> Any:
+    x = at_present(x)
+    if x.__class__ in (int, bool, str):
+        try:
+            return field % x
+        except (TypeError, ValueError):
+            raise Unsupported("a text whose fields may not fit its values") from None
+    if x.__class__ is Text:
+        if field != "%s":
+            raise Unsupported("a text with values in it in a field with a width")
+        return x
+    number = x.__class__ is Sym or x.__class__ in NUMBERS
+    counts = x.__class__ is Sym and x.kind != FLOAT
+    if (conversion in "dioxX" and not counts) or (conversion in "eEfFgG" and not number):
+        raise Unsupported("a text whose fields may not fit its values")
+    return (x, "%", field)
+
+
+def format_(template: str, values: Sequence[Any], named: dict[str, Any]) -> Any:
+    """`template.format(...)`. Raises Unsupported where the fields may not fit."""
+    from string import Formatter
+
+    pieces: Pieces = []
+    automatic = 0
+    try:
+        fields = list(Formatter().parse(template))
+    except ValueError:
+        raise Unsupported("a text whose fields may not fit its values") from None
+    for literal, field, spec, conversion in fields:
+        pieces.append(literal)
+        if field is None:
+            continue
+        key = automatic if field == "" else int(field) if field.isdigit() else field
+        automatic += field == ""
+        if (key not in named if key.__class__ is str else key >= len(values)) or "{" in (spec or ""):
+            raise Unsupported("a text whose fields may not fit its values")
+        pieces.append(piece(named[key] if key.__class__ is str else values[key], conversion, spec or ""))
+    return joined(pieces)
 
 
 def print_(

@@ -7,7 +7,7 @@ IR. Loops stay loops, branches that depend on data become `If` with merged value
 from __future__ import annotations
 
 from ....parser.errors import AdiffError
-from ...core.dtypes import INT64
+from ...core.dtypes import INT32, INT64
 from ...program import core as c
 from .. import ir
 from ..inputs import SIZES, Complex, Discrete, Known, KnownTensor, Single
@@ -17,7 +17,7 @@ from ..symbols.build import Builder
 from ..symbols.following import Follower
 from ..symbols.foreseen import COUNTABLE
 from ..symbols.pairs import Pair
-from ..symbols.strength import claim, own
+from ..symbols.strength import LEAST_NARROW, claim, own
 from ..symbols.symbol import Lazy, Sym
 from ..symbols.values import CONFLICT, RESULT, RETURN, UNSET, VALUE, List, Recursive, Selected, new_frame, read
 from .printing import LINES, Printed, Wider
@@ -210,17 +210,34 @@ def parameter(builder: Builder, parameters: list[Any], name: str, spec: Any) -> 
         parts = [parameter(builder, parameters, name, spec.shape or FLOAT) for name in (f"{name}_re", f"{name}_im")]
         return Pair(builder, *parts)
     discrete = spec.__class__ is Discrete
+    if discrete and not spec.shape:
+        found = parameter(builder, parameters, name, INT)
+        return strong_parameter(builder, parameters[-1], found, spec)
     array = Array(spec.kind, spec.shape, "p", "input") if discrete else Array(FLOAT, spec, "p", "input")
     array.name = name
-    if discrete and spec.strong:
-        claim(builder, INT64)
-        builder.strong.add(array)
     parameters.append(array)
-    return builder.stored(array)
+    found = builder.stored(array)
+    return strong_parameter(builder, array, found, spec) if discrete and spec.dtype else found
 
 
-def known_tensor(builder: Builder, tensor: Tensor) -> Lazy:
-    """A tensor of integers that is an input and a part of the kernel."""
+def strong_parameter(builder: Builder, parameter: Any, found: Any, spec: Discrete) -> Any:
+    """Integers, or an integer, of a dtype of their own as the program has them."""
+    narrow = spec.dtype == "int32"
+    claim(builder, INT32 if narrow else INT64)
+    builder.strong.add(parameter)
+    if narrow and found.__class__ is Lazy:
+        found.interval = (LEAST_NARROW, -LEAST_NARROW - 1)
+    elif narrow:
+        builder.ranges[parameter] = (LEAST_NARROW, -LEAST_NARROW - 1)
+    return found
+
+
+def known_tensor(builder: Builder, tensor: Tensor) -> Lazy | Sym:
+    """A tensor of integers, or an integer of a dtype of its own, that is an input and a part of the kernel."""
+    if not tensor.shape:
+        number: Sym = own(builder, int(tensor.value), tensor.dtype)
+        builder.made[number.var] = ("copy", (int(tensor.value),))
+        return number
     found = constant_array(builder, tensor.value)
     found.known = tensor
     strong: Lazy = found if tensor.dtype.weak else own(builder, found)

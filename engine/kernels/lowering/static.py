@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+# Powers of ten that an integer holds.
+MOST_TENS = 17
 # Digits to which a number is rounded in one step, and units of the last one in which that is exact far from a tie.
 MOST_DIGITS = 22
 MOST_UNITS = 2.0**40
@@ -314,7 +316,24 @@ def round_(machine: Specialiser, x: Any, ndigits: Any = None) -> Any:
         return Rounded(machine.apply_row(NAMES["round"], [x], {}), x)
     if x.__class__ is Sym and x.kind == FLOAT and ndigits.__class__ is int and abs(ndigits) <= MOST_DIGITS:
         return to_digits(machine, x, ndigits)
+    if x.__class__ is Sym and x.kind == INT and ndigits.__class__ is int and x.var not in machine.builder.strong:
+        return x if ndigits >= 0 else to_tens(machine, x, ndigits)
     raise Unsupported("round of what has no such integer" if ndigits is None else "round of a number to digits")
+
+
+def to_tens(machine: Specialiser, x: Sym, digits: int) -> Any:
+    """An integer rounded to tens, hundreds, ..., a half to the even number of them."""
+    if -digits > MOST_TENS:
+        raise Unsupported("round of a number to digits")
+    unit = 10**-digits
+    apply = machine.builder.apply
+    rest = apply(NAMES["mod"], (x, unit), None)
+    whole = apply(NAMES["floor_divide"], (x, unit), None)
+    odd = apply(NAMES["mod"], (whole, 2), None)
+    up = apply(
+        NAMES["greater"], (apply(NAMES["add"], (apply(NAMES["multiply"], (rest, 2), None), odd), None), unit), None
+    )
+    return apply(NAMES["multiply"], (apply(NAMES["add"], (whole, up), None), unit), None)
 
 
 def to_digits(machine: Specialiser, x: Sym, digits: int) -> Any:

@@ -2,10 +2,10 @@
 
 The structure is plain data: ("list", parts), ("tuple", parts), ("dict", keys, parts), ("number", place), ("integer", place),
 ("truth", place), ("either", place) for a number before which stands whether it is an integer, ("array", place, shape),
-("integers", place, shape), ("complex", place, shape) for the real and then the imaginary parts, ("rows", place, count, shape)
-for a list that is an array, ("counts", place, count) for one of integers, ("grid", place, shape, whether they are integers)
-for a list of lists, ("selected", place, room, shape, dtype) for the rows of a tensor whose number is the first,
-("known", value), ("single", value) for one that is a float32.
+("integers", place, shape), ("narrow", place, shape) for those of int32, ("complex", place, shape) for the real and then the
+imaginary parts, ("rows", place, count, shape) for a list that is an array, ("counts", place, count) for one of integers,
+("grid", place, shape, whether they are integers) for a list of lists, ("selected", place, room, shape, dtype) for the rows of
+a tensor whose number is the first, ("known", value), ("single", value) for one that is a float32.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from ..ir import BOOL, INT, Unsupported
 
 # What a number of the program may be.
 SCALARS = frozenset("number integer truth either known single".split())
+# Tensors of integers: of int64, of int32.
+INTEGERS = ("integers", "narrow")
 # A float32 counts no further.
 MOST_COUNTED = 2**24
 
@@ -48,7 +50,7 @@ class Packed:
     def walk(self, x: Any) -> Structure:
         from ..ir import FLOAT
         from ..symbols.pairs import Pair
-        from ..symbols.strength import is_strong, refuse_narrow
+        from ..symbols.strength import is_narrow, is_strong
         from ..symbols.symbol import Lazy, Sym
         from ..symbols.values import Grid, List, Selected, first_rows
         from ..symbols.whole import whole
@@ -83,14 +85,13 @@ class Packed:
             return "array", self.place(x, prod(x.shape)), x.shape
         if x.__class__ is Lazy and x.kind == INT:
             self.refuse_integers()
-            refuse_narrow(self.builder)
-            return "integers", self.place(self.as_floats(x), prod(x.shape)), x.shape
+            kind = "narrow" if is_narrow(self.builder, x) else "integers"
+            return kind, self.place(self.as_floats(x), prod(x.shape)), x.shape
         if x.__class__ is Sym and x.kind == FLOAT:
             return self.number(x, whole(self.builder, x))
         if x.__class__ is Sym and is_strong(self.builder, x):
             self.refuse_integers()
-            refuse_narrow(self.builder)
-            return "integers", self.place(self.exact(x), 1), ()
+            return "narrow" if is_narrow(self.builder, x) else "integers", self.place(self.exact(x), 1), ()
         if x.__class__ is Sym:
             if self.builder.mode:
                 raise Unsupported("a result that holds integers beside float32")
@@ -141,20 +142,20 @@ class Packed:
     def part(self, x: Any) -> Structure:
         """A part of a tensor whose length data decides."""
         from ..ir import DTYPES, FLOAT, SINGLE
-        from ..symbols.strength import refuse_narrow
+        from ..symbols.strength import is_narrow
         from .selected import compacted
 
         rows, count = compacted(self.builder, x)
         if rows.kind != FLOAT:
             self.refuse_integers()
-            refuse_narrow(self.builder)
         self.counts.add(self.size)
         start = self.place(self.exact(count), 1)
         self.place(rows if rows.kind == FLOAT else self.as_floats(rows), prod(rows.shape))
         single = rows.kind == FLOAT and self.builder.mode
         if single and rows.shape[0] > MOST_COUNTED:
             raise Unsupported("a part of a tensor of this many rows in float32")
-        return "selected", start, rows.shape[0], rows.shape[1:], DTYPES[SINGLE if single else rows.kind]
+        dtype = "int32" if is_narrow(self.builder, rows) else DTYPES[SINGLE if single else rows.kind]
+        return "selected", start, rows.shape[0], rows.shape[1:], dtype
 
     def refuse_integers(self) -> None:
         """Note that there are integers beside floats, in memory that holds them exactly."""
@@ -229,7 +230,7 @@ def as_one(builder: Builder, value: Any) -> Any:
 def unpacked(value: Any, structure: Structure) -> Any:
     """The structure with its numbers from the array of its leaves."""
     from ...core.dispatch import wrap
-    from ...core.dtypes import FLOAT32, INT64, STRONG
+    from ...core.dtypes import FLOAT32, INT32, INT64, STRONG
     from ...core.tensor import Tensor
 
     single = value.dtype.name == "float32"
@@ -276,9 +277,10 @@ def unpacked(value: Any, structure: Structure) -> Any:
         found = np.empty(shape, dtype=np.complex128)
         found.real, found.imag = re, im
         return Tensor(found, COMPLEX128)
-    if kind == "integers":
+    if kind in INTEGERS:
         start, shape = structure[1], tuple(structure[2])
-        return wrap(value[start : start + prod(shape)].reshape(shape).astype("int64"), INT64)
+        dtype = INT32 if kind == "narrow" else INT64
+        return wrap(value[start : start + prod(shape)].reshape(shape).astype(dtype.name), dtype)
     if kind == "array":
         return part(structure[1], tuple(structure[2]))
     if kind == "rows":
@@ -293,12 +295,12 @@ def unpacked(value: Any, structure: Structure) -> Any:
 
 def selected(value: Any, start: int, room: int, shape: Sequence[int], dtype: str) -> Any:
     """The rows of a tensor whose number stands before them."""
-    from ...core.dtypes import BOOL, FLOAT32, FLOAT64, INT64
+    from ...core.dtypes import BOOL, FLOAT32, FLOAT64, INT32, INT64
     from ...core.tensor import Tensor
 
     count, size = int(value[start]), prod(shape)
     rows = value[start + 1 : start + 1 + count * size].reshape(count, *shape)
-    kinds = {"float64": FLOAT64, "float32": FLOAT32, "int64": INT64, "bool": BOOL}
+    kinds = {"float64": FLOAT64, "float32": FLOAT32, "int64": INT64, "int32": INT32, "bool": BOOL}
     return Tensor(rows.astype(dtype), kinds[dtype])
 
 

@@ -71,6 +71,7 @@ class Tape(Recorder):
         if self.block is not None:
             raise Unsupported("a GradientTape that records twice")
         self.block = self.builder.block
+        self.builder.derives = True
         self.begin = self.mark()
         active = self.machine.tapes
         for variable in self.machine.variables:

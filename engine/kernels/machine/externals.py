@@ -145,7 +145,7 @@ IN_FLOAT32 = "_float32"
 IN_COMPLEX = "_complex"
 ROUTINES: dict[str, Routine] = {
     ROUTINE + row + (IN_FLOAT32 if single else ""): Routine(row, single)
-    for row in "eigh svd_thin svd_complete qr_complete eig logm sqrtm fsum".split()
+    for row in "eigh svd_thin svd_complete qr_tall qr_complete eig logm sqrtm fsum".split()
     for single in (False, True)
 } | {
     ROUTINE + row + IN_COMPLEX: Routine(row, paired=True)

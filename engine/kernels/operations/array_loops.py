@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from ..built import Noted
+
     Index = tuple[Any, ...]
 
 
@@ -28,6 +30,11 @@ class Loops:
     def floats(self) -> Floats:
         """The bounds of the floats that the kernel computes in."""
         return OF_FLOAT32 if self.builder.mode else OF_FLOAT64
+
+    @property
+    def differentiated(self) -> bool:
+        """Whether derivatives may be asked for, of the kernel or inside the program."""
+        return self.builder.outer or self.builder.derives
 
     # --- arrays as functions ----------------------------------------------------------------------------------------
 
@@ -190,6 +197,14 @@ class Loops:
             self.each(condition.shape, lambda index: self.leave_if(OPERATORS["logical_not"](condition.element(index))))
         else:
             self.leave_if(OPERATORS["logical_not"](condition))
+
+    def note_where(self, condition: Any, noted: Noted) -> None:
+        """Raise the flag of a notice if a condition holds, or holds anywhere."""
+        if condition.__class__ is Lazy:
+            self.each(condition.shape, lambda index: self.note_where(condition.element(index), noted))
+        elif condition.__class__ is Sym or condition:
+            flag = self.builder.watch.flag(noted)
+            self.when(condition, lambda: self.builder.append(flag))
 
     def leave_unless_finite(self, x: Lazy) -> None:
         """Leave the kernel for a matrix with infinities or nan: what LAPACK makes of them, or says, is the tape's."""

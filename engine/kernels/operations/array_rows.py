@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from ...core.dtypes import INT64
 from ...core.state import STATE
 from ...core.tensor import OPERATORS
+from ...ops.reductions import ROUNDED
 from ...ops.registry import ROWS
 from .. import ir
+from ..built import Noted
 from ..inputs import SOME
 from ..ir import BOOL, FLOAT, INT, Array, Unsupported
 from ..symbols.arrays import get, lazy, remap, result, tensor_of_list, view
 from ..symbols.build import Builder
-from ..symbols.strength import own
+from ..symbols.strength import is_strong, own
 from ..symbols.symbol import NUMBERS, Lazy, Sym, broadcast, join, kind_of, pick, raw
 from .composites import of_data, places_of, whole
 
@@ -84,10 +87,13 @@ def reduce_mean_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[
     if size == 0:
         raise Unsupported("the mean of no elements")
     total = sum_row(builder, (x,), attributes)
-    rest = OPERATORS["mod"](total, size)
-    # A mean that is rounded is one for the tape to tell about.
-    builder.arrays.leave_unless(OPERATORS["equal"](rest, 0))
-    return OPERATORS["floor_divide"](total, size)
+    total = builder.settle(total) if total.__class__ is Lazy else total
+    # Towards zero, as the row itself has it.
+    whole = OPERATORS["sign"](total) * OPERATORS["floor_divide"](OPERATORS["abs"](total), size)
+    whole = builder.settle(whole) if whole.__class__ is Lazy else whole
+    noted = Noted(ROUNDED, STATE.site, True, "N0301")
+    builder.arrays.note_where(OPERATORS["not_equal"](whole * size, total), noted)
+    return own(builder, whole, builder.own_integers or INT64) if is_strong(builder, x) else whole
 
 
 def index_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
@@ -156,6 +162,10 @@ def cast_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, An
         return builder.cast_to_float(x)
     if target.name in ("int64", "int32") and x.__class__ in (Sym, Lazy):
         return own(builder, whole_numbers(builder, x), target)
+    if target.name == "bool" and x.__class__ is Lazy:
+        return Lazy(builder, BOOL, x.shape, lambda index: builder.to_bool(x.element(index)))
+    if target.name == "bool" and x.__class__ is Sym:
+        return builder.to_bool(x)
     raise Unsupported(f"a cast to {target.name}")
 
 
@@ -214,11 +224,13 @@ def where_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, A
             a, b = builder.to_int(a), builder.to_int(b)
         return builder.select(condition, a, b)
 
+    strong = kind == INT and any(is_strong(builder, x) for x in inputs[1:])
     if not shape:
-        return chosen(*[result(x) for x in parts])
-    return Lazy(
-        builder, INT if kind == BOOL else kind, shape, lambda index: chosen(*[pick(p, index, shape) for p in parts])
-    )
+        found = chosen(*[result(x) for x in parts])
+    else:
+        kind = INT if kind == BOOL else kind
+        found = Lazy(builder, kind, shape, lambda index: chosen(*[pick(p, index, shape) for p in parts]))
+    return own(builder, found, builder.own_integers or INT64) if strong else found
 
 
 def identity_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
@@ -241,7 +253,11 @@ def constant_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str
     known = x.var if x.__class__ is Sym else getattr(x, "stored", None)
     if builder.mode == SOME and known not in builder.singles:
         raise Unsupported("a float64 tensor beside float32")  # of bare floats it is float64
-    return own(builder, identity_row(builder, inputs, attributes))
+    found = identity_row(builder, inputs, attributes)
+    kind = found.kind if found.__class__ is Lazy else kind_of(found)
+    if kind == FLOAT:
+        builder.made_strong[0] = True
+    return own(builder, found) if kind == INT and not is_strong(builder, found) else found
 
 
 def filled_like(name: str, value: float) -> Any:
@@ -273,12 +289,8 @@ def concat_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, 
     axis = axes_of(attributes.get("axis", 0), rank)[0] if rank else 0
     kind = join([p.kind for p in parts])
     rest = [(*p.shape[:axis], *p.shape[axis + 1 :]) for p in parts]
-    if (
-        not rank
-        or any(len(p.shape) != rank or (p.kind != kind and BOOL in (p.kind, kind)) for p in parts)
-        or len(set(rest)) != 1
-    ):
-        raise Unsupported("joining tensors of several ranks or sizes, or truth values and numbers")
+    if not rank or any(len(p.shape) != rank for p in parts) or len(set(rest)) != 1:
+        raise Unsupported("joining tensors of several ranks or sizes")
     shape = (*parts[0].shape[:axis], sum(p.shape[axis] for p in parts), *parts[0].shape[axis + 1 :])
     array = Array(kind, shape)
     builder.append(ir.Alloc(array, False))
@@ -288,7 +300,7 @@ def concat_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, 
         def store(index: tuple[Any, ...], part: Lazy = part, start: int = start) -> None:
             place = (*index[:axis], builder.integer("add", index[axis], start), *index[axis + 1 :])
             value = part.element(index)
-            value = builder.to_float(value) if kind == FLOAT else value
+            value = builder.to_float(value) if kind == FLOAT else builder.to_int(value) if kind == INT else value
             builder.append(ir.Store(array, raw(builder.flat(place, shape)), raw(value)))
 
         builder.each(part.shape, store)

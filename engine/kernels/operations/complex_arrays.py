@@ -185,7 +185,7 @@ class ComplexArrays(Rearranging, Reducing, Scanning, Solving):
 
     def without_derivative(self, row: str, x: Pair) -> Any:
         """The results of a row that has no derivative, where none may be asked for."""
-        if self.builder.outer or self.builder.derives:
+        if self.differentiated:
             raise Unsupported(f"the derivative of {row} of complex numbers")
         return self.by_lapack(row, x)
 
@@ -206,9 +206,9 @@ class ComplexArrays(Rearranging, Reducing, Scanning, Solving):
         triangle = OPERATORS["tril" if lower else "triu"](a)
         return OPERATORS["solve"](hermitian(triangle) if adjoint else triangle, b)
 
-    def least_squares(self, a: Any, b: Any) -> Any:
+    def least_squares(self, a: Any, b: Any, full: bool = False) -> Any:
         if a.__class__ is not Pair and b.__class__ is not Pair:
-            return super().least_squares(a, b)
+            return super().least_squares(a, b, full)
         rows, columns = a.shape[-2:]
         wide = rows < columns
         q, r = self.qr(hermitian(a) if wide else a)

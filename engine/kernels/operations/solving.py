@@ -365,23 +365,42 @@ class Solving(Rotating, Multiplying):
                 size = abs(self.read(work, (k, k)))
                 return OPERATORS["minimum"](least, size), OPERATORS["maximum"](most, size)
 
-            # Rounding decides the vectors of what depends on others.
             least, most = self.fold(n, (INFINITY, 0.0), extremes)
-            self.leave_unless(least > most * (8.0 * self.floats.epsilon * max(m, n)))
-            self.each((n, n), cell)
-            self.count(n, lambda j: self.put(q, (*at, j, j), 1.0))
 
             def back(t: Any) -> None:
                 k = n - 1 - t
                 self.span(n - k, n, lambda j: reflect(q, at, k, self.bound(k + j, n - 1), m - 1 - k, m))
 
-            self.count(n, back)
+            def hand_out() -> None:
+                self.each((n, n), cell)
+                self.count(n, lambda j: self.put(q, (*at, j, j), 1.0))
+                self.count(n, back)
+
+            def by_lapack() -> None:
+                self.each((m, n), lambda index: self.put(work, index, x.element((*at, *index))))
+                found = self.call("qr_tall", work, m, n, m * n + n * n)
+                self.hand_out(q, at, (m, n), found, 1)
+                self.hand_out(r, at, (n, n), found, 1 + m * n)
+
+            # Rounding decides the vectors of what depends on others.
+            full = least > most * (8.0 * self.floats.epsilon * max(m, n))
+            self.where_full(full, hand_out, by_lapack)
 
         self.each(batch, stack)
         return q, r
 
-    def least_squares(self, a: Any, b: Any) -> Any:
-        """The x of least norm that minimises |a x - b|, for a matrix of full rank; the tape takes the others."""
+    def where_full(self, full: Any, fill: Callable[[], None], otherwise: Callable[[], None]) -> None:
+        """`fill` for a matrix of full rank, `otherwise` for one of lower rank where no derivative is asked for; the
+        derivatives of such matrices are the tape's."""
+        if self.differentiated:
+            self.leave_unless(full)
+            fill()
+            return
+        self.when(full, fill)
+        self.when(OPERATORS["logical_not"](full), otherwise)
+
+    def least_squares(self, a: Any, b: Any, full: bool = False) -> Any:
+        """The x of least norm that minimises |a x - b|; with `full` for a matrix of full rank, and the tape's otherwise."""
         a, b = self.settled(a), self.settled(b)
         rows, columns = a.shape[-2:]
         wide = rows < columns
@@ -390,10 +409,30 @@ class Solving(Rotating, Multiplying):
         sizes = self.tensor((*r.shape[:-2], n), lambda at: abs(r.element((*at, at[-1]))))
         most, least = OPERATORS["max"](sizes, axis=-1), OPERATORS["min"](sizes, axis=-1)
         poor = OPERATORS["any"](~OPERATORS["greater"](least, most * (1e3 * self.floats.epsilon * max(rows, columns))))
-        self.leave_if(poor)
-        if wide:
-            return self.matmul(q, self.triangular_system(r, b, False, True))
-        return self.triangular_system(r, self.matmul(OPERATORS["matrix_transpose"](q), b), False, False)
+
+        def by_triangle() -> Any:
+            if wide:
+                return self.matmul(q, self.triangular_system(r, b, False, True))
+            return self.triangular_system(r, self.matmul(OPERATORS["matrix_transpose"](q), b), False, False)
+
+        if full or self.differentiated:
+            self.leave_if(poor)
+            return by_triangle()
+        batch = broadcast([a.shape[:-2], b.shape[:-2]], "lstsq")
+        out = self.changing((*batch, columns, b.shape[-1]))
+        self.when(OPERATORS["logical_not"](poor), lambda: self.copy_into(out, by_triangle()))
+        self.when(poor, lambda: self.copy_into(out, self.by_singular_values(a, b)))
+        return out
+
+    def by_singular_values(self, a: Lazy, b: Lazy) -> Any:
+        """The same without what would be divided by rounding, as LAPACK does."""
+        u, s, vh = self.routine("svd_thin", a)
+        least = self.settled(OPERATORS["max"](s, axis=-1, keepdims=True)) * (self.floats.epsilon * max(a.shape[-2:]))
+        usable = self.settled(OPERATORS["greater"](s, least))
+        inverse = OPERATORS["where"](usable, 1.0 / OPERATORS["where"](usable, s, 1.0), 0.0)
+        within = self.matmul(OPERATORS["matrix_transpose"](u), b)
+        scaled = within * OPERATORS["expand_dims"](inverse, axis=-1)
+        return self.matmul(OPERATORS["matrix_transpose"](vh), scaled)
 
 
 __all__ = ["Solving"]

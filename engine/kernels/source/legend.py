@@ -53,6 +53,8 @@ HELPERS = {
     "_int_multiply": "a * b, likewise",
     "_int_power": "a**b, likewise",
     "_int_factorial": "n!, likewise",
+    "_int_gcd": "the greatest common divisor of integers that are not negative",
+    "_int_lcm": "their least common multiple; OverflowError hands the program to the tape",
     "_int_comb": "n!/(k! (n - k)!), likewise",
     "_divisor": "b, which is not 0: that is an error",
     "_gamma": "the gamma function",

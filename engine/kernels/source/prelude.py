@@ -419,6 +419,21 @@ def _int_factorial(n):
 
 
 @compiled
+def _int_gcd(a, b):
+    while b != 0:
+        rest = a % b
+        a = b
+        b = rest
+    return a
+
+
+@compiled
+def _int_lcm(a, b):
+    common = _int_gcd(a, b)
+    return 0 if common == 0 else _int_multiply(a // common, b)
+
+
+@compiled
 def _int_comb(n, k):
     if n < 0 or k < 0:
         raise OverflowError

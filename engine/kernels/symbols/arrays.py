@@ -43,8 +43,9 @@ def result(x: Lazy) -> Any:
     return x.element(()) if x.shape == () else x
 
 
-def array_of_list(builder: Builder, items: list[Any], role: str = "local") -> Lazy:
-    """A list as an array. Its elements are computed once, here. The `role` "list" keeps them apart as its items."""
+def array_of_list(builder: Builder, items: list[Any], role: str = "local", promoted: bool = False) -> Lazy:
+    """A list as an array. Its elements are computed once, here. The `role` "list" keeps them apart as its items; truth
+    values beside numbers are numbers where all of them may be `promoted` to one type."""
     parts = [lazy(builder, item) for item in items]
     if not parts:
         raise Unsupported("an empty list as a tensor")
@@ -52,7 +53,7 @@ def array_of_list(builder: Builder, items: list[Any], role: str = "local") -> La
     if any(p.shape != shape for p in parts):
         raise Unsupported("a list of lists of several lengths")
     kinds = {p.kind for p in parts}
-    if BOOL in kinds and len(kinds) > 1:
+    if BOOL in kinds and len(kinds) > 1 and not promoted:
         raise Unsupported("a list of truth values and numbers as a tensor")
     kind = join(list(kinds))
     array = Array(kind, (len(parts), *shape), role=role)
@@ -67,6 +68,8 @@ def array_of_list(builder: Builder, items: list[Any], role: str = "local") -> La
             value = part.element(index)
             if kind == FLOAT:
                 value = builder.to_float(value)
+            elif kind == INT:
+                value = builder.to_int(value)
             place = builder.integer("add", builder.flat(index, shape), k * size)
             builder.append(ir.Store(array, raw(place), raw(value)))
 
@@ -78,7 +81,7 @@ def tensor_of_list(builder: Builder, items: list[Any]) -> Lazy:
     """A list as the tensor that a row takes. Where all its items turn out to be whole, and the program's may be integers,
     the tape makes it one of integers: that is left to it."""
     numbers = [x for x in items if x.__class__ is Sym or x.__class__ in NUMBERS]
-    if all(map(builder.may_be_whole, numbers)):
+    if all(builder.may_be_whole(x) or kind_of(x) == BOOL for x in numbers):
         broken: Any = None
         for x in numbers:
             if x.__class__ is Sym and x.kind == FLOAT:
@@ -86,7 +89,7 @@ def tensor_of_list(builder: Builder, items: list[Any]) -> Lazy:
                 broken = differs if broken is None else builder.emit("logical_or", (broken, differs), BOOL)
         if broken is not None:
             builder.append(ir.Check(raw(broken), 1, 2, STATE.site))
-    return array_of_list(builder, items)
+    return array_of_list(builder, items, promoted=True)
 
 
 def rows_of_list(builder: Builder, items: list[Any]) -> Lazy:

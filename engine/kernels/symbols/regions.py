@@ -168,12 +168,9 @@ def ruled(block: list[Stmt], chosen: bool = False) -> bool:
     return any(s.__class__ is ir.Region and (chooses(s) if chosen else has_rule(s)) for s in everything(block))
 
 
-def left_to_statements(block: list[Stmt], chosen: bool) -> bool:
-    """Whether `ruled` holds of a row in a block whose tangents are those of its statements all the same."""
-    return any(
-        s.__class__ is ir.Region and (chooses(s) if chosen else has_rule(s)) and not moved_by_rule(s)
-        for s in everything(block)
-    )
+def left_to_statements(block: list[Stmt]) -> bool:
+    """Whether statements of a row that choose among elements, beside a rule of its own, give its tangents all the same."""
+    return any(s.__class__ is ir.Region and chooses(s) and not moved_by_rule(s) for s in everything(block))
 
 
 def has_rule(s: ir.Region) -> bool:

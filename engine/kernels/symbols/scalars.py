@@ -237,6 +237,8 @@ class Scalars(Blocks):
             name, inputs = "maximum", (inputs[0], self.integer("subtract", 0, inputs[0]))
         if name == "signum":
             return self.emit("int_sign", inputs, INT)
+        if name in ("gcd", "lcm"):
+            return self.emit(name, tuple(self.integers("abs", (x,)) for x in inputs), INT)
         if name in ("factorial", "comb"):
             return self.emit("int_" + name, inputs, INT)
         if name in ("floor_divide", "mod", "power", "fmod"):

@@ -175,10 +175,9 @@ def claim(builder: Builder, dtype: DType) -> None:
     builder.own_integers = dtype
 
 
-def refuse_narrow(builder: Builder) -> None:
-    """Raise Unsupported for integers as the result that are of fewer bits than a kernel gives."""
-    if builder.own_integers is INT32:
-        raise Unsupported("a result of int32")
+def is_narrow(builder: Builder, x: Any) -> bool:
+    """Whether a value is an integer, or an array of integers, of fewer bits than a kernel computes with."""
+    return builder.own_integers is INT32 and is_strong(builder, x)
 
 
 def own_array(builder: Builder, x: Lazy, dtype: DType) -> Lazy:

@@ -202,3 +202,35 @@ def test_what_is_not_reached_is_not_printed(
     at["n"] = 10**6
     end(lambda **options: program.evaluate("run", at, engine="kernel", write=lines.append, **options))
     assert lines == (["start 1.0\n"] if "start" in text else [])
+
+
+FIELDS = [
+    "'%5.2e' % x", "'%d' % n", "'%.3f %s' % (x, n)", "'%d%% of %g' % (n, x)", "'%s' % v", "'%5.2f|%-8s|%+d' % (x, 'ab', n)",
+    "'%x %o %X' % (n, n, n)", "'%r %a' % (x, n)", "'%s' % [x, n]", "'%s: %5.2f' % (f'{x:.1f}', x)", "'%s' % (n > 1)",
+    "'%05.1f' % x", "'{:.3f}'.format(x)", "'{0:.2e} {1} {0} {a:>6}'.format(x, n, a=n)", "'{} {}'.format(v, [x])",
+    "'{:d}'.format(n)", "f'{x!r:>8} {x:%} {n:03d}'",
+]  # fmt: skip
+MISFITS = [
+    "'%d' % x", "'%s %s' % x", "'%q' % x", "'%5.2f' % v", "'%*d' % (3, n)", "'%c' % n", "'%' % n", "'%(a)s' % {'a': x}",
+    "'{:d}'.format(x)", "'{1}'.format(x)", "f'{x:d}'", "f'{v:.2f}'",
+]  # fmt: skip
+AT = {"x": 0.5, "n": 5, "v": np.array([0.5, 1.5])}
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("field", FIELDS + MISFITS)
+def test_fields(field: str) -> None:
+    """Texts before `%` and `.format`; what may not fit is the tape's, which says so."""
+    program = adiff.program(f"for i in range(2):\n    print({field})\nx*n")
+    found: list[Any] = []
+    for engine in ("tape", "kernel"):
+        lines: list[str] = []
+        try:
+            at = {name: AT[name] for name in program.inputs}
+            outcome = program.evaluate("value", at, engine=engine, write=lines.append)
+        except adiff.AdiffError as error:
+            found.append((error.code, error.message, error.span.start))
+        else:
+            assert outcome.engine == ("tape" if field in MISFITS else engine)
+            found.append((outcome.value, "".join(lines)))
+    assert found[0] == found[1]

@@ -69,6 +69,69 @@ def test_phases() -> None:
     assert [n.code for n in outcome.notices] == ["N0501"]
 
 
+COMPLEX = ANY + 1j * RANDOM.normal(size=(3, 3))
+HERMITIAN = COMPLEX @ COMPLEX.conj().T + np.eye(3)
+FORWARD = [
+    ("eig(m)[1]", TURNING), ("eig(m)[1]", COMPLEX), ("eigh(m)[1]", HERMITIAN), ("svd(m)[0]", COMPLEX), ("svd(m)[2]", COMPLEX),
+]  # fmt: skip
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("command", ["jvp", "jacobian", "hvp"])
+@pytest.mark.parametrize(("part", "m"), FORWARD)
+def test_phases_in_forward_mode(part: str, m: Any, command: str) -> None:
+    """Tangents are what the rule says, and the notice is that of a sweep back."""
+    options = {"jvp": {"tangent": {"m": m + 1}}, "hvp": {"vector": {"m": m + 1}}}.get(command, {})
+    said: list[Any] = []
+    text = f"real(sum({part} * (0.6 - 0.8j)))"
+    assert agree(text, {"m": m}, ["m"], command, 1e-10, also=lambda a, b: said.extend(b.notices), **options) == ""
+    assert [n.code for n in said] == ["N0501"]
+
+
+TURN = np.linalg.qr(ANY)[0]
+COINCIDING = [("eigh(m)[0]", [1.0, 1.0, 2.0]), ("svd(m)[1]", [1.0, 1.0, 2.0]), ("svd(m)[1]", [0.0, 1.0, 2.0])]
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("command", ["grad", "jvp", "jacobian"])
+@pytest.mark.parametrize(("part", "values"), COINCIDING)
+def test_values_that_coincide_are_told_of_in_every_mode(part: str, values: Any, command: str) -> None:
+    m = TURN @ np.diag(values) @ TURN.T
+    options = {"tangent": {"m": m + 1}} if command == "jvp" else {}
+    text = f"sum({part} * [0.3, 0.7, 0.4])"
+    agree(text, {"m": m}, ["m"], command, 1e-9, **options)
+    outcome = adiff.program(text).evaluate(command, {"m": m}, ["m"], engine="kernel", **options)
+    assert [n.code for n in outcome.notices] == ["N0501"]
+
+
+POOR = np.outer([1.0, 2.0, 0.0, -1.0], [1.0, 0.5, 2.0]) + np.outer([0.0, 1.0, 1.0, 1.0], [2.0, 1.0, 4.0])
+OF_LOWER_RANK = [
+    "q, r = qr(m)\nabs(q @ r)", "qr(m[:3])[1]", "qr(m[2:])", "tf.linalg.lstsq(m, b)", "tf.linalg.lstsq(transpose(m), b[:3])",
+    "pinv(m)", "polyfit([1.0, 0.0, 1.0, 0.0], [2.0, 1.0, 4.0, 1.0], 2) * m[0, 0]",
+]  # fmt: skip
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("text", OF_LOWER_RANK)
+def test_matrices_of_lower_rank(text: str) -> None:
+    """A value has as many vectors as LAPACK finds; derivatives are the tape's."""
+    at = {"m": POOR, "b": np.arange(8.0).reshape(4, 2)}
+    at = {name: at[name] for name in adiff.program(text).inputs}
+    assert agree(text, at, None, "value", 1e-11) == ""
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("text", ["sum(pinv(m) ** 2)", "sum(tf.linalg.lstsq(m, b))"])
+def test_derivatives_of_matrices_of_lower_rank(text: str) -> None:
+    at = {"m": POOR, "b": np.arange(8.0).reshape(4, 2)}
+    at = {name: at[name] for name in adiff.program(text).inputs}
+    assert "only the tape takes" in agree(text, at, ["m"], "grad", 1e-9)
+    assert "only the tape takes" in agree(text, at, ["m"], "jvp", 1e-9, tangent={"m": POOR + 1})
+    inside = f"with GradientTape() as t:\n    t.watch(m)\n    y = {text}\nt.gradient(y, m)"
+    assert "only the tape takes" in agree(inside, at, None, "value", 1e-9)
+    assert "only the tape takes" in agree(f"grad(lambda m: {text})(m)", at, None, "value", 1e-9)
+
+
 def test_machine_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Compiled, and loaded again by a program that has not seen it."""
     monkeypatch.setenv("ADIFF_CACHE_DIR", str(tmp_path / "kept"))

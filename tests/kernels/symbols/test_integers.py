@@ -152,3 +152,38 @@ def test_rows_that_give_truth_values_of_truth_values(text: str) -> None:
 def test_what_a_row_refuses_is_no_fault_of_the_compiler(text: str) -> None:
     at = {"v": np.array([1.0, -1.0]), "x": 1.0}
     assert agree(text, {name: at[name] for name in Program(text).inputs}, command="value") == "an error"
+
+
+MEANS = [
+    ("reduce_mean(k)", [1, 2]), ("reduce_mean(k)", [-1, -2]), ("reduce_mean(k, axis=1)", [[-1, -2], [3, 5]]),
+    ("reduce_mean(k)", [1, 3]), ("s = 0\nfor i in range(3):\n    s = s + reduce_mean(k + i)\ns", [1, 4]),
+    ("x**2 + cast(reduce_mean(k), float64) * x", [-1, -2]), ("reduce_mean(k) if x > 2 else k[0]", [1, 2]),
+]  # fmt: skip
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(("text", "k"), MEANS)
+def test_means_that_are_rounded_are_told_of(text: str, k: Any) -> None:
+    at: dict[str, Any] = {"k": np.array(k), "x": 1.5}
+    at = {name: at[name] for name in Program(text).inputs}
+    said: list[Any] = []
+    assert agree(text, at, None, "value", also=lambda tape, kernel: said.extend(tape.notices)) == ""
+    assert [n.code for n in said] == (["N0301"] if np.mean(k) % 1 and "if" not in text else [])
+    if "x**2" in text:
+        assert agree(text, at, ["x"], "hessian") == ""
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(("n", "m"), [(12, 18), (0, 5), (0, 0), (-4, 6), (2**40, 3**20)])
+def test_common_divisors(n: int, m: int) -> None:
+    assert agree("gcd(n, m)", {"n": n, "m": m}, None, "value") == ""
+    left = agree("lcm(n, m)", {"n": n, "m": m}, None, "value")
+    assert left == "" if n < 2**40 else "beyond int64" in left
+    assert agree("gcd(k, n)", {"k": np.array([12, 0, -9]), "n": n}, None, "value") == ""
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("n", [123, 125, 135, -125, -135, 15, 5, 25, -5, 0, 10**12 + 5])
+@pytest.mark.parametrize("digits", [-2, -1, 0, 3])
+def test_integers_rounded_to_tens(n: int, digits: int) -> None:
+    assert agree(f"round(n, {digits})", {"n": n}, None, "value") == ""
