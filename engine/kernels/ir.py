@@ -93,6 +93,14 @@ class Followed(Unsupported):
     """A derivative inside the program is by what only some paths lead from: fewer do where short loops are written out."""
 
 
+class Outlived(Unsupported):
+    """A variable is read after a loop that first assigns it and may not run: `variable` says which, of which loop."""
+
+    def __init__(self, message: str, variable: tuple[int, int]) -> None:
+        super().__init__(message)
+        self.variable = variable
+
+
 class Tabled(Unsupported):
     """A small list of lists is indexed by data: it must be one array, and no numbers of their own."""
 

@@ -9,7 +9,7 @@ from ...core.tensor import OPERATORS
 from ...ops.registry import NAMES
 from ...program import core as c
 from ...program.rewrite import rewrite
-from ..ir import LEAST, MOST, Unsupported
+from ..ir import LEAST, MOST, Outlived, Unsupported
 from ..symbols.operands import Moment
 from ..symbols.pairs import Pair
 from ..symbols.symbol import NUMBERS, Lazy, Sym
@@ -80,7 +80,9 @@ class Expressions(Calls):
         if value.__class__ is Unset:
             if value is CONFLICT:
                 raise Unsupported(f"'{node.name}', which is of one kind or another, depending on data")
-            raise Unsupported(f"'{node.name}' may be read before it is assigned")
+            place = self.outlived.get((id(frame), node.slot))
+            why = f"'{node.name}' may be read before it is assigned"
+            raise Unsupported(why) if place is None or place in self.read_after else Outlived(why, place)
         return value
 
     def operator(self, node: c.Operator, frame: Frame) -> Any:

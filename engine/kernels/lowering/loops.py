@@ -10,7 +10,7 @@ from ...core.state import STATE
 from ...program import core as c
 from .. import ir
 from ..differentiation.bodies import changed_in_place
-from ..ir import BOOL, INT, Needed, Unsupported, Var
+from ..ir import BOOL, INT, LIMIT, Needed, Unsupported, Var
 from ..symbols.foreseen import COUNTABLE
 from ..symbols.strength import is_strong
 from ..symbols.symbol import Lazy, Sym, kind_of, raw
@@ -70,6 +70,11 @@ class Header:
 
 class Loops(WrittenOut):
     """The part of the specialiser that runs loops."""
+
+    # The variables that loops assign first, of which it is not known whether they run, by frame: where these are in the
+    # program; and those of them that are read after the loop.
+    outlived: dict[tuple[int, Any], tuple[int, int]]
+    read_after: set[tuple[int, int]]
 
     def each_of(self, value: Any) -> Each:
         raise NotImplementedError
@@ -258,16 +263,19 @@ class Loops(WrittenOut):
                 break
         else:
             raise Unsupported("a loop whose variables change their kind or shape")
-        statement, after = found
+        statement, after, must_run = found
         builder.append(statement)
+        if must_run:
+            builder.append(ir.Check(statement.trips, 1, LIMIT, header.site))
         for place, value in after.items():
             heap.put(place, value)
 
     def attempt(
         self, header: Header, frame: Frame, run: Callable[[], None], heap: Heap, plan: dict[Place, Any],
         dropped: set[Place],
-    ) -> tuple[ir.Loop, dict[Place, Any]] | None:  # fmt: skip
-        """Run the body once on symbols: the loop and what it leaves, or None if the plan had to be changed."""
+    ) -> tuple[ir.Loop, dict[Place, Any], bool] | None:  # fmt: skip
+        """Run the body once on symbols: the loop, what it leaves, and whether that is so only where it runs; or None if the
+        plan had to be changed."""
         builder = self.builder
         counter = header.counter
         site = STATE.site = header.site
@@ -314,6 +322,7 @@ class Loops(WrittenOut):
         after: dict[Place, Any] = {}
         settled = True
         late: list[tuple[Place, Any]] = []
+        must_run = False
         fitting: list[tuple[Place, Any, Any, Any]] = []
         changes = at_head.changes()
         for key, held in at_head.before.items():
@@ -363,10 +372,12 @@ class Loops(WrittenOut):
                     )
                     plan[place] = self.named(plan[place], place, first, new, heap, at_head, changes)
                     settled = False
-                elif runs and place not in dropped:
+                elif (runs or (header.site.start, slot) in self.read_after) and place not in dropped:
                     late.append((place, new))
+                    must_run |= not runs
                 else:
                     after[place] = UNSET
+                    self.outlived[place] = (header.site.start, slot)
         # A list that is given an integer in the body was read, at its head, as if it had none.
         lists = {spec.rows.carried.stored for _, spec, _, _ in fitting if spec.__class__ is Grown}
         if not settled or lists & (builder.some_whole - some_whole):
@@ -393,7 +404,7 @@ class Loops(WrittenOut):
         statement = ir.Loop(
             index, *map(raw, bounds), test_block, raw(condition), carried, block, raw(stop_when), {}, Var(INT, "t"), site
         )  # fmt: skip
-        return statement, after
+        return statement, after, must_run
 
     # --- parts ------------------------------------------------------------------------------------------------------
 

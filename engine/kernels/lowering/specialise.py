@@ -70,9 +70,10 @@ def specialise(
     width = 2
     tabled: Unsupported | None = None
     followed: Unsupported | None = None
+    read_after: set[tuple[int, int]] = set()
     while True:
         try:
-            ways = (tabled is not None, followed is not None)
+            ways = (tabled is not None, followed is not None, read_after)
             made = attempted(program, inputs, recursive, Printed(width), last, signed, outer, follow, ways, sizes)
             if made.result.__class__ is Selected and not structured:
                 raise Unsupported("a result that is no number and no tensor")
@@ -88,6 +89,8 @@ def specialise(
             width = found.width
         except ir.Signed:
             signed = True
+        except ir.Outlived as found:
+            read_after.add(found.variable)
         except ir.Needed:
             raise
         except AdiffError:
@@ -119,11 +122,11 @@ def attempted(
     signed: bool,
     outer: bool,
     follow: bool,
-    ways: tuple[bool, bool],
+    ways: tuple[bool, bool, set[tuple[int, int]]],
     sizes: Sizes,
 ) -> Specialised:
     """The IR of a program of which some functions are known to be recursive; `ways` says whether small lists of lists are
-    arrays, and whether short loops are written out in any case.
+    arrays, whether short loops are written out in any case, and which variables are read after a loop that assigns them first.
 
     Raises Recursive for another one, Wider for a line with more numbers than there is room for, and Signed where vectors
     are read that must be LAPACK's.
@@ -146,7 +149,7 @@ def attempted(
     sizes.begin(builder)
     machine = Specialiser(builder, recursive, printed, sizes)
     machine.last = last
-    machine.tables, machine.written = ways
+    machine.tables, machine.written, machine.read_after = ways
     frame[LINES] = frame[STEPS] = 0
     machine.frames.append(frame)
     try:

@@ -37,6 +37,7 @@ class Specialiser(Assigning):
         self.most_steps = step_limit()
         self.last = False
         self.tables = self.written = False
+        self.outlived, self.read_after = {}, set()
         self.recursive = recursive
         self.recursion: Recursion | None = None
         self.may_stop = False

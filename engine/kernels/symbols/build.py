@@ -60,6 +60,8 @@ class Builder(Memory):
             if refused(op, inputs, attributes):
                 raise Unsupported("a part of the program that is an error if it is reached") from None
             raise
+        if found.__class__ is Lazy and not found.shape:
+            found = found.element(())  # computed here: branches merge numbers
         return found if dtype is None else strengthened(self, found, dtype)
 
     def computed_whole(self, op: Operation, inputs: tuple[Any, ...], dtype: Any) -> bool:

@@ -29,7 +29,7 @@ ANSWERED = [
     "x = k\nx[0] = 7\nx", "concat([k, k], 0)", "sum(f * cast(k, float64))", "reshape(f, [1, n - 1])", "tile(f, n)",
     "i = 0\ns = sum(f)\nwhile i < m:\n    s = s * 1.1\n    i = i + 1\ns",
     "def g(n, x):\n    if n == 0:\n        return x\n    return g(n - 1, x * 1.5)\ng(m, sum(f))",
-    "array([c, 2]) * q", "array(c) + 1", "constant([b[0], c]) + q", "array([1, c]) / 2", "m = array([[1, c], [2, 3]])\nm @ m",
+    "sum(q) if x > 2 else q[0]", "if x > 1:\n    r = sum(q)\nelse:\n    r = q[1]\nr", "array([c, 2]) * q", "array(c) + 1", "constant([b[0], c]) + q", "array([1, c]) / 2", "m = array([[1, c], [2, 3]])\nm @ m",
 ]  # fmt: skip
 REFUSED = [
     "n * 2.0", "f * m", "f ** m", "n + m", "k + argmax(f)", "arange(m) * f[0]", "arange(argmax(f) + 2) * f[0]",
