@@ -97,7 +97,8 @@ def digamma(x: float) -> float:
     if x <= 0.0:
         if x == 0.0:
             return -math.copysign(math.inf, x)
-        fraction = x - math.floor(x + 0.5)
+        nearest = math.floor(x + 0.5)
+        fraction = x - nearest
         if fraction == 0.0:
             return math.nan
         # Reflection, DLMF 5.5.4, with the exact distance to the nearest pole.
