@@ -56,6 +56,8 @@ class Expressions(Calls):
     printed: Printed
     derived: int
     last: bool
+    outlived: dict[tuple[int, Any], tuple[int, int]]
+    read_after: set[tuple[int, int]]
 
     def expression(self, node: c.Expr, frame: Frame) -> Any:
         handler = EXPRESSIONS.get(node.__class__)

@@ -156,7 +156,7 @@ def format_(template: str, values: Sequence[Any], named: dict[str, Any]) -> Any:
         pieces.append(literal)
         if field is None:
             continue
-        key = automatic if field == "" else int(field) if field.isdigit() else field
+        key: Any = automatic if field == "" else int(field) if field.isdigit() else field
         automatic += field == ""
         if (key not in named if key.__class__ is str else key >= len(values)) or "{" in (spec or ""):
             raise Unsupported("a text whose fields may not fit its values")

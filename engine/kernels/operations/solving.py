@@ -427,7 +427,8 @@ class Solving(Rotating, Multiplying):
     def by_singular_values(self, a: Lazy, b: Lazy) -> Any:
         """The same without what would be divided by rounding, as LAPACK does."""
         u, s, vh = self.routine("svd_thin", a)
-        least = self.settled(OPERATORS["max"](s, axis=-1, keepdims=True)) * (self.floats.epsilon * max(a.shape[-2:]))
+        most: Any = self.settled(OPERATORS["max"](s, axis=-1, keepdims=True))
+        least = most * (self.floats.epsilon * max(a.shape[-2:]))
         usable = self.settled(OPERATORS["greater"](s, least))
         inverse = OPERATORS["where"](usable, 1.0 / OPERATORS["where"](usable, s, 1.0), 0.0)
         within = self.matmul(OPERATORS["matrix_transpose"](u), b)
