@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 # Lists are put in order, and dicts changed at a computed key, up to this length.
 MAX_ORDERED = 10
 MAX_KEYS = 32
+# A key with no more values than these is one that a loop counts.
+COUNTED = 1 << 20
 
 
 def contains(machine: Any, container: Any, x: Any) -> Any:
@@ -197,6 +199,9 @@ def put_at(machine: Any, container: dict[Any, Any], key: Any, value: Any) -> Non
     key, known = codes_of(container, key)
     if not known or len(known) > MAX_KEYS:
         raise Unsupported("a key that depends on data, in a dict of this size")
+    low, high = machine.builder.interval(key)
+    if high - low < COUNTED and not set(known.values()) >= set(range(low, high + 1)):
+        raise Unsupported("a dict that grows in a loop")
     place_of(machine, key, list(known.values()))
     for name, code in known.items():
         condition = equals(machine, key, code)

@@ -130,3 +130,18 @@ def test_what_was_tried_takes_nothing_else_with_it(text: str, n: int) -> None:
         assert (
             agree(text, at, [name for name in at if name in "vx"] if command != "value" else None, command, 1e-11) == ""
         )
+
+
+GROWING = [
+    "memo = {0: 1.0, 1: x}\nfor i in range(2, 30):\n    memo[i] = memo[i-1] * x - memo[i-2]\nmemo[29]",
+    "memo = {0: x}\nfor i in range(3):\n    memo[i] = x * i\nmemo[2]",
+    "p = {'w0': x}\nfor i in range(1, 4):\n    p[f'w{i}'] = p[f'w{i-1}'] * x\np['w3']",
+    "c = {0: 0.0, 1: x, 2: 0.5}\nfor i in range(100):\n    c[i % 3] = c[i % 3] * 0.5 + x\nc[0] + c[2]",
+]
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("text", GROWING)
+def test_dicts_that_a_counter_fills(text: str) -> None:
+    assert agree(text, {"x": 0.7}) == ""
+    assert agree(text, {"x": 0.7}, None, "hessian", 1e-12) == ""
