@@ -58,9 +58,11 @@ class AdjointTrace:
     def __call__(self, op: Operation, g: Any, c: Any) -> None:
         if finite(c):
             return
-        if kind_of(c) == "nan" and not has_nan(g):
+        # Of a row with several results there are as many cotangents, and none for those that nothing depends on.
+        given = [part for part in (g if g.__class__ is tuple else (g,)) if part is not None]
+        if kind_of(c) == "nan" and not any(map(has_nan, given)):
             advice = ""
-            if not finite(g):
+            if not all(map(finite, given)):
                 advice = ": an infinite cotangent meets 0"
                 if self.infinite is not None and self.infinite.name in ("sqrt", "power"):
                     advice += "; norm(x), or hypot(x, y), has the right derivative where this is sqrt(sum(x**2))"
@@ -68,7 +70,7 @@ class AdjointTrace:
                 "N0602", f"the first nan of the derivative arises here, in the derivative of {op.name}{advice}"
             )
             raise Found
-        if self.infinite is None and finite(g):
+        if self.infinite is None and all(map(finite, given)):
             self.infinite = op
             STATE.notify("N0602", f"the first infinity of the derivative arises here, in the derivative of {op.name}")
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import adiff
+import numpy as np
 import pytest
 from adiff import AdiffError
 
@@ -157,3 +158,13 @@ def test_nested_stop_recording() -> None:
         "            z = v*v\n    y = v*v\nt.gradient(y, v)"
     )
     assert adiff.program(text).value() == 6.0
+
+
+@pytest.mark.parametrize("text", ["sum(svdvals(x))", "norm(x, ord='nuc')", "q = qr(x)\nsum(q[1])"])
+def test_a_nan_of_an_operation_with_several_results_is_told(text: str) -> None:
+    """Some of its results have no cotangent, and the others' may be nan."""
+    x = np.array([[1.0, 2.0, 0.5], [0.3, np.inf, 1.0], [2.0, 0.1, 0.7]])
+    for engine in ("tape", "kernel"):
+        found = adiff.program(text).evaluate("grad", {"x": x}, engine=engine)
+        assert np.isnan(found.gradients["x"]).all()
+        assert "N0602" in [notice.code for notice in found.notices]

@@ -131,11 +131,20 @@ class Rotating(Sorting, Routines):
         m, n = (rows, columns) if tall else (columns, rows)
         batch = x.shape[:-2]
         u, s, vh = self.changing((*batch, rows, n)), self.changing((*batch, n)), self.changing((*batch, n, columns))
+        # Squares of the largest elements are to stay in the range of floats, as LAPACK has them.
+        low = self.floats.least_root / self.floats.epsilon
 
         def stack(at: Index) -> None:
             table, turned, sizes = self.changing((m, n)), self.changing((n, n)), self.changing((n,))
             self.each((m, n), lambda index: self.put(table, index, x.element((*at, *(index if tall else index[::-1])))))
             self.each((n, n), lambda index: self.put(turned, index, self.choose(OPERATORS["equal"](*index), 1.0, 0.0)))
+
+            def larger(i: Any, top: Any) -> tuple[Any, ...]:
+                return self.fold(n, (top,), lambda k, top: (OPERATORS["maximum"](top, abs(self.read(table, (i, k)))),))
+
+            top = self.fold(m, (0.0,), larger)[0]
+            inside = OPERATORS["greater"](top, low) & OPERATORS["less"](top, 1.0 / low)
+            self.leave_if(~(inside | OPERATORS["equal"](top, 0.0)))
 
             def dot(p: Any, q: Any) -> Any:
                 def term(k: Any, total: Any) -> tuple[Any, ...]:

@@ -337,13 +337,19 @@ class Solving(Rotating, Multiplying):
                 def row(t: Any) -> Any:
                     return self.bound(k + 1 + t, m - 1)
 
-                def square(t: Any, total: Any) -> tuple[Any, ...]:
-                    return (total + OPERATORS["square"](self.read(work, (row(t), k))),)
+                def square(t: Any, total: Any, sizes: Any) -> tuple[Any, ...]:
+                    item = self.read(work, (row(t), k))
+                    return total + OPERATORS["square"](item), sizes + abs(item)
 
-                rest = self.fold(below, (0.0,), square, limit=m)[0]
+                rest, sizes = self.fold(below, (0.0, 0.0), square, limit=m)
                 alpha = self.read(work, (k, k))
                 flat = OPERATORS["equal"](rest, 0.0)
-                size = OPERATORS["sqrt"](OPERATORS["square"](alpha) + rest)
+                total = OPERATORS["square"](alpha) + rest
+                # LAPACK's squares do not leave the range of floats.
+                low = self.floats.least / self.floats.epsilon
+                self.leave_if(~(OPERATORS["greater"](rest, low) | OPERATORS["equal"](sizes, 0.0)))
+                self.leave_if(~OPERATORS["less"](total, 1.0 / low))
+                size = OPERATORS["sqrt"](total)
                 beta = self.choose(flat, alpha, -OPERATORS["copysign"](size, alpha))
                 self.put(scale, (k,), self.choose(flat, 0.0, (beta - alpha) / self.choose(flat, 1.0, beta)))
                 divisor = self.choose(flat, 1.0, alpha - beta)
