@@ -301,6 +301,8 @@ def betaln(a: float, b: float) -> float:
         return math.inf
     if not small > 1e-300 or large == math.inf:
         raise ValueError("left to SciPy")
+    if small < 1e-290:  # gamma(small) may be beyond the floats; beta is 1/small + 1/large there
+        return math.log1p(small / large) - math.log(small)
     if large < 10.0:
         return math.log(math.gamma(small) * (math.gamma(large) / math.gamma(small + large)))
     share = -math.log1p(large / small)
@@ -316,6 +318,8 @@ def beta(a: float, b: float) -> float:
     if a > 0.0 and b > 0.0 and a + b < 160.0 and a > 1e-300 and b > 1e-300:
         small, large = (a, b) if a < b else (b, a)
         return math.gamma(small) * (math.gamma(large) / math.gamma(small + large))
+    if 0.0 < min(a, b) < 1e-290 and max(a, b) < math.inf:
+        return 1.0 / a + 1.0 / b
     return math.exp(betaln(a, b))
 
 

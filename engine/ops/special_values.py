@@ -491,7 +491,9 @@ def beta(a: Any, b: Any) -> Array:
     """beta(a, b); see special_scalar.beta."""
     with np.errstate(all="ignore"):
         large = (a > 0) & (b > 0) & (a + b >= 160.0)
-        return np.where(large, np.exp(betaln(np.where(large, a, 80.0), np.where(large, b, 80.0))), special.beta(a, b))
+        found = np.where(large, np.exp(betaln(np.where(large, a, 80.0), np.where(large, b, 80.0))), special.beta(a, b))
+        small, other = np.minimum(a, b), np.maximum(a, b)
+        return np.where((small > 0.0) & (small < 1e-290) & (other < np.inf), 1.0 / small + 1.0 / other, found)
 
 
 def betaln(a: Any, b: Any) -> Array:
@@ -519,6 +521,7 @@ def _betaln(a: Array, b: Array) -> Array:
         near = np.log(special.gamma(small) * (special.gamma(large) / special.gamma(both)))
         positive = (small > 0.0) & np.isfinite(large)
         found = np.where(large < 10.0, near, np.where(small >= 10.0, two_large, one_large))
+        found = np.where(small < 1e-290, np.log1p(small / large) - np.log(small), found)
         return np.where(positive & np.isfinite(found), found, rough)
 
 

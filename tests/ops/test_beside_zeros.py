@@ -82,3 +82,18 @@ def test_infinities() -> None:
     for engine in ("tape", "kernel"):
         assert np.all(adiff.program("lgamma(x)").evaluate("value", {"x": x}, engine=engine).value == np.inf)
     assert adiff.program("lgamma(x)").value({"x": -math.inf}) == math.inf
+
+
+@pytest.mark.parametrize(
+    ("a", "b"), [(5e-324, 5e-324), (1e-305, 3.0), (1e-305, 200.0), (1e-310, 1e-5), (2e-291, 1e-291)]
+)
+def test_beta_of_tiny_numbers(a: float, b: float) -> None:
+    """Gamma is beyond the floats there, and the logarithm of beta is not."""
+    made = adiff.program("betaln(a, b)")
+    with mpmath.workdps(40):
+        expected = float(mpmath.log(mpmath.beta(mpmath.mpf(a), mpmath.mpf(b))))
+    for at in ({"a": a, "b": b}, {"a": np.array([b, a]), "b": np.array([a, b])}):
+        assert made.evaluate("value", at, engine="tape").value == pytest.approx(
+            np.full(np.shape(at["a"]), expected), rel=1e-15
+        )
+    assert special_scalar.betaln(a, b) == pytest.approx(expected, rel=1e-15)
