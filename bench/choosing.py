@@ -33,6 +33,28 @@ STEPS = "v = linspace(0, x, 10)\nfor i in range(n):\n    v = v + 0.01 * sin(v)\n
 PRODUCT = "a = linspace(0, x, n * n).reshape(n, n)\nsum(a @ a)"
 VECTOR = "v = linspace(0, x, n)\nsum(exp(-v**2) * sin(v) / (1 + v**2))"
 CHAIN = "sum(100*(x[1:] - x[:-1]**2)**2 + (1 - x[:-1])**2)"
+# What data end: nobody knows how long these take before they have ended.
+UNEVEN = "s = 0.0\nt = x\nwhile s < n:\n    s += 1.0 + t*t*0.001\n    t = t*0.999 + 0.1*cos(s)\ns + t"
+COLLATZ = (
+    "k = n\ns = x\nwhile k != 1:\n    if k % 2 == 0:\n        k = k // 2\n    else:\n        k = 3*k + 1\n"
+    "    s = s*0.99 + 0.01*sin(s)\ns"
+)
+HALVES = (
+    "def a(l, r, d):\n    m = (l+r)/2\n    if d > n:\n        return (r-l)*sin(m*x)\n"
+    "    return a(l, m, d+1) + a(m, r, d+1)\na(0.0, 2.0, 0)"
+)
+FIBONACCI = "def f(k):\n    if k < 2:\n        return x\n    return f(k-1)*0.5 + f(k-2)*x\nf(n)"
+COMPREHENSION = "sum([sin(x*i)/(1+i) for i in range(n)])"
+INNER = "def f(u):\n    s = u\n    for i in range(n):\n        s = s*0.9 + sin(u)*0.1\n    return s\ngrad(f)(x)"
+NEWTON = (
+    "def f(u):\n    return u[0]**4 + u[0]*u[1] + (1+u[1])**2 + exp(u[0])\nu = stack([x, 0.5])\nfor k in range(n):\n"
+    "    u = u - 0.1*solve(hessian(f)(u), grad(f)(u))\nsum(u)"
+)
+PARTICLES = (
+    "p = linspace(-1, 1, 6)\nv = zeros(6)\nfor t in range(n):\n    f = zeros(6)\n    for i in range(6):\n"
+    "        for j in range(6):\n            if i != j:\n                d = p[i] - p[j]\n"
+    "                f[i] += x*d/(d*d + 0.1)**1.5\n    v = v + 0.01*f\n    p = p + 0.01*v\nsum(p*p)"
+)
 
 # Command, program, inputs, and about how many scalar operations the tape interprets one by one.
 WORKLOADS: list[tuple[str, str, str, dict[str, str], float]] = [
@@ -46,6 +68,14 @@ WORKLOADS: list[tuple[str, str, str, dict[str, str], float]] = [
     *((f"{verb} of a loop of {n:,}", verb, LOOP, {"x": "0.7", "a": "0.3", "n": str(n)}, work * n)
       for verb, work in (("jvp", 20.0), ("hvp", 40.0), ("hessian", 30.0)) for n in (100, 1_000, 30_000, 300_000)),
     *((f"the Hessian of a chain of {n:,}", "hessian", CHAIN, {"x": f"linspace(-1.2, 1, {n})"}, 3e3 + n) for n in (10, 100, 300)),
+    *((f"an uneven while of {n:,}", "grad", UNEVEN, {"x": "0.7", "n": str(n)}, 8.0 * n) for n in (100, 10_000, 100_000)),
+    ("a chain of Collatz", "grad", COLLATZ, {"x": "0.7", "n": "837799"}, 3e3),
+    *((f"halves, {n} deep", "grad", HALVES, {"x": "0.7", "n": str(n)}, 10 * 2.0**n) for n in (5, 9, 14)),
+    *((f"fib {n}", "grad", FIBONACCI, {"x": "0.7", "n": str(n)}, 6 * 1.62**n) for n in (8, 22)),
+    *((f"a comprehension of {n:,}", "grad", COMPREHENSION, {"x": "0.7", "n": str(n)}, 8.0 * n) for n in (100, 20_000)),
+    *((f"an inner gradient of {n:,}", "grad", INNER, {"x": "0.7", "n": str(n)}, 20.0 * n) for n in (300, 100_000)),
+    *((f"{n} steps with inner Hessians", "grad", NEWTON, {"x": "0.7", "n": str(n)}, 2e3 * n) for n in (2, 60)),
+    *((f"{n} steps of particles", "grad", PARTICLES, {"x": "0.7", "n": str(n)}, 300.0 * n) for n in (3, 200)),
     ("the value of a loop of 300,000,000", "value", LOOP, {"x": "0.7", "a": "0.3", "n": "300000000"}, 9e8),
 ]  # fmt: skip
 

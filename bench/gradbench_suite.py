@@ -57,6 +57,11 @@ ONE_THREAD = {
 }  # fmt: skip
 
 
+# JAX computes in single precision unless it is told otherwise: the suite's tool tells it so for four of its evals, and
+# not for `ode`. All tools compute in double precision here.
+DOUBLE = {"JAX_ENABLE_X64": "1"}
+
+
 class Answer:
     """One evaluation of a session. `nanoseconds` is the least of its runs; `valid` is what the eval said, or None."""
 
@@ -101,7 +106,7 @@ def session(
 ) -> list[Answer]:
     """Let an eval question a tool for at most `limit` seconds; its answers, none if the tool does not know the module."""
     suite = copy_of_suite()
-    environment = {**os.environ, **ONE_THREAD, "PYTHONPATH": str(suite / "python" / "gradbench")}
+    environment = {**os.environ, **ONE_THREAD, **DOUBLE, "PYTHONPATH": str(suite / "python" / "gradbench")}
 
     def start(command: list[str]) -> subprocess.Popen[str]:
         pipe = subprocess.PIPE

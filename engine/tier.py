@@ -74,16 +74,16 @@ class Tiers:
                 COMMAND_WORK,
                 LOAD_SECONDS,
                 OVER,
-                PATIENCE_SECONDS,
                 PROMISE,
                 import_seconds,
+                patience_seconds,
             )
 
             looped = program.has_loops
             outlook = Outlook(self.core, self.point, looped)
             seconds = outlook.seconds(COMMAND_WORK["value"] if repeats is None else repeats)
             imports = import_seconds(outlook.loads)
-            patience = outlook.ready + OVER * seconds if outlook.bounded else min(outlook.ready, PATIENCE_SECONDS)
+            patience = outlook.ready + OVER * seconds if outlook.bounded else patience_seconds(outlook.ready)
             if program.kernels is None and outlook.bounded and seconds + imports < LOAD_SECONDS and not awaited:
                 self.outcome.reason = (
                     "the tape is done before a kernel would be loaded"
@@ -101,8 +101,9 @@ class Tiers:
         if program.kernels is None:
             program.kernels = Kernels(self.core, program.source)
         program.kernels.may_compile = may_compile
-        program.kernels.least_seconds, program.kernels.loads = least, loads
         kernels = program.kernels
+        kernels.least_seconds, kernels.loads = least, loads
+        kernels.waits, kernels.ready_seconds = self.may_give_way(), None
         try:
             found = kernels.answered(lambda: run(kernels, engine == "kernel" or awaited))
         except Unsupported as why:
@@ -121,6 +122,9 @@ class Tiers:
             raise
         if found is None:
             self.outcome.reason = "the tape is done before a kernel would be compiled"
+            if kernels.ready_seconds is not None:
+                self.outcome.reason = "the tape is done before a kernel would be loaded"
+                patience = min(patience, patience_seconds(kernels.ready_seconds))
             self.hurry(patience)
             return None
         value, derivatives, compiled = found
@@ -146,8 +150,11 @@ class Tiers:
 
     def hurry(self, patience: float) -> None:
         """Let the tape give way to a kernel where it takes longer than `patience` seconds."""
-        if self.program.gives_way and not self.options.get("awaited") and LIMITS.max_steps is None:
+        if self.may_give_way():
             give_way_after(patience)
+
+    def may_give_way(self) -> bool:
+        return self.program.gives_way and not self.options.get("awaited") and LIMITS.max_steps is None
 
 
 __all__ = ["Tiers"]

@@ -87,6 +87,13 @@ def apply_scalar_2(op: Operation, a: Any, b: Any) -> Any:
                 except ARITHMETIC_FAULTS:
                     pass
             return apply(op, (a, b), None)
+        if b.__class__ is int and op.scalar is not None and op.direct:
+            try:
+                value = op.scalar(a, b)
+            except ARITHMETIC_FAULTS:
+                value = None
+            if value.__class__ is float:
+                return value
         if b.__class__ is not Tensor or b.value.__class__ is not float:
             return apply(op, (a, b), None)
         u, v, dtype = a, b.value, b.dtype

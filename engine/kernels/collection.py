@@ -44,6 +44,9 @@ class Collection:
         self.may_compile = True
         # What the program's text says of the tape: the seconds that it takes at least, and the library that it imports.
         self.least_seconds, self.loads = 0.0, ""
+        # Whether the tape can be left for a kernel, and the seconds until one is ready that has waited for that.
+        self.waits = False
+        self.ready_seconds: float | None = None
         # The seconds that the tape would take for what was evaluated last; None where nobody knows.
         self.tape_seconds: float | None = None
         # What is known of them; what another process has compiled and nobody has loaded; those that are ready.
@@ -148,7 +151,9 @@ class Collection:
         self.tape_seconds = tape_seconds(built, given)
         if not always:
             seconds = 0.0 if key in self.compiled else LOAD_SECONDS if key in self.kept else None
-            if not worthwhile(built, given, seconds, self.least_seconds, self.loads):
+            if not worthwhile(built, given, seconds, self.least_seconds, self.loads, self.waits):
+                if self.tape_seconds is None:
+                    self.ready_seconds = seconds
                 return None
         return self.ready(key, make)
 

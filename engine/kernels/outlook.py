@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 OPERATIONS = (c.Operator, c.Apply, c.Call, c.Method, c.Item, c.Prefix, c.Comparison)
 
 
+# The language's functions that are one operation on numbers, however large these are.
+OF_NUMBERS = frozenset("abs min max pow divmod round int float bool".split())
+
+
 class Outlook:
     """The seconds that a program will take, as far as its text and its inputs tell.
 
@@ -69,8 +73,8 @@ def numbers(body: list[c.Stmt]) -> int | None:
             pending.extend(item)
         elif isinstance(item, c.Node):
             if (
-                cls is c.MakeFunction
-                or cls is c.Method
+                cls in (c.MakeFunction, c.Method, c.Comprehension)
+                or (cls is c.Intrinsic and item.name not in OF_NUMBERS)
                 or (isinstance(item, c.Apply) and (item.op.scalar is None or item.op.library))
             ):
                 return None

@@ -218,10 +218,17 @@ class Calls:
         if cls is Derived:
             before = self.compile
             taken, _ = self.measured(lambda: self.called(function.function, values, named))
-            self.work = self.work.plus(recorded(taken), function.gradients)
-            self.compile += function.gradients * (self.compile - before)
             first = values[0] if values else None
-            return first if first.__class__ is tuple else None
+            gradients, written = function.gradients, function.gradients
+            if function.name == "hessian":
+                rows = prod(first) if first.__class__ is tuple else 1
+                gradients = work.COMMAND_WORK["hessian"] + work.COMMAND_WORK["direction"] * rows
+                written = max(written, work.WRITTEN_OUT * rows**2 if rows <= work.MOST_WRITTEN_OUT else written)
+            self.work = self.work.plus(recorded(taken), gradients)
+            self.compile += written * (self.compile - before)
+            if first.__class__ is not tuple:
+                return None
+            return first + first if function.name == "hessian" else first
         self.work.operations += 10.0
         return None
 
@@ -271,7 +278,7 @@ class Calls:
         if name in ("enumerate", "zip", "reversed", "list", "tuple", "sorted"):
             return self.gone_through(name, values)
         if name in DERIVED:
-            function = Derived(first, DERIVED[name])
+            function = Derived(first, name, DERIVED[name])
             taken_at_once = name in ("jvp", "hvp", "vjp", "linearize") and len(values) > 1
             if not taken_at_once:
                 return function
@@ -296,7 +303,7 @@ class Calls:
             taken, found = self.measured(lambda: self.elementwise([first, *values[1:]]))
             self.work = self.work.plus(taken, trips)
             return None if is_number(found) else found
-        functions = [x for x in (*values, *named.values()) if x.__class__ in (Closure, Derived)]
+        functions = [x for x in (*values, *named.values()) if x.__class__ in (Closure, Derived, Operation)]
         if functions:
             return self.higher(name, values, functions)
         self.number()
@@ -329,6 +336,7 @@ class Calls:
         elif name in MAPPED:
             lengths = [x[0] for x in flat(values) if x.__class__ is tuple and x]
             lengths += [x.length for x in values if x.__class__ is Listed and x.length is not None]
+            lengths += [len(x) for x in values if x.__class__ is range]
             if lengths:
                 trips = max(lengths)
             else:

@@ -55,12 +55,13 @@ class Closure:
 
 
 class Derived:
-    """A derivative of a function, of so many gradients."""
+    """A derivative of a function, by the transform of a name, of so many gradients."""
 
-    __slots__ = ("function", "gradients")
+    __slots__ = ("function", "gradients", "name")
 
-    def __init__(self, function: Any, gradients: float) -> None:
+    def __init__(self, function: Any, name: str, gradients: float) -> None:
         self.function = function
+        self.name = name
         self.gradients = gradients
 
 

@@ -21,11 +21,12 @@ LOOP_STATEMENT_SECONDS = 0.5e-3
 # Loading a kernel that was kept: what reads machine code must be imported.
 LOAD_SECONDS = 0.045
 
-# How long the tape goes on before a kernel is tried: with a program of which nobody knows how long it takes, as long as the
-# kernel takes to be ready and no longer than this, so that at most twice the better tier's time goes by; and of one that
-# is known, so many times what it was thought to take beyond that.
-PATIENCE_SECONDS = 0.2
+# How long the tape goes on before a kernel is tried: of a program that is known, as long as the kernel takes to be ready
+# and so many times what it was thought to take beyond that; with one of which nobody knows how long it takes, a share of
+# what the kernel takes to be ready and no longer than so many seconds. Then a run that is long, by either tier's measure,
+# takes hardly more than with the kernel alone, and a short one what the tape takes; between, as long as both.
 OVER = 2.0
+SHARE, PATIENCE_SECONDS = 0.3, 0.2
 
 # Statements that a kernel is through with before anyone could want to stop it.
 QUICK_STATEMENTS = 3.0e6
@@ -47,6 +48,9 @@ RECORDED, TAPE_OPERATIONS = 15.0, 10.0
 
 # And an operation on tensors there, in those that are not.
 RECORDED_TENSORS = 3.0
+# What a Hessian inside the program takes to compile for the square of its rows, in the function alone, where its directions
+# are written out beside one another.
+WRITTEN_OUT, MOST_WRITTEN_OUT = 0.55, 8
 
 # What a call of a function of the program's costs the tape, in operations.
 CALL = 6.0
@@ -276,16 +280,24 @@ def tape_seconds(built: Built, given: list[Any]) -> float | None:
     return None if work is None else work.tape_seconds(built.passes)
 
 
-def worthwhile(built: Built, given: list[Any], ready: float | None, least: float = 0.0, loads: str = "") -> bool:
+def patience_seconds(ready: float) -> float:
+    """How long the tape goes on, of a program of which nobody knows how long it takes, where a kernel is ready in so long."""
+    return min(SHARE * ready, PATIENCE_SECONDS)
+
+
+def worthwhile(
+    built: Built, given: list[Any], ready: float | None, least: float = 0.0, loads: str = "", waits: bool = False
+) -> bool:
     """Whether a kernel gives the answer for some arguments sooner than the tape.
 
     `ready` is the seconds until a kernel that is compiled can run, None for one that is not; `least` those that the tape
-    takes at least, and `loads` names the library that it imports first.
+    takes at least, and `loads` names the library that it imports first. `waits` says that the tape can be left for the
+    kernel after a moment: where nobody knows what there is to do, a kernel that is to be loaded comes second.
     """
     work = work_of(built, given)
     if work is None:
         if not least:
-            return ready is not None
+            return ready == 0.0 or (ready is not None and not waits)
         work = Work()
     if ready is None:
         ready = ready_seconds(built)

@@ -39,6 +39,22 @@ def test_a_kernel_takes_over(text: str) -> None:
     assert LIMITS.max_steps is None
 
 
+def test_a_kernel_that_is_kept_comes_after_the_tape_where_nobody_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To load one takes longer than the tape takes for little work."""
+    text = "y = x\nk = 0\nwhile True:\n    y = y * 0.999\n    k += 1\n    if k == n:\n        break\ny"
+    kept = adiff.program(text).evaluate("grad", {"x": 2.0, "n": 50}, ["x"], engine="kernel")
+    found = []
+    for n, patience in ((50, 100.0), (5000, 0.0)):
+        monkeypatch.setattr(work, "SHARE", 1e9)
+        monkeypatch.setattr(work, "PATIENCE_SECONDS", patience)
+        program = adiff.program(text)
+        found.append(program.evaluate("grad", {"x": 2.0, "n": n}, ["x"]))
+    assert [outcome.engine for outcome in (kept, *found)] == ["kernel", "tape", "kernel"]
+    assert found[0].reason == "the tape is done before a kernel would be loaded"
+    # Once it is there it answers at once.
+    assert program.evaluate("grad", {"x": 2.0, "n": 50}, ["x"]).reason == "enough work to repay the compiler"
+
+
 def test_what_is_printed_is_printed_once() -> None:
     lines: list[str] = []
     text = "i = 0\nprint('start')\nwhile True:\n    i += 1\n    if i == 3000:\n        break\nprint(i)\nx * i"

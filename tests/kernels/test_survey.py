@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from adiff.engine.core.limits import enforced
 from adiff.engine.kernels import work
+from adiff.engine.kernels.outlook import Outlook
 from adiff.engine.kernels.survey import Survey
 from adiff.engine.plain import bind
 
@@ -55,6 +56,24 @@ def test_operations_on_numbers(text: str, at: dict[str, Any], operations: float)
     assert found.bounded
     assert not found.tensors
     assert found.work.operations == pytest.approx(operations)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["sum([x * i for i in range(1000)])", "sum(map(sin, range(1000)))", "sum(map(lambda i: x * i, range(1000)))"],
+)
+def test_what_goes_over_items_is_no_formula(text: str) -> None:
+    program = adiff.program(text)
+    found = Outlook(program.core, {"x": 0.5} if program.inputs else {}, program.has_loops)
+    assert found.work.operations >= 1000
+    assert found.bounded
+
+
+def test_a_hessian_inside_takes_a_sweep_for_each_row() -> None:
+    text = "def f(u):\n    s = 0.0\n    for i in range(3):\n        s += u[i]**2\n    return s\nsum(hessian(f)(v))"
+    few, many = (survey(text, {"v": np.ones(n)}).work.tape_seconds(1.0) for n in (3, 40))
+    assert many > 5 * few
+    assert survey("hessian(lambda u: sum(u**3))(v)[0, 1]", {"v": np.ones(5)}).bounded
 
 
 @pytest.mark.parametrize("size", ["nan", "inf", "-inf", "1e300 * 1e300"])
