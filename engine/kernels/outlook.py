@@ -74,7 +74,7 @@ def numbers(body: list[c.Stmt]) -> int | None:
         elif isinstance(item, c.Node):
             if (
                 cls in (c.MakeFunction, c.Method, c.Comprehension)
-                or (cls is c.Intrinsic and item.name not in OF_NUMBERS)
+                or (isinstance(item, c.Intrinsic) and item.name not in OF_NUMBERS)
                 or (isinstance(item, c.Apply) and (item.op.scalar is None or item.op.library))
             ):
                 return None
