@@ -44,8 +44,22 @@ def object_code(text: str, paired: bool = True) -> bytes:
     module.verify()  # what the parser lets pass would end the process in LLVM's passes
     with settings():
         optimise(module, machine, paired)
+        if not is_sound(module):
+            # LLVM's passes over pairs may leave an operation before one that it needs: wrong, or the process's end.
+            module = binding.parse_assembly(text)
+            optimise(module, machine, False)
+            module.verify()
     code: bytes = machine.emit_object(module)
     return code
+
+
+def is_sound(module: Any) -> bool:
+    """Whether LLVM takes a module for one that means something."""
+    try:
+        module.verify()
+    except RuntimeError:
+        return False
+    return True
 
 
 # Options of LLVM's passes: how they are to be set here, and what LLVM has by itself.

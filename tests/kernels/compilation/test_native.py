@@ -20,6 +20,7 @@ from adiff.engine.kernels.ir import Left
 from adiff.engine.kernels.machine import code, record
 from adiff.engine.kernels.source.helpers import borrowed, helper_text, helpers
 from adiff.engine.kernels.source.primitives import OWN, TEXT
+from agreement import agree
 from interpreted import Ieee, Run, host_calls, identity, of_numpy
 from llvmlite import binding
 
@@ -399,3 +400,16 @@ def test_neighbours_that_an_iteration_writes_are_the_vector(lanes: int, note: st
     (found,) = code.Entry(emitted, native.compiled(emitted))(np.arange(100.0 * lanes))
     expected = 2.0 * np.arange(100.0 * lanes).reshape(100, lanes)
     np.testing.assert_array_equal(found.reshape(100, 100)[:, :lanes], expected)
+
+
+def test_what_llvm_has_put_into_a_wrong_order_is_compiled_without_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of this Hessian LLVM 20 pairs operations so that one comes before what it needs, which ends the process later."""
+    emit = binding.TargetMachine.emit_object
+
+    def sound(machine: Any, module: Any) -> Any:
+        module.verify()
+        return emit(machine, module)
+
+    monkeypatch.setattr(binding.TargetMachine, "emit_object", sound)
+    at = {"m": np.arange(16.0).reshape(4, 4) / 16, "x": 0.5}
+    assert agree("z = tanh(band_part(tanh(m), 1, 1))\nsum(z) * x", at, None, "hessian", 1e-13) == ""
