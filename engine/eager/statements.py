@@ -389,10 +389,14 @@ def removal(compiler: Compiler, target: c.Target) -> Run:
     return remove_all
 
 
-def update_list(items: list[Any], symbol: str, value: Any) -> list[Any]:
-    """`items += value` and `items *= value` change the list that every name of it sees."""
+def update_list(items: list[Any], symbol: str, value: Any) -> Any:
+    """`items += value` and `items *= 2` change the list that every name of it sees; by what does not repeat it, it is
+    multiplied as a tensor, which takes the list's place under this name alone."""
     if symbol == "+":
         items.extend(list(iterate(value)))
-    else:
-        items[:] = binary(OPERATORS["multiply"], "*", items, value)
+        return items
+    product = binary(OPERATORS["multiply"], "*", items, value)
+    if product.__class__ is not list:
+        return product
+    items[:] = product
     return items

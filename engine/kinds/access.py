@@ -117,7 +117,14 @@ def set_item(container: Any, index: Any, value: Any) -> Any:
     if cls is list:
         key = static_index(index)
         if key.__class__ is slice:
-            container[key] = list(iterate(value))
+            items = list(iterate(value))
+            places = len(get_item(container, key))
+            if key.step not in (None, 1) and len(items) != places:
+                raise failure(
+                    "E0302",
+                    f"{plural(len(items), 'value')} cannot replace the {places} items that a slice with a step takes",
+                )
+            container[key] = items
             return container
         if key.__class__ is not int:
             raise failure(

@@ -94,7 +94,11 @@ class Assigning(Sequences):
             return
         key = static_index(index)
         if key.__class__ is slice:
-            container.items[key] = [self.builder.settle(item) for item in self.items(value)]
+            items = [self.builder.settle(item) for item in self.items(value)]
+            try:
+                container.items[key] = items
+            except ValueError:
+                raise Unsupported("a slice of a list that does not take these items") from None
             container.length = len(container.items)
             return
         if key.__class__ is not int or not -len(container.items) <= key < len(container.items):

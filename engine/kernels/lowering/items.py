@@ -95,6 +95,8 @@ class Items:
             if known is not None:
                 return known
             return self.builder.indexed(value, lambda: get(self.builder, value, plain(index)))
+        if index.__class__ is slice and index.step.__class__ is int and not index.step:
+            raise Unsupported("a slice with a step of 0")
         if value.__class__ is List and value.items is None:
             if index.__class__ is slice and value.length.__class__ is int:
                 return List([self.builder.settle(item) for item in self.items(value)[index]])
