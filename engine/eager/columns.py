@@ -432,7 +432,9 @@ def join(table: Table, pieces: list[tuple[Rows, Any]]) -> Any:
         items = [join(table, [(rows, value[i]) for rows, value in pieces]) for i in range(len(first))]
         if cls is tuple:
             return tuple(items)
-        table.frozen[id(items)] = items
+        # Neither may change any more: what one of them came to hold, the others would have to hold in its rows.
+        for held in (items, *(value for _, value in pieces)):
+            table.frozen[id(held)] = held
         return items
     if cls in (str, bool, int, float) and all(same(value, first) for _, value in pieces):
         return first

@@ -104,7 +104,8 @@ class Table:
         self.broken: list[tuple[Rows, list[Any]]] = []
         self.waiting: list[tuple[Rows, list[Any]]] = []
         self.returned: list[tuple[Rows, Any]] = []
-        # Lists made while only some rows were active may be changed by those; lists put together, by nobody.
+        # Lists made while only some rows were active may be changed by those; lists put together and what they were put
+        # together from, by nobody.
         self.owners: dict[int, tuple[Any, Rows]] = {}
         self.frozen: dict[int, Any] = {}
         # The rows that the elements of a tensor belong to, and which of those depend on a source, for notices.
@@ -357,9 +358,9 @@ class Table:
         return self.all if owner is None else owner[1]
 
     def not_frozen(self, items: Any) -> None:
-        """Raise NotTogether for a container that was put together from several, which others may hold."""
+        """Raise NotTogether for a container that was put together from several, or is one of those."""
         if id(items) in self.frozen:
-            raise NotTogether("a list that was put together from several")
+            raise NotTogether("a list that was put together from several, or one of those")
 
     def has_alone(self, items: Any) -> bool:
         """Whether the active rows are all that a container is for, so that it can change in place."""

@@ -75,3 +75,18 @@ def test_in_compiled_loops(name: str) -> None:
 def test_a_list_that_is_handed_out_is_not_the_branchs_own() -> None:
     text = "a = [[x], [y]]\nd = {'p': [y, x]}\nif x > 0:\n    a[1].append(x)\n    d.get('p').append(x * y)\nlen(a[1]) * x + len(d['p']) * y"
     same_as_rows(text, {"x": X, "y": Y})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "l = [x, 1.0]\nm = [y, 2.0]\nif x > 0:\n    l = m\nz = l[0]\nm[0] = 7.0 * x\nl[0] * z",
+        "l = [x, 1.0]\nm = [y, 2.0]\nk = l if x > 0 else m\nz = k[0]\nm[n % 2] = 7.0 * x\nsum(k) * z",
+        "l = [[x, 1.0], [y, 1.0]]\nm = [[y, 2.0], [x, 3.0]]\nq = m[1]\nif x > 0:\n    l = m\nz = l[0][0]\nq[0] = 7.0 * x\nl[1][0] * z",
+        "a = [0.0, 0.0]\nb = [x, y]\nfor i in range(3):\n    if b[0] > a[0]:\n        a = b\n    b[0] += y\na[0] * x",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+def test_a_list_is_changed_after_rows_have_read_one_of_several(text: str, engine: str) -> None:
+    columns = columns_for(text)
+    same_as_rows(text, columns, wrt=[c for c in columns if c != "n"], engine=engine)
