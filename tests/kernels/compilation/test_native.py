@@ -232,7 +232,7 @@ def test_every_row_s_text_is_translated(name: str) -> None:
     parameters = "bff" if code.startswith("(not") or " if x else " in code else "fff"
     if name.startswith("logical_"):
         parameters = "bbb"
-    elif name.startswith("bitwise_") or name.endswith("_shift"):
+    elif name.startswith("bitwise_") or name.endswith("_shift") or "_int_" in text:
         parameters = "iii"
     translated, _ = llvm_module.module_text(
         Emitted(f"def kernel(run, x, y, z):\n    r = {code}\n    return (0,)\n", parameters, ["i"], 0)
