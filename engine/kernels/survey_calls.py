@@ -167,6 +167,9 @@ class Calls:
             return self.elementwise([x if x.__class__ is tuple else None for x in flat(values)]) or ()
         shape = tensors[0] if first.__class__ is not tuple and tensors else first if first.__class__ is tuple else ()
         size = prod(max(tensors, key=prod)) if tensors else 1
+        if first.__class__ is Listed and not tensors:
+            size = gathered(first)
+            self.work.operations += work.GATHERED * size
         if name in PRODUCTS and len(tensors) > 1:
             return self.product(tensors[0], tensors[1])
         if op.family == "creation" or name in FILLED:

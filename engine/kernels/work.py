@@ -88,8 +88,10 @@ SOME_ROWS, SWEPT = 8, 0.25
 # What the value alone costs a program that differentiates inside.
 DERIVED_VALUE = 5.0
 
-# Operations that the write of an element costs on the tape, forward and back.
+# Operations that the write of an element costs on the tape, forward and back; and that a number costs of a list which a
+# row takes as a tensor.
 ELEMENT_WRITE = 7.5
+GATHERED = 1.5
 # What one of the loops that an operation on tensors became counts for, in operations, where it is asked whether a
 # kernel is done at once.
 LOOP_OPERATIONS = 5.0

@@ -129,6 +129,13 @@ def test_elements_of_tensors(text: str, elements: float, products: float) -> Non
     assert found.work.operations == 0
 
 
+def test_numbers_of_a_list_are_gathered_into_a_tensor() -> None:
+    found = survey("sum([x * k for k in range(n)])", {"x": 0.5, "n": 1_000})
+    # Of each number the product, the turn, and its place in the tensor.
+    assert found.work.operations == 1_000 * (2 + work.GATHERED)
+    assert found.work.elements == 1_000
+
+
 def test_elements_that_are_read_cost_more_than_numbers() -> None:
     found = survey("s = 0.0\nfor i in range(4):\n    s += v[i] * x\ns", {"x": 0.5, "v": np.ones(4)})
     # The element, its product and the sum; and the turn.
