@@ -130,7 +130,7 @@ def test_elements_of_tensors(text: str, elements: float, products: float) -> Non
 
 
 def test_numbers_of_a_list_are_gathered_into_a_tensor() -> None:
-    found = survey("sum([x * k for k in range(n)])", {"x": 0.5, "n": 1_000})
+    found = survey("mean([x * k for k in range(n)])", {"x": 0.5, "n": 1_000})
     # Of each number the product, the turn, and its place in the tensor.
     assert found.work.operations == 1_000 * (2 + work.GATHERED)
     assert found.work.elements == 1_000
