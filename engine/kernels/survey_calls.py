@@ -97,9 +97,9 @@ class Calls:
             trips = self.most_steps / each.steps
         self.work = self.work.plus(each, trips)
 
-    def number(self) -> None:
-        """An operation on bare numbers."""
-        self.work.operations += 1.0
+    def number(self, operations: float = 1.0) -> None:
+        """An operation on bare numbers, which costs so many of the cheapest."""
+        self.work.operations += operations
         self.compile += work.NODE_SECONDS
 
     def element(self) -> None:
@@ -157,7 +157,7 @@ class Calls:
         name, first = op.name, values[0] if values else None
         by_element = op.family in ELEMENTWISE and name not in REDUCING and name != "reshape"
         if not tensors and (by_element or op.scalar is not None):
-            self.number()
+            self.number(1.0 if op.family == "arithmetic" else work.FUNCTION)
             if op.scalar is None and op.derivative == "partials":
                 self.work.arrays += 1.0  # by the library's function, on an array of one element
             return None
@@ -300,10 +300,12 @@ class Calls:
         if name in ("min", "max", "pow", "divmod", "sum", "round", "abs"):
             if name in ("min", "max") and len(values) > 1 and all(map(is_number, values)):
                 return (min if name == "min" else max)(values)
-            trips = 1.0
+            trips, each = 1.0, work.CHOICE
             if first.__class__ is Listed:
-                trips, first = first.length or 1.0, first.item
+                trips, first, each = first.length or 1.0, first.item, work.ITEM
             taken, found = self.measured(lambda: self.elementwise([first, *values[1:]]))
+            if found is None and name in ("min", "max", "sum"):
+                taken.operations = each
             self.work = self.work.plus(taken, trips)
             return None if is_number(found) else found
         functions = [x for x in (*values, *named.values()) if x.__class__ in (Closure, Derived, Operation)]

@@ -88,6 +88,11 @@ SOME_ROWS, SWEPT = 8, 0.25
 # What the value alone costs a program that differentiates inside.
 DERIVED_VALUE = 5.0
 
+# Operations that a function of numbers costs on the tape, such as sin; and of Python's own functions, which ask more of
+# what they are given: `min` and `max` of several; and `sum`, `min` and `max` for each item of a list.
+FUNCTION = 3.0
+CHOICE, ITEM = 8.0, 2.5
+
 # Operations that the write of an element costs on the tape, forward and back; and that a number costs of a list which a
 # row takes as a tensor.
 ELEMENT_WRITE = 7.5

@@ -45,7 +45,8 @@ def survey(text: str, at: dict[str, Any]) -> Survey:
             {"x": 0.5},
             4 * (work.CALL + 1) + 6,
         ),
-        ("sum([v * x for v in [1, 2, 3]])", {"x": 0.5}, 3 * 2 + 3),
+        ("sum([v * x for v in [1, 2, 3]])", {"x": 0.5}, 3 * (2 + work.ITEM)),
+        ("sin(x) + max(x, 2)", {"x": 0.5}, work.FUNCTION + work.CHOICE + 1),
         # Equal steps to a bound.
         ("t = 0.0\nwhile t < x:\n    t += 0.25\nt", {"x": 2.0}, 8 * 3),
         ("fori_loop(0, 5, lambda i, v: v * x, x)", {"x": 0.5}, 5 * (2 + 1 + work.CALL)),
