@@ -299,6 +299,7 @@ class Calls:
             return self.applied(NAMES[name], values, named)
         if name in ("min", "max", "pow", "divmod", "sum", "round", "abs"):
             if name in ("min", "max") and len(values) > 1 and all(map(is_number, values)):
+                self.number(work.CHOICE)
                 return (min if name == "min" else max)(values)
             trips, each = 1.0, work.CHOICE
             if first.__class__ is Listed:
