@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ..autodiff import drivers
 from ..autodiff.tape import Tape, gradient
-from ..core.dispatch import as_operand, plain, shape_text, tensor
+from ..core.dispatch import apply, as_operand, plain, shape_text, tensor
 from ..core.dtypes import WEAK_COUNT
 from ..core.errors import failure
 from ..core.state import RECORDERS, STATE
@@ -135,10 +135,29 @@ def gradients(
     table: Table, tape: Tape, targets: list[Column], sources: list[Tensor], rows: list[Rows], consume: bool
 ) -> list[Column | None]:
     """The derivatives of the sum of targets by tensors, of each with its rows along the first axis."""
-    ends = [y.here() for y in targets]
+    ends = [end_of(tape, y) for y in targets]
     found = gradient(tape, ends, [OPERATORS["ones_like"](y) for y in ends], [[x] for x in sources], consume)
     table.end_forbidden()
     return [None if g is None else Column(table, tensor(as_operand(g)), r) for g, r in zip(found, rows)]
+
+
+def end_of(tape: Tape, y: Column) -> Tensor:
+    """What a sweep begins with: the active rows of a target, cut down under the tape that it is the target of.
+
+    Rows may have left since the tape stopped recording, and a path that it has not recorded would be none.
+    """
+    table = y.table
+    if y.rows is table.active:
+        return y.tensor
+    outside = tape not in RECORDERS
+    if outside:
+        RECORDERS.append(tape)
+    try:
+        places = table.active.places_in(y.rows)
+        return tensor(apply(OPERATORS["pick_rows"], (y.tensor,), {"places": places}))
+    finally:
+        if outside:
+            RECORDERS.remove(tape)
 
 
 class ColumnTape(GradientTape):
@@ -206,6 +225,7 @@ __all__ = [
     "ColumnDerived",
     "ColumnTape",
     "derivatives_of",
+    "end_of",
     "require_scalar",
     "source_of",
     "value_and_gradients",

@@ -12,7 +12,7 @@ from ..autodiff.tape import Tape, gradient
 from ..core.dispatch import as_operand, tensor
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor, shape_of
-from .column_derivatives import ColumnArguments, ColumnDerived, require_scalar, source_of, value_and_gradients
+from .column_derivatives import ColumnArguments, ColumnDerived, end_of, require_scalar, source_of, value_and_gradients
 from .columns import Column, unit, whole_column
 from .row_sets import NotTogether, Rows, Table
 from .structure import flatten, rebuild
@@ -100,7 +100,7 @@ def jacobians_of(table: Table, call: Call) -> dict[str, Builtin]:
                 raise NotTogether("a derivative that only some of its rows ask for")
             if y.__class__ is not Column:
                 return arguments.result(gradients_of([None for _ in sources], arguments.leaves))
-            end = y.here()
+            end = end_of(tape, y)
             seed = fitted(table, cotangents[0], y.shape) if cotangents else OPERATORS["ones_like"](end)
             found = gradient(tape, [end], [seed], [[x] for x in sources], consume=False)
             table.end_forbidden()
@@ -167,7 +167,7 @@ def swept(table: Table, tape: Tape, y: Any, sources: list[Tensor], rows: Rows) -
 
     if y.__class__ is not Column:
         return [None for _ in sources]
-    end = y.here()
+    end = end_of(tape, y)
     parts = [
         gradient(tape, [end], [unit(end, place)], [[x] for x in sources], consume=False)
         for place in np.ndindex(y.shape)
@@ -266,7 +266,7 @@ def products(table: Table, arguments: ColumnArguments, seeds: list[Any]) -> list
         if y.__class__ is not Column:
             return [None for _ in leaves]
         require_scalar(y, "hvp")
-        end = y.here()
+        end = end_of(tape, y)
         gradients = gradient(tape, [end], [OPERATORS["ones_like"](end)], [[x] for x in sources], consume=True)
         table.end_forbidden()
     finally:

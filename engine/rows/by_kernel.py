@@ -212,6 +212,11 @@ class ByKernel:
             if name not in self.sources and len(index):
                 results.gradients[name].add(index, None)
                 results.notices.add("N0504", no_derivative_by(name, "bool"), self.tape.span_of(None), len(index))
+        if request.order == 2:
+            for one in request.names:
+                for other in request.names:
+                    if one not in names or other not in names:
+                        results.hessian[one][other].add(index, None)
         if request.order == 2 and names:
             self.keep_blocks(
                 slopes[len(names)][: count * self.numbers(names) ** 2].reshape(count, -1)[rows], names, index

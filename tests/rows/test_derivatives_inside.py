@@ -95,3 +95,32 @@ def test_rows_that_a_loop_leaves_go_together():
     found = same_as_rows("grad(lambda t: sqrt(t)*y)(x)*x", {name: COLUMNS[name] for name in "xy"}, engine="kernel")
     assert (found.engine, found.one_by_one) == ("kernel", {})
     assert "N0601" in {notice.code for notice in found.notices}
+
+
+FAILING = "def f(u):\n    assert x != 0\n    return u**3\n"
+AFTER_FAILURES = {
+    "a Hessian": FAILING + "hessian(f)(x)",
+    "a Jacobian of a gradient": FAILING + "jacobian(grad(f))(x)",
+    "a Jacobian by columns of a gradient": FAILING + "jacfwd(grad(f))(x)",
+    "a Jacobian of a Jacobian": FAILING + "jacobian(jacobian(f))(x)",
+    "a gradient of a Jacobian": FAILING + "grad(lambda w: jacobian(f)(w))(x)",
+    "a gradient of a gradient": FAILING + "grad(grad(f))(x)",
+    "a gradient of a product with a Hessian": FAILING + "grad(lambda w: hvp(f, w, w))(x)",
+    "a gradient of a pullback": FAILING + "grad(lambda w: vjp(f, w)[1](1.0)[0])(x)",
+    "a pullback asked later": "a, p = vjp(lambda u: u**3, x)\nassert x != 0\np(x)[0]",
+    "a tape asked later": f"{TAPE}    z = x**3\nassert x != 0\nw = z*2\nt.gradient(z, x) + w*0",
+}
+
+
+@pytest.mark.parametrize("text", AFTER_FAILURES.values(), ids=AFTER_FAILURES.keys())
+@pytest.mark.parametrize("order", [0, 1])
+def test_derivatives_of_the_rows_that_stay(text: str, order: int) -> None:
+    outcome = same_as_rows(text, {"x": np.array([0.0, 0.5, 2.0, -1.5])}, order)
+    assert not outcome.one_by_one
+    assert list(outcome.errors) == [0]
+    assert (outcome.value[1:] != 0).all()
+
+
+def test_second_derivatives_of_the_rows_that_are_at_no_kink() -> None:
+    outcome = same_as_rows("hessian(lambda u: 1/u)(x)", {"x": np.array([0.0, 0.5, 2.0])}, 0, kinks="error")
+    assert outcome.value[1:].tolist() == [16.0, 0.25]

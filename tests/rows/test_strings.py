@@ -75,3 +75,13 @@ def test_many_different_strings_have_no_kernels(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(run, "MOST_KERNELS", 2)
     found = adiff.program(PROGRAMS["a branch"]).rows(columns_for(PROGRAMS["a branch"]), ["x"], engine="kernel")
     assert (found.engine, found.reason) == ("tape", "no kernel for 3 sets of rows, each with strings of its own")
+
+
+def test_inputs_that_only_rows_with_some_strings_use(interpret: None) -> None:
+    numbers = np.arange(1.0, 7.0)
+    columns = {"x": numbers, "y": numbers, "kind": np.array(list("aaabbb"))}
+    for engine in ("tape", "kernel"):
+        found = adiff.program("x**2 if kind == 'a' else y**2").rows(columns, ["x", "y"], order=2, engine=engine)
+        assert found.engine == engine
+        assert found.hessian["x"]["x"].tolist() == [2.0, 2.0, 2.0, 0.0, 0.0, 0.0]
+        assert found.hessian["y"]["y"].tolist() == [0.0, 0.0, 0.0, 2.0, 2.0, 2.0]
