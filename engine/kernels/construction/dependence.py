@@ -17,6 +17,7 @@ from ..differentiation.products import chosen, fresh
 from ..differentiation.tangent import Tangent
 from ..ir import BOOL, FLOAT, Array, Unsupported, Var
 from ..passes.statements import everything
+from ..passes.widths import WIDTHS
 from ..symbols.regions import dissolved
 from ..symbols.symbol import Sym
 from .derivatives import scalar_result
@@ -40,7 +41,7 @@ class Dependence(Tangent):
         self.choices -= {s.var for s in everything(program) if isinstance(s, ir.Set | ir.Load)}
 
     def tangents(self, s: ir.Set) -> list[Any]:
-        if s.op in ("zero", "copy", "to_float", "to_single", "where_select"):
+        if s.op in ("zero", "copy", "to_float", "where_select") or s.op in WIDTHS:
             return super().tangents(s)
         if s.op in ("strong_multiply", "sloped"):
             moving = [(s.args[0], self.choice(s.args[1])), (s.args[1], None)]

@@ -7,6 +7,7 @@ import math
 from .. import ir
 from ..ir import FLOAT, Array, Stmt, Var
 from ..passes.statements import everything, with_blocks
+from .products import CONVERSE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ def worth_a_slope(s: ir.Loop, phi: Var) -> bool:
         """How often a block reads the number."""
         uses: float = 0
         for inner in block:
+            if inner.__class__ is ir.Set and inner.op in CONVERSE:
+                return -math.inf  # the cotangent is rounded on its way
             if inner.__class__ is ir.Set and inner.var.kind == FLOAT:
                 uses += inner.args.count(phi)
                 before = [depths[a] for a in inner.args if a.__class__ is Var and a in depths]

@@ -17,7 +17,7 @@ from ..symbols.build import Builder
 from ..symbols.pairs import Pair, pair_of, paired
 from ..symbols.regions import chooses, moved_by_rule
 from ..symbols.symbol import Lazy, Sym, pick, raw
-from .products import chosen, fresh, product, symbol_of
+from .products import CONVERSE, chosen, fresh, product, symbol_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -172,8 +172,11 @@ class Cotangents:
         builder = self.builder
         g = Sym(builder, self.bars[s.var])
         STATE.site = s.site if s.site is not None else STATE.site
-        if s.op in ("copy", "to_float", "to_single"):
+        if s.op in ("copy", "to_float", "to_single", "strong"):
             self.give(s.args[0], g)
+            return
+        if s.op in CONVERSE:
+            self.give(s.args[0], fresh(builder, CONVERSE[s.op], (g,), FLOAT))
             return
         if s.op == "where_select":
             condition = Sym(builder, s.args[0])

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     from ...core.operation import Singular
 
+# What changes the width of a float, and what changes that of its cotangent back.
+CONVERSE = {"narrow": "to_double", "to_double": "narrow", "widen": "narrow"}
+
 
 def chosen(builder: Builder, spot: Singular, mask: Any, p: Any, symbols: tuple[Any, ...], again: bool) -> Any:
     """A partial with the policy's choice where it is singular.

@@ -155,6 +155,12 @@ def cast_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, An
     x = inputs[0]
     if builder.mode == SOME and target.name == "float32":
         return to_single(builder, x)
+    if builder.mode == SOME and target.name == "float64":
+        if x.__class__ is Lazy or builder.singles:
+            # Derivatives by float32 inputs are float32, also where nothing is left of them but a zero.
+            raise Unsupported("a tensor, or an input of float32, that is made float64")
+        builder.made_strong[0] = True
+        return builder.emit("strong", (builder.cast_to_float(x),), FLOAT)
     if target.name == ("float32" if builder.mode else "float64"):
         builder.made_strong[0] = True
         if x.__class__ is Lazy:
@@ -275,6 +281,8 @@ def filled_like(name: str, value: float) -> Any:
             return view(builder, x.kind, x.shape, lambda index: number)
         if kind_of(x) != FLOAT:
             raise Unsupported("a new number like an integer")
+        if builder.mode == SOME and builder.made_strong[0]:
+            raise Unsupported("a new number like a float64 beside float32")
         return value
 
     return row

@@ -20,8 +20,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# What a float is: one or the other, a bare one, a float32.
-LITERAL, BARE, SINGLE = 0, 1, 2
+# What a float is: one or the other, a bare one, a float32, a float64 that the program has made.
+LITERAL, BARE, SINGLE, DOUBLE = 0, 1, 2, 3
+# What it is by the operations that change it. The program's own casts are `to_single` and `strong`, which is a float64
+# that meets no float32; where they do change a width they are called `narrow` and `widen`, and have derivatives that
+# change it back.
+WIDTHS = {"to_single": SINGLE, "narrow": SINGLE, "to_double": BARE, "strong": DOUBLE, "widen": DOUBLE}
 
 
 class Floats:
@@ -121,6 +125,39 @@ class Levels:
             self.settle(s)
         return self
 
+    def named(self, derived: bool) -> Levels:
+        """The same, with the casts that change a width as such, unless one may have been `derived` before.
+
+        Raises Unsupported where a float64 that the program has made meets a float32, which is an error."""
+        for s in everything(self.kernel.body):
+            self.refuse_mixed(s)
+            if s.__class__ is ir.Set and not derived:
+                if s.op == "to_single" and self.of(s.args[0]) in (BARE, DOUBLE):
+                    s.op = "narrow"
+                elif s.op == "strong" and self.of(s.args[0]) == SINGLE:
+                    s.op = "widen"
+        return self
+
+    def refuse_mixed(self, s: Stmt) -> None:
+        """Raise Unsupported where a float64 that the program has made, and a float32, are what one statement takes, or
+        where one variable or array holds both."""
+        met: list[set[int]] = []
+        if s.__class__ is ir.Set:
+            met = [] if s.op in WIDTHS else [set(map(self.of, s.args))]
+            met.append({self.made(s), self.of(s.var)})
+        elif s.__class__ is ir.Load:
+            met = [{self.of(s.var), self.of(s.array)}]
+        elif s.__class__ is ir.Accumulate:
+            met = [{self.of(s.var), self.of(s.value)}]
+        elif isinstance(s, ir.Store | ir.AddTo):
+            met = [{self.of(s.array), self.of(s.value)}]
+        elif s.__class__ is ir.Loop:
+            met = [set(map(self.of, each)) for each in s.carried]
+        elif s.__class__ is ir.If:
+            met = [set(map(self.of, each)) for each in s.merges]
+        if any({SINGLE, DOUBLE} <= each for each in met):
+            raise Unsupported("float64 beside float32")
+
     def singles(self) -> set[Any]:
         return {x for x, level in self.level.items() if level == SINGLE}
 
@@ -137,12 +174,18 @@ class Levels:
                 self.level[x] = level
                 self.changed = True
 
+    def made(self, s: ir.Set) -> int:
+        """What an operation gives."""
+        if s.op in WIDTHS:
+            return WIDTHS[s.op]
+        floats = [x for x in s.args if x.__class__ is float or getattr(x, "kind", "") == FLOAT]
+        alone = LITERAL if s.op == "zero" or all(x.__class__ in (int, bool) for x in s.args) else BARE
+        return max(map(self.of, floats), default=alone)
+
     def block(self, block: list[Stmt]) -> None:
         for s in block:
             if s.__class__ is ir.Set:
-                floats = [x for x in s.args if x.__class__ is float or getattr(x, "kind", "") == FLOAT]
-                alone = LITERAL if s.op == "zero" or all(x.__class__ in (int, bool) for x in s.args) else BARE
-                self.rise(s.var, SINGLE if s.op == "to_single" else max(map(self.of, floats), default=alone))
+                self.rise(s.var, self.made(s))
             elif s.__class__ is ir.Load:
                 self.rise(s.var, self.of(s.array))
             elif s.__class__ is ir.Accumulate:
@@ -167,18 +210,18 @@ class Levels:
 
     def settle(self, s: Stmt) -> None:
         """Refuse what is a bare float or a float32, as it comes: the tape rounds neither."""
+        self.refuse_mixed(s)
         met: list[tuple[Any, Any]] = []
-        if s.__class__ is ir.Set and s.op == "to_single" and self.of(s.args[0]) == BARE and s.args[0].kind == FLOAT:
-            raise Unsupported(
-                "a float without a dtype of its own that is made a float32"
-            )  # of which the derivative is a float64
+        if s.__class__ is ir.Set and s.op in ("to_single", "strong") and s.args[0].__class__ is Var:
+            if self.of(s.args[0]) in ((BARE, DOUBLE) if s.op == "to_single" else (SINGLE,)):
+                raise Unsupported("a cast that changes the width of a float, in a derivative inside the program")
         if s.__class__ is ir.Loop:
             met = [(phi, x) for phi, *sides in s.carried for x in sides[runs(s) :]]
         elif s.__class__ is ir.If:
             met = [(var, x) for var, *sides in s.merges for x in sides]
         elif isinstance(s, ir.Store) and (s.array.mixed or s.array in self.precision.alike):
             met = [(s.array, s.value)]
-        if any(x.kind == FLOAT and self.of(x) == SINGLE and self.of(y) == BARE for x, y in met):
+        if any(x.kind == FLOAT and self.of(x) == SINGLE and self.of(y) in (BARE, DOUBLE) for x, y in met):
             raise Unsupported("a number that is a float32 on some paths only")
 
 

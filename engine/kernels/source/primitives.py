@@ -34,6 +34,9 @@ OWN = {
     "revolve": "revolve({0}, {1})",
     "to_single": "_single({0})",
     "to_double": "_double({0})",
+    "narrow": "_single({0})",
+    "strong": "_double({0})",
+    "widen": "_double({0})",
     "copy": "{0}",
     "zero": "0.0",
     # A power of two by which the divisor of a quotient has a reciprocal.

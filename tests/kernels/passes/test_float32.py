@@ -316,6 +316,58 @@ def test_float32_that_the_program_makes(text: str) -> None:
     assert kinds(tape) == kinds(kernel)
 
 
+CAST = [
+    "cast(x, float32)",
+    "sin(cast(x, float32)) * 2 + 1",
+    "cast(x, float32) * x",
+    "cast(exp(x), float32) + cast(x**3, float32)",
+    "cast(cast(x, float32), float64)",
+    "cast(cast(x, float32), float64) ** 2 * y",
+    "cast(cast(x, float32) * cast(x, float32), float64) + y",
+    "cast(x, float64) * cast(x, float64) + cast(cast(y, float32), float64)",
+    "y = cast(x, float64)\ncast(y, float32)",
+    "a = x\nfor i in range(5):\n    a = cast(cast(sin(a), float32), float64) * 2\na",
+    "a = cast(x, float32)\nfor i in range(5):\n    a = a * a + cast(sin(x * i), float32)\na",
+    "if x > 0:\n    a = cast(y, float32)\nelse:\n    a = cast(x, float32) * 2\ncast(a, float64) * x",
+]
+
+
+@pytest.mark.parametrize("text", CAST)
+def test_casts_between_float32_and_float64(text: str) -> None:
+    """Rounded where the program says so, and nowhere else: float64 digits stay, of values and of derivatives."""
+    program = adiff.program(text)
+    at = {name: x for name, x in {"x": 0.1, "y": 0.7}.items() if name in program.inputs}
+    for command in ("value", "grad", "hessian", "jacobian"):
+        wrt = None if command == "value" else list(at)
+        tape, kernel = (outcome(adiff.program(text), at, engine, command, wrt) for engine in ("tape", "kernel"))
+        # A derivative in which a bare number's, as a float64, meets a float32 is the tape's to refuse.
+        exact = str(getattr(getattr(tape, "value", None), "dtype", "")) != "float32"
+        tolerance, rounding = (1e-13, 2.0**-52) if exact else (TOLERANCE, EPSILON)
+        reason = agree(text, at, wrt, command, tolerance, rounding)
+        assert reason == ("an error" if isinstance(tape, AdiffError) else ""), f"{command}: {reason}"
+        assert isinstance(tape, AdiffError) or kinds(tape) == kinds(kernel), command
+
+
+def test_a_cast_rounds() -> None:
+    found = adiff.program("cast(cast(x, float32), float64) * 3").evaluate("value", {"x": 0.1}, engine="kernel")
+    assert found.engine == "kernel"
+    assert found.value == float(np.float32(0.1)) * 3 != 0.1 * 3
+
+
+MIXED = [
+    "cast(x, float64) * cast(x, float32)",
+    "cast(x, float64) < cast(x, float32)",
+    "a = cast(x, float64)\nfor i in range(3):\n    a = a * cast(x, float32)\na",
+    "cast(2, float64) * cast(x, float32)",
+    "zeros_like(cast(x, float64)) * cast(x, float32)",
+]
+
+
+@pytest.mark.parametrize("text", MIXED)
+def test_casts_to_both_do_not_mix(text: str) -> None:
+    assert agree(text, {"x": 0.1}, None, "value") == "an error"
+
+
 OF_THEIR_OWN = [
     ("v = Variable(0.5)\nv.assign_add(y)\nv * x", None),
     ("c = constant(y)\nc * x", None),
