@@ -24,5 +24,8 @@ def rows(count: int) -> list[str]:
         name for name in TEXT if name in ROWS and len([p for p in ROWS[name].parameters if p.kind == "input"]) == count
     ]
     left_out = (*ALONE, "where_select", "strong_multiply", "scaled_bessel_derivative")  # the last is i0e's gradient
-    bits = [name for name in found if name == "invert" or name.startswith("bitwise_") or name.endswith("_shift")]
-    return [name for name in found if name not in (*left_out, *bits) and ROWS[name].derivative != "missing"]
+    return [
+        name
+        for name in found
+        if name not in left_out and "f" in ROWS[name].accepts and ROWS[name].derivative != "missing"
+    ]
