@@ -14,6 +14,8 @@ DECAY = 50.0
 # Where the derivatives of P(a, x) by a are taken from those of P(a + 1, x), and those of I_x(a, b) from I_x(a + 1, b): for
 # small a, and x (or b) not FAR, beyond which more digits cancel there than by a*x < NEAR.
 SMALL, FAR, NEAR = 0.1, 20.0, 0.1
+# From where on P(a, x) has a series in 1/a and (x - a)/a, and the gap from which on its density is 0 there.
+LARGE, GAP = 1e6, 0.0625
 # The positive zeros of the Legendre polynomial of degree 64, and Gauss' weights: DLMF 3.5(v).
 LEGENDRE_NODES = (
     0.024350292663424433, 0.07299312178779904, 0.12146281929612056, 0.16964442042399283, 0.21742364374000708,
@@ -68,7 +70,7 @@ def gamma_density(a: float, x: float) -> float:
         direct = math.pow(x, a - 1.0) * math.exp(-x) / math.gamma(a)
         if 1e-290 < direct < math.inf:
             return direct
-    return math.exp(-stirling_error(a) - deviance(a, x)) / math.sqrt(2.0 * math.pi * a) * (a / x)
+    return math.exp(-stirling_error(a) - deviance(a, x)) / (2.0 * math.sqrt(0.5 * math.pi * a)) * (a / x)
 
 
 def beta_density(a: float, b: float, x: float) -> float:
@@ -96,6 +98,10 @@ def beta_density(a: float, b: float, x: float) -> float:
 
 def gammainc_derivative(a: float, x: float, order: int) -> float:
     """The derivative of P(a, x) by a; near a = 0 by P(a, x) = P(a + 1, x) + x**a exp(-x)/gamma(a + 1), DLMF 8.8.5."""
+    if order <= 3 and LARGE <= a < math.inf and 0.0 < x < math.inf:
+        gap = (x - a) / a
+        # Farther off the density is 0.
+        return -gamma_density(a, x) * gamma_series(gap, 1.0 / a, order) if abs(gap) < GAP else 0.0
     if not (order > 1 and 0.0 < a < SMALL and (0.0 < x <= FAR or 0.0 < a * x <= NEAR)):
         return gamma_integral(a, x, order)
     # log(t) - psi(a) is about 1/a there, and its square cancels with psi'(a).
@@ -103,6 +109,36 @@ def gammainc_derivative(a: float, x: float, order: int) -> float:
     third = -positive_polygamma(2.0, above) if order > 2 else 0.0
     factor = bell(order, math.log(x) - digamma(above), -positive_polygamma(1.0, above), third)
     return gamma_integral(above, x, order) + math.pow(x, a) * math.exp(-x) / math.gamma(above) * factor
+
+
+def gamma_series(gap: float, rate: float, order: int) -> float:
+    """-dP/da over dP/dx, in powers of gap = (x - a)/a and rate = 1/a; by higher orders, their derivative over dP/dx.
+
+    Where h is the quotient and f the density, P_ax = P_xa says h' f + h f' + df/da = 0: with x = a (1 + gap) that is
+    gap h = rate ((1 + gap) h' - h) + (1 + gap) (log(x) - psi(a)), of which the series is the regular solution, and
+    by each further order h becomes h (log(x) - psi(a)) + dh/da. Terms are kept down to gap**8, rate counting for two.
+    """
+    e, d = gap, rate
+    if order == 1:
+        far = 1 / 6 + e * (1 / 12 - e * (1 / 30 - e * (1 / 60 - e * (1 / 105 - e * (1 / 168 - e / 252)))))
+        far = far + d * (1 / 60 + e * (1 / 60 - e * (1 / 210 - e / 840)) - d * (1 / 105 + e * (1 / 840 - e / 420)))
+        near = 1 / 12 - e * (1 / 20 - e * (1 / 30 - e * (1 / 42 - e * (1 / 56 - e / 72))))
+        return 1.0 + e * (1 / 2 - e * (1 / 6 - e * near)) + d * far
+    if order == 2:
+        far = 1 / 36 - e * (1 / 36 - e * (17 / 720 - e * (7 / 360)))
+        far = e * (1 / 4 - e * e * far)
+        far = far - d * (1 / 12 - e * e * (1 / 36 - e * (1 / 48 - e / 72)))
+        far = far - d * d * (1 / 36 + e * (5 / 144 - e / 72) - d * (13 / 720))
+        near = 1 / 12 - e * (1 / 12 - e * (13 / 180 - e * (11 / 180 - e * (29 / 560 - e * (223 / 5040)))))
+        return e * (1.0 - e * e * near) + d * far
+    if order == 3:
+        far = 1 / 2 - e * (1 / 4 - e * (1 / 8 - e * (1 / 16 - e * (4 / 135))))
+        far = -1.0 - e * (1 / 2 - e * far)
+        far = far - d * (1 / 4 + e * (3 / 8 - e * (1 / 8 - e * (1 / 48 + e / 72))))
+        far = far + d * d * (1 / 8 - e * (1 / 16 + e / 18) + d * (7 / 72))
+        near = 1 / 2 - e * (1 / 4 - e * (1 / 8 - e * (7 / 120 - e * (1 / 48 + e / 945))))
+        return e * e * (1.0 - e * near) + d * far
+    raise ValueError("left to the array evaluation")
 
 
 def gamma_integral(a: float, x: float, order: int) -> float:

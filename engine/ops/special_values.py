@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
+from .special_parameters import GAP, LARGE, gamma_series
 from .special_scalar import (
     BERNOULLI,
     LOG_SQRT_TWO_PI,
@@ -149,7 +150,7 @@ def _gamma_density(a: Array, x: Array) -> Array:
         direct = np.where(small, np.power(x, np.where(small, a - 1.0, 0.0)) * np.exp(-x) / special.gamma(a), 0.0)
         usable = small & np.isfinite(direct) & (direct > 1e-290)
         # Loader's saddle point form of the Poisson probability of a, times a/x.
-        saddle = np.exp(-_stirling_error(a) - _deviance(a, x)) / np.sqrt(2.0 * np.pi * a) * (a / x)
+        saddle = np.exp(-_stirling_error(a) - _deviance(a, x)) / (2.0 * np.sqrt(0.5 * np.pi * a)) * (a / x)
         out = np.where(usable, direct, saddle)
         at_zero = np.where(a < 1.0, np.inf, np.where(a == 1.0, 1.0, 0.0))
         out = np.where(x == 0.0, at_zero, np.where((x == np.inf) | (a == np.inf), 0.0, out))
@@ -200,9 +201,25 @@ def gammainc_derivative(a: Any, x: Any, order: int) -> Array:
 
     d^n/da^n of t**(a - 1)/gamma(a) is that times a Bell polynomial in log(t) - psi(a), -psi'(a), ...; it is
     integrated from 0 to x (DLMF 8.2.1) below exp(psi(a)), where log(t) - psi(a) changes sign, and from x to infinity
-    above. Near a = 0 these cancel: there P(a, x) = P(a + 1, x) + x**a exp(-x)/gamma(a + 1), DLMF 8.8.5.
+    above. Near a = 0 these cancel: there P(a, x) = P(a + 1, x) + x**a exp(-x)/gamma(a + 1), DLMF 8.8.5. Of large a it
+    is the density times a series, up to order 3.
     """
-    return _elementwise(lambda a, x: _near_zero(a, x, order), a, x)
+    return _elementwise(lambda a, x: _gamma_of_any_size(a, x, order), a, x)
+
+
+def _gamma_of_any_size(a: Array, x: Array, order: int) -> Array:
+    large = (order <= 3) & (a >= LARGE) & (a < np.inf) & (x > 0.0) & (x < np.inf)
+    if not large.any():
+        return _near_zero(a, x, order)
+    out = _masked(lambda a, x: _near_zero(a, x, order), ~large, np.zeros(a.shape), a, x)
+    return _masked(lambda a, x: _gamma_far(a, x, order), large, out, a, x)
+
+
+def _gamma_far(a: Array, x: Array, order: int) -> Array:
+    with np.errstate(over="ignore"):
+        gap = (x - a) / a
+    near = np.abs(gap) < GAP
+    return np.where(near, -_gamma_density(a, x) * gamma_series(np.where(near, gap, 0.0), 1.0 / a, order), 0.0)
 
 
 def _near_zero(a: Array, x: Array, order: int) -> Array:

@@ -64,6 +64,16 @@ INSIDE: dict[str, tuple[str, dict[str, Any]]] = {
         "def odd(k):\n    return 1.0 if k == 0 else even(k - 1) + x\neven(n)",
         {"n": 6},
     ),
+    "a derivative before the call of a recursion": (
+        "def f(k, u):\n    if k <= 0:\n        return u\n    return u * grad(lambda t: t * t * k)(u) + f(k - 1, u)\nf(n, x)",
+        {"n": 3},
+    ),
+    "items and a choice before the call of a recursion": (
+        "def g(u):\n    return u * u\n"
+        "def f(k, u):\n    if k <= 0:\n        return u\n"
+        "    return sum([u * i for i in range(2)]) + (grad(g)(u) if k > 1 else 0.0) + f(k - 1, u)\nf(n, x)",
+        {"n": 3},
+    ),
     "a derivative": (FUNCTION + "grad(f)(x) + f(x)", {}),
     "a derivative of a derivative": (FUNCTION + "grad(grad(f))(x) + f(x)", {}),
     "a derivative in a loop": (FUNCTION + "s = x\nfor k in range(n):\n    s = s - 0.1 * grad(f)(s)\ns", {"n": 3}),

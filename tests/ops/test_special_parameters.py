@@ -60,6 +60,40 @@ def test_incomplete_gamma_of_a_small_parameter(order: int) -> None:
                 assert close(found, lower_gamma, (a, x), (order, 0), 1e-11)
 
 
+def lower_gamma_by_large_a(a: float, x: float, order: int) -> object:
+    """The integral of the density's derivative by a over t = x exp(-u), in more digits than cancel."""
+    with mpmath.workdps(60 + 2 * int(math.log10(a))):
+        p, q = mpmath.mpf(a), mpmath.mpf(x)
+        first, second, third = (mpmath.polygamma(k, p) for k in range(3))
+
+        def integrand(u: object) -> object:
+            c = mpmath.log(q) - first - u
+            bell = (c, c * c - second, c * (c * c - 3 * second) - third)[order - 1]
+            return bell * mpmath.exp(-p * u - q * mpmath.expm1(-u))
+
+        ends = [k / mpmath.sqrt(p) for k in (0, 1, 2, 4, 8, 16, 26)]
+        return mpmath.exp(p * mpmath.log(q) - q - mpmath.loggamma(p)) * mpmath.quad(integrand, ends)
+
+
+@pytest.mark.parametrize("a", [1e6, 1e17])
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_incomplete_gamma_of_a_large_parameter(order: int, a: float) -> None:
+    for deviations in (-6.0, 0.0, 0.5, 3.0):
+        x = a + deviations * math.sqrt(a)
+        expected = lower_gamma_by_large_a(a, x, order)
+        for found in (gammainc_derivative(a, x, order), float(special_values.gammainc_derivative(a, x, order))):
+            assert abs(found - expected) <= 1e-14 * abs(expected)
+
+
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+def test_incomplete_gamma_of_a_parameter_near_the_greatest_float(engine: str) -> None:
+    """dP/da is -1/sqrt(2 pi a) at a = x, and 0 where x is elsewhere."""
+    program = adiff.program("gammainc(a, x)")
+    at_a = program.evaluate("grad", {"a": 1e300, "x": 1e300}, engine=engine).gradients["a"]
+    assert math.isclose(float(at_a), -1 / math.sqrt(2e300 * math.pi), rel_tol=1e-14)
+    assert program.evaluate("grad", {"a": 1e300, "x": 1.1e300}, engine=engine).gradients["a"] == 0.0
+
+
 def incomplete_beta(a: object, b: object, x: object) -> object:
     return mpmath.betainc(a, b, 0, x, regularized=True)
 

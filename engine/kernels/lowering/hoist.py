@@ -1,7 +1,8 @@
 """Calls moved out of the expressions they are in, each to a statement of its own, before the statement that needs it.
 
 A recursion that runs as a loop can stop at a call and go on from there only between statements. What `and`, `or` and
-`a if c else b` evaluate on a condition becomes a branch.
+`a if c else b` evaluate on a condition becomes a branch. Where steps are counted, whatever may take one is moved out with
+the calls, so that all are taken in the order of evaluation.
 """
 
 from __future__ import annotations
@@ -34,12 +35,30 @@ def calls_of(node: Any) -> list[c.Call]:
     return found
 
 
+def may_take_steps(node: Any) -> bool:
+    """Whether there is any call or comprehension in an expression, not looking into functions."""
+    pending = [node]
+    while pending:
+        item = pending.pop()
+        if item.__class__ in (c.Call, c.Comprehension):
+            return True
+        if item.__class__ in (list, tuple):
+            pending.extend(item)
+        elif isinstance(item, c.Node) and item.__class__ is not c.MakeFunction:
+            pending.extend(getattr(item, name) for name in item.__slots__ if name != "site")
+    return False
+
+
 class Hoisted:
-    """A function's body with its calls hoisted; `calls` are the calls that are statements now."""
+    """A function's body with its calls hoisted; `calls` are the calls that are statements now.
 
-    __slots__ = ("body", "calls", "count")
+    `counted` is whether steps are: then other calls and comprehensions are hoisted too.
+    """
 
-    def __init__(self, body: list[c.Stmt]) -> None:
+    __slots__ = ("body", "calls", "count", "counted")
+
+    def __init__(self, body: list[c.Stmt], counted: bool) -> None:
+        self.counted = counted
         self.calls: set[int] = set()
         self.count = 0
         self.body = self.block(body)
@@ -76,8 +95,10 @@ class Hoisted:
 
     def expression(self, node: Any, out: list[c.Stmt]) -> Any:
         """The expression without calls; what computes them is added to `out`."""
-        if node.__class__ in (c.MakeFunction, c.Comprehension) or not calls_of(node):
+        if node.__class__ is c.MakeFunction or not self.goes_out(node):
             return node
+        if node.__class__ is c.Comprehension:
+            return self.stored(node, out) if self.counted else node
         if node.__class__ is c.Choose:
             test = self.expression(node.test, out)
             store, load = self.slot(node.site)
@@ -91,14 +112,26 @@ class Hoisted:
             test = load if node.symbol == "and" else c.Not(load, node.site)
             out.append(c.If(test, self.assigned(store, others), [], node.site))
             return load
-        if node.__class__ is c.Comparison and calls_of(node.rights[1:]):
+        if node.__class__ is c.Comparison and self.goes_out(node.rights[1:]):
             raise Unsupported("a recursion in a chain of comparisons")
         moved = node.__class__(*(self.field(node, name, out) for name in node.__slots__))
-        if node.__class__ is not c.Call or node.function.__class__ is not c.Load:
+        if node.__class__ is not c.Call:
             return moved
-        store, load = self.slot(node.site)
-        self.calls.add(id(moved))
-        out.append(c.Assign([store], moved, None, False, node.site))
+        if node.function.__class__ is c.Load:
+            self.calls.add(id(moved))
+            return self.stored(moved, out)
+        return self.stored(moved, out) if self.counted else moved
+
+    def goes_out(self, node: Any) -> bool:
+        """Whether there is anything in an expression that is hoisted."""
+        return may_take_steps(node) if self.counted else bool(calls_of(node))
+
+    def stored(self, node: Any, out: list[c.Stmt]) -> c.Load:
+        """A node as a statement of its own."""
+        # Of what has no place of its own, errors in its parts say theirs.
+        site = getattr(node, "site", None) or node.clauses[0].site
+        store, load = self.slot(site)
+        out.append(c.Assign([store], node, None, False, site))
         return load
 
     def assigned(self, store: c.Store, node: Any) -> list[c.Stmt]:

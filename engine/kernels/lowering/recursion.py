@@ -107,7 +107,7 @@ class Recursion:
     def body_of(self, code: c.FunctionCode) -> list[c.Stmt]:
         """The body of a function with its calls as statements."""
         if id(code) not in self.hoisted:
-            self.hoisted[id(code)] = Hoisted(code.body)
+            self.hoisted[id(code)] = Hoisted(code.body, self.machine.most_steps is not None)
         return self.hoisted[id(code)].body
 
     def may_stop_at(self, node: c.Call) -> bool:
