@@ -184,6 +184,9 @@ def _power_array(np: Any, a: Any, b: Any) -> Any:
             raise failure("E0401", why, "write a float for inf: 0.0**x" if a == 0 else "write cast(x, float64)")
         raise failure("E0401", "an integer tensor cannot be raised to a negative power", "write cast(x, float64)")
     found = np.power(a, b)
+    if np.ndim(b) == 0 and b == -1 and found.dtype.kind == "c":
+        # NumPy's operator divides, where its function loses what is infinite.
+        return np.where(np.equal(a, 0), found, np.divide(found.dtype.type(1), a))[()]
     if np.ndim(b) == 0 and b == 0.5 and found.dtype.kind == "f":
         # NumPy takes the square root, which has other values at -0 and -inf than a power has.
         return np.where(a == -np.inf, np.abs(a), found + found.dtype.type(0))[()]

@@ -143,9 +143,16 @@ cbrt = elementwise(
     singular=[Singular(lambda x: x == 0, "cbrt has an infinite derivative at 0", **everywhere(INF))],
     doc="The real cube root, negative for negative x.", example=("cbrt(-8)", -2.0),
 )  # fmt: skip
+
+
+def _reciprocal(np: Any, x: Any) -> Any:
+    # NumPy's own of a complex 0 has no infinite part, which the division has.
+    return np.divide(1.0, x) if is_complex(x) else np.reciprocal(x)
+
+
 reciprocal = elementwise(
     "reciprocal", "x", [lambda y, x: -(y * y)],
-    scalar=lambda x: 1.0 / x, array=lambda np, x: np.reciprocal(x), dtype="float",
+    scalar=lambda x: 1.0 / x, array=_reciprocal, dtype="float",
     kernel="(1.0 / {0})",
     domain=[(0.5, 10)],
     singular=[Singular(lambda x: x == 0, "reciprocal has an infinite derivative at 0", **everywhere(-INF))],

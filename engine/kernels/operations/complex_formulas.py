@@ -80,8 +80,12 @@ def modulus(z: Parts) -> Any:
 
 
 def exponential(z: Parts) -> Parts:
+    """C99 has 0, and inf + nan i, at the two ends whose direction is not a finite angle."""
     size = of("exp", z[0])
-    return size * of("cos", z[1]), choose(of("equal", z[1], 0.0), z[1], size * of("sin", z[1]))
+    end = of("logical_and", of("isinf", z[0]), of("logical_not", of("isfinite", z[1])))
+    re = choose(end, size, size * of("cos", z[1]))
+    im = choose(of("logical_and", end, of("equal", size, 0.0)), size, size * of("sin", z[1]))
+    return re, choose(of("equal", z[1], 0.0), z[1], im)
 
 
 def logarithm(z: Parts) -> Parts:

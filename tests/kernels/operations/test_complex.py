@@ -207,6 +207,33 @@ def test_edges_are_those_of_numpy(name: str) -> None:
             assert same_part(found.imag, expected.imag, expected.real), (engine, z, found, expected)
 
 
+NOT_FINITE = [complex(re, im) for re in (INF, -INF, 0.0, -2.0, np.nan) for im in (INF, -INF, 0.0, -2.0, np.nan)]
+# As NumPy computes them element by element.
+OF_ENDS = {
+    "exp(z)": lambda z, w: np.exp(z),
+    "z * w": np.multiply,
+    "z / w": np.divide,
+    "z**2": lambda z, w: z**2,
+    "z**3": lambda z, w: np.power(z, 3),
+    "square(z)": lambda z, w: np.square(z),
+    "reciprocal(z)": lambda z, w: 1.0 / z,
+    "z**-1": lambda z, w: z**-1,
+}
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+@pytest.mark.parametrize("text", OF_ENDS)
+def test_numbers_with_a_part_that_is_not_finite_are_those_of_numpy(text: str, engine: str) -> None:
+    z, w = np.repeat(NOT_FINITE, 25), np.tile(NOT_FINITE, 25)
+    at = {"z": z, "w": w} if "w" in text else {"z": z}
+    with np.errstate(all="ignore"):
+        expected = OF_ENDS[text](z, w)
+    found = adiff.program(text).evaluate("value", at, engine=engine).value
+    np.testing.assert_array_equal(found.real, expected.real)
+    np.testing.assert_array_equal(found.imag, expected.imag)
+
+
 @pytest.mark.usefixtures("interpret")
 @pytest.mark.parametrize(("name", "z"), [("atanh", -1 + 1e-6j), ("atanh", -1 + 1e-9j), ("atan", 1e-9 + 1j)])
 def test_no_digits_are_lost_beside_the_branch_points(name: str, z: complex) -> None:
