@@ -219,7 +219,8 @@ def _gamma_far(a: Array, x: Array, order: int) -> Array:
     with np.errstate(over="ignore"):
         gap = (x - a) / a
     near = np.abs(gap) < GAP
-    return np.where(near, -_gamma_density(a, x) * gamma_series(np.where(near, gap, 0.0), 1.0 / a, order), 0.0)
+    series: Any = gamma_series  # Of arrays element by element, too.
+    return np.where(near, -_gamma_density(a, x) * series(np.where(near, gap, 0.0), 1.0 / a, order), 0.0)
 
 
 def _near_zero(a: Array, x: Array, order: int) -> Array:
