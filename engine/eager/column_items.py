@@ -29,6 +29,8 @@ def item_of(table: Table, x: Any, index: Any) -> Any:
         raise NotTogether("an index that is a tensor")
     if x.__class__ in (str, dict, range):
         raise NotTogether("an item that differs from row to row")
+    if x.__class__ in (list, tuple) and index.__class__ is Column and any(item.__class__ in CONTAINERS for item in x):
+        return container_of(table, x, index)
     container, x = x, as_operand(list(x) if x.__class__ is tuple else x)
     if x.__class__ not in (Column, Tensor) or not x.shape:
         raise NotTogether("an item of a number")
@@ -42,6 +44,21 @@ def item_of(table: Table, x: Any, index: Any) -> Any:
         return Column(table, taken, table.active)
     picked = apply(OPERATORS["index"], (tensor,), {"index": key})
     return Column(table, picked, table.active, getattr(x, "mixed", False), live_of((x,)))
+
+
+def container_of(table: Table, items: Any, index: Any) -> Any:
+    """`items[index]` where items are containers: what a row picks is the container itself, and no copy of it.
+
+    Where rows pick several, what they have is put together, and neither that nor those can be changed any more.
+    """
+    (places,) = places_of(table, (len(items),), index, lambda i: raised_by(get_item, items, i))
+    import numpy as np
+
+    whole = table.active
+    found = np.unique(places).tolist()
+    if len(found) == 1:
+        return items[found[0]]
+    return table.meet([(whole.divided(places == place)[0], items[place]) for place in found], whole)
 
 
 def places_of(table: Table, shape: tuple[int, ...], index: Any, error: Callable[[Any], Any]) -> tuple[Any, ...]:
@@ -126,7 +143,7 @@ def share_item(table: Table, container: Any, key: Any, value: Any) -> Any:
     if before.__class__ is Column and before.rows is not table.all:
         import numpy as np
 
-        others = Rows(others.index[np.isin(others.index, before.rows.index, assume_unique=True)])
+        others = Rows(others.index[np.isin(others.index, before.rows.index, assume_unique=True)], others.known)
     if not others.size:
         container[key] = value
         return container

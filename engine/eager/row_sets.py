@@ -37,13 +37,21 @@ class NobodyLeft(Exception):
 
 
 class Rows:
-    """A set of rows: `index` holds their numbers in the table, ascending."""
+    """A set of rows: `index` holds their numbers in the table, ascending.
 
-    __slots__ = ("index", "places", "size", "taken")
+    `known` holds by its size every set that the rows of one evaluation have been divided into, None where several sets
+    have that size: what has so many rows along its first axis is of the rows of that set.
+    """
 
-    def __init__(self, index: Any) -> None:
+    __slots__ = ("index", "known", "places", "size", "taken")
+
+    def __init__(self, index: Any, known: dict[int, Any]) -> None:
         self.index = index
         self.size = int(index.size)
+        self.known = known
+        before = known.setdefault(self.size, index)
+        if before is not index and before is not None and (before != index).any():
+            known[self.size] = None
         self.places: dict[Rows, Any] = {}
         # Columns of larger sets, cut down to this one.
         self.taken: dict[Any, Any] = {}
@@ -64,7 +72,7 @@ class Rows:
 
         parts = []
         for places in (np.flatnonzero(mask), np.flatnonzero(~mask)):
-            part = Rows(self.index[places])
+            part = Rows(self.index[places], self.known)
             part.places[self] = places
             parts.append(part)
         return parts[0], parts[1]
@@ -95,7 +103,7 @@ class Table:
         """Begin with these rows."""
         import numpy as np
 
-        self.all = self.active = Rows(index)
+        self.all = self.active = Rows(index, {})
         self.dropped: list[tuple[Any, BaseException]] = []
         self.failed: list[tuple[Any, AdiffError]] = []
         self.lost = np.zeros(index.size, bool)
@@ -111,6 +119,10 @@ class Table:
         # The rows that the elements of a tensor belong to, and which of those depend on a source, for notices.
         self.rows_of: dict[Tensor, tuple[Rows, Any]] = {}
 
+    def of_size(self, size: int) -> Any:
+        """The numbers of the rows that are of the only set of a size, None where none or several sets are of it."""
+        return self.all.known.get(size)
+
     # --- leaving ----------------------------------------------------------------------------------------------------
 
     def drop(self, reason: BaseException) -> None:
@@ -119,7 +131,7 @@ class Table:
         if rows.size:
             self.dropped.append((rows.index, reason))
             self.lost[rows.places_in(self.all)] = True
-            self.active = Rows(rows.index[:0])
+            self.active = Rows(rows.index[:0], rows.known)
 
     def leave(self, mask: Any, reason: str) -> None:
         """The active rows where a mask holds leave for good; raises NobodyLeft if those were all."""
@@ -169,7 +181,7 @@ class Table:
                 for row in rows.index[first].tolist():
                     by_error.setdefault(self.forbidden[row], []).append(row)
                 self.failed.extend((np.array(numbers), found) for found, numbers in by_error.items())
-                rows, keys = Rows(rows.index[~first]), None if keys is None else keys[~first]
+                rows, keys = Rows(rows.index[~first], rows.known), None if keys is None else keys[~first]
                 if not rows.size:
                     return
         if keys is None:
@@ -216,7 +228,7 @@ class Table:
         try:
             return side()
         except NobodyLeft:
-            self.active = Rows(rows.index[:0])
+            self.active = Rows(rows.index[:0], rows.known)
         except RECOVERABLE as reason:
             if getattr(reason, "code", "") in FINAL:
                 raise
@@ -248,7 +260,7 @@ class Table:
             return whole
         import numpy as np
 
-        return Rows(np.sort(np.concatenate([part.index for part in parts])))
+        return Rows(np.sort(np.concatenate([part.index for part in parts])), parts[0].known)
 
     def meet(self, pieces: list[tuple[Rows, Any]], whole: Rows | None = None) -> Any:
         """The value of pieces put together; their rows are active afterwards."""
@@ -260,7 +272,7 @@ class Table:
     def meet_frames(self, frame: list[Any], pieces: list[tuple[Rows, list[Any]]], whole: Rows | None = None) -> Any:
         """Let the frames of several paths become one; GONE if there is no path, else None."""
         if not pieces:
-            self.active = Rows(self.all.index[:0])
+            self.active = Rows(self.all.index[:0], self.all.known)
             return GONE
         self.active = rows = self.united([part for part, _ in pieces], whole)
         if len(pieces) == 1:
@@ -305,7 +317,7 @@ class Table:
         found = np.flatnonzero(np.bincount(here, minlength=len(meeting.pieces)))
         if len(found) == 1:
             return [(self.active, meeting.pieces[found[0]][1])]
-        return [(Rows(self.active.index[here == i]), meeting.pieces[i][1]) for i in found]
+        return [(Rows(self.active.index[here == i], self.active.known), meeting.pieces[i][1]) for i in found]
 
     def joined(self, pieces: list[tuple[Rows, Any]]) -> Any:
         """One value for the active rows; rows whose values do not go together with most others leave."""
@@ -374,7 +386,7 @@ class Table:
 
         there = ~self.lost[rows.places_in(self.all)]
         there &= ~np.isin(rows.index, self.active.index, assume_unique=True)
-        return Rows(rows.index[there])
+        return Rows(rows.index[there], rows.known)
 
     def may_change(self, items: Any) -> None:
         """Raise NotTogether unless the active rows are all that a container is for."""

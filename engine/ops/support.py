@@ -253,6 +253,8 @@ def meet(row: Operation, at: Any, number: int = 0, matters: Any = True) -> None:
     text = spot.message
     if spot.subgradients:
         text += f": {spot.subgradients}"
+    if STATE.tally is not None:
+        STATE.tally(text, at if matters is True or STATE.transposing else at & matters, (), 1.0)
     STATE.notify("N0501", text)
 
 

@@ -48,6 +48,14 @@ ALIKE = frozenset(
 EXPLAINED = 100
 
 
+class Apart(NotTogether):
+    """Rows that are evaluated one by one, and the others together without them."""
+
+    def __init__(self, reason: str, rows: Any) -> None:
+        super().__init__(reason)
+        self.rows = rows
+
+
 class ByColumns(SingleRows):
     """Evaluates the rows of a request on whole columns; `program` evaluates single rows."""
 
@@ -94,7 +102,12 @@ class ByColumns(SingleRows):
         for rows, reason in dropped:
             if on_the_way and fails_alike(reason) and self.alike(rows):
                 continue
-            if isinstance(reason, AdiffError) and len(rows) > FEW:
+            if isinstance(reason, Apart):
+                self.row_by_row(reason.rows, str(reason))
+                others = rows[~np.isin(rows, reason.rows, assume_unique=True)]
+                if others.size:
+                    self.together(others)
+            elif isinstance(reason, AdiffError) and len(rows) > FEW:
                 half = len(rows) // 2
                 self.together(rows[:half])
                 self.together(rows[half:])
@@ -225,6 +238,8 @@ class ByColumns(SingleRows):
 
     def derive(self, index: Any, sources: dict[str, Tensor]) -> None:
         """Values, gradients and, if asked for, Hessians."""
+        import numpy as np
+
         table, request = self.table, self.request
         names = list(sources)
         tape = Tape()
@@ -261,6 +276,14 @@ class ByColumns(SingleRows):
             blocks = self.second(index, names, found)
             if table.active.size != active.size:
                 raise NotTogether("rows that leave in the second derivative alone")
+            lost = np.zeros(active.size, bool)
+            for block in blocks.values():
+                if block is not None:
+                    lost |= undefined(block)
+            lost &= ~undefined(y.value)
+            if lost.any():
+                # An infinity met a zero somewhere: alone, a row goes other ways, on which it may not.
+                raise Apart("second derivatives that are undefined", active.index[lost])
         gradients = {name: self.derivative(g, x) for name, g, x in zip(names, found, tensors)}
         self.keep(y, gradients, blocks)
 
@@ -452,6 +475,13 @@ class ByColumns(SingleRows):
                 if notice.code == "N0502" and notice.message.startswith(f"{name}:"):
                     self.results.unconnected_by(name, (notice.code, notice.message, notice.span))
             return
+
+
+def undefined(values: Any) -> Any:
+    """Which rows hold a nan."""
+    import numpy as np
+
+    return np.isnan(values).reshape(len(values), -1).any(axis=1)
 
 
 def joined(parts: list[Any], shape: tuple[int, ...]) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...parser.errors import AdiffError
 from ..core.state import STATE, Site
 from ..core.tensor import Tensor
-from ..eager.row_sets import Table
+from ..eager.row_sets import NotTogether, Table
 from .outcome import Gathered, Notices, RowsOutcome
 from .request import Request
 
@@ -139,16 +139,22 @@ class Tally:
 
         values = getattr(g, "value", g)
         hit: Any = np.asarray(mask & (values != 0))
+        table = self.table
         rows, live = next(
-            (self.table.rows_of[x] for x in inputs if x.__class__ is Tensor and x in self.table.rows_of),
-            (self.table.all, None),
+            (table.rows_of[x] for x in inputs if x.__class__ is Tensor and x in table.rows_of), (None, None)
         )
-        if hit.ndim == 0 or hit.shape[0] != rows.size:
-            hit = np.broadcast_to(hit, rows.size) if hit.ndim == 0 else np.ones(rows.size, bool)
-        hit = hit if hit.ndim == 1 else hit.reshape(rows.size, -1).any(axis=1)
+        if rows is not None and (hit.ndim == 0 or hit.shape[0] == rows.size):
+            index = rows.index
+        else:
+            # Of operations that derivatives are made of, inside the program, nobody has said what rows they have.
+            index, live = None if hit.ndim == 0 else table.of_size(hit.shape[0]), None
+            if index is None:
+                raise NotTogether("a singular point of a derivative inside the program")
+        hit = hit if hit.ndim else np.broadcast_to(hit, index.size)
+        hit = hit if hit.ndim == 1 else hit.reshape(index.size, -1).any(axis=1)
         if live is not None:
             hit = hit & live
-        return rows.places_in(self.table.all)[hit]
+        return np.searchsorted(table.all.index, index[hit])
 
 
 __all__ = ["PATH_ENDS", "Results", "Tally"]

@@ -66,3 +66,10 @@ def test_tables_longer_than_a_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(by_columns, "CHUNK", 6)
     monkeypatch.setattr(by_columns, "FEW", 1)
     same_as_rows(PROGRAMS["a vector and a number"], {name: COLUMNS[name] for name in "vx"}, 2)
+
+
+def test_rows_whose_second_derivatives_are_undefined_together() -> None:
+    columns = {name: np.array([[0.0, 0.0, 0.0], [1.0, 2.0, 3.0]]) for name in "vw"}
+    found = same_as_rows("dot(v, w)**0.5*x", columns | {"x": np.array([0.7, 1.0])}, order=2)
+    assert found.hessian["v"]["w"][0][0][1] == 0.0
+    assert list(found.one_by_one.values()) == [1]

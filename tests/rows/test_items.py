@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import adiff
+import numpy as np
 import pytest
 from one_by_one import same_as_rows
 
@@ -90,3 +91,19 @@ def test_a_list_that_is_handed_out_is_not_the_branchs_own() -> None:
 def test_a_list_is_changed_after_rows_have_read_one_of_several(text: str, engine: str) -> None:
     columns = columns_for(text)
     same_as_rows(text, columns, wrt=[c for c in columns if c != "n"], engine=engine)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "r[0] = 7.0\nN[1][0]",
+        "N[1][0] = 7.0\nr[0]",
+        "r += [3.0]\nlen(N[0]) + x",
+        "r[0] = y\nN[0][0] + 2*N[1][0]",
+        "r[0]*r[1]",
+    ],
+)
+@pytest.mark.parametrize("made", ["[[x, 1.0], [y, 2.0]]", "([x, 1.0], [y, 2.0])", "[[x, 1.0], [y, 2.0, x]]"])
+def test_a_list_that_each_row_picks_is_the_list_itself(made: str, change: str) -> None:
+    columns = {"x": np.array([0.5, -1.2, 2.0]), "y": np.array([0.1, 0.7, -0.4]), "n": np.array([0, 1, 0])}
+    same_as_rows(f"N = {made}\nr = N[n]\n{change}", columns, wrt=["x", "y"])

@@ -58,3 +58,32 @@ def test_kernels_of_single_evaluations_leave_singular_points_to_the_tape(command
                 found.append((error.code, error.message, error.span and error.span.start))
         np.testing.assert_equal(found[1], found[0])
     assert found[0][0] != "E0501"
+
+
+INSIDE = {
+    "a product with a Hessian on one side": "z = x\nif x < 1.9:\n    z = hvp(lambda u: sqrt(u), x, y)\nz*y",
+    "a gradient after a failure": "assert x < 1.9\ngrad(lambda u: sqrt(u))(x)*y",
+    "a gradient on each side": "z = grad(lambda u: sqrt(u)*y)(x) if y > 1 else grad(lambda u: abs(u)*u)(x)\nz*y",
+}
+
+
+@pytest.mark.parametrize("kinks", ["adiff", "error"])
+@pytest.mark.parametrize("name", INSIDE)
+def test_derivatives_inside_are_singular_in_the_rows_that_are(name: str, kinks: str) -> None:
+    columns = {"x": np.array([0.0, 0.5, 2.0, 1.0, 0.0, 1.5]), "y": np.array([1.0, 1.0, 1.0, 1.0, 2.0, 2.0])}
+    found = same_as_rows(INSIDE[name], columns, kinks=kinks)
+    assert len(found.errors) < 5
+
+
+def test_halves_of_one_size_are_told_apart() -> None:
+    """What derivatives inside are made of has as many rows on both sides: the rows go one by one."""
+    text = "z = grad(lambda u: sqrt(u))(x) if y > 1 else grad(lambda u: u*sqrt(u))(x)\nz*y"
+    columns = {"x": np.array([0.0, 0.5, 2.0, 1.0]), "y": np.array([1.0, 2.0, 1.0, 2.0])}
+    same_as_rows(text, columns)
+    same_as_rows(text, columns, kinks="error")
+
+
+def test_norms_tell_which_rows_are_at_their_kinks() -> None:
+    columns = {"v": np.array([[0.0, 0.0], [1.0, 2.0], [0.0, 0.0]]), "x": np.array([1.0, 2.0, 0.0])}
+    for kinks in ("adiff", "error"):
+        same_as_rows("norm(v)*x", columns, kinks=kinks)
