@@ -186,7 +186,7 @@ digamma = elementwise(
 polygamma = elementwise(
     "polygamma", "n, x", [None, lambda y, n, x: polygamma(n + 1, x)],
     scalar=special_scalar.polygamma, array=_own("polygamma"), dtype="float", accepts="bif",
-    kernel="positive_polygamma({0}, {1})",
+    kernel="real_polygamma({0}, {1})",
     domain=[None, (0.2, 6)],
     singular=[Singular(lambda n, x: _at_nonpositive_integers(x), "polygamma has a pole here", adiff=NAN, input=1)],
     doc="The n-th derivative of digamma; DLMF 5.15.", example=("polygamma(1, 1)", math.pi**2 / 6),

@@ -189,16 +189,20 @@ def cotangent_of_turns(fraction: float) -> float:
     return math.copysign(math.tan(math.pi * (0.5 - abs(fraction))), fraction)
 
 
+def cotangent_slope(coefficients: list[float]) -> list[float]:
+    """The derivative of a polynomial in cot, the constant first: c' = -(1 + c**2)."""
+    found = [0.0] * (len(coefficients) + 1)
+    for k in range(1, len(coefficients)):
+        found[k - 1] -= k * coefficients[k]
+        found[k + 1] -= k * coefficients[k]
+    return found
+
+
 def cotangent_derivative(cotangent: Any, order: int) -> Any:
-    """pi times the derivative of cot(pi*x) of an order, from cot(pi*x): a polynomial in it, as c' = -pi (1 + c**2)."""
+    """pi times the derivative of cot(pi*x) of an order, from cot(pi*x)."""
     coefficients = [0.0, 1.0]
     for _ in range(order):
-        slopes = [k * c for k, c in enumerate(coefficients)][1:]
-        # times -(1 + c**2)
-        coefficients = [0.0] * (len(slopes) + 2)
-        for k, slope in enumerate(slopes):
-            coefficients[k] -= slope
-            coefficients[k + 2] -= slope
+        coefficients = cotangent_slope(coefficients)
     total: Any = 0.0
     for c in reversed(coefficients):
         total = total * cotangent + c
@@ -386,6 +390,39 @@ def positive_polygamma(n: float, x: float) -> float:
         tail = tail * square + BERNOULLI[k] * rising
     total += math.pow(inverse, order) * (factor / order + 0.5 * factor * inverse + tail * square)
     return total if order % 2 else -total
+
+
+def cotangent_table() -> tuple[float, ...]:
+    """The derivatives of cot up to order 20 as polynomials in it, in rows of 22 coefficients: kernels hold no lists."""
+    table: list[float] = []
+    coefficients = [0.0, 1.0]
+    for order in range(21):
+        table += coefficients
+        table += [0.0] * (20 - order)
+        coefficients = cotangent_slope(coefficients)
+    return tuple(table)
+
+
+COTANGENT_COEFFICIENTS = cotangent_table()
+
+
+def real_polygamma(n: float, x: float) -> float:
+    """The n-th derivative of digamma, in floats alone; by reflection (DLMF 5.15.6) for x < 0, as `polygamma` has it."""
+    if x > 0.0:
+        return positive_polygamma(n, x)
+    fraction = x - math.floor(x + 0.5) if x > -math.inf else 0.0
+    if fraction == 0.0:
+        raise ValueError("left to the array evaluation")
+    reflected = positive_polygamma(n, 1.0 - x)
+    order = int(n)
+    if order == 0:
+        return digamma(x)
+    cotangent = cotangent_of_turns(fraction)
+    poles = 0.0
+    for k in range(order + 1, -1, -1):
+        poles = poles * cotangent + COTANGENT_COEFFICIENTS[22 * order + k]
+    poles *= math.pow(math.pi, order + 1.0)
+    return (-reflected if order % 2 else reflected) - poles
 
 
 def positive_polygamma_difference(x: float, h: float, order: int) -> float:

@@ -12,7 +12,7 @@ import pytest
 from adiff.engine.ops import special_values
 from adiff.engine.ops.special_integrals import erfcx_derivative, zeta_derivative
 from adiff.engine.ops.special_parameters import betainc_derivative, gammainc_derivative, scaled_bessel_derivative
-from adiff.engine.ops.special_scalar import positive_polygamma_difference
+from adiff.engine.ops.special_scalar import positive_polygamma_difference, real_polygamma
 
 mpmath.mp.dps = 40
 
@@ -40,6 +40,12 @@ def test_differences_of_polygamma(order: int) -> None:
     for x, h in itertools.product((0.1, 3.0, 50.0), (1e-12, 0.05, -0.01, 7.0)):
         expected = mpmath.polygamma(order, mpmath.mpf(x) + mpmath.mpf(h)) - mpmath.polygamma(order, mpmath.mpf(x))
         assert abs(positive_polygamma_difference(x, h, order) - expected) <= 1e-14 * abs(expected)
+
+
+def test_polygamma_below_zero() -> None:
+    for order, x in itertools.product(range(21), (-0.3, -0.999, -1.5, -7.77, -20.25)):
+        expected = mpmath.polygamma(order, mpmath.mpf(x))
+        assert abs(real_polygamma(order, x) - expected) <= 1e-14 * abs(expected)
 
 
 def lower_gamma(a: object, x: object) -> object:
