@@ -40,7 +40,8 @@ class Survey(Expressions):
     """The work of a program at a point.
 
     `work` is what its text tells of, in each loop no more than a limit of steps leaves; `bounded` says that this is all, or
-    rather more: it is less where data decide how often a loop runs or a function calls itself. `compile` are the seconds
+    rather more: it is less where data decide how often a loop runs or a function calls itself. `breaks` says that a loop may
+    be left before its end. `compile` are the seconds
     that the program's operations take to compile, `tensors` says whether there are any on tensors, `constant` whether
     tensors are made of numbers that are known, which a compiler needs NumPy for.
     """
@@ -48,6 +49,7 @@ class Survey(Expressions):
     def __init__(self, core: CoreProgram, point: dict[str, Any]) -> None:
         self.work = Work()
         self.bounded = True
+        self.breaks = False
         self.compile = 0.0
         self.tensors = False
         self.library = ""
@@ -187,6 +189,7 @@ class Survey(Expressions):
         return True
 
     def leave(self, s: c.Stmt, frame: list[Any]) -> bool:
+        self.breaks |= s.__class__ is c.Break
         return True
 
     def define(self, s: c.Define, frame: list[Any]) -> None:

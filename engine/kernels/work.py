@@ -55,6 +55,10 @@ WRITTEN_OUT, MOST_WRITTEN_OUT = 0.55, 8
 # What a call of a function of the program's costs the tape, in operations.
 CALL = 6.0
 
+# The share of the time of a gradient on whole columns that the value takes.
+COLUMN_VALUE = 0.4
+# How many times what a compiled loop takes to be ready a program's text must promise where a loop may be left early.
+LEFT_EARLY = 4.0
 # The share of the tape's time on whole columns that a compiled loop over the same rows takes.
 LOOP_SHARE = 0.2
 
@@ -259,6 +263,13 @@ def loop_worthwhile(left: float, spent: float, ready: float) -> bool:
     compilation takes will not wait much longer than need be if it is compiled now.
     """
     return left * (1.0 - LOOP_SHARE) > ready or (left > LOAD_SECONDS and left + spent > 2.0 * ready)
+
+
+def columns_seconds(found: Work, order: int, numbers: int) -> float:
+    """How long the tape takes at least for whole columns of rows with this work each, for derivatives of this order by so
+    many numbers: each operation is one on arrays, however few rows there are."""
+    passes = (COLUMN_VALUE, 1.0, passes_of_tensors(hessian_work(numbers)))[order]
+    return (found.operations + found.items + found.arrays) * ARRAY_SECONDS * passes
 
 
 def import_seconds(library: str) -> float:

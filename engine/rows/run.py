@@ -8,6 +8,7 @@ from ...parser.errors import AdiffError
 from ..core import limits
 from ..core.errors import span_of
 from ..core.state import STATE
+from ..plain import bind
 from ..program.loops import outermost_loop
 from .by_columns import CHUNK, ByColumns
 from .outcome import RowsOutcome
@@ -189,6 +190,12 @@ class Run:
         self.outcome.reason = "the tape is done before a kernel would be compiled"
         done, size, seconds, rows = 0, WARMING, 0.0, 0
         possible = True
+        promised = self.promised()
+        if promised:
+            choice = self.repaid(promised)
+            if choice and self.by_kernel(0, "enough work to repay the compiler"):
+                return
+            possible = choice is False
         while done < count:
             stop = min(done + size, count)
             alone = sum(self.results.one_by_one.values())
@@ -208,6 +215,21 @@ class Run:
                     return
                 possible = choice is False
             size = FEW if size == WARMING else CHUNK
+
+    def promised(self) -> float:
+        """The seconds that the tape takes at least, as the text tells for the first row; 0 where those are soon over."""
+        from ..kernels.survey import Survey
+        from ..kernels.work import LEFT_EARLY, LOOK_SECONDS, PROMISE, START_SECONDS, columns_seconds
+
+        request = self.request
+        try:
+            point = {name: bind(x, name) for name, x in request.point(0).items()}
+        except AdiffError:
+            return 0.0  # the tape says what is wrong
+        survey = Survey(self.program.core, point)
+        seconds = columns_seconds(survey.work, request.order, request.numbers()) if survey.bounded else 0.0
+        ready = LOOK_SECONDS + START_SECONDS + survey.compile
+        return seconds if seconds > ready * (LEFT_EARLY if survey.breaks else PROMISE) else 0.0
 
     def repaid(self, left: float) -> bool | None:
         """Whether a loop is the sooner way for what takes the tape `left` seconds; None if there can be none."""

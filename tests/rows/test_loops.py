@@ -378,3 +378,19 @@ def test_where_every_row_fails_nobody_knows_the_shape_of_a_value() -> None:
         assert found.value.shape == (3,)
         assert np.isnan(found.value).all()
         assert found.gradients["v"].shape == (3, 2)
+
+
+LOOP = "s = x\nfor i in range(n):\n    s = s*0.5 + x\n"
+LEFT = LOOP + "    if s > 9:\n        break\n"
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(("text", "n"), [(LOOP, 3_000), (LEFT, 30_000)])
+def test_a_text_that_promises_much_is_compiled_before_the_tape_begins(
+    text: str, n: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    columns = {"x": [0.5, 0.25]}
+    assert adiff.program(text + "s").rows(columns, at={"n": 2}).engine == "tape"
+    monkeypatch.setattr(by_columns.ByColumns, "run", None)  # the tape would fail
+    found = adiff.program(text + "s").rows(columns, at={"n": n})
+    assert (found.engine, found.reason) == ("kernel", "enough work to repay the compiler")
