@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from .outcome import Outcome
 
 
+# The commands of second derivatives.
+SECOND = ("hessian", "hvp", "sparse hessian")
+
+
 def by_kernel(
     evaluation: Evaluation, derive: Callable[[Derivatives], Found | None], command: str, directions: int = 0,
     more: float = 0.0,
@@ -35,7 +39,7 @@ def by_kernel(
         work = hessian_work(directions)
     else:
         work = COMMAND_WORK.get(command, 0.0) + directions * COMMAND_WORK["direction"] + more
-    return evaluation.by_kernel(run, work)
+    return evaluation.by_kernel(run, work, command in SECOND)
 
 
 def elements(evaluation: Evaluation) -> int:

@@ -43,23 +43,26 @@ class Tiers:
         return found
 
     def by_kernel(
-        self, run: Callable[[Kernels, bool], tuple[Any, Any, Compiled] | None], repeats: float | None = 1
+        self,
+        run: Callable[[Kernels, bool], tuple[Any, Any, Compiled] | None],
+        repeats: float | None = 1,
+        second: bool = False,
     ) -> Any:
         """The value and the derivatives that `run` finds with kernels, or None where the tape is to run.
 
-        `repeats` is the tape's work, in gradients; None is the value alone.
+        `repeats` is the tape's work, in gradients; None is the value alone; `second` says that there are second derivatives.
         """
         start = time.perf_counter()
         before = self.outcome.kernel
         try:
-            return self.found_by_kernel(run, repeats)
+            return self.found_by_kernel(run, repeats, second)
         finally:
             kernel = self.outcome.kernel
             ran = kernel.seconds if kernel is not before else 0.0
             self.kernel_seconds += time.perf_counter() - start - ran
 
     def found_by_kernel(
-        self, run: Callable[[Kernels, bool], tuple[Any, Any, Compiled] | None], repeats: float | None
+        self, run: Callable[[Kernels, bool], tuple[Any, Any, Compiled] | None], repeats: float | None, second: bool
     ) -> Any:
         engine = self.options.get("engine") or "auto"
         program = self.program
@@ -81,7 +84,7 @@ class Tiers:
 
             looped = program.has_loops
             outlook = Outlook(self.core, self.point, looped)
-            seconds = outlook.seconds(COMMAND_WORK["value"] if repeats is None else repeats)
+            seconds = outlook.seconds(COMMAND_WORK["value"] if repeats is None else repeats, second)
             imports = import_seconds(outlook.loads)
             patience = outlook.ready + OVER * seconds if outlook.bounded else patience_seconds(outlook.ready)
             if program.kernels is None and outlook.bounded and seconds + imports < LOAD_SECONDS and not awaited:

@@ -50,11 +50,12 @@ class Outlook:
         if STATE.weak_float.bits == 32 or any(map(is_float32, point.values())):
             self.of_numbers = work.OF_FLOAT32
 
-    def seconds(self, passes: float) -> float:
-        """What the tape takes for so many gradients; rather less where `bounded` is false."""
+    def seconds(self, passes: float, second: bool = False) -> float:
+        """What the tape takes for so many gradients, or for as much of `second` derivatives; rather less where `bounded` is
+        false."""
         found = work.Work(*self.work.parts())
         found.operations *= self.of_numbers
-        return found.tape_seconds(passes)
+        return found.tape_seconds(passes) + (found.curved * work.CURVED_SECONDS if second else 0.0)
 
 
 def is_float32(x: Any) -> bool:

@@ -22,6 +22,7 @@ from .survey_values import (
     known,
     same_place,
     stored,
+    varies,
 )
 from .work import Work
 
@@ -113,7 +114,9 @@ class Survey(Expressions):
             before = self.item(self.value(target.container, frame), target.index, frame)
         else:
             before = self.loaded(target, frame)
-        value = self.operated(s.symbol, s.op, before, self.value(s.value, frame))
+        operand = self.value(s.value, frame)
+        self.curve(s.symbol, varies(target, before), varies(s.value, operand))
+        value = self.operated(s.symbol, s.op, before, operand)
         self.put(target, value, frame)
         if s.result:
             frame[c.RESULT] = value

@@ -158,6 +158,7 @@ class Calls:
         by_element = op.family in ELEMENTWISE and name not in REDUCING and name != "reshape"
         if not tensors and (by_element or op.scalar is not None):
             self.number(1.0 if op.family == "arithmetic" else work.FUNCTION)
+            self.work.curved += op.derivative == "partials" and op.family not in ("arithmetic", "rounding")
             if op.scalar is None and op.derivative == "partials":
                 self.work.arrays += 1.0  # by the library's function, on an array of one element
             return None

@@ -19,6 +19,7 @@ from .survey_values import (
     is_number,
     joined,
     known,
+    varies,
 )
 from .work import Work
 
@@ -97,7 +98,9 @@ class Expressions(Calls):
         return self.frame_of(place, frame)[place.slot]
 
     def operator_(self, node: c.Operator, frame: list[Any]) -> Any:
-        return self.operated(node.symbol, node.op, self.value(node.left, frame), self.value(node.right, frame))
+        left, right = self.value(node.left, frame), self.value(node.right, frame)
+        self.curve(node.symbol, varies(node.left, left), varies(node.right, right))
+        return self.operated(node.symbol, node.op, left, right)
 
     def operated(self, symbol: str, op: Operation, left: Any, right: Any) -> Any:
         if left.__class__ is Listed or right.__class__ is Listed:
@@ -106,6 +109,10 @@ class Expressions(Calls):
             return self.product(left, right)
         found = self.elementwise([left, right])
         return computed(symbol, left, right) if is_number(left) and is_number(right) else found
+
+    def curve(self, symbol: str, left: bool, right: bool) -> None:
+        """Count an operation on numbers, of which these vary, that is not linear."""
+        self.work.curved += (symbol == "*" and left and right) or (symbol == "/" and right) or symbol == "**"
 
     def prefix(self, node: c.Prefix, frame: list[Any]) -> Any:
         value = self.value(node.operand, frame)

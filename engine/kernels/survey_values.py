@@ -74,6 +74,11 @@ def decides(x: Any) -> bool:
     return x.__class__ in NUMBERS and x.__class__ is not About
 
 
+def varies(node: Any, value: Any) -> bool:
+    """Whether a value is a number that a derivative may be taken by, as far as one knows."""
+    return (value is None or value.__class__ is float) and node.__class__ is not c.Literal
+
+
 def known(x: Any) -> Any:
     """A number, if it is one that may be counted with."""
     return x if x.__class__ in NUMBERS and abs(x) < LARGEST else None

@@ -87,6 +87,8 @@ COMMAND_WORK = {
 # The share of that, beyond one gradient, which operations on tensors cost, and on their elements: their tangents are
 # tensors too, where those of floats are objects beside them.
 OF_TENSORS, OF_ITEMS = 0.35, 0.65
+# What an operation on numbers that is not linear costs the tape in second derivatives, beside that.
+CURVED_SECONDS = 3.5e-5
 # The rows of a Hessian from which on its pattern is looked for, and the share of the sweeps that is taken for left then.
 SOME_ROWS, SWEPT = 8, 0.25
 # What the value alone costs a program that differentiates inside.
@@ -130,10 +132,11 @@ class Work:
 
     `operations` on numbers, one by one; `items`, operations on elements of tensors, one by one; `arrays`, operations on
     tensors; `elements` that these compute; `products` that libraries of matrices sum; `loops` that a kernel has for the
-    operations on tensors; `steps`, which a limit counts (core/limits.py), where a survey has counted them.
+    operations on tensors; `steps`, which a limit counts (core/limits.py), and `curved`, the operations on numbers that are
+    not linear, where a survey has counted them.
     """
 
-    __slots__ = ("arrays", "elements", "items", "loops", "operations", "products", "steps")
+    __slots__ = ("arrays", "curved", "elements", "items", "loops", "operations", "products", "steps")
 
     def __init__(
         self,
@@ -144,6 +147,7 @@ class Work:
         loops: float = 0.0,
         items: float = 0.0,
         steps: float = 0.0,
+        curved: float = 0.0,
     ) -> None:
         self.operations = operations
         self.arrays = arrays
@@ -152,9 +156,19 @@ class Work:
         self.loops = loops
         self.items = items
         self.steps = steps
+        self.curved = curved
 
     def parts(self) -> tuple[float, ...]:
-        return self.operations, self.arrays, self.elements, self.products, self.loops, self.items, self.steps
+        return (
+            self.operations,
+            self.arrays,
+            self.elements,
+            self.products,
+            self.loops,
+            self.items,
+            self.steps,
+            self.curved,
+        )
 
     def plus(self, other: Work, times: float = 1.0) -> Work:
         return Work(*(a + times * b for a, b in zip(self.parts(), other.parts())))

@@ -130,6 +130,21 @@ def test_elements_of_tensors(text: str, elements: float, products: float) -> Non
     assert found.work.operations == 0
 
 
+@pytest.mark.parametrize(
+    ("text", "curved"),
+    [
+        ("x*2 + y/3 - x", 0),
+        ("x*y", 1),
+        ("2/x + sin(3*y)", 2),
+        ("z = x\nfor i in range(10):\n    z *= y\n    z += i*x\nz**2", 11),
+        ("sum(v*v)", 0),
+    ],
+)
+def test_operations_that_are_not_linear(text: str, curved: float) -> None:
+    found = survey(text, {"x": 0.5, "y": 0.25, "v": np.ones(3)})
+    assert found.work.curved == curved
+
+
 def test_numbers_of_a_list_are_gathered_into_a_tensor() -> None:
     found = survey("mean([x * k for k in range(n)])", {"x": 0.5, "n": 1_000})
     # Of each number the product, the turn, and its place in the tensor.
