@@ -303,7 +303,7 @@ def betaln(a: float, b: float) -> float:
     small, large = (a, b) if a < b else (b, a)
     if small == 0.0 and large == large:
         return math.inf
-    if not small > 1e-300 or large == math.inf:
+    if not small > 0.0 or large == math.inf:
         raise ValueError("left to SciPy")
     if small < 1e-290:  # gamma(small) may be beyond the floats; beta is 1/small + 1/large there
         return math.log1p(small / large) - math.log(small)
