@@ -280,12 +280,23 @@ class ByColumns(SingleRows):
             for block in blocks.values():
                 if block is not None:
                     lost |= undefined(block)
-            lost &= ~undefined(y.value)
+            lost &= ~self.undefined_anyway(y, sources)
             if lost.any():
                 # An infinity met a zero somewhere: alone, a row goes other ways, on which it may not.
                 raise Apart("second derivatives that are undefined", active.index[lost])
         gradients = {name: self.derivative(g, x) for name, g, x in zip(names, found, tensors)}
         self.keep(y, gradients, blocks)
+
+    def undefined_anyway(self, y: Tensor, sources: dict[str, Tensor]) -> Any:
+        """Which active rows have a nan among their inputs, or else, where these are numbers, as their value."""
+        import numpy as np
+
+        places = self.table.active.places_in(self.table.all)
+        found = np.zeros(len(places), bool)
+        for x in sources.values():
+            if x.dtype.kind == "f":
+                found |= undefined(x.value[places])
+        return found if any(x.value.ndim > 1 for x in sources.values()) else found | undefined(y.value)
 
     def why_unconnected(
         self, tape: Tape, log: list[Any] | None, name: str, x: Tensor, y: Tensor

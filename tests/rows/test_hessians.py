@@ -73,3 +73,20 @@ def test_rows_whose_second_derivatives_are_undefined_together() -> None:
     found = same_as_rows("dot(v, w)**0.5*x", columns | {"x": np.array([0.7, 1.0])}, order=2)
     assert found.hessian["v"]["w"][0][0][1] == 0.0
     assert list(found.one_by_one.values()) == [1]
+
+
+UNDEFINED = {
+    "outside a domain": "sum(hessian(lambda u: sum(sqrt(u)))(v)[1])",
+    "an infinity that meets a zero": "sum(jvp(lambda u: sqrt(u), (v,), (v*y,))[1])",
+}
+
+
+@pytest.mark.parametrize("text", UNDEFINED.values(), ids=UNDEFINED.keys())
+def test_undefined_values_have_the_derivatives_that_a_row_has_alone(text: str) -> None:
+    columns = {"v": np.array([[0.3, -0.2, 0.5], [0.0, 1.0, 2.0], [1.0, 2.0, 3.0]]), "y": np.array([1.0, 1.0, 2.0])}
+    same_as_rows(text, {name: columns[name] for name in adiff.program(text).inputs}, order=2)
+
+
+def test_missing_numbers_keep_no_row_from_the_others() -> None:
+    missing = np.array([[np.nan, 1.0], [1.0, 2.0], [3.0, 1.0]])
+    assert not same_as_rows("sum(v**3)*v[0]", {"v": missing}, order=2).one_by_one
