@@ -187,10 +187,10 @@ def column_extreme(name: str, row: str, reduction: str) -> Callable[..., Any]:
     ordinary = FUNCTIONS[name]
 
     def run(*xs: Any, **keywords: Any) -> Any:
+        if len(xs) == 1 and xs[0].__class__ is Column and keywords.keys() <= {"axis", "keepdims"}:
+            return NAMES[reduction].call(xs, keywords)
         if keywords or any(holds_column(x) and x.__class__ is not Column for x in xs[1:]):
             raise NotTogether(f"{name} with options")
-        if len(xs) == 1 and xs[0].__class__ is Column:
-            return NAMES[reduction].call(xs, None)
         items = xs[0] if len(xs) == 1 else xs
         if any(x.__class__ is Column and (x.shape or x.mixed) for x in items):
             raise NotTogether(f"{name} of other than numbers")

@@ -308,7 +308,7 @@ def over_item_axes(table: Table, op: Operation, inputs: tuple[Any, ...], attribu
     """A reduction: of the axes of a row's value, never of the rows."""
     (x,) = inputs
     if not x.shape:
-        if attributes.get("axis") is not None or op.name not in ("sum", "mean", "reduce_max", "reduce_min", "prod"):
+        if attributes.get("axis") is not None or op.name not in ("sum", "mean", "max", "min", "prod"):
             raise NotTogether(f"{op.name} of a number")
         return x
     axis = attributes.get("axis")
@@ -408,7 +408,7 @@ def products(table: Table, op: Operation, inputs: tuple[Any, ...], attributes: d
 
 
 STRUCTURED: dict[str, Callable[[Table, Operation, tuple[Any, ...], dict[str, Any]], Any]] = {
-    **dict.fromkeys(("sum", "mean", "prod", "reduce_max", "reduce_min", "euclidean_norm", "logsumexp"), over_item_axes),
+    **dict.fromkeys(("sum", "mean", "prod", "max", "min", "euclidean_norm", "logsumexp"), over_item_axes),
     "stack": stacked,
     "concat": stacked,
     "index": indexed,

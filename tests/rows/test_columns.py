@@ -383,3 +383,18 @@ def test_why_nothing_depends_on_a_source_is_found_in_any_row(engine: str) -> Non
     assert [(n.code, "path from the source ends at" in n.message, n.rows) for n in found.notices] == [
         ("N0502", True, count)
     ]
+
+
+@pytest.mark.parametrize("order", [0, 1, 2])
+@pytest.mark.parametrize(
+    "text",
+    ["max(v)*x", "min(v)**2*x", "reduce_max(v*x)", "amin(v) + x", "max(x)*x", "v.max()*x", "max(v, axis=0)*x", "sum(min(v, keepdims=True))*x",
+     "z = x\nif x > 0.7:\n    z = max(v)*x\nz*x", "grad(lambda u: max(u)*x)(v)[0]*x"],
+)  # fmt: skip
+def test_largest_and_smallest_elements_of_vectors(text: str, order: int) -> None:
+    """Ties share the derivative, and are told; nan is the largest and the smallest."""
+    v = np.array([[1.0, 2.0, 3.0], [3.0, 3.0, 1.0], [0.0, 0.0, 0.0], [-1.0, 5.0, -1.0], [np.nan, 1.0, 2.0]])
+    columns = {"v": v, "x": np.array([0.5, 1.5, -2.0, 1.0, 2.0])}
+    columns = {name: columns[name] for name in adiff.program(text).inputs}
+    found = same_as_rows(text, columns, order)
+    assert not found.one_by_one
