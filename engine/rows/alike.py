@@ -57,7 +57,7 @@ def numbered(column: Any) -> tuple[Any, int]:
 
 
 def narrowed(request: Request, rows: Any, names: list[str]) -> Request | None:
-    """The request of some rows, whose strings are the same; None where a column holds what is neither number nor string."""
+    """The request of some rows, whose strings are the same; None where a column holds what is no number, string or None."""
     found = copy(request)
     found.count = int(rows.size)
     found.columns = {name: column[rows] for name, column in request.columns.items() if name not in names}
@@ -67,6 +67,8 @@ def narrowed(request: Request, rows: Any, names: list[str]) -> Request | None:
         first = column[0]
         if isinstance(first, str):
             found.constants[name] = str(first)
+        elif first is None:
+            found.constants[name] = None
         elif first.__class__ in NUMBERS:
             try:
                 found.columns[name] = column.astype(NUMBERS[first.__class__])

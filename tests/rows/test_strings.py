@@ -85,3 +85,13 @@ def test_inputs_that_only_rows_with_some_strings_use(interpret: None) -> None:
         assert found.engine == engine
         assert found.hessian["x"]["x"].tolist() == [2.0, 2.0, 2.0, 0.0, 0.0, 0.0]
         assert found.hessian["y"]["y"].tolist() == [0.0, 0.0, 0.0, 2.0, 2.0, 2.0]
+
+
+@pytest.mark.parametrize("order", [0, 1, 2])
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+def test_none_beside_numbers_and_strings(interpret: None, engine: str, order: int) -> None:
+    sizes = [None, 2.0, 3.5, None, 4.0, 1.5, None, "large", "large", "large"]
+    text = "x**2 if size is None else x * 10 if size == 'large' else x * size"
+    columns = {"x": [*X, 1.0], "size": np.array(sizes, object)}
+    found = same_as_rows(text, columns, order, wrt=["x"] if order else None, engine=engine)
+    assert (found.one_by_one, found.engine) == ({}, engine)
