@@ -32,14 +32,46 @@ def kind_of(x: Any) -> str:
     return "nan" if np.isnan(value).any() else "infinity"
 
 
-def trace(op: Operation, inputs: Any, value: Any) -> None:
-    """Called with every result of the repeated evaluation: the first that is not finite while its inputs are."""
-    parts = value if value.__class__ is tuple else (value,)
-    if all(finite(part) for part in parts) or not all(finite(x) for x in inputs):
-        return
-    what = next(kind_of(part) for part in parts if not finite(part))
-    STATE.notify("N0601", f"the first {what} arises here, in {op.name}{operands(inputs)}")
-    raise Found
+class ValueTrace:
+    """Called with every result of the repeated evaluation: it knows of those that are not finite where that began.
+
+    A NaN on the side of `where` that is not taken is nobody's, so what began first need not be what the result holds. A
+    NaN that so many operations have had as an input is there to stay.
+    """
+
+    MOST = 1_000
+
+    def __init__(self) -> None:
+        self.first: tuple[Any, str] | None = None
+        self.origins: dict[int, tuple[Any, tuple[Any, str] | None]] = {}
+
+    def __call__(self, op: Operation, inputs: Any, value: Any) -> None:
+        parts = [plain(part) for part in (value if value.__class__ is tuple else (value,))]
+        parts = [part for part in parts if not finite(part)]
+        if not parts:
+            return
+        what = kind_of(parts[0])
+        given = sorted((x for x in map(plain, inputs) if not finite(x)), key=lambda x: kind_of(x) != what)
+        if given:
+            origin = next((self.origins[id(x)][1] for x in given if id(x) in self.origins), None)
+        else:
+            origin = STATE.site, f"the first {what} arises here, in {op.name}{operands(inputs)}"
+            self.first = self.first or origin
+        for part in parts:
+            # The part is held: nothing else has its id.
+            self.origins[id(part)] = part, origin
+        if len(self.origins) > self.MOST:
+            self.tell(None)
+            raise Found
+
+    def tell(self, result: Any) -> None:
+        """Leave a notice at the origin of what the result holds, or at the first there was."""
+        results = [plain(x) for x in (result if result.__class__ in (list, tuple) else (result,))]
+        known = (self.origins[id(x)][1] for x in results if id(x) in self.origins)
+        origin = next((found for found in known if found is not None), self.first)
+        if origin is not None:
+            STATE.site, message = origin
+            STATE.notify("N0601", message)
 
 
 def operands(inputs: Any) -> str:
@@ -83,15 +115,30 @@ def has_nan(x: Any) -> bool:
 
 def find_origin(evaluation: Any, derivative: bool) -> None:
     """Run the program again, looking at every result, and leave a notice at the origin, if one is found."""
+    told = len(STATE.notices)
+    wrong = not all_finite(evaluation.outcome.value)
+    repeat(evaluation, derivative, ValueTrace() if wrong else None)
+    if derivative and not wrong and len(STATE.notices) == told:
+        # No cotangent tells: it began in what the program differentiates itself, or in a tangent.
+        repeat(evaluation, derivative, ValueTrace())
+
+
+def repeat(evaluation: Any, derivative: bool, trace: ValueTrace | None) -> None:
     RECORDERS.clear()
     STATE.trace = trace
     STATE.trace_adjoint = AdjointTrace()
     STATE.depth = 0
     try:
         if not derivative:
-            evaluation.result_of(evaluation.point)
+            result = evaluation.result_of(evaluation.point)
+            if trace is not None:
+                trace.tell(result)
             return
         tape, tensors, y = drivers.recorded(evaluation.function, evaluation.sources())
+        if trace is not None:
+            trace.tell(y)
+            if trace.first is not None:
+                return
         y = as_operand(y)
         gradient(tape, [y], [seed_for(y)], [[x] for x in tensors], consume=True)
     except Found:

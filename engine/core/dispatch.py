@@ -454,13 +454,13 @@ def apply(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | N
         dtype = STATE.weak_float
     if dtype.__class__ is DType and dtype.kind == "i" and op.name in BOUNDS and value.__class__ is not int:
         tell_wrapped(op, [x.value if x.__class__ is Tensor else x for x in inputs], attributes, value, dtype)
-    if STATE.trace is not None:
-        STATE.trace(op, inputs, value)
     if value.__class__ is tuple:
         dtypes: Any = dtype if isinstance(dtype, tuple) else (dtype,) * len(value)
         out: Any = tuple(wrap(v, d) for v, d in zip(value, dtypes))
     else:
         out = wrap(value, dtype)
+    if STATE.trace is not None:
+        STATE.trace(op, inputs, out)
     if RECORDERS:
         for recorder in tuple(RECORDERS):
             token = recorder.token

@@ -30,3 +30,24 @@ def test_the_diagnostic_is_as_kept(path: Path) -> None:
     if os.environ.get("ADIFF_UPDATE_SNAPSHOTS"):
         kept.write_text(text, encoding="utf-8")
     assert text == kept.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+@pytest.mark.parametrize(
+    ("text", "command", "code", "place"),
+    [
+        ("where(x > 0, log(x), 0) + exp(1000*y)", "value", "N0601", "exp(1000*y)"),
+        ("where(x > 0, log(x), 0) + exp(1000*y)", "grad", "N0601", "exp(1000*y)"),
+        ("where(x > 0, log(x), 0) + exp(1000*y)*0", "value", "N0601", "exp(1000*y)"),
+        ("where(x > 0, log(x), 0) + sqrt(y - 2)", "value", "N0601", "sqrt(y - 2)"),
+        ("log(x) + sqrt(y - 2)", "value", "N0601", "log(x)"),
+        ("where(x > 0, log(x), 0) + sqrt((y - 1)**2)", "grad", "N0602", "(y - 1)**2"),
+    ],
+)
+def test_what_nobody_takes_is_not_where_a_nan_began(
+    text: str, command: str, code: str, place: str, engine: str
+) -> None:
+    found = adiff.program(text).evaluate(command, {"x": -1.0, "y": 1.0}, engine=engine)
+    told = [n for n in found.notices if n.code in ("N0601", "N0602")]
+    assert told[-1].code == code
+    assert text[told[-1].span.start : told[-1].span.end] == place
