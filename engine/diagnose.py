@@ -82,14 +82,21 @@ def operands(inputs: Any) -> str:
 
 
 class AdjointTrace:
-    """Called with every cotangent: it reports the first infinity, and the first NaN if there is one as well."""
+    """Called with every cotangent: it reports the first infinity, and the first NaN if there is one as well.
 
-    def __init__(self) -> None:
+    Of a derivative inside the program, what its value held on the way there, as `values` knows it, comes first.
+    """
+
+    def __init__(self, values: ValueTrace | None) -> None:
+        self.values = values
         self.infinite: Operation | None = None
 
     def __call__(self, op: Operation, g: Any, c: Any) -> None:
         if finite(c):
             return
+        if self.values is not None and self.values.first is not None:
+            self.values.tell(None)
+            raise Found
         # Of a row with several results there are as many cotangents, and none for those that nothing depends on.
         given = [part for part in (g if g.__class__ is tuple else (g,)) if part is not None]
         if kind_of(c) == "nan" and not any(map(has_nan, given)):
@@ -126,7 +133,7 @@ def find_origin(evaluation: Any, derivative: bool) -> None:
 def repeat(evaluation: Any, derivative: bool, trace: ValueTrace | None) -> None:
     RECORDERS.clear()
     STATE.trace = trace
-    STATE.trace_adjoint = AdjointTrace()
+    STATE.trace_adjoint = AdjointTrace(trace)
     STATE.depth = 0
     try:
         if not derivative:
