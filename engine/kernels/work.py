@@ -26,7 +26,7 @@ LOAD_SECONDS = 0.045
 # what the kernel takes to be ready and no longer than so many seconds. Then a run that is long, by either tier's measure,
 # takes hardly more than with the kernel alone, and a short one what the tape takes; between, as long as both.
 OVER = 2.0
-SHARE, PATIENCE_SECONDS = 0.3, 0.2
+SHARE, PATIENCE_SECONDS = 0.2, 0.2
 
 # Statements that a kernel is through with before anyone could want to stop it.
 QUICK_STATEMENTS = 3.0e6
