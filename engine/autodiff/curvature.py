@@ -3,12 +3,18 @@ formulas of its partials, which are asked what they depend on."""
 
 from __future__ import annotations
 
+from ...parser.errors import AdiffError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
     from ..core.operation import Operation
+
+
+# What a formula raises that looks at its values, that has parameters or that there is none for an input.
+UNREADABLE = (TypeError, AttributeError, AdiffError)
 
 
 class Mark:
@@ -19,6 +25,9 @@ class Mark:
 
     def __init__(self, inputs: frozenset[int]) -> None:
         self.inputs = inputs
+
+    def __bool__(self) -> bool:
+        raise TypeError("nobody knows the truth of what depends on inputs")
 
     def as_symbol(self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
         if op.derivative in ("none", "zero"):
@@ -64,7 +73,7 @@ def curvature(op: Operation, attributes: dict[str, Any] | None, count: int) -> f
             continue
         try:
             found = formula(y, *marks, **(attributes or {}))
-        except Exception:
+        except UNREADABLE:
             found = y  # a formula that looks at its values: it may depend on all of them
         if found.__class__ is Mark:
             pairs.update((min(k, j), max(k, j)) for j in found.inputs)
@@ -89,7 +98,7 @@ def steps(op: Operation) -> tuple[int, ...]:
             for k, formula in enumerate(op.partials):
                 try:
                     mark = formula(y, *marks) if callable(formula) else None
-                except Exception:
+                except UNREADABLE:
                     continue  # one that looks at its values, or has parameters
                 if mark.__class__ is Mark and not mark.inputs:
                     found = (*found, k)
