@@ -74,14 +74,15 @@ class Evaluation(Tiers):
         inputs = self.core.inputs
         unbound = [name for name in inputs if name not in at]
         if unbound:
-            from .unbound import first_use, unbound_hint
+            from .unbound import first_use, of_python, unbound_hint
 
             given = ", ".join(f"--at {name}=..." for name in unbound)
             noun = "input" if len(unbound) == 1 else "inputs"
             raise AdiffError(
                 "E0801", f"{listing(repr(n) for n in unbound)} {'is' if len(unbound) == 1 else 'are'} not bound",
                 first_use(self.program, unbound[0]),
-                unbound_hint(self.program, unbound[0]) or f"bind the {noun}: {given}" + self.near_names(unbound, at),
+                unbound_hint(self.program, unbound[0])
+                or f"bind the {noun}: {given}" + self.near_names(unbound, at) + of_python(unbound),
             )  # fmt: skip
         point: dict[str, Any] = {}
         for name, value in at.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .core.errors import span_of
-from .program.vocabulary import bare
+from .program.vocabulary import FORBIDDEN, bare
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,9 +31,15 @@ def unbound_hint(program: Program, name: str) -> str | None:
     return None
 
 
+def of_python(names: list[str]) -> str:
+    """What to add for names that Python has functions of, and the language has none."""
+    found = [f"'{name}'" for name in names if name in FORBIDDEN]
+    return f" (Python's {' and '.join(found)} cannot be reached from here)" if found else ""
+
+
 def first_use(program: Program, name: str) -> Span | None:
     """The first place where an input is read, for the diagnostic of one that is not bound."""
     return span_of(program.core.places[name])
 
 
-__all__ = ["first_use", "unbound_hint"]
+__all__ = ["first_use", "of_python", "unbound_hint"]

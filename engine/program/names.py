@@ -85,7 +85,7 @@ class Names:
             return c.Load(*place, name, self.site(node))
         if name in self.imported:
             return self.meaning(self.imported[name], node)
-        if name.startswith("__") or name in vocabulary.FORBIDDEN:
+        if name.startswith("__") or (position == "call" and name in vocabulary.FORBIDDEN):
             raise self.forbidden(name, node)
         if name in self.modules and name not in self.inputs and position == "call":
             raise self.error("E0203", f"'{name}' is a module and cannot be called", node)

@@ -93,6 +93,8 @@ SUBMODULES = frozenset(
     """.split()
 )
 
+# Functions of Python that nothing here can call. As names of inputs they are as good as any: a table of prices has a
+# column `open`.
 FORBIDDEN = frozenset(
     """
     open eval exec compile globals locals vars getattr setattr delattr hasattr input breakpoint exit quit memoryview

@@ -13,6 +13,13 @@ ADVICE = [
     ("max + 1", "E0801", "'max' is a function, to be called"),
     ("torch.std([1.0])", "E0801", "NumPy's names stand under np"),
     ("y + 1", "E0801", "bind the input: --at y=..."),
+    (
+        "open * close",
+        "E0801",
+        "bind the inputs: --at open=..., --at close=... (Python's 'open' cannot be reached from here)",
+    ),
+    ("map(eval, ['1'])", "E0801", "bind the input: --at eval=... (Python's 'eval' cannot be reached from here)"),
+    ("open('prices.csv') * open", "E0206", "they reach no file"),
     ("import matplotlib.pyplot as plt\nplt.plot([1, 2])", "E0204", "nothing here draws"),
     ("np.lingalg.inv(eye(2))", "E0204", "did you mean 'np.linalg.inv'?"),
     ("tf.maht.log(2)", "E0204", "did you mean 'tf.math.log'?"),
@@ -27,6 +34,16 @@ def test_advice(text: str, code: str, advice: str | None) -> None:
         program(text).value({"x": 1.0} if " x" in text else None)
     assert caught.value.code == code
     assert advice is None or advice in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+@pytest.mark.parametrize("name", ["open", "id", "vars", "input", "dir", "hash", "type", "object", "exit", "bytes"])
+def test_names_of_pythons_functions_are_names_of_inputs(name: str, engine: str) -> None:
+    """Where there is no function to be called, a name is as good as any other: tables have such columns."""
+    reading = program(f"f = lambda {name}, y: {name} * y\n{name}**2 + f({name}, close) + [{name}][0]")
+    assert reading.value_and_gradient({name: 3.0, "close": 5.0}, engine=engine) == (27.0, {name: 12.0, "close": 3.0})
+    rows = reading.rows({"close": [5.0, 6.0], name: [3.0, 1.0]}, engine=engine)
+    assert (rows.value.tolist(), rows.gradients[name].tolist()) == ([27.0, 8.0], [12.0, 9.0])
 
 
 @pytest.mark.parametrize(
