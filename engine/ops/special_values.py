@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from .special_parameters import GAP, LARGE, gamma_series
+from .special_parameters import GAP, LARGE, VANISHING, gamma_series
 from .special_scalar import (
     BERNOULLI,
     LOG_SQRT_TWO_PI,
@@ -208,7 +208,9 @@ def gammainc_derivative(a: Any, x: Any, order: int) -> Array:
 
 
 def _gamma_of_any_size(a: Array, x: Array, order: int) -> Array:
-    large = (order <= 3) & (a >= LARGE) & (a < np.inf) & (x > 0.0) & (x < np.inf)
+    with np.errstate(all="ignore"):
+        large = (order <= 3) & (a >= LARGE) & (a < np.inf) & (x > 0.0) & (x < np.inf)
+        large &= (np.abs((x - a) / a) < GAP) | (a >= VANISHING)
     if not large.any():
         return _near_zero(a, x, order)
     out = _masked(lambda a, x: _near_zero(a, x, order), ~large, np.zeros(a.shape), a, x)

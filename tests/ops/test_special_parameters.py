@@ -81,14 +81,15 @@ def lower_gamma_by_large_a(a: float, x: float, order: int) -> object:
         return mpmath.exp(p * mpmath.log(q) - q - mpmath.loggamma(p)) * mpmath.quad(integrand, ends)
 
 
-@pytest.mark.parametrize("a", [1e6, 1e17])
+# Beside the zeros in the middle the density itself has some digits less.
+@pytest.mark.parametrize(("a", "tolerance"), [(61.0, 1e-11), (1e3, 1e-13), (3e4, 1e-13), (1e6, 1e-14), (1e17, 1e-14)])
 @pytest.mark.parametrize("order", [1, 2, 3])
-def test_incomplete_gamma_of_a_large_parameter(order: int, a: float) -> None:
+def test_incomplete_gamma_of_a_large_parameter(order: int, a: float, tolerance: float) -> None:
     for deviations in (-6.0, 0.0, 0.5, 3.0):
         x = a + deviations * math.sqrt(a)
         expected = lower_gamma_by_large_a(a, x, order)
         for found in (gammainc_derivative(a, x, order), float(special_values.gammainc_derivative(a, x, order))):
-            assert abs(found - expected) <= 1e-14 * abs(expected)
+            assert abs(found - expected) <= tolerance * abs(expected)
 
 
 @pytest.mark.parametrize("engine", ["tape", "kernel"])
