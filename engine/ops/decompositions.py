@@ -22,6 +22,7 @@ from ..core.tensor import OPERATORS
 from .arithmetic import divide
 from .creation import eye
 from .diagonals import diag_batch, tril, triu
+from .matrix_scale import FIXED, LINEAR, ROOT, factored
 from .products import matmul
 from .sorting import weak
 from .structure import index
@@ -174,7 +175,7 @@ solve_triangular = composite(
 
 def _cholesky(np: Any, x: Any) -> Any:
     square("cholesky", x.shape)
-    return np.linalg.cholesky((x + np.conj(np.swapaxes(x, -1, -2))) * 0.5)
+    return factored(np, x, lambda x: np.linalg.cholesky((x + np.conj(np.swapaxes(x, -1, -2))) * 0.5), ROOT)
 
 
 def _cholesky_vjp(g: Any, y: Any, x: Any) -> Any:
@@ -218,14 +219,15 @@ def _qr_vjp(g: Any, y: Any, x: Any) -> Any:
 
 
 qr_row = rule(
-    "qr_tall", "x", _qr_vjp, kernel=lambda k, x: k.qr(x), array=lambda np, x: tuple(np.linalg.qr(x)), dtype="float",
+    "qr_tall", "x", _qr_vjp, kernel=lambda k, x: k.qr(x),
+    array=lambda np, x: factored(np, x, lambda x: tuple(np.linalg.qr(x)), FIXED, LINEAR), dtype="float",
     domain=cases(((TALL,), {}), ((SQUARE,), {})), internal=True, doc="The reduced QR factorisation of a matrix that is not wide.",
     example=("qr_tall([[2.0], [0.0]])", ([[1.0], [0.0]], [[2.0]])),
 )  # fmt: skip
 qr_complete = missing(
     "qr_complete", "x", "the columns of q beyond the rank are arbitrary: use mode='reduced'",
     kernel=lambda k, x: k.qr_complete(x),
-    array=lambda np, x: tuple(np.linalg.qr(x, mode="complete")), dtype="float",
+    array=lambda np, x: factored(np, x, lambda x: tuple(np.linalg.qr(x, mode="complete")), FIXED, LINEAR), dtype="float",
     internal=True, doc="The QR factorisation with a square q, of a tall matrix.",
     example=("qr_complete([[2.0], [0.0]])", ([[1.0, 0.0], [0.0, 1.0]], [[2.0], [0.0]])),
 )  # fmt: skip
@@ -296,6 +298,11 @@ def safe_inverse(d: Any, usable: Any) -> Any:
     return where(mask, 1.0 / where(mask, d, 1.0), 0.0)
 
 
+def strong_product(k: Any, inverse: Any) -> Any:
+    """What vectors turn by: nothing where no cotangent asks for it, however near the values are."""
+    return OPERATORS["strong_multiply"](k, beside(inverse, k))
+
+
 def differences(w: Any) -> Any:
     """d[i,j] = w[j] - w[i]."""
     return OPERATORS["expand_dims"](w, axis=-2) - OPERATORS["expand_dims"](w, axis=-1)
@@ -356,7 +363,7 @@ def _eigh(np: Any, x: Any) -> Any:
     if not np.isfinite(x).all():
         # LAPACK's eigh drops a nan from the spectrum and says nothing.
         raise np.linalg.LinAlgError("Array must not contain infs or NaNs")
-    return tuple(np.linalg.eigh((x + np.conj(np.swapaxes(x, -1, -2))) * 0.5))
+    return factored(np, x, lambda x: tuple(np.linalg.eigh((x + np.conj(np.swapaxes(x, -1, -2))) * 0.5)), LINEAR, FIXED)
 
 
 def _eigh_vjp(g: Any, y: Any, x: Any) -> Any:
@@ -383,7 +390,8 @@ def _eigh_vjp(g: Any, y: Any, x: Any) -> Any:
     if is_complex(v):
         phase = np.abs(np.imag(np.diagonal(plain(k), axis1=-2, axis2=-1)))
         meet(eigh_row, not STATE.transposing and some(phase > 1e-10 * np.max(np.abs(plain(k)), initial=0.0)), 2)
-    inner = turning * beside(safe_inverse(differences(w), apart), v) * 0.5 + beside(diag_batch(gw), v)
+    turned = strong_product(turning, safe_inverse(differences(w), apart))
+    inner = turned * 0.5 + beside(diag_batch(gw), v)
     return matmul(v, matmul(inner, adjoint(v)))
 
 
@@ -505,8 +513,8 @@ def _svd_vjp(g: Any, y: Any, x: Any) -> Any:
     weights = np.abs(np.asarray(plain(gs)))
     cusp = ~positive & (weights > 1e-10 * np.max(weights, initial=0.0))
     meet(svd_row, not STATE.transposing and some(cusp), 4)
-    across = (turn_u + turn_v) * beside(safe_inverse(differences(s), apart), u)
-    along = (turn_u - turn_v) * beside(safe_inverse(total, apart_zero), u)
+    across = strong_product(turn_u + turn_v, safe_inverse(differences(s), apart))
+    along = strong_product(turn_u - turn_v, safe_inverse(total, apart_zero))
     inner = (across + along) * 0.5 + beside(diag_batch(gs), u)
     if is_complex(u):
         # The imaginary diagonal of `along` turns u and v together; their phases apart must not matter.
@@ -548,7 +556,8 @@ def inverses_off_diagonal(d: Any) -> Any:
 
 svd_row = rule(
     "svd_thin", "x", _svd_vjp, kernel=lambda k, x: k.svd(x),
-    array=lambda np, x: tuple(np.linalg.svd(x, full_matrices=False)), dtype=_svd_dtype,
+    array=lambda np, x: factored(np, x, lambda x: tuple(np.linalg.svd(x, full_matrices=False)), FIXED, LINEAR, FIXED),
+    dtype=_svd_dtype,
     domain=cases(((TALL,), {}), ((WIDE,), {}), ((SQUARE,), {})),
     singular=[
         found_by_rule("singular vectors " + COINCIDE, "the undefined terms are left out"),
@@ -563,7 +572,7 @@ svd_row = rule(
 svd_complete = missing(
     "svd_complete", "x", "the singular vectors of the null space are arbitrary: use full_matrices=False",
     kernel=lambda k, x: k.svd_complete(x),
-    array=lambda np, x: tuple(np.linalg.svd(x)), dtype=_svd_dtype,
+    array=lambda np, x: factored(np, x, lambda x: tuple(np.linalg.svd(x)), FIXED, LINEAR, FIXED), dtype=_svd_dtype,
     internal=True, doc="The singular value decomposition with square u and vh, of a matrix that is not square.",
     example=("svd_complete([[2.0], [0.0]])", ([[1.0, 0.0], [0.0, 1.0]], [2.0], [[1.0]])),
 )  # fmt: skip

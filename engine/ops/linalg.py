@@ -17,6 +17,7 @@ from .creation import eye
 from .decompositions import matrix, square, svdvals
 from .diagonals import diagonal
 from .joining import concat
+from .matrix_scale import INVERSE, LINEAR, factored, scaled, shifted
 from .products import cross, matmul
 from .reductions import euclidean_norm, power_norm, reduce_max, reduce_min, reduce_sum
 from .structure import index, reshape, stack
@@ -72,7 +73,7 @@ def _det(np: Any, x: Any) -> Any:
             found = x[..., 0, 0] * minors[0] + x[..., 0, 1] * minors[1] + x[..., 0, 2] * minors[2]
         if np.isfinite(found).all() and found.all():
             return found
-    return np.linalg.det(x)
+    return factored(np, x, np.linalg.det, side * LINEAR)
 
 
 def _det_vjp(g: Any, y: Any, x: Any) -> Any:
@@ -202,8 +203,10 @@ def _slogdet_dtype(op: Operation, dtypes: list[DType], attributes: Any) -> tuple
 
 
 def _slogdet(np: Any, x: Any) -> Any:
-    square("slogdet", x.shape)
-    return tuple(np.linalg.slogdet(x))
+    side = square("slogdet", x.shape)
+    x, exponents = scaled(np, x)
+    sign, log = np.linalg.slogdet(x)
+    return sign, log if exponents is None else log + side * exponents * math.log(2.0)
 
 
 def _slogdet_vjp(g: Any, y: Any, x: Any) -> Any:
@@ -234,7 +237,7 @@ logdet = composite(
 
 def _inv(np: Any, x: Any) -> Any:
     square("inv", x.shape)
-    return np.linalg.inv(x)
+    return factored(np, x, np.linalg.inv, INVERSE)
 
 
 def _inv_vjp(g: Any, y: Any, x: Any) -> Any:
@@ -255,8 +258,14 @@ def _solve(np: Any, a: Any, b: Any) -> Any:
     if length != side:
         raise failure("E0302", f"solve: a {side} by {side} matrix does not fit a right side of shape {list(b.shape)}")
     if b.ndim == 1:
-        return np.linalg.solve(a, b[:, None])[..., 0]
-    return np.linalg.solve(a, b)
+        return _solve(np, a, b[:, None])[..., 0]
+    a, of_a = scaled(np, a)
+    b, of_b = scaled(np, b)
+    found = np.linalg.solve(a, b)
+    if of_a is None and of_b is None:
+        return found
+    exponents = (0 if of_b is None else of_b) - (0 if of_a is None else of_a)
+    return shifted(np, found, np.broadcast_to(exponents, found.shape[:-2]))
 
 
 def _solve_vjp(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:

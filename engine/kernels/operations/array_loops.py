@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...core.tensor import OPERATORS
+from ...ops.matrix_scale import BITS, BITS_OF_FLOAT32
 from .. import ir
 from ..ir import FLOAT, INT, Array, Unsupported, Var
 from ..passes.widths import OF_FLOAT32, OF_FLOAT64, Floats
@@ -209,6 +210,12 @@ class Loops:
     def leave_unless_finite(self, x: Lazy) -> None:
         """Leave the kernel for a matrix with infinities or nan: what LAPACK makes of them, or says, is the tape's."""
         self.leave_unless(OPERATORS["isfinite"](x))
+
+    def leave_unless_ordinary(self, x: Lazy, rank: int = 2) -> None:
+        """Leave the kernel for matrices of numbers that are not finite, and of extreme ones, which the tape scales."""
+        bits = BITS_OF_FLOAT32 if self.floats is OF_FLOAT32 else BITS
+        largest = OPERATORS["max"](OPERATORS["abs"](x), axis=tuple(range(-rank, 0)))
+        self.leave_unless((largest <= 2.0**bits) & ((largest >= 2.0**-bits) | OPERATORS["equal"](largest, 0.0)))
 
     def either(self, condition: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
         """`then()` if a condition holds, else `orelse()`: floats, of which only the one that is needed is computed."""

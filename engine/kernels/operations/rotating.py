@@ -29,9 +29,10 @@ class Rotating(Sorting, Routines):
     def eigh(self, x: Any) -> Any:
         """Rising eigenvalues of the symmetric part of a matrix by Jacobi's rotations, and the vectors to go with them."""
         x = self.square(x)
-        self.leave_unless_finite(x)
         if self.builder.signed:
+            self.leave_unless_finite(x)
             return self.eigh_by_lapack(x)
+        self.leave_unless_ordinary(x)
         n = x.shape[-1]
         batch = x.shape[:-2]
         values, vectors = self.changing((*batch, n)), self.changing(x.shape)

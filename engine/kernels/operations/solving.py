@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from .array_loops import Index
 
 INFINITY = float("inf")
+# The norm of a matrix up to which its exponential is squared again and again; SciPy makes what it makes of larger ones.
+MOST_SQUARED = 2.0**60
 # The coefficients of Pade's approximant to exp of degree 13.
 PADE = (
     64764752532480000.0, 32382376266240000.0, 7771770303897600.0, 1187353796428800.0, 129060195264000.0, 10559470521600.0,
@@ -82,6 +84,7 @@ class Solving(Rotating, Multiplying):
     def cholesky(self, x: Any) -> Any:
         """The lower triangular factor of the symmetric part of a positive definite matrix."""
         x = self.square(x)
+        self.leave_unless_ordinary(x)
         n = x.shape[-1]
         out = self.changing(x.shape, zero=True)
 
@@ -170,10 +173,16 @@ class Solving(Rotating, Multiplying):
 
     def solve(self, a: Any, b: Any) -> Any:
         """The solution of a x = b for a vector or a matrix of columns."""
-        a, b = self.square(a), self.settled(b)
-        self.leave_unless_finite(a)
-        n = a.shape[-1]
+        b = self.settled(b)
         rank = 1 if b.ndim == 1 else 2
+        self.leave_unless_ordinary(b, rank)
+        return self.solution(a, b, rank)
+
+    def solution(self, a: Any, b: Lazy, rank: int) -> Any:
+        """The same for a right side of which the last `rank` axes belong together, and whose numbers are ordinary."""
+        a = self.square(a)
+        self.leave_unless_ordinary(a)
+        n = a.shape[-1]
         if b.ndim == 0 or b.shape[-rank] != n:
             raise Unsupported("a linear system whose sides do not fit")
         m = b.shape[-1] if rank == 2 else 1
@@ -212,12 +221,13 @@ class Solving(Rotating, Multiplying):
         """The inverse, column by column."""
         x = self.square(x)
         n = x.shape[-1]
-        return self.solve(x, self.tensor((n, n), lambda at: self.choose(OPERATORS["equal"](*at), 1.0, 0.0)))
+        unit = self.tensor((n, n), lambda at: self.choose(OPERATORS["equal"](*at), 1.0, 0.0))
+        return self.solution(x, self.settled(unit), 2)
 
     def pivots(self, x: Any, starts: tuple[Any, ...], step: Callable[..., Any], results: int) -> list[Lazy]:
         """For each matrix of a batch what folding over its pivots, from the sign of the permutation, gives."""
         x = self.square(x)
-        self.leave_unless_finite(x)
+        self.leave_unless_ordinary(x)
         n = x.shape[-1]
         batch, part = self.batches([x], [2])
         outs = [self.empty(batch) for _ in range(results)]
@@ -236,7 +246,16 @@ class Solving(Rotating, Multiplying):
         x = self.square(x)
         n = x.shape[-1]
         if n not in (2, 3):
-            return self.pivots(x, (), lambda pivot, total: (total * pivot,), 1)[0]
+
+            def step(pivot: Any, total: Any) -> tuple[Any, ...]:
+                # LAPACK adds logarithms: a product on the way does not leave the floats there.
+                product = total * pivot
+                size = abs(product)
+                within = (size >= self.floats.least) & (size < INFINITY)
+                self.leave_if(~(within | OPERATORS["equal"](pivot, 0.0) | OPERATORS["equal"](total, 0.0)))
+                return (product,)
+
+            return self.pivots(x, (), step, 1)[0]
 
         def element(at: Index) -> Any:
             def e(i: int, k: int) -> Any:
@@ -250,6 +269,7 @@ class Solving(Rotating, Multiplying):
             fine = OPERATORS["isfinite"](found) & OPERATORS["not_equal"](found, 0.0)
 
             def eliminated() -> Any:
+                self.leave_unless_ordinary(self.tensor((n, n), lambda place: e(*place)))
                 (table, _), sign = self.eliminated(e, n, None, 0)
                 return self.fold(n, (sign,), lambda k, total: (total * self.read(table, (k, k)),))[0]
 
@@ -275,7 +295,7 @@ class Solving(Rotating, Multiplying):
         x = self.square(x)
         n, builder = x.shape[-1], self.builder
         norm = OPERATORS["max"](OPERATORS["sum"](OPERATORS["abs"](x), axis=-2))
-        self.leave_unless(OPERATORS["isfinite"](norm))
+        self.leave_unless(norm < MOST_SQUARED)
         halvings = OPERATORS["maximum"](OPERATORS["ceil"](OPERATORS["log2"](norm / 4.25)), 0.0)
         times = builder.emit("to_int", (halvings,), INT)
         a = self.settled(x * OPERATORS["exp2"](-halvings))
@@ -303,7 +323,7 @@ class Solving(Rotating, Multiplying):
     def qr(self, x: Any) -> Any:
         """The reduced QR factorisation of a matrix that is not wide, by Householder's reflections as LAPACK has them."""
         x = self.settled(x)
-        self.leave_unless_finite(x)
+        self.leave_unless_ordinary(x)
         m, n = x.shape[-2:]
         batch = x.shape[:-2]
         q, r = self.changing((*batch, m, n), zero=True), self.changing((*batch, n, n), zero=True)
