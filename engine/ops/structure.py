@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..core import limits
 from ..core.dispatch import common_dtype
-from ..core.dtypes import STRONG, DType, raw_dtype
+from ..core.dtypes import STRONG, WEAK, DType, raw_dtype
 from ..core.errors import failure, plural
 from ..core.operation import Operation, composite, linear, no_tangent
 from ..core.state import STATE
@@ -375,7 +375,9 @@ def as_dtype(spec: Any) -> DType:
 
 
 def _cast_dtype(op: Operation, dtypes: list[DType], attributes: Any) -> tuple[None, DType]:
-    target = as_dtype(attributes["dtype"])
+    # A dtype that is weak is asked for by the rule below alone: programs have strong ones.
+    target = attributes["dtype"]
+    target = target if target.__class__ is DType else as_dtype(target)
     if ("s" in (dtypes[0].kind, target.kind)) and dtypes[0].kind != target.kind:
         raise failure(
             "E0301", f"cast cannot turn {dtypes[0].name} into {target.name}",
@@ -396,9 +398,15 @@ def _cast(np: Any, x: Any, dtype: Any) -> Any:
     return x.astype(target.name)
 
 
+def _uncast(g: Any, y: Any, x: Any, dtype: Any) -> Any:
+    """The cotangent in the dtype of x. That of a bare number is bare, and meets what x itself may meet."""
+    back = x.dtype if x.__class__ is Tensor else raw_dtype(x)
+    assert back is not None
+    return cast_to(g, dtype=WEAK[back.strong] if back.weak else back)  # and counts nothing
+
+
 cast_to: Operation = linear(
-    "cast", "x | dtype",
-    lambda g, y, x, dtype: cast_to(g, dtype=x.dtype.strong if x.__class__ is Tensor else raw_dtype(x)),
+    "cast", "x | dtype", _uncast,
     domain=cases(((VECTOR,), {"dtype": "float64"})),
     array=_cast, dtype=_cast_dtype, accepts="bifcs", aliases="astype to_float to_double", method="astype",
     doc="x in another dtype. A cast to an integer or a bool carries no gradient.", example=("cast(2.7, int64)", 2),

@@ -139,7 +139,7 @@ class Lowered:
             self.precision = Precision(builder.mode, bare, self.printed.results[:1], alike)
             if builder.mode == SOME:
                 # Before the passes that leave out what nobody reads.
-                levels = Levels(self.kernel, self.precision).named(builder.derives)
+                levels = Levels(self.kernel, self.precision).named(builder.casts)
                 self.precision.known = levels.singles()
                 self.kernel.body[:] = checked(self.kernel.body, levels)
         self.meetings = meetings(builder, self.kernel, made.inputs)

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
     from ...core.operation import Singular
 
-# What changes the width of a float, and what changes that of its cotangent back.
-CONVERSE = {"narrow": "to_double", "to_double": "narrow", "widen": "narrow"}
+# What changes what a float is (passes/widths.py), and what changes its cotangent back.
+CONVERSE = {"narrow": "to_double", "widen": "shorten", "strengthen": "weaken"}
+CONVERSE |= {back: there for there, back in CONVERSE.items()}
 
 
 def chosen(builder: Builder, spot: Singular, mask: Any, p: Any, symbols: tuple[Any, ...], again: bool) -> Any:

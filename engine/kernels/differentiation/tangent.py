@@ -181,9 +181,7 @@ class Tangent:
         if s.op in ("zero", "copy", "to_float", "to_single", "strong"):
             return self.of(s.args[0]) if s.args else [0.0] * self.lanes
         if s.op in CONVERSE:
-            # As the tape has it of a derivative that is differentiated, a float64 that meets no float32.
-            op = "widen" if s.op == "to_double" else s.op
-            return [fresh(builder, op, (t,), FLOAT) for t in self.of(s.args[0])]
+            return [fresh(builder, s.op, (t,), FLOAT) for t in self.of(s.args[0])]
         if s.op == "where_select":
             sides = zip(self.of(s.args[1]), self.of(s.args[2]))
             return [fresh(builder, "where_select", (s.args[0], a, b), FLOAT) for a, b in sides]

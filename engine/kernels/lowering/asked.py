@@ -14,7 +14,7 @@ from ..passes.statements import everything
 from ..symbols.regions import ruled
 from ..symbols.symbol import Lazy, Sym, raw
 from ..symbols.values import List, Variable, flatten, rebuild
-from .differentiated import Differentiated, Leaves, can_write_out, few, stands_alone, surrounded
+from .differentiated import Differentiated, Leaves, can_write_out, few, rounds, stands_alone, surrounded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -215,7 +215,7 @@ class Asked(Differentiated):
         most = MANY if has_reverse(body) else few(self.machine)
         if start is None and self.leaves.total <= most and not ruled(body):
             return self.one_by_one(extra, y)
-        if start is not None and self.leaves.total <= most and not ruled(body):
+        if start is not None and self.leaves.total <= most and not ruled(body) and not rounds(self.machine, body):
             y = Sym(self.builder, self.take(start, extra, y.var))
             tangent = self.pushed(y.var, self.basis(), self.leaves.total)
             return self.slopes(y, tangent.of(y.var))

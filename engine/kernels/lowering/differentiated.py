@@ -7,12 +7,14 @@ from .. import ir
 from ..built import Noted
 from ..differentiation.activity import active_set
 from ..differentiation.adjoint import Adjoint
-from ..differentiation.products import fresh
+from ..differentiation.products import CONVERSE, fresh
 from ..differentiation.renaming import renamed
 from ..differentiation.surely import surely_reached_inside
 from ..differentiation.tangent import Tangent
+from ..inputs import SOME
 from ..ir import BOOL, FLOAT, INT, Array, Unsupported, Var
 from ..passes.statements import everything
+from ..passes.widths import NAMED, Levels, Precision, name_casts
 from ..symbols.build import Builder
 from ..symbols.regions import dissolved, ruled
 from ..symbols.symbol import NUMBERS, Lazy, Sym, raw
@@ -104,6 +106,24 @@ def seed_array(builder: Builder, x: Array, t: Any) -> Array:
     return array
 
 
+def rounds(machine: Specialiser, block: list[ir.Stmt]) -> bool:
+    """Whether a block has casts that round cotangents on their way back, where tangents would not be rounded; inside other
+    derivatives tangents are better than nothing."""
+    return not (machine.derived or machine.tapes) and any(
+        s.__class__ is ir.Set and (s.op in NAMED or s.op in CONVERSE) for s in everything(block)
+    )
+
+
+def casts_named(builder: Builder, block: list[ir.Stmt]) -> None:
+    """Call the casts in a block by what they do, as far as what stands before it tells (passes/widths.py)."""
+    if builder.mode == SOME and any(s.__class__ is ir.Set and s.op in NAMED for s in everything(block)):
+        whole = [s for part in (*builder.around, builder.block, block) for s in part]
+        bare = {x for x in builder.parameters if x not in builder.singles}
+        builder.casts |= name_casts(
+            block, Levels(ir.Kernel(builder.parameters, whole, []), Precision(SOME, bare, [], []))
+        )
+
+
 class Leaves:
     """The variables and arrays that a block is differentiated by."""
 
@@ -146,6 +166,7 @@ class Differentiated:
 
     def pushed(self, result: Any, seeds: dict[Any, Any], lanes: int) -> Tangent:
         """The block with tangents, put in its place."""
+        casts_named(self.builder, self.block)
         kernel = ir.Kernel(list(self.leaves.sources), dissolved(self.block), [result])
         tangent = Tangent(kernel, seeds, lanes, True, self.builder.watch)
         self.splice(tangent.run(self.block))
@@ -192,6 +213,7 @@ class Differentiated:
         from .second import GradientRule
 
         builder, block = self.builder, self.block
+        casts_named(builder, block)
         self.splice(block)
         rule = GradientRule(block, y.var, self.leaves.sources)
         names: dict[Any, Any] = {}
@@ -208,6 +230,7 @@ class Differentiated:
     def swept(self, y: Sym) -> list[Any]:
         """The gradient by a reverse sweep."""
         builder, sources = self.builder, self.leaves.sources
+        casts_named(builder, self.block)
         kernel = ir.Kernel(list(sources), self.block, [y.var])
         # What is found here may be differentiated in its turn: by statements, which do not share what is tied.
         again = surrounded(self.machine)

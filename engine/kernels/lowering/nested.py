@@ -20,6 +20,7 @@ from .differentiated import (
     Leaves,
     can_write_out,
     few,
+    rounds,
     seed_array,
     seed_number,
     source_of,
@@ -106,7 +107,7 @@ class Call(Differentiated):
         if y.__class__ is not Sym or y.kind != FLOAT:
             self.splice(self.block)
             return [self.zeros(x) for x in self.leaves.sources]
-        if self.leaves.total <= few(self.machine) and not ruled(self.block):
+        if self.leaves.total <= few(self.machine) and not ruled(self.block) and not rounds(self.machine, self.block):
             tangent = self.pushed(y.var, self.basis(), self.leaves.total)
             return self.slopes(y, tangent.of(y.var))
         # What is differentiated around this must find its way through the sweep.

@@ -136,7 +136,7 @@ def attempted(
     builder.outer = outer
     if follow:
         builder.follower = Follower(builder)
-    parameters: list[Any] = []
+    parameters = builder.parameters
     symbols: dict[str, Any] = {}
     frame = new_frame(None)
     for name, slot in program.inputs.items():

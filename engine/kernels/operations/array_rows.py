@@ -152,7 +152,7 @@ def cast_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, An
     from ...ops.structure import as_dtype
 
     target = as_dtype(attributes["dtype"])
-    x = inputs[0]
+    x = lazy(builder, inputs[0]) if inputs[0].__class__ in (list, tuple) else inputs[0]
     if builder.mode == SOME and target.name == "float32":
         return to_single(builder, x)
     if builder.mode == SOME and target.name == "float64":

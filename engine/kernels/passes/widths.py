@@ -22,10 +22,25 @@ if TYPE_CHECKING:
 
 # What a float is: one or the other, a bare one, a float32, a float64 that the program has made.
 LITERAL, BARE, SINGLE, DOUBLE = 0, 1, 2, 3
-# What it is by the operations that change it. The program's own casts are `to_single` and `strong`, which is a float64
-# that meets no float32; where they do change a width they are called `narrow` and `widen`, and have derivatives that
-# change it back.
-WIDTHS = {"to_single": SINGLE, "narrow": SINGLE, "to_double": BARE, "strong": DOUBLE, "widen": DOUBLE}
+# What it is by the operations that change it. The program's own casts are `to_single` and `strong`; where they do change
+# what a float is they are called as below, and have derivatives that change it back (differentiation/products.py).
+WIDTHS = {
+    "to_single": SINGLE,
+    "narrow": SINGLE,
+    "shorten": SINGLE,
+    "to_double": BARE,
+    "weaken": BARE,
+    "strong": DOUBLE,
+    "widen": DOUBLE,
+    "strengthen": DOUBLE,
+}
+# What a cast of the program's is called by what its operand is; one that changes nothing is a copy.
+NAMED = {
+    "to_single": {LITERAL: "narrow", BARE: "narrow", DOUBLE: "shorten"},
+    "strong": {LITERAL: "strengthen", BARE: "strengthen", SINGLE: "widen"},
+}
+# What the operand of such a cast is.
+OPERAND = {"narrow": BARE, "shorten": DOUBLE, "strengthen": BARE, "widen": SINGLE}
 
 
 class Floats:
@@ -125,17 +140,16 @@ class Levels:
             self.settle(s)
         return self
 
-    def named(self, derived: bool) -> Levels:
-        """The same, with the casts that change a width as such, unless one may have been `derived` before.
+    def named(self, before: set[Var]) -> Levels:
+        """The same, with the program's casts called by what they do; those of `before` are so already.
 
-        Raises Unsupported where a float64 that the program has made meets a float32, which is an error."""
+        Raises Unsupported where a float64 that the program has made meets a float32, which is an error, and where what
+        came after one of those casts was named has made its operand something else."""
         for s in everything(self.kernel.body):
             self.refuse_mixed(s)
-            if s.__class__ is ir.Set and not derived:
-                if s.op == "to_single" and self.of(s.args[0]) in (BARE, DOUBLE):
-                    s.op = "narrow"
-                elif s.op == "strong" and self.of(s.args[0]) == SINGLE:
-                    s.op = "widen"
+            if s.__class__ is ir.Set and s.var in before and self.of(s.args[0]) not in (OPERAND[s.op], LITERAL):
+                raise Unsupported("a cast in a derivative inside the program, of what is a float32 on some paths only")
+        name_casts(self.kernel.body, self)
         return self
 
     def refuse_mixed(self, s: Stmt) -> None:
@@ -212,9 +226,6 @@ class Levels:
         """Refuse what is a bare float or a float32, as it comes: the tape rounds neither."""
         self.refuse_mixed(s)
         met: list[tuple[Any, Any]] = []
-        if s.__class__ is ir.Set and s.op in ("to_single", "strong") and s.args[0].__class__ is Var:
-            if self.of(s.args[0]) in ((BARE, DOUBLE) if s.op == "to_single" else (SINGLE,)):
-                raise Unsupported("a cast that changes the width of a float, in a derivative inside the program")
         if s.__class__ is ir.Loop:
             met = [(phi, x) for phi, *sides in s.carried for x in sides[runs(s) :]]
         elif s.__class__ is ir.If:
@@ -223,6 +234,17 @@ class Levels:
             met = [(s.array, s.value)]
         if any(x.kind == FLOAT and self.of(x) == SINGLE and self.of(y) in (BARE, DOUBLE) for x, y in met):
             raise Unsupported("a number that is a float32 on some paths only")
+
+
+def name_casts(block: list[Stmt], levels: Levels) -> set[Var]:
+    """Call the program's casts in a block by what they do, before their derivatives are asked for; which change a width."""
+    found: set[Var] = set()
+    for s in everything(block):
+        if s.__class__ is ir.Set and s.op in NAMED:
+            s.op = NAMED[s.op].get(levels.of(s.args[0]), "copy")
+            if s.op != "copy":
+                found.add(s.var)
+    return found
 
 
 def runs(s: ir.Loop) -> bool:

@@ -37,6 +37,9 @@ OWN = {
     "narrow": "_single({0})",
     "strong": "_double({0})",
     "widen": "_double({0})",
+    "shorten": "_single({0})",
+    "weaken": "_double({0})",
+    "strengthen": "_double({0})",
     "copy": "{0}",
     "zero": "0.0",
     # A power of two by which the divisor of a quotient has a reciprocal.

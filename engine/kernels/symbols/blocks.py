@@ -32,6 +32,8 @@ class Blocks:
 
     def __init__(self) -> None:
         self.block: list[ir.Stmt] = []
+        # The blocks that the current one will stand in.
+        self.around: list[list[ir.Stmt]] = []
         self.memos: list[dict[Any, Sym]] = [{}]
         self.ranges: dict[Var, tuple[int, int]] = {}
         # Float inputs that the program counts with (`range(n)`), and where: they must be whole numbers.
@@ -60,8 +62,11 @@ class Blocks:
         self.some_whole: set[Array] = set()
         # Loop variables that may be integers in the first iteration, and are none after the loop.
         self.begun: set[Var] = set()
-        # The inputs that are float32 where bare floats are not.
+        # The inputs as the kernel's parameters, and those that are float32 where bare floats are not.
+        self.parameters: list[Any] = []
         self.singles: set[Any] = set()
+        # The casts whose derivatives have been asked for.
+        self.casts: set[Var] = set()
         # Integers of a dtype of their own, which do not mix with floats.
         self.strong: set[Any] = set()
         # Whether a row is applied that the program names: what it computes with has a dtype that others meet.
@@ -105,12 +110,13 @@ class Blocks:
     def nested(self, fill: Callable[[], Any]) -> tuple[list[ir.Stmt], Any]:
         """Run `fill` with a new block as the current one."""
         outer, self.block = self.block, []
+        self.around.append(outer)
         self.memos.append({})
         try:
             result = fill()
             return self.block, result
         finally:
-            self.block = outer
+            self.block = self.around.pop()
             self.memos.pop()
 
     def mark(self) -> tuple[Any, ...]:
