@@ -18,6 +18,7 @@ from ..ir import FLOAT, INT, Array, Unsupported, Var
 from ..lowering.specialise import specialise
 from ..lowering.structures import Packed, as_one
 from ..machine.code import ROUTINE
+from ..passes.abreast import abreast
 from ..passes.behind import behind
 from ..passes.common import common, summed
 from ..passes.dear import keeping
@@ -240,7 +241,7 @@ def finished(kernel: ir.Kernel) -> ir.Kernel:
     """A kernel as it is emitted."""
     kernel = simplify(sums_apart(windowed(without_fills(settled(gather(snapshots(tidy(simplify(kernel)))))))))
     # In float32, what goes through memory is rounded.
-    return kernel if Builder.mode else simplify(summed(common(simplify(behind(kernel)))))
+    return kernel if Builder.mode else simplify(summed(common(simplify(abreast(behind(kernel))))))
 
 
 def meetings(builder: Builder, kernel: ir.Kernel, inputs: dict[str, Any]) -> list[tuple[list[str], list[str]]]:

@@ -4,6 +4,7 @@ statements             what statements read and set, and the blocks inside them
 simplify, tidy         dead code; accumulators, copies and branches as one would write them
 common                 what is computed or loaded twice; sums that are collected in a row
 fuse                   loops over one range as one, without the arrays between them
+abreast                short sums over rows of an array, several rows at a time
 behind, handed_on      loops that follow each other some iterations behind, as one
 shifting, raising      loops over shifted arrays brought into step; what stands between loops put before them
 gather, windows,       loops of the reverse sweep forwards; their sums in variables, or each by itself

@@ -1,0 +1,127 @@
+"""Short sums over rows of an array, several rows at a time: what they give is the same, bit by bit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import adiff
+import numpy as np
+import pytest
+from adiff.engine.kernels import ir
+from adiff.engine.kernels.construction import construct
+from adiff.engine.kernels.passes import abreast as passes
+from adiff.engine.kernels.passes.statements import everything
+from agreement import agree
+from interpreted import checked, run_as_python
+
+ROWS, POINTS = 9, 12
+
+START = "n, d = p.shape\ncost = 0.0\n"
+NEAREST = """for i in range(n):
+    least = inf
+    best = 0
+    for j in range(9):
+        s = 0.0
+        for c in range(d):
+            s += (p[i, c] - q[j, c])**2
+        if s < least:
+            least = s
+            best = j
+    for c in range(d):
+        cost += (p[i, c] - q[best, c])**2
+"""
+
+
+def nest(term: str, before: str = "pass", start: str = "0.0", after: str = "cost += s*w[j]", last: str = "pass") -> str:
+    return (
+        f"for i in range(n):\n    for j in range(9):\n        {before}\n        s = {start}\n"
+        f"        for c in range(d):\n            s += {term}\n        {after}\n    {last}\n"
+    )
+
+
+# A program, and how many arrays are turned in it.
+PROGRAMS: dict[str, tuple[str, int]] = {
+    "the nearest row": (NEAREST, 1),
+    "products": (nest("p[i, c]*q[j, c]"), 1),
+    "backwards": (nest("p[i, c]*q[j, d - 1 - c]"), 1),
+    "two arrays": (nest("p[i, c]*q[j, c] - abs(r[j, c])"), 2),
+    "one array, at two places": (nest("q[j, c]*q[j, d - 1 - c] + p[i, c]"), 2),
+    "with a number of the row": (nest("p[i, c]*q[j, c]*g", before="g = w[j]*2.0", start="g"), 1),
+    "from another array's row": (nest("q[j, c]*p[i, c]", start="w[j]"), 1),
+    "stored": (nest("q[j, c]*p[i, c]", after="z[i, j] = s") + "cost = sum(z*z)\n", 1),
+    "two sums": (
+        nest("q[j, c]*p[i, c]", after="t = 0.0\n        for c in range(d):\n            t += abs(q[j, c])\n        cost += s*t"), 1,
+    ),
+    "rows left out": (nest("q[j, c]*p[i, c]", after="if s < 0.0:\n            continue\n        cost += s"), 1),
+    # What is no such sum, or may not be found before the others.
+    "neighbours already": (nest("p[i, c]*m[c, j]"), 0),
+    "what a row has from the one before": (nest("q[j, c]*p[i, c]*cost"), 0),
+    "a start from the row before": (nest("q[j, c]*p[i, c]", start="cost"), 0),
+    "an array that changes with the rows": (
+        "y = q*1.0\n" + nest("y[j, c]*p[i, c]", after="y[j, 0] = s*0.01\n        cost += s"), 0,
+    ),
+    "an array that changes around": ("y = q*1.0\n" + nest("y[j, c]*p[i, c]", last="y[1, 0] = cost*0.01"), 0),
+    "an end among the rows": (nest("q[j, c]*p[i, c]", after="cost += s\n        if s > 2.0:\n            break"), 0),
+    "what vectors do not have": (nest("lgamma(2.0 + abs(q[j, c]))*p[i, c]"), 0),
+    "once": ("for j in range(9):\n    s = 0.0\n    for c in range(d):\n        s += q[j, c]*p[0, c]\n    cost += s*w[j]\n", 0),
+}  # fmt: skip
+
+
+def point(d: int) -> dict[str, Any]:
+    at = np.random.default_rng(d)
+    shapes = {"p": (POINTS, d), "q": (ROWS, d), "r": (ROWS, d), "m": (d, ROWS), "w": (ROWS,)}
+    return {**{name: at.normal(size=shape) for name, shape in shapes.items()}, "z": np.zeros((POINTS, ROWS))}
+
+
+def turned(kernel: ir.Kernel) -> int:
+    """The pass gives how many arrays more than those that hold sums, and nobody can tell from the results."""
+    after = checked(passes.abreast)(kernel)
+    made = [
+        {s.array for s in everything(x.body) if s.__class__ is ir.Alloc and len(s.array.shape) == 2}
+        for x in (kernel, after)
+    ]
+    return len(made[1] - made[0])
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("d", [5, 37])
+def test_sums_of_rows(name: str, d: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    text, count = PROGRAMS[name]
+    text = START + text + "cost"
+    inputs = adiff.program(text).inputs
+    at = {key: value for key, value in point(d).items() if key in inputs}
+    flat = {key: value.ravel() for key, value in at.items()}
+    found: list[int] = []
+
+    def same_bits(kernel: ir.Kernel) -> ir.Kernel:
+        found.append(turned(kernel))
+        result = passes.abreast(kernel)
+        if found[-1]:
+            for one, other in zip(run_as_python(kernel, flat), run_as_python(result, flat), strict=True):
+                np.testing.assert_array_equal(one, other)
+        return result
+
+    monkeypatch.setattr(construct, "abreast", same_bits)
+    assert agree(text, at, [key for key in at if key != "z"], "grad", 1e-12) == ""
+    monkeypatch.setattr(construct, "abreast", lambda kernel: found.append(turned(kernel)) or passes.abreast(kernel))
+    found.clear()
+    adiff.program(text).evaluate("value", at, engine="kernel")
+    assert found == [count]
+
+
+def test_compiled() -> None:
+    at = point(37)
+    text = START + NEAREST + "cost"
+    outcome = adiff.program(text).evaluate("hvp", at, ["q"], vector={"q": np.ones((ROWS, 37))}, engine="kernel")
+    distances = ((at["p"][:, None] - at["q"]) ** 2).sum(axis=-1)
+    nearest = distances.argmin(axis=1)
+    assert outcome.value == pytest.approx(distances.min(axis=1).sum(), rel=1e-14)
+    assert outcome.gradients is not None
+    assert outcome.product is not None
+    for k in range(ROWS):
+        of_row = at["p"][nearest == k]
+        np.testing.assert_allclose(
+            outcome.gradients["q"][k], 2 * (at["q"][k] - of_row).sum(axis=0), rtol=1e-12, atol=1e-13
+        )
+        np.testing.assert_allclose(outcome.product["q"][k], np.full(37, 2.0 * len(of_row)), rtol=1e-15)
