@@ -61,10 +61,10 @@ def singular_partial(op: Operation, spot: Singular, p: Any, inputs: tuple[Any, .
             error = failure("E0501", f"{spot.message}", "drop --kinks error to take the documented choice")
             if STATE.tally is None:
                 raise error
-            STATE.tally.forbid(error, mask, inputs, g)
+            STATE.tally.forbid(error, mask, inputs[spot.input], g)
         else:
             if STATE.tally is not None:
-                STATE.tally(singular_notice(spot, choice), mask, inputs, g)
+                STATE.tally(singular_notice(spot, choice), mask, inputs[spot.input], g)
             STATE.notify("N0501", singular_notice(spot, choice, inputs))
     if choice is None:
         return p
@@ -267,8 +267,8 @@ def pushforward(
         for i, t in enumerate(tangents):
             if t is not None:
                 term = apply(op, (*inputs[:i], t, *inputs[i + 1 :]), attributes)
-                if kind == "partials" and i == 0:
-                    note_ambiguity(t, inputs[1])
+                if kind == "partials":  # the products of the chain rule, of two factors
+                    note_ambiguity(t, inputs[1 - i])
                 total = term if total is None else total + term
         return total
     if kind == "zero":

@@ -204,12 +204,11 @@ def apply_to_columns(table: Table, op: Operation, inputs: tuple[Any, ...], attri
     keep_integers(table, op, inputs, attributes)
     rank = max(len(x.shape) if x.__class__ in (Column, Tensor) else 0 for x in inputs)
     operands = tuple(aligned(x, rank) if x.__class__ is Column else x for x in inputs)
-    live = live_of(inputs)
     if op.singular:
         for x, given in zip(operands, inputs):
             if given.__class__ is Column:
-                table.rows_of[x] = (table.active, live)
-    return Column(table, apply(op, operands, attributes), table.active, live=live)
+                table.rows_of[x] = (table.active, given.live_here())
+    return Column(table, apply(op, operands, attributes), table.active, live=live_of(inputs))
 
 
 def aligned(x: Column, rank: int) -> Tensor:

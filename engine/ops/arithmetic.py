@@ -78,14 +78,34 @@ def _strong(np: Any, g: Any, p: Any) -> Any:
 
 strong_multiply = elementwise(
     "strong_multiply", "g, p", [lambda y, g, p: p, lambda y, g, p: g],
-    # The zero that is strong stays the first factor: a cotangent of the product does not take its place.
+    # By the second factor both are cotangents, and the zero of either is strong.
     transpose=lambda c, y, g, p: (
-        lambda: strong_multiply(c, conjugate(p)), lambda: strong_multiply(conjugate(g), c)
+        lambda: strong_multiply(c, conjugate(p)), lambda: multiply_cotangents(conjugate(g), c)
     ),
     scalar=lambda g, p: g * p if g != 0 else 0.0 * g, array=_strong, dtype="arithmetic", domain=[(-10, 10), (-10, 10)],
     kernel="_strong({0}, {1})",
     internal=True, doc="Product in which a zero first factor stays zero even beside inf or nan: the product of the chain rule.",
     example=("strong_multiply(0, inf)", 0.0),
+)  # fmt: skip
+
+
+def _strong_on_both_sides(np: Any, g: Any, c: Any) -> Any:
+    product = np.multiply(g, c)
+    undefined = np.isnan(product)
+    if undefined.any():
+        product = np.where(undefined & (np.equal(g, 0) | np.equal(c, 0)), 0, product)
+    return product
+
+
+multiply_cotangents: Operation = elementwise(
+    "multiply_cotangents", "g, c", [lambda y, g, c: c, lambda y, g, c: g],
+    transpose=lambda d, y, g, c: (
+        lambda: multiply_cotangents(d, conjugate(c)), lambda: multiply_cotangents(conjugate(g), d)
+    ),
+    scalar=lambda g, c: g * c if g != 0 and c != 0 else 0.0, array=_strong_on_both_sides, dtype="arithmetic",
+    domain=[(-10, 10), (-10, 10)], kernel="(_strong({0}, {1}) if {1} != 0.0 else 0.0)",
+    internal=True, doc="Product in which a zero on either side stays zero even beside inf or nan: of two cotangents.",
+    example=("multiply_cotangents(inf, 0)", 0.0),
 )  # fmt: skip
 
 

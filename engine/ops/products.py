@@ -25,6 +25,7 @@ from .support import (
     conjugate,
     count,
     shape_of,
+    strong,
     swapped,
 )
 
@@ -61,7 +62,7 @@ def _row(x: Any) -> Any:
 def _matmul_back(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
     rank_a, rank_b = len(shape_of(a)), len(shape_of(b))
     if rank_a == 1 and rank_b == 1:
-        return lambda: g * conjugate(b), lambda: g * conjugate(a)
+        return lambda: strong(g, conjugate(b)), lambda: strong(g, conjugate(a))
     # A vector on the other side takes the place of a matrix transposed, which would be a copy of it.
     if rank_a == 1:
         return (

@@ -30,6 +30,8 @@ from .support import (
     shape_of,
     some,
     spread,
+    strong,
+    strong_lines,
     to_front,
 )
 
@@ -186,7 +188,7 @@ def _prod_vjp(g: Any, y: Any, x: Any, axis: Any, keepdims: Any) -> Any:
     if not shape:
         return g
     others = from_front(product_of_others(to_front(x, axes)), axes, shape)
-    return spread(g, shape, axes, keepdims) * conjugate(others)
+    return strong(spread(g, shape, axes, keepdims), conjugate(others))
 
 
 reduce_prod = rule(
@@ -226,7 +228,7 @@ def _product_of_others_vjp(g: Any, y: Any, x: Any) -> Any:
     after = cumprod(z, axis=0, exclusive=True, reverse=True)
     replaced_before = shifted(linear_recurrence(z, g * before), step=1)
     replaced_after = shifted(linear_recurrence(z, g * after, reverse=True), step=-1)
-    return replaced_before * after + before * replaced_after
+    return strong_lines(g, replaced_before * after + before * replaced_after)
 
 
 product_of_others = rule(
@@ -330,7 +332,7 @@ def _var(np: Any, x: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
 def _var_vjp(g: Any, y: Any, x: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
     shape, axes, size = reduced("var", x, axis)
     factor = 2.0 / (size - ddof) if size != ddof else math.nan
-    return beside(spread(g, shape, axes, keepdims), x) * (deviation(x, axes) * factor)
+    return strong(beside(spread(g, shape, axes, keepdims), x), deviation(x, axes) * factor)
 
 
 def deviation(x: Any, axes: tuple[int, ...]) -> Any:
@@ -364,7 +366,7 @@ def _std_vjp(g: Any, y: Any, x: Any, axis: Any, ddof: Any, keepdims: Any) -> Any
     meet(reduce_std, flat, matters=plain(g) != 0)
     safe = spread(OPERATORS["where"](mask_tensor(flat), 1.0, y), shape, axes, keepdims)
     freedom = size - ddof if size != ddof else math.nan
-    return beside(spread(g, shape, axes, keepdims), x) * (deviation(x, axes) / beside(safe, x) / freedom)
+    return strong(beside(spread(g, shape, axes, keepdims), x), deviation(x, axes) / beside(safe, x) / freedom)
 
 
 reduce_std = rule(
@@ -405,7 +407,7 @@ def _euclidean_vjp(g: Any, y: Any, x: Any, axis: Any, keepdims: Any) -> Any:
         # The choice at 0 is a constant: what the formula says there has no derivative either.
         at_origin = spread(mask_tensor(origin), shape, axes, keepdims)
         direction = OPERATORS["where"](at_origin, 0.0, direction)
-    return beside(spread(g, shape, axes, keepdims), x) * direction
+    return strong(beside(spread(g, shape, axes, keepdims), x), direction)
 
 
 euclidean_norm = rule(
@@ -496,7 +498,7 @@ def _logsumexp_vjp(g: Any, y: Any, x: Any, axis: Any, keepdims: Any) -> Any:
     if not shape:
         return g
     g, y = spread(g, shape, axes, keepdims), spread(y, shape, axes, keepdims)
-    return g * softmax_weights(x, y, axes, g)
+    return strong(g, softmax_weights(x, y, axes, g))
 
 
 def softmax_weights(x: Any, y: Any, axes: tuple[int, ...], g: Any) -> Any:

@@ -133,6 +133,27 @@ def adjoint(x: Any) -> Any:
     return conjugate(OPERATORS["transpose"](x, axes=swapped(len(shape_of(x)))))
 
 
+def strong(g: Any, p: Any) -> Any:
+    """The product of a cotangent and what it meets in a rule: a zero cotangent stays zero beside nan and infinities.
+
+    A kernel is left where there are such; its product is the plain one.
+    """
+    return g * p if is_symbol(g) or is_symbol(p) else OPERATORS["strong_multiply"](g, p)
+
+
+def strong_lines(g: Any, c: Any) -> Any:
+    """What a rule makes of a cotangent `g` line by line along axis 0: of a line that is zero, zeros."""
+    if is_symbol(g) or is_symbol(c):
+        return c
+    import numpy as np
+
+    undefined = np.isnan(plain(c))
+    if not undefined.any():
+        return c
+    silent = (np.asarray(plain(g)) == 0).all(axis=0)
+    return OPERATORS["where"](mask_tensor(undefined & silent), 0.0, c)
+
+
 def swapped(rank: int, first: int = -1, second: int = -2) -> tuple[int, ...]:
     """The permutation that exchanges two axes, the last two if none are named."""
     order = list(range(rank))
@@ -254,7 +275,7 @@ def meet(row: Operation, at: Any, number: int = 0, matters: Any = True) -> None:
     if spot.subgradients:
         text += f": {spot.subgradients}"
     if STATE.tally is not None:
-        STATE.tally(text, at if matters is True or STATE.transposing else at & matters, (), 1.0)
+        STATE.tally(text, at if matters is True or STATE.transposing else at & matters, None, 1.0)
     STATE.notify("N0501", text)
 
 

@@ -1,7 +1,7 @@
 """The tape tier on a table: whole columns under the ordinary tapes, chunk by chunk, and row by row what does not fit.
 
-Rows do not mix, so one reverse sweep from ones gives every row its own gradient, and one tangent of ones along a source
-every row its own second derivatives.
+Rows do not mix, so one reverse sweep from ones gives every row its own gradient, and a sweep back along the tape of
+that, from ones at a number of a source, every row its own second derivatives.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ from math import prod
 
 from ...parser.errors import AdiffError
 from ..autodiff import drivers
-from ..autodiff.forward import Forward, tangent_of
 from ..autodiff.tape import Tape, gradient, unconnected_reason
-from ..core.dispatch import as_operand, bare
+from ..core.dispatch import as_operand, bare, follows
 from ..core.dtypes import WEAK_COUNT
 from ..core.errors import span_of
 from ..core.limits import LIMITS
@@ -46,14 +45,6 @@ ALIKE = frozenset(
 )
 # Rows with nan or infinity whose origin is looked for; and rows that are asked one by one why none depends on a source.
 EXPLAINED = 100
-
-
-class Apart(NotTogether):
-    """Rows that are evaluated one by one, and the others together without them."""
-
-    def __init__(self, reason: str, rows: Any) -> None:
-        super().__init__(reason)
-        self.rows = rows
 
 
 class ByColumns(SingleRows):
@@ -102,12 +93,7 @@ class ByColumns(SingleRows):
         for rows, reason in dropped:
             if on_the_way and fails_alike(reason) and self.alike(rows):
                 continue
-            if isinstance(reason, Apart):
-                self.row_by_row(reason.rows, str(reason))
-                others = rows[~np.isin(rows, reason.rows, assume_unique=True)]
-                if others.size:
-                    self.together(others)
-            elif isinstance(reason, AdiffError) and len(rows) > FEW:
+            if isinstance(reason, AdiffError) and len(rows) > FEW:
                 half = len(rows) // 2
                 self.together(rows[:half])
                 self.together(rows[half:])
@@ -148,9 +134,8 @@ class ByColumns(SingleRows):
                 if notice.code != "N0501" or STATE.tally is None:
                     self.results.notices.add(notice.code, notice.message, span_of(notice.site), table.active.size)
             if STATE.tally is not None:
-                for (message, site), rows in STATE.tally.found.items():
-                    if rows:
-                        self.results.notices.add("N0501", message, span_of(site), rows)
+                for message, site, rows in STATE.tally.counts():
+                    self.results.notices.add("N0501", message, span_of(site), rows)
         finally:
             STATE.running = False
             LIMITS.each = None
@@ -237,23 +222,24 @@ class ByColumns(SingleRows):
         return y.here() if y.__class__ is Column else whole_column(self.table, y)
 
     def derive(self, index: Any, sources: dict[str, Tensor]) -> None:
-        """Values, gradients and, if asked for, Hessians."""
-        import numpy as np
-
+        """Values, gradients and, if asked for, Hessians: what `drivers` has for a single row, on columns."""
         table, request = self.table, self.request
-        names = list(sources)
-        tape = Tape()
-        for x in sources.values():
+        names, tensors = list(sources), list(sources.values())
+        tape, outer = Tape(), Tape() if request.order == 2 else None
+        recorders = [tape] if outer is None else [outer, tape]
+        for x in tensors:
             if x.dtype.differentiable:
-                tape.watch(x)
-        RECORDERS.append(tape)
+                for recorder in recorders:
+                    recorder.watch(x)
+        RECORDERS.extend(recorders)
         try:
             y = self.here(self.result(index, sources))
         finally:
             RECORDERS.clear()
         if y.value.ndim > 1:
-            if request.order == 2:
-                raise NotTogether("a Hessian of a result that is no scalar")
+            if outer is not None:
+                table.drop(Alike("a Hessian of a result that is no scalar"))
+                raise NobodyLeft
             shape = ",".join(map(str, y.shape[1:]))
             STATE.notify(
                 "N0503",
@@ -261,42 +247,29 @@ class ByColumns(SingleRows):
                 end_of(self.program.source),
             )
         log = tape.log.copy() if tape.breaks or len(tape.log) < 4000 else None
-        tensors = list(sources.values())
         before = table.active
-        found = gradient(tape, [y], [OPERATORS["ones_like"](y)], [[x] for x in tensors], consume=True)
+        found = self.swept(tape, outer, y, tensors)
         table.end_forbidden()
         if table.active is not before:
             y = Tensor(y.value[table.active.places_in(before)], y.dtype, y.on)
         for name, x, g in zip(names, tensors, found):
             if g is None and x.dtype.differentiable:
                 self.results.unconnected_by(name, self.why_unconnected(tape, log, name, x, y))
-        blocks: dict[tuple[str, str], Any] = {}
-        active = table.active
-        if request.order == 2:
-            blocks = self.second(index, names, found)
-            if table.active.size != active.size:
-                raise NotTogether("rows that leave in the second derivative alone")
-            lost = np.zeros(active.size, bool)
-            for block in blocks.values():
-                if block is not None:
-                    lost |= undefined(block)
-            lost &= ~self.undefined_anyway(y, sources)
-            if lost.any():
-                # An infinity met a zero somewhere: alone, a row goes other ways, on which it may not.
-                raise Apart("second derivatives that are undefined", active.index[lost])
+        blocks = {} if outer is None else self.second(outer, names, tensors, found)
         gradients = {name: self.derivative(g, x) for name, g, x in zip(names, found, tensors)}
         self.keep(y, gradients, blocks)
 
-    def undefined_anyway(self, y: Tensor, sources: dict[str, Tensor]) -> Any:
-        """Which active rows have a nan among their inputs, or else, where these are numbers, as their value."""
-        import numpy as np
-
-        places = self.table.active.places_in(self.table.all)
-        found = np.zeros(len(places), bool)
-        for x in sources.values():
-            if x.dtype.kind == "f":
-                found |= undefined(x.value[places])
-        return found if any(x.value.ndim > 1 for x in sources.values()) else found | undefined(y.value)
+    def swept(self, tape: Tape, outer: Tape | None, y: Tensor, sources: list[Tensor]) -> list[Any]:
+        """The gradients of every row, which `outer` follows if there is one."""
+        ones, wanted = OPERATORS["ones_like"](y), [[x] for x in sources]
+        if outer is None:
+            return gradient(tape, [y], [ones], wanted, consume=True)
+        RECORDERS.append(outer)
+        try:
+            with drivers.several_directions():
+                return gradient(tape, [y], [ones], wanted, consume=True)
+        finally:
+            RECORDERS.clear()
 
     def why_unconnected(
         self, tape: Tape, log: list[Any] | None, name: str, x: Tensor, y: Tensor
@@ -313,77 +286,34 @@ class ByColumns(SingleRows):
                 reason = "the source is never used"
         return "N0502", f"{name}: the gradient is None: {reason}", span_of(site or end_of(self.program.source))
 
-    def second(self, index: Any, names: list[str], gradients: list[Any]) -> dict[tuple[str, str], Any]:
-        """The blocks of the Hessian on and below the diagonal, forward over reverse, a tangent for each source."""
+    def second(
+        self, outer: Tape, names: list[str], sources: list[Tensor], gradients: list[Any]
+    ) -> dict[tuple[str, str], Any]:
+        """The blocks of the Hessian on and above the diagonal: a sweep back along the tape of the gradient for each number of
+        a source."""
         import numpy as np
 
         blocks: dict[tuple[str, str], Any] = {}
-        tally, STATE.tally, STATE.quiet = STATE.tally, None, True
-        try:
-            for j, name in enumerate(names):
-                wanted = names[j:]
-                if gradients[j] is None:
-                    blocks.update({(other, name): None for other in wanted})
+        last = max((i for i, g in enumerate(gradients) if g is not None), default=-1)
+        for i, (name, x, g) in enumerate(zip(names, sources, gradients)):
+            shape = x.value.shape[1:]
+            places = list(np.ndindex(shape))
+            wanted = [[z] for z in sources[i:]]
+            parts: list[list[Any]] = []
+            with drivers.without_notices():
+                for place in places if g is not None and follows(g, outer.token) else ():
+                    consume = i == last and len(parts) + 1 == len(places)
+                    parts.append(gradient(outer, [g], [unit(g, place)], wanted, consume))
+            for k, (other, z) in enumerate(zip(names[i:], sources[i:])):
+                if g is None or gradients[i + k] is None:
+                    blocks[name, other] = None
                     continue
-                shapes = {other: x.value.shape[1:] for other, x in self.sources(index).items()}
-                products = [self.products(index, name, place, wanted) for place in np.ndindex(shapes[name])]
-                for k, other in enumerate(wanted):
-                    found = [part[k] for part in products]
-                    connected = gradients[names.index(other)] is not None
-                    blocks[other, name] = joined(found, shapes[name]) if connected else None
-        finally:
-            STATE.tally, STATE.quiet = tally, False
-            RECORDERS.clear()
+                rows = [part[k] for part in parts] or [None for _ in places]
+                arrays = [self.derivative(OPERATORS["zeros_like"](z) if row is None else row, x) for row in rows]
+                size = self.table.active.size
+                block = np.stack(arrays, axis=1) if arrays else np.zeros((size, 0))
+                blocks[name, other] = block.reshape(size, *shape, *z.value.shape[1:])
         return blocks
-
-    def products(self, index: Any, name: str, place: tuple[int, ...], wanted: list[str]) -> list[Any]:
-        """The derivatives by one number of the source `name` of the gradients of the wanted sources, as arrays."""
-        STATE.ambiguous = False
-        sources = self.sources(index)
-        found = self.along(index, sources, name, place, wanted)
-        if STATE.ambiguous:
-            found = self.along_reversed(index, name, place, wanted)
-        return [None if p is None else self.derivative(p, sources[other]) for p, other in zip(found, wanted)]
-
-    def along(
-        self, index: Any, sources: dict[str, Tensor], name: str, place: tuple[int, ...], wanted: list[str]
-    ) -> list[Any]:
-        """The derivatives by a number of `name` of the gradients of the wanted sources: forward over reverse."""
-        forward, tape = Forward(), Tape()
-        x = sources[name]
-        forward.watch(x, unit(x, place))
-        for other in wanted:
-            tape.watch(sources[other])
-        RECORDERS.append(forward)
-        RECORDERS.append(tape)
-        y = self.here(self.result(index, sources))
-        RECORDERS.remove(tape)
-        found = gradient(tape, [y], [OPERATORS["ones_like"](y)], [[sources[other]] for other in wanted], consume=True)
-        RECORDERS.clear()
-        products = []
-        for g, other in zip(found, wanted):
-            t = None if g is None else tangent_of(g, forward.token)
-            products.append(OPERATORS["zeros_like"](sources[other]) if t is None else t)
-        return products
-
-    def along_reversed(self, index: Any, name: str, place: tuple[int, ...], wanted: list[str]) -> list[Any]:
-        """The same by two tapes, where a zero tangent met an infinite partial."""
-        sources = self.sources(index)
-        outer, inner = Tape(), Tape()
-        for other in wanted:
-            outer.watch(sources[other])
-        RECORDERS.append(outer)
-        fresh = {other: drivers.source(x) for other, x in sources.items()}
-        inner.watch(fresh[name])
-        RECORDERS.append(inner)
-        y = self.here(self.result(index, fresh))
-        RECORDERS.remove(inner)
-        (g,) = gradient(inner, [y], [OPERATORS["ones_like"](y)], [[fresh[name]]], consume=True)
-        RECORDERS.clear()
-        if g is None:
-            return [None for _ in wanted]
-        found = gradient(outer, [g], [unit(g, place)], [[sources[other]] for other in wanted], consume=True)
-        return [OPERATORS["zeros_like"](sources[other]) if p is None else p for p, other in zip(found, wanted)]
 
     def derivative(self, g: Any, x: Tensor) -> Any:
         """A derivative by a source for the active rows, as an array in the dtype of the source."""
@@ -486,24 +416,6 @@ class ByColumns(SingleRows):
                 if notice.code == "N0502" and notice.message.startswith(f"{name}:"):
                     self.results.unconnected_by(name, (notice.code, notice.message, notice.span))
             return
-
-
-def undefined(values: Any) -> Any:
-    """Which rows hold a nan."""
-    import numpy as np
-
-    return np.isnan(values).reshape(len(values), -1).any(axis=1)
-
-
-def joined(parts: list[Any], shape: tuple[int, ...]) -> Any:
-    """The derivatives by each number of a source of a shape as one array, with that shape last; None if there are none."""
-    import numpy as np
-
-    there = next((part for part in parts if part is not None), None)
-    if there is None or not shape:
-        return there
-    stacked = np.stack([np.zeros_like(there) if part is None else part for part in parts], axis=-1)
-    return stacked.reshape(*there.shape, *shape)
 
 
 def fails_alike(reason: BaseException) -> bool:

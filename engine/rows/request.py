@@ -76,14 +76,14 @@ class Request:
         self.count = next(iter(sizes.values()), 0)
         if wrt is None:
             self.names = [name for name, values in self.columns.items() if may_be_numbers(values)] if order else []
+            self.names.sort(key=known.index)
         else:
             for name in wrt:
                 if name not in self.columns and name not in self.constants:
                     known_text = f"its inputs are {', '.join(core.inputs)}" if core.inputs else "it has no inputs"
                     raise AdiffError("E0803", f"'{name}' is not an input of the program", None, known_text)
+            # In their order, as in an evaluation: at singular points a Hessian may depend on it.
             self.names = list(dict.fromkeys(wrt)) if order else []
-        # The columns in the order in which the program reads them.
-        self.names.sort(key=known.index)
         widened(self.columns)
         self.numeric = all(values.dtype.name in WEAK_OF for values in self.columns.values())
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...parser.errors import AdiffError
-from ..core.state import STATE, Site
+from ..core.state import RECORDERS, STATE, Site
 from ..core.tensor import Tensor
 from ..eager.row_sets import NotTogether, Table
 from .outcome import Gathered, Notices, RowsOutcome
@@ -113,36 +113,44 @@ class Tally:
 
     def __init__(self, table: Table) -> None:
         self.table = table
-        self.seen: dict[tuple[int, int], Any] = {}
-        self.found: dict[tuple[str, Site], int] = {}
+        # By place and, as there `STATE.notify_singular` chooses among several, by rank and message: which of all rows.
+        self.met: dict[tuple[int, int], dict[tuple[int, str], tuple[Site, Any]]] = {}
 
-    def __call__(self, message: str, mask: Any, inputs: tuple[Any, ...], g: Any) -> None:
+    def __call__(self, message: str, mask: Any, x: Any, g: Any) -> None:
+        """A row's operand `x` is singular where a mask holds, which matters where the cotangent `g` is not zero."""
         import numpy as np
 
-        place = (STATE.site.start, STATE.site.end)
-        seen = self.seen.setdefault(place, np.zeros(self.table.all.size, bool))
-        numbers = self.rows_at(mask, inputs, g)
-        numbers = numbers[~seen[numbers]]
-        seen[numbers] = True
-        site = next(
-            (site for (text, site) in self.found if text == message and (site.start, site.end) == place), STATE.site
-        )
-        self.found[(message, site)] = self.found.get((message, site), 0) + len(numbers)
+        here = self.met.setdefault((STATE.site.start, STATE.site.end), {})
+        blank = STATE.site, np.zeros(self.table.all.size, bool)
+        here.setdefault((-len(RECORDERS), message), blank)[1][self.rows_at(mask, x, g)] = True
 
-    def forbid(self, error: AdiffError, mask: Any, inputs: tuple[Any, ...], g: Any) -> None:
+    def counts(self) -> list[tuple[str, Site, int]]:
+        """The notices with the number of the rows that have come to the end: of each place one in a row."""
+        import numpy as np
+
+        there = self.table.active.places_in(self.table.all)
+        found = []
+        for here in self.met.values():
+            told = np.zeros(len(there), bool)
+            for (_, message), (site, rows) in sorted(here.items(), key=lambda item: item[0]):
+                fresh = rows[there] & ~told
+                told |= fresh
+                if fresh.any():
+                    found.append((message, site, int(fresh.sum())))
+        return found
+
+    def forbid(self, error: AdiffError, mask: Any, x: Any, g: Any) -> None:
         """Let the rows fail that are at a singular point where that is an error."""
-        self.table.forbid(self.rows_at(mask, inputs, g), error)
+        self.table.forbid(self.rows_at(mask, x, g), error)
 
-    def rows_at(self, mask: Any, inputs: tuple[Any, ...], g: Any) -> Any:
+    def rows_at(self, mask: Any, x: Any, g: Any) -> Any:
         """The places among all rows of those for which a mask holds where a cotangent is not zero."""
         import numpy as np
 
         values = getattr(g, "value", g)
         hit: Any = np.asarray(mask & (values != 0))
         table = self.table
-        rows, live = next(
-            (table.rows_of[x] for x in inputs if x.__class__ is Tensor and x in table.rows_of), (None, None)
-        )
+        rows, live = table.rows_of.get(x, (None, None)) if x.__class__ is Tensor else (None, None)
         if rows is not None and (hit.ndim == 0 or hit.shape[0] == rows.size):
             index = rows.index
         else:

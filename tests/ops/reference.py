@@ -73,6 +73,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "subtract": lambda a, b: a - b,
     "multiply": lambda a, b: a * b,
     "strong_multiply": lambda a, b: a * b,
+    "multiply_cotangents": lambda a, b: a * b,
     "divide": lambda a, b: a / b,
     "mod": lambda a, b: a - b * mp.floor(a / b),
     "negative": lambda x: -x,

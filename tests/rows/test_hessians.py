@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import adiff
@@ -68,11 +69,42 @@ def test_tables_longer_than_a_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
     same_as_rows(PROGRAMS["a vector and a number"], {name: COLUMNS[name] for name in "vx"}, 2)
 
 
-def test_rows_whose_second_derivatives_are_undefined_together() -> None:
-    columns = {name: np.array([[0.0, 0.0, 0.0], [1.0, 2.0, 3.0]]) for name in "vw"}
-    found = same_as_rows("dot(v, w)**0.5*x", columns | {"x": np.array([0.7, 1.0])}, order=2)
-    assert found.hessian["v"]["w"][0][0][1] == 0.0
-    assert list(found.one_by_one.values()) == [1]
+X = [0.0, 1.0, -1.0, 2.0, 0.5, -2.0, math.inf, math.nan, 0.0, 0.0, 1.0]
+Y = [0.0, 1.0, 1.0, -2.0, 0.0, -2.0, 1.0, 1.0, -1.0, math.nan, -math.inf]
+V = [[0.0, 0.0, 0.0], [1.0, 2.0, 1.0], [0.0, 2.0, 0.0], [math.nan, 1.0, 0.0], [math.inf, 1.0, 2.0], [-1.0, 0.0, 3.0]]
+SINGULAR = {
+    "a product of zeros": "dot(v, v + 0.0)**0.5*x",
+    "an order of the sources that is not the program's": "arctan2(minimum(y*x, 1.0), x*x)",
+    "an undefined slope on one side": "s = x\nif y > 0:\n    s = x - y\nelse:\n    s = 3*y\nlog(sqrt(s))",
+    "what one side does not read": "z = y\nif z == 1:\n    z = clip(x, -1.0, 1.0)*x\nsinc(z if z <= x else arcsin(x)*y)",
+    "kinks of kinks": "abs(abs(x) - abs(y)) + relu(x*y)**2 + maximum(x, y)*minimum(x, y)",
+    "powers": "(x**2)**y + abs(x)**1.5 + (x*y)**0 + x**3",
+    "roots": "sqrt(x)*sqrt(y) + sqrt(abs(x*y)) + (x/y if y != 0 else cbrt(x))",
+    "a zero exponent": "clip(y, -1.0, 1.0)**(y if x > 0 else 0.0) * log(x)",
+    "constants on one side": "hypot(xlogy(y if x > 1 else 2.0, x**1.5), (y*x)**0)",
+    "several singular points in one place": "s = y\nfor i in range(3):\n    s = arccosh(log2(s))\ns + x",
+    "a product that one side does not read": "z = prod(v)\nz*x if x > 0 else x**2",
+    "a sum of exponentials that one side does not read": "z = logsumexp(v*x)\nz if x > 0 else x**2",
+    "a norm and a deviation that one side does not read": "z = norm(v)*max(v) + std(v)\nz*x if x > 0 else x*y",
+    "a slope inside": "g = grad(lambda u: xlogy(u, u)**y)(x)\nmax(y, g)*hypot(y, g)",
+}
+
+
+@pytest.mark.parametrize("text", SINGULAR.values(), ids=SINGULAR.keys())
+def test_at_singular_points_rows_have_what_each_has_alone(text: str) -> None:
+    columns = {"x": np.array(X), "y": np.array(Y), "v": np.resize(V, (len(X), 3))}
+    known = [name for name in "xyv" if name in adiff.program(text).inputs]
+    found = same_as_rows(text, {name: columns[name] for name in known}, 2, wrt=known)
+    assert "std" in text or not found.one_by_one, found.one_by_one
+    same_as_rows(text, {name: columns[name] for name in known}, 2, wrt=known[::-1])
+
+
+def test_an_undefined_slope_is_none_of_the_elements_beside() -> None:
+    """A zero cotangent meets nan in the derivative of the chain rule's product by its second factor."""
+    found = adiff.program("sum(log(sqrt(v)))").evaluate("hessian", {"v": [-6.0, 2.0]}, engine="tape").hessian["v"]["v"]
+    assert np.isnan(found[0][0])
+    assert (found[0][1], found[1][0]) == (0.0, 0.0)
+    assert found[1][1] == pytest.approx(-0.125)
 
 
 UNDEFINED = {
