@@ -8,7 +8,8 @@ functional                    functions that run functions: cond, while_loop, sc
 control, loops, carried, heap branches and loops: what they change, merged and carried
 written_out                   loops iteration by iteration
 recursion, hoist              recursion as a loop over frames; calls in statements of their own
-sequences, grids, choosing    lists, dicts and what can be gone through; lists of lists; choices among items by data
+sequences, choosing           lists, dicts and what can be gone through; choices among items by data
+grids, records                lists of lists that a comprehension makes; lists of lists and tuples that loops append to
 selected, sliced, structures  parts of tensors whose length data decides; results that are lists, tuples and dicts
 sizes                         sizes that data decides and that must be known: kernels for each
 of_parts, stitching           rows of such parts; rows put to places that data decides

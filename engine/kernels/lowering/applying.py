@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from .heap import Heap
+
 
 STITCHES = frozenset(("dynamic_stitch", "parallel_dynamic_stitch"))
 # Rows that must know an operand, and which one; unless another one says how long the result is, if that is not 0.
@@ -42,6 +44,7 @@ class Applying(Items):
     """The part of the specialiser that applies rows."""
 
     dynamic: int
+    around: list[Heap]
 
     def arguments(self, node: Any, frame: Frame) -> tuple[list[Any], dict[str, Any]]:
         raise NotImplementedError

@@ -26,6 +26,7 @@ from ..symbols.values import (
     List,
     Made,
     Recorder,
+    Records,
     Recursive,
     Selected,
     Unset,
@@ -250,7 +251,7 @@ class Calls(Applying):
         args, keywords = self.arguments(node, frame)
         value = moment.as_then(value)
         STATE.site = node.site
-        if value.__class__ in (List, dict):
+        if value.__class__ in (List, Records, dict):
             from .sequences import METHODS as OWN
 
             run = OWN[value.__class__].get(node.name)

@@ -33,6 +33,7 @@ from ..symbols.values import (
 from ..symbols.whole import note_branch
 from .expressions import Expressions
 from .heap import ITEMS, Heap, Rows, contents, sole
+from .records import Alike, form_of_all
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -127,12 +128,16 @@ class Control(Expressions):
         sides: list[dict[int, Contents]] = []
         blocks: list[list[ir.Stmt]] = []
         self.dynamic += 1
-        for run in (then, orelse):
-            block, _ = builder.nested(lambda run=run: self.side(frame, run))  # type: ignore[misc]
-            sides.append(heap.changes())
-            gone[len(blocks)] |= any(frame.get(name) is True for name in (RETURN, SUSPEND, GONE))
-            blocks.append(block)
-            heap.restore()
+        self.around.append(heap)
+        try:
+            for run in (then, orelse):
+                block, _ = builder.nested(lambda run=run: self.side(frame, run))  # type: ignore[misc]
+                sides.append(heap.changes())
+                gone[len(blocks)] |= any(frame.get(name) is True for name in (RETURN, SUSPEND, GONE))
+                blocks.append(block)
+                heap.restore()
+        finally:
+            self.around.pop()
         self.dynamic -= 1
         merging = Merging(self, condition, blocks, heap, sides)
         for key in {**sides[0], **sides[1]}:
@@ -143,6 +148,8 @@ class Control(Expressions):
             # What would be the result has no say in what variables are.
             for slot in sorted({**a, **b}, key=lambda slot: slot == RESULT):
                 left, right = a.get(slot, UNSET), b.get(slot, UNSET)
+                if slot == ITEMS:
+                    refuse_records(x, left, right)
                 merging.place = (key, slot) if x is self.frames[-1] else None
                 if guards is not None and x is frame and slot in guards and right is False:
                     # Nothing was reached on the side where the flags were false, so the flag is what it was.
@@ -208,6 +215,14 @@ def flatten(block: list[ir.Stmt]) -> None:
         return
     if all(s.__class__ is ir.Set and s.op in COMPARING for s in side):
         block[-1:] = [*side, ir.Set(var, op, (last.condition, right), STATE.site, None)]
+
+
+def refuse_records(x: List, left: Any, right: Any) -> None:
+    """Raise Alike where lists or tuples are appended to a list on one side of a branch only."""
+    if left.__class__ is tuple and right.__class__ is tuple and len(left) != len(right):
+        form = form_of_all(max(left, right, key=len))
+        if form is not None:
+            raise Alike(x, form, True)
 
 
 class Merging:

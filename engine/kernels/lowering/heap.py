@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..symbols.values import RESULT, VALUE, Chosen, Closure, Frame, Grid, List, Made, Variable
+from ..symbols.values import RESULT, VALUE, Chosen, Closure, Frame, Grid, List, Made, Records, Variable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,6 +40,8 @@ def refill(x: Any, held: Contents) -> None:
     if x.__class__ is Variable:
         x.value = held[HELD]
         return
+    if x.__class__ is Records:
+        x.__class__ = List  # type: ignore[assignment]  # what it was before a loop appended to it
     if x.__class__ is not List:
         x.clear()
         x.update(held)
@@ -71,6 +73,8 @@ def parts(x: Any) -> Iterable[Any]:
         return x  # type: ignore[no-any-return]
     if cls is List:
         return x.items or ()
+    if cls is Records:
+        return x.columns  # type: ignore[no-any-return]
     if cls is Grid:
         return (x.cells,)
     if cls is Frame or cls is dict:
@@ -140,6 +144,8 @@ class Heap:
                 pending.extend(x)
             elif cls is Grid:
                 pending.append(x.cells)
+            elif cls is Records:
+                pending.extend(x.columns)
             elif cls is Closure:
                 pending.append(x.frame)
                 pending.extend(x.defaults)

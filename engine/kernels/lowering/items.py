@@ -18,6 +18,7 @@ from ..symbols.values import (
     Letter,
     List,
     Range,
+    Records,
     Selected,
     plain,
     read,
@@ -78,6 +79,10 @@ class Items:
         found = self.part_of(value, index)
         if found is not None:
             return self.sizes.settled(found)
+        if value.__class__ is Records:
+            from . import records
+
+            return records.item(self, value, index)  # type: ignore[arg-type]
         if value.__class__ is Grid:
             from . import grids
 

@@ -30,6 +30,7 @@ from ..symbols.values import (
     Mismatch,
     Range,
 )
+from . import records
 from .carried import SCALARS, Grown, Number, Parts, Tensor, fresh_variables
 from .heap import ITEMS, Heap, Rows, same, sole
 from .steps import count_step
@@ -141,6 +142,10 @@ class Loops(WrittenOut):
             return
         why = self.tried(lambda: self.loop(Header(counter, receive, None, site), frame, run, changing))
         if why is None:
+            return
+        short = counter.known and len(counter.range()) <= MAX_UNROLL
+        if isinstance(why, records.Alike) and (why.by_data or not short) and records.kept(self, why):  # type: ignore[arg-type]
+            self.counted(counter, frame, receive, run, changing, peeled, site)
             return
         if not counter.known:
             start, stop = self.bounds(counter, why)
@@ -256,13 +261,17 @@ class Loops(WrittenOut):
                 plan[id(frame), key] = Number(kind_of(value), is_strong(builder, value), builder.may_be_whole(value))
             elif value.__class__ is Lazy and not value.volatile and key != RESULT:
                 plan[id(frame), key] = Tensor(builder.carried(value))
-        for _ in range(MAX_ATTEMPTS):
-            found = self.attempt(header, frame, run, heap, plan, dropped)
-            heap.restore()
-            if found is not None:
-                break
-        else:
-            raise Unsupported("a loop whose variables change their kind or shape")
+        self.around.append(heap)
+        try:
+            for _ in range(MAX_ATTEMPTS):
+                found = self.attempt(header, frame, run, heap, plan, dropped)
+                heap.restore()
+                if found is not None:
+                    break
+            else:
+                raise Unsupported("a loop whose variables change their kind or shape")
+        finally:
+            self.around.pop()
         statement, after, must_run = found
         builder.append(statement)
         if must_run:
@@ -364,6 +373,10 @@ class Loops(WrittenOut):
                 elif slot == VALUE or (old is not UNSET and slot != RESULT):
                     if heap.objects[key].__class__ is dict and old is UNSET:
                         raise Mismatch("a dict that grows in a loop")
+                    if slot == ITEMS:
+                        form = records.form_of_all(new)
+                        if form is not None and len(new) > len(old):
+                            raise records.Alike(heap.objects[key], form)
                     grows = slot == ITEMS and (Rows in (old.__class__, new.__class__) or len(old) != len(new))
                     plan[place] = (
                         self.growing(old, new, room, length is not None, header.site)

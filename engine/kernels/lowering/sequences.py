@@ -16,6 +16,7 @@ from ..symbols.values import (
     Letter,
     List,
     Range,
+    Records,
     Selected,
     new_frame,
     plain,
@@ -149,7 +150,15 @@ class Sequences(Loops):
             rows, count = compacted(self.builder, value)
             return Each(count, lambda i: get(self.builder, rows, i), True)
         if cls is List:
+            if value.items is not None and len(value.items) > MAX_UNROLL:
+                from . import records
+
+                return records.each_of_many(self, value) or self.items_of(value)
             return self.items_of(value)
+        if cls is Records:
+            from . import records
+
+            return records.each_of(self, value)
         if cls is Grid:
             from . import grids
 
@@ -363,12 +372,17 @@ def own_items(x: List) -> list[Any]:
 
 
 def append(machine: Sequences, x: List, value: Any) -> None:
-    machine.grow(x, value)
+    if x.__class__ is Records:
+        from . import records
+
+        records.append(machine, x, value)
+    else:
+        machine.grow(x, value)
 
 
 def extend(machine: Sequences, x: List, values: Any) -> None:
     for value in machine.items(values):
-        machine.grow(x, value)
+        append(machine, x, value)
 
 
 def pop(machine: Sequences, x: List, index: Any = -1) -> Any:
@@ -447,5 +461,6 @@ METHODS: dict[type, dict[str, Callable[..., Any]]] = {
         "append": append, "extend": extend, "pop": pop, "insert": insert, "reverse": reverse, "clear": clear,
         "copy": copy, "as_list": copy, "index": index, "count": count,
     },
+    Records: {"append": append, "extend": extend},
     dict: {"keys": keys, "values": values, "items": pairs, "get": get_key, "update": update},
 }  # fmt: skip

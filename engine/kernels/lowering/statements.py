@@ -51,6 +51,7 @@ class Specialiser(Assigning):
         self.calls = 0
         self.new: List | None = None  # the list that is being assigned, if nothing else refers to it
         self.dynamic = 0  # how many blocks around may run any number of times
+        self.around = []  # what loops and branches around found
 
     def statement(self, node: c.Stmt, frame: Frame) -> None:
         handler = STATEMENTS.get(node.__class__)

@@ -11,7 +11,7 @@ from ..ir import BOOL, FLOAT, INT, Unsupported
 from ..symbols.pairs import Pair
 from ..symbols.strength import bare, is_strong
 from ..symbols.symbol import NUMBERS, Lazy, Sym, kind_of
-from ..symbols.values import Each, Grid, List, Range, Rounded, Selected, plain, read, symbolic
+from ..symbols.values import Each, Grid, List, Range, Records, Rounded, Selected, plain, read, symbolic
 from .customs import custom_gradient
 from .functional import FUNCTIONALS
 from .printing import Text, at_present, print_, str_
@@ -37,6 +37,8 @@ NEAR_TIE = 2.0**-10
 def compare_static(op: Any, symbol: str, x: Any, y: Any) -> bool:
     if symbol in ("is", "is not") and x.__class__ is Grid and y.__class__ is Grid:
         raise Unsupported(f"'{symbol}' on lists of lists")  # each names a place: two of them may name the same list
+    if symbol in ("is", "is not") and x.__class__ is List and y.__class__ is List and x.frozen and y.frozen:
+        raise Unsupported(f"'{symbol}' on lists that may stand for one another")
     if symbol == "is":
         return x is y
     if symbol == "is not":
@@ -91,6 +93,8 @@ def len_(machine: Specialiser, x: Any) -> Any:
         return x.length
     if x.__class__ is Grid:
         return x.shape[0]
+    if x.__class__ is Records:
+        return x.columns[0].length
     if x.__class__ is Range:
         return machine.range_length(x)
     raise Unsupported(f"len of {describe(x)}")

@@ -63,6 +63,23 @@ class List:
         self.frozen = False
 
 
+class Records(List):
+    """A list of lists or tuples of numbers, all of one form, to which a loop appends (records.py)."""
+
+    __slots__ = ()
+
+    @property
+    def columns(self) -> list[List]:
+        """For each number of an item the list of these."""
+        columns: list[List] | None = self.items
+        assert columns is not None
+        return columns
+
+    @property
+    def form(self) -> Any:
+        return self.array
+
+
 class Grid:
     """A list of lists of numbers, all of one length, or a list of such lists, or one of its lists (grids.py).
 
@@ -305,7 +322,7 @@ class Range:
 
 
 def symbolic(x: Any) -> bool:
-    if x.__class__ in (Sym, Lazy, Pair, Variable, Selected, Grid):
+    if x.__class__ in (Sym, Lazy, Pair, Variable, Selected, Grid, Records):
         return True
     if x.__class__ in (list, tuple):
         return any(symbolic(item) for item in x)
@@ -326,6 +343,10 @@ def plain(x: Any) -> Any:
         from ..lowering.grids import tensor_of
 
         return tensor_of(x)
+    if x.__class__ is Records:
+        from ..lowering import records
+
+        return records.tensor_of(x, plain)
     if x.__class__ is tuple:
         return tuple(plain(item) for item in x)
     if x.__class__ is dict:

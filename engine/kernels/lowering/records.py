@@ -1,0 +1,173 @@
+"""Lists of lists or tuples of numbers, all alike, that a loop appends to: the trajectories of simulations.
+
+Each number of an item has a list of its own, which loops carry and branches merge like any other; an item is put together
+where it is read. So items do not change: a list that is appended here, and one that is read here, is `frozen`, since a
+change of it would have to reach the other.
+"""
+
+from __future__ import annotations
+
+from ..ir import Unsupported
+from ..symbols.symbol import NUMBERS, Sym
+from ..symbols.values import Each, List, Mismatch, Records
+from .heap import Heap
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from .sequences import Sequences
+    from .statements import Specialiser
+
+# What stands for a number in the form of an item; a list or a tuple is its class and the forms of its items.
+NUMBER = "number"
+
+
+class Alike(Mismatch):
+    """A list of the program to which a loop appends items of one form, in iterations that data decide if `by_data`."""
+
+    def __init__(self, container: List, form: Any, by_data: bool = False) -> None:
+        super().__init__(f"a list of lists that grows {'by data' if by_data else 'in a loop'}", peel=False)
+        self.container = container
+        self.form = form
+        self.by_data = by_data
+
+
+def form_of(x: Any) -> Any:
+    """The form of a number, or of a list or a tuple of what has one; None for anything else."""
+    if x.__class__ is Sym or x.__class__ in NUMBERS:
+        return NUMBER
+    items = items_of(x)
+    if not items:
+        return None
+    forms = tuple(map(form_of, items))
+    return None if None in forms else (x.__class__, forms)
+
+
+def form_of_all(items: Any) -> Any:
+    """The one form that the items of a list have, if these are lists or tuples; else None."""
+    if items.__class__ is not tuple or not items:
+        return None
+    form = form_of(items[0])
+    alike = form is not None and form != NUMBER and all(form_of(x) == form for x in items[1:])
+    return form if alike else None
+
+
+def numbers_of(x: Any) -> Iterator[Any]:
+    """The numbers of what has a form."""
+    items = items_of(x)
+    if items is None:
+        yield x
+    for part in items or ():
+        yield from numbers_of(part)
+
+
+def freeze(x: Any) -> None:
+    """Let nothing change a list, or the lists in it, any more."""
+    for part in items_of(x) or ():
+        freeze(part)
+    if x.__class__ is List:
+        x.frozen = True
+
+
+def items_of(x: Any) -> Any:
+    """The items of a tuple or of a list whose items are known; else None."""
+    if x.__class__ is tuple:
+        return x
+    return x.items if x.__class__ is List else None
+
+
+def kept(machine: Specialiser, why: Alike) -> bool:
+    """Keep the list by the numbers of its items from now on, if that can be: where it is there, and no loop or branch
+    around knows it as it was."""
+    container = why.container
+    known = any(id(container) in heap.objects for heap in machine.around)
+    if known or machine.recursion is not None or id(container) not in Heap(machine.frames).objects:
+        return False
+    items = container.items
+    if items is None or container.frozen or any(form_of(x) != why.form for x in items):
+        return False
+    rows = [list(numbers_of(x)) for x in items]
+    for x in items:
+        freeze(x)
+    width = len(rows[0]) if rows else count(why.form)
+    container.__class__ = Records
+    container.items = [List([row[k] for row in rows]) for k in range(width)]
+    container.array = why.form
+    return True
+
+
+def count(form: Any) -> int:
+    """How many numbers an item of a form has."""
+    return 1 if form == NUMBER else sum(map(count, form[1]))
+
+
+def append(machine: Sequences, records: Records, value: Any) -> None:
+    if form_of(value) != records.form:
+        raise Unsupported("a list whose items are of several kinds or shapes")
+    for column, number in zip(records.columns, list(numbers_of(value))):
+        machine.grow(column, number)
+    freeze(value)
+
+
+def put_together(form: Any, numbers: Iterator[Any]) -> Any:
+    """An item of a form of its numbers."""
+    if form == NUMBER:
+        return next(numbers)
+    cls, forms = form
+    parts = [put_together(part, numbers) for part in forms]
+    if cls is tuple:
+        return tuple(parts)
+    made = List(parts)
+    made.frozen = True
+    return made
+
+
+def item(machine: Specialiser, records: Records, index: Any) -> Any:
+    if index.__class__ is slice:
+        raise Unsupported("a slice of a list of lists")
+    return put_together(records.form, iter([machine.item_of(column, index) for column in records.columns]))
+
+
+def each_of(machine: Sequences, records: Records) -> Each:
+    eaches = [machine.items_of(column) for column in records.columns]
+    first = eaches[0]
+
+    def at(i: Any) -> Any:
+        return put_together(records.form, iter([each.item(i) for each in eaches]))
+
+    return Each(first.length, at, first.loopable, first.sources, along=first.along)
+
+
+def each_of_many(machine: Sequences, x: List) -> Each | None:
+    """The items of a long list that are known, as loops go through them; None where they have several forms."""
+    assert x.items is not None
+    form = form_of_all(tuple(x.items))
+    if form is None:
+        return None
+    rows = [list(numbers_of(item)) for item in x.items]
+    for item in x.items:
+        freeze(item)
+    eaches = [machine.items_of(List(list(column))) for column in zip(*rows)]
+
+    def at(i: Any) -> Any:
+        return put_together(form, iter([each.item(i) for each in eaches]))
+
+    return Each(len(rows), at, all(each.loopable for each in eaches), (x,), along=x)
+
+
+def tensor_of(records: Records, plain: Callable[[Any], Any]) -> Any:
+    """The numbers of items that hold nothing but numbers as an array."""
+    from ...ops.registry import NAMES
+
+    if any(part != NUMBER for part in records.form[1]):
+        raise Unsupported("a list of lists of lists as a tensor")
+    columns = [plain(column) for column in records.columns]
+    builder = next((column.builder for column in columns if hasattr(column, "builder")), None)
+    if builder is None:
+        return [list(row) for row in zip(*columns)]
+    return builder.settle(builder.apply(NAMES["stack"], tuple(columns), {"axis": 1}))
+
+
+__all__ = ["Alike", "append", "each_of", "form_of_all", "item", "kept", "tensor_of"]
