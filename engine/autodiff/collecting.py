@@ -6,7 +6,7 @@ the sweep quadratic.
 
 from __future__ import annotations
 
-from ..core.dispatch import apply, plain
+from ..core.dispatch import apply, plain, wrap
 from ..core.tensor import OPERATORS, Tensor
 
 TYPE_CHECKING = False
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Buffer:
-    """A cotangent that is accumulated in place."""
+    """A cotangent that is accumulated in place; one of float32 in float64, and rounded once, as kernels do."""
 
     __slots__ = ("array", "dtype")
 
@@ -23,7 +23,7 @@ class Buffer:
         import numpy as np
 
         self.dtype = x.dtype
-        self.array = np.zeros(x.shape, dtype=x.dtype.name)
+        self.array = np.zeros(x.shape, dtype="float64" if x.dtype.name == "float32" else x.dtype.name)
         if initial is not None:
             self.array += plain(initial)
 
@@ -33,12 +33,30 @@ class Buffer:
 
     def taken(self, index: Any) -> float:
         """The cotangent of an element, which is none of the tensor's before: it was written there."""
-        found = float(self.array[index])
+        found = float(self.array[index] if self.dtype.name != "float32" else self.array[index].astype("float32"))
         self.array[index] = 0.0
         return found
 
     def tensor(self) -> Tensor:
-        return Tensor(self.array, self.dtype)
+        return Tensor(self.array if self.dtype.name != "float32" else self.array.astype("float32"), self.dtype)
+
+
+class SingleSum:
+    """The cotangent of a float32 number, of several terms: they are added in float64 and rounded once, as kernels do."""
+
+    __slots__ = ("dtype", "total")
+
+    def __init__(self, x: Tensor, total: float) -> None:
+        self.dtype = x.dtype
+        self.total = total
+
+    def __add__(self, other: Any) -> SingleSum:
+        self.total += float(plain(other))
+        return self
+
+    def tensor(self) -> Tensor:
+        found: Tensor = wrap(self.total, self.dtype)
+        return found
 
 
 class Elements:
@@ -99,7 +117,14 @@ class Elements:
         return found if total is None else total + found
 
 
-COLLECTING = (Buffer, Elements)
+COLLECTING = (Buffer, Elements, SingleSum)
+
+
+def collecting(x: Tensor, old: Any) -> Any:
+    """A cotangent of float32 that more is added to."""
+    if old.__class__ in COLLECTING:
+        return old
+    return Buffer(x, old) if x.shape else SingleSum(x, float(plain(old)))
 
 
 def flat_place(shape: tuple[int, ...], index: Any = None, **other: Any) -> int | None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from ..core.dispatch import follows
+from ..core.dispatch import follows, plain
 from ..core.single import KIND, meet, number
 from ..core.tensor import Tensor
+from .collecting import SingleSum
 from .pullback import partial
 
 TYPE_CHECKING = False
@@ -39,10 +40,10 @@ def pull_single(op: Operation, g: Any, out: Any, a: Any, b: Any, token: Any, adj
         old = adjoints.get(x)
         if old is None:
             adjoints[x] = Tensor(c, x.dtype)
-        elif old.__class__ is Tensor and old.value.__class__ is float32:
-            adjoints[x] = Tensor(old.value + c, x.dtype)
+        elif old.__class__ is SingleSum:
+            old.total += float(c)
         else:
-            adjoints[x] = old + Tensor(c, x.dtype)
+            adjoints[x] = SingleSum(x, float(plain(old)) + float(c))
     return True
 
 

@@ -16,7 +16,7 @@ from itertools import islice
 from ..core.dispatch import ARITHMETIC_FAULTS, SINGLES, add_mark, follows, plain, site_for, tensor
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor, Token, shape_of
-from .collecting import COLLECTING, Buffer, Elements, flat_place
+from .collecting import COLLECTING, Buffer, Elements, collecting, flat_place
 from .pullback import pullback, singular_partial, zeros_like
 
 TYPE_CHECKING = False
@@ -229,6 +229,8 @@ def sweep(
                     if c.__class__ is Tensor and c.on is None and c.value.__class__ is float:
                         c = c.value
                     old = adjoint_get(x)
+                    if old is not None and not recorded and x.dtype.name == "float32":
+                        old = collecting(x, old)
                     adjoints[x] = c if old is None else old + c
     finally:
         STATE.site = saved_site

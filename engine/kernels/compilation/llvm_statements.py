@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from ..ir import BOOL, FLOAT, INT
+from ..ir import BOOL, FLOAT, INT, SINGLE
 from ..machine.externals import ROUTINES
 from .llvm_extrema import accumulate, over_many
 from .llvm_host import HOST_STATEMENTS, clear
@@ -121,6 +121,8 @@ def change(w: Writer, node: Any) -> None:
         return
     value = expression(w, node.value)
     kind, where, note = element(w, node.target)
+    if kind == FLOAT and value[0] == SINGLE:
+        value = w.to(FLOAT, value)  # an array that collects sums does so in float64
     store(w, kind, where, note, operation(w, operator, load(w, kind, where, note), value))
 
 

@@ -110,6 +110,7 @@ def widths(kernel: ir.Kernel, precision: Precision) -> Widths:
         elif s.__class__ is ir.Routine:
             # Routines take, and give, float64; what they compute in is float32 (externals.py).
             doubles |= {s.array, s.value}
+    doubles |= collected(kernel)
     if precision.mode == SOME:
         doubles |= Levels(kernel, precision).settled().doubles()
     return Widths(precision.mode, doubles, {x for x in sums(kernel.body) if x not in doubles})
@@ -300,6 +301,18 @@ def sums(block: list[Stmt]) -> set[Var]:
     carried: set[Var] = set()
     walk(block, 0)
     return found - steps | carried
+
+
+def collected(kernel: ir.Kernel) -> set[Array]:
+    """The arrays that collect sums: cotangents, to which loops add and into which nothing else is written but zeros."""
+    added: set[Array] = set()
+    written: set[Array] = {x for x in kernel.parameters if x.__class__ is Array}
+    for s in everything(kernel.body):
+        if s.__class__ is ir.AddTo and s.array.kind == FLOAT:
+            added.add(s.array)
+        elif s.__class__ is ir.Store and s.value.__class__ is not float:
+            written.add(s.array)
+    return added - written
 
 
 def own_of(s: Stmt) -> Any:
