@@ -193,7 +193,9 @@ def _filling(fill: Any, rows: Any) -> Any:
     value = as_operand(fill)
     if rows.__class__ is Tensor and value.__class__ in (int, float) and rows.dtype.kind in "if":
         return (
-            OPERATORS["cast"](value, dtype=rows.dtype.strong) if not rows.dtype.weak and value == int(value) else value
+            OPERATORS["cast"](value, dtype=rows.dtype.strong)
+            if not rows.dtype.weak and float(value).is_integer()
+            else value
         )
     return value
 

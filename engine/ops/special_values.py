@@ -615,9 +615,12 @@ def _erfcx_derivative(x: Array, order: int) -> Array:
 
 
 def _erfcx_integral(x: Array, order: int) -> Array:
-    end = DECAY / (x + np.sqrt(x * x + DECAY))
-    integral = _panels(lambda t: t**order * np.exp(-t * (t + 2.0 * x[:, None])), end, [])
-    return (-2.0) ** order * (2.0 / math.sqrt(math.pi)) * integral
+    near = np.minimum(x, 1e8)
+    end = DECAY / (near + np.sqrt(near * near + DECAY))
+    integral = _panels(lambda t: t**order * np.exp(-t * (t + 2.0 * near[:, None])), end, [])
+    # Farther off the square of t does not matter.
+    far = (-1.0) ** order * math.factorial(order) / math.sqrt(math.pi) * x ** -(order + 1.0)
+    return np.where(x > 1e8, far, (-2.0) ** order * (2.0 / math.sqrt(math.pi)) * integral)
 
 
 def dawsn_derivative(x: Any, order: int) -> Array:

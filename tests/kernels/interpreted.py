@@ -123,9 +123,9 @@ def interpreted(built: Built, keep: Any = None) -> running.Compiled:
         NAMESPACE.update(host_calls())
         NAMESPACE.update(float=np.float64)
     emitted = built.emitted or emit.emit(built.kernel)
-    NAMESPACE["held"] = lambda number, count, dtype: np.frombuffer(emitted.held[number], dtype, count)
-    exec(of_numpy(compile(emitted.text, "<kernel>", "exec")), NAMESPACE)
-    function = NAMESPACE["kernel"]
+    own = NAMESPACE | {"held": lambda number, count, dtype: np.frombuffer(emitted.held[number], dtype, count)}
+    exec(of_numpy(compile(emitted.text, "<kernel>", "exec")), own)
+    function = own["kernel"]
 
     def entry(*values: Any, **options: Any) -> Any:
         try:

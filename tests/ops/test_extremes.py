@@ -223,3 +223,10 @@ def test_the_power_of_a_half_is_a_power(engine: str) -> None:
         found = adiff.program(text).value(at, engine=engine)
         np.testing.assert_array_equal(found, [0.0, np.inf, 2.0, np.nan])
         assert not np.signbit(found[0])
+
+
+def test_the_slope_of_the_scaled_error_function_far_out() -> None:
+    """-1/(sqrt(pi) x**2), beside numbers of ordinary size and where the square leaves the floats."""
+    found = special_values.erfcx_derivative(np.array([1.0, 1e9, 1e150, 1e308]), 1)
+    expected = [-0.27321201478389857, -1e-18 / math.sqrt(math.pi), -1e-300 / math.sqrt(math.pi), 0.0]
+    np.testing.assert_allclose(found, expected, rtol=1e-14)

@@ -72,7 +72,10 @@ class Solving(Rotating, Multiplying):
                         return (total + factor * self.read(out, (*at, other, j)),)
 
                     total = self.fold(k, (0.0,), term, limit=n)[0]
-                    self.put(out, (*at, i, j), (right(i, j) - total) / pivot)
+                    found = (right(i, j) - total) / pivot
+                    # What becomes of infinities is a matter of the order of operations.
+                    self.leave_if(OPERATORS["logical_not"](OPERATORS["isfinite"](found)))
+                    self.put(out, (*at, i, j), found)
 
                 self.count(m, column)
 

@@ -74,3 +74,16 @@ def test_no_vectors_are_asked_for() -> None:
     a = np.array([[2.0, 1.0], [1.0, 3.0]]) * 1e-320
     found = adiff.program("sum(eigvalsh(A))").evaluate("grad", {"A": a}).gradients["A"]
     np.testing.assert_allclose(found, np.eye(2), atol=1e-12)
+
+
+def test_infinities_in_a_triangular_system() -> None:
+    """Which of inf and nan they become depends on the order of operations: there is one."""
+    a = np.array([[1e-308, 1e-17, np.inf], [1e16, 1e-17, 1e154], [-5e-324, 1.0, 1e5]])
+    agree("sum(solve_triangular(a, b))", {"a": a, "b": np.array([-750.0, 10.0, -0.0])})
+
+
+def test_an_infinite_filling() -> None:
+    at = {"x": np.array([-2.0, -3.0]), "fill": np.inf}
+    agree("dynamic_stitch([[0, 2]], [x], fill)", at, command="value")
+    found = adiff.program("dynamic_stitch([[0, 2]], [x], fill)").evaluate("value", at, engine="tape").value
+    np.testing.assert_array_equal(found, [-2.0, np.inf, -3.0])
