@@ -26,6 +26,7 @@ from ..passes.fuse import fuse
 from ..passes.gather import gather
 from ..passes.memory import settled
 from ..passes.overwritten import without_fills
+from ..passes.repeated import repeated
 from ..passes.shifting import in_step
 from ..passes.simplify import simplify
 from ..passes.statements import everything, operands
@@ -179,7 +180,6 @@ class Lowered:
 
     def built(self, kernel: ir.Kernel, noted: list[Noted], result: Any = None) -> Built:
         """A finished kernel of this program, with what is known of the sources' connection to a result."""
-        kernel = ir.Kernel(kernel.parameters, dissolved(kernel.body), kernel.results)
         found = Built(finished(kernel), self.shape)
         found.precision = self.precision
         if self.targets and self.packed is None and self.value.__class__ is Var and self.value.kind == FLOAT:
@@ -239,8 +239,11 @@ def kind_of_value(value: Any) -> str:
 
 def finished(kernel: ir.Kernel) -> ir.Kernel:
     """A kernel as it is emitted."""
-    kernel = simplify(sums_apart(windowed(without_fills(settled(gather(snapshots(tidy(simplify(kernel)))))))))
     # In float32, what goes through memory is rounded.
+    kernel = simplify(kernel)
+    kernel = kernel if Builder.mode else repeated(kernel)
+    kernel = ir.Kernel(kernel.parameters, dissolved(kernel.body), kernel.results)
+    kernel = simplify(sums_apart(windowed(without_fills(settled(gather(snapshots(tidy(kernel))))))))
     return kernel if Builder.mode else simplify(summed(common(simplify(abreast(behind(kernel))))))
 
 
@@ -305,7 +308,7 @@ def build(
     # Where memory is bounded, everything is computed again.
     short, kept = keeping(short) if STATE.checkpoint is None else (short, {})
     targets = list(lowered.targets.values())
-    differentiated, noted = adjoint(short, total, targets, watch=watch, kept=kept, slopes=lowered.slopes)
+    differentiated, noted = adjoint(short, total, targets, watch=watch, kept=kept, slopes=lowered.slopes, last=True)
     differentiated.results[0] = value
     place = 1 + len(lowered.targets)
     differentiated.results[place:place] = lines

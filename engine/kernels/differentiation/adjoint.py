@@ -55,6 +55,7 @@ def adjoint(
     every: bool = False,
     several: bool = False,
     slopes: Slopes | None = None,
+    last: bool = False,
 ) -> tuple[ir.Kernel, list[Noted]]:
     """A kernel that gives `result` and the cotangents of `sources` (scalar variables or input arrays), seeded with 1.
 
@@ -62,7 +63,8 @@ def adjoint(
     if there are any. `again` says that the kernel is to be differentiated in its turn; `watch` holds what the program
     itself watches, and `kept` the values that its loops have stored. With `every` a singular point counts whatever
     cotangent meets it. `several` says that the cotangents stand for derivatives along several directions. `slopes` says
-    whether loops may find the slope of an iteration first, and is told whether one does.
+    whether loops may find the slope of an iteration first, and is told whether one does. `last` says that nothing is
+    differentiated any more: rows stay what they are.
     """
     watch = watch or Watch()
     transform = Adjoint(
@@ -71,7 +73,7 @@ def adjoint(
     transform.kept = dict(kept or {})
     transform.every = every
     transform.slopes = slopes or Slopes()
-    body = transform.sweep(kernel.body, result, sources)
+    body = transform.sweep(kernel.body, result, sources, last)
     results: list[Any] = [result]
     for s in sources:
         results.append(transform.bars[s] if s.__class__ is Var else transform.arrays[s])

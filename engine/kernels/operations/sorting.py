@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...core.tensor import OPERATORS
+from ...ops.registry import ROWS
 from ..ir import BOOL, FLOAT, INT, Unsupported
 from ..symbols.arrays import lazy
 from ..symbols.symbol import Lazy, Sym
@@ -105,7 +106,7 @@ class Sorting(Loops):
         last = x.shape[axis] - 1
         # Falling values are the rising ones read backwards, which zeros of both signs show; argsort is stable both ways.
         backwards = descending and x.kind not in (INT, BOOL)
-        order = self.argsort(x, axis, descending and not backwards)
+        order = ROWS["argsort_along"](x, axis=axis, descending=descending and not backwards)
 
         def place(at: Index) -> Any:
             return order.element((*at[:axis], last - at[axis], *at[axis + 1 :]) if backwards else at)

@@ -3,6 +3,7 @@
 statements             what statements read and set, and the blocks inside them
 simplify, tidy         dead code; accumulators, copies and branches as one would write them
 common                 what is computed or loaded twice; sums that are collected in a row
+repeated               arrays that are filled as others have been, by rows and by their rules
 fuse                   loops over one range as one, without the arrays between them
 abreast                short sums over rows of an array, several rows at a time
 behind, handed_on      loops that follow each other some iterations behind, as one

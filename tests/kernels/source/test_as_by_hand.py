@@ -323,3 +323,10 @@ def test_what_is_read_later_is_not_replaced(text: str, command: str) -> None:
     for at in ({"x": 0.7, "y": 0.4, "n": 6}, {"x": 1.9, "y": -0.3, "n": 1}):
         given = {name: at[name] for name in adiff.program(text).inputs}
         assert agree(text, given, ["x", "y"], command, 1e-12) == ""
+
+
+def test_rules_begin_where_the_value_began() -> None:
+    """What the value has sorted, and the mean that it has taken, are there for the derivative."""
+    ordered = adiff.program("sum(sort(v)**2)").evaluate("value", {"v": V}, engine="kernel")
+    assert emitted("sum(sort(v)**2)", v=V).count("_int_add(v") == ordered.emitted.count("_int_add(v") > 0
+    assert emitted("std(v) + var(v)", v=V).count("for ") == 6  # three of them for extreme numbers
