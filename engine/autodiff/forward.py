@@ -6,8 +6,8 @@ by the recorders outside this one only, which is what makes nesting exact to any
 
 from __future__ import annotations
 
-from ..core.dispatch import add_mark, follows
-from ..core.state import RECORDERS
+from ..core.dispatch import ARITHMETIC_FAULTS, EXACT, add_mark, follows, plain
+from ..core.state import RECORDERS, STATE
 from ..core.tensor import Dual, Tensor, Token
 from .pullback import pushforward
 from .tape import _as_tensor
@@ -40,6 +40,52 @@ class Forward:
 
     def watch(self, x: Tensor, tangent: Any) -> None:
         add_mark(x, Dual(self.token, tangent))
+
+    def moves(self, op: Operation, a: Any, b: Any, out: Tensor) -> bool:
+        """Give `out`, which a row of partials made of one number or of two, its tangent by arithmetic on plain floats.
+
+        False where the general way has more to say: at singular points, and of tangents and slopes that are no floats.
+        """
+        values = (plain(a),) if b is None else (plain(a), plain(b))
+        token = self.token
+        total = None
+        ambiguous = False
+        for k, x in enumerate((a, b)):
+            if x.__class__ is not Tensor or x.on is None:
+                continue
+            mark = x.on
+            if mark.__class__ is tuple:
+                return False
+            if mark.token is not token:
+                continue
+            for spot in op.singular:
+                if spot.input == k and spot.where(*values) is not False:
+                    return False
+            t = mark.tangent
+            p = op.partials[k]
+            if p.__class__ is not int:
+                try:
+                    p = p(out.value, *values)
+                except ARITHMETIC_FAULTS:
+                    return False
+            if t.__class__ is not float or (p.__class__ is not float and (p.__class__ is not int or abs(p) > EXACT)):
+                return False
+            ambiguous |= p - p != 0.0
+            term = t if p == 1 else t * p if t != 0.0 else 0.0
+            total = term if total is None else total + term
+        STATE.ambiguous |= ambiguous
+        out.on = Dual(token, total)
+        return True
+
+    def moves_one(self, choose: Any, condition: bool, a: Any, b: Any, out: Tensor) -> bool:
+        """The same for `out`, one of two numbers that a condition chooses."""
+        moved = [0.0 if (t := tangent_of(x, self.token)) is None else t for x in (a, b)]
+        if moved[0].__class__ is not float or moved[1].__class__ is not float:
+            return False
+        if any(x.__class__ is Tensor and x.on.__class__ is tuple for x in (a, b)):
+            return False
+        out.on = Dual(self.token, choose(condition, *moved))
+        return True
 
     def record(self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None, out: Any) -> Any:
         if (

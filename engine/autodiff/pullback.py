@@ -172,6 +172,8 @@ def as_complex(x: Any) -> Any:
 
 def fit(c: Any, x: Any) -> Any:
     """A cotangent brought to its input: broadcasting undone, real or complex as the input is."""
+    if c.__class__ is float and (x.__class__ is float or (x.__class__ is Tensor and x.value.__class__ is float)):
+        return c
     shape = shape_of(x)
     if shape_of(c) != shape:
         c = (

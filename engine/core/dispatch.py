@@ -29,7 +29,7 @@ from .dtypes import (
 )
 from .errors import failure
 from .state import RECORDERS, STATE
-from .tensor import OPERATORS, Tensor
+from .tensor import OPERATORS, Dual, Tensor
 from .wording import integer_division_by_zero
 from .wrapping import BOUNDS, tell_wrapped
 
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 NATIVE = {"float64": float, "int64": int, "complex128": complex, "bool": bool}
 # Operands that are values themselves; anything else may bring its own way to be operated on.
 ORDINARY = frozenset((Tensor, float, int, bool, complex, str, list, tuple))
+# Integers up to here are floats exactly.
+EXACT = 2**53
 # What applies rows to float32 numbers (single.py), once there are such.
 SINGLES: list[Any] = []
 # What a scalar formula raises where the general way has the answer, or the error in the user's words.
@@ -67,13 +69,18 @@ def apply_scalar_1(op: Operation, x: Any) -> Any:
             if not RECORDERS:
                 return value if dtype.weak else Tensor(value, dtype)
             recorder = RECORDERS[0]
-            if x.on is recorder.token and recorder.log is not None and op.direct:
+            on, token = x.on, recorder.token
+            if (on is token or (on.__class__ is Dual and on.token is token)) and op.direct:
                 if dtype is WEAK_COUNT and op.dtype == "float":
                     dtype = WEAK_FLOAT
-                out = Tensor(value, dtype, recorder.token)
-                site = STATE.site
-                recorder.log += (site if site.op is op else site_for(op), x, None, out)
-                return out
+                out = Tensor(value, dtype, token)
+                if on is not token:
+                    if recorder.moves(op, x, None, out):
+                        return out
+                elif recorder.log is not None:
+                    site = STATE.site
+                    recorder.log += (site if site.op is op else site_for(op), x, None, out)
+                    return out
     return apply(op, (x,), None)
 
 
@@ -124,18 +131,65 @@ def apply_scalar_2(op: Operation, a: Any, b: Any) -> Any:
         return value if dtype.weak else Tensor(value, dtype)
     recorder = RECORDERS[0]
     token = recorder.token
+    if dtype is WEAK_COUNT and (op.dtype == "float" or not (counts(a) and counts(b))):
+        dtype = WEAK_FLOAT
     if recorder.log is None:
+        for x in (a, b):
+            if x.__class__ is Tensor and x.on.__class__ is Dual and x.on.token is token:
+                out = Tensor(value, dtype)
+                if recorder.moves(op, a, b, out):
+                    return out
+                break
         return apply(op, (a, b), None)
     if a.__class__ is Tensor and a.on is token:
         pass
     elif b.__class__ is not Tensor or b.on is not token:
         return apply(op, (a, b), None)
-    if dtype is WEAK_COUNT and (op.dtype == "float" or not (counts(a) and counts(b))):
-        dtype = WEAK_FLOAT
     out = Tensor(value, dtype, token)
     site = STATE.site
     recorder.log += (site if site.op is op else site_for(op), a, b, out)
     return out
+
+
+def apply_scalar_3(op: Operation, condition: Any, a: Any, b: Any) -> Any:
+    """Apply a row to a condition and two inputs in which it is linear: the fast path for float64 scalars."""
+    scalar = op.scalar
+    if condition.__class__ is not bool or op.derivative != "linear" or scalar is None or STATE.trace is not None:
+        return apply(op, (condition, a, b), None)
+    if a.__class__ is float and b.__class__ is float:
+        return scalar(condition, a, b)
+    dtype = None
+    values = []
+    for x in (a, b):
+        if x.__class__ is Tensor and x.value.__class__ is float:
+            if dtype is None or dtype.weak:
+                dtype = x.dtype
+            elif x.dtype is not dtype and not x.dtype.weak:
+                break
+            values.append(x.value)
+        elif x.__class__ is float or (x.__class__ is int and -EXACT < x < EXACT):
+            values.append(float(x))
+        else:
+            break
+    if len(values) < 2 or dtype is None or dtype is WEAK_COUNT or len(RECORDERS) > 1:
+        return apply(op, (condition, a, b), None)
+    value = scalar(condition, *values)
+    if not RECORDERS:
+        return value if dtype.weak else Tensor(value, dtype)
+    recorder = RECORDERS[0]
+    token = recorder.token
+    marks = [x.on if x.__class__ is Tensor else None for x in (a, b)]
+    if recorder.log is not None:
+        if token in marks:
+            out = Tensor(value, dtype, token)
+            site = STATE.site
+            recorder.log += (site if site.op is op else site_for(op), (condition, a, b), None, out)
+            return out
+    elif any(on.__class__ is Dual and on.token is token for on in marks):
+        out = Tensor(value, dtype)
+        if recorder.moves_one(scalar, condition, a, b, out):
+            return out
+    return apply(op, (condition, a, b), None)
 
 
 def bare(x: Any) -> Any:

@@ -22,7 +22,7 @@ separate arguments.
 
 from __future__ import annotations
 
-from .dispatch import apply, apply_scalar_1, apply_scalar_2, counted, path_ends
+from .dispatch import apply, apply_scalar_1, apply_scalar_2, apply_scalar_3, counted, path_ends
 from .errors import failure, listing, plural
 from .state import RECORDERS
 from .tensor import OPERATORS, Tensor
@@ -169,6 +169,7 @@ class Operation:
         "kernel",
         "library",
         "method",
+        "most",
         "moves",
         "name",
         "nin",
@@ -242,8 +243,9 @@ class Operation:
         self.internal = internal  # a step of other rows' rules: it has tests as every row, and no page
         self.family = ""
         self._parameters: list[Parameter] | None = None
-        # The number of inputs if the row takes nothing else: such calls need no binding.
-        self.nin = -1 if any(mark in signature for mark in "|[=*") else signature.count(",") + 1
+        # The number of inputs if the row takes nothing else, and that if none may be left out: such calls need no binding.
+        self.most = -1 if any(mark in signature for mark in "|[*") else signature.count(",") + 1
+        self.nin = -1 if "=" in signature else self.most
 
     def __repr__(self) -> str:
         return f"<operation {self.name}>"
@@ -256,6 +258,8 @@ class Operation:
                     return apply_scalar_1(self, args[0])
                 if count == 2:
                     return apply_scalar_2(self, args[0], args[1])
+                if count == 3 and self.skip == 1:
+                    return apply_scalar_3(self, *args)
                 return apply(self, args, None)
         if self.function is not None:
             return self.function(*args, **keywords)
@@ -266,10 +270,10 @@ class Operation:
         """Apply the row as a program calls it: keywords of any vocabulary, static values from tensors, messages."""
         if not keywords and len(args) == self.nin and self.function is None:
             return self(*args)
-        inputs, attributes = self.bind(args, keywords or {})
+        inputs, attributes = self.bind(args, keywords or {}) if keywords or len(args) != self.most else (args, None)
         try:
             if self.function is None:
-                return apply(self, inputs, attributes)
+                return apply(self, tuple(inputs), attributes)
             return self.function(*inputs) if attributes is None else self.function(*inputs, **attributes)
         except UNFIT as fault:
             raise unfit(self.name, fault, f"write {self.usage()}") from fault

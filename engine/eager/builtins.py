@@ -196,7 +196,7 @@ def extreme(name: str, row: str, reduction: str, sign: str) -> Callable[..., Any
         *xs: Any, axis: Any = None, keepdims: Any = False, key: Any = None, default: Any = None, initial: Any = None
     ) -> Any:
         """Python's max or min of several values or of a list; NumPy's of a tensor."""
-        if len(xs) == 2 and axis is None and xs[0].__class__ is Tensor and xs[0].ndim > 0 and xs[1].__class__ is int:
+        if len(xs) == 2 and axis is None and key is None and (xs[0].__class__ is Tensor or xs[1].__class__ is Tensor):
             # max(x, 0): Python's two-argument form on a tensor is the element-wise one.
             return NAMES[row](xs[0], xs[1])
         if len(xs) == 1:

@@ -382,6 +382,12 @@ class Captures:
         self.found.update(dict.fromkeys(x for x in inputs if follows(x, self.token)))
         return out
 
+    def moves(self, *applied: Any) -> bool:
+        """Nothing takes the short way past `record`."""
+        return False
+
+    moves_one = moves
+
 
 def checkpoint(f: Any) -> Any:
     """`f`, its intermediate values forgotten and computed again in the reverse sweep."""

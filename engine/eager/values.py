@@ -36,7 +36,7 @@ class Function:
 class Builtin:
     """A function of the language that is no row. `run` takes the program's values."""
 
-    __slots__ = ("most", "name", "run")
+    __slots__ = ("least", "most", "name", "run")
     description = "a function"
 
     def __init__(self, name: str, run: Callable[..., Any]) -> None:
@@ -45,9 +45,15 @@ class Builtin:
         code = run.__code__
         # How many positional arguments it takes; None when it takes any number.
         self.most = None if code.co_flags & 0x04 else code.co_argcount
+        self.least = code.co_argcount - len(run.__defaults__ or ())
 
     def call(self, args: Sequence[Any], keywords: dict[str, Any], bound: int = 0) -> Any:
         """Call it; of a method, the `bound` first argument is its value and does not count in messages."""
+        if not keywords and self.least <= len(args) and (self.most is None or len(args) <= self.most):
+            try:
+                return self.run(*args)
+            except UNFIT as fault:
+                raise unfit(self.name, fault) from fault
         code = self.run.__code__
         if self.most is not None and len(args) > self.most:
             most, given = self.most - bound, len(args) - bound
@@ -64,8 +70,7 @@ class Builtin:
         for key in names[: len(args)]:
             if key in keywords and key in positional:
                 raise failure("E0305", f"{self.name} got '{key}' twice")
-        required = code.co_argcount - len(self.run.__defaults__ or ())
-        for key in names[len(args) : required]:
+        for key in names[len(args) : self.least]:
             if key not in keywords:
                 raise failure("E0305", f"{self.name} needs '{key}'")
         try:

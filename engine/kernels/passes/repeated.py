@@ -237,8 +237,8 @@ def arrays_of(s: Stmt) -> set[Array]:
 def renamed(s: Stmt, names: dict[Any, Any]) -> Stmt:
     """A statement that reads other arrays in the place of some."""
     s = with_blocks(s, lambda block: [renamed(inner, names) for inner in block])
-    if s.__class__ is ir.Load and s.array in names:  # type: ignore[attr-defined]
-        return s.replace(array=names[s.array])  # type: ignore[attr-defined]
+    if s.__class__ is ir.Load and s.array in names:
+        return s.replace(array=names[s.array])
     return s
 
 
