@@ -31,6 +31,7 @@ from ..passes.shifting import in_step
 from ..passes.simplify import simplify
 from ..passes.statements import everything, operands
 from ..passes.summing_apart import sums_apart
+from ..passes.sure_widths import of_one_width
 from ..passes.tidy import tidy
 from ..passes.widths import Levels, Precision, checked
 from ..passes.windows import windowed
@@ -144,6 +145,7 @@ class Lowered:
                 levels = Levels(self.kernel, self.precision).named(builder.casts)
                 self.precision.known = levels.singles()
                 self.kernel.body[:] = checked(self.kernel.body, levels)
+                of_one_width(self.kernel, levels)
         self.meetings = meetings(builder, self.kernel, made.inputs)
         self.targets: dict[str, Any] = {}
         for name in sources:

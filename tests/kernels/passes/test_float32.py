@@ -501,3 +501,23 @@ def test_cotangents_of_a_long_loop_are_rounded_once(text: str, mode: str) -> Non
     found = adiff.program(text).evaluate("grad", single(at, SOME), engine="tape").gradients
     for name, expected in truth.items():
         np.testing.assert_allclose(found[name], expected, rtol=1.5e-7)
+
+
+BARE_ON_A_PATH = [
+    "s = 0.0\nfor i in range(n):\n    s = s + v * 2\ns",
+    "s = 0.0\nfor i in range(n):\n    s = s + v * 2\ns * 2 + 1",
+    "s = 0.0\nfor i in range(n):\n    s = s + v * 2\ns + v",
+    "y = 0.1\nif v > n:\n    y = v * 2\ny",
+    "y = 0.0\nwhile y < v - n:\n    y = y + v * 2\ny",
+    "v if v < n else 2.0",
+    "[2.0 if n < v else v for i in range(2)][0]",
+    "t = 0.0\nfor i in range(n + 4):\n    s = 0.0\n    for j in range(i):\n        s += v\n    t += s\nt",
+]
+
+
+@pytest.mark.parametrize("text", BARE_ON_A_PATH)
+def test_a_result_is_a_float32_where_the_tape_has_one(text: str) -> None:
+    """Of a loop that does not run, and of the other side of a branch, there is a bare float."""
+    made = adiff.program(text)
+    reasons = [agree(made, {"v": np.float32(0.7), "n": n}, ["v"], "value") for n in (0, 3)]
+    assert reasons.count("") == (2 if text[:1] == "t" or text[-5:] == "s + v" else 1)
