@@ -199,7 +199,7 @@ polygamma_difference = elementwise(
     ],
     scalar=lambda x, h,
     order: special_scalar.digamma_difference(x, h) if order == 0 and x > 0.0 and x + h > 0.0 else _to_array(),
-    kernel="positive_polygamma_difference({0}, {1}, {order})",
+    kernel="real_polygamma_difference({0}, {1}, {order})",
     array=_own("polygamma_difference"), dtype="float", accepts="bif", domain=[(0.2, 6), (0.1, 3)],
     internal=True, doc="polygamma(order, x + h) - polygamma(order, x), without cancellation for small h or large x.",
     example=("polygamma_difference(1.0, 1.0)", 1.0),

@@ -277,19 +277,29 @@ def sinc_derivative(x: float, order: int) -> float:
 
 
 def zeta(s: float, q: float) -> float:
-    """The Hurwitz zeta function for s > 1 and q > 0: twelve terms and the Euler-Maclaurin formula, DLMF 25.11.5.
+    """The Hurwitz zeta function for s > 1: twelve terms and the Euler-Maclaurin formula, DLMF 25.11.5.
 
-    Infinite at its poles, s = 1 and the integers q <= 0; nan for smaller s, as in SciPy.
+    Infinite at its poles, s = 1 and the integers q <= 0; nan for smaller s, and for q < 0 unless s is an integer, as in SciPy.
     """
     if s <= 1.0:
         return math.inf if s == 1.0 else math.nan
     if -1e15 < q <= 0.0 and q == math.floor(q):
         return math.inf
+    if -1e3 < q < 0.0:
+        if s != math.floor(s):
+            return math.nan
+        # The terms before q + k is positive, and one more, so that what is left is not near its pole.
+        total, count = 0.0, math.floor(-q) + 2
+        for k in range(int(count)):
+            total += math.pow(q + k, -s)
+        return total + _zeta_sum(s, q + count, 0)
     return _zeta_sum(s, q, 0)
 
 
 def zeta_derivative(s: float, q: float, order: int) -> float:
-    """The derivative of zeta by its exponent, of an order up to 3, term by term."""
+    """The derivative of zeta by its exponent, of an order up to 3, term by term; of negative numbers there is none."""
+    if s > 1.0 and -1e15 < q < 0.0 and q != math.floor(q):
+        return math.nan
     if order == 1:
         return _zeta_sum(s, q, 1)
     if order > 3 or not (1.0 < s < 1e3 and 1e-3 < q < 1e15):

@@ -299,8 +299,10 @@ def stirling_correction(x: float) -> float:
 
 
 def betaln(a: float, b: float) -> float:
-    """log(beta(a, b)) for positive a and b, with Stirling's parts cancelled by hand where an argument is large."""
+    """log(abs(beta(a, b))), for positive a and b with Stirling's parts cancelled by hand where an argument is large."""
     small, large = (a, b) if a < b else (b, a)
+    if gammas_are_finite(small, large):
+        return math.log(abs(math.gamma(small) / math.gamma(small + large) * math.gamma(large)))
     if small == 0.0 and large == large:
         return math.inf
     if not small > 0.0 or large == math.inf:
@@ -318,12 +320,27 @@ def betaln(a: float, b: float) -> float:
     return math.lgamma(small) + difference + small - small * math.log(small + large) + (large - 0.5) * rest
 
 
+def gammas_are_finite(small: float, large: float) -> bool:
+    """Whether beta of a negative number, and perhaps another one, is a quotient of gammas that floats hold, none at a pole."""
+    total = small + large
+    if not (
+        -160.0 < small < 0.0 and large < 160.0 and total > -160.0 and min(abs(small), abs(large), abs(total)) > 1e-290
+    ):
+        return False
+    if small == math.floor(small) or (large < 0.0 and large == math.floor(large)):
+        return False
+    return total > 0.0 or total != math.floor(total)
+
+
 def beta(a: float, b: float) -> float:
     if a > 0.0 and b > 0.0 and a + b < 160.0 and a > 1e-300 and b > 1e-300:
         small, large = (a, b) if a < b else (b, a)
         return math.gamma(small) * (math.gamma(large) / math.gamma(small + large))
     if 0.0 < min(a, b) < 1e-290 and max(a, b) < math.inf:
         return 1.0 / a + 1.0 / b
+    small, large = (a, b) if a < b else (b, a)
+    if gammas_are_finite(small, large):
+        return math.gamma(small) / math.gamma(small + large) * math.gamma(large)
     return math.exp(betaln(a, b))
 
 
@@ -425,10 +442,10 @@ def real_polygamma(n: float, x: float) -> float:
     return (-reflected if order % 2 else reflected) - poles
 
 
-def positive_polygamma_difference(x: float, h: float, order: int) -> float:
-    """polygamma(order, x + h) - polygamma(order, x) for positive x and x + h, where no digits cancel."""
+def real_polygamma_difference(x: float, h: float, order: int) -> float:
+    """polygamma(order, x + h) - polygamma(order, x); for positive x and x + h no digits cancel."""
     if not (x > 0.0 and x + h > 0.0):
-        raise ValueError("left to the array evaluation")
+        return real_polygamma(order, x + h) - real_polygamma(order, x)
     if order == 0:
         return digamma_difference(x, h)
     if order > 20 or x == math.inf or h == math.inf:

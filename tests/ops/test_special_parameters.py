@@ -10,9 +10,9 @@ import mpmath
 import numpy as np
 import pytest
 from adiff.engine.ops import special_values
-from adiff.engine.ops.special_integrals import erfcx_derivative, zeta_derivative
+from adiff.engine.ops.special_integrals import erfcx_derivative, zeta, zeta_derivative
 from adiff.engine.ops.special_parameters import betainc_derivative, gammainc_derivative, scaled_bessel_derivative
-from adiff.engine.ops.special_scalar import positive_polygamma_difference, real_polygamma
+from adiff.engine.ops.special_scalar import beta, betaln, real_polygamma, real_polygamma_difference
 
 mpmath.mp.dps = 40
 
@@ -39,13 +39,48 @@ def test_scaled_error_function(order: int) -> None:
 def test_differences_of_polygamma(order: int) -> None:
     for x, h in itertools.product((0.1, 3.0, 50.0), (1e-12, 0.05, -0.01, 7.0)):
         expected = mpmath.polygamma(order, mpmath.mpf(x) + mpmath.mpf(h)) - mpmath.polygamma(order, mpmath.mpf(x))
-        assert abs(positive_polygamma_difference(x, h, order) - expected) <= 1e-14 * abs(expected)
+        assert abs(real_polygamma_difference(x, h, order) - expected) <= 1e-14 * abs(expected)
 
 
 def test_polygamma_below_zero() -> None:
     for order, x in itertools.product(range(21), (-0.3, -0.999, -1.5, -7.77, -20.25)):
         expected = mpmath.polygamma(order, mpmath.mpf(x))
         assert abs(real_polygamma(order, x) - expected) <= 1e-14 * abs(expected)
+
+
+BELOW_ZERO = [
+    (2.5, -1.5),
+    (-2.3, -1.5),
+    (-0.7, 0.2),
+    (-80.5, -75.3),
+    (-150.2, 155.4),
+    (3.0, -20.7),
+    (-1e-8, 2.0),
+    (-100.3, 100.9),
+]
+
+
+@pytest.mark.parametrize("point", BELOW_ZERO)
+def test_beta_of_negative_numbers(point: tuple[float, float]) -> None:
+    a, b = map(mpmath.mpf, point)
+    expected = mpmath.beta(a, b)
+    assert abs(beta(*point) - expected) <= 1e-13 * abs(expected)
+    assert abs(betaln(*point) - mpmath.log(abs(expected))) <= 1e-13
+    slope = mpmath.digamma(a + b) - mpmath.digamma(a)
+    assert abs(real_polygamma_difference(*point, 0) - slope) <= 2e-13 * abs(slope)
+    curve = mpmath.polygamma(1, a + b) - mpmath.polygamma(1, a)
+    assert abs(real_polygamma_difference(*point, 1) - curve) <= 2e-13 * abs(curve)
+
+
+@pytest.mark.parametrize("s", [2.0, 3.0, 8.0])
+def test_zeta_of_negative_numbers(s: float) -> None:
+    """It is there for integers s alone; of what is left the sum begins beyond 0."""
+    for q in (-0.3, -1.25, -0.9999, -20.25, -300.75):
+        terms = [mpmath.mpf(q) + k for k in range(302)]
+        expected = sum(t**-s for t in terms) + mpmath.zeta(s, mpmath.mpf(q) + 302)
+        assert abs(zeta(s, q) - expected) <= 1e-14 * sum(abs(t) ** -s for t in terms)
+        assert math.isnan(zeta(s + 0.5, q))
+        assert math.isnan(zeta_derivative(s, q, 1))
 
 
 def lower_gamma(a: object, x: object) -> object:
