@@ -481,7 +481,7 @@ kl_div = elementwise(
 expi = elementwise(
     "expi", "x", [lambda y, x: divide(exp(x), x)],
     kernel="expi({0})",
-    array=_scipy("expi"), dtype="float", accepts="bif", domain=[(0.2, 4)], singular=_at_poles("expi", lambda x: x == 0),
+    array=_own("expi"), dtype="float", accepts="bif", domain=[(0.2, 4)], singular=_at_poles("expi", lambda x: x == 0),
     doc="The exponential integral Ei(x); DLMF 6.2.5.", example=("expi(-inf)", 0.0), aliases="expint",
 )  # fmt: skip
 exp1 = elementwise(

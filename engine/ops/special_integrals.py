@@ -148,8 +148,26 @@ def dawsn_derivative(x: float, order: int) -> float:
 # --- integrals ------------------------------------------------------------------------------------------------------
 
 
+# The zero of Ei, as a sum of two floats: by mpmath.
+EXPI_ZERO, EXPI_ZERO_LOW = 0.3725074107813666, 1.3140183414386028e-17
+
+
+def expi_around_zero(x: float) -> float:
+    """Ei(x) as its difference to the zero: by the series term by term, each a multiple of the distance."""
+    h = (x - EXPI_ZERO) - EXPI_ZERO_LOW
+    total = math.log1p(h / EXPI_ZERO)
+    difference, power = h, EXPI_ZERO  # (x**k - z**k)/k! and z**k/k!
+    for k in range(1, 18):
+        total += difference / k
+        difference = (x * difference + h * power) / (k + 1.0)
+        power *= EXPI_ZERO / (k + 1.0)
+    return total
+
+
 def expi(x: float) -> float:
     """The exponential integral Ei: its series (DLMF 6.6.2), for large x the divergent one (6.12.2) up to its end."""
+    if abs(x - EXPI_ZERO) < 0.2:
+        return expi_around_zero(x)
     if x < 0.0:
         return -exp1(-x)
     if x == 0.0:

@@ -269,12 +269,21 @@ def log_gamma_around_negative_zero(x: float) -> float:
     while zero < 10.0:
         total -= math.log1p(h / (zero + low))
         zero += 1.0
-    ratio = math.log1p(h / zero)
-    total += (zero - 0.5) * ratio + h * (math.log(zero + h) - 1.0)
-    power = 1.0 / zero
+    return total + log_gamma_difference(zero, h)
+
+
+def log_gamma_difference(x: float, h: float) -> float:
+    """log(gamma(x + h)) - log(gamma(x)) for positive x and x + h: every term is a multiple of h."""
+    total = 0.0
+    while x < 10.0 or x + h < 10.0:
+        total -= math.log1p(h / x)
+        x += 1.0
+    ratio = math.log1p(h / x)
+    total += (x - 0.5) * ratio + h * (math.log(x + h) - 1.0)
+    power = 1.0 / x
     for k in range(8):
         total += BERNOULLI[k] / ((2 * k + 2) * (2 * k + 1)) * power * math.expm1(-(2 * k + 1) * ratio)
-        power /= zero * zero
+        power /= x * x
     return total
 
 
@@ -287,6 +296,10 @@ def log_gamma_around_2(z: Any) -> Any:
 
 
 # --- beta -----------------------------------------------------------------------------------------------------------
+
+
+# Below this size the logarithm of beta is found without beta itself.
+BESIDE_ZERO = 0.3
 
 
 def stirling_correction(x: float) -> float:
@@ -310,7 +323,8 @@ def betaln(a: float, b: float) -> float:
     if small < 1e-290:  # gamma(small) may be beyond the floats; beta is 1/small + 1/large there
         return math.log1p(small / large) - math.log(small)
     if large < 10.0:
-        return math.log(math.gamma(small) * (math.gamma(large) / math.gamma(small + large)))
+        found = math.log(math.gamma(small) * (math.gamma(large) / math.gamma(small + large)))
+        return betaln_beside_zero(a, b) if abs(found) < BESIDE_ZERO else found
     share = -math.log1p(large / small)
     rest = math.log1p(-small / (small + large))
     difference = stirling_correction(large) - stirling_correction(small + large)
@@ -330,6 +344,14 @@ def gammas_are_finite(small: float, large: float) -> bool:
     if small == math.floor(small) or (large < 0.0 and large == math.floor(large)):
         return False
     return total > 0.0 or total != math.floor(total)
+
+
+def betaln_beside_zero(a: float, b: float) -> float:
+    """log(beta(a, b)) where it is small, without a quotient that is rounded beside 1: with e for the distance of one
+    argument to 1 it is -log(b) + log(gamma(1 + e)) - (log(gamma(b + 1 + e)) - log(gamma(b + 1)))."""
+    near, far = (a, b) if abs(a - 1.0) < abs(b - 1.0) else (b, a)
+    found: float = log_gamma(near) - log_gamma_difference(far + 1.0, near - 1.0) - math.log(far)
+    return found
 
 
 def beta(a: float, b: float) -> float:

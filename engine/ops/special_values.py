@@ -15,11 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
+from .special_integrals import EXPI_ZERO, expi_around_zero
 from .special_parameters import GAP, LARGE, VANISHING, gamma_series
 from .special_scalar import (
     BERNOULLI,
+    BESIDE_ZERO,
     LOG_SQRT_TWO_PI,
     SQRT_HALF,
+    betaln_beside_zero,
     cotangent_derivative,
     log_gamma_around_2,
 )
@@ -465,6 +468,15 @@ def polygamma(n: Any, x: Any) -> Array:
     return value
 
 
+# --- integrals ------------------------------------------------------------------------------------------------------
+
+
+def expi(x: Any) -> Array:
+    """The exponential integral Ei; beside its zero SciPy's has few digits."""
+    x = np.asarray(x, dtype=np.float64)
+    return one_by_one(expi_around_zero, x, special.expi(x), np.abs(x - EXPI_ZERO) < 0.2)
+
+
 # --- differences of digamma -----------------------------------------------------------------------------------------
 
 
@@ -540,6 +552,10 @@ def _betaln(a: Array, b: Array) -> Array:
         one_large = special.gammaln(small) + difference + small - small * np.log(both) + (large - 0.5) * rest
         near = np.log(special.gamma(small) * (special.gamma(large) / special.gamma(both)))
         positive = (small > 0.0) & np.isfinite(large)
+        zero = positive & (large < 10.0) & (np.abs(near) < BESIDE_ZERO)
+        if zero.any():
+            near = np.array(near)
+            near[zero] = [betaln_beside_zero(*pair) for pair in zip(a[zero].tolist(), b[zero].tolist())]
         found = np.where(large < 10.0, near, np.where(small >= 10.0, two_large, one_large))
         found = np.where(small < 1e-290, np.log1p(small / large) - np.log(small), found)
         return np.where(positive & np.isfinite(found), found, rough)

@@ -29,6 +29,7 @@ FUNCTIONS: list[tuple[str, Callable[[float], float], Callable[[Any], Any], tuple
     ("lgamma", special_scalar.log_gamma, log_gamma, (1.0, 2.0, *special_scalar.LOG_GAMMA_ZEROS)),
     ("digamma", special_scalar.digamma, mpmath.digamma, (special_scalar.DIGAMMA_ZERO, *special_scalar.DIGAMMA_ZEROS)),
     ("sinc", special_integrals.sinc, sinc, (1.0, -2.0, 3.0, 100.0)),
+    ("expi", special_integrals.expi, mpmath.ei, (special_integrals.EXPI_ZERO,)),
 ]
 
 
@@ -61,12 +62,23 @@ def test_numbers_and_tensors(name: str, function: Any, definition: Any, zeros: t
 
 
 def test_machine_code() -> None:
-    x = np.array([point for zero in (-2.4570247382208006, -3.955294284858598, 1.0) for point in points(zero)])
-    made = adiff.program("[lgamma(x), digamma(x), sinc(x)]")
+    x = np.array([point for zero in (-2.4570247382208006, -3.955294284858598, 1.0, 0.3725) for point in points(zero)])
+    made = adiff.program("[lgamma(x), digamma(x), sinc(x), expi(x), betaln(x*x, 1.0)]")
     tape, kernel = (made.evaluate("value", {"x": x}, engine=engine) for engine in ("tape", "kernel"))
     assert kernel.engine == "kernel", kernel.reason
     for mine, theirs in zip(tape.value, kernel.value):
         np.testing.assert_allclose(theirs, mine, rtol=1e-14, atol=0.0)
+
+
+@pytest.mark.parametrize(("a", "units"), [(1.0, 2), (1.0 + 1e-9, 4), (1.5, 1000), (0.6, 1000)])
+def test_beta_near_1(a: float, units: float) -> None:
+    """Its logarithm is a few units of the terms that are left, which are small beside (1, 1)."""
+    zero = float(mpmath.findroot(lambda b: mpmath.beta(a, b) - 1, 1 / a))
+    b = [zero + step for step in (1e-9, -1e-5, 4e-3)]
+    for x, found in zip(b, adiff.program("betaln(a, b)").value({"a": a, "b": np.array(b)})):
+        for value in (found, special_scalar.betaln(a, x)):
+            scale = 1.0 if abs(a - 1.0) < 0.1 else 4e-3 / abs(x - zero)
+            assert error(float(value), x, lambda t: mpmath.log(mpmath.beta(mpmath.mpf(a), t))) < units * scale
 
 
 def test_float32() -> None:
