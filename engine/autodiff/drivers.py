@@ -10,7 +10,7 @@ from ..core.dispatch import apply, as_operand, follows, plain, shape_text, tenso
 from ..core.dtypes import WEAK_COUNT, WEAK_FLOAT
 from ..core.errors import failure
 from ..core.state import RECORDERS, STATE
-from ..core.tensor import OPERATORS, Tensor
+from ..core.tensor import OPERATORS, Tensor, conjugate
 from ..core.tensor import count as count
 from ..core.tensor import is_complex as is_complex
 from ..core.tensor import shape_of as shape_of
@@ -326,7 +326,8 @@ def reverse_over_reverse(f: Function, xs: Sequence[Any], vectors: Sequence[Any],
         total: Any = 0.0
         for g, v, x in zip(inner, vectors, inputs):
             if g is not None and v is not None:
-                term = OPERATORS["strong_multiply"](fit_seed(v, x, "the vector", "its input"), g)
+                # Of complex numbers the real part of conj(v)*g counts: what moving along v does to the function.
+                term = OPERATORS["strong_multiply"](conjugate(fit_seed(v, x, "the vector", "its input")), g)
                 total = total + (OPERATORS["sum_to"](term, shape=()) if shape_of(term) else term)
         return total
 

@@ -113,6 +113,11 @@ def singular_notice(spot: Singular, choice: Any, inputs: tuple[Any, ...] = ()) -
 
 def note_jumps(op: Operation, inputs: tuple[Any, ...], g: Any) -> None:
     """Report that a piecewise constant row was differentiated at one of its jumps."""
+    if is_complex(g):
+        # Either part jumps by itself.
+        for name in ("real", "imag"):
+            note_jumps(op, tuple([OPERATORS[name](x) for x in inputs]), OPERATORS[name](g))
+        return
     for spot in op.singular:
         singular_partial(op, spot, 0.0, inputs, g)
 
@@ -152,7 +157,7 @@ def strong_product(g: Any, p: Any) -> Any:
             return -g
     elif is_complex(p) is not is_complex(g):
         # Strong dtypes do not mix: the real factor becomes complex.
-        g, p = (g, as_complex(p)) if is_complex(g) else (as_complex(g), p)
+        g, p = (g, beside(p)) if is_complex(g) else (beside(g), p)
     return OPERATORS["strong_multiply"](g, p)
 
 
@@ -164,6 +169,11 @@ def all_finite(p: Any) -> bool:
     import numpy as np
 
     return bool(np.isfinite(value).all())
+
+
+def beside(x: Any) -> Any:
+    """A real factor of a complex number."""
+    return as_complex(x) if x.__class__ is Tensor and not x.dtype.weak else x
 
 
 def as_complex(x: Any) -> Any:

@@ -191,7 +191,9 @@ def sweep(
                                 c = 0.0
                             else:
                                 p = op.partials[k]
-                                c = g * (p if p.__class__ is int else scalar_slope(op, k, p, out.value, values, g))
+                                p = p if p.__class__ is int else scalar_slope(op, k, p, out.value, values, g)
+                                # A real cotangent multiplies both parts, either of which may be infinite.
+                                c = g * p if p.__class__ is not complex else complex(g * p.real, g * p.imag)  # type: ignore[assignment]
                             old = adjoint_get(x)
                             adjoints[x] = c if old is None else old + c
                     continue

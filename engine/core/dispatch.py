@@ -45,6 +45,8 @@ NATIVE = {"float64": float, "int64": int, "complex128": complex, "bool": bool}
 ORDINARY = frozenset((Tensor, float, int, bool, complex, str, list, tuple))
 # Integers up to here are floats exactly.
 EXACT = 2**53
+# The operands of rows that stay real beside complex ones, of which they multiply or divide either part.
+REAL_BESIDE = {"multiply": (0, 1), "strong_multiply": (0, 1), "multiply_cotangents": (0, 1), "divide": (1,)}
 # What applies rows to float32 numbers (single.py), once there are such.
 SINGLES: list[Any] = []
 # What a scalar formula raises where the general way has the answer, or the error in the user's words.
@@ -541,8 +543,10 @@ def evaluate(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] 
         scalar = op.scalar
         if native is not int and native is not bool:
             try:
+                kept = REAL_BESIDE.get(op.name, ()) if native is complex else ()
                 values = values[: op.skip] + [
-                    native(v) if v.__class__ is not int or native is not float else float(v) for v in values[op.skip :]
+                    float(v) if k in kept and v.__class__ is not complex else native(v)
+                    for k, v in enumerate(values[op.skip :])
                 ]
             except OverflowError:
                 raise failure("E0303", "this integer is too large for a float", "write it as a float: 1e300") from None
@@ -566,11 +570,16 @@ def evaluate(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] 
             name = computed.name
             # Python scalars beside an array take the array's dtype by themselves; alone they must be told.
             alone = scalars or computed.kind == "c"
+            names = [name] * len(values)
+            if computed.kind == "c":
+                for k in REAL_BESIDE.get(op.name, ()):
+                    if values[k].__class__ is not complex and getattr(values[k], "dtype", FLOAT64).kind != "c":
+                        names[k] = REAL_PART[computed].name
             values = values[: op.skip] + [
                 (v.astype(name) if name_of(v.dtype) != name else v)
                 if v.__class__ is np.ndarray or v.__class__ is np.float32
                 else (np.asarray(integer_fit(v, name), dtype=name) if alone or v.__class__ is int else v)
-                for v in values[op.skip :]
+                for v, name in zip(values[op.skip :], names)
             ]
         limits.expect(op, values)
         try:

@@ -60,9 +60,26 @@ subtract = elementwise(
     kernel="({0} - {1})",
     doc="Difference: a - b.", example=("subtract(2, 3)", -1),
 )  # fmt: skip
+
+
+def of_parts(np: Any, re: Any, im: Any, dtype: Any) -> Any:
+    """The complex array of two parts, which `re + 1j*im` would mix where one is not finite, and which lose their signs in it."""
+    found = np.empty(np.shape(re), dtype)
+    found.real, found.imag = re, im
+    return found
+
+
+def array_product(np: Any, a: Any, b: Any) -> Any:
+    if is_complex(a) or is_complex(b):
+        from .complex_arithmetic import product
+
+        return product(np, a, b)
+    return np.multiply(a, b)
+
+
 multiply = elementwise(
     "multiply", "a, b", [lambda y, a, b: b, lambda y, a, b: a],
-    scalar=operator.mul, array=lambda np, a, b: np.multiply(a, b), dtype="arithmetic",
+    scalar=operator.mul, array=array_product, dtype="arithmetic",
     aliases="mul", domain=[(-10, 10), (-10, 10)],
     kernel="({0} * {1})",
     doc="Element-wise product: a * b.", example=("multiply(2, 3)", 6),
@@ -70,6 +87,10 @@ multiply = elementwise(
 
 
 def _strong(np: Any, g: Any, p: Any) -> Any:
+    if is_complex(g) or is_complex(p):
+        from .complex_arithmetic import strong_product
+
+        return strong_product(np, g, p)
     product = np.multiply(g, p)
     if not np.isfinite(p).all():
         product = np.where(np.equal(g, 0) & ~np.isfinite(p), 0, product)
@@ -90,6 +111,10 @@ strong_multiply = elementwise(
 
 
 def _strong_on_both_sides(np: Any, g: Any, c: Any) -> Any:
+    if is_complex(g) or is_complex(c):
+        from .complex_arithmetic import strong_product
+
+        return strong_product(np, g, c, True)
     product = np.multiply(g, c)
     undefined = np.isnan(product)
     if undefined.any():
@@ -109,9 +134,15 @@ multiply_cotangents: Operation = elementwise(
 )  # fmt: skip
 
 
+def array_quotient(np: Any, a: Any, b: Any) -> Any:
+    if is_complex(a) and not is_complex(b):
+        return of_parts(np, a.real / b, a.imag / b, np.result_type(a, b))
+    return np.divide(a, b)
+
+
 divide = elementwise(
     "divide", "a, b", [lambda y, a, b: divide(1.0, b), lambda y, a, b: divide(-y, b)],
-    scalar=operator.truediv, array=lambda np, a, b: np.divide(a, b), dtype="float",
+    scalar=operator.truediv, array=array_quotient, dtype="float",
     aliases="div truediv true_divide realdiv", domain=[(-10, 10), (0.5, 10)],
     kernel="({0} / {1})",
     singular=[
@@ -203,10 +234,11 @@ def _power_array(np: Any, a: Any, b: Any) -> Any:
             )
             raise failure("E0401", why, "write a float for inf: 0.0**x" if a == 0 else "write cast(x, float64)")
         raise failure("E0401", "an integer tensor cannot be raised to a negative power", "write cast(x, float64)")
+    if is_complex(a):
+        from .complex_arithmetic import power
+
+        return power(np, a, b)
     found = np.power(a, b)
-    if np.ndim(b) == 0 and b == -1 and found.dtype.kind == "c":
-        # NumPy's operator divides, where its function loses what is infinite.
-        return np.where(np.equal(a, 0), found, np.divide(found.dtype.type(1), a))[()]
     if np.ndim(b) == 0 and b == 0.5 and found.dtype.kind == "f":
         # NumPy takes the square root, which has other values at -0 and -inf than a power has.
         return np.where(a == -np.inf, np.abs(a), found + found.dtype.type(0))[()]
@@ -219,7 +251,7 @@ def _power_da(y: Any, a: Any, b: Any) -> Any:
             return 0.0 if a.__class__ is float else 0.0 * OPERATORS["ones_like"](a)  # of nan too
         if b == 1:
             return _one(y) if number(a) else OPERATORS["ones_like"](a)
-        return a * 2 if b == 2 else b * power(a, b - 1)
+        return a * 2 if b == 2 else multiply(b, power(a, b - 1))
     # b = 0 decides, whatever a is: the derivative of nan**0 is 0.
     slope = strong_multiply(b, power(a, b - 1))
     # 0 * 0**-1 is 0 then, but has derivatives of its own, which that of a**0 has not.
@@ -227,7 +259,8 @@ def _power_da(y: Any, a: Any, b: Any) -> Any:
 
 
 def _power_db(y: Any, a: Any, b: Any) -> Any:
-    return y * OPERATORS["log"](a)
+    # A negative base has a complex logarithm beside a complex exponent.
+    return y * OPERATORS["log"](OPERATORS["complex"](a, 0.0) if is_complex(y) and not is_complex(a) else a)
 
 
 def _zero_base(a: Any, b: Any) -> Any:

@@ -13,12 +13,15 @@ from ..core.operation import Singular, elementwise
 from .arithmetic import (
     INF,
     NAN,
+    array_product,
     below,
     choose,
     divide,
     equal,
     everywhere,
     is_complex,
+    multiply,
+    of_parts,
 )
 
 TYPE_CHECKING = False
@@ -50,11 +53,8 @@ def _expm1(np: Any, x: Any) -> Any:
         return np.expm1(x)
     # e**(u + iv) - 1 = expm1(u) cos(v) - 2 sin(v/2)**2 + i e**u sin(v)
     u, v = np.real(x), np.imag(x)
-    found = np.array(x, dtype=np.result_type(x, np.complex64))
-    # Not re + 1j*im, in which a zero loses its sign.
-    found.real = np.expm1(u) * np.cos(v) - 2 * np.sin(v / 2) ** 2
-    found.imag = np.exp(u) * np.sin(v)
-    return found
+    real = np.expm1(u) * np.cos(v) - 2 * np.sin(v / 2) ** 2
+    return of_parts(np, real, np.exp(u) * np.sin(v), np.result_type(x, np.complex64))
 
 
 expm1 = elementwise(
@@ -103,7 +103,7 @@ def _log1p(np: Any, x: Any) -> Any:
     near = (np.abs(u) < 0.5) & (np.abs(v) < 0.5)
     small_u, small_v = np.where(near, u, 0), np.where(near, v, 0)
     real = np.where(near, 0.5 * np.log1p(small_u * (2 + small_u) + small_v * small_v), np.log(np.hypot(1 + u, v)))
-    return real + 1j * np.arctan2(v, 1 + u)
+    return of_parts(np, real, np.arctan2(v, 1 + u), np.result_type(x, np.complex64))
 
 
 log1p = elementwise(
@@ -116,9 +116,14 @@ log1p = elementwise(
 
 # --- powers and roots -----------------------------------------------------------------------------------------------
 
+
+def _square(np: Any, x: Any) -> Any:
+    return array_product(np, x, x) if is_complex(x) else np.square(x)
+
+
 square = elementwise(
     "square", "x", [lambda y, x: x * 2],
-    scalar=lambda x: x * x, array=lambda np, x: np.square(x), dtype="arithmetic", domain=[(-10, 10)],
+    scalar=lambda x: x * x, array=_square, dtype="arithmetic", domain=[(-10, 10)],
     kernel="({0} * {0})",
     doc="x squared.", example=("square(3)", 9),
 )  # fmt: skip
@@ -212,7 +217,7 @@ def sigmoid_of_array(np: Any, x: Any) -> Any:
 
 
 sigmoid = elementwise(
-    "sigmoid", "x", [lambda y, x: 0.25 * square(sech(0.5 * x))],
+    "sigmoid", "x", [lambda y, x: multiply(0.25, square(sech(0.5 * x)))],
     scalar=sigmoid_of_float, array=sigmoid_of_array, dtype="float", aliases="expit logistic", domain=[(-5, 5)],
     kernel="_sigmoid({0})",
     doc="The logistic function 1/(1 + exp(-x)).", example=("sigmoid(0)", 0.5),
@@ -234,7 +239,7 @@ log_sigmoid = elementwise(
 )  # fmt: skip
 bernoulli_variance = elementwise(
     "bernoulli_variance", "p", [lambda y, p: 1.0 - 2.0 * p],
-    scalar=lambda p: p * (1.0 - p), array=lambda np, p: p * (1 - p), dtype="float", domain=[(0.1, 0.9)],
+    scalar=lambda p: p * (1.0 - p), array=lambda np, p: array_product(np, p, 1 - p), dtype="float", domain=[(0.1, 0.9)],
     kernel="({0} * (1.0 - {0}))",
     internal=True, doc="p*(1 - p), the variance of a Bernoulli variable; its derivative 1 - 2*p does not cancel.",
     example=("bernoulli_variance(0.5)", 0.25),
@@ -336,7 +341,7 @@ def _xlog_singular(edge: float, name: str) -> list[Singular]:
 xlogy = elementwise(
     "xlogy", "x, y", [lambda z, x, y: log(y), lambda z, x, y: divide(x, y)],
     scalar=lambda x, y: x * math.log(y) if x or y != y else 0.0,
-    array=lambda np, x, y: _where_zero(np, x, y, x * np.log(y)), dtype="float",
+    array=lambda np, x, y: _where_zero(np, x, y, array_product(np, x, np.log(y))), dtype="float",
     kernel="({0} * math.log({1}) if {0} != 0.0 or {1} != {1} else 0.0)",
     domain=[(-3, 3), (0.1, 5)], singular=_xlog_singular(0.0, "xlogy"),
     doc="x*log(y), and 0 where x is 0.", example=("xlogy(0, 0)", 0.0),
@@ -344,7 +349,7 @@ xlogy = elementwise(
 xlog1py = elementwise(
     "xlog1py", "x, y", [lambda z, x, y: log1p(y), lambda z, x, y: divide(x, 1.0 + y)],
     scalar=lambda x, y: x * math.log1p(y) if x or y != y else 0.0,
-    array=lambda np, x, y: _where_zero(np, x, y, x * _log1p(np, y)), dtype="float",
+    array=lambda np, x, y: _where_zero(np, x, y, array_product(np, x, _log1p(np, y))), dtype="float",
     kernel="({0} * math.log1p({1}) if {0} != 0.0 or {1} != {1} else 0.0)",
     domain=[(-3, 3), (-0.9, 5)], singular=_xlog_singular(-1.0, "xlog1py"),
     doc="x*log1p(y), and 0 where x is 0.", example=("xlog1py(0, -1)", 0.0),
@@ -394,7 +399,7 @@ divide_no_nan = elementwise(
 )  # fmt: skip
 multiply_no_nan = elementwise(
     "multiply_no_nan", "a, b", [lambda y, a, b: b, lambda y, a, b: _unless_zero(b, a)],
-    scalar=lambda a, b: a * b if b else 0.0, array=lambda np, a, b: _no_nan(np, a, b, np.multiply(a, b)),
+    scalar=lambda a, b: a * b if b else 0.0, array=lambda np, a, b: _no_nan(np, a, b, array_product(np, a, b)),
     kernel="({0} * {1} if {1} != 0.0 else 0.0)",
     dtype="arithmetic", domain=[(-10, 10), (-10, 10)],
     doc="a*b, and 0 where b is 0 even if a is infinite or nan.", example=("multiply_no_nan(inf, 0)", 0.0),
@@ -458,7 +463,8 @@ def _sinc_scalar(x: float) -> float:
 
 def _sinc(np: Any, x: Any) -> Any:
     if np.asarray(x).dtype.kind == "c":
-        return np.sinc(x)
+        angle = of_parts(np, np.pi * x.real, np.pi * x.imag, x.dtype)
+        return np.where(np.equal(x, 0), 1, np.sin(angle) / np.where(np.equal(x, 0), 1, angle))
     turn = x - 2 * np.rint(x / 2)
     turn = np.where(np.abs(turn) > 0.5, np.copysign(1, turn) - turn, turn)
     return np.where(np.equal(x, 0), 1, np.sin(np.pi * turn) / (np.pi * np.where(np.equal(x, 0), 1, x)))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from ..core import limits
-from ..core.dispatch import as_operand
+from ..core.dispatch import as_operand, plain
 from ..core.errors import failure, plural
 from ..core.operation import Operation, composite, multilinear, static
 from ..core.tensor import OPERATORS
+from .arithmetic import array_product
 from .joining import parts_of
 from .reductions import reduce_sum
 from .shapes import transpose
@@ -24,6 +25,8 @@ from .support import (
     cases,
     conjugate,
     count,
+    is_complex,
+    is_symbol,
     shape_of,
     strong,
     swapped,
@@ -33,6 +36,79 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
+
+# --- products beyond the floats -------------------------------------------------------------------------------------
+
+# Elements of the products that are formed at once.
+CHUNK = 1 << 20
+
+
+def rounded_matmul(np: Any, a: Any, b: Any) -> Any:
+    """np.matmul as if every product were rounded before it is added.
+
+    BLAS fuses both, so that of two products beyond the floats, one of either sign, the last one remains. Complex numbers
+    it multiplies by 1 + 0j in the end, which makes nan of either part where the other is not finite.
+    """
+    if np.result_type(a, b).kind == "c":
+        from .complex_arithmetic import by_parts
+
+        return by_parts(np, lambda x, y: rounded_matmul(np, x, y), a, b, np.matmul)
+    found = np.matmul(a, b)
+    if found.dtype.kind != "f" or np.isfinite(found).all():
+        return found
+    left, right = np.atleast_2d(a), b if b.ndim > 1 else b[:, None]
+    fits = np.isfinite(left).all(axis=-1)[..., :, None] & np.isfinite(right).all(axis=-2)[..., None, :]
+    shape = fits.shape
+    places = np.nonzero(fits & ~np.isfinite(found.reshape(shape)))
+    if not len(places[0]):
+        return found
+    rows = np.broadcast_to(left, (*shape[:-1], left.shape[-1]))
+    columns = np.swapaxes(np.broadcast_to(right, (*shape[:-2], *right.shape[-2:])), -1, -2)
+    exact = np.array(found).reshape(shape)
+    step = max(CHUNK // left.shape[-1], 1)
+    for start in range(0, len(places[0]), step):
+        some = tuple([place[start : start + step] for place in places])
+        terms = rows[some[:-1]] * columns[(*some[:-2], some[-1])]
+        exact[some] = np.sum(terms.T.copy(), axis=0)  # one after the other
+    return exact.reshape(np.shape(found))[()]
+
+
+def rounded_sums(np: Any, times: Any, sums: Any, a: Any, b: Any) -> Any:
+    """A sum of products of vectors, by the terms alone where `times` is beyond the floats and no element is."""
+    if np.result_type(a, b).kind == "c":
+        from .complex_arithmetic import by_parts
+
+        return by_parts(np, lambda x, y: rounded_sums(np, times, sums, x, y), a, b, times)
+    found = times(a, b)
+    if np.isfinite(found).all() or not (np.isfinite(a).all() and np.isfinite(b).all()):
+        return found
+    return sums(a, b)
+
+
+def strong_sums(times: Any, g: Any, x: Any) -> Any:
+    """`times(g, x)`, bilinear, for a cotangent g: a part that is 0 throughout takes no part beside what is not finite."""
+    if not is_complex(g) or is_symbol(g) or is_symbol(x):
+        return times(g, x)
+    import numpy as np
+
+    if np.isfinite(plain(x)).all():
+        return times(g, x)
+    real, imag = OPERATORS["real"], OPERATORS["imag"]
+    (u, v), (c, d) = (real(g), imag(g)), (real(x), imag(x))
+    shares, turned = np.any(plain(u)), np.any(plain(v))
+    if not shares and not turned:
+        return times(g, OPERATORS["zeros_like"](x))
+    if not turned:
+        return OPERATORS["complex"](times(u, c), times(u, d))
+    if not shares:
+        return OPERATORS["complex"](-times(v, d), times(v, c))
+    return times(g, x)
+
+
+def strong_terms(g: Any, x: Any) -> Any:
+    """g*x for a cotangent g, in which each part of a complex element of g that is 0 takes no part."""
+    return strong(g, x) if is_complex(g) else g * x
+
 
 # --- matrix products ------------------------------------------------------------------------------------------------
 
@@ -47,7 +123,7 @@ def _matmul(np: Any, a: Any, b: Any) -> Any:
             "E0302", f"matmul: shapes {list(a.shape)} and {list(b.shape)} do not fit: {a.shape[-1]} is not {inner}",
             "the last size of the first must be the last but one of the second",
         )  # fmt: skip
-    return np.matmul(a, b)
+    return rounded_matmul(np, a, b)
 
 
 def _column(x: Any) -> Any:
@@ -66,18 +142,23 @@ def _matmul_back(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
     # A vector on the other side takes the place of a matrix transposed, which would be a copy of it.
     if rank_a == 1:
         return (
-            lambda: index(matmul(conjugate(b), _column(g)), index=(Ellipsis, 0)),
-            lambda: _column(conjugate(a)) * _row(g),
+            lambda: strong_sums(lambda g, x: index(matmul(x, _column(g)), index=(Ellipsis, 0)), g, conjugate(b)),
+            lambda: strong_terms(_row(g), _column(conjugate(a))),
         )
     if rank_b == 1:
         return (
-            lambda: _column(g) * conjugate(b),
-            lambda: index(matmul(_row(g), conjugate(a)), index=(Ellipsis, 0, slice(None))),
+            lambda: strong_terms(_column(g), conjugate(b)),
+            lambda: strong_sums(
+                lambda g, x: index(matmul(_row(g), x), index=(Ellipsis, 0, slice(None))), g, conjugate(a)
+            ),
         )
     if rank_b == 2 and rank_a > 2:  # one matrix for a whole batch: sum the batch within the product
         rows, columns = reshape(a, shape=(-1, shape_of(a)[-1])), reshape(g, shape=(-1, shape_of(g)[-1]))
-        return lambda: matmul(g, adjoint(b)), lambda: matmul(adjoint(rows), columns)
-    return lambda: matmul(g, adjoint(b)), lambda: matmul(adjoint(a), g)
+        return (
+            lambda: strong_sums(matmul, g, adjoint(b)),
+            lambda: strong_sums(lambda g, x: matmul(x, g), columns, adjoint(rows)),
+        )
+    return lambda: strong_sums(matmul, g, adjoint(b)), lambda: strong_sums(lambda g, x: matmul(x, g), g, adjoint(a))
 
 
 matmul: Operation = multilinear(
@@ -140,16 +221,19 @@ def _contract(np: Any, a: Any, b: Any, first: Any, second: Any, output: Any) -> 
     right = b.transpose([second.index(n) for n in batch + summed + free_b])
     left = left.reshape(sizes(batch), sizes(free_a), sizes(summed))
     right = right.reshape(sizes(batch), sizes(summed), sizes(free_b))
-    product = np.matmul(left, right) if summed else left * right
+    product = rounded_matmul(np, left, right) if summed else array_product(np, left, right)
     found = batch + free_a + free_b
     return product.reshape([size[n] for n in found]).transpose([found.index(n) for n in output])
 
 
 def _contract_back(g: Any, y: Any, a: Any, b: Any, first: Any, second: Any, output: Any) -> tuple[Any, Any]:
-    return (
-        lambda: contract(g, conjugate(b), first=output, second=second, output=first),
-        lambda: contract(g, conjugate(a), first=output, second=first, output=second),
-    )
+    def of_first(g: Any, x: Any) -> Any:
+        return contract(g, x, first=output, second=second, output=first)
+
+    def of_second(g: Any, x: Any) -> Any:
+        return contract(g, x, first=output, second=first, output=second)
+
+    return lambda: strong_sums(of_first, g, conjugate(b)), lambda: strong_sums(of_second, g, conjugate(a))
 
 
 contract: Operation = multilinear(

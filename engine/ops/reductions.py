@@ -9,6 +9,7 @@ from ..core.errors import failure
 from ..core.operation import Operation, Singular, composite, linear, no_tangent, rule, zero
 from ..core.state import STATE
 from ..core.tensor import OPERATORS
+from .arithmetic import of_parts
 from .scans import cumprod, linear_recurrence, shifted
 from .structure import broadcast_to, reshape
 from .support import (
@@ -26,6 +27,7 @@ from .support import (
     is_symbol,
     mask_tensor,
     meet,
+    part_by_part,
     real_of_float,
     shape_of,
     some,
@@ -76,12 +78,18 @@ def moment(of: Any, x: Any, axes: tuple[int, ...], keepdims: bool, **options: An
 
 
 def _mean(np: Any, x: Any, axis: Any, keepdims: Any) -> Any:
-    return moment(np.mean, x, axes_of("mean", axis, np.ndim(x)), bool(keepdims))
+    axes = axes_of("mean", axis, np.ndim(x))
+    if x.dtype.kind != "c":
+        return moment(np.mean, x, axes, bool(keepdims))
+    # A complex count would make nan of either part where the other is not finite.
+    re, im = [moment(np.mean, part, axes, bool(keepdims)) for part in (x.real, x.imag)]
+    return of_parts(np, re, im, x.dtype)
 
 
 def _mean_back(g: Any, y: Any, x: Any, axis: Any, keepdims: Any) -> Any:
     shape, axes, size = reduced("mean", x, axis)
-    return broadcast_to(spread(g, shape, axes, keepdims) / max(size, 1), shape=shape) if shape else g
+    shared = part_by_part(lambda part: part / max(size, 1), g)
+    return broadcast_to(spread(shared, shape, axes, keepdims), shape=shape) if shape else g
 
 
 mean = linear(

@@ -8,7 +8,7 @@ from ..core.dispatch import as_operand
 from ..core.errors import failure
 from ..core.operation import Operation, Singular, composite, elementwise, no_tangent, rule, zero
 from ..core.tensor import OPERATORS
-from .arithmetic import INF, choose, divide, equal, everywhere, is_complex
+from .arithmetic import INF, array_quotient, choose, divide, equal, everywhere, is_complex
 from .exponential import exp2
 from .support import cases
 
@@ -124,7 +124,7 @@ def _unit_transpose(g: Any, y: Any, z: Any) -> Any:
 
 unit = rule(
     "unit", "z", _unit_transpose,
-    array=lambda np, z: np.where(np.equal(z, 0), 0, z / np.where(np.equal(z, 0), 1, np.abs(z))), dtype="complex",
+    array=lambda np, z: np.where(np.equal(z, 0), 0, array_quotient(np, z, np.where(np.equal(z, 0), 1, np.abs(z)))), dtype="complex",
     domain=cases((([0.6 + 0.7j, -1.2 + 0.4j, 0.3 - 2.0j],), {})),
     internal=True, doc="z/abs(z), the point of the unit circle in the direction of a complex z; 0 at 0.",
     example=("unit(3 + 4j)", 0.6 + 0.8j),

@@ -7,6 +7,7 @@ from ..core.errors import failure, plural
 from ..core.operation import Operation, composite, multilinear
 from ..core.tensor import OPERATORS
 from .gathering import take_rows
+from .products import rounded_sums, strong_sums
 from .reductions import mean, reduce_sum
 from .shapes import flip
 from .structure import index, reshape, stack
@@ -39,19 +40,42 @@ def _vectors(np: Any, name: str, a: Any, b: Any) -> tuple[Any, Any]:
     return a, b
 
 
+def _overlaps(np: Any, a: Any, b: Any) -> Any:
+    found = np.zeros(len(a) + len(b) - 1)
+    for k, factor in enumerate(b):
+        found[k : k + len(a)] += a * factor
+    return found
+
+
+def _convolve_full(np: Any, a: Any, b: Any) -> Any:
+    return rounded_sums(np, np.convolve, lambda x, y: _overlaps(np, x, y), *_vectors(np, "convolve", a, b))
+
+
+def _correlate_valid(np: Any, a: Any, b: Any) -> Any:
+    def complete(x: Any, y: Any) -> Any:
+        return np.convolve(x, y[::-1], "valid")
+
+    def terms(x: Any, y: Any) -> Any:
+        return _overlaps(np, x, y[::-1])[len(y) - 1 : len(x)]
+
+    return rounded_sums(np, complete, terms, a, b)
+
+
 convolve_full: Operation = multilinear(
     "convolve_full", "a, b",
-    lambda g, y, a, b: (correlate_valid(g, conjugate(b)), correlate_valid(g, conjugate(a))),
-    kernel=lambda k, a, b: k.convolve(a, b),
-    array=lambda np, a, b: np.convolve(*_vectors(np, "convolve", a, b)), accepts="ifc",
+    lambda g, y, a, b: (
+        strong_sums(correlate_valid, g, conjugate(b)), strong_sums(correlate_valid, g, conjugate(a))
+    ),
+    kernel=lambda k, a, b: k.convolve(a, b), array=_convolve_full, accepts="ifc",
     domain=cases(((VECTOR, [0.5, -1.0]), {})), internal=True, doc="Every overlap of two vectors: sum_j a[k-j] b[j].",
     example=("convolve_full([1, 2], [1, 1])", [1, 3, 2]),
 )  # fmt: skip
 correlate_valid: Operation = multilinear(
     "correlate_valid", "a, b",
-    lambda g, y, a, b: (convolve_full(g, conjugate(b)), correlate_valid(conjugate(a), g)),
-    kernel=lambda k, a, b: k.correlate(a, b),
-    array=lambda np, a, b: np.convolve(a, b[::-1], "valid"), accepts="ifc",
+    lambda g, y, a, b: (
+        strong_sums(convolve_full, g, conjugate(b)), strong_sums(lambda g, x: correlate_valid(x, g), g, conjugate(a))
+    ),
+    kernel=lambda k, a, b: k.correlate(a, b), array=_correlate_valid, accepts="ifc",
     domain=cases(((VECTOR, [0.5, -1.0]), {})),
     internal=True, doc="The complete overlaps of a with a vector b that is no longer: sum_j a[k+j] b[j], without conjugation.",
     example=("correlate_valid([1, 2, 3], [1, 1])", [3, 5]),

@@ -10,7 +10,7 @@ import math
 from ..core.dispatch import as_operand, plain
 from ..core.operation import Singular, composite, elementwise
 from .activations import softmax
-from .arithmetic import divide, is_complex, multiply, power
+from .arithmetic import array_product, divide, is_complex, multiply, power
 from .exponential import exp, expm1, log, log1p, log_sigmoid, sigmoid, softplus, sqrt
 from .linalg import norm
 from .reductions import reduce_logsumexp as logsumexp
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 def _scaled_root(np: Any, *parts: Any) -> Any:
     """sqrt(a**2 + b**2 + ...) without overflow or underflow on the way."""
     if any(is_complex(np.asarray(part)) for part in parts):
-        total: Any = 0.0
-        for part in parts:
-            total = total + np.square(part)
+        total = array_product(np, parts[0], parts[0])
+        for part in parts[1:]:
+            total = total + array_product(np, part, part)
         return np.sqrt(total)
     root = np.hypot(parts[0], parts[1])
     for part in parts[2:]:
@@ -81,7 +81,7 @@ def _keep_domain(np: Any, x: Any) -> Any:
 
 
 square_of_root = elementwise(
-    "square_of_root", "x", [lambda y, x: 1.0 + 0.0 * y],
+    "square_of_root", "x", [lambda y, x: 1.0 if is_complex(x) else 1.0 + 0.0 * y],
     scalar=lambda x: x if x >= 0 else math.nan, array=_keep_domain, dtype="float", domain=[(0.2, 4)],
     kernel="({0} if {0} >= 0.0 else math.nan)",
     internal=True, doc="sqrt(x)**2: x itself where the root is real, with the derivative 1 at 0 too.",

@@ -128,6 +128,13 @@ def beside(real: Any, x: Any) -> Any:
     return real
 
 
+def part_by_part(change: Callable[[Any], Any], x: Any) -> Any:
+    """What `change` gives of a real operand, or of both parts of a complex one."""
+    if not is_complex(x):
+        return change(x)
+    return OPERATORS["complex"](*[change(OPERATORS[name](x)) for name in ("real", "imag")])
+
+
 def adjoint(x: Any) -> Any:
     """The conjugate transpose of the last two axes."""
     return conjugate(OPERATORS["transpose"](x, axes=swapped(len(shape_of(x)))))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from ..core.operation import Singular, elementwise
-from .arithmetic import INF, NAN, above, below, divide, everywhere, is_complex
+from .arithmetic import INF, NAN, above, array_product, below, divide, everywhere, is_complex, multiply
 from .exponential import direction, hypot, reciprocal, rsqrt, square, tanh
 
 TYPE_CHECKING = False
@@ -60,7 +60,7 @@ cot = elementwise(
 
 one_minus_square = elementwise(
     "one_minus_square", "x", [lambda y, x: -2.0 * x],
-    scalar=lambda x: (1.0 - x) * (1.0 + x), array=lambda np, x: (1 - x) * (1 + x), dtype="float", domain=[(-3, 3)],
+    scalar=lambda x: (1.0 - x) * (1.0 + x), array=lambda np, x: array_product(np, 1 - x, 1 + x), dtype="float", domain=[(-3, 3)],
     kernel="((1.0 - {0}) * (1.0 + {0}))",
     internal=True, doc="1 - x**2 as (1 - x)*(1 + x), exact near 1 and -1.", example=("one_minus_square(0.5)", 0.75),
 )  # fmt: skip
@@ -180,7 +180,7 @@ arcsinh = elementwise(
 
 def _acosh_slope(y: Any, x: Any) -> Any:
     # The factors apart: x**2 - 1 overflows at 1e300 and cancels at 1.
-    return rsqrt(x - 1.0) * rsqrt(x + 1.0)
+    return multiply(rsqrt(x - 1.0), rsqrt(x + 1.0))
 
 
 arccosh = elementwise(

@@ -14,7 +14,7 @@ from ..built import Noted
 from ..ir import BOOL, FLOAT, Array, Stmt, Unsupported, Var
 from ..symbols.arrays import view
 from ..symbols.build import Builder
-from ..symbols.pairs import Pair, pair_of, paired
+from ..symbols.pairs import Pair, of_operand, pair_of, paired
 from ..symbols.regions import chooses, moved_by_rule
 from ..symbols.symbol import Lazy, Sym, pick, raw
 from .products import CONVERSE, chosen, fresh, product, symbol_of
@@ -293,25 +293,26 @@ class Cotangents:
         else:
             cotangents = []
             for k, formula in enumerate(row.partials):
-                if formula is None or not any(map(self.is_active, s.operands[2 * k : 2 * k + 2])):
+                parts = of_operand(s.operands, s.pairs[1], k)
+                if formula is None or not any(map(self.is_active, parts)):
                     cotangents.append(None)
                     continue
                 p = formula(result, *operands, **s.attributes) if callable(formula) else formula
                 for spot in row.singular:
                     if spot.input == k:
                         mask = spot.where(*map(real_if_known, operands))
-                        self.note(spot, mask, cotangent, s, list(s.operands[2 * k : 2 * k + 2]), operands)
+                        self.note(spot, mask, cotangent, s, list(parts), operands)
                         p = chosen(builder, spot, mask, p, operands, self.again)
                 cotangents.append(pulled_back(builder, cotangent, p))
         targets = list(s.operands)
         for pair, c in zip(s.pairs[1], cotangents):
-            parts = (
+            halves = (
                 None if c is None or not any(map(self.is_active, targets[: 1 + pair])) else pair_of(builder, given(c))
             )
             for name in ("re", "im")[: 2 if pair else 1]:
                 x = targets.pop(0)
-                if parts is not None and self.is_active(x):
-                    self.give_all(x, getattr(parts, name))
+                if halves is not None and self.is_active(x):
+                    self.give_all(x, getattr(halves, name))
 
     # --- singular points ----------------------------------------------------------------------------------------------
 

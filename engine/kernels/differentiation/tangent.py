@@ -339,7 +339,7 @@ class Tangent:
 
     def region_of_pairs(self, s: ir.Region) -> None:
         """A row on complex numbers: its tangents by its own partials, which hold where the formula of its value parts."""
-        from ..symbols.pairs import Pair, pair_of, paired
+        from ..symbols.pairs import Pair, of_operand, pair_of, paired
 
         assert s.pairs is not None
         builder, row = self.builder, ROWS[s.row]
@@ -355,7 +355,7 @@ class Tangent:
         operands = tuple(paired(flat, s.pairs[1], builder))
         totals: list[Any] = [None] * self.lanes
         for k, formula in enumerate(row.partials):
-            parts = s.operands[2 * k : 2 * k + 2]
+            parts = of_operand(s.operands, s.pairs[1], k)
             if formula is None or not any(map(self.has, parts)):
                 continue
             p = formula(y, *operands, **(s.attributes or {})) if callable(formula) else formula
@@ -363,8 +363,9 @@ class Tangent:
                 if spot.input == k:
                     p = chosen(builder, spot, spot.where(*operands), p, operands, self.again)
             p = pair_of(builder, p)
-            for lane, (re, im) in enumerate(zip(*map(self.of, parts))):
-                t = Pair(builder, *(symbol_of(builder, x) if x.__class__ is Var else x for x in (re, im)))
+            for lane, dots in enumerate(zip(*map(self.of, parts))):
+                known = [symbol_of(builder, x) if x.__class__ is Var else x for x in dots]
+                t = Pair(builder, *known) if len(known) == 2 else known[0]
                 term = builder.apply(ROWS["multiply"], (p, t), None)
                 totals[lane] = term if totals[lane] is None else totals[lane] + term
         for lane, total in enumerate(totals):

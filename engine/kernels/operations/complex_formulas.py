@@ -15,13 +15,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    Parts = tuple[Any, Any]
+    Parts = tuple[Any, ...]
 
 LN2, LN10 = math.log(2.0), math.log(10.0)
 # Whole exponents up to this one are products, as NumPy computes them.
 WHOLE_POWERS = 100
 # Beyond it tanh is 1 to the last digit, and sinh still far from overflow.
 FLAT = 300.0
+# Beyond it exp may overflow where a part of the complex one does not.
+STEEP = 709.0
+E_STEEP = math.exp(STEEP)
 # Beyond it 1/z**2 is nothing beside 1, and a square would overflow.
 FAR = 1e150
 # Where the square root scales, so that the modulus neither overflows nor is a denormal number.
@@ -48,6 +51,9 @@ def either(condition: Any, a: Parts, b: Parts) -> Parts:
 
 
 def product(a: Parts, b: Parts) -> Parts:
+    """a*b; a real factor, which has one part, multiplies both parts of the other."""
+    if len(a) == 1 or len(b) == 1:
+        return (a[0] * b[0], a[0] * b[1]) if len(a) == 1 else (a[0] * b[0], a[1] * b[0])
     return a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0]
 
 
@@ -64,7 +70,9 @@ def opposite(z: Parts) -> Parts:
 
 
 def quotient(a: Parts, b: Parts) -> Parts:
-    """a/b by Smith's method: the smaller part of b over the larger one."""
+    """a/b by Smith's method: the smaller part of b over the larger one; both parts of a over a real b."""
+    if len(b) == 1:
+        return of("divide", a[0], b[0]), of("divide", a[1], b[0])
     wide = of("greater_equal", of("abs", b[0]), of("abs", b[1]))
     large, small = choose(wide, b[0], b[1]), choose(wide, b[1], b[0])
     ratio = of("divide", small, large)
@@ -80,11 +88,16 @@ def modulus(z: Parts) -> Any:
 
 
 def exponential(z: Parts) -> Parts:
-    """C99 has 0, and inf + nan i, at the two ends whose direction is not a finite angle."""
-    size = of("exp", z[0])
+    """C99 has 0, and inf + nan i, at the two ends whose direction is not a finite angle.
+
+    Beyond `STEEP` in two factors: a part may be within the floats where the modulus is not.
+    """
+    steep = of("greater", z[0], STEEP)
+    size, rest = of("exp", z[0] - choose(steep, STEEP, 0.0)), choose(steep, E_STEEP, 1.0)
     end = of("logical_and", of("isinf", z[0]), of("logical_not", of("isfinite", z[1])))
-    re = choose(end, size, size * of("cos", z[1]))
-    im = choose(of("logical_and", end, of("equal", size, 0.0)), size, size * of("sin", z[1]))
+    re = choose(end, size, size * (of("cos", z[1]) * rest))
+    none = of("logical_and", end, of("equal", size, 0.0))
+    im = choose(none, of("copysign", size, z[1]), size * (of("sin", z[1]) * rest))
     return re, choose(of("equal", z[1], 0.0), z[1], im)
 
 
@@ -94,7 +107,10 @@ def logarithm(z: Parts) -> Parts:
     large, small = of("maximum", *sizes), of("minimum", *sizes)
     near = of("logical_and", of("greater", large, 0.5), of("less", large, 1.5))
     rest = choose(near, (large - 1.0) * (large + 1.0) + small * small, 0.0)
-    return choose(near, 0.5 * of("log1p", rest), of("log", modulus(z))), of("arctan2", z[1], z[0])
+    over, under = of("greater", large, LARGE), of("less", large, TINY)
+    scale, back = choose(over, 0.25, choose(under, 2.0**120, 1.0)), choose(over, 2.0, choose(under, -120.0, 0.0))
+    size = of("log", of("hypot", sizes[0] * scale, sizes[1] * scale)) + back * LN2
+    return choose(near, 0.5 * of("log1p", rest), size), of("arctan2", z[1], z[0])
 
 
 def root(z: Parts) -> Parts:
@@ -106,22 +122,28 @@ def root(z: Parts) -> Parts:
     size, height = size * scale, height * scale
     large = of("sqrt", 0.5 * (of("hypot", size, height) + size))
     small = choose(of("equal", large, 0.0), height, of("divide", 0.5 * height, large))
-    large, small = large * back, choose(of("isinf", height), height, small * back)
-    re, im = choose(right, large, small), choose(right, small, large)
+    large, small = large * back, small * back
+    re = choose(of("isinf", height), height, choose(right, large, small))
+    im = choose(of("isinf", height), height, choose(right, small, large))
     return re, choose(below, -im, im)
 
 
 def power(a: Parts, b: Parts) -> Parts:
-    whole = b[0].__class__ in (int, float) and b[1].__class__ in (int, float) and b[1] == 0 and b[0] == int(b[0])
-    if whole and abs(b[0]) < WHOLE_POWERS:
-        return whole_power(a, int(b[0]))
-    found = exponential(product(b, logarithm(a)))
-    if b[1].__class__ not in (int, float) or b[1] == 0:
-        found = either(whole_exponent(b), small_whole_power(a, b[0]), found)
-    at_zero = either(of("greater", b[0], 0.0), (0.0, 0.0), (math.nan, math.nan))
-    unit = of("logical_and", of("equal", b[0], 0.0), of("equal", b[1], 0.0))
-    zero = of("logical_and", of("equal", a[0], 0.0), of("equal", a[1], 0.0))
-    return either(unit, (1.0, 0.0), either(zero, at_zero, found))
+    """Products for small whole exponents, else exp(b*log(a)), where a real b multiplies both parts."""
+    real, height = b[0], 0.0 if len(b) == 1 else b[1]
+    known = real.__class__ in (int, float)
+    off_axis = height.__class__ in (int, float) and height != 0
+    if known and not off_axis and height.__class__ is float and abs(real) < WHOLE_POWERS and real == int(real):
+        return whole_power(a, int(real))
+    log = logarithm(a)
+    along = real * log[0], real * log[1]
+    found = exponential(either(of("equal", height, 0.0), along, product((real, height), log)))
+    at_zero = either(of("greater", real, 0.0), (0.0, 0.0), (math.nan, math.nan))
+    found = either(is_zero(a), at_zero, found)
+    if off_axis or (known and height.__class__ is float):
+        return found
+    found = either(whole_exponent((real, height)), small_whole_power(a, real), found)
+    return either(is_zero((real, height)), (1.0, 0.0), found)
 
 
 def whole_power(a: Parts, n: int) -> Parts:
@@ -138,8 +160,7 @@ def whole_power(a: Parts, n: int) -> Parts:
         return 1.0, 0.0
     if n > 0:
         return found
-    zero = of("logical_and", of("equal", a[0], 0.0), of("equal", a[1], 0.0))
-    return either(zero, (math.nan, math.nan), quotient((1.0, 0.0), found))
+    return one_over_power(a, found)
 
 
 def whole_exponent(b: Parts) -> Any:
@@ -159,7 +180,12 @@ def small_whole_power(a: Parts, n: Any) -> Parts:
         found = either(odd, either(begun, product(found, factor), factor) if bit else factor, found)
         begun = of("logical_or", begun, odd) if bit else odd
         rest, factor = half, product(factor, factor)
-    return either(of("less", n, 0.0), quotient((1.0, 0.0), found), found)
+    return either(of("less", n, 0.0), one_over_power(a, found), found)
+
+
+def one_over_power(a: Parts, found: Parts) -> Parts:
+    """One over a power of a; nan at 0."""
+    return either(is_zero(a), (math.nan, math.nan), quotient((1.0, 0.0), found))
 
 
 def times(a: Any, b: Any) -> Any:
@@ -168,22 +194,44 @@ def times(a: Any, b: Any) -> Any:
     return choose(lone, a * choose(of("isinf", b), of("copysign", 1.0, b), 1.0), a * b)
 
 
+def growing(x: Any) -> tuple[Any, Any, Any]:
+    """cosh(x) and sinh(x) but for a factor, which takes what is beyond `STEEP` apart: there they are 2*cosh(x/2)**2."""
+    size = of("abs", x)
+    steep = of("logical_and", of("greater", size, STEEP), of("less", size, 2.0 * STEEP))
+    part = choose(steep, 0.5 * x, x)
+    over, under = of("cosh", part), of("sinh", part)
+    return over, under, choose(steep, 2.0 * over, 1.0)
+
+
+def at_end(size: Any, angle: Any, found: Any) -> Any:
+    """inf for a function that grows along an axis, at its end and at no finite angle; else what is found."""
+    return choose(of("logical_and", of("isinf", size), of("logical_not", of("isfinite", angle))), math.inf, found)
+
+
 def sine(z: Parts) -> Parts:
-    return times(of("sin", z[0]), of("cosh", z[1])), times(of("sinh", z[1]), of("cos", z[0]))
+    over, under, rest = growing(z[1])
+    re, im = times(of("sin", z[0]) * rest, over), times(under, of("cos", z[0]) * rest)
+    return re, at_end(z[1], z[0], im)
 
 
 def cosine(z: Parts) -> Parts:
-    over, under = of("sin", z[0]), of("sinh", z[1])
-    return of("cos", z[0]) * of("cosh", z[1]), -choose(of("equal", over, 0.0), times(over, under), times(under, over))
+    over, under, rest = growing(z[1])
+    slope = of("sin", z[0]) * rest
+    im = -choose(of("equal", slope, 0.0), times(slope, under), times(under, slope))
+    return at_end(z[1], z[0], of("cos", z[0]) * rest * over), im
 
 
 def hyperbolic_sine(z: Parts) -> Parts:
-    return times(of("sinh", z[0]), of("cos", z[1])), times(of("sin", z[1]), of("cosh", z[0]))
+    over, under, rest = growing(z[0])
+    re, im = times(under, of("cos", z[1]) * rest), times(of("sin", z[1]) * rest, over)
+    return at_end(z[0], z[1], re), im
 
 
 def hyperbolic_cosine(z: Parts) -> Parts:
-    over, under = of("sinh", z[0]), of("sin", z[1])
-    return of("cosh", z[0]) * of("cos", z[1]), choose(of("equal", over, 0.0), times(over, under), times(under, over))
+    over, under, rest = growing(z[0])
+    slope = of("sin", z[1]) * rest
+    im = choose(of("equal", under, 0.0), times(under, slope), times(slope, under))
+    return at_end(z[0], z[1], of("cos", z[1]) * rest * over), im
 
 
 def hyperbolic_tangent(z: Parts) -> Parts:
@@ -217,7 +265,7 @@ def one_over(function: Callable[[Parts], Parts]) -> Callable[[Parts], Parts]:
 
 
 def far(z: Parts) -> Any:
-    return of("greater", of("maximum", of("abs", z[0]), of("abs", z[1])), FAR)
+    return of("logical_or", of("greater", of("abs", z[0]), FAR), of("greater", of("abs", z[1]), FAR))
 
 
 def twice_far(z: Parts) -> Any:
@@ -225,24 +273,33 @@ def twice_far(z: Parts) -> Any:
     return of("log", of("hypot", 0.5 * z[0], 0.5 * z[1])) + 2.0 * LN2
 
 
+def beside_zero(z: Parts) -> Any:
+    """Where the inverse functions are as 0 is, but for z: half of a part may be too small for the floats."""
+    return of("less", of("maximum", of("abs", z[0]), of("abs", z[1])), 1.0 / FAR)
+
+
 def inverse_sine(z: Parts) -> Parts:
     p, q = root((1.0 - z[0], -z[1])), root((1.0 + z[0], z[1]))
     near = of("arctan2", z[0], p[0] * q[0] - p[1] * q[1]), of("arcsinh", p[0] * q[1] - p[1] * q[0])
     limit = of("arctan2", z[0], of("abs", z[1])), of("copysign", twice_far(z), z[1])
-    return either(far(z), limit, near)
+    re, im = either(far(z), limit, near)
+    return choose(of("equal", z[0], 0.0), z[0], re), choose(beside_zero(z), z[1], im)
 
 
 def inverse_cosine(z: Parts) -> Parts:
     p, q = root((1.0 - z[0], -z[1])), root((1.0 + z[0], z[1]))
     near = 2.0 * of("arctan2", p[0], q[0]), of("arcsinh", q[0] * p[1] - q[1] * p[0])
     limit = of("arctan2", of("abs", z[1]), z[0]), -of("copysign", twice_far(z), z[1])
-    return either(far(z), limit, near)
+    re, im = either(far(z), limit, near)
+    return choose(of("equal", z[0], 0.0), 0.5 * math.pi, re), choose(beside_zero(z), -z[1], im)
 
 
 def inverse_hyperbolic_cosine(z: Parts) -> Parts:
     p, q = root((z[0] - 1.0, z[1])), root((z[0] + 1.0, z[1]))
     near = of("arcsinh", p[0] * q[0] + p[1] * q[1]), 2.0 * of("arctan2", p[1], q[0])
-    return either(far(z), (twice_far(z), of("arctan2", z[1], z[0])), near)
+    re, im = either(far(z), (twice_far(z), of("arctan2", z[1], z[0])), near)
+    upright = of("logical_and", of("equal", z[0], 0.0), of("isnan", z[1]))
+    return choose(beside_zero(z), of("abs", z[1]), re), choose(upright, 0.5 * math.pi, im)
 
 
 def inverse_hyperbolic_tangent(z: Parts) -> Parts:
@@ -257,8 +314,10 @@ def inverse_hyperbolic_tangent(z: Parts) -> Parts:
     distant = far(z)
     re = choose(beside, at_one, 0.25 * of("log1p", of("divide", 4.0 * x, apart)))
     im = 0.5 * of("arctan2", 2.0 * y, (1.0 - x) * (1.0 + x) - y * y)
-    found = either(distant, (far_off, of("copysign", 0.5 * math.pi, y)), (re, im))
-    return of("copysign", found[0], z[0]), found[1]
+    unknown = of("logical_or", of("isnan", y), of("isnan", size))
+    upright = choose(unknown, math.nan, of("copysign", 0.5 * math.pi, y))
+    found = either(distant, (far_off, upright), (re, im))
+    return choose(of("equal", z[0], 0.0), z[0], of("copysign", found[0], z[0])), found[1]
 
 
 def expm1(z: Parts) -> Parts:
@@ -276,15 +335,19 @@ def log1p(z: Parts) -> Parts:
 
 def unit(z: Parts) -> Parts:
     zero = of("logical_and", of("equal", z[0], 0.0), of("equal", z[1], 0.0))
-    return either(zero, (0.0, 0.0), quotient(z, (choose(zero, 1.0, modulus(z)), 0.0)))
+    return either(zero, (0.0, 0.0), quotient(z, (choose(zero, 1.0, modulus(z)),)))
+
+
+def strong(g: Any, p: Any) -> Any:
+    """A part of a strong product."""
+    return 0.0 if g.__class__ is float and g == 0.0 else of("strong_multiply", g, p)
 
 
 def strong_product(g: Parts, p: Parts) -> Parts:
-    """g*p, which is 0 where g is and p is not finite."""
-    zero = of("logical_and", of("equal", g[0], 0.0), of("equal", g[1], 0.0))
-    finite = of("logical_and", of("isfinite", p[0]), of("isfinite", p[1]))
-    lost = of("logical_and", zero, of("logical_not", finite)) if finite.__class__ is not bool else (not finite) and zero
-    return either(lost, (0.0, 0.0), product(g, p))
+    """g*p, in which a part of g that is 0 takes no part."""
+    if len(g) == 1 or len(p) == 1:
+        return (strong(g[0], p[0]), strong(g[0], p[1])) if len(g) == 1 else (strong(g[0], p[0]), strong(g[1], p[0]))
+    return strong(g[0], p[0]) - strong(g[1], p[1]), strong(g[0], p[1]) + strong(g[1], p[0])
 
 
 def close(a: Parts, b: Parts, rtol: float, atol: float, equal_nan: bool) -> Any:
@@ -415,5 +478,7 @@ RULED: dict[str, Callable[..., Any]] = {
 }
 REAL = frozenset(("abs", "angle", "real", "imag"))
 TRUTH = frozenset(("equal", "not_equal", "isnan", "isinf", "isfinite", "isreal", "isclose"))
+# The operands of rows that have one part where they are real: what is infinite in one part of the other stays there.
+OF_REAL = {"multiply": (0, 1), "strong_multiply": (0, 1), "divide": (1,), "power": (1,)}
 # Rows with parameters.
 STATIC = frozenset(("round", "isclose", "angle"))

@@ -14,10 +14,10 @@ from ...ops.registry import ROWS
 from .. import ir
 from ..ir import BOOL, FLOAT, Unsupported
 from ..symbols.build import Builder
-from ..symbols.pairs import Pair, by_parts, meeting, pair_of, used
+from ..symbols.pairs import Pair, by_parts, has_complex, meeting, pair_of, used
 from ..symbols.regions import computed, results
 from ..symbols.symbol import NUMBERS, Lazy, Sym, broadcast, pick, raw
-from .complex_formulas import REAL, RULED, SMOOTH, STATIC, TRUTH
+from .complex_formulas import OF_REAL, REAL, RULED, SMOOTH, STATIC, TRUTH
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +43,9 @@ def apply_complex(builder: Builder, op: Operation, inputs: tuple[Any, ...], attr
     if op.function is None and op.name not in ("complex", "cast", "strong_multiply"):
         inputs = meeting(builder, inputs, op.skip)
     if op.name in SMOOTH or op.name in RULED:
-        return elementwise(builder, op, [pair_of(builder, x) for x in inputs], attributes)
+        real = [k in OF_REAL.get(op.name, ()) and not has_complex(x) for k, x in enumerate(inputs)]
+        pairs = [pair_of(builder, x) for x in inputs]
+        return elementwise(builder, op, pairs, [] if all(real) else real, attributes)
     if op.name == "cast":
         return cast(builder, inputs[0], attributes)
     if op.name in ("zeros_like", "ones_like") and attributes.get("dtype") is None:
@@ -158,10 +160,14 @@ def cast(builder: Builder, x: Any, attributes: dict[str, Any]) -> Any:
     return pair_of(builder, x)
 
 
-def elementwise(builder: Builder, op: Operation, pairs: list[Pair], attributes: dict[str, Any]) -> Any:
+def elementwise(
+    builder: Builder, op: Operation, pairs: list[Pair], real: list[bool], attributes: dict[str, Any]
+) -> Any:
+    """A row element by element; the operands that are `real` have one part."""
     shape = broadcast([x.shape for x in pairs], op.name)
+    operands = [(x.re,) if any(real[k : k + 1]) else (x.re, x.im) for k, x in enumerate(pairs)]
     if shape == ():
-        return wrapped(builder, scalar(builder, op, [(x.re, x.im) for x in pairs], attributes))
+        return wrapped(builder, scalar(builder, op, operands, attributes))
     site, node = STATE.site, object()
 
     def found(index: tuple[Any, ...]) -> Any:
@@ -169,8 +175,8 @@ def elementwise(builder: Builder, op: Operation, pairs: list[Pair], attributes: 
         key = ("complex", node, tuple(map(raw, index)))
         known = builder.known(key)
         if known is None:
-            parts = [tuple(pick(part, index, shape) for part in (x.re, x.im)) if x.shape else (x.re, x.im)
-                     for x in pairs]  # fmt: skip
+            parts = [tuple(pick(part, index, shape) for part in operand) if x.shape else operand
+                     for x, operand in zip(pairs, operands)]  # fmt: skip
             asking, STATE.site = STATE.site, site
             known = builder.remember(key, scalar(builder, op, parts, attributes))
             STATE.site = asking
@@ -202,7 +208,7 @@ def scalar(builder: Builder, op: Operation, parts: list[Parts], attributes: dict
     body, found = builder.nested(compute)
     region = ir.Region(
         op.name, [x.var for x in found], tuple(map(raw, flat)), attributes, body, STATE.site,
-        ((len(found) == 2,), (True,) * len(parts)),
+        ((len(found) == 2,), tuple(len(pair) == 2 for pair in parts)),
     )  # fmt: skip
     builder.append(region)
     return found if len(found) == 2 else found[0]

@@ -189,4 +189,10 @@ def paired(flat: tuple[Any, ...], pairs: tuple[bool, ...], builder: Builder) -> 
     return found
 
 
-__all__ = ["Pair", "by_parts", "has_complex", "meeting", "pair_of", "paired", "used"]
+def of_operand(flat: tuple[Any, ...], pairs: tuple[bool, ...], k: int) -> tuple[Any, ...]:
+    """What a region holds of its operand `k`: both parts, or the real number."""
+    start = k + sum(pairs[:k])
+    return flat[start : start + 1 + pairs[k]]
+
+
+__all__ = ["Pair", "by_parts", "has_complex", "meeting", "of_operand", "pair_of", "paired", "used"]

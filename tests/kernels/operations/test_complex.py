@@ -234,6 +234,133 @@ def test_numbers_with_a_part_that_is_not_finite_are_those_of_numpy(text: str, en
     np.testing.assert_array_equal(found.imag, expected.imag)
 
 
+# Powers, functions and products whose numbers have parts that are infinite, nan, or too large or small for squares.
+SPECIAL = [
+    complex(re, im)
+    for re in (INF, -INF, np.nan, 0.0, -0.0, 1.0, 710.3, 1e200)
+    for im in (INF, np.nan, -0.0, 5e-324, -2.0)
+]
+BEYOND = "z**0.5 z**-1.5 z**3 z**5 z**-1 z**-3 z**(1+2j) z**w (-2)**z 2*z z/2 0.3*z z*w z/w square(z) xlogy(z,w) sqrt(z)**2".split()
+BEYOND += "exp(z) log(z) log1p(z) sqrt(z) sin(z) cosh(z) arcsin(z) arccos(z) arccosh(z) arctan(z) sech(z) sinc(z) sign(z)".split()
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("text", BEYOND)
+def test_parts_beyond_the_floats(text: str) -> None:
+    """Values and gradients of both tiers, part by part, of numbers and of arrays."""
+    z, w = np.repeat(SPECIAL, 3), np.resize([*NOT_FINITE, 0.5 + 0j, complex(1e200, -1e200)], 3 * len(SPECIAL))
+    at = {"z": z, "w": w} if "w" in text else {"z": z}
+    assert agree(text, at, None, "value", 1e-12) == ""
+    for real in ("real", "imag") if text == "sign(z)" else ("real", "imag", "abs"):
+        assert agree(f"sum({real}({text}))", at, None, "grad", 1e-12) == ""
+    program = adiff.program(f"imag({text})")
+    for k in range(5, len(z), 17):
+        assert agree(program, {name: complex(x[k]) for name, x in at.items()}, None, "grad", 1e-12) == ""
+
+
+# What C99 (Annex G), or a limit from every side, says of them.
+LIMITS: list[tuple[str, complex, complex]] = [
+    ("z**0.5", complex(INF, 0.0), complex(INF, 0.0)),
+    ("z**0.5", complex(-INF, 1.0), complex(INF, INF)),
+    ("z**0.5", complex(INF, np.nan), complex(INF, np.nan)),
+    ("z**-1.5", complex(INF, -3.0), 0j),
+    ("z**-1.5", complex(np.nan, INF), 0j),
+    ("z**0.5", 5e-324 + 5e-324j, 2.442109726130712e-162 + 1.0115549693665858e-162j),
+    ("z**0", complex(np.nan, INF), 1 + 0j),
+    ("z**2.5", 0j, 0j),
+    ("2 * z", complex(INF, 1.0), complex(INF, 2.0)),
+    ("z / 2", complex(1.0, -INF), complex(0.5, -INF)),
+    ("mean([z, 1j])", complex(INF, 1.0), complex(INF, 1.0)),
+    ("sqrt(z)", complex(np.nan, INF), complex(INF, INF)),
+    ("exp(z)", 710.0 + 0.5j * np.pi, complex(np.exp(709.0) * (np.e * np.cos(0.5 * np.pi)), INF)),
+    ("arctanh(z)", complex(np.nan, INF), complex(0.0, 0.5 * np.pi)),
+    ("arccos(z)", complex(0.0, np.nan), complex(0.5 * np.pi, np.nan)),
+]
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(("text", "z", "expected"), LIMITS)
+def test_limits(text: str, z: complex, expected: complex) -> None:
+    program = adiff.program(text)
+    for engine in ("tape", "kernel"):
+        outcome = program.evaluate("value", {"z": z}, engine=engine)
+        assert outcome.engine == engine
+        np.testing.assert_allclose(outcome.value.real, expected.real, rtol=1e-13)
+        np.testing.assert_allclose(outcome.value.imag, expected.imag, rtol=1e-13)
+
+
+ENDLESS = np.array([complex(INF, 1.0), 2 - 1j, 0.5j])
+LARGE = np.array([[1e200, 1e200, 3.0], [1e200, -1e200, 2.0], [1.0, 2.0, 1e-200]])
+# Products of matrices of which terms or elements are beyond the floats.
+OVERFLOWING: list[tuple[str, dict[str, Any]]] = [
+    ("z @ w", {"z": ENDLESS, "w": ROW}),
+    ("m @ z", {"m": SQUARE, "z": ENDLESS}),
+    ("z @ m", {"m": SQUARE, "z": ENDLESS}),
+    ("m @ n", {"m": SQUARE, "n": SQUARE + np.diag([INF, 0.0, 0.0])}),
+    ("einsum('i,ij->j', z, m)", {"m": SQUARE, "z": ENDLESS}),
+    ("tensordot(m, z, 1)", {"m": SQUARE, "z": ENDLESS}),
+    ("convolve(z, w)", {"z": ENDLESS, "w": ROW}),
+    ("mean(z)", {"z": ENDLESS}),
+    ("sum(z * w)", {"z": ENDLESS, "w": ROW}),
+    ("m @ m", {"m": LARGE}),
+    ("m @ m[1]", {"m": LARGE}),
+    ("m[0] @ m[1]", {"m": LARGE}),
+    ("einsum('ij,kj->ki', m, m)", {"m": LARGE}),
+    ("convolve(m[0], m[1])", {"m": LARGE}),
+    ("m @ m", {"m": LARGE * (1 + 1j)}),
+    ("m[0] * m[1]", {"m": LARGE * (1 + 1j)}),
+]
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(("text", "at"), OVERFLOWING)
+def test_products_of_matrices_beyond_the_floats(text: str, at: dict[str, Any]) -> None:
+    assert agree(text, at, None, "value") == ""
+    for real in ("real", "imag"):
+        assert agree(f"sum({real}({text}))", at) == ""
+
+
+@pytest.mark.usefixtures("interpret")
+def test_an_infinite_part_stays_in_its_part() -> None:
+    z, w = np.array([complex(INF, 1.0), 2 - 1j]), np.array([3 + 0j, 1j])
+    for engine in ("tape", "kernel"):
+        found = adiff.program("real(z @ w)").evaluate("grad", {"z": z, "w": w}, engine=engine).gradients
+        np.testing.assert_array_equal(found["z"], np.conj(w))
+        np.testing.assert_array_equal([found["w"].real, found["w"].imag], [z.real, -z.imag])
+
+
+def test_the_last_of_two_terms_beyond_the_floats_does_not_remain() -> None:
+    """inf - inf is nan, whatever a product that is fused with a sum makes of it."""
+    for engine in ("tape", "kernel"):
+        found = adiff.program("m @ n").evaluate("value", {"m": LARGE[:2, :2], "n": LARGE[:2, :2]}, engine=engine).value
+        np.testing.assert_array_equal(found, [[INF, np.nan], [np.nan, INF]])
+
+
+@pytest.mark.usefixtures("interpret")
+def test_a_negative_base_of_a_complex_exponent() -> None:
+    z = 0.3 - 0.2j
+    slope = np.log(-2 + 0j) * (-2 + 0j) ** z
+    for engine in ("tape", "kernel"):
+        found = adiff.program("real((-2)**z)").evaluate("grad", {"z": z}, engine=engine).gradients["z"]
+        assert found == pytest.approx(np.conj(slope), rel=1e-13)
+
+
+def test_products_with_a_complex_vector_by_two_sweeps_back() -> None:
+    """Where the sweep back decides: the Hessian of real(z*w) times v is conj of the other's v."""
+    at, v = {"z": complex(-3.0, 2.0), "w": complex(INF, 1.0)}, 0.3 - 0.2j
+    found = adiff.program("real(z * w)").evaluate("hvp", at, vector={"z": v, "w": 2 * v}, engine="tape").product
+    assert found == {"z": np.conj(2 * v), "w": np.conj(v)}
+
+
+@pytest.mark.usefixtures("interpret")
+def test_parts_jump_by_themselves() -> None:
+    for part, count in (("real", 0), ("imag", 1)):
+        text = f"{part}(round(z))"
+        assert agree(text, {"z": 1 + 0.5j}) == ""
+        notices = adiff.program(text).evaluate("grad", {"z": 1 + 0.5j}, engine="tape").notices
+        assert sum(n.code == "N0501" for n in notices) == count
+
+
 @pytest.mark.usefixtures("interpret")
 @pytest.mark.parametrize(("name", "z"), [("atanh", -1 + 1e-6j), ("atanh", -1 + 1e-9j), ("atan", 1e-9 + 1j)])
 def test_no_digits_are_lost_beside_the_branch_points(name: str, z: complex) -> None:
