@@ -157,6 +157,7 @@ class Operation:
         "accumulate",
         "aliases",
         "array",
+        "batch",
         "derivative",
         "direct",
         "doc",
@@ -210,6 +211,7 @@ class Operation:
         moves: bool = False,
         internal: bool = False,
         library: str = "",
+        batch: str | bool = False,
     ) -> None:
         self.name = name
         self.signature = signature
@@ -240,6 +242,9 @@ class Operation:
         self.moves = moves  # every element of the result is an element of an input, or zero
         # The library beside NumPy that evaluating it on arrays, or on numbers where it has no `scalar`, imports.
         self.library = library or getattr(array, "library", "")
+        # How it acts on whole columns of a table, where it is not element-wise: a rule of eager/batching.py by name, and
+        # True for a composite that is made of such rows and of shapes, and looks at no numbers.
+        self.batch = batch
         self.internal = internal  # a step of other rows' rules: it has tests as every row, and no page
         self.family = ""
         self._parameters: list[Parameter] | None = None

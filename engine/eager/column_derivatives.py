@@ -186,10 +186,9 @@ class ColumnTape(GradientTape):
         self.tape.watch(found)
         return Column(self.table, found, self.table.active)
 
-    def ask(self, target: Any, sources: Any, unconnected_gradients: Any = "none") -> Any:
-        """`t.gradient(target, sources)`."""
-        table = self.table
-        if table.present(self.rows) != table.active.size:
+    def asked(self, target: Any, sources: Any, unconnected_gradients: Any) -> tuple[list[Column], list[Column]]:
+        """The targets and the sources of which derivatives are asked for."""
+        if self.table.present(self.rows) != self.table.active.size:
             raise NotTogether("a tape that only some of its rows ask")
         wants_zero(unconnected_gradients)
         leaves = flatten(sources)
@@ -197,6 +196,12 @@ class ColumnTape(GradientTape):
         if any(x.__class__ is not Column for x in (*leaves, *targets)):
             raise NotTogether("a derivative of, or by, what is the same in all rows")
         alike(self.tape.log, [x.tensor for x in leaves])
+        return targets, leaves
+
+    def ask(self, target: Any, sources: Any, unconnected_gradients: Any = "none") -> Any:
+        """`t.gradient(target, sources)`."""
+        table = self.table
+        targets, leaves = self.asked(target, sources, unconnected_gradients)
         consume = self.claim()
         for y in targets:
             if y.shape:

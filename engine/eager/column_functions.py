@@ -171,6 +171,15 @@ def column_bool(x: Any) -> Column:
     return Column(x.table, Tensor(x.numbers() != 0, BOOL), x.table.active)
 
 
+def column_truth(name: str) -> Callable[..., Any]:
+    def run(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
+        if x.__class__ is not Column or not x.shape:
+            raise NotTogether(f"{name} of a list")
+        return NAMES[name].call((x,), {"axis": axis, "keepdims": keepdims})
+
+    return run
+
+
 def column_abs(x: Any) -> Any:
     return NAMES["abs"].call((x,), None)
 
@@ -216,12 +225,14 @@ COLUMN_FUNCTIONS: dict[str, Builtin] = {
     "abs": of_columns("abs", column_abs),
     "min": of_columns("min", column_extreme("min", "minimum", "reduce_min")),
     "max": of_columns("max", column_extreme("max", "maximum", "reduce_max")),
+    "any": of_columns("any", column_truth("any")),
+    "all": of_columns("all", column_truth("all")),
     "math.floor": of_columns("math.floor", whole_part("floor")),
     "math.ceil": of_columns("math.ceil", whole_part("ceil")),
     "math.trunc": of_columns("math.trunc", whole_part("trunc")),
     **{
         name: of_columns(name, refuse(f"{name} of a column"))
-        for name in ("str", "repr", "type", "isinstance", "sorted", "any", "all", "complex", "dict", "filter", "map",
+        for name in ("str", "repr", "type", "isinstance", "sorted", "complex", "dict", "filter", "map",
                      "assert_equal", "assert_allclose")
     },
     # They run functions on tensors of their own, which tapes follow; columns are not among those.
@@ -232,7 +243,8 @@ COLUMN_FUNCTIONS: dict[str, Builtin] = {
 
 # Built-ins that take containers of columns apart without looking at the columns, and those that derive.
 SAFE = frozenset(COLUMN_FUNCTIONS) | frozenset(
-    "grad value_and_grad GradientTape jacobian jacfwd jacrev hessian jvp vjp hvp linearize len zip enumerate list tuple "
+    "grad value_and_grad GradientTape jacobian jacfwd jacrev hessian jvp vjp hvp linearize scan map_fn foldl foldr tree_map "
+    "vectorized_map cond while_loop fori_loop switch_case partial len zip enumerate list tuple "
     "reversed sum pow divmod no_op".split()
 )
 
@@ -252,24 +264,9 @@ def safe_to_call(table: Table, callee: Any, values: list[Any], keywords: dict[st
 # --- composite rows -------------------------------------------------------------------------------------------------
 
 
-def dot(table: Table, a: Any, b: Any) -> Any:
-    if len(as_shape(a)) == len(as_shape(b)) == 1:
-        return ROWS["matmul"](a, b)
-    if as_shape(a) == as_shape(b) == ():
-        return ROWS["multiply"](a, b)
-    raise NotTogether("products of matrices")
-
-
 def as_shape(x: Any) -> tuple[int, ...]:
     x = as_operand(x)
     return x.shape if x.__class__ in (Column, Tensor) else ()
-
-
-def norm(table: Table, x: Any) -> Any:
-    x = as_operand(x)
-    if x.__class__ is not Column or len(x.shape) != 1:
-        raise NotTogether("norm of other than a vector")
-    return ROWS["euclidean_norm"].call((x,), None)
 
 
 def root_of_sum_of_squares(table: Table, x: Any) -> Any:
@@ -285,9 +282,7 @@ def root_of_sum_of_squares(table: Table, x: Any) -> Any:
     )
 
 
-SPECIAL: dict[str, Callable[..., Any]] = {
-    "dot": dot, "inner": dot, "vecdot": dot, "norm": norm, "root_of_sum_of_squares": root_of_sum_of_squares,
-}  # fmt: skip
+SPECIAL: dict[str, Callable[..., Any]] = {"root_of_sum_of_squares": root_of_sum_of_squares}
 # Composite rows that act element by element, on vectors too.
 ELEMENTWISE_COMPOSITES = frozenset("where clip hard_silu celu mish gelu squareplus sign".split())
 
@@ -298,6 +293,8 @@ def call_row(table: Table, op: Operation, values: list[Any], keywords: dict[str,
         found = op.call(values, keywords)
         return table.own(found) if found.__class__ is list else found
     kinds = [parameter.kind for parameter in op.parameters]
+    several = next((i for i, parameter in enumerate(op.parameters) if parameter.variadic), len(kinds))
+    kinds[several:] = ["list"] * len(values)
     for value, kind in zip(values, kinds):
         if kind == "static" and holds_column(value):
             raise NotTogether(f"a parameter of {op.name} that differs from row to row")
@@ -310,6 +307,9 @@ def call_row(table: Table, op: Operation, values: list[Any], keywords: dict[str,
         if keywords or len(values) > 2:
             raise NotTogether(f"{op.name} with options")
         return special(table, *values)
+    if op.batch:
+        found = op.call(values, keywords)
+        return table.own(found) if found.__class__ is list else found
     if op.domain.__class__ is not list and op.name not in ELEMENTWISE_COMPOSITES:
         raise NotTogether(op.name)
     if op.name not in ELEMENTWISE_COMPOSITES and any(

@@ -12,7 +12,15 @@ from ..autodiff.tape import Tape, gradient
 from ..core.dispatch import as_operand, tensor
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor, shape_of
-from .column_derivatives import ColumnArguments, ColumnDerived, end_of, require_scalar, source_of, value_and_gradients
+from .column_derivatives import (
+    ColumnArguments,
+    ColumnDerived,
+    ColumnTape,
+    end_of,
+    require_scalar,
+    source_of,
+    value_and_gradients,
+)
 from .columns import Column, unit, whole_column
 from .row_sets import NotTogether, Rows, Table
 from .structure import flatten, rebuild
@@ -187,6 +195,21 @@ def swept(table: Table, tape: Tape, y: Any, sources: list[Tensor], rows: Rows) -
     return found
 
 
+def tape_jacobian(
+    t: ColumnTape, target: Any, sources: Any, unconnected_gradients: Any = "none", parallel_iterations: Any = None,
+    experimental_use_pfor: Any = None,
+) -> Any:  # fmt: skip
+    """`t.jacobian(target, sources)`."""
+    targets, leaves = t.asked(target, sources, unconnected_gradients)
+    if len({x.rows for x in leaves}) > 1:
+        raise NotTogether("a Jacobian by what different rows have")
+    t.claim()
+    rows = [swept(t.table, t.tape, y, [x.tensor for x in leaves], leaves[0].rows) for y in targets]
+    if any(block is None for row in rows for block in row):
+        raise NotTogether("a derivative by what the target does not depend on")
+    return rebuild(target, [rebuild(sources, row) for row in rows])
+
+
 def blocks_of(y: Any, row: list[Column | None], arguments: ColumnArguments) -> list[Any]:
     """Blocks of a Jacobian, zeros where an argument plays no part."""
     return [filled(b, shape_of(y) + shape_of(as_operand(x)), x) for b, x in zip(row, arguments.leaves)]
@@ -291,4 +314,4 @@ def products(table: Table, arguments: ColumnArguments, seeds: list[Any]) -> list
     return products
 
 
-__all__ = ["jacobians_of"]
+__all__ = ["jacobians_of", "tape_jacobian"]

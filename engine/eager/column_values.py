@@ -12,7 +12,7 @@ from ..core.dtypes import BOOL, WEAK_COUNT
 from ..core.state import STATE
 from ..core.tensor import Tensor
 from ..kinds.access import get_item
-from ..ops.registry import METHODS
+from ..ops.registry import METHODS, ROWS
 from ..program import core as c
 from ..program.rewrite import rewrite
 from . import expressions, statements
@@ -21,8 +21,9 @@ from .calls import arguments, call_function, invoke
 from .column_derivatives import ColumnDerived, ColumnTape, derivatives_of
 from .column_functions import COLUMN_FUNCTIONS, call_row, safe_to_call
 from .column_items import item_of, replaced
-from .column_jacobians import jacobians_of
-from .columns import Column, holds_column
+from .column_jacobians import jacobians_of, tape_jacobian
+from .column_transforms import transforms_of
+from .columns import Column, holds_column, truths
 from .compile import Compiler
 from .element_writes import OWN
 from .expressions import unassigned
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
 CHANGING = frozenset("append extend pop insert remove clear sort reverse update".split())
 # What gives a list or dict that was there before: it is not the active rows' own.
 HANDING_OUT = frozenset("get pop setdefault min max".split())
+# What a tape is asked for.
+ASKING: dict[str, Callable[..., Any]] = {"gradient": ColumnTape.ask, "jacobian": tape_jacobian}
 CONTAINERS = {list, tuple, dict, str}
 PLAIN = (list, tuple, dict, str, Tensor, float, int, bool, complex, range)
 
@@ -51,8 +54,9 @@ class ColumnValues(Compiler):
     """The part of the compiler for expressions, and for what is changed in place."""
 
     def __init__(self, intrinsics: dict[str, Any], table: Table, scalars: bool = True) -> None:
-        derivatives = {**derivatives_of(table, self.call_value), **jacobians_of(table, self.call_value)}
-        super().__init__({**intrinsics, **COLUMN_FUNCTIONS, **derivatives}, scalars)
+        call = self.call_value
+        own = {**derivatives_of(table, call), **jacobians_of(table, call), **transforms_of(table, call)}
+        super().__init__({**intrinsics, **COLUMN_FUNCTIONS, **own}, scalars)
         self.table = table
 
     # --- names ------------------------------------------------------------------------------------------------------
@@ -375,8 +379,8 @@ class ColumnValues(Compiler):
                 if row is None:
                     raise NotTogether(f"the method '{name}' of a column")
                 return call_row(table, row, method_arguments(row, x, values), keywords)
-            elif x.__class__ is ColumnTape and name == "gradient":
-                return Builtin(name, ColumnTape.ask).call([x, *values], keywords, bound=1)
+            elif x.__class__ is ColumnTape and name in ASKING:
+                return Builtin(name, ASKING[name]).call([x, *values], keywords, bound=1)
             elif x.__class__ not in PLAIN:
                 raise NotTogether(f"the method '{name}' of what is no number and no list")
             elif x.__class__ is str and holds_column([values, keywords]):
@@ -398,7 +402,7 @@ class ColumnValues(Compiler):
 
     def attribute(self, node: c.Attribute) -> Run:
         value = self.expression(node.value)
-        name, site = node.name, node.site
+        name, site, table = node.name, node.site, self.table
 
         def run(f: list[Any]) -> Any:
             x = value(f)
@@ -409,8 +413,8 @@ class ColumnValues(Compiler):
                 return getattr(x, name)
             if name == "dtype":
                 return x.dtype.strong
-            if name == "T" and x.ndim < 2:
-                return x
+            if name == "T":
+                return x if x.ndim < 2 else call_row(table, ROWS["transpose"], [x], {})
             raise NotTogether(f"the attribute '{name}' of a column")
 
         return run
@@ -466,12 +470,4 @@ def single_numbers(x: Column) -> list[Any]:
     return [Tensor(number, x.dtype) for number in numbers]
 
 
-def truths(x: Column) -> Any:
-    """The truth of the active rows."""
-    values = x.numbers()
-    if values.ndim != 1:
-        raise NotTogether("the truth of a tensor")
-    return values if values.dtype == bool else values != 0
-
-
-__all__ = ["ColumnValues", "truths"]
+__all__ = ["ColumnValues"]

@@ -12,7 +12,7 @@ from ..core.dispatch import apply, as_operand, plain
 from ..core.dtypes import BOOL, WEAK_COUNT, WEAK_FLOAT, WEAK_INT, DType, DTypeMismatch, promote, raw_dtype
 from ..core.tensor import OPERATORS, Tensor
 from ..kinds.access import static_index
-from ..ops.registry import ROWS
+from .batching import BATCHING
 from .row_sets import NotTogether, Rows, Table
 
 TYPE_CHECKING = False
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 ELEMENTWISE = frozenset(
     "floor ceil trunc round signum sign floor_divide unit angle conj real imag complex cast identity stop_gradient positive "
     "where_select less less_equal greater greater_equal equal not_equal logical_and logical_or logical_xor logical_not "
-    "bitwise_and bitwise_or bitwise_xor invert isnan isinf isfinite isposinf isneginf signbit isreal isclose "
+    "zeros_like ones_like bitwise_and bitwise_or bitwise_xor invert isnan isinf isfinite isposinf isneginf signbit isreal isclose "
     "is_close_symmetric".split()
 )
 # Where an integer means something else than the float of the same size.
@@ -186,6 +186,14 @@ def take_item(x: Column, index: Any) -> Any:
     )
 
 
+def truths(x: Column) -> Any:
+    """The truth of the active rows."""
+    values = x.numbers()
+    if values.ndim != 1:
+        raise NotTogether("the truth of a tensor")
+    return values if values.dtype == bool else values != 0
+
+
 # --- applying a row -------------------------------------------------------------------------------------------------
 
 
@@ -194,9 +202,10 @@ def apply_to_columns(table: Table, op: Operation, inputs: tuple[Any, ...], attri
     if attributes and any(holds_column(value) for value in attributes.values()):
         raise NotTogether(f"a parameter of {op.name} that differs from row to row")
     inputs = tuple(as_operand(x, op) for x in inputs)
-    special = STRUCTURED.get(op.name)
-    if special is not None:
-        return special(table, op, inputs, attributes or {})
+    if op.name == "index_update":
+        return updated(table, op, inputs, attributes or {})
+    if op.batch:
+        return batched(table, op, inputs, attributes or {})
     if op.derivative != "partials" and op.name not in ELEMENTWISE:
         raise NotTogether(op.name)
     if op.name in KIND_MATTERS and any(x.__class__ is Column and x.mixed for x in inputs[op.name == "power" :]):
@@ -303,36 +312,43 @@ def dtype_of(x: Any) -> DType:
 # --- rows that look at the axes of a row's value --------------------------------------------------------------------
 
 
-def over_item_axes(table: Table, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
-    """A reduction: of the axes of a row's value, never of the rows."""
-    (x,) = inputs
-    if not x.shape:
+def batched(table: Table, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
+    """A row that looks at the axes of a row's value, by its rule for whole columns."""
+    ranks = tuple(len(x.shape) if x.__class__ in (Column, Tensor) else 0 for x in inputs)
+    if op.batch == "axes" and not ranks[0]:
         if attributes.get("axis") is not None or op.name not in ("sum", "mean", "max", "min", "prod"):
             raise NotTogether(f"{op.name} of a number")
-        return x
-    axis = attributes.get("axis")
-    axes = range(x.ndim) if axis is None else axis if axis.__class__ in (tuple, list) else (axis,)
-    if any(a.__class__ is not int or not -x.ndim <= a < x.ndim for a in axes):
-        raise NotTogether(f"{op.name} along an axis that is not there")
-    if x.dtype.kind in "bi":
+        return inputs[0]
+    if not (op.moves or op.derivative == "none" or op.name in WHOLE) and any(dtype_of(x).kind in "bi" for x in inputs):
         raise NotTogether(f"{op.name} of integers")
-    moved = tuple(a + 1 if a >= 0 else a for a in axes)
-    if op.name == "logsumexp" and len(moved) != 1:
-        raise NotTogether("logsumexp over several axes")
-    out = apply(op, (x.here(),), {**attributes, "axis": moved if len(moved) > 1 else moved[0]})
-    return Column(table, out, table.active, live=x.live_here())
-
-
-def stacked(table: Table, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
-    """`stack` and `concat`: along an axis of the rows' values."""
-    ranks = {len(x.shape) if x.__class__ in (Column, Tensor) else 0 for x in inputs}
-    axis = attributes.get("axis", 0)
-    if len(ranks) != 1 or axis.__class__ is not int:
-        raise NotTogether(f"{op.name} of values of different shapes")
-    mixed = any(x.__class__ is Column and x.mixed for x in inputs)
     operands = tuple(whole_column(table, x) for x in inputs)
-    out = apply(op, operands, {**attributes, "axis": axis + 1 if axis >= 0 else axis})
-    return Column(table, out, table.active, mixed, live_of(inputs))
+    live = live_of(inputs)
+    if op.singular:
+        for x, given in zip(operands, inputs):
+            table.rows_of[x] = (table.active, given.live_here() if given.__class__ is Column else None)
+    found = BATCHING[op.batch](op, operands, ranks, attributes)  # type: ignore[index]
+    if found is NotImplemented:
+        import numpy as np
+
+        # What no single value has either fails in its words.
+        apply(
+            op, tuple(Tensor(np.zeros(x.value.shape[1:], x.dtype.name), x.dtype) for x in operands), attributes or None
+        )
+        raise NotTogether(f"{op.name} of these shapes")
+    if op.derivative in ("rule", "multilinear") and op.name not in STRONG and max(ranks) > 1:
+        table.doubtful = op.name
+    mixed = any(x.__class__ is Column and x.mixed for x in inputs)
+
+    def column(y: Any) -> Column:
+        return Column(table, y, table.active, mixed, live)
+
+    return tuple(map(column, found)) if found.__class__ is tuple else column(found)
+
+
+# Rows whose results are elements of their operands, integers too.
+WHOLE = frozenset(("max", "min", "sort_along"))
+# Rows whose rules keep a zero cotangent zero beside nan and infinities.
+STRONG = frozenset("sum mean prod max min var std euclidean_norm power_norm logsumexp sort_along".split())
 
 
 def whole_column(table: Table, x: Any) -> Tensor:
@@ -359,15 +375,6 @@ def unit(x: Any, place: tuple[int, ...]) -> Any:
     return Tensor(found.astype(x.dtype.name), x.dtype.strong)
 
 
-def indexed(table: Table, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
-    (x,) = inputs
-    index = attributes["index"]
-    parts = index if index.__class__ is tuple else (index,)
-    if any(part.__class__ not in (int, slice) and part is not None and part is not Ellipsis for part in parts):
-        raise NotTogether("an index that is a tensor")
-    return take_item(x, tuple(parts))
-
-
 def updated(table: Table, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
     """`x[index] = value` of every row, the index the same for all."""
     import numpy as np
@@ -390,30 +397,6 @@ def updated(table: Table, op: Operation, inputs: tuple[Any, ...], attributes: di
         value = aligned(value, rank)
     updated_rows = apply(op, (whole_column(table, x), value), {"index": (slice(None), *parts)})
     return Column(table, updated_rows, table.active, live=live_of(inputs))
-
-
-def products(table: Table, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
-    """`matmul` of vectors: a sum of products in every row."""
-    import numpy as np
-
-    a, b = inputs
-    if len(a.shape) == len(b.shape) == 1 and a.shape != b.shape:
-        raise raised_by(
-            apply, op, tuple(Tensor(np.zeros(x.shape, dtype_of(x).name), dtype_of(x)) for x in inputs), None
-        )
-    if len(a.shape) != 1 or len(b.shape) != 1 or a.shape != b.shape or "i" in (dtype_of(a).kind, dtype_of(b).kind):
-        raise NotTogether("products of matrices")
-    return over_item_axes(table, ROWS["sum"], (ROWS["multiply"](a, b),), {"axis": 0, "keepdims": False})
-
-
-STRUCTURED: dict[str, Callable[[Table, Operation, tuple[Any, ...], dict[str, Any]], Any]] = {
-    **dict.fromkeys(("sum", "mean", "prod", "max", "min", "euclidean_norm", "logsumexp"), over_item_axes),
-    "stack": stacked,
-    "concat": stacked,
-    "index": indexed,
-    "index_update": updated,
-    "matmul": products,
-}
 
 
 # --- joining --------------------------------------------------------------------------------------------------------
@@ -516,6 +499,7 @@ __all__ = [
     "join",
     "raised_by",
     "take_item",
+    "truths",
     "unit",
     "whole_column",
 ]

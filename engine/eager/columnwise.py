@@ -14,8 +14,8 @@ from ..kinds.access import iterate
 from ..program import core as c
 from . import calls, statements
 from .column_functions import STEPS
-from .column_values import ColumnValues, truths
-from .columns import Column
+from .column_values import ColumnValues
+from .columns import Column, truths
 from .compile import EXPRESSIONS, STATEMENTS, one_by_one
 from .operators import truth
 from .row_sets import GONE, Meeting, NobodyLeft, NotTogether

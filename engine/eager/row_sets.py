@@ -107,6 +107,8 @@ class Table:
         self.dropped: list[tuple[Any, BaseException]] = []
         self.failed: list[tuple[Any, AdiffError]] = []
         self.lost = np.zeros(index.size, bool)
+        # A row of operations whose rule may spread nan from rows that an operation has no part in.
+        self.doubtful = ""
         self.steps: Any = None  # of each row, where they are limited
         # (rows, frame) that left the loop being run, that wait for its next iteration; (rows, value) that returned.
         self.broken: list[tuple[Rows, list[Any]]] = []

@@ -193,7 +193,7 @@ def _cholesky_vjp(g: Any, y: Any, x: Any) -> Any:
 cholesky_row = rule(
     "cholesky", "x", _cholesky_vjp, array=_cholesky, dtype="float", kernel=lambda k, x: k.cholesky(x),
     domain=cases(((DEFINITE,), {}), (([[[2.0, 0.3], [0.3, 1.1]], [[1.4, -0.2], [-0.2, 0.9]]],), {})),
-    doc="The lower triangular L with L L^H = x, of the Hermitian part of x; so the gradient is Hermitian.",
+    batch="matrices", doc="The lower triangular L with L L^H = x, of the Hermitian part of x; so the gradient is Hermitian.",
     example=("cholesky([[4.0, 2.0], [2.0, 2.0]])", [[2.0, 0.0], [1.0, 1.0]]),
 )  # fmt: skip
 cholesky_solve = composite(

@@ -87,7 +87,7 @@ take_rows: Operation = linear(
     accumulate=_accumulate_rows, array=lambda np, x, indices, axis: np.take(x, indices, axis), moves=True, dtype="first",
     accepts="bifcs",
     domain=cases(((VECTOR,), {"indices": [2, 0, 2], "axis": 0}), ((WIDE,), {"indices": [1], "axis": 1})),
-    internal=True, doc="The slices of x at constant indices along an axis: what gather, take and repeat are made of.",
+    internal=True, batch="axis", doc="The slices of x at constant indices along an axis: what gather, take and repeat are made of.",
     example=("take_rows([10, 20, 30], [2, 0])", [30, 10]),
 )  # fmt: skip
 

@@ -192,7 +192,7 @@ cofactor: Operation = rule(
 det: Operation = rule(
     "det", "x", _det_vjp, kernel=lambda k, x: k.det(x), array=_det, dtype="float", aliases="matrix_determinant",
     domain=cases(((SQUARE,), {}), ((BATCH,), {}), ((LARGE,), {}), (([[1.0, 2.0], [2.0, 4.0]],), {})),
-    doc="The determinant; its first and second derivatives are exact at singular matrices too.",
+    batch="matrices", doc="The determinant; its first and second derivatives are exact at singular matrices too.",
     example=("det([[1.0, 2.0], [3.0, 4.0]])", -2.0),
 )  # fmt: skip
 
@@ -222,12 +222,12 @@ def _slogdet_vjp(g: Any, y: Any, x: Any) -> Any:
 slogdet = rule(
     "slogdet", "x", _slogdet_vjp, kernel=lambda k, x: k.slogdet(x),
     array=_slogdet, dtype=_slogdet_dtype, domain=cases(((SQUARE,), {}), ((BATCH,), {})),
-    doc="The sign of the determinant and the logarithm of its absolute value.",
+    batch="matrices", doc="The sign of the determinant and the logarithm of its absolute value.",
     example=("slogdet([[2.0, 0.0], [0.0, -1.0]])", (-1.0, math.log(2))),
 )  # fmt: skip
 logdet = composite(
     "logdet", "x", lambda x: slogdet(x)[1], domain=cases(((DEFINITE,), {})),
-    doc="The logarithm of the determinant of a positive definite matrix; in general of its absolute value.",
+    batch=True, doc="The logarithm of the determinant of a positive definite matrix; in general of its absolute value.",
     example=("logdet([[2.0, 0.0], [0.0, 1.0]])", math.log(2)),
 )  # fmt: skip
 
@@ -247,7 +247,7 @@ def _inv_vjp(g: Any, y: Any, x: Any) -> Any:
 
 inv: Operation = rule(
     "inv", "x", _inv_vjp, kernel=lambda k, x: k.inv(x), array=_inv, dtype="float", aliases="matrix_inverse inverse",
-    domain=cases(((SQUARE,), {}), ((BATCH,), {})), doc="The inverse matrix.",
+    domain=cases(((SQUARE,), {}), ((BATCH,), {})), batch="matrices", doc="The inverse matrix.",
     example=("inv([[2.0, 0.0], [0.0, 4.0]])", [[0.5, 0.0], [0.0, 0.25]]),
 )  # fmt: skip
 
@@ -281,13 +281,13 @@ solve: Operation = rule(
     "solve", "a, b", _solve_vjp, kernel=lambda k, a, b: k.solve(a, b), array=_solve, dtype="float", aliases="matrix_solve",
     domain=cases(((SQUARE, VECTOR[:3]), {}), ((SQUARE, SQUARE), {}), ((BATCH, TALL[:2]), {}),
                  ((BATCH, VECTOR[:2]), {})),
-    doc="The solution x of a x = b; b is a vector or a matrix of columns.",
+    batch="system", doc="The solution x of a x = b; b is a vector or a matrix of columns.",
     example=("solve([[2.0, 0.0], [0.0, 4.0]], [2.0, 2.0])", [1.0, 0.5]),
 )  # fmt: skip
 tf_solve = composite(
     "tf.linalg.solve", "a, b | adjoint=False",
     lambda a, b, adjoint=False: solve(conjugate_transpose(as_operand(a)) if adjoint else a, b),
-    domain=cases(((SQUARE, SQUARE), {"adjoint": True})), doc="solve, with the adjoint of a on request.",
+    domain=cases(((SQUARE, SQUARE), {"adjoint": True})), batch=True, doc="solve, with the adjoint of a on request.",
     example=("tf.linalg.solve([[2.0]], [[4.0]])", [[2.0]]),
 )  # fmt: skip
 
@@ -508,7 +508,7 @@ def _matrix_power(x: Any, n: Any) -> Any:
 
 matrix_power = composite(
     "matrix_power", "x | n", _matrix_power, domain=cases(((SQUARE,), {"n": 3}), ((SQUARE,), {"n": -2})),
-    doc="A matrix to an integer power.",
+    batch=True, doc="A matrix to an integer power.",
     example=("matrix_power([[1.0, 1.0], [0.0, 1.0]], 3)", [[1.0, 3.0], [0.0, 1.0]]),
 )  # fmt: skip
 
@@ -520,11 +520,11 @@ trace = composite(
     "trace", "x | offset=0, axis1=0, axis2=1",
     lambda x, offset=0, axis1=0, axis2=1: reduce_sum(diagonal(x, offset, axis1, axis2), axis=-1),
     method=True, domain=cases(((SQUARE,), {}), ((BATCH,), {"axis1": 1, "axis2": 2})),
-    doc="The sum of the diagonal.", example=("trace([[1, 2], [3, 4]])", 5),
+    batch=True, doc="The sum of the diagonal.", example=("trace([[1, 2], [3, 4]])", 5),
 )  # fmt: skip
 tf_trace = composite(
     "tf.linalg.trace", "x", _trace, aliases="tf.trace", domain=cases(((BATCH,), {})),
-    doc="The sums of the diagonals of the matrices in the last two axes.",
+    batch=True, doc="The sums of the diagonals of the matrices in the last two axes.",
     example=("tf.linalg.trace([[1, 2], [3, 4]])", 5),
 )  # fmt: skip
 
@@ -599,7 +599,7 @@ norm = composite(
         ((VECTOR,), {}), ((VECTOR,), {"ord": 1}), ((VECTOR,), {"ord": 3}), ((SQUARE,), {"ord": "nuc"}),
         ((SQUARE,), {"ord": 2}), ((SQUARE,), {"ord": 1}), ((WIDE,), {"axis": 1}), ((SQUARE,), {}),
     ),
-    doc="The norm of a vector or matrix: ord 2 and Frobenius by default; 1, inf, any number; 'nuc' for matrices. "
+    batch=True, doc="The norm of a vector or matrix: ord 2 and Frobenius by default; 1, inf, any number; 'nuc' for matrices. "
     "At 0 the derivative is 0.",
     example=("norm([3.0, 4.0])", 5.0),
 )  # fmt: skip
@@ -607,19 +607,19 @@ tf_norm = composite(
     "tf.norm", "x | ord='euclidean', axis=None, keepdims=False",
     lambda x, ord="euclidean", axis=None, keepdims=False: _norm(x, ord, axis, keepdims, flat=True),
     aliases="tf.linalg.norm", domain=cases(((SQUARE,), {"ord": 1}), ((WIDE,), {"axis": 1})),
-    doc="norm as TensorFlow has it: without an axis that of all elements as one vector.",
+    batch=True, doc="norm as TensorFlow has it: without an axis that of all elements as one vector.",
     example=("tf.norm([3.0, 4.0])", 5.0),
 )  # fmt: skip
 vector_norm = composite(
     "vector_norm", "x | ord=2, axis=None, keepdims=False",
     lambda x, ord=2, axis=None, keepdims=False: _norm(x, ord, axis, keepdims, flat=True),
-    domain=cases(((WIDE,), {})), doc="The norm of all elements, or of vectors along an axis.",
+    domain=cases(((WIDE,), {})), batch=True, doc="The norm of all elements, or of vectors along an axis.",
     example=("vector_norm([3.0, 4.0])", 5.0),
 )  # fmt: skip
 matrix_norm = composite(
     "matrix_norm", "x | ord='fro', keepdims=False",
     lambda x, ord="fro", keepdims=False: _norm(x, ord, (-2, -1), keepdims),
-    domain=cases(((BATCH,), {})), doc="The norms of the matrices in the last two axes.",
+    domain=cases(((BATCH,), {})), batch=True, doc="The norms of the matrices in the last two axes.",
     example=("matrix_norm([[3.0], [4.0]])", 5.0),
 )  # fmt: skip
 

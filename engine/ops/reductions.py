@@ -62,7 +62,7 @@ reduce_sum = linear(
     array=lambda np, x, axis, keepdims: np.sum(x, axis=axes_of("sum", axis, np.ndim(x)), keepdims=bool(keepdims)),
     dtype="arithmetic", aliases="reduce_sum", method=True,
     domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), ((CUBE,), {"axis": (0, -1), "keepdims": True})),
-    doc="The sum of the elements, of all or along axes.", example=("sum([1, 2, 3])", 6),
+    batch="axes", doc="The sum of the elements, of all or along axes.", example=("sum([1, 2, 3])", 6),
 )  # fmt: skip
 
 
@@ -96,7 +96,7 @@ mean = linear(
     "mean", "x | axis=None, keepdims=False", _mean_back,
     array=_mean, dtype="float", method=True,
     domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), ((CUBE,), {"axis": (0, -1), "keepdims": True})),
-    doc="The mean of the elements. That of integers is a float, as in NumPy; reduce_mean keeps them integers.",
+    batch="axes", doc="The mean of the elements. That of integers is a float, as in NumPy; reduce_mean keeps them integers.",
     example=("mean([1, 2])", 1.5),
 )  # fmt: skip
 
@@ -131,7 +131,7 @@ def _reduce_mean(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
 reduce_mean = composite(
     "reduce_mean", "x | axis=None, keepdims=False", _reduce_mean,
     domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), ((CUBE,), {"axis": (0, -1), "keepdims": True})),
-    doc="The mean of the elements. That of integers is an integer, rounded towards zero, as in TensorFlow.",
+    batch=True, doc="The mean of the elements. That of integers is an integer, rounded towards zero, as in TensorFlow.",
     example=("reduce_mean([1, 2])", 1),
 )  # fmt: skip
 
@@ -158,7 +158,7 @@ def _average(x: Any, axis: Any = None, weights: Any = None, keepdims: Any = Fals
 average = composite(
     "average", "x, axis=None, weights=None | keepdims=False", _average,
     domain=cases(((VECTOR, None, POSITIVE), {}), ((WIDE, 1, [0.2, 0.5, 0.9]), {})),
-    doc="The mean, or the weighted mean, of the elements.", example=("average([1.0, 2.0], weights=[3, 1])", 1.25),
+    batch=True, doc="The mean, or the weighted mean, of the elements.", example=("average([1.0, 2.0], weights=[3, 1])", 1.25),
 )  # fmt: skip
 
 
@@ -172,13 +172,17 @@ def _prod(np: Any, x: Any, axis: Any, keepdims: Any) -> Any:
         return product
     size = np.abs(product)
     tiny = np.finfo(x.dtype).tiny
-    if (np.isfinite(size) & (size >= tiny)).all() or not np.isfinite(x).all():
+    if (np.isfinite(size) & (size >= tiny)).all():
+        return product
+    lines = np.moveaxis(x, axes, range(len(axes))).reshape(-1, *[n for i, n in enumerate(x.shape) if i not in axes])
+    finite = np.isfinite(lines)
+    astray = (~(np.isfinite(size) & (size >= tiny))).reshape(lines.shape[1:]) & finite.all(axis=0)
+    if not astray.any():
         return product
     # A partial product left the range of floats: multiply significands and add exponents.
-    lines = np.moveaxis(x, axes, range(len(axes))).reshape(-1, *[n for i, n in enumerate(x.shape) if i not in axes])
-    mantissa, exponent = running_product(np, lines)
+    mantissa, exponent = running_product(np, np.where(finite, lines, 1.0))
     last = np.ldexp(mantissa[-1], np.clip(exponent[-1], -5000, 5000).astype("int32"))
-    return last.reshape(np.shape(product))
+    return np.where(astray, last, np.reshape(product, astray.shape)).astype(x.dtype).reshape(np.shape(product))
 
 
 def running_product(np: Any, x: Any) -> tuple[Any, Any]:
@@ -204,7 +208,7 @@ reduce_prod = rule(
     array=_prod, dtype="arithmetic", aliases="reduce_prod product", method=True,
     kernel=lambda k, x, axis, keepdims: k.prod(x, axis, keepdims),
     domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), (([2.0, 0.0, 3.0],), {}), (([0.0, 0.0, 3.0],), {})),
-    doc="The product of the elements; its derivative is exact at zeros too.", example=("prod([2, 3, 4])", 24),
+    batch="axes", doc="The product of the elements; its derivative is exact at zeros too.", example=("prod([2, 3, 4])", 24),
 )  # fmt: skip
 
 
@@ -214,18 +218,23 @@ def _product_of_others(np: Any, x: Any) -> Any:
     np.cumprod(x[:-1], axis=0, out=before[1:])
     np.cumprod(x[:0:-1], axis=0, out=after[-2::-1])
     product = before * after
-    if x.dtype.kind != "f" or not np.isfinite(x).all():
+    if x.dtype.kind != "f":
         return product
     low = np.finfo(x.dtype).tiny
-    if all((np.isfinite(part) & (np.abs(part) >= low)).all() for part in (before, after)):
+    kept = [(np.isfinite(part) & (np.abs(part) >= low)).all(axis=0) for part in (before, after)]
+    finite = np.isfinite(x)
+    astray = ~(kept[0] & kept[1]) & finite.all(axis=0)  # along which lines a partial product left the range of floats
+    if not astray.any():
         return product
+    x = np.where(finite, x, 1.0)
     one = np.full((1, *x.shape[1:]), 0.5)
     mantissa_before, power_before = running_product(np, np.concatenate([one, x[:-1]]))
     mantissa_after, power_after = running_product(np, np.concatenate([one, x[:0:-1]]))
     mantissa, carry = np.frexp(mantissa_before * mantissa_after[::-1])
     # Both runs began with 0.5 = 2**-1.
     power = power_before + power_after[::-1] + carry + 2
-    return np.ldexp(mantissa, np.clip(power, -5000, 5000).astype("int32"))
+    found = np.ldexp(mantissa, np.clip(power, -5000, 5000).astype("int32"))
+    return np.where(astray, found, product).astype(product.dtype)
 
 
 def _product_of_others_vjp(g: Any, y: Any, x: Any) -> Any:
@@ -282,7 +291,7 @@ def _extremum(name: str, word: str, aliases: str, example: int) -> Operation:
 
     row = rule(
         name, "x | axis=None, keepdims=False", vjp, array=array, dtype="first", accepts="bif", aliases=aliases,
-        method=True, kernel=lambda k, x, axis, keepdims: k.extremum(name, x, axis, keepdims),
+        method=True, kernel=lambda k, x, axis, keepdims: k.extremum(name, x, axis, keepdims), batch="axes",
         domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), ((CUBE,), {"axis": (0, 2), "keepdims": True})),
         singular=[
             found_by_rule(
@@ -304,7 +313,7 @@ ptp = composite(
         reduce_max(x, axis=axis, keepdims=keepdims) - reduce_min(x, axis=axis, keepdims=keepdims)
     ),
     method=True, domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1})),
-    doc="The range of the elements: the largest minus the smallest.", example=("ptp([3, 9, 1])", 8),
+    batch=True, doc="The range of the elements: the largest minus the smallest.", example=("ptp([3, 9, 1])", 8),
 )  # fmt: skip
 
 
@@ -352,7 +361,7 @@ reduce_var = rule(
     kernel=lambda k, x, axis, ddof, keepdims: k.var(x, axis, ddof, keepdims),
     array=_var, dtype=real_of_float, aliases="reduce_variance variance", method=True,
     domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1, "ddof": 1}), ((CUBE,), {"axis": (0, 2), "keepdims": True})),
-    doc="The variance: the mean of the squared deviations from the mean, over n - ddof.",
+    batch="axes", doc="The variance: the mean of the squared deviations from the mean, over n - ddof.",
     example=("var([1.0, 3.0])", 1.0),
 )  # fmt: skip
 
@@ -386,7 +395,7 @@ reduce_std = rule(
         Singular(lambda x: x == x.mean(), "std is not differentiable at constants", adiff=0.0, torch=0.0,
                  subgradients="0 chosen from a ball")
     ],
-    doc="The standard deviation: the square root of the variance.", example=("std([1.0, 3.0])", 1.0),
+    batch="axes", doc="The standard deviation: the square root of the variance.", example=("std([1.0, 3.0])", 1.0),
 )  # fmt: skip
 
 
@@ -427,7 +436,7 @@ euclidean_norm = rule(
         Singular(lambda x: (x == 0).all(), "norm is not differentiable at 0", adiff=0.0, torch=0.0,
                  subgradients="0 chosen from the unit ball")
     ],
-    doc="The square root of the sum of squares, without overflow or underflow on the way.",
+    batch="axes", doc="The square root of the sum of squares, without overflow or underflow on the way.",
     example=("euclidean_norm([3.0, 4.0])", 5.0),
 )  # fmt: skip
 
@@ -472,7 +481,7 @@ power_norm = rule(
                  subgradients="0 chosen from the dual ball"),
         found_by_rule("norm with p below 1 is not differentiable where an element is 0", "0 chosen from all slopes"),
     ],
-    internal=True, doc="The p-norm of a vector: (sum |x|**p)**(1/p).", example=("power_norm([3.0, 4.0], 2)", 5.0),
+    internal=True, batch="axes", doc="The p-norm of a vector: (sum |x|**p)**(1/p).", example=("power_norm([3.0, 4.0], 2)", 5.0),
 )  # fmt: skip
 
 
@@ -538,7 +547,7 @@ reduce_logsumexp = rule(
         Singular(lambda x: (x == -math.inf).all(), "logsumexp of nothing but -inf has no derivative", adiff=0.0,
                  subgradients="0 chosen")
     ],
-    doc="log(sum(exp(x))), computed without overflow.", example=("logsumexp([0.0, 0.0])", math.log(2)),
+    batch="axes", doc="log(sum(exp(x))), computed without overflow.", example=("logsumexp([0.0, 0.0])", math.log(2)),
 )  # fmt: skip
 
 
@@ -552,7 +561,7 @@ def _truth(name: str, doc: str, example: bool) -> Operation:
             x, axis=axes_of(name, axis, np.ndim(x)), keepdims=bool(keepdims)
         ),
         kernel=lambda k, x, axis, keepdims: k.truth(name, x, axis, keepdims),
-        dtype="bool", aliases=f"reduce_{name}", method=True, doc=doc, example=(f"{name}([True, False])", example),
+        dtype="bool", aliases=f"reduce_{name}", method=True, batch="axes", doc=doc, example=(f"{name}([True, False])", example),
         reason="a truth value",
     )  # fmt: skip
 

@@ -210,7 +210,7 @@ def _vander(x: Any, n: Any = None, increasing: Any = False) -> Any:
 
 polyval = composite(
     "polyval", "p, x", _polyval, domain=cases((([1.0, -2.0, 0.5], 1.3), {}), (([1.0, -2.0, 0.5], VECTOR), {})),
-    doc="The polynomial with coefficients p, the highest power first, at x.", example=("polyval([1, 2, 3], 2)", 11),
+    batch=True, doc="The polynomial with coefficients p, the highest power first, at x.", example=("polyval([1, 2, 3], 2)", 11),
 )  # fmt: skip
 vander = composite(
     "vander", "x | n=None, increasing=False", _vander,
@@ -241,7 +241,7 @@ def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
 trapezoid = composite(
     "trapezoid", "y, x=None, dx=1.0 | axis=-1", _trapezoid,
     aliases="trapz", domain=cases(((VECTOR, [0.0, 0.5, 1.5, 2.0]), {}), ((WIDE,), {"axis": 0})),
-    doc="The integral of y by the trapezoidal rule, over points x or with spacing dx.",
+    batch=True, doc="The integral of y by the trapezoidal rule, over points x or with spacing dx.",
     example=("trapezoid([1.0, 2.0, 3.0])", 4.0),
 )  # fmt: skip
 

@@ -92,7 +92,7 @@ index: Operation = linear(
     lambda g, y, x, index: index_scatter(g, shape=shape_of(x), index=index),
     accumulate=_accumulate_index, array=_index, moves=True, dtype="first", accepts="bifcs",
     domain=cases(((VECTOR,), {"index": -1}), ((SQUARE,), {"index": (slice(None), slice(0, None, 2))})),
-    doc="The elements that an index selects: x[index], with NumPy's rules for slices, integers, newaxis, ... and "
+    batch="places", doc="The elements that an index selects: x[index], with NumPy's rules for slices, integers, newaxis, ... and "
     "tensors.",
     example=("[10, 20, 30][1:]", [20, 30]),
 )  # fmt: skip
@@ -111,7 +111,7 @@ index_scatter: Operation = linear(
     kernel=lambda k, x, shape, index: k.index_scatter(x, shape, index),
     array=_index_scatter, dtype="first",
     domain=cases(((VECTOR,), {"shape": (7,), "index": slice(1, 5)})),
-    internal=True, doc="The transpose of indexing: zeros of a shape with x added at the indexed places.",
+    internal=True, batch="places", doc="The transpose of indexing: zeros of a shape with x added at the indexed places.",
     example=("index_scatter(7, (3,), 1)", [0, 7, 0]),
 )  # fmt: skip
 
@@ -262,7 +262,7 @@ stack = linear(
     "stack", "[values] | axis=0", _stack_transpose,
     array=_stack, moves=True, dtype=_stack_dtype, accepts="bifcs",
     domain=cases((((VECTOR, VECTOR),), {"axis": -1})),
-    doc="Tensors of one shape joined along a new axis.", example=("stack([[1, 2], [3, 4]])", [[1, 2], [3, 4]]),
+    batch="new axis", doc="Tensors of one shape joined along a new axis.", example=("stack([[1, 2], [3, 4]])", [[1, 2], [3, 4]]),
 )  # fmt: skip
 
 
@@ -305,7 +305,7 @@ broadcast_to: Operation = linear(
     kernel=lambda k, x, shape: k.broadcast_to(x, shape),
     array=_broadcast_to, moves=True, dtype="first", accepts="bifcs",
     domain=cases(((VECTOR,), {"shape": (2, 4)}), ((0.7,), {"shape": (3,)})),
-    doc="x repeated to a larger shape by NumPy's broadcasting rules.",
+    batch="broadcasting", doc="x repeated to a larger shape by NumPy's broadcasting rules.",
     example=("broadcast_to([1, 2], (2, 2))", [[1, 2], [1, 2]]),
 )  # fmt: skip
 
@@ -331,7 +331,7 @@ reshape: Operation = linear(
     "reshape", "x | shape", lambda g, y, x, shape: reshape(g, shape=shape_of(x)),
     array=_reshape, moves=True, dtype="first", accepts="bifcs", method=True,
     domain=cases(((WIDE,), {"shape": (3, -1)}), ((CUBE,), {"shape": 8})),
-    doc="The same elements, in the same order, in another shape; one size may be -1.",
+    batch="shape", doc="The same elements, in the same order, in another shape; one size may be -1.",
     example=("reshape([1, 2, 3, 4], (2, 2))", [[1, 2], [3, 4]]),
 )  # fmt: skip
 

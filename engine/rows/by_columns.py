@@ -39,6 +39,10 @@ if TYPE_CHECKING:
 CHUNK = 32_768
 # A group that fails is halved until its failing rows stand alone, or it is so small.
 FEW = 32
+# Rows that leave the others in the middle, since what they hold is of another kind or length, begin again together: no
+# fewer than cost as much alone, and so many times, of which each may part from others again.
+SOME = 8
+TIMES = 40
 # Errors of dtypes, shapes, names and what all rows have alike, which no number of a column decides.
 ALIKE = frozenset(
     ("E0301", "E0302", "E0304", "E0305", "E0306", "E0405", "E0406", "E0408", "E0504", "E0505", "E0507", "E0508")
@@ -69,8 +73,8 @@ class ByColumns(SingleRows):
             self.together(index[start : start + size])
         self.table.reset(index[:0])  # nothing of the last chunk is kept
 
-    def together(self, index: Any) -> None:
-        """Rows at once, and then those that did not go along."""
+    def together(self, index: Any, times: int = TIMES) -> None:
+        """Rows at once, and then those that did not go along, by themselves, which may be parted so many times."""
         import numpy as np
 
         on_the_way = True
@@ -95,8 +99,10 @@ class ByColumns(SingleRows):
                 continue
             if isinstance(reason, AdiffError) and len(rows) > FEW:
                 half = len(rows) // 2
-                self.together(rows[:half])
-                self.together(rows[half:])
+                self.together(rows[:half], times)
+                self.together(rows[half:], times)
+            elif isinstance(reason, NotTogether) and SOME <= len(rows) < len(index) and times:
+                self.together(rows, times - 1)
             else:
                 self.row_by_row(rows, described(reason))
 
@@ -328,10 +334,12 @@ class ByColumns(SingleRows):
 
     def keep(self, y: Any, gradients: dict[str, Any] | None, blocks: dict[tuple[str, str], Any]) -> None:
         """Hand over the results of the active rows."""
+        value = (y if y.__class__ is Tensor and gradients is not None else self.here(y)).value
+        if self.table.doubtful:
+            value, gradients, blocks = self.certain(value, gradients or {}, blocks)
         results, rows = self.results, self.table.active.index
-        y = y if y.__class__ is Tensor and gradients is not None else self.here(y)
-        self.last: list[Any] = [y.value]
-        results.value.add(rows, y.value)
+        self.last: list[Any] = [value]
+        results.value.add(rows, value)
         for name, g in (gradients or {}).items():
             self.last.append(g)
             results.gradients[name].add(rows, g)
@@ -340,6 +348,28 @@ class ByColumns(SingleRows):
             results.hessian[a][b].add(rows, block)
             if a != b:
                 results.hessian[b][a].add(rows, None if block is None else self.transposed(block, b))
+
+    def certain(
+        self, value: Any, gradients: dict[str, Any], blocks: dict[tuple[str, str], Any]
+    ) -> tuple[Any, dict[str, Any], dict[tuple[str, str], Any]]:
+        """Results without the rows that hold nan, which leave: a rule may have brought it to what they do not depend on."""
+        import numpy as np
+
+        arrays = [x for x in (value, *gradients.values(), *blocks.values()) if x is not None and x.dtype.kind in "fc"]
+        size = self.table.active.size
+        if not arrays or not size:
+            return value, gradients, blocks
+        doubtful = np.logical_or.reduce([np.isnan(x).reshape(size, -1).any(axis=1) for x in arrays])
+        if not doubtful.any():
+            return value, gradients, blocks
+        self.table.leave(doubtful, f"nan beside {self.table.doubtful}")
+
+        def kept(x: Any) -> Any:
+            return None if x is None else x[~doubtful]
+
+        return (
+            kept(value), {name: kept(x) for name, x in gradients.items()}, {name: kept(x) for name, x in blocks.items()}
+        )  # fmt: skip
 
     def transposed(self, block: Any, name: str) -> Any:
         """A block of the Hessian whose last axes are those of the source `name` as the block on the other side."""

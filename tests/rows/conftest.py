@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from adiff.engine.kernels import collection, ir, runtime, store
 
-# pytest's importlib mode adds no path: the helpers beside the tests, and the programs of tests/kernels, are found from here.
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "kernels")]
+# pytest's importlib mode adds no path: the helpers beside the tests, and what tests/kernels and tests/ops have, are found from here.
+sys.path[:0] = [str(Path(__file__).parent), *(str(Path(__file__).parents[1] / other) for other in ("kernels", "ops"))]
 
 
 @pytest.fixture

@@ -67,6 +67,22 @@ TOGETHER = {
     "while with return": "def f(a):\n    while True:\n        a = a + 1.25\n        if a > 4:\n            return a * x\nf(y)",
     "nested loops": "s = 0.0\nfor i in range(n):\n    for j in range(i):\n        if x * j > 2:\n            break\n        s += x * y * j\ns",
     "top-level return": "if x > 0:\n    return x * y\ny",
+    "a scan": "c, ys = scan(lambda c, a: (c + a * x, c * a), y, stack([x, y, 2.0]))\nsum(ys) * c",
+    "a scan that branches": "def f(c, a):\n    if a > 0:\n        return c * a\n    return c - a\nsum(scan(f, stack([x, y, 1.0]), initializer=y))",
+    "a map": "sum(map_fn(lambda t: t**3 * y, [x, y]))",
+    "a vectorized map": "sum(vmap(lambda a, b: sin(a) * b * x)(stack([x, y]), stack([y, 1.0])))",
+    "a map of an operation": "sum(vmap(sin)(stack([x, y])))",
+    "folds": "foldl(lambda c, a: c * a + y, stack([x, y]), x) + foldr(lambda c, a: c - a * x, stack([x, y, 1.0]), 0.0)",
+    "a loop that is a function": "s, k = while_loop(lambda s, k: s < 5 + x, lambda s, k: (s * 1.5 + 1, k + 1), (abs(x), 0))\ns * y + k",
+    "a loop of a body that fails": "def f(s):\n    assert s != 2.5, 'no'\n    return s + 1.0\nwhile_loop(lambda s: s < 4, f, x) * y",
+    "a bounded loop": "while_loop(lambda s: s < 5, lambda s: s + y, x, maximum_iterations=3)",
+    "a branch that is a function": "cond(x > 0, lambda a: a * sqrt(x), lambda a: a * x, y) + cond(y > 1, 2.0, x)",
+    "counted loops and cases": "fori_loop(0, 3, lambda i, s: s * y + i, x) + switch_case(1, [lambda a: a, lambda a: a * y], x)",
+    "a partial function": "partial(lambda a, b: a * b**2, x)(y)",
+    "a tree": "d = tree_map(lambda a, b: a * b, {'a': x, 'b': [y]}, {'a': y, 'b': [y]})\nd['a'] + d['b'][0]",
+    "matrices": "A = [[x, y], [y, 2.0]]\ndet(A) + sum(A @ [x, y]) + trace(matmul(A, A))",
+    "an element by the place of the largest": "v = stack([x, y, 1.0])\nv[argmax(v)] * v[argmin(v)] + sum(sort(v) * [1.0, 2.0, 3.0])",
+    "truths of elements": "v = stack([x, y])\nx * y if any(v > 1) else y if all(v < 0.3) else x",
     "integer or float": "s = 0\nif x > 0:\n    s = x * y\ns + 1",
 }  # fmt: skip
 
@@ -160,12 +176,12 @@ def test_bad_rows(text: str, columns: dict[str, Any], failing: dict[int, str]) -
 
 # What columns cannot do, and why; the rows are evaluated one by one all the same.
 ALONE = {
-    "sum(map_fn(lambda t: t**3 * y, [x, y]))": "map_fn inside the program",
+    "median([x, y, 1.0])": "median",
+    "sum(scan(lambda c, a: c + a, [stack([x, y]), stack([y, x])]))": "scan over a list of vectors",
     "sum(ones(n)) * x": "a parameter",
     "xs = [x]\nif x > 0:\n    xs.append(y)\nsum(xs)": "a list that only some of its rows change",
-    "with GradientTape() as t:\n    t.watch(x)\n    z = x**2\nt.jacobian(z, x)": "the method 'jacobian'",
     "{'a': x, 'b': y}": "no list of values",
-    "det([[x, y], [y, 2.0]])": "det",
+    "eigvalsh([[x, y], [y, 2.0]])[0]": "eigvalsh",
 }
 
 
@@ -180,6 +196,24 @@ def test_rows_alone(text: str) -> None:
         found = same_as_rows(text, columns, wrt=wrt)
     assert any(ALONE[text] in reason for reason in found.one_by_one), found.one_by_one
     assert sum(found.one_by_one.values()) <= len(X)
+
+
+PARTING = {
+    "a list that some rows make longer": "xs = [1.0]\nfor i in range(4):\n    if x > i - 2:\n        xs.append(x * i)\nsum([a * a for a in xs]) * y",
+    "a list that some rows make shorter": "xs = [x, y, 2.0]\nif x > y:\n    xs.pop()\nsum(xs) * xs[-1]",
+    "vectors of different lengths": "v = stack([x, y]) if x > 0 else stack([x, y, 1.0])\nsum(v * v) + len(v)",
+    "a dict that some rows make longer": "d = {'a': x}\nif y > 0:\n    d['b'] = x * y\nsum(list(d.values()))",
+    "a number or a vector": "z = x\nif y > 0:\n    z = stack([x, y])\nsum(z * z)",
+    "a variable of another function": "s = 0.0\ndef add(a):\n    xs.append(a)\n    return a\nxs = []\nif x > 0:\n    s = add(x)\ns * y + len(xs)",
+}
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("text", PARTING.values(), ids=PARTING.keys())
+def test_rows_that_hold_what_is_of_other_kinds_go_together_apart(text: str, order: int) -> None:
+    draw = np.random.default_rng(4)
+    columns = {"x": draw.uniform(-2.5, 2.5, 90), "y": draw.uniform(-1.0, 1.0, 90)}
+    assert not same_as_rows(text, columns, order).one_by_one
 
 
 def test_shared_lists_of_rows() -> None:

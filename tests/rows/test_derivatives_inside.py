@@ -44,6 +44,11 @@ TOGETHER = {
     ),
 }
 TOGETHER |= {
+    "a tape asked on one side": f"{TAPE}    z = x*y\ng = t.gradient(z, x) if x > 0 else y\ng*x",
+    "a pullback asked on one side": "p, pull = vjp(lambda u: u**2*y, x)\nr = pull(1.0)[0] if x > 0 else p\nr*x",
+    "a Jacobian of a tape": "with GradientTape() as t:\n    u = stack([x, y])\n    t.watch(u)\n    z = u**2*x\nJ = t.jacobian(z, u)\nJ[0,0]*y + J[1,1] + J[0,1]",
+    "a Jacobian of a tape by a number": f"{TAPE}    z = stack([x*y, x**3])\nt.jacobian(z, x)[1]",
+    "Jacobians of a tape": f"{TAPE}    z = x*y\n    w = stack([x**2, y])\na, b = t.jacobian([z, w], x)\na*b[0] + b[1]",
     "a Jacobian": "def f(u):\n    return stack([u[0]*u[1], sin(u[0]), y*u[1]])\nJ = jacobian(f)(stack([x, y]))\nJ[0,0]*J[1,0] + J[2,1]*J[0,1]",
     "a Jacobian by a number": "J = jacobian(lambda u: [u*y, u**3, 2.0])(x)\nJ[0]*J[1] + J[2]",
     "a Jacobian, column by column": "J = jacfwd(lambda u: stack([u**2*y, u*y]))(x)\nJ[0] + J[1]*x",
@@ -74,10 +79,8 @@ TOGETHER |= {
     "a Hessian of what is no scalar": "hessian(lambda u: [u, y])(x)",
 }
 ALONE = {
-    "a pullback asked on one side": "p, pull = vjp(lambda u: u**2*y, x)\nr = pull(1.0)[0] if x > 0 else p\nr*x",
     "a path in some rows": f"{TAPE}    if x > 0:\n        z = x*x\n    else:\n        z = y*y\nt.gradient(z, x)",
     "no path": f"{TAPE}    z = y\nt.gradient(z, x)",
-    "a tape asked on one side": f"{TAPE}    z = x*y\ng = t.gradient(z, x) if x > 0 else y\ng*x",
 }
 
 
