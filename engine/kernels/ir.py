@@ -105,6 +105,10 @@ class Tabled(Unsupported):
     """A small list of lists is indexed by data: it must be one array, and no numbers of their own."""
 
 
+class Aliased(Unsupported):
+    """A GradientTape watches a number that goes by several names: if it is a tensor, all of them are followed."""
+
+
 class Needed(Unsupported):
     """Something must be known that inputs decide: `names` are theirs."""
 

@@ -10,8 +10,9 @@ from ...core.tensor import Tensor
 from ...ops.registry import NAMES
 from ...program import core as c
 from ...program.rewrite import rewrite
+from .. import ir
 from ..inputs import EVERY, SOME
-from ..ir import BOOL, FLOAT, INT, Unsupported
+from ..ir import BOOL, FLOAT, INT, Unsupported, Var
 from ..operations.array_rows import to_single
 from ..symbols.arrays import constant_array
 from ..symbols.pairs import Pair
@@ -45,6 +46,7 @@ class Applying(Items):
 
     dynamic: int
     around: list[Heap]
+    tensors_apart: bool
 
     def arguments(self, node: Any, frame: Frame) -> tuple[list[Any], dict[str, Any]]:
         raise NotImplementedError
@@ -209,11 +211,25 @@ class Applying(Items):
             strong = value.dtype.kind == "i" and not value.dtype.weak
             self.builder.made_strong[0] |= not value.dtype.weak
             if value.shape == ():
-                return self.own_number(value) if strong else value.value
+                return self.own_number(value) if strong else self.number_of(value)
             found = constant_array(self.builder, value.value)
-            found.known = value
+            if not self.apart(value):
+                found.known = value
             return own(self.builder, found, value.dtype) if strong else found
         return self.builder.rounded(value)
+
+    def apart(self, value: Tensor) -> bool:
+        """Whether a tensor that is known may go by several names of which one is watched: what is computed of it is followed,
+        whichever name it is read by."""
+        return self.tensors_apart and not value.dtype.weak and value.dtype.kind == "f"
+
+    def number_of(self, value: Tensor) -> Any:
+        """A number that is known."""
+        if not self.apart(value):
+            return value.value
+        var = Var(FLOAT)
+        self.builder.append(ir.Set(var, "copy", (value.value,), STATE.site, None))
+        return Sym(self.builder, var)
 
     def own_number(self, value: Tensor) -> Any:
         """An integer with a dtype of its own that is known: `constant(50)`."""

@@ -70,10 +70,11 @@ def specialise(
     width = 2
     tabled: Unsupported | None = None
     followed: Unsupported | None = None
+    aliased: Unsupported | None = None
     read_after: set[tuple[int, int]] = set()
     while True:
         try:
-            ways = (tabled is not None, followed is not None, read_after)
+            ways = (tabled is not None, followed is not None, aliased is not None, read_after)
             made = attempted(program, inputs, recursive, Printed(width), last, signed, outer, follow, ways, sizes)
             if made.result.__class__ is Selected and not structured:
                 raise Unsupported("a result that is no number and no tensor")
@@ -99,18 +100,20 @@ def specialise(
                 raise parted from None
             if sizes.known is not None or not sizes.asked:
                 raise
-            tabled, followed = None, None
+            tabled, followed, aliased = None, None, None
             sizes = Sizes(())
         except Unsupported as why:
             if why.__class__ is ir.Tabled and tabled is None:
                 tabled = why
             elif why.__class__ is ir.Followed and followed is None:
                 followed = why
+            elif why.__class__ is ir.Aliased and aliased is None:
+                aliased = why
             elif sizes.known is None and sizes.asked and why.__class__ is not ir.TooLarge:
-                parted, tabled, followed = tabled or followed or why, None, None
+                parted, tabled, followed, aliased = tabled or followed or aliased or why, None, None, None
                 sizes = Sizes(())
             else:
-                raise parted or tabled or followed or why from None  # why another way was tried
+                raise parted or tabled or followed or aliased or why from None  # why another way was tried
 
 
 def attempted(
@@ -122,11 +125,12 @@ def attempted(
     signed: bool,
     outer: bool,
     follow: bool,
-    ways: tuple[bool, bool, set[tuple[int, int]]],
+    ways: tuple[bool, bool, bool, set[tuple[int, int]]],
     sizes: Sizes,
 ) -> Specialised:
     """The IR of a program of which some functions are known to be recursive; `ways` says whether small lists of lists are
-    arrays, whether short loops are written out in any case, and which variables are read after a loop that assigns them first.
+    arrays, whether short loops are written out in any case, whether tensors that are known are in variables, and which variables
+    are read after a loop that assigns them first.
 
     Raises Recursive for another one, Wider for a line with more numbers than there is room for, and Signed where vectors
     are read that must be LAPACK's.
@@ -149,7 +153,7 @@ def attempted(
     sizes.begin(builder)
     machine = Specialiser(builder, recursive, printed, sizes)
     machine.last = last
-    machine.tables, machine.written, machine.read_after = ways
+    machine.tables, machine.written, machine.tensors_apart, machine.read_after = ways
     frame[LINES] = frame[STEPS] = 0
     machine.frames.append(frame)
     try:

@@ -36,7 +36,7 @@ class Specialiser(Assigning):
         self.derived = 0
         self.most_steps = step_limit()
         self.last = False
-        self.tables = self.written = False
+        self.tables = self.written = self.tensors_apart = False
         self.outlived, self.read_after = {}, set()
         self.recursive = recursive
         self.recursion: Recursion | None = None

@@ -13,7 +13,7 @@ from ...core.dispatch import shape_text
 from ...core.state import STATE
 from .. import ir
 from ..built import Noted
-from ..ir import FLOAT, INT, Unsupported, Var
+from ..ir import FLOAT, INT, Aliased, Unsupported, Var
 from ..symbols.symbol import NUMBERS, Lazy, Sym, raw
 from ..symbols.values import List, Recorder, Variable, flatten, plain, rebuild
 from .asked import Asked, operand
@@ -127,9 +127,10 @@ class Tape(Recorder):
                 self.follow(x)
             return x
         known = operand(x)
-        if known is None and references(self.machine.frames, x) > 1:
+        folded = known is None or getattr(x, "known", None) is not None
+        if folded and references(self.machine.frames, x) > 1:
             # It is computed where it is read, and another name of the same tensor would not be followed.
-            raise Unsupported("a constant that a GradientTape watches, and that goes by several names")
+            raise Aliased("a constant that a GradientTape watches, and that goes by several names")
         self.forget()
         if known is None or not any(known in tape.watched for tape in self.machine.tapes):
             x = source_of(self.builder, x)
