@@ -19,16 +19,17 @@ FEWEST = 3
 NUMBERS = {float: "float64", int: "int64", bool: "bool"}
 
 
-def groups(request: Request) -> tuple[list[tuple[Any, Request]], Any]:
-    """The rows that have the same strings, ascending, each set with its request; and the rows that have none together.
+def groups(request: Request) -> tuple[list[tuple[Any, Request]], Any, Any]:
+    """The rows that have the same strings, ascending, each set with its request; the rows that have none together; and those
+    in which a source holds None, which is no number to differentiate by.
 
-    Those are the rows whose sets are too small, and all where a derivative by such a column is asked for.
+    None together have the rows whose sets are too small, and those in which a source is a string.
     """
     import numpy as np
 
     names = [name for name, column in request.columns.items() if column.dtype.kind in "UO"]
-    if not names or not set(names).isdisjoint(request.names):
-        return [], np.arange(request.count)
+    if not names:
+        return [], np.arange(request.count), np.zeros(0, np.int64)
     which = np.zeros(request.count, np.int64)
     for name in names:
         codes, several = numbered(request.columns[name])
@@ -36,14 +37,17 @@ def groups(request: Request) -> tuple[list[tuple[Any, Request]], Any]:
         which = np.unique(which * several + codes, return_inverse=True)[1]
     order = np.argsort(which, kind="stable")
     parts = np.split(order, np.cumsum(np.bincount(which))[:-1]) if request.count else []
-    found, small = [], [np.zeros(0, np.int64)]
+    found, small, missing = [], [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for rows in parts:
+        if any(name in names and request.columns[name][rows[0]] is None for name in request.names):
+            missing.append(rows)
+            continue
         part = narrowed(request, rows, names) if rows.size >= FEWEST else None
         if part is None:
             small.append(rows)
         else:
             found.append((rows, part))
-    return found, np.sort(np.concatenate(small))
+    return found, np.sort(np.concatenate(small)), np.sort(np.concatenate(missing))
 
 
 def numbered(column: Any) -> tuple[Any, int]:
@@ -65,6 +69,8 @@ def narrowed(request: Request, rows: Any, names: list[str]) -> Request | None:
     for name in names:
         column = request.columns[name][rows]
         first = column[0]
+        if isinstance(first, str) and name in request.names:
+            return None
         if isinstance(first, str):
             found.constants[name] = str(first)
         elif first is None:

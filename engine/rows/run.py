@@ -73,7 +73,7 @@ def evaluate(program: Any, request: Request, results: Results, outcome: RowsOutc
         return
     from .alike import groups
 
-    parts, alone = groups(request)
+    parts, alone, missing = groups(request)
     refused = ""
     if len(parts) > MOST_KERNELS and request.options["engine"] == "kernel":
         refused = f"no kernel for {len(parts)} sets of rows, each with strings of its own"
@@ -92,6 +92,9 @@ def evaluate(program: Any, request: Request, results: Results, outcome: RowsOutc
             most = part.count
             outcome.engine, outcome.emitted = single.engine, single.emitted
             outcome.reason, outcome.reason_span = refused or single.reason, single.reason_span
+    # They all fail where the sources are bound, before anything else is looked at.
+    if missing.size and not whole.tape.alike(missing):
+        whole.tape.row_by_row(missing, "a source that is None")
     if alone.size:
         whole.tape.row_by_row(alone, "a column that is not of numbers")
         outcome.reason = outcome.reason or whole.why_no_kernel(request.options["engine"])

@@ -95,3 +95,13 @@ def test_none_beside_numbers_and_strings(interpret: None, engine: str, order: in
     columns = {"x": [*X, 1.0], "size": np.array(sizes, object)}
     found = same_as_rows(text, columns, order, wrt=["x"] if order else None, engine=engine)
     assert (found.one_by_one, found.engine) == ({}, engine)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+def test_none_in_a_column_that_is_differentiated_by(interpret: None, engine: str, order: int) -> None:
+    """The rows that hold it fail as each alone does, and the others go together."""
+    sizes = [None, 2.0, 3.5, None, 4.0, 1.5, 0.5, None, 1.0, 2.5]
+    columns = {"x": [*X, 1.0], "size": np.array(sizes, object)}
+    found = same_as_rows("x**2 * size if size > 2 else x * size**3", columns, order, wrt=["size", "x"], engine=engine)
+    assert (found.one_by_one, found.engine, list(found.errors)) == ({}, engine, [0, 3, 7])
