@@ -259,7 +259,11 @@ class Evaluation(Tiers):
             give_way_after(MOMENT)
         try:
             # What is in the value began on the way there.
-            find_origin(self, command not in ("value", "run") and (not limited or all_finite(outcome.value)))
+            derived, told = command not in ("value", "run"), len(STATE.notices)
+            find_origin(self, derived and (not limited or all_finite(outcome.value)))
+            if derived and limited and len(STATE.notices) == told and not all_finite(outcome.value):
+                # It holds what the inputs do, and what is first on the way back arises there.
+                find_origin(self, True)
         except GivesWay:
             STATE.notify(
                 "N0603", "the result holds nan or inf; --engine tape finds where the first one arises", self.end_site()
