@@ -200,7 +200,9 @@ class Form:
             return self.numbers.setdefault(x, len(self.numbers)), x.kind, x.shape
         if x not in self.numbers:
             self.numbers[x] = len(self.numbers)
-            return self.numbers[x], x.kind, x.size, x.role, self.before[x]
+            # One that has taken the place of another inside of the statement may hold something else before it.
+            self.certain &= x in self.before
+            return self.numbers[x], x.kind, x.size, x.role, self.before.get(x)
         return self.numbers[x]
 
 
