@@ -335,7 +335,8 @@ def batched(table: Table, op: Operation, inputs: tuple[Any, ...], attributes: di
             op, tuple(Tensor(np.zeros(x.value.shape[1:], x.dtype.name), x.dtype) for x in operands), attributes or None
         )
         raise NotTogether(f"{op.name} of these shapes")
-    if op.derivative in ("rule", "multilinear") and op.name not in STRONG and max(ranks) > 1:
+    of_vectors = op.name == "matmul" and max(ranks) == 1  # a sum of products
+    if op.derivative in ("rule", "multilinear") and op.name not in STRONG and not of_vectors:
         table.doubtful = op.name
     mixed = any(x.__class__ is Column and x.mixed for x in inputs)
 

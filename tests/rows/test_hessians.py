@@ -86,6 +86,9 @@ SINGULAR = {
     "a product that one side does not read": "z = prod(v)\nz*x if x > 0 else x**2",
     "a sum of exponentials that one side does not read": "z = logsumexp(v*x)\nz if x > 0 else x**2",
     "a norm and a deviation that one side does not read": "z = norm(v)*max(v) + std(v)\nz*x if x > 0 else x*y",
+    "a running product that one side does not read": "z = sum(cumprod(v))\nz*x if x > 0 else x**2",
+    "what softmax makes of nan": "z = sum(softmax(v)*[1.0, 2.0, 3.0])\nz*x if x > 0 else x**2",
+    "a contraction that one side does not read": "z = einsum('i,i->', v, v)\nz*x if x > 0 else x**2",
     "a slope inside": "g = grad(lambda u: xlogy(u, u)**y)(x)\nmax(y, g)*hypot(y, g)",
 }
 
@@ -95,7 +98,7 @@ def test_at_singular_points_rows_have_what_each_has_alone(text: str) -> None:
     columns = {"x": np.array(X), "y": np.array(Y), "v": np.resize(V, (len(X), 3))}
     known = [name for name in "xyv" if name in adiff.program(text).inputs]
     found = same_as_rows(text, {name: columns[name] for name in known}, 2, wrt=known)
-    assert "std" in text or not found.one_by_one, found.one_by_one
+    assert all(reason.startswith("nan beside") for reason in found.one_by_one), found.one_by_one
     same_as_rows(text, {name: columns[name] for name in known}, 2, wrt=known[::-1])
 
 
