@@ -9,7 +9,7 @@ from ..core.errors import failure
 from ..core.operation import Operation, Singular, composite, linear, no_tangent, rule, zero
 from ..core.state import STATE
 from ..core.tensor import OPERATORS
-from .arithmetic import of_parts
+from .arithmetic import array_product, of_parts
 from .scans import cumprod, linear_recurrence, shifted
 from .structure import broadcast_to, reshape
 from .support import (
@@ -217,7 +217,7 @@ def _product_of_others(np: Any, x: Any) -> Any:
     after = np.ones_like(x)
     np.cumprod(x[:-1], axis=0, out=before[1:])
     np.cumprod(x[:0:-1], axis=0, out=after[-2::-1])
-    product = before * after
+    product = array_product(np, before, after)
     if x.dtype.kind != "f":
         return product
     low = np.finfo(x.dtype).tiny
@@ -322,7 +322,7 @@ def to_unit(np: Any, x: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:
     largest = np.max(np.abs(x), axis=axes, keepdims=True, initial=0.0)
     exponent = np.where(np.isfinite(largest), np.frexp(largest)[1], 0)
     if x.dtype.kind == "c":
-        return np.ldexp(x.real, -exponent) + 1j * np.ldexp(x.imag, -exponent), exponent
+        return of_parts(np, np.ldexp(x.real, -exponent), np.ldexp(x.imag, -exponent), x.dtype), exponent
     return np.ldexp(x, -exponent), exponent
 
 
@@ -419,7 +419,7 @@ def _euclidean_vjp(g: Any, y: Any, x: Any, axis: Any, keepdims: Any) -> Any:
     origin = plain(y) == 0
     meet(euclidean_norm, origin, matters=plain(g) != 0)
     safe = spread(OPERATORS["where"](mask_tensor(origin), 1.0, y), shape, axes, keepdims)
-    direction = x / beside(safe, x)
+    direction = part_by_part(lambda part: part / safe, x)
     if some(origin):
         # The choice at 0 is a constant: what the formula says there has no derivative either.
         at_origin = spread(mask_tensor(origin), shape, axes, keepdims)

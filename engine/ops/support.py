@@ -143,9 +143,11 @@ def adjoint(x: Any) -> Any:
 def strong(g: Any, p: Any) -> Any:
     """The product of a cotangent and what it meets in a rule: a zero cotangent stays zero beside nan and infinities.
 
-    A kernel is left where there are such; its product is the plain one.
+    A kernel is left where there are such, and its product is the plain one; but of complex numbers, of which one part may
+    be infinite alone.
     """
-    return g * p if is_symbol(g) or is_symbol(p) else OPERATORS["strong_multiply"](g, p)
+    plain_product = (is_symbol(g) or is_symbol(p)) and not (is_complex(g) or is_complex(p))
+    return g * p if plain_product else OPERATORS["strong_multiply"](g, p)
 
 
 def strong_lines(g: Any, c: Any) -> Any:

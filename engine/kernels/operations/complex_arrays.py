@@ -13,7 +13,7 @@ from ..ir import Unsupported
 from ..machine.externals import IN_COMPLEX
 from ..symbols.pairs import Pair, by_parts
 from ..symbols.symbol import Lazy
-from .complex_formulas import product
+from .complex_formulas import either, product
 from .rearranging import Rearranging
 from .reducing import Reducing
 from .routines import result_shapes
@@ -98,7 +98,8 @@ class ComplexArrays(Rearranging, Reducing, Scanning, Solving):
         outs = [self.empty(rest) for _ in range(2)]
 
         def line(at: Index) -> None:
-            found = self.fold(lines.shape[0], (1.0, 0.0), lambda i, re, im: product((re, im), element(lines, (i, *at))))
+            first = element(lines, (0, *at))  # 1 + 0j times what is infinite in one part is nan in the other
+            found = self.fold(lines.shape[0] - 1, first, lambda i, *part: product(part, element(lines, (i + 1, *at))))
             for out, part in zip(outs, found):
                 self.put(out, at, part)
 
@@ -110,10 +111,17 @@ class ComplexArrays(Rearranging, Reducing, Scanning, Solving):
             return super().product_of_others(x)
         x = x.settled()
 
-        def times(at: Index, state: Any) -> Any:
-            return product(state, element(x, at))
+        def runs(reverse: bool) -> Any:
+            edge = x.shape[0] - 1 if reverse else 0
 
-        before, after = (self.running(x, times, (1.0, 0.0), reverse) for reverse in (False, True))
+            def times(at: Index, state: Any) -> Any:
+                item = element(x, at)
+                # The first is itself: 1 + 0j times what is infinite in one part is nan in the other.
+                return either(OPERATORS["equal"](at[0], edge), item, product(state, item))
+
+            return self.running(x, times, (1.0, 0.0), reverse)
+
+        before, after = runs(False), runs(True)
         return OPERATORS["multiply"](before, after)
 
     def std(self, x: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
