@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from .. import ir
 from ..ir import FLOAT, INT, Array, Stmt, Var
-from .fuse import affine, static_range, sum_of
+from .fuse import affine, span, static_range, sum_of
 from .once import copied, defined_in, renewed
 from .polls import CHEAP
 from .statements import arrays_named, changes, everything, mentions, operands, with_blocks
@@ -33,10 +33,14 @@ if TYPE_CHECKING:
 LEAST_ROWS, LEAST_TIMES = 8, 8
 # The longest sum that LLVM writes out (compilation/native.py).
 PART = 16
-# Elements that are turned at most: 32 MiB.
-MOST = 1 << 22
+# Elements that a kernel turns, and sums that it holds, at most: 2 MiB, which is little beside any limit on memory.
+MOST = 1 << 18
+# Loops over rows that a kernel parts so at most: what is written out takes the compiler behind its time.
+MOST_PARTED = 8
 # What vectors compute as well as numbers.
 ON_VECTORS = CHEAP | {"divide", "reciprocal", "sqrt"}
+# The roles of arrays whose elements are all there from the first on.
+STEADY = frozenset(("input", "local", "updated", "constant"))
 # Rows of elements that are as far apart as pages compete for one place in the cache.
 PAGE, BESIDE = 512, 8
 
@@ -45,7 +49,8 @@ def abreast(kernel: ir.Kernel) -> ir.Kernel:
     """The same kernel, with such sums beside each other."""
     counted = {s.trips for s in everything(kernel.body) if s.__class__ is ir.ReverseLoop}
     parameters = {x for x in kernel.parameters if x.__class__ is Array}
-    return ir.Kernel(kernel.parameters, rows_abreast(kernel.body, [], parameters, counted), kernel.results)
+    room = [MOST, MOST_PARTED]
+    return ir.Kernel(kernel.parameters, rows_abreast(kernel.body, [], parameters, counted, room), kernel.results)
 
 
 class Around:
@@ -65,24 +70,29 @@ def written_in(block: list[Stmt]) -> set[Any]:
     return {x for s in everything(block) if s.__class__ is not ir.Load for x in arrays_named(s)}
 
 
-def rows_abreast(block: list[Stmt], around: list[Around], known: set[Any], counted: set[Any]) -> list[Stmt]:
+def rows_abreast(
+    block: list[Stmt], around: list[Around], known: set[Any], counted: set[Any], room: list[int]
+) -> list[Stmt]:
+    """The same block; `around` are the loops that it runs in, each time that they run. `counted` are the trips that other
+    loops go back through, and `room` has the elements that are left, and the loops."""
     known = set(known)
     found: list[Stmt] = []
     for s in block:
         if isinstance(s, ir.Alloc | ir.Constant):
             known.add(s.array)
         if s.__class__ is ir.Loop and s.own:
-            sums = Sums.of(s, around, counted)
+            sums = Sums.of(s, around, counted, room)
             while sums is not None:
                 found += sums.apart
                 s = sums.rest
-                sums = Sums.of(s, around, counted)
+                sums = Sums.of(s, around, counted, room)
         if s.__class__ is ir.ReverseLoop or (s.__class__ is ir.Loop and s.own):
             here = Around(s, known)
-            s = with_blocks(s, lambda inner, here=here: rows_abreast(inner, [*around, here], known, counted))
+            s = with_blocks(s, lambda inner, here=here: rows_abreast(inner, [*around, here], known, counted, room))
             found += here.before
         elif s.__class__ is ir.If:
-            s = with_blocks(s, lambda inner: rows_abreast(inner, around, known, counted))
+            # Nobody knows how often it comes to that.
+            s = with_blocks(s, lambda inner: rows_abreast(inner, [], known, counted, room))
         found.append(s)
     return found
 
@@ -95,14 +105,14 @@ class Sums:
         self.rest = rest
 
     @classmethod
-    def of(cls, rows: ir.Loop, around: list[Around], counted: set[Any]) -> Sums | None:
+    def of(cls, rows: ir.Loop, around: list[Around], counted: set[Any], room: list[int]) -> Sums | None:
         """None for a loop that has no such sums."""
         bounds = static_range(rows)
         if not around or not bounds or bounds[0] != 0 or bounds[1] + 1 < LEAST_ROWS or rows.stop_when is not None:
             return None
         for place, s in enumerate(rows.body):
             if s.__class__ is ir.Loop and s.trips not in counted and adds_up(s):
-                made = _Parting(rows, place, s, around).made()
+                made = _Parting(rows, place, s, around, room).made()
                 if made is not None:
                     return made
         return None
@@ -124,10 +134,10 @@ def on_vectors(s: ir.Set) -> bool:
 class _Parting:
     """The work of it: `sums` is the statement at a place of the loop `rows`."""
 
-    def __init__(self, rows: ir.Loop, place: int, sums: ir.Loop, around: list[Around]) -> None:
+    def __init__(self, rows: ir.Loop, place: int, sums: ir.Loop, around: list[Around], room: list[int]) -> None:
         assert rows.index is not None
         assert sums.index is not None
-        self.rows, self.place, self.sums, self.around = rows, place, sums, around
+        self.rows, self.place, self.sums, self.around, self.room = rows, place, sums, around, room
         self.row: Var = rows.index
         self.term: Var = sums.index
         self.count: int = rows.stop
@@ -140,12 +150,19 @@ class _Parting:
         places = self.places(before)
         if places is None:
             return None
-        turned: dict[int, Array] = {}
-        for load, place in places:
-            array = self.turned(load.array, place)
-            if array is None:
-                return None
-            turned[id(load)] = array
+        wanted = [self.before_which(load.array, place) for load, place in places]
+        steps = [(place.get(self.row, 0), place.get(self.term, 0), place.get(None, 0)) for _, place in places]
+        width = self.count + (BESIDE if self.count % PAGE == 0 else 0)
+        elements = len(places) * width * self.length + len(self.sums.carried) * self.count
+        if None in wanted or elements > self.room[0] or not self.room[1]:
+            return None
+        self.room[0] -= elements
+        self.room[1] -= 1
+        turned = {
+            id(load): self.turned(loop, load.array, by, width)
+            for (load, _), loop, by in zip(places, wanted, steps)
+            if loop is not None
+        }
         kept = [Array(FLOAT, (self.count,)) for _ in self.sums.carried]
         self.around[0].before += [ir.Alloc(array, False) for array in kept]
         loads = [ir.Load(phi, array, self.row) for (phi, _, _), array in zip(self.sums.carried, kept)]
@@ -154,8 +171,11 @@ class _Parting:
         return Sums(self.parts(before, turned, kept), rest)
 
     def needed(self) -> list[Stmt] | None:
-        """What a row computes before its sums for them; None where that is much, or where a row has it from another."""
+        """What a row computes before its sums for them; None where that is much, where a row has it from another, or where
+        an index is checked first, for what is loaded after that."""
         body = self.rows.body
+        if any(s.__class__ is ir.Check for s in everything(body[: self.place])):
+            return None
         others = [s for k, s in enumerate(body) if k != self.place]
         inside = {x for s in self.sums.body for x in changes(s)}
         if any(mentions(s, x) for s in others for x in inside):
@@ -168,7 +188,8 @@ class _Parting:
         for phi, _, _ in self.rows.carried:
             makers[phi] = None
         found: set[int] = set()
-        pending = [x for s in self.sums.body for x in operands(s)] + [initial for _, initial, _ in self.sums.carried]
+        pending = [x for s in self.sums.body for x in operands(s)]
+        pending += [x for _, *handed in self.sums.carried for x in handed]
         while pending:
             x = pending.pop()
             if x.__class__ is not Var or x not in makers:
@@ -207,9 +228,9 @@ class _Parting:
         inner = {id(s) for s in self.sums.body}
         return found if found and all(id(s) in inner for s, _ in found) else None
 
-    def turned(self, array: Array, place: Affine) -> Array | None:
-        """The elements that the sums read of an array, those of one term beside each other; None where the loops around
-        write in the array, or do not run often enough."""
+    def before_which(self, array: Array, place: Affine) -> Around | None:
+        """The loop before which the rows of an array are turned; None where the loops around write in the array or do not
+        run often enough, or where it may not have all that the rows would read."""
         times = 1
         outermost: Around | None = None
         for each in reversed(self.around):
@@ -217,16 +238,17 @@ class _Parting:
                 break
             times *= each.times
             outermost = each
-        width = self.count + (BESIDE if self.count % PAGE == 0 else 0)
-        if outermost is None or times < LEAST_TIMES or width * self.length > MOST:
-            return None
-        steps = place.get(self.row, 0), place.get(self.term, 0), place.get(None, 0)
-        key = array, steps, self.first, self.length, self.count
-        if key not in outermost.turned:
-            result = Array(FLOAT, (self.length, width))
-            outermost.turned[key] = result
-            outermost.before += [ir.Alloc(result, False), self.turning(array, steps, result, width)]
-        return outermost.turned[key]
+        bounds = span(place, {self.row: (0, self.count - 1), self.term: (self.first, self.first + self.length - 1)})
+        there = array.role in STEADY and bounds is not None and bounds[0] >= 0 and bounds[1] < array.size
+        return outermost if there and times >= LEAST_TIMES else None
+
+    def turned(self, loop: Around, array: Array, steps: tuple[int, int, int], width: int) -> Array:
+        """The elements that the sums read of an array, those of one term beside each other."""
+        key = array, steps, self.first, self.length, width
+        if key not in loop.turned:
+            loop.turned[key] = Array(FLOAT, (self.length, width))
+            loop.before += [ir.Alloc(loop.turned[key], False), self.turning(array, steps, loop.turned[key], width)]
+        return loop.turned[key]
 
     def turning(self, array: Array, steps: tuple[int, int, int], result: Array, width: int) -> Stmt:
         row, term, value = Var(INT, "i"), Var(INT, "i"), Var(FLOAT, "x")

@@ -61,6 +61,28 @@ PROGRAMS: dict[str, tuple[str, int]] = {
         "y = q*1.0\n" + nest("y[j, c]*p[i, c]", after="y[j, 0] = s*0.01\n        cost += s"), 0,
     ),
     "an array that changes around": ("y = q*1.0\n" + nest("y[j, c]*p[i, c]", last="y[1, 0] = cost*0.01"), 0),
+    "two sums in one": (
+        nest("q[j, c]*p[i, c]\n            t = t*0.5 + q[j, c]", start="w[j]\n        t = 1.0", after="cost += s*t"), 1,
+    ),
+    "what the last term leaves": (
+        nest("q[j, c]*p[i, c]\n            t = cost", start="1.0\n        t = 1.0", after="cost = cost*0.5 + t*0.1 + s"), 0,
+    ),
+    "what a row makes, handed on": (
+        nest("q[j, c]*p[i, c]\n            t = g", before="g = w[j]*2.0", start="1.0\n        t = 1.0", after="cost += s*t"), 1,
+    ),
+    "behind a condition": (
+        "for i in range(n):\n    if cost > -1e9:\n"
+        + "".join(f"    {line}\n" for line in nest("q[j, c]*p[i, c]").splitlines()[1:]) + "    cost += w[0]\n", 0,
+    ),
+    "a row that is checked": (
+        nest("u[c]*q[j, c]", before="u = p[order[j]]"), 0,
+    ),
+    "places that there are not, which are not come to": (
+        "for i in range(n):\n    if cost > 1e9:\n" + "".join(
+            f"    {line}\n" for line in nest("u[c]*p[i, c]", before="u = q[j*1000]", after="cost += s").splitlines()[1:]
+        ) + "    cost += w[0]\n", 0,
+    ),
+    "a start that is checked": (nest("q[j, c]*p[i, c]", before="g = w[order[j] + 1000*(cost > 1e9)]", start="g"), 0),
     "an end among the rows": (nest("q[j, c]*p[i, c]", after="cost += s\n        if s > 2.0:\n            break"), 0),
     "what vectors do not have": (nest("lgamma(2.0 + abs(q[j, c]))*p[i, c]"), 0),
     "once": ("for j in range(9):\n    s = 0.0\n    for c in range(d):\n        s += q[j, c]*p[0, c]\n    cost += s*w[j]\n", 0),
@@ -70,7 +92,8 @@ PROGRAMS: dict[str, tuple[str, int]] = {
 def point(d: int) -> dict[str, Any]:
     at = np.random.default_rng(d)
     shapes = {"p": (POINTS, d), "q": (ROWS, d), "r": (ROWS, d), "m": (d, ROWS), "w": (ROWS,)}
-    return {**{name: at.normal(size=shape) for name, shape in shapes.items()}, "z": np.zeros((POINTS, ROWS))}
+    floats = {name: at.normal(size=shape) for name, shape in shapes.items()}
+    return {**floats, "z": np.zeros((POINTS, ROWS)), "order": np.arange(ROWS)[::-1].copy()}
 
 
 def turned(kernel: ir.Kernel) -> int:
@@ -103,7 +126,7 @@ def test_sums_of_rows(name: str, d: int, monkeypatch: pytest.MonkeyPatch) -> Non
         return result
 
     monkeypatch.setattr(construct, "abreast", same_bits)
-    assert agree(text, at, [key for key in at if key != "z"], "grad", 1e-12) == ""
+    assert agree(text, at, [key for key in at if key not in ("z", "order")], "grad", 1e-12) == ""
     monkeypatch.setattr(construct, "abreast", lambda kernel: found.append(turned(kernel)) or passes.abreast(kernel))
     found.clear()
     adiff.program(text).evaluate("value", at, engine="kernel")
