@@ -525,17 +525,30 @@ def softmax_weights(x: Any, y: Any, axes: tuple[int, ...], g: Any) -> Any:
     so it is a constant of the derivatives.
     """
     top = OPERATORS["max"](OPERATORS["stop_gradient"](x), axis=axes, keepdims=True)
-    bottom, above = plain(top) == -math.inf, plain(top) == math.inf
-    shift = OPERATORS["where"](OPERATORS["isfinite"](top), top, 0.0)
-    terms = OPERATORS["exp"](x - shift)
+    terms = exponentials(x, top)
     total = reduce_sum(terms, axis=axes, keepdims=True)
+    bottom = plain(top) == -math.inf
     if some(bottom):
         meet(reduce_logsumexp, plain(y) == -math.inf, matters=plain(g) != 0)
         total = OPERATORS["where"](mask_tensor(bottom), 1.0, total)
-    weights = terms / total
-    if some(above):
-        weights = OPERATORS["where"](mask_tensor(above), tie_weights(x, y, axes=axes), weights)
-    return weights
+    return terms / total
+
+
+def _exponentials(np: Any, x: Any, top: Any) -> Any:
+    return np.where(np.equal(top, math.inf), np.equal(x, top), np.exp(x - np.where(np.isfinite(top), top, 0.0)))
+
+
+def _exponentials_vjp(g: Any, y: Any, x: Any, top: Any) -> Any:
+    moved = g * OPERATORS["where"](OPERATORS["equal"](top, math.inf), 0.0, y)
+    return moved, lambda: -moved
+
+
+exponentials = rule(
+    "exponentials", "x, top", _exponentials_vjp, array=_exponentials, dtype="float", accepts="bif",
+    kernel=lambda k, x, top: k.exponentials(x, top), domain=[(-3, 3), (-3, 3)], internal=True,
+    doc="exp(x - top); beside a top of inf 1 where x is inf too, else 0: what the sum in logsumexp is of.",
+    example=("exponentials([0.0, 1.0], 1.0)", [math.exp(-1.0), 1.0]),
+)  # fmt: skip
 
 
 reduce_logsumexp = rule(

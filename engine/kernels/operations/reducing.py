@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...core.tensor import OPERATORS
+from ...ops.registry import ROWS
 from ...ops.support import axes_of, count
 from ..ir import BOOL, FLOAT, INT, Unsupported
 from ..symbols.arrays import lazy
@@ -272,11 +273,63 @@ class Reducing(Loops):
     def logsumexp(self, x: Any, axis: Any, keepdims: Any) -> Any:
         """log(sum(exp(x))), exact near 0 too: the largest term is 1 and goes through log1p."""
 
-        def finish(inner: tuple[int, ...], at: At) -> Any:
-            top, shift = self.finite_top(inner, at)
-            return shift + self.log_beside_top(inner, at, top, shift)
+        x = self.settled(x)
+        axes = axes_of("logsumexp", axis, x.ndim)
+        if 0 in [x.shape[a] for a in axes]:
+            raise Unsupported("logsumexp of nothing")
+        top = lazy(self.builder, ROWS["max"](x, axis=axes, keepdims=True))
+        terms = lazy(self.builder, ROWS["exponentials"](x, top))
 
-        return self.reduced("logsumexp", x, axis, keepdims, finish)
+        def finish(inner: tuple[int, ...], at: At) -> Any:
+            def step(index: Index, total: Any, seen: Any) -> Any:
+                first = (at(index) == 1.0) & ~seen
+                return total + self.choose(first, 0.0, at(index)), seen | first
+
+            return self.fold_over(inner, (0.0, False), step)[0]
+
+        others = self.reduced("logsumexp", terms, axes, True, finish)
+
+        def element(index: Index) -> Any:
+            if not keepdims:
+                left = list(index)
+                index = tuple(0 if a in axes else left.pop(0) for a in range(x.ndim))
+            largest, rest = top.element(index), others.element(index)
+            finite = OPERATORS["isfinite"](largest)
+            # What is not finite leads to infinities and nan.
+            odd = OPERATORS["log"](OPERATORS["exp"](largest) + rest)
+            return self.choose(finite, largest, 0.0) + self.choose(finite, OPERATORS["log1p"](rest), odd)
+
+        shape = tuple(1 if a in axes else n for a, n in enumerate(x.shape) if keepdims or a not in axes)
+        return self.tensor(shape, element)
+
+    def exponentials(self, x: Any, top: Any) -> Any:
+        """exp(x - top); beside a top of inf 1 where x is inf too, else 0."""
+        x, top = self.settled(x), self.settled(top)
+        if x.ndim != top.ndim or any(n not in (1, m) for n, m in zip(top.shape, x.shape)):
+            shape = OPERATORS["add"](x, top).shape
+            x, top = (OPERATORS["broadcast_to"](part, shape=shape) for part in (x, top))
+            return self.exponentials(x, top)
+        rest = [a for a, n in enumerate(top.shape) if n > 1]
+        axes = [a for a in range(x.ndim) if a not in rest]
+        out = self.empty(x.shape)
+
+        def line(outer: Index) -> None:
+            place = dict(zip(rest, outer))
+            largest = top.element(tuple(place.get(a, 0) for a in range(x.ndim)))
+            infinite = OPERATORS["equal"](largest, INFINITY)
+            shift = self.choose(OPERATORS["isfinite"](largest), largest, 0.0)
+
+            def one(inner: Index) -> None:
+                full = {**place, **dict(zip(axes, inner))}
+                at = tuple(full[a] for a in range(x.ndim))
+                item = x.element(at)
+                beside = self.choose(OPERATORS["equal"](item, INFINITY), 1.0, 0.0)
+                self.put(out, at, self.choose(infinite, beside, OPERATORS["exp"](item - shift)))
+
+            self.each(tuple(x.shape[a] for a in axes), one)
+
+        self.each(tuple(x.shape[a] for a in rest), line)
+        return out
 
     def softmax(self, x: Any, axis: Any) -> Any:
         """exp(x) / sum(exp(x)) along an axis."""

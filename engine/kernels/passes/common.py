@@ -22,9 +22,29 @@ SHORT = frozenset(("copy", "zero", "negative", "logical_not"))
 
 def common(kernel: ir.Kernel) -> ir.Kernel:
     """The same kernel, which computes nothing twice in one place."""
-    once = Once(constant_variables(kernel.body) | {x for x in kernel.parameters if x.__class__ is Var})
+    once = Once(staying(kernel) | {x for x in kernel.parameters if x.__class__ is Var})
     body = once.block(kernel.body)
     return ir.Kernel(kernel.parameters, body, [once.new(r) for r in kernel.results])
+
+
+def staying(kernel: ir.Kernel) -> set[Var]:
+    """The variables that one statement sets, and that nothing changes until it is run again."""
+    times: dict[Any, int] = {}
+    for s in everything(kernel.body):
+        found: list[Any]
+        if isinstance(s, ir.Set | ir.Load):
+            found = [s.var]
+        elif s.__class__ is ir.Loop:
+            found = [s.index, *(phi for phi, _, _ in s.carried)]
+        elif s.__class__ is ir.ReverseLoop:
+            found = [s.index, s.position, *(x for x, _ in s.restore for _ in range(2))]
+        elif s.__class__ is ir.If:
+            found = [var for var, _, _ in s.merges]
+        else:
+            found = [getattr(s, "var", None)] * 2
+        for var in found:
+            times[var] = times.get(var, 0) + 1
+    return {var for var, n in times.items() if n == 1 and var.__class__ is Var}
 
 
 class Once:
@@ -63,7 +83,7 @@ class Once:
     def block(self, block: list[Stmt]) -> list[Stmt]:
         """A block; what it finds out is known to those inside it, and to none else."""
         start = len(self.learnt)
-        kept = [s for s in map(self.statement, block) if s is not None]
+        kept = self.statements(block)
         while len(self.learnt) > start:
             table, key, before = self.learnt.pop()
             if before is None:
@@ -71,6 +91,9 @@ class Once:
             else:
                 table[key] = before
         return kept
+
+    def statements(self, block: list[Stmt]) -> list[Stmt]:
+        return [s for s in map(self.statement, block) if s is not None]
 
     def learn(self, table: dict[Any, Any], key: Any, value: Any) -> None:
         """Put something in a table until the block ends."""

@@ -10,8 +10,7 @@ from __future__ import annotations
 from ...ops.registry import ROWS
 from .. import ir
 from ..ir import Array, Stmt, Var
-from .common import Once, written
-from .memory import constant_variables
+from .common import Once, staying, written
 from .simplify import simplify
 from .statements import everything, operands, with_blocks
 
@@ -21,42 +20,24 @@ if TYPE_CHECKING:
 
 # What is compared: statements whose effect is what they store, and the variables that they hand on.
 COMPARED = (ir.Set, ir.Load, ir.Store, ir.AddTo, ir.Accumulate, ir.Alloc, ir.Loop, ir.If)
+# Rows whose result is their operand.
+SAME = frozenset(("copy", "stop_gradient"))
 
 
 def repeated(kernel: ir.Kernel) -> ir.Kernel:
     """The same kernel without what fills arrays as others are filled."""
-    constant = constant_variables(kernel.body)
-    once = Contents(constant | {x for x in kernel.parameters if x.__class__ is Var}, handed_on(kernel.body) - constant)
+    once = Contents(staying(kernel) | {x for x in kernel.parameters if x.__class__ is Var})
     body = once.block(kernel.body)
     if not once.shared:
         return kernel
     return simplify(ir.Kernel(kernel.parameters, body, [once.new(r) for r in kernel.results]))
 
 
-def handed_on(block: list[Stmt]) -> set[Var]:
-    """The variables that one loop, or one branch, hands on, and nothing else sets."""
-    times: dict[Var, int] = {}
-    for s in everything(block):
-        if s.__class__ is ir.Loop:
-            found = [phi for phi, _, _ in s.carried]
-        elif s.__class__ is ir.If:
-            found = [var for var, _, _ in s.merges]
-        elif s.__class__ is ir.ReverseLoop:
-            found = [x for x, _ in s.restore]
-        else:
-            found = [s.var] if isinstance(s, ir.Set | ir.Load | ir.Accumulate | ir.Mark) else []
-        for var in found:
-            times[var] = times.get(var, 0) + 1
-    return {var for var, n in times.items() if n == 1}
-
-
 class Contents(Once):
     """Statements in the order in which they run, and what arrays hold after each: equal contents are equal keys."""
 
-    def __init__(self, single: set[Var], handed: set[Var]) -> None:
+    def __init__(self, single: set[Var]) -> None:
         super().__init__(single)
-        self.constant |= handed
-        self.handed = handed
         self.contents: dict[Array, Any] = {}
         # The first array that holds what it holds, by that.
         self.holders: dict[Any, Array] = {}
@@ -75,9 +56,24 @@ class Contents(Once):
         if holder is None or self.content(holder) != content:
             self.learn(self.holders, content, array)
 
+    def statements(self, block: list[Stmt]) -> list[Stmt]:
+        """A block's statements, with those of the regions in it among them."""
+        kept: list[Stmt] = []
+        for s in block:
+            if s.__class__ is ir.Region:
+                kept.extend(self.row(s))
+                continue
+            found = self.statement(s)
+            if found is not None:
+                kept.append(found)
+        return kept
+
     def statement(self, s: Stmt) -> Stmt | None:
-        if s.__class__ is ir.Region:
-            return self.row(s)
+        if s.__class__ is ir.Set and s.op in SAME and s.var in self.constant:
+            x = self.new(s.args[0])
+            if x.__class__ is not Var or (x in self.constant and x.kind == s.var.kind):
+                self.names[s.var] = x
+                return None
         s = self.reading(s)
         changed = written(s)
         before = {array: self.content(array) for array in arrays_of(s)}
@@ -94,19 +90,23 @@ class Contents(Once):
             return found
         form = Form(found, self, before)
         does = self.forms.setdefault(form.key, len(self.forms)) if form.certain else None
+        pair = copied(found, before)
         for array in changed:
-            self.holds(array, object() if does is None else (does, form.numbers[array]))
+            if pair is not None:
+                self.holds(array, before.get(pair[0], self.content(pair[0])))
+            else:
+                self.holds(array, object() if does is None else (does, form.numbers[array]))
         if does is not None:
             self.hand_on(found, does, form.numbers)
         return found
 
-    def row(self, s: Any) -> Stmt:
+    def row(self, s: Any) -> list[Stmt]:
         """A region: its statements stand where it does, and its results are what its row makes of its operands."""
         operands = tuple([self.new(x) if x.__class__ is Var else x for x in s.operands])
         parts = [x if x.__class__ is Var else self.content(x) if x.__class__ is Array else repr(x) for x in operands]
         known = s.row in ROWS and all(x.__class__ is not Var or x in self.constant for x in operands)
         does = self.forms.setdefault((s.row, *parts, repr(s.attributes), s.pairs), len(self.forms)) if known else None
-        body = [inner for inner in map(self.statement, s.body) if inner is not None]
+        body = self.statements(s.body)
         if does is not None:
             for k, x in enumerate(s.results):
                 if x.__class__ is Array:
@@ -116,14 +116,14 @@ class Contents(Once):
                     self.shared = True
                 elif x.__class__ is Var and x in self.constant:
                     self.learn(self.known, (does, k), self.new(x))
-        return s.replace(operands=operands, body=body)  # type: ignore[no-any-return]
+        return body
 
     def hand_on(self, s: Any, does: int, numbers: dict[Any, int]) -> None:
         """The variables that a statement sets for those after it: others may be the same."""
         handed = [phi for phi, _, _ in s.carried] if s.__class__ is ir.Loop else []
         handed = [var for var, _, _ in s.merges] if s.__class__ is ir.If else handed
         for var in handed:
-            if var not in self.handed:
+            if var not in self.single:
                 continue
             key = (does, numbers[var])
             if key in self.known:
@@ -222,6 +222,26 @@ def defined(s: Stmt) -> set[Any]:
         elif inner.__class__ is ir.Alloc and inner is not s:
             found.add(inner.array)
     return found
+
+
+def copied(s: Stmt, before: dict[Array, Any]) -> tuple[Array, Array] | None:
+    """(source, target) of loops that do nothing but copy elements to the same places of an array that holds nothing yet."""
+    if s.__class__ is not ir.Loop:
+        return None
+    loads, stores = [], []
+    for inner in everything([s]):
+        if inner.__class__ is ir.Load:
+            loads.append(inner)
+        elif inner.__class__ is ir.Store:
+            stores.append(inner)
+        elif not (inner.__class__ is ir.Set or (inner.__class__ is ir.Loop and not inner.carried and not inner.stacks)):
+            return None
+    if len(loads) != 1 or len(stores) != 1:
+        return None
+    source, target = loads[0].array, stores[0].array
+    alike = (source.kind, source.size) == (target.kind, target.size) and loads[0].index is stores[0].index
+    fresh = before[target] == ("made", False, target.kind, target.shape)
+    return (source, target) if alike and fresh and stores[0].value is loads[0].var else None
 
 
 def arrays_of(s: Stmt) -> set[Array]:
