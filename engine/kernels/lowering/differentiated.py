@@ -114,9 +114,12 @@ def rounds(machine: Specialiser, block: list[ir.Stmt]) -> bool:
     )
 
 
-def casts_named(builder: Builder, block: list[ir.Stmt]) -> None:
+def casts_named(machine: Specialiser, block: list[ir.Stmt]) -> None:
     """Call the casts in a block by what they do, as far as what stands before it tells (passes/widths.py)."""
+    builder = machine.builder
     if builder.mode == SOME and any(s.__class__ is ir.Set and s.op in NAMED for s in everything(block)):
+        if machine.derived or machine.tapes:
+            raise Unsupported("a cast in a derivative inside another")  # what it rounds there is the outer one's to say
         whole = [s for part in (*builder.around, builder.block, block) for s in part]
         bare = {x for x in builder.parameters if x not in builder.singles}
         builder.casts |= name_casts(
@@ -166,7 +169,7 @@ class Differentiated:
 
     def pushed(self, result: Any, seeds: dict[Any, Any], lanes: int) -> Tangent:
         """The block with tangents, put in its place."""
-        casts_named(self.builder, self.block)
+        casts_named(self.machine, self.block)
         kernel = ir.Kernel(list(self.leaves.sources), dissolved(self.block), [result])
         tangent = Tangent(kernel, seeds, lanes, True, self.builder.watch)
         self.splice(tangent.run(self.block))
@@ -213,7 +216,7 @@ class Differentiated:
         from .second import GradientRule
 
         builder, block = self.builder, self.block
-        casts_named(builder, block)
+        casts_named(self.machine, block)
         self.splice(block)
         rule = GradientRule(block, y.var, self.leaves.sources)
         names: dict[Any, Any] = {}
@@ -230,7 +233,7 @@ class Differentiated:
     def swept(self, y: Sym) -> list[Any]:
         """The gradient by a reverse sweep."""
         builder, sources = self.builder, self.leaves.sources
-        casts_named(builder, self.block)
+        casts_named(self.machine, self.block)
         kernel = ir.Kernel(list(sources), self.block, [y.var])
         # What is found here may be differentiated in its turn: by statements, which do not share what is tied.
         again = surrounded(self.machine)

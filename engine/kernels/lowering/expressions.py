@@ -23,6 +23,7 @@ from ..symbols.values import (
     Letter,
     List,
     Range,
+    Records,
     Selected,
     Unset,
     Variable,
@@ -288,13 +289,14 @@ class Expressions(Calls):
             if x.shape == ():
                 return self.truth(x.element(()))
             raise Unsupported("a tensor of several elements as a condition")
-        if x.__class__ is List:
-            if x.length.__class__ is int:
-                return x.length > 0
-            return self.builder.apply(NAMES["greater"], (x.length, 0), None)
-        if x.__class__ in (Closure, Operation, c.Intrinsic) or hasattr(x, "dtype"):
-            raise Unsupported(f"{describe(x)} as a condition")
-        return bool(x)
+        if x.__class__ in (List, Records, Grid, Range):
+            from .static import len_
+
+            length = len_(self, x)
+            return length > 0 if length.__class__ is int else self.builder.apply(NAMES["greater"], (length, 0), None)
+        if x.__class__ in (*NUMBERS, complex, str, tuple, dict) or x is None:
+            return bool(x)
+        raise Unsupported(f"{describe(x)} as a condition")
 
     def negation(self, node: c.Not, frame: Frame) -> Any:
         return self.inverse(self.condition(node.operand, frame))

@@ -131,6 +131,8 @@ def extreme(row: str, reduction: str) -> Callable[..., Any]:
         first = each.item(0)
         if first.__class__ is List or (first.__class__ is Grid and len(xs) == 1):
             raise Unsupported("min or max of lists")
+        if first.__class__ is tuple:
+            raise Unsupported("min or max of tuples")  # Python compares their first items first
         others = Each(each.length - 1, lambda i: each.item(machine.builder.integer("add", i, 1)), each.loopable)
         return machine.fold(others, first, lambda best, x: better(machine, best, x))
 
