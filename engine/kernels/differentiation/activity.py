@@ -56,9 +56,13 @@ def dependencies(kernel: ir.Kernel, steps: bool = True, every: bool = False) -> 
                 edge(s.value, s.var)
             elif s.__class__ is ir.Region:
                 if region_carries(s):
+                    # Of a gradient its statements tell by what it changes: that of a sum of products is constant.
+                    own = dependencies(ir.Kernel([], s.body, []), steps, every) if s.row == "gradient" else None
                     for operand in arguments(s):
+                        reached = s.results if own is None else reach(own, [operand])
                         for result in s.results:
-                            edge(operand, result)
+                            if result in reached:
+                                edge(operand, result)
             elif s.__class__ is ir.Loop:
                 for phi, initial, following in s.carried:
                     edge(initial, phi)

@@ -292,7 +292,7 @@ class Expressions(Calls):
         if x.__class__ in (List, Records, Grid, Range):
             from .static import len_
 
-            length = len_(self, x)
+            length = len_(self, x)  # type: ignore[arg-type]
             return length > 0 if length.__class__ is int else self.builder.apply(NAMES["greater"], (length, 0), None)
         if x.__class__ in (*NUMBERS, complex, str, tuple, dict) or x is None:
             return bool(x)

@@ -216,3 +216,27 @@ def test_compiled_newton_of_a_closed_form() -> None:
 def test_tangents_at_singular_points_of_rules(text: str) -> None:
     """Where a rule chooses a derivative, the statements of its row know of no choice: the tape says what holds."""
     assert "singular point" in agree(text, {"x": POINT["x"], "v": POINT["v"]}, None, "value", TOLERANCE)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sum(grad(lambda u: sum(u*w))(v)*w)",
+        "sum(grad(lambda u: sum(u*u*w))(v)*w)",
+        "sum(grad(lambda u: sum(u)**2)(v) + w)",
+    ],
+)
+def test_what_a_gradient_depends_on(text: str) -> None:
+    """The gradient of what is linear in many numbers does not depend on them, and that is told."""
+    at = {"v": np.linspace(0.5, 2.0, 20), "w": np.cos(np.arange(20.0))}
+    tape, kernel = (
+        adiff.program(text).evaluate("grad", at, ["v", "w"], engine=engine) for engine in ("tape", "kernel")
+    )
+    assert tape.gradients is not None
+    assert kernel.gradients is not None
+    assert [str(n) for n in kernel.notices] == [str(n) for n in tape.notices]
+    for name, gradient in tape.gradients.items():
+        if gradient is None:
+            assert kernel.gradients[name] is None
+        else:
+            np.testing.assert_allclose(kernel.gradients[name], gradient, rtol=1e-13)

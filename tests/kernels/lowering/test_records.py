@@ -34,6 +34,9 @@ CASES = {
     "in a comprehension": "l = []\nfor i in range(100):\n    l.append([x * i, x])\nmax([q[0] for q in l]) + l[-2][0]",
     "truth values": "l = []\nfor i in range(100):\n    l.append((x * i, x * i > 50))\ns = 0.0\nfor v, big in l:\n    if big:\n"
     "        s = s + v\ns",
+    "an empty one is false": "l = []\nfor i in range(50):\n    if x * i > 1000:\n        l.append([x * i, x])\n"
+    "x**2 if l else x**3 + 2.0 * (not l)",
+    "one that is not empty is true": "l = []\nfor i in range(50):\n    l.append([x * i, x])\nx**2 if l else x**3",
 }
 # What changes an item that has two names, or asks whether two are one: as Python has it, on either tier.
 SHARED = {
