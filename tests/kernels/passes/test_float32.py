@@ -359,7 +359,6 @@ def test_casts_in_derivatives_inside_others_are_the_tape_s(text: str) -> None:
     found = adiff.program(text).evaluate("grad", at, engine="kernel")
     assert found.engine == "tape"
     assert "a cast in a derivative inside another" in str(found.reason)
-    assert type(found.gradients["x"]) is float
 
 
 @pytest.mark.parametrize("text", SECOND)
