@@ -554,9 +554,18 @@ def inverses_off_diagonal(d: Any) -> Any:
     return divide(1.0 - diagonal, d + diagonal)
 
 
+def _svd_array(np: Any, x: Any, complete: bool) -> tuple[Any, Any, Any]:
+    u, s, vh = np.linalg.svd(x, full_matrices=complete)
+    lost = np.isnan(s).any(axis=-1)
+    if lost.any():
+        # Of a matrix with an infinity LAPACK gives vectors to values that are nan.
+        u, vh = np.where(lost[..., None, None], np.nan, u), np.where(lost[..., None, None], np.nan, vh)
+    return u, s, vh
+
+
 svd_row = rule(
     "svd_thin", "x", _svd_vjp, kernel=lambda k, x: k.svd(x),
-    array=lambda np, x: factored(np, x, lambda x: tuple(np.linalg.svd(x, full_matrices=False)), FIXED, LINEAR, FIXED),
+    array=lambda np, x: factored(np, x, lambda x: _svd_array(np, x, complete=False), FIXED, LINEAR, FIXED),
     dtype=_svd_dtype,
     domain=cases(((TALL,), {}), ((WIDE,), {}), ((SQUARE,), {})),
     singular=[
@@ -572,7 +581,7 @@ svd_row = rule(
 svd_complete = missing(
     "svd_complete", "x", "the singular vectors of the null space are arbitrary: use full_matrices=False",
     kernel=lambda k, x: k.svd_complete(x),
-    array=lambda np, x: factored(np, x, lambda x: tuple(np.linalg.svd(x)), FIXED, LINEAR, FIXED), dtype=_svd_dtype,
+    array=lambda np, x: factored(np, x, lambda x: _svd_array(np, x, complete=True), FIXED, LINEAR, FIXED), dtype=_svd_dtype,
     internal=True, doc="The singular value decomposition with square u and vh, of a matrix that is not square.",
     example=("svd_complete([[2.0], [0.0]])", ([[1.0, 0.0], [0.0, 1.0]], [2.0], [[1.0]])),
 )  # fmt: skip

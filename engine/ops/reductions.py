@@ -539,7 +539,7 @@ def _exponentials(np: Any, x: Any, top: Any) -> Any:
 
 
 def _exponentials_vjp(g: Any, y: Any, x: Any, top: Any) -> Any:
-    moved = g * OPERATORS["where"](OPERATORS["equal"](top, math.inf), 0.0, y)
+    moved = strong(g, OPERATORS["where"](OPERATORS["equal"](top, math.inf), 0.0, y))
     return moved, lambda: -moved
 
 
