@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 FEYNMAN = json.loads((ROOT / "tests/data/feynman.json").read_text())["cases"]
 SAMPLES = sorted((ROOT / "samples").glob("*.adiff"))
 LONG = bool(os.environ.get("ADIFF_LONG_TESTS"))
-GENERATED = 250
+GENERATED = 1_000 if LONG else 150
 STRUCTURED = 2_000 if LONG else 50
 RECORDED = 1_000 if LONG else 25
 # Where a kernel must be what answered; the rest are errors of the program, or doubts that are the tape's to settle.
