@@ -61,6 +61,7 @@ class Around:
         self.known = known
         self.written = written_in([s])
         bounds = static_range(s) if s.__class__ is ir.Loop else None
+        # A loop that nobody can count is taken to run often enough: turning costs no more than going through the rows once.
         self.times = bounds[1] - bounds[0] + 1 if bounds else LEAST_TIMES
         self.turned: dict[Any, Array] = {}
 
@@ -171,8 +172,8 @@ class _Parting:
         return Sums(self.parts(before, turned, kept), rest)
 
     def needed(self) -> list[Stmt] | None:
-        """What a row computes before its sums for them; None where that is much, where a row has it from another, or where
-        an index is checked first, for what is loaded after that."""
+        """What a row computes before its sums for them; None where that is no plain arithmetic, where a row has it from
+        another, or where an index is checked first, for what is loaded after that."""
         body = self.rows.body
         if any(s.__class__ is ir.Check for s in everything(body[: self.place])):
             return None
