@@ -1,25 +1,17 @@
-"""What a budget of memory means for a long loop: how many states it keeps, and how often iterations are run again."""
+"""What a budget of memory means for a long loop: how many iterations make a block, and how many states are kept."""
 
 from __future__ import annotations
 
 from math import comb
 
-from ..core.errors import failure
-from ..core.limits import size_text
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ...parser.errors import AdiffError
-    from ..core.state import Site
-
-# A loop is not run more often than this for its reverse sweep; a size is advised with which it is not run more often
-# than that.
+# No iteration is run again more often than this: where the budget has too little room, more states are kept than it has.
 MOST_REPEATS = 100
-FEW_REPEATS = 10
+# With so many states that holds for 3 * 10**11 blocks.
+MOST_STATES = 8
 
 
 def shares(budget: int, each: int, state: int, longest: int) -> tuple[int, int]:
-    """The iterations in a block, and the states that are kept at the starts of some blocks.
+    """The iterations in a block, and how many of the states at the starts of blocks there is room for.
 
     Half of the budget at most, in bytes, is for the iterations of one block (`each` bytes an iteration, `longest` of
     them at most), the rest for states of `state` bytes.
@@ -28,27 +20,20 @@ def shares(budget: int, each: int, state: int, longest: int) -> tuple[int, int]:
     return block, max(1, (budget - block * each) // state)
 
 
-def most_iterations(block: int, slots: int, repeats: int = MOST_REPEATS) -> int:
-    """How many iterations can be reversed if each is run `repeats` times more: Griewank and Walther's binomial."""
-    return block * comb(slots + repeats, min(slots, repeats))
+def most_blocks(states: int) -> int:
+    """How many blocks can be reversed if each is run MOST_REPEATS times more: Griewank and Walther's binomial."""
+    return comb(states + MOST_REPEATS, states)
 
 
-def least_budget(count: int, each: int, state: int, longest: int) -> int:
-    """The smallest budget with which `count` iterations are run FEW_REPEATS times more at most, in round numbers."""
-    budget = 1
-    while most_iterations(*shares(budget, each, state, longest), FEW_REPEATS) < count:
-        budget += max(1, budget // 16)
-    return -(-budget // 1024) * 1024
+def states_kept(room: int) -> list[tuple[int, int]]:
+    """The states that are kept, by the blocks up to whose number they are: as many as there is room for, or as it takes.
+
+    The last entry is for any number of blocks.
+    """
+    return [(most_blocks(states), states) for states in range(room, max(room, MOST_STATES) + 1)]
 
 
-def too_small(
-    budget: int, count: int, each: int, state: int, longest: int, site: Site | None = None
-) -> AdiffError:  # fmt: skip
-    """The error for a budget with which the reverse sweep of a loop would hardly ever end."""
-    _, slots = shares(budget, each, state, longest)
-    states = "1 state" if slots == 1 else f"{slots} states"
-    return failure(
-        "E0606", f"--checkpoint {size_text(budget)} has room for {states} of a loop of {count} iterations: each would be run "
-        f"more than {MOST_REPEATS} times",
-        f"give at least --checkpoint {round(least_budget(count, each, state, longest) / 1024)}K", site,
-    )  # fmt: skip
+def states_for(blocks: int, room: int) -> int:
+    """How many states are kept for so many blocks."""
+    kept = states_kept(room)
+    return next((states for most, states in kept if blocks <= most), kept[-1][1])

@@ -11,7 +11,7 @@ a tape), or where somebody else records, the loop runs as any other does.
 
 from __future__ import annotations
 
-from ..autodiff.checkpoint_sizes import most_iterations, shares, too_small
+from ..autodiff.checkpoint_sizes import shares, states_for
 from ..autodiff.revolve import revolve
 from ..autodiff.tape import REPLAY, Tape, sweep
 from ..core import limits
@@ -226,7 +226,7 @@ def run_long(f: Frame, node: c.For | c.While, step: Step) -> Any:
     made = [x for x in dict.fromkeys(leaves(f)) if follows(x, tape.token) and x not in before]
     if made:
         log: Any = forgetting.log
-        site = STATE.site = node.site
+        site = node.site
         loop = LongLoop(f, step, tape, start, count, log.bytes)
         inputs = tuple(x for x in log.used if follows(x, tape.token))
         row = Operation("loop", "x", "rule", vjp=not_by_rule)
@@ -281,9 +281,8 @@ class LongLoop:
         each = max(1, taken // count)
         new = {id(x): x for x in leaves(self.end)}
         state = SLOT_BYTES * len(f) + sum(TENSOR_BYTES + getattr(x.value, "nbytes", 0) for x in new.values())
-        self.block, self.slots = shares(budget, each, state, count)
-        if count > most_iterations(self.block, self.slots):
-            raise too_small(budget, count, each, state, count)
+        self.block, room = shares(budget, each, state, count)
+        self.slots = states_for(-(-count // self.block), room)
 
     def replay(self, adjoints: dict[Any, Any]) -> None:
         """Go from the cotangents of the state after the loop to those of the state before it."""

@@ -7,7 +7,7 @@ schedule says (autodiff/revolve.py), runs the block once more with its heads kep
 
 from __future__ import annotations
 
-from ...autodiff.checkpoint_sizes import most_iterations, shares
+from ...autodiff.checkpoint_sizes import shares, states_for, states_kept
 from .. import ir
 from ..ir import BOOL, INT, Array, Loop, ReverseLoop, Stack, Stmt, Var
 from ..symbols.build import Builder
@@ -39,8 +39,13 @@ class Checkpointed:
         self.body = without_logs(loop.body, set(self.arrays))
         state = WORD * (len(self.carried) + 1 + sum(array.size for array in self.arrays))
         head = WORD * len(loop.carried) + 2 * WORD * sum(kept_elements(loop.body, array) for array in self.arrays)
-        self.sizes = budget, max(head, WORD), state, LONGEST_BLOCK
-        self.block, self.slots = shares(*self.sizes)
+        self.block, room = shares(budget, max(head, WORD), state, LONGEST_BLOCK)
+        self.kept = states_kept(room)
+        if loop.test is None and all(x.__class__ is int for x in (loop.start, loop.stop, loop.step)):
+            blocks = -(-len(range(loop.start, loop.stop, loop.step)) // self.block)
+            self.kept = [(blocks, states_for(blocks, room))]
+        self.slots = self.kept[-1][1]
+        self.free: Any = self.slots
         self.at = Array(INT, (self.slots,), "h")
         self.states = {phi: Array(phi.kind, (self.slots,), "h") for phi, _, _ in self.carried}
         self.copies = {array: Array(array.kind, (self.slots * array.size,), "h") for array in self.arrays}
@@ -63,11 +68,14 @@ class Checkpointed:
         builder = self.builder
 
         def fill() -> None:
-            most = min(most_iterations(self.block, self.slots), 1 << 62)
-            failure = ("checkpoint_too_small", *self.sizes)
-            builder.append(ir.Check(self.loop.trips, 0, most + 1, self.loop.site, failure))
             whole = self.whole("add", self.loop.trips, self.block - 1)
             blocks = self.whole("int_floor_divide", whole, self.block)
+            for most, states in reversed(self.kept[:-1]):
+                enough = Var(BOOL)
+                builder.append(ir.Set(enough, "less_equal", (blocks, most), None, None))
+                chosen = Var(INT)
+                builder.append(ir.Set(chosen, "where_select", (enough, states, self.free), None, None))
+                self.free = chosen
             number, top, rest = Var(INT, "i"), Var(INT, "l"), Var(INT, "v")
             body, _ = builder.nested(lambda: self.one_block(reverse, number, top, rest))
             last = self.whole("subtract", blocks, 1)
@@ -118,7 +126,7 @@ class Checkpointed:
     def advance(self, number: Var, reached: Var, kept: Var, phis: list[Var]) -> list[Any]:
         """Go on by the schedule's stride, and keep the state unless the block is reached; what is carried on."""
         builder = self.builder
-        far, free = self.whole("subtract", number, reached), self.whole("subtract", self.slots, kept)
+        far, free = self.whole("subtract", number, reached), self.whole("subtract", self.free, kept)
         stride = self.whole("revolve", far, free)
         first = dict(zip([phi for phi, _, _ in self.carried], phis))
         start, count = self.whole("multiply", reached, self.block), self.whole("multiply", stride, self.block)

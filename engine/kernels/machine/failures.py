@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...autodiff.checkpoint_sizes import too_small
 from ...core import wording
 from ...core.errors import span_of
 from ...core.limits import out_of_memory, too_many_steps
@@ -75,11 +74,6 @@ def no_integer_value(sign: int) -> AdiffError:
     return wording.no_integer_value({0: float("nan"), 1: float("inf"), -1: float("-inf")}[sign])
 
 
-def checkpoint_too_small(budget: int, each: int, state: int, longest: int, count: int) -> AdiffError:
-    """A loop of so many iterations, whose states the memory cannot hold."""
-    return too_small(budget, count, each, state, longest)
-
-
 def another_size(number: int, size: int) -> Resized:
     """A size that data decides, of a kernel that was made for another one."""
     return Resized(number, size)
@@ -100,7 +94,6 @@ FAILURES: dict[str, Callable[..., Exception | None]] = {
     "integer_division_by_zero": lambda number: wording.integer_division_by_zero(),
     "no_integer_value": no_integer_value,
     "assertion_failed": lambda message, number: wording.assertion_failed(message),
-    "checkpoint_too_small": checkpoint_too_small,
     "too_many_steps": lambda most, number: too_many_steps(most),
     "another_size": another_size,
     "other_sizes": other_sizes,
