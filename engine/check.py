@@ -86,6 +86,7 @@ def check(evaluation: Any) -> Check:
     values = Nearby(evaluation)
     sources: dict[str, dict[str, Any]] = {}
     open_questions: list[str] = []
+    counted: list[str] = []
     kinks, STATE.kinks = STATE.kinks, "adiff"
     notices = list(STATE.notices)
     try:
@@ -93,6 +94,9 @@ def check(evaluation: Any) -> Check:
             x = as_operand(evaluation.point[name])
             g = gradients[name]
             if x.__class__ is str or (x.__class__ is Tensor and not (x.dtype.differentiable or x.dtype.weak)):
+                continue
+            if g is None and counts(values, name, x):
+                counted.append(name)
                 continue
             exact = [0.0] * size(x) if g is None else flat(g)
             estimate = complex_differences(values, name, x) if is_complex(x) else real_gradient(values, name, x, exact)
@@ -104,6 +108,9 @@ def check(evaluation: Any) -> Check:
         STATE.notices[:] = notices
     if values.reason:
         evaluation.outcome.reason += f"; the tape gave values to check it with: no kernel for {values.reason}"
+    for name in counted:
+        said = f"'{name}' is not checked: the program takes only whole numbers for it, which have no derivative"
+        STATE.notify("N0504", said, evaluation.end_site())
     if not sources:
         raise failure("E0304", "there is nothing to check: no input can be differentiated", site=evaluation.end_site())
     for question in open_questions:
@@ -111,6 +118,22 @@ def check(evaluation: Any) -> Check:
     worst_error = max(float(s["error"]) for s in sources.values())
     method = COMPLEX if all(s["method"] == COMPLEX for s in sources.values()) else DIFFERENCES
     return Check(verdict([s["ok"] for s in sources.values()]), worst_error, method, sources)
+
+
+def counts(values: Nearby, name: str, x: Any) -> bool:
+    """Whether the program takes an input that is an integer, or integers, for whole numbers alone: as a size, or an index."""
+    if not is_integer(plain(x)):
+        return False
+    reason = values.reason
+    try:
+        for part in (STARTS[1], -STARTS[1]):
+            values(name, shifted(x, 0, part))
+    except AdiffError as error:
+        if error.code.startswith("E06"):
+            raise
+        values.reason = reason  # which is about values that are compared
+        return True
+    return False
 
 
 class Slopes:
@@ -197,6 +220,10 @@ def relative_error(a: Any, b: Any, uncertainty: float, least: float) -> float:
 
 def finite(z: Any) -> bool:
     return z - z == 0  # type: ignore[no-any-return]
+
+
+def is_integer(value: Any) -> bool:
+    return value.__class__ is int or (hasattr(value, "dtype") and value.dtype.kind == "i" and value.size > 0)
 
 
 def size(x: Any) -> int:

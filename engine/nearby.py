@@ -7,15 +7,13 @@ from .core.dispatch import plain
 from .core.dtypes import COMPLEX128, FLOAT64, MEETING, WEAK_FLOAT
 from .core.state import RECORDERS, STATE
 from .core.tensor import Tensor, is_complex
-from .pieces import story
+from .pieces import Story, story
 from .plain import bind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
-
-    from .pieces import Story
 
 FLOATS_AND_COMPLEX = {(FLOAT64, COMPLEX128): COMPLEX128, (COMPLEX128, FLOAT64): COMPLEX128}
 
@@ -31,6 +29,8 @@ class Nearby:
     def __init__(self, evaluation: Any) -> None:
         self.evaluation = evaluation
         self.kernels = evaluation.program.kernels if evaluation.outcome.engine == "kernel" else None
+        # The kernels that tell what a run chooses, while they do.
+        self.choosing = self.kernels
         self.reason = ""
         self.size = 0.0
 
@@ -60,6 +60,9 @@ class Nearby:
         """What a run with one source replaced chooses; None where that cannot be told."""
         RECORDERS.clear()
         try:
+            found = None if self.choosing is None else self.story_by_kernel(self.choosing, name, value)
+            if found is not None:
+                return found
             return story(
                 lambda source: self.evaluation.result_of({**self.evaluation.point, name: source}), value, measuring
             )
@@ -67,6 +70,23 @@ class Nearby:
             if error.code.startswith("E06"):
                 raise
             return None
+
+    def story_by_kernel(self, kernels: Any, name: str, value: Any) -> Story | None:
+        """What a run chooses by a kernel, or None where the tape is to tell."""
+        from .kernels.ir import Fault, Unsupported
+
+        point = {**self.evaluation.point, name: value}
+        try:
+            chosen, distant, analytic = kernels.answered(lambda: kernels.choices(point, self.evaluation.names))
+        except Unsupported as why:
+            if why.__class__ is Fault:
+                why.tell()
+            self.choosing = None
+            return None
+        found = Story()
+        found.analytic = analytic[name]
+        found.choices, found.distances = [[part] if len(part) else [] for part in (chosen, distant)]
+        return found
 
     def by_kernel(self, kernels: Any, point: Mapping[str, Any]) -> tuple[Any, str]:
         """The result by a kernel, or None where the tape is to give it, and why."""

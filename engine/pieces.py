@@ -24,7 +24,7 @@ MOST_STEPS = 2_000_000
 NEARER = 0.5
 
 
-def sign(x: Any) -> Any:
+def sign(x: Any, **attributes: Any) -> Any:
     import numpy as np
 
     return np.sign(np.real(x))

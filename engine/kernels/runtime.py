@@ -172,6 +172,25 @@ class Kernels(Collection):
         if key not in self.built:
             self.built[key] = self.attempt(lambda: self.connection(spec, sources))
 
+    def choices(self, values: dict[str, Any], sources: Sequence[str]) -> tuple[Any, Any, dict[str, bool]]:
+        """What a run chooses, how far it is from singular points, and by which sources something in it is not analytic
+        (construction/choices.py). Raises Unsupported, also for more of them than are noted."""
+        spec = self.specified(values, sources)
+        given = arguments(self.program, values, spec)
+
+        def make() -> Built:
+            from .construction.choices import build_choices
+
+            return build_choices(self.program, spec, sources)
+
+        compiled = self.prepared(("choices", sorted(spec.items()), tuple(sources)), make, given, True)
+        assert compiled is not None
+        chosen, distant, notes = called(compiled, given)
+        if max(notes[:2]) > len(chosen):
+            raise Unsupported("more choices than are compared")
+        analytic = {name: not flag for name, flag in zip(sources, notes[2:])}
+        return chosen[: notes[0]].copy(), distant[: notes[1]].copy(), analytic
+
     def explicable(self, built: Built, spec: dict[str, Any], sources: Sequence[str]) -> None:
         """Raise Unsupported where sources do not reach the result, and no kernel can tell why."""
         if built.unexplained:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from adiff import Program
+from adiff import AdiffError, Program
 from adiff.engine.differences import attained, derivative
 
 SUM = "s = 0.0\nfor i in range(n):\n    s += sin(x*i)\ns"
@@ -244,3 +244,18 @@ def test_matrices_are_checked_where_a_step_beside_them_is_singular(matrix):
 )
 def test_complex_numbers(text, z, ok):
     assert Program(text).evaluate("check", {"z": z}).check.ok is ok
+
+
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+def test_integers_that_a_program_counts_with_are_passed_over(engine: str) -> None:
+    text = "s = 0.0\nfor i in range(n):\n    s += sin(x * i)**k\ns"
+    outcome = Program(text).evaluate("check", {"x": 0.3, "n": 4, "k": 2}, engine=engine)
+    assert outcome.check.ok is True
+    assert list(outcome.check.sources) == ["x", "k"]
+    (said,) = [notice.message for notice in outcome.notices if notice.code == "N0504"]
+    assert said.startswith("'n' is not checked")
+
+
+def test_of_integers_alone_there_is_nothing_to_check() -> None:
+    with pytest.raises(AdiffError, match="nothing to check"):
+        Program("ones(n)[0]").evaluate("check", {"n": 3})

@@ -5,4 +5,5 @@ derivatives, directions  the kernels of hessian, jacobian, jvp, vjp and hvp: a l
 series                   the kernel of `derivative`: tangents of tangents
 dependence               what each element of a gradient depends on
 connection, paths        which inputs a run reaches the result from, and where the paths of others end
+choices                  what a run chooses, and how near it comes to singular points
 """
