@@ -8,12 +8,12 @@ from ..core import limits
 from ..core.dispatch import as_operand, counted, plain
 from ..core.dtypes import WEAK_FLOAT, DType
 from ..core.errors import failure
-from ..core.operation import Operation, composite, linear, no_tangent, static
+from ..core.operation import Operation, composite, linear, no_tangent, static, zero
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
 from .reductions import reduce_sum
 from .structure import as_dtype, broadcast_to, cast_to
-from .support import as_shape, axis_of, cases, count, floating, is_symbol, leave_unless, shape_of, to_front
+from .support import as_shape, axis_of, beside, cases, count, floating, is_symbol, leave_unless, shape_of, to_front
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,26 +102,28 @@ tri = no_tangent(
 # --- evenly spaced --------------------------------------------------------------------------------------------------
 
 
-def _steps(np: Any, num: int, endpoint: bool) -> Any:
-    """How far each of `num` points is between start and stop, from 0 to 1."""
-    return np.arange(num) / max(num - 1 if endpoint else num, 1)
-
-
 def _linspace(np: Any, start: Any, stop: Any, num: int, endpoint: bool, axis: int) -> Any:
     return np.linspace(start, stop, num, endpoint=endpoint, axis=axis)
 
 
 def _linspace_back(g: Any, y: Any, start: Any, stop: Any, num: int, endpoint: bool, axis: int) -> tuple[Any, Any]:
-    import numpy as np
-
-    rank = len(shape_of(y))
-    far = _steps(np, num, endpoint).reshape([-1] + [1] * (rank - 1))
-    lines, strong = to_front(g, (axis % rank,)), OPERATORS["strong_multiply"]
+    lines, strong = to_front(g, (axis % len(shape_of(y)),)), OPERATORS["strong_multiply"]
+    far = beside(places_between(lines, gaps=max(num - 1 if endpoint else num, 1)), lines)
     return (
         # The ends do not depend on one another: nothing of an infinite cotangent passes.
-        reduce_sum(strong(Tensor(1.0 - far, WEAK_FLOAT), lines), axis=0),
-        reduce_sum(strong(Tensor(far, WEAK_FLOAT), lines), axis=0),
+        reduce_sum(strong(1.0 - far, lines), axis=0),
+        reduce_sum(strong(far, lines), axis=0),
     )
+
+
+places_between = zero(
+    "places_between", "lines | gaps", array=lambda np, lines, gaps: (
+        (np.arange(len(lines)) / gaps).reshape([-1] + [1] * (lines.ndim - 1)).astype(lines.real.dtype)
+    ),
+    kernel=lambda k, lines, gaps: k.places_between(lines, gaps), dtype="real", accepts="fc", internal=True,
+    doc="How far each place along axis 0 is between the ends of so many gaps: what the derivative of linspace is made of.",
+    example=("places_between([0.0, 0.0, 0.0], 2)", [0.0, 0.5, 1.0]),
+)  # fmt: skip
 
 
 linspace_row = linear(

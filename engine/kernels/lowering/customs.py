@@ -7,7 +7,12 @@ other rule is kept with the statements of the function, as a region, and put whe
 
 from __future__ import annotations
 
+import functools
+
 from ...core.state import STATE
+from ...core.tensor import OPERATORS
+from ...ops.registry import NAMES
+from ...ops.support import leave_unless
 from .. import ir
 from ..ir import FLOAT, Array, Stmt, Unsupported, Var
 from ..passes.statements import blocks_of
@@ -41,15 +46,23 @@ class Rule:
     def apply(self, adjoint: Adjoint, s: ir.Region) -> list[Any]:
         """The cotangents of the arguments, for those of the results as the sweep has them."""
         names: dict[Any, Any] = dict(zip(self.captured, s.operands[len(self.made) :]))
-        for g, x in zip(self.given, s.results):
-            found = adjoint.collected(x)
+        given = [adjoint.collected(x) for x in s.results]
+        for g, found in zip(self.given, given):
             names[g] = found.stored if found.__class__ is Lazy else raw(found)
             if names[g] is None:
                 names[g] = adjoint.builder.materialised(found).stored
         for statement in adjoint.renamed(self.block, names):
             adjoint.builder.append(statement)
-        found = [names.get(c, c) if c.__class__ in (Var, Array) else c for c in self.made]
-        return [adjoint.symbol(c) for c in found]
+        found = [adjoint.symbol(names.get(c, c) if c.__class__ in (Var, Array) else c) for c in self.made]
+        # Of a rule that makes something of nothing the tape knows whether the path has the value at all.
+        leave_unless(OPERATORS["logical_or"](something(given), OPERATORS["logical_not"](something(found))))
+        return found
+
+
+def something(parts: list[Any]) -> Any:
+    """Whether any number is not 0."""
+    truths = [NAMES["any"](OPERATORS["not_equal"](x, 0.0)) for x in parts]
+    return functools.reduce(OPERATORS["logical_or"], truths, False)
 
 
 def custom_gradient(machine: Specialiser, f: Any) -> Made:

@@ -172,6 +172,11 @@ class Rearranging(Loops):
 
         return self.tensor((*shape[:axis], num, *shape[axis:]), element)
 
+    def places_between(self, lines: Any, gaps: int) -> Any:
+        """0, 1/gaps, 2/gaps, ... along axis 0."""
+        shape = (lines.shape[0], *[1] * (len(lines.shape) - 1))
+        return self.tensor(shape, lambda at: OPERATORS["divide"](self.builder.to_float(at[0]), float(gaps)))
+
     def ramp(self, start: Any, step: Any, num: int) -> Any:
         """start, start + step, ..."""
         whole = all(x.__class__ is int or (x.__class__ is Sym and x.kind != FLOAT) for x in (start, step))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # The rows whose kernels hold as they are for the adjoint: what they are linear in, it takes apart itself.
 TRANSPARENT = ("linear", "partials", "composite")
 # Linear rows that a library computes, and one that is its own transpose.
-OPAQUE = ("fsum", "share_ties")
+OPAQUE = ("fsum", "share_ties", "linspace_points")
 # A row without singular points whose statements have other derivatives than its rule where numbers are infinite.
 INFINITE = ("cumlogsumexp_along",)
 

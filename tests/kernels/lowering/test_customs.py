@@ -110,3 +110,24 @@ def test_compiled() -> None:
     e = np.exp(30.0)
     assert np.isclose(found.gradients["x"], e / (1 + e), rtol=1e-14)
     assert np.isclose(found.hessian["x"]["x"], e / (1 + e) ** 2, rtol=1e-12)
+
+
+OF_NOTHING = "@custom_gradient\ndef f(u):\n    return u*u, lambda g: g*7 + 1\n"
+# What a rule that makes something of a cotangent of zero gives: nothing, where the path does not have its value.
+BY_PATH = {
+    "f(x) and y": (None, 1.0),
+    "f(x) and x*y": (3.0, 2.0),
+    "f(x) or y": (8.0, None),
+    "z = f(x)\nz + y if y > 0 else x*y": (8.0, 1.0),
+    "z = f(x)\nz + y if y < 0 else x*y": (3.0, 2.0),
+    "where(y < 0, f(x), y)*x": (3.0 + 1.0, 2.0),
+}
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("text", BY_PATH)
+def test_a_rule_that_makes_something_of_nothing(text: str) -> None:
+    at = {"x": 2.0, "y": 3.0}
+    agree(OF_NOTHING + text, at)
+    found = adiff.program(OF_NOTHING + text).evaluate("grad", at, engine="kernel").gradients
+    assert (found["x"], found["y"]) == BY_PATH[text]
