@@ -251,7 +251,7 @@ class Assigning(Sequences):
     def made_of(self, updated: Array | None, given: list[Any]) -> None:
         """Note that a tensor with new elements depends on what it is made of, though no element may be of that."""
         follower = self.builder.follower
-        if given and follower is not None and updated is not None:
+        if given and follower is not None and not follower.inside and updated is not None:
             whole = updated.kind == FLOAT and updated not in follower.listed and updated.role != "list"
             self.builder.append(Linked([updated] if whole else [], given, True))
 

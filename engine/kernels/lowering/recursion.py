@@ -251,8 +251,9 @@ class Recursion:
         return self.builder.settle(get(self.builder, stack, place))
 
     def store(self, key: Any, place: Any, value: Any) -> None:
-        frame = self.frame
-        frame[key] = self.machine.updated(frame[key], place, value)
+        frame, machine = self.frame, self.machine
+        # Nothing of the program's that would use what is kept.
+        frame[key] = self.builder.aside(lambda: machine.updated(frame[key], place, value))
 
     def loop(self) -> Any:
         machine, builder = self.machine, self.builder

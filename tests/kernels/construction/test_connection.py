@@ -82,6 +82,16 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "a way that ends after many comparisons": (
         "t = x\nfor j in range(1500):\n    if y > j:\n        t = 0.5 * t + 1.0\nt + stop_gradient(y)", {"x": 1.0, "y": 0.9},
     ),
+    "what a recursion passes and never reads": (
+        "def f(s, y):\n    if s > 1:\n        return s\n    return f(s * 2.0, y * 2) * y\nf(x, y)", {"x": 2.0, "y": 3.0},
+    ),
+    "what it reads for calls whose results it leaves": (
+        "def f(s, y):\n    if s > 9:\n        return s\n    return f(s * 2.0, y * 2) + s\nf(x, y)", {"x": 2.0, "y": 3.0},
+    ),
+    "what it keeps and replaces": (
+        "def f(k, s):\n    if k < 1:\n        return s * x\n    return f(k - 1, y if k > 1 else 1.0)\nf(n, y)",
+        {"x": 2.0, "y": 3.0, "n": 3},
+    ),
     "nothing at all": ("s = 0.0\nfor i in range(3):\n    if i > 5:\n        s = s + x\ns", {"x": 1.0}),
 }  # fmt: skip
 COMPILED = ("a branch that is never taken", "a tolerance", "an item of a long list")
