@@ -20,6 +20,8 @@ MODE = ""
 EVERY, SOME = "every float is float32", "some floats are float32"
 # What in a specification stands for the sizes that data decides (lowering/sizes.py).
 SIZES = "#"
+# What stands for the room that lists have which grow in loops of unknown length, by the places of the loops (loops.py).
+ROOMS = "+"
 # What in a specification says that every product of the reverse sweep is to be formed as a tape forms it (Slopes).
 CAREFUL = "!"
 KINDS = {dtype: kind for kind, dtype in DTYPES.items()}

@@ -134,6 +134,15 @@ class Resized(Unsupported):
         self.size = size
 
 
+class Crowded(Unsupported):
+    """A list has outgrown the room for the iterations of a loop of unknown length, that begins at `start`."""
+
+    def __init__(self, start: int, room: int) -> None:
+        super().__init__("a list that grows in a loop of so many iterations")
+        self.start = start
+        self.room = room
+
+
 class Hasty(Unsupported):
     """Of a result that is not finite, the products of the reverse sweep were not formed as a tape forms them."""
 

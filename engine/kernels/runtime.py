@@ -7,8 +7,8 @@ from ..core.state import STATE
 from ..core.tensor import Tensor
 from . import store
 from .collection import Collection
-from .inputs import CAREFUL, SIZES, KnownTensor, arguments, is_integer, specification
-from .ir import Hasty, Needed, Parted, Resized, Sized, Unsupported
+from .inputs import CAREFUL, ROOMS, SIZES, KnownTensor, arguments, is_integer, specification
+from .ir import Crowded, Hasty, Needed, Parted, Resized, Sized, Unsupported
 from .readings import Reading, reshaped
 from .running import called, run, typed
 
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 # So many tensors of integers become a part of kernels of one program, each of others.
 MOST_PARTS = 16
+# Lists that have outgrown their room have so many times the room in the next kernel; for so many items at most.
+MORE_ROOM = 8
+MOST_ROOM = 1 << 25
 
 
 def counts(value: Any) -> bool:
@@ -55,6 +58,8 @@ class Kernels(Collection):
         # The sizes that data decided last, where kernels are made for them; and how they have differed.
         self.sizes: tuple[Any, ...] | None = (store.load(self.key("sizes")) or {}).get("sizes")
         self.several: dict[int, set[tuple[Any, ...]]] = {}
+        # The room for lists that grow in loops of unknown length, where one has needed more than at first.
+        self.rooms: dict[int, int] = (store.load(self.key("rooms")) or {}).get("rooms", {})
         # While a program is evaluated, the point and the sources, and whether sizes were looked for at this point.
         self.evaluated: tuple[dict[str, Any], Sequence[str]] = ({}, ())
         self.sized = False
@@ -78,6 +83,8 @@ class Kernels(Collection):
             raise Unsupported("inputs that must be known, and are others in every evaluation")
         if self.sizes is not None:
             spec[SIZES] = self.sizes
+        if self.rooms:
+            spec[ROOMS] = self.roomy()
         if self.careful:
             spec[CAREFUL] = True
         self.evaluated = values, sources
@@ -250,6 +257,8 @@ class Kernels(Collection):
         if why.__class__ is Hasty:
             self.careful = True
             return True
+        if isinstance(why, Crowded):
+            return self.make_room(why)
         stale, self.sized = not self.sized, True
         if why.__class__ is Parted and self.sizes is None:
             self.sizes = ()
@@ -270,6 +279,20 @@ class Kernels(Collection):
             return False
         self.several.setdefault(len(self.sizes), set()).add(self.sizes)
         store.save(self.key("sizes"), {"sizes": self.sizes})
+        return True
+
+    def roomy(self) -> tuple[tuple[int, int], ...]:
+        """The room that lists have in loops, as a specification says it."""
+        return tuple(sorted(self.rooms.items()))
+
+    def make_room(self, why: Crowded) -> bool:
+        """Let lists have more room in a loop; False where that is too much."""
+        room = why.room * MORE_ROOM
+        if room > MOST_ROOM:
+            return False
+        if self.rooms.get(why.start, 0) < room:
+            self.rooms = {**self.rooms, why.start: room}
+            store.save(self.key("rooms"), {"rooms": self.rooms})
         return True
 
     def next_size(self) -> Any:

@@ -13,8 +13,8 @@ from ..core.errors import span_of
 from ..core.tensor import Tensor
 from ..eager.row_sets import FINAL
 from ..kernels.built import Built
-from ..kernels.inputs import Complex, Single, arguments, shape_of, specification
-from ..kernels.ir import BOOL, FLOAT, INT, LIMIT, Left, Needed, Unsupported
+from ..kernels.inputs import ROOMS, Complex, Single, arguments, shape_of, specification
+from ..kernels.ir import BOOL, FLOAT, INT, LIMIT, Crowded, Left, Needed, Unsupported
 from ..kernels.lowering.structures import stacked_shape
 from ..kernels.machine import spare
 from ..kernels.machine.failures import error_of
@@ -82,6 +82,8 @@ class ByKernel:
         self.sources = [name for name in request.names if columns[name].dtype.kind != "b"]
         single = any(column.dtype.name == "float32" for column in columns.values())
         self.spec = specification(constants, (), self.kernels.known, single)
+        if self.kernels.rooms:
+            self.spec[ROOMS] = self.kernels.roomy()
         self.values = dict(constants)
         self.varying = set(columns)
         self.fractional = {name for name, x in {**constants, **columns}.items() if is_fractional(x)}
@@ -175,6 +177,12 @@ class ByKernel:
             if limit.span is None and site is not None:
                 limit.span = span_of(site)
             raise
+        if any(map(self.kernels.make_room, crowded(workers.left, loop.emitted))):
+            spare.leave_arrays(loop.entry, made)
+            self.bind()
+            self.identify()
+            self.run(start, outcome)
+            return
         if unfit is not None:
             doubt |= unfit
         names = [name for name in self.sources if request.order < 2 or name not in built.lost]
@@ -324,6 +332,13 @@ class ByKernel:
             unsure = name not in built.sure and name not in built.lost
             if unsure and not doubt.all() and not slope.reshape(len(doubt), -1)[~doubt].any():
                 raise Unsupported("an input that reaches the result on some paths of the program only")
+
+
+def crowded(left: dict[int, tuple[int, int, int]], emitted: Emitted) -> list[Crowded]:
+    """The loops in which rows have left the kernel because a list had no more room."""
+    places = {(why, where): number for why, where, number in left.values()}
+    errors = [error_of(Left(*place, number), emitted) for place, number in places.items()]
+    return [error for error in errors if isinstance(error, Crowded)]
 
 
 def by_number(rows: Any, numbers: Any, place: int) -> list[tuple[Any, tuple[int, int, int]]]:

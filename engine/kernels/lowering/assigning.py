@@ -185,7 +185,7 @@ class Assigning(Sequences):
             builder.some_whole.add(array.stored)
         length = container.length
         if array.volatile or length.__class__ is Sym:
-            builder.append(ir.Check(raw(length), 0, array.shape[0]))
+            builder.append(ir.Check(raw(length), 0, array.shape[0], *self.crowding.get(array.stored, ())))
         size = 1
         for n in item.shape:
             size *= n

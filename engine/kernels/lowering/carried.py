@@ -3,6 +3,8 @@ their parts, lists that grow in an array with room for all they will hold."""
 
 from __future__ import annotations
 
+from math import prod
+
 from .. import ir
 from ..ir import BOOL, FLOAT, INT, Array, Unsupported, Var
 from ..symbols.arrays import rows_of_list
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
     from ..symbols.build import Builder
 
     Carried = list[tuple[Var, Any, Any]]
+
+# Lists that grow in loops of unknown length have room for so many items at first, or for fewer large ones.
+ROOM, LEAST_ROOM, ROOM_ELEMENTS = 1024, 16, 1 << 20
 
 SCALARS = (*NUMBERS, Sym)
 COMPLEX = (Pair, complex)
@@ -155,8 +160,20 @@ class Same:
         self.value = value
 
 
+class Roomless(Mismatch):
+    """A list grows in a loop of which nobody knows how often it runs."""
+
+    def __init__(self) -> None:
+        super().__init__("a list that grows in a loop of unknown length", peel=False)
+
+
 class Carrying(Control):
     """The part of the specialiser that says how what a loop changes is handed on."""
+
+    # The room that lists need in loops of unknown length, by where these begin, where it has not been enough; and by the
+    # arrays that have such room what is said where one has too little.
+    rooms: dict[int, int]
+    crowding: dict[Any, tuple[Site, tuple[Any, ...]]]
 
     def specified(self, old: Any, new: Any, dummy: bool = False) -> Any:
         """How a loop carries what is `old` before it and `new` after an iteration."""
@@ -217,8 +234,12 @@ class Carrying(Control):
             builder.some_whole.add(array.stored)
         return Listed(array)
 
-    def growing(self, old: Any, new: Any, length: int | None, known: bool = True, place: Site | None = None) -> Any:
-        """The contents of a list that is longer after an iteration of the loop at a place of the program."""
+    def growing(
+        self, old: Any, new: Any, length: int | None, known: bool = True, place: Site | None = None, roomy: bool = False
+    ) -> Any:
+        """The contents of a list that is longer after an iteration of the loop at a place of the program, which runs so many
+        times at most; where that is not known, there is room for some items, and for more when it has not been enough, if
+        the loop is `roomy`."""
         room = [len(x) if x.__class__ is tuple else x.array.shape[0] for x in (old, new)]
         growth = room[1] - room[0]
         if growth < 0:
@@ -227,13 +248,14 @@ class Carrying(Control):
         fixed = lengths[0] if growth == 0 and lengths[0].__class__ is int and lengths[0] is lengths[1] else None
         if fixed is not None:
             length = 0
-        if length is None:
-            raise Mismatch("a list that grows in a loop of unknown length", peel=False)
-        if new.__class__ is tuple and length <= MAX_UNROLL and known:
-            raise Mismatch("a list that grows in a short loop", peel=False)
         builder = self.builder
+        inner = any(x.__class__ is Rows and x.array.stored in self.crowding for x in (old, new))
+        if length is None and not roomy:
+            raise Roomless()
         if old.__class__ is Rows and new.__class__ is Rows and old.array is new.array and old.array.volatile:
             return Grown(Tensor(old.array))
+        if new.__class__ is tuple and length is not None and length <= MAX_UNROLL and known:
+            raise Mismatch("a list that grows in a short loop", peel=False)
         sample = (*(old if old.__class__ is tuple else ()), *(new if new.__class__ is tuple else ()))
         if any(x.__class__ not in (*SCALARS, Lazy) for x in sample):
             raise Mismatch("a list of lists that grows in a loop", peel=False)
@@ -245,7 +267,16 @@ class Carrying(Control):
                 kinds.append(x.array.kind)
         if len(shapes) > 1:
             raise Mismatch("a list whose items are of several kinds or shapes", peel=False)
-        array = builder.blank(joined_kind(kinds), (room[0] + length * growth, *shapes.pop()), place)
+        shape = shapes.pop()
+        if length is None or inner:
+            # A loop inside it that has found its own room says nothing of what there is to come.
+            assert place is not None
+            more = self.room_at(place, shape) * (1 if inner else -(-growth // ROOM))
+            array = builder.blank(joined_kind(kinds), (room[0] + more, *shape))
+            assert array.stored is not None
+            self.crowding[array.stored] = place, ("no_more_room", place.start, self.room_at(place, shape))
+        else:
+            array = builder.blank(joined_kind(kinds), (room[0] + length * growth, *shape), place)
         whole = [x.array.stored in builder.some_whole for x in (old, new) if x.__class__ is Rows]
         if array.kind == FLOAT and (INT in kinds or any(whole) or any(map(builder.may_be_whole, numbers(sample)))):
             assert array.stored is not None
@@ -255,6 +286,11 @@ class Carrying(Control):
             first = old.array if old.__class__ is Rows else rows_of_list(builder, list(old))
             builder.fill(array.stored, first)
         return Grown(Tensor(array), fixed)
+
+    def room_at(self, place: Site, shape: tuple[int, ...]) -> int:
+        """For how many items of a shape there is room in lists that grow in a loop of unknown length."""
+        found = self.rooms.get(place.start)
+        return max(min(ROOM, ROOM_ELEMENTS // max(prod(shape), 1)), LEAST_ROOM) if found is None else found
 
     def at_head(self, spec: Any) -> Any:
         """What is carried, at the head of an iteration."""

@@ -31,7 +31,7 @@ from ..symbols.values import (
     Range,
 )
 from . import records
-from .carried import SCALARS, Grown, Number, Parts, Tensor, fresh_variables
+from .carried import SCALARS, Grown, Number, Parts, Roomless, Tensor, fresh_variables
 from .heap import ITEMS, Heap, Rows, same, sole
 from .steps import count_step
 from .written_out import WrittenOut
@@ -56,13 +56,18 @@ class Changing(Mismatch):
 
 
 class Header:
-    """What drives a loop, a range and what is done with its counter, or a test; and its place in the program."""
+    """What drives a loop, a range and what is done with its counter, or a test; and its place in the program.
 
-    __slots__ = ("counter", "head", "site", "test")
+    In a `roomy` one lists grow as long as they have room, where nobody knows how often it runs.
+    """
+
+    __slots__ = ("counter", "head", "roomy", "site", "test")
 
     def __init__(
-        self, counter: Range | None, head: Callable[[Any], None] | None, test: Callable[[], Any] | None, site: Site
-    ) -> None:
+        self, counter: Range | None, head: Callable[[Any], None] | None, test: Callable[[], Any] | None, site: Site,
+        roomy: bool = False,
+    ) -> None:  # fmt: skip
+        self.roomy = roomy
         self.counter = counter
         self.head = head
         self.test = test
@@ -134,22 +139,26 @@ class Loops(WrittenOut):
 
     def counted(
         self, counter: Range, frame: Frame, receive: Callable[[Any], None], run: Callable[[], None], changing: set[Any],
-        peeled: bool = False, site: Site | None = None,
+        peeled: bool = False, site: Site | None = None, roomy: bool = False,
     ) -> None:  # fmt: skip
         """Run a body for each place of a range; `site` is that of the loop, if it is not where the program is."""
         site = site or STATE.site
         if self.written and not peeled and self.surely_short(counter, frame, receive, run):
             return
-        why = self.tried(lambda: self.loop(Header(counter, receive, None, site), frame, run, changing))
+        why = self.tried(lambda: self.loop(Header(counter, receive, None, site, roomy), frame, run, changing))
         if why is None:
+            return
+        if isinstance(why, Roomless) and not roomy:
+            known = lambda: self.known_times(counter, why, frame, receive, run, changing, peeled, site)  # noqa: E731
+            if self.tried(known) is not None:
+                self.counted(counter, frame, receive, run, changing, peeled, site, True)
             return
         short = counter.known and len(counter.range()) <= MAX_UNROLL
         if isinstance(why, records.Alike) and (why.by_data or not short) and records.kept(self, why):  # type: ignore[arg-type]
-            self.counted(counter, frame, receive, run, changing, peeled, site)
+            self.counted(counter, frame, receive, run, changing, peeled, site, roomy)
             return
         if not counter.known:
-            start, stop = self.bounds(counter, why)
-            self.counted(Range(start, stop, counter.step), frame, receive, run, changing, peeled, site)
+            self.known_times(counter, why, frame, receive, run, changing, peeled, site)
             return
         positions = counter.range()
         if not positions:
@@ -161,6 +170,14 @@ class Loops(WrittenOut):
         self.unrolled(
             [positions[0]], frame, receive, run, lambda: self.counted(others, frame, receive, run, changing, True, site)
         )
+
+    def known_times(
+        self, counter: Range, why: Unsupported, frame: Frame, receive: Callable[[Any], None], run: Callable[[], None],
+        changing: set[Any], peeled: bool, site: Site,
+    ) -> None:  # fmt: skip
+        """Run a body for each place of a range whose bounds must be known. Raises Needed, or `why`."""
+        start, stop = self.bounds(counter, why)
+        self.counted(Range(start, stop, counter.step), frame, receive, run, changing, peeled, site)
 
     def surely_short(
         self, counter: Range, frame: Frame, receive: Callable[[Any], None], run: Callable[[], None]
@@ -210,19 +227,24 @@ class Loops(WrittenOut):
 
     def repeat(
         self, test: Callable[[], Any], frame: Frame, run: Callable[[], None], changing: set[Any], peeled: bool = False,
-        site: Site | None = None,
+        site: Site | None = None, roomy: bool = False,
     ) -> bool:  # fmt: skip
         """Run a body while a condition holds; `site` is that of the loop, if it is not where the program is.
 
         Whether the condition has become a part of the body, which it leaves as `break` does.
         """
         site = site or STATE.site
-        why = self.tried(lambda: self.loop(Header(None, None, test, site), frame, run, changing))
+        why = self.tried(lambda: self.loop(Header(None, None, test, site, roomy), frame, run, changing))
         if why is None:
             return False
         if isinstance(why, Changing):
-            self.repeat(lambda: True, frame, lambda: self.tested(test, frame, run), changing, peeled, site)
+            self.repeat(lambda: True, frame, lambda: self.tested(test, frame, run), changing, peeled, site, roomy)
             return True
+        if isinstance(why, records.Alike) or (isinstance(why, Roomless) and not roomy):
+            if self.tried(lambda: self.known_while(test, frame, run, why)) is None:
+                return False
+            if not isinstance(why, records.Alike) or records.kept(self, why):  # type: ignore[arg-type]
+                return self.repeat(test, frame, run, changing, peeled, site, True)
         condition = test()
         if condition is False:
             return False
@@ -232,9 +254,17 @@ class Loops(WrittenOut):
             self.short_while(test, frame, run, why)
             return False
         rotated: list[bool] = []
-        again = lambda: rotated.append(self.repeat(test, frame, run, changing, True, site))  # noqa: E731
+        again = lambda: rotated.append(self.repeat(test, frame, run, changing, True, site, roomy))  # noqa: E731
         self.unrolled([None], frame, lambda item: None, run, again)
         return any(rotated)
+
+    def known_while(self, test: Callable[[], Any], frame: Frame, run: Callable[[], None], why: Unsupported) -> None:
+        """Write a loop out whose condition is known before every iteration. Raises `why`."""
+        condition = test()
+        if condition is not False:
+            if condition is not True:
+                raise why
+            self.short_while(test, frame, run, why)
 
     def tested(self, test: Callable[[], Any], frame: Frame, run: Callable[[], None]) -> None:
         """An iteration of a loop whose condition changes something, also when it ends the loop."""
@@ -379,7 +409,7 @@ class Loops(WrittenOut):
                             raise records.Alike(heap.objects[key], form)
                     grows = slot == ITEMS and (Rows in (old.__class__, new.__class__) or len(old) != len(new))
                     plan[place] = (
-                        self.growing(old, new, room, length is not None, header.site)
+                        self.growing(old, new, room, length is not None, header.site, header.roomy)
                         if grows
                         else self.specified(old, new, slot == VALUE)
                     )

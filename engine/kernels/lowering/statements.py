@@ -38,6 +38,7 @@ class Specialiser(Assigning):
         self.last = False
         self.tables = self.written = self.tensors_apart = False
         self.outlived, self.read_after = {}, set()
+        self.rooms, self.crowding = {}, {}
         self.recursive = recursive
         self.recursion: Recursion | None = None
         self.may_stop = False

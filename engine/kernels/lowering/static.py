@@ -7,10 +7,10 @@ from ...core.state import STATE
 from ...ops.registry import NAMES
 from ...program import core as c
 from .. import ir
-from ..ir import BOOL, FLOAT, INT, Unsupported
+from ..ir import BOOL, FLOAT, INT, LIMIT, Unsupported
 from ..symbols.pairs import Pair
 from ..symbols.strength import bare, is_strong
-from ..symbols.symbol import NUMBERS, Lazy, Sym, kind_of
+from ..symbols.symbol import NUMBERS, Lazy, Sym, kind_of, raw
 from ..symbols.values import Each, Grid, List, Range, Records, Rounded, Selected, plain, read, symbolic
 from .customs import custom_gradient
 from .functional import FUNCTIONALS
@@ -126,14 +126,18 @@ def extreme(row: str, reduction: str) -> Callable[..., Any]:
             raise Unsupported("min or max with these options")
         items: Any = xs[0] if len(xs) == 1 else tuple(xs)
         each = machine.each_of(items)
-        if each.length.__class__ is not int or not each.length:
+        count = each.length
+        if count.__class__ is Sym:
+            machine.builder.append(ir.Check(raw(count), 1, LIMIT))  # the tape says what is wrong with an empty one
+        elif not count:
             raise Unsupported("min or max of a list that may be empty")
         first = each.item(0)
         if first.__class__ is List or (first.__class__ is Grid and len(xs) == 1):
             raise Unsupported("min or max of lists")
         if first.__class__ is tuple:
             raise Unsupported("min or max of tuples")  # Python compares their first items first
-        others = Each(each.length - 1, lambda i: each.item(machine.builder.integer("add", i, 1)), each.loopable)
+        rest = count - 1 if count.__class__ is int else machine.builder.integer("subtract", count, 1)
+        others = Each(rest, lambda i: each.item(machine.builder.integer("add", i, 1)), each.loopable)
         return machine.fold(others, first, lambda best, x: better(machine, best, x))
 
     def better(machine: Specialiser, best: Any, x: Any) -> Any:

@@ -6,7 +6,7 @@ from ...core import wording
 from ...core.errors import span_of
 from ...core.limits import out_of_memory, too_many_steps
 from ...core.state import STATE
-from ..ir import Left, Resized, Stopped, Unsupported
+from ..ir import Crowded, Left, Resized, Stopped, Unsupported
 from .record import FAILED, NO_MEMORY
 
 TYPE_CHECKING = False
@@ -84,6 +84,11 @@ def other_sizes(number: int, differs: int) -> Resized:
     return Resized(number, None)
 
 
+def no_more_room(place: int, room: int, number: int) -> Crowded:
+    """A list that has outgrown the room that it has in a loop of unknown length."""
+    return Crowded(place, room)
+
+
 # By name, from what the compiler knows and the number with which the kernel left.
 FAILURES: dict[str, Callable[..., Exception | None]] = {
     "index_on_axis": wording.index_on_axis,
@@ -97,5 +102,6 @@ FAILURES: dict[str, Callable[..., Exception | None]] = {
     "too_many_steps": lambda most, number: too_many_steps(most),
     "another_size": another_size,
     "other_sizes": other_sizes,
+    "no_more_room": no_more_room,
     "calls_itself": lambda name, number: wording.calls_itself(name),
 }

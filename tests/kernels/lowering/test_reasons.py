@@ -18,12 +18,6 @@ REASONS: list[tuple[str, dict[str, Any], str, str]] = [
         "d[str(x)] = 2.0",
     ),
     (
-        "xs = [x]\nwhile xs[-1] < 100:\n    xs.append(xs[-1] * 1.5)\nsum(xs)",
-        {"x": 1.0},
-        "a list that grows in a loop of unknown length",
-        "xs[-1] < 100",
-    ),
-    (
         "y = x\nfor i in range(n):\n    if x > 3:\n        y = [x, x]\n    else:\n        y = x\ny",
         {"x": 2.0, "n": 10},
         "'y', which is of one kind or another, depending on data",
