@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from ..parser.errors import AdiffError
     from .api import Program
+    from .kernels.ir import Told
     from .kernels.running import Compiled
     from .kernels.runtime import Kernels
     from .outcome import Outcome
@@ -98,7 +100,7 @@ class Tiers:
             may_compile = awaited or seconds + imports >= PROMISE * outlook.ready
             # Of calls and of derivatives inside it, a kernel's statements say less than its text.
             least, loads = seconds if outlook.bounded else 0.0, outlook.loads
-        from .kernels.ir import Fault, Unsupported
+        from .kernels.ir import Fault, Told, Unsupported
         from .kernels.runtime import Kernels
 
         if program.kernels is None:
@@ -113,6 +115,8 @@ class Tiers:
             why.__traceback__ = None
             if why.__class__ is Fault:
                 why.tell()
+            if why.__class__ is Told:
+                raise self.assertion(kernels, why) from None
             self.outcome.reason = f"no kernel for {why}"
             self.outcome.reason_span = None if why.site is None else span_of(why.site)
             program.gives_way = False
@@ -150,6 +154,16 @@ class Tiers:
 
             self.stacked = stacked_shape(compiled.built.structure)
         return value, derivatives
+
+    def assertion(self, kernels: Kernels, told: Told) -> AdiffError:
+        """The error of an assertion whose message a kernel has told; what was printed before it is written."""
+        from .core.wording import assertion_failed
+        from .eager.text import formatted
+
+        error = assertion_failed(told.teller.last_line(formatted), told.site)
+        if self.write is not None:
+            kernels.write_unfinished(self.write, formatted)
+        return error
 
     def hurry(self, patience: float) -> None:
         """Let the tape give way to a kernel where it takes longer than `patience` seconds."""

@@ -15,6 +15,7 @@ from ..core.dtypes import FLOAT64
 from ..core.errors import failure
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor, is_complex, shape_of
+from ..core.wording import singular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def singular_partial(op: Operation, spot: Singular, p: Any, inputs: tuple[Any, .
     choice = spot.choice(STATE.kinks)
     if hit and not STATE.quiet:
         if STATE.kinks == "error":
-            error = failure("E0501", f"{spot.message}", "drop --kinks error to take the documented choice")
+            error = singular(spot.message)
             if STATE.tally is None:
                 raise error
             STATE.tally.forbid(error, mask, inputs[spot.input], g)

@@ -24,6 +24,11 @@ def index_in(what: str, length: int, index: int) -> AdiffError:
     return failure("E0405", f"index {index} is out of range for {what} of length {length}")
 
 
+def singular(message: str, site: Site | None = None) -> AdiffError:
+    """A singular point where these are errors."""
+    return failure("E0501", message, "drop --kinks error to take the documented choice", site=site)
+
+
 def integer_division_by_zero() -> AdiffError:
     return failure("E0402", "integer division by zero", "divide floats for inf: write 1.0 / 0")
 

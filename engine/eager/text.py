@@ -109,7 +109,9 @@ def check_width(spec: str) -> None:
 def percent(template: str, values: Any) -> str:
     """`template % values`."""
     plain = tuple(_plain(v) for v in values) if values.__class__ is tuple else _plain(values)
-    check_width(template.replace("%%", ""))
+    for field in template.replace("%%", "").split("%")[1:]:
+        field = field[field.find(")") + 1 :] if field.startswith("(") else field
+        check_width(field[: len(field) - len(field.lstrip("#0123456789- +.*"))])
     try:
         return template % plain
     except (ValueError, TypeError) as fault:

@@ -147,6 +147,16 @@ class Hasty(Unsupported):
     """Of a result that is not finite, the products of the reverse sweep were not formed as a tape forms them."""
 
 
+class Untold(Unsupported):
+    """An assertion fails, and its message is to be computed."""
+
+
+class Told(Unsupported):
+    """An assertion fails, and its message is the last line that a kernel, `teller`, which was made to tell has printed."""
+
+    teller: Any = None
+
+
 class Fault(Unsupported):
     """A fault of adiff's own, met while a kernel was made."""
 

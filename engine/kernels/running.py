@@ -8,7 +8,7 @@ from ..core.limits import LIMITS
 from ..core.state import STATE
 from .built import LONG
 from .inputs import OfInteger
-from .ir import FLOAT, SINGLE, Hasty, Left, Parted, Stopped, Unsupported
+from .ir import FLOAT, SINGLE, Hasty, Left, Parted, Stopped, Told, Unsupported
 from .readings import is_finite
 from .work import surely_quick
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ...parser.source import Source
-    from .built import Built
+    from .built import Built, Noted
     from .emitted import Emitted
     from .machine.code import Code, Entry
     from .machine.usual import Usual
@@ -76,7 +76,7 @@ def run(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
         hit = [noted for flag, noted in zip(results[-1], built.noted) if flag]
         results = results[:-1]
         if STATE.kinks == "error" and any(noted.code == "N0501" for noted in hit):
-            raise Unsupported("a singular point that is an error", hit[0].site)
+            refuse_singular(compiled, [noted for noted in hit if noted.code == "N0501"])
         told = {noted.what for noted in hit if noted.certain}
         for noted in hit:
             # Of two operands that meet the point one is enough for the tape to say so.
@@ -91,6 +91,16 @@ def run(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
         results = tuple(rest)
         compiled.lines = rows, count[0]
     return (results[0], *map(unsigned, results[1:]))
+
+
+def refuse_singular(compiled: Compiled, hit: list[Noted]) -> None:
+    """Raise the error that singular points are. Raises Unsupported where there are several, of which the tape tells the
+    first, or none that the result depends on for certain."""
+    from ..core.wording import singular
+
+    if len({noted.what for noted in hit}) > 1 or not any(noted.certain for noted in hit) or compiled.built.printed:
+        raise Unsupported("a singular point that is an error", hit[0].site)
+    raise singular(hit[0].message, hit[0].site)
 
 
 def are_finite(built: Built, results: tuple[Any, ...]) -> bool:
@@ -162,7 +172,7 @@ def called(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
         error = error_of(left, emitted)
         if error.__class__ is Unsupported and compiled.built.parted:
             error = Parted(str(error), error.site)
-        if not isinstance(error, Unsupported):
+        if not isinstance(error, Unsupported) or error.__class__ is Told:
             keep_lines(compiled, left.arrays)
         raise error from None
     except Stopped as stopped:
@@ -209,6 +219,16 @@ class Compiled:
             self.unfinished = False
             for line in text_of(rows, count, self.built.printed, formatted):
                 write(line)
+
+    def last_line(self, formatted: Callable[[Any, str | None, str], str]) -> str:
+        """The last line that the kernel printed before it was ended, which is not written then."""
+        from .lowering.printing import text_of
+
+        assert self.lines is not None
+        rows, count = self.lines
+        self.lines = rows, count - 1
+        width, _ = self.built.printed
+        return text_of(rows[(count - 1) * width :], 1, self.built.printed, formatted)[0]
 
     def usual(self) -> Usual:
         """How it is called by those who take results only where they are as most are."""

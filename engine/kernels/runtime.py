@@ -8,7 +8,7 @@ from ..core.tensor import Tensor
 from . import store
 from .collection import Collection
 from .inputs import CAREFUL, ROOMS, SIZES, KnownTensor, arguments, is_integer, specification
-from .ir import Crowded, Hasty, Needed, Parted, Resized, Sized, Unsupported
+from .ir import Crowded, Hasty, Needed, Parted, Resized, Sized, Told, Unsupported, Untold
 from .readings import Reading, reshaped
 from .running import called, run, typed
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from .running import Compiled
 
 
+# For an assertion that fails on the tape sooner than so many seconds no kernel is made that tells its message.
+TELLING_SECONDS = 0.5
 # So many tensors of integers become a part of kernels of one program, each of others.
 MOST_PARTS = 16
 # Lists that have outgrown their room have so many times the room in the next kernel; for so many items at most.
@@ -259,6 +261,9 @@ class Kernels(Collection):
             return True
         if isinstance(why, Crowded):
             return self.make_room(why)
+        if why.__class__ is Untold:
+            self.tell()
+            return False
         stale, self.sized = not self.sized, True
         if why.__class__ is Parted and self.sizes is None:
             self.sizes = ()
@@ -294,6 +299,32 @@ class Kernels(Collection):
             self.rooms = {**self.rooms, why.start: room}
             store.save(self.key("rooms"), {"rooms": self.rooms})
         return True
+
+    def tell(self) -> None:
+        """Raise Told for the assertion for which a kernel has left, where a kernel tells its message sooner than the tape."""
+        values, sources = self.evaluated
+        spec = self.specified(values, sources)
+        given = arguments(self.program, values, spec)
+        key = self.key(("telling", sorted(spec.items())))
+
+        def make() -> Built:
+            from .construction.construct import build
+
+            return build(self.program, spec, None, last=True, telling=True)
+
+        if not self.find(key) and key not in self.built:
+            if self.tape_seconds is not None and self.tape_seconds < TELLING_SECONDS:
+                return
+            with memory_of_adiff():
+                self.built[key] = self.attempt(make)
+        if isinstance(self.built[key], Unsupported):
+            return
+        compiled = self.ready(key, make)
+        try:
+            called(compiled, given)
+        except Told as told:
+            told.teller = compiled
+            raise
 
     def next_size(self) -> Any:
         """The first size that is not known, an integer or a tuple of several. Raises Unsupported where it is not found."""

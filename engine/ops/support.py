@@ -15,6 +15,7 @@ from ..core.tensor import conjugate as conjugate
 from ..core.tensor import count as count
 from ..core.tensor import is_complex as is_complex
 from ..core.tensor import shape_of as shape_of
+from ..core.wording import singular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -279,7 +280,7 @@ def meet(row: Operation, at: Any, number: int = 0, matters: Any = True) -> None:
     if STATE.quiet or not some(at if matters is True or STATE.transposing else at & matters):
         return
     if STATE.kinks == "error":
-        raise failure("E0501", spot.message, "drop --kinks error to take the documented choice")
+        raise singular(spot.message)
     text = spot.message
     if spot.subgradients:
         text += f": {spot.subgradients}"

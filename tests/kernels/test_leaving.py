@@ -106,6 +106,15 @@ FAILING = {
     "elements replaced": ("w = v * x\nfor i in range(n):\n    w[[i // k, 0]] = v[:2]\nsum(w)", {"v": [1.0, 2.0, 3.0]}),
     "an assertion": ("s = x\nfor i in range(n):\n    s = s * 0.5\n    assert i // k < 3\ns", {}),
     "an assertion with words": ("s = x\nfor i in range(n):\n    s = s * 0.5\n    assert i // k < 3, 'too many'\ns", {}),
+    "an assertion with values": (
+        "w = [x, 0.1]\nfor i in range(n):\n    j, w[1] = i // k, 0.1 * (i // k)\n"
+        "    assert j < 3, f'{j} of {w}: {w[1]:.3f}, ' + str(j > 1)\nw[0]",
+        {},
+    ),
+    "an assertion with values in a function": (
+        "def f(y, j):\n    assert j < 3, [y, j]\n    return y\ns = x\nfor i in range(n):\n    s = f(s, i // k)\ns", {},
+    ),
+    "a kink": ("s = x\nfor i in range(n):\n    s = s + abs(i // k - 3 + 0.0 * x)\ns", {}),
     "a division by zero": ("s = x\nfor i in range(n):\n    s = s + 7 // (3 - i // k)\ns", {}),
     "a remainder by zero": ("s = x\nfor i in range(n):\n    s = s + 7 % (3 - i // k)\ns", {}),
     "a division that nothing uses": ("s = x\nfor i in range(n):\n    j = 7 // (3 - i // k)\n    s = s * 0.5\ns", {}),
@@ -137,8 +146,9 @@ def test_an_error_in_a_long_loop_is_said_without_the_tape(name: str, monkeypatch
         with monkeypatch.context() as patch:
             if engine == "kernel":
                 patch.setattr(evaluation.Evaluation, "execute", never)
+            kinks = "error" if name == "a kink" else "adiff"
             with pytest.raises(AdiffError) as caught:
-                program.evaluate("grad", at, wrt, engine=engine)
+                program.evaluate("grad", at, wrt, engine=engine, kinks=kinks)
         error = caught.value
         assert error.span is not None
         found[engine] = (error.code, error.message, error.hint, error.span.start, error.span.end)

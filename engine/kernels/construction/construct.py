@@ -81,11 +81,12 @@ class Lowered:
         last: bool = False,
         follow: bool = False,
         probe: bool = False,
+        telling: bool = False,
     ) -> None:
         notices = len(STATE.notices)
         Builder.mode = spec.get(MODE, "")
         # What is not structured is differentiated in every way.
-        made = specialise(program, spec, last, not structured, bool(sources), follow, probe, structured)
+        made = specialise(program, spec, last, not structured, bool(sources), follow, probe, structured, telling)
         if len(STATE.notices) > notices:
             raise Unsupported("a program of which a notice is known before it runs")
         builder, result = made.builder, made.result
@@ -274,15 +275,15 @@ def meetings(builder: Builder, kernel: ir.Kernel, inputs: dict[str, Any]) -> lis
 
 def build(
     program: CoreProgram, spec: dict[str, Any], sources: Sequence[str] | None, typed: bool = False, last: bool = False,
-    probe: bool = False,
+    probe: bool = False, telling: bool = False,
 ) -> Built:  # fmt: skip
     """The kernel of the value (sources None; that of the `last` statement) or of value and gradient.
 
     Its results are the value, the gradients, what is printed, and the flags of what is noted. Where the value is asked
     for alone, and `typed`, a second result may say that it is an integer (`Built.whole`). With `probe` the value is the
-    first size that is not known (lowering/sizes.py).
+    first size that is not known (lowering/sizes.py); with `telling` the message of an assertion that fails is printed too.
     """
-    lowered = Lowered(program, spec, sources or (), True, last, probe=probe)
+    lowered = Lowered(program, spec, sources or (), True, last, probe=probe, telling=telling)
     watch, lines = lowered.builder.watch, lowered.printed.results
     if sources is None:
         flag = (

@@ -320,7 +320,8 @@ class Cotangents:
         """Watch a singular point that a region's rule finds, where it is and where it matters to these cotangents."""
         s = self.region
         assert s is not None
-        text = f"{spot.message}: {spot.subgradients}" if spot.subgradients else spot.message
+        told = spot.subgradients and STATE.kinks != "error"
+        text = f"{spot.message}: {spot.subgradients}" if told else spot.message
         flags = self.flags_of(text, s.site, s.operands)
         mask = at if STATE.transposing or matters is True else ROWS["logical_and"](at, matters)
         builder = self.builder
@@ -341,7 +342,8 @@ class Cotangents:
         builder = self.builder
         if mask is False or mask is NotImplemented:
             return
-        flags = self.flags_of(singular_notice(spot, spot.choice(STATE.kinks), operands), s.site, inputs)
+        text = singular_notice(spot, spot.choice(STATE.kinks), operands) if STATE.kinks != "error" else spot.message
+        flags = self.flags_of(text, s.site, inputs)
         told = (flags[0][0], mask if mask is True else mask.var)
         if told in self.told:
             return

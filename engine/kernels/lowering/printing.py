@@ -180,8 +180,10 @@ def print_(
 class Printed:
     """The lines of one program: the pieces of each `print`, and the array of what was printed."""
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, telling: bool = False) -> None:
         self.width = width
+        # Whether the messages of assertions that fail are printed too.
+        self.telling = telling
         self.prints: list[Pieces] = []
         self.rows = Array(FLOAT, (0,), "lines", "printed")
         self.count = Array(INT, (1,), "n", "printed")

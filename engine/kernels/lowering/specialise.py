@@ -52,7 +52,7 @@ class Specialised:
 def specialise(
     program: c.CoreProgram, inputs: dict[str, Any], last: bool = False, signed: bool = False, outer: bool = True,
     follow: bool = False, probe: bool = False,
-    structured: bool = True,
+    structured: bool = True, telling: bool = False,
 ) -> Specialised:  # fmt: skip
     """The IR of a program; `inputs` gives per name a kind ("f", "i"), a shape (floats), or a known value in a list.
 
@@ -60,6 +60,7 @@ def specialise(
     says that decompositions are LAPACK's, which have derivatives of every order, and not ones that are quick; `outer`
     that the whole may be differentiated, derivatives inside it included; `follow` that what rows are given is to be noted;
     `structured` that the result may be of any form, and not only a number or a tensor;
+    `telling` that messages of assertions that fail are printed;
     `probe` that not the result is asked for but the first size that data decides and that is not known.
 
     Raises Sized where such a size is not known.
@@ -75,7 +76,8 @@ def specialise(
     while True:
         try:
             ways = (tabled is not None, followed is not None, aliased is not None, read_after)
-            made = attempted(program, inputs, recursive, Printed(width), last, signed, outer, follow, ways, sizes)
+            printed = Printed(width, telling)
+            made = attempted(program, inputs, recursive, printed, last, signed, outer, follow, ways, sizes)
             if made.result.__class__ is Selected and not structured:
                 raise Unsupported("a result that is no number and no tensor")
             made.parted = sizes.asked and sizes.known is None

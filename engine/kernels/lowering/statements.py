@@ -15,7 +15,7 @@ from ..symbols.symbol import Lazy, raw
 from ..symbols.values import BREAK, CONTINUE, RESULT, RETURN, UNSET, VALUE, Closure, Frame, List
 from .assigning import Assigning
 from .grids import anew
-from .printing import Printed
+from .printing import Printed, print_
 from .sizes import Sizes
 
 TYPE_CHECKING = False
@@ -180,10 +180,16 @@ class Specialiser(Assigning):
         if holds is False:
             raise Unsupported("an assertion that fails")
         if holds is not True:
-            # Words that are to be computed are the tape's to say.
-            failure: tuple[Any, ...] | None = ("assertion_failed", None) if node.message is None else None
+            failure: tuple[Any, ...] = ("assertion_failed", None)
             if node.message.__class__ is c.Literal and node.message.value.__class__ is str:
                 failure = ("assertion_failed", node.message.value)
+            elif node.message is not None and self.printed.telling:
+                # The last line that this kernel prints.
+                message = node.message
+                self.branch(holds, frame, lambda: None, lambda: print_(self, self.expression(message, frame), end=""))
+                failure = ("assertion_told",)
+            elif node.message is not None:
+                failure = ("assertion_untold",)  # but by another kernel
             self.builder.append(ir.Check(raw(holds), 1, 2, node.site, failure))
 
 

@@ -6,7 +6,7 @@ from ...core import wording
 from ...core.errors import span_of
 from ...core.limits import out_of_memory, too_many_steps
 from ...core.state import STATE
-from ..ir import Crowded, Left, Resized, Stopped, Unsupported
+from ..ir import Crowded, Left, Resized, Stopped, Told, Unsupported, Untold
 from .record import FAILED, NO_MEMORY
 
 TYPE_CHECKING = False
@@ -36,6 +36,8 @@ def error_of(left: Left, emitted: Emitted) -> Exception:
             STATE.site = site
             name, *facts = said
             error = FAILURES[name](*facts, left.number)
+            if isinstance(error, Unsupported):
+                error.site = site
             if error is not None:
                 return error
         return Unsupported("a step with values that only the tape takes", site)
@@ -99,6 +101,8 @@ FAILURES: dict[str, Callable[..., Exception | None]] = {
     "integer_division_by_zero": lambda number: wording.integer_division_by_zero(),
     "no_integer_value": no_integer_value,
     "assertion_failed": lambda message, number: wording.assertion_failed(message),
+    "assertion_untold": lambda number: Untold("an assertion that fails"),
+    "assertion_told": lambda number: Told("an assertion that fails"),
     "too_many_steps": lambda most, number: too_many_steps(most),
     "another_size": another_size,
     "other_sizes": other_sizes,
