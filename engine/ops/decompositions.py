@@ -421,7 +421,7 @@ def _eig_dtype(op: Operation, dtypes: list[DType], attributes: Any) -> tuple[DTy
 
 def _eig(np: Any, x: Any) -> Any:
     square("eig", x.shape)
-    return tuple(np.linalg.eig(x if np.any(x.imag) else x.real))
+    return factored(np, x, lambda x: tuple(np.linalg.eig(x if np.any(x.imag) else x.real)), LINEAR, FIXED)
 
 
 def _eig_vjp(g: Any, y: Any, x: Any) -> Any:
@@ -438,7 +438,7 @@ def _eig_vjp(g: Any, y: Any, x: Any) -> Any:
     meet(eig_row, _asks_for(np, k, close))
     phase = np.abs(np.imag(np.diagonal(plain(k), axis1=-2, axis2=-1)))
     meet(eig_row, not STATE.transposing and some(phase > 1e-10 * np.max(np.abs(plain(k)), initial=0.0)), 1)
-    inner = turning * conjugate(safe_inverse(differences(w), apart)) + diag_batch(gw)
+    inner = strong_product(turning, conjugate(safe_inverse(differences(w), apart))) + diag_batch(gw)
     return OPERATORS["solve"](adjoint(v), matmul(inner, adjoint(v)))
 
 

@@ -17,7 +17,7 @@ from .creation import eye
 from .decompositions import matrix, square, svdvals
 from .diagonals import diagonal
 from .joining import concat
-from .matrix_scale import INVERSE, LINEAR, factored, scaled, shifted
+from .matrix_scale import INVERSE, LINEAR, ROOT, factored, scaled, shifted
 from .products import cross, matmul
 from .reductions import euclidean_norm, power_norm, reduce_max, reduce_min, reduce_sum
 from .structure import index, reshape, stack
@@ -412,17 +412,32 @@ def _quarter(x: Any, row: int, column: int) -> Any:
 
 
 def _matrix_function(
-    name: str, doc: str, example: Any, change_example: Any, domain: Any
+    name: str,
+    doc: str,
+    example: Any,
+    change_example: Any,
+    domain: Any,
+    unscaled: Callable[[Any, Any, Any], Any] | None = None,
+    growth: int = 0,
 ) -> tuple[Operation, Operation]:
     """A function of matrices, and its derivative in a direction: f([[a, h], [0, a]]) has it in its upper right corner.
 
-    N. Higham, "Functions of Matrices" (2008), theorem 3.6.
+    N. Higham, "Functions of Matrices" (2008), theorem 3.6. Of a function that has an answer for extreme matrices
+    `unscaled(np, y, exponents)` makes the value for a matrix from that for a scaled one, and its derivative grows with
+    half of the exponents times `growth`.
     """
 
     def array(np: Any, x: Any) -> Any:
+        square(name, x.shape)
+        if unscaled is None or not x.size:
+            return of_ordinary(np, x)
+        x, exponents = scaled(np, x)
+        found = of_ordinary(np, x)
+        return found if exponents is None else unscaled(np, found, exponents)
+
+    def of_ordinary(np: Any, x: Any) -> Any:
         from scipy import linalg
 
-        square(name, x.shape)
         if not x.size:
             return x
         # SciPy warns of rounding in single precision: compute in double.
@@ -438,11 +453,15 @@ def _matrix_function(
         side = x.shape[-1]
         size = np.max(np.abs(change), initial=0.0)
         unit = size if 0.0 < size < math.inf else 1.0  # the derivative is linear: keep the two blocks of one size
+        x, exponents = scaled(np, x) if unscaled is not None and x.size else (x, None)
         batch = np.broadcast_shapes(x.shape[:-2], change.shape[:-2])
         whole = np.zeros((*batch, 2 * side, 2 * side), dtype=x.dtype)
         whole[..., :side, :side] = whole[..., side:, side:] = x
         whole[..., :side, side:] = change / unit
-        return array(np, whole)[..., :side, side:] * unit
+        found = of_ordinary(np, whole)[..., :side, side:]
+        if exponents is not None:
+            found = shifted(np, found, np.broadcast_to(growth * (exponents // 2), batch))
+        return found * unit
 
     def change_vjp(g: Any, y: Any, x: Any, change: Any) -> tuple[Any, Any]:
         def to_x() -> Any:
@@ -454,10 +473,17 @@ def _matrix_function(
         return to_x, lambda: changed(adjoint(x), g)
 
     def change_kernel(k: Any, x: Any, change: Any) -> Any:
+        if unscaled is not None:
+            k.leave_unless_ordinary(OPERATORS["abs"](x))
         size = reduce_max(OPERATORS["abs"](change))
         unit = OPERATORS["where"]((size > 0.0) & (size < math.inf), size, 1.0)
         whole = _blocks(x, change / unit, OPERATORS["zeros_like"](x), x)
         return _quarter(getattr(k, name)(whole), 0, 1) * unit
+
+    def kernel(k: Any, x: Any) -> Any:
+        if unscaled is not None:
+            k.leave_unless_ordinary(OPERATORS["abs"](x))
+        return getattr(k, name)(x)
 
     changed = rule(
         f"{name}_change", "x, change", change_vjp, internal=True, array=change_array, library="scipy", dtype="float",
@@ -467,7 +493,7 @@ def _matrix_function(
     )  # fmt: skip
     row = rule(
         name, "x", lambda g, y, x: changed(adjoint(x), g), array=array, library="scipy", dtype="float",
-        kernel=lambda k, x: getattr(k, name)(x), domain=cases(((domain,), {})),
+        kernel=kernel, domain=cases(((domain,), {})),
         doc=doc, example=example, aliases="matrix_exponential" if name == "expm" else "",
     )  # fmt: skip
     return row, changed
@@ -480,10 +506,12 @@ expm, expm_change = _matrix_function(
 logm, logm_change = _matrix_function(
     "logm", "The principal logarithm of a matrix.", ("logm([[1.0, 1.0], [0.0, 1.0]])", [[0.0, 1.0], [0.0, 0.0]]),
     ("logm_change([[1.0]], [[2.0]])", [[2.0]]), DEFINITE,
+    lambda np, y, exponents: y + np.multiply.outer(exponents * math.log(2.0), np.eye(y.shape[-1])), INVERSE,
 )  # fmt: skip
 sqrtm, sqrtm_change = _matrix_function(
     "sqrtm", "The principal square root of a matrix.", ("sqrtm([[4.0, 0.0], [0.0, 9.0]])", [[2.0, 0.0], [0.0, 3.0]]),
     ("sqrtm_change([[4.0]], [[1.0]])", [[0.25]]), DEFINITE,
+    lambda np, y, exponents: shifted(np, y, exponents // 2), -ROOT,
 )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ B = np.array([1.0, 2.0, -1.0])
 # Functions, and with which power of a factor of A they grow.
 GROWTH = [
     ("inv(A)", -1), ("cholesky(A)", 0.5), ("eigvalsh(A)", 1), ("svdvals(A)", 1), ("qr(A)[1]", 1), ("solve(A, b)", -1),
-    ("det(A)", 3), ("pinv(A)", -1),
+    ("det(A)", 3), ("pinv(A)", -1), ("sqrtm(A)", 0.5), ("max(real(eigvals(A)))", 1),
 ]  # fmt: skip
 INSIDE = 1020
 
@@ -43,6 +43,17 @@ def test_logarithms_of_determinants() -> None:
         agree(made, {"A": np.ldexp(A, power)})
         found = made.evaluate("value", {"A": np.ldexp(A, power)}, engine="tape").value
         assert found == pytest.approx(ordinary + 3 * power * np.log(2.0), rel=1e-15)
+
+
+def test_logarithms_of_matrices() -> None:
+    made, weights = adiff.program("sum(logm(A) * w)"), np.array([[1.0, 2.0, 3.0], [-1.0, 4.0, 2.0], [0.5, 0.1, 1.0]])
+    ordinary = made.evaluate("grad", {"A": A, "w": weights}, ["A"])
+    for power in (-1000, -600, 1018):
+        at = {"A": np.ldexp(A, power), "w": weights}
+        agree(made, at, ["A"])
+        found = made.evaluate("grad", at, ["A"], engine="tape")
+        assert found.value == pytest.approx(ordinary.value + power * np.log(2.0) * np.trace(weights), rel=1e-14)
+        np.testing.assert_allclose(np.ldexp(found.gradients["A"], power), ordinary.gradients["A"], rtol=1e-12)
 
 
 def test_large_right_sides() -> None:
