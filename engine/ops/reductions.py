@@ -11,7 +11,7 @@ from ..core.state import STATE
 from ..core.tensor import OPERATORS
 from .arithmetic import array_product, of_parts
 from .scans import cumprod, linear_recurrence, shifted
-from .structure import broadcast_to, reshape
+from .structure import broadcast_to, reshape, summed
 from .support import (
     CUBE,
     POSITIVE,
@@ -59,7 +59,7 @@ def _sum_back(g: Any, y: Any, x: Any, axis: Any, keepdims: Any) -> Any:
 
 reduce_sum = linear(
     "sum", "x | axis=None, keepdims=False", _sum_back,
-    array=lambda np, x, axis, keepdims: np.sum(x, axis=axes_of("sum", axis, np.ndim(x)), keepdims=bool(keepdims)),
+    array=lambda np, x, axis, keepdims: summed(np, x, axes_of("sum", axis, np.ndim(x)), bool(keepdims)),
     dtype="arithmetic", aliases="reduce_sum", method=True,
     domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), ((CUBE,), {"axis": (0, -1), "keepdims": True})),
     batch="axes", doc="The sum of the elements, of all or along axes.", example=("sum([1, 2, 3])", 6),
@@ -79,10 +79,12 @@ def moment(of: Any, x: Any, axes: tuple[int, ...], keepdims: bool, **options: An
 
 def _mean(np: Any, x: Any, axis: Any, keepdims: Any) -> Any:
     axes = axes_of("mean", axis, np.ndim(x))
+    if x.dtype.name == "float32" and x.size:
+        return summed(np, x, axes, bool(keepdims)) / np.float32(count([x.shape[i] for i in axes]))
     if x.dtype.kind != "c":
         return moment(np.mean, x, axes, bool(keepdims))
     # A complex count would make nan of either part where the other is not finite.
-    re, im = [moment(np.mean, part, axes, bool(keepdims)) for part in (x.real, x.imag)]
+    re, im = [_mean(np, part, axes, keepdims) for part in (x.real, x.imag)]
     return of_parts(np, re, im, x.dtype)
 
 

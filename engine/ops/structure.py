@@ -269,12 +269,24 @@ stack = linear(
 # --- broadcasting ---------------------------------------------------------------------------------------------------
 
 
+# Sums of single floats are rounded once, as kernels have them: no term is lost, and no sum on the way leaves the floats.
+WIDER = {"float32": "float64", "complex64": "complex128"}
+
+
+def summed(np: Any, x: Any, axes: tuple[int, ...], keepdims: bool = False) -> Any:
+    """The sum over some axes, in the dtype of x."""
+    wider = WIDER.get(x.dtype.name)
+    if wider is None:
+        return np.sum(x, axis=axes, keepdims=keepdims)
+    return np.sum(x, axis=axes, keepdims=keepdims, dtype=wider).astype(x.dtype)
+
+
 def _sum_to(np: Any, x: Any, shape: tuple[int, ...]) -> Any:
     extra = x.ndim - len(shape)
     axes = tuple(range(extra)) + tuple(
         i + extra for i, size in enumerate(shape) if size == 1 and x.shape[i + extra] != 1
     )
-    return x.sum(axis=axes).reshape(shape) if axes else x.reshape(shape)
+    return summed(np, x, axes).reshape(shape) if axes else x.reshape(shape)
 
 
 sum_to: Operation = linear(

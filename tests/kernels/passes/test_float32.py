@@ -277,6 +277,26 @@ def test_sums_of_many_are_summed_in_float64(mode: str) -> None:
     assert (found.gradients["w"] == 1.0).all()
 
 
+# Sums that leave the floats on the way, which are rounded once on both tiers.
+BEYOND = [
+    ("sum(v)", {"v": [3e38, 3e38, -3e38]}, 3e38, {"v": [1, 1, 1]}),
+    ("mean(v)", {"v": [3e38, 3e38, -3e38]}, 1e38, {"v": [1 / 3] * 3}),
+    ("sum(v * y)", {"v": [2e38, 2e38, -3e38], "y": 1.0}, 1e38, {"v": [1, 1, 1], "y": 1e38}),
+]
+
+
+@pytest.mark.parametrize(("text", "at", "value", "gradients"), BEYOND)
+def test_sums_beyond_the_floats(text: str, at: dict[str, Any], value: float, gradients: dict[str, Any]) -> None:
+    at = {name: np.float32(x) for name, x in at.items()}
+
+    def compare(kernel: Any) -> None:
+        assert kernel.value == pytest.approx(value, rel=1e-6)
+        for name, g in gradients.items():
+            np.testing.assert_allclose(kernel.gradients[name], g, rtol=1e-6)
+
+    assert check(text, at, SOME, list(at), also=compare) == ""
+
+
 REFUSED = [
     ("x * cast(ones(3), float64)", {"x": 0.3}),
     ("x * w", {"x": 0.3, "w": np.array([0.5, 1.5])}),
