@@ -53,7 +53,7 @@ def single_rows(values: Any, structure: Structure) -> list[Any]:
         case ("selected", *_):
             return [to_plain(unpacked(leaves, structure)) for leaves in values]
     found = stacked_rows(values, structure)
-    bare = structure[0] in ("array", "complex", "integers", "rows") and not structure[-1]
+    bare = structure[0] in ("array", "complex", "integers", "truths", "rows") and not structure[-1]
     if (bare or structure[0] in BARE) and found.dtype != "float32":
         return list(found.tolist())
     return list(map(list, found)) if structure[0] == "rows" else list(found)
@@ -105,6 +105,8 @@ def stacked_rows(values: Any, structure: Structure) -> Any:
             return part(start, (length,)).astype(np.int64)
         case ("grid", start, shape, whole):
             return part(start, tuple(shape)).astype(np.int64 if whole else np.float64)
+        case ("truths", start, shape):
+            return part(start, tuple(shape)).astype(bool)
         case ("complex", start, shape):
             found = np.empty((count, *shape), np.complex128)
             found.real, found.imag = part(start, tuple(shape)), part(start + prod(shape), tuple(shape))

@@ -49,7 +49,8 @@ class Interpreted(running.Compiled):
         truth = 1 if self.built.whole else None
 
         def call(values: Any, passed: Any, patient: bool = True) -> list[Any] | None:
-            results = self.entry(*values)
+            # Machine code is given the memory of an array, whatever its shape.
+            results = self.entry(*[v.reshape(-1) if isinstance(v, np.ndarray) else v for v in values])
             if (flags is not None and any(results[flags])) or (truth is not None and results[truth]):
                 return None
             if not all(np.isfinite(x).all() for x in results):

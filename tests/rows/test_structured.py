@@ -33,8 +33,11 @@ PARTS = {
     "truth value and integer": ("[x > 1, 1]", True, True),
     "truth value and float": ("[x > 1, x]", True, True),
     "integer and float": ("[n, x]", True, True),
-    "complex": (SQUARED + "complex(s, x)", True, False),
+    "complex": (SQUARED + "complex(s, x)", True, True),
     "complex and float": (SQUARED + "[complex(s, x), s]", True, False),
+    "complex vector": (SQUARED + "stack([complex(s, x), complex(x, 1)])", True, True),
+    "tensors of truth values": (SQUARED + "{'a': stack([x > 1, x > 1.5]), 'b': s}", True, True),
+    "tensors of truth values and of floats": (SQUARED + "[stack([x > 1, x > 1.5]), stack([x, s])]", True, True),
     "dict of everything": (
         SQUARED
         + "{'n': n, 'l': [s, x], 'v': stack([s, x]), 'm': [stack([s, x]), stack([x, x])], 'g': [[s, x], [x, x]],"
@@ -56,7 +59,7 @@ def typed(x: Any) -> Any:
     if isinstance(x, list | tuple):
         return type(x).__name__, [typed(part) for part in x]
     if isinstance(x, np.ndarray | np.generic) and not isinstance(x, float):
-        return "array", x.shape, x.dtype.name, np.round(x, 12).tolist()
+        return "array", x.shape, x.dtype.name, (x if x.dtype == bool else np.round(x, 12)).tolist()
     return type(x).__name__, round(x, 12) if isinstance(x, float) else x
 
 
@@ -146,6 +149,7 @@ def test_rows_at_once_are_rows_one_by_one(dtype: str) -> None:
         ("list", [("selected", 6, 2, (), dtype), ("array", 9, (2, 2)), ("array", 9, ()), ("rows", 9, 3, ())]),
         ("list", [("rows", 9, 2, (2,)), ("integers", 13, (2,)), ("integers", 13, ()), ("counts", 13, 3),
                   ("grid", 14, (2, 2), True), ("grid", 14, (2, 2), False), ("complex", 16, ()), ("complex", 16, (2,)),
+                  ("truths", 2, ()), ("truths", 2, (2,)),
                   ("list", []), ("tuple", []), ("dict", [], [])]),
     ])  # fmt: skip
     assert not structured.is_array(structure, 20)

@@ -10,6 +10,7 @@ from ..symbols.arrays import get, lazy, rows_of_list, view, wrapped
 from ..symbols.build import Builder
 from ..symbols.following import Linked
 from ..symbols.operands import Moment
+from ..symbols.pairs import Pair, has_complex, meeting, pair_of
 from ..symbols.strength import is_strong
 from ..symbols.symbol import Lazy, Sym, kind_of, pick, raw
 from ..symbols.values import PARENT, Frame, Grid, Letter, List, plain, read, static_index
@@ -72,8 +73,10 @@ class Assigning(Sequences):
                 self.replace(old, value)
             else:
                 container[key] = self.builder.settle(value)
-        elif container.__class__ is Lazy and back is not None:
-            updated = self.updated(container, index, value)
+        elif container.__class__ in (Lazy, Pair) and back is not None:
+            parts = container.__class__ is Pair or has_complex(plain(value))
+            change: Any = self.updated_parts if parts else self.updated
+            updated = change(container, index, value)
             if updated is not container:
                 self.put(back, updated, frame)
             return updated
@@ -247,6 +250,17 @@ class Assigning(Sequences):
         builder.each(places.shape, write)
         self.made_of(array, given)
         return builder.stored(array)
+
+    def updated_parts(self, x: Lazy | Pair, index: Any, value: Any) -> Pair:
+        """A copy of a tensor of complex numbers, or of one that becomes such, with the elements at `index` replaced."""
+        if not x.shape:
+            raise Unsupported("an item assignment to this value")
+        builder = self.builder
+        noted, source = meeting(builder, (x, plain(value)), 0)
+        # What a loop carries changes in place: both parts of what is written are found before either is.
+        into, source = x if x.__class__ is Pair else pair_of(builder, noted), pair_of(builder, source).settled()
+        re, im = (self.updated(a, index, b) for a, b in ((into.re, source.re), (into.im, source.im)))
+        return x if x.__class__ is Pair and re is x.re and im is x.im else Pair(builder, re, im)
 
     def made_of(self, updated: Array | None, given: list[Any]) -> None:
         """Note that a tensor with new elements depends on what it is made of, though no element may be of that."""

@@ -7,6 +7,7 @@ from ...ops.registry import NAMES
 from ...program import core as c
 from ..ir import FLOAT, INT, Needed, Unsupported, Var
 from ..symbols.arrays import get, rows_of_list
+from ..symbols.pairs import Pair, by_parts
 from ..symbols.symbol import NUMBERS, Lazy, Sym
 from ..symbols.values import (
     MAX_UNROLL,
@@ -144,6 +145,9 @@ class Sequences(Loops):
                 raise Unsupported("a loop over a number")
             rows = self.builder.settle(value)
             return Each(rows.shape[0], lambda i: self.builder.indexed(rows, lambda: get(self.builder, rows, i)), True)
+        if cls is Pair and value.shape:
+            both = value.settled()
+            return Each(value.shape[0], lambda i: by_parts(both, lambda part: get(self.builder, part, i)), True)
         if cls is Selected:
             from .selected import compacted
 

@@ -85,7 +85,7 @@ def range_(machine: Specialiser, start: Any, stop: Any = None, step: Any = 1) ->
 def len_(machine: Specialiser, x: Any) -> Any:
     if x.__class__ is Selected:
         return length(machine.builder, x)
-    if x.__class__ is Lazy and x.shape:
+    if x.__class__ in (Lazy, Pair) and x.shape:
         return x.shape[0]
     if x.__class__ in (tuple, dict, str):
         return len(x)

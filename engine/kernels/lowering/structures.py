@@ -2,10 +2,10 @@
 
 The structure is plain data: ("list", parts), ("tuple", parts), ("dict", keys, parts), ("number", place), ("integer", place),
 ("truth", place), ("either", place) for a number before which stands whether it is an integer, ("array", place, shape),
-("integers", place, shape), ("narrow", place, shape) for those of int32, ("complex", place, shape) for the real and then the
-imaginary parts, ("rows", place, count, shape) for a list that is an array, ("counts", place, count) for one of integers,
-("grid", place, shape, whether they are integers) for a list of lists, ("selected", place, room, shape, dtype) for the rows of
-a tensor whose number is the first, ("known", value), ("single", value) for one that is a float32.
+("integers", place, shape), ("narrow", place, shape) for those of int32, ("truths", place, shape), ("complex", place, shape)
+for the real and then the imaginary parts, ("rows", place, count, shape) for a list that is an array, ("counts", place, count)
+for one of integers, ("grid", place, shape, whether they are integers) for a list of lists, ("selected", place, room, shape,
+dtype) for the rows of a tensor whose number is the first, ("known", value), ("single", value) for one that is a float32.
 """
 
 from __future__ import annotations
@@ -17,6 +17,10 @@ from ..ir import BOOL, INT, Unsupported
 
 # What a number of the program may be.
 SCALARS = frozenset("number integer truth either known single".split())
+# Tensors that are one with others of their shape; a complex number is one without axes.
+STACKED = ("array", "complex", "truths")
+# What is real, and may have a dtype of its own.
+REAL = frozenset("number either array".split())
 # Tensors of integers: of int64, of int32.
 INTEGERS = ("integers", "narrow")
 # A float32 counts no further.
@@ -43,12 +47,15 @@ class Packed:
         # Whether there are integers; and where there are numbers that count others.
         self.whole = False
         self.counts: set[int] = set()
+        # Whether there are tensors of truth values; and the places of imaginary parts.
+        self.truths = False
+        self.imaginary: set[int] = set()
         # The places of floats that may be integers of the program.
         self.doubtful: list[int] = []
         self.structure = self.walk(value)
 
     def walk(self, x: Any) -> Structure:
-        from ..ir import FLOAT
+        from ..ir import BOOL, FLOAT
         from ..symbols.pairs import Pair
         from ..symbols.strength import is_narrow, is_strong
         from ..symbols.symbol import Lazy, Sym
@@ -59,7 +66,7 @@ class Packed:
             x = x.settled()
             self.complex = True
             start = self.place(x.re, prod(x.shape))
-            self.place(x.im, prod(x.shape))
+            self.imaginary.add(self.place(x.im, prod(x.shape)))
             return "complex", start, x.shape
         if x.__class__ is Grid:
             return self.grid(x)
@@ -83,6 +90,9 @@ class Packed:
             return self.part(x)
         if x.__class__ is Lazy and x.kind == FLOAT:
             return "array", self.place(x, prod(x.shape)), x.shape
+        if x.__class__ is Lazy and x.kind == BOOL and not self.builder.mode:
+            self.truths = True
+            return "truths", self.place(self.as_floats(x), prod(x.shape)), x.shape
         if x.__class__ is Lazy and x.kind == INT:
             self.refuse_integers()
             kind = "narrow" if is_narrow(self.builder, x) else "integers"
@@ -191,18 +201,19 @@ class Packed:
         return array
 
     def summed(self) -> Any:
-        """The sum of all leaves."""
+        """The sum of all leaves; its real part is what is differentiated."""
         from ..symbols.arrays import lazy
 
-        if self.complex:
-            raise Unsupported("a complex result, which has no gradient")
         if self.whole:
             raise Unsupported("a result that holds integers, which has no gradient")
+        if self.imaginary and not kinds_of(self.structure).isdisjoint(REAL) and stacked_shape(self.structure):
+            raise Unsupported("a result of complex numbers and of real ones, which may not mix")
         builder = self.builder
         total: Any = 0.0
         for leaf, start in self.leaves:
-            if start in self.counts:
+            if start in self.counts or start in self.imaginary:
                 continue
+            leaf = leaf.real if leaf.__class__ is complex else leaf
             x = lazy(builder, leaf)
             total = builder.scalar_or_static("add", total, builder.total(x.shape, x.element) if x.shape else leaf)
         return total
@@ -216,6 +227,8 @@ def as_one(builder: Builder, value: Any) -> Any:
     from ..symbols.symbol import Lazy, Sym
 
     packed = Packed(builder, value)
+    if packed.complex or packed.truths:
+        raise Unsupported("a list of complex numbers or truths, of which more than the gradient is asked for")
     structure = packed.structure
     if structure[0] == "rows":
         return packed.leaves[0][0]
@@ -281,6 +294,11 @@ def unpacked(value: Any, structure: Structure) -> Any:
         start, shape = structure[1], tuple(structure[2])
         dtype = INT32 if kind == "narrow" else INT64
         return wrap(value[start : start + prod(shape)].reshape(shape).astype(dtype.name), dtype)
+    if kind == "truths":
+        from ...core.dtypes import BOOL as BOOL_DTYPE
+
+        start, shape = structure[1], tuple(structure[2])
+        return wrap(value[start : start + prod(shape)].reshape(shape).astype("bool"), BOOL_DTYPE)
     if kind == "array":
         return part(structure[1], tuple(structure[2]))
     if kind == "rows":
@@ -304,16 +322,23 @@ def selected(value: Any, start: int, room: int, shape: Sequence[int], dtype: str
     return Tensor(rows.astype(dtype), kinds[dtype])
 
 
+def kinds_of(structure: Structure) -> set[str]:
+    """What the parts of a list or tuple are."""
+    return {item[0] for item in structure[1]} if structure[0] in ("list", "tuple") else set()
+
+
 def stacked_shape(structure: Structure) -> tuple[int, ...] | None:
-    """The shape that a list or tuple has as one tensor; None where its leaves are summed on their own."""
+    """The shape that a tensor has, or a list or tuple as one tensor; None where its leaves are summed on their own."""
     if structure[0] == "rows":
         return (structure[2], *structure[3])
     if structure[0] == "grid":
         return tuple(structure[2]) if len(structure[2]) == 1 else None
     if structure[0] == "counts":
         return (structure[2],)
+    if structure[0] in STACKED:
+        return tuple(structure[2])
     if structure[0] not in ("list", "tuple") or not structure[1]:
         return None
-    shapes = {tuple(item[2]) if item[0] == "array" else () for item in structure[1]}
-    flat = all(item[0] in SCALARS or item[0] == "array" for item in structure[1])
+    shapes = {tuple(item[2]) if item[0] in STACKED else () for item in structure[1]}
+    flat = all(item[0] in SCALARS or item[0] in STACKED for item in structure[1])
     return (len(structure[1]), *shapes.pop()) if flat and len(shapes) == 1 else None

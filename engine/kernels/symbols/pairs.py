@@ -92,6 +92,8 @@ def meeting(builder: Builder, inputs: tuple[Any, ...], skip: int) -> tuple[Any, 
             found.add(x.var)
         elif x.__class__ is Lazy:
             element = x.element
+            if x.stored is not None:
+                found.add(x.stored)  # of which some elements may be written and not read
 
             def noted(index: tuple[Any, ...]) -> Any:
                 value = element(index)

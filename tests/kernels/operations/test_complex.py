@@ -97,6 +97,19 @@ PROGRAMS: list[tuple[str, dict[str, Any]]] = [
     ("abs(trace(expm(m))) + real(sum(expm(1j * m)[0]))", {"m": SQUARE}),
     ("norm(z - z) + abs(+z[0])", {"z": ROW}),
     ("abs(z**-1)", {"z": 0j}),
+    ("a = z * 1\na[1] = 2j\na[n] *= z[0]\na[:2] = a[1:3] * z[0]\nreal(sum(a * a))", {"z": ROW, "n": 2}),
+    ("a = zeros(3)\nfor i in range(3):\n    a[i] = exp(1j * x * i)\n    a[1:] = a[:2] * a[i]\nabs(sum(a))", {"x": 0.7}),
+    (
+        "a = m * 1\nfor i in range(3):\n    a[i, 1:] += a[i - 1, :2]\n    a[:, i] *= x\nabs(sum(a * m))",
+        {"m": SQUARE, "x": 0.7},
+    ),
+    ("a = z * 1\na[real(z) > 0.4] = 1j\na[[0, 2]] = a[1:] / 2\nabs(prod(a))", {"z": ROW}),
+    ("a = [z, z * 2]\na[0][1] = z[0] * z[0]\nreal(sum(a[0] * a[1]))", {"z": ROW}),
+    (
+        "s = 0j\nfor e in z:\n    s = s * e + e\nfor r, e in zip(m, z):\n    s += sum(r) * e\nabs(s) * len(z)",
+        {"z": ROW, "m": SQUARE},
+    ),
+    ("real(sum(map_fn(lambda e: e * e, z)) + sum([k * e for k, e in enumerate(z)]))", {"z": ROW}),
     ("sum(abs(z**-2)) + sum(abs(z**0.5)) + sum(abs(z**0))", {"z": np.array([0j, 1 + 1j])}),
 ]
 
@@ -104,6 +117,39 @@ PROGRAMS: list[tuple[str, dict[str, Any]]] = [
 @pytest.mark.usefixtures("interpret")
 @pytest.mark.parametrize(("text", "at"), PROGRAMS)
 def test_programs(text: str, at: dict[str, Any]) -> None:
+    for command in ("value", "grad"):
+        assert agree(text, at, None, command) == ""
+
+
+@pytest.mark.usefixtures("interpret")
+def test_a_transform_that_is_written_element_by_element() -> None:
+    """Its values are NumPy's, and the gradient of its energy is 2nz, by Parseval's theorem."""
+    text = "n = len(z)\na = zeros(n)\nfor i in range(n):\n    for k, e in enumerate(z):\n        a[i] += e * exp(-2j * pi * i * k / n)\n"
+    for program, command in ((text + "a", "value"), (text + "sum(square(abs(a)))", "grad")):
+        assert agree(program, {"z": ROW}, None, command) == ""
+    found = adiff.program(text + "a").evaluate("value", {"z": ROW}, engine="kernel").value
+    np.testing.assert_allclose(found, np.fft.fft(ROW), rtol=1e-13)
+    outcome = adiff.program(text + "sum(square(abs(a)))").evaluate("grad", {"z": ROW}, engine="kernel")
+    np.testing.assert_allclose(outcome.gradients["z"], 6 * ROW, rtol=1e-13)
+
+
+# The gradient of a complex result is that of its real part, of truth values there is none; whatever else the result holds.
+OF_PARTS = [
+    "z",
+    "z[0] * y",
+    "[z, 2 * z]",
+    "(z[0], 2j, True)",
+    "{'a': z, 'b': x > 0, 'c': y}",
+    "[x > 0, 1.5 * x]",
+    "(z, real(z) > 0)",
+]
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("text", OF_PARTS)
+def test_gradients_of_complex_results_and_of_truths(text: str) -> None:
+    at = {"z": ROW, "x": np.array([0.3, -0.7]), "y": 0.4}
+    at = {name: value for name, value in at.items() if name in adiff.program(text).inputs}
     for command in ("value", "grad"):
         assert agree(text, at, None, command) == ""
 
@@ -121,6 +167,10 @@ def test_complex_results(text: str) -> None:
 MIXED: list[tuple[str, dict[str, Any], str]] = [
     ("real(sum(z * w))", {"z": ROW, "w": np.arange(3.0)}, "an error"),
     ("real(sum(z * w))", {"z": ROW, "w": [0.0, 1.0, 2.0]}, ""),
+    ("a = z * 1\na[0] = w[0]\nreal(sum(a))", {"z": ROW, "w": np.arange(3.0)}, "an error"),
+    ("a = w * 1\na[0] = z[0]\nreal(sum(a))", {"z": ROW, "w": np.arange(3.0)}, "an error"),
+    ("a = w * 1\na[:2] = z\nreal(sum(a))", {"z": 1 + 1j, "w": np.arange(3.0)}, ""),
+    ("a = z * 1\na[:2] = w\nreal(sum(a))", {"z": ROW, "w": 2.0}, ""),
     ("abs(sum(z * w))", {"z": 1 + 1j, "w": np.arange(3.0)}, ""),
     ("sum(abs(exp(1j * w) + w))", {"w": np.arange(3.0)}, "an error"),
     ("sum(abs(exp(1j * w) + w * (1 + 0j)))", {"w": np.arange(3.0)}, ""),
