@@ -76,9 +76,11 @@ class Module:
         self.engine = engine
         self.program = self.load()
 
-    def load(self, more: str = "", before: str = "") -> adiff.Program:
-        """The module's program, or the program with other lines after or before it."""
+    def load(self, more: str = "", before: str = "", until: str = "") -> adiff.Program:
+        """The module's program, or the program with other lines after or before it; `until` a line, if one is named."""
         text = (PROGRAMS / f"{self.name}.adiff").read_text(encoding="utf-8")
+        if until:
+            text = text[: text.index(f"\n{until}") + 1]
         return adiff.program(before + text + more, self.name)
 
     def prepare(self, given: Any) -> Any:
@@ -178,6 +180,7 @@ for i in range(p):
     for k in range(15):
         values[30 * i + k] = first[k]
         values[30 * i + 15 + k] = second[k]
+for i in range(p):
     values[30 * p + i] = grad(lambda weight: 1 - weight**2)(weights[i])
 values
 """
@@ -191,7 +194,7 @@ class Bundle(Module):
 
     def __init__(self, name: str, engine: Engine) -> None:
         super().__init__(name, engine)
-        self.rows = self.load(JACOBIAN_OF_BUNDLE)
+        self.rows = self.load(JACOBIAN_OF_BUNDLE, until="found =")
 
     def prepare(self, given: Any) -> Point:
         n, m, p = given["n"], given["m"], given["p"]

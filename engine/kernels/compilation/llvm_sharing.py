@@ -177,6 +177,9 @@ class Part:
         p.start("next")
         number = p.value(INT, f"atomicrmw add ptr {self.member(p, NEXT)}, i64 1 monotonic")[1]
         first = p.value(INT, f"mul nsw i64 {number}, {self.size}")[1]
+        # From these bounds LLVM knows that no place in an array is beyond what an integer holds.
+        p.module.declare("i64 @llvm.umin.i64(i64, i64)")
+        first = p.value(INT, f"call i64 @llvm.umin.i64(i64 {first}, i64 {self.length})")[1]
         p.choose(p.value(BOOL, f"icmp slt i64 {first}, {self.length}")[1], "work", "out")
         p.start("work")
         if self.place is not None:

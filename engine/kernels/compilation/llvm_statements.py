@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 # How many floats most machines take for a vector.
 LANES = 4
+# What is computed for each element that is stored where it is worth more that iterations have it in common.
+LEAST_COMPUTED = 4
 # What a function's result is kept as until it returns: no name in the source is this.
 RESULT = "return"
 
@@ -269,7 +271,7 @@ def loop(w: Writer, node: Any, body_of: Callable[[], None]) -> None:
     w.start(on)
     following = w.value(INT, f"add nsw i64 {k}, {step}")[1]
     w.line(f"store i64 {following}, ptr {counter}")
-    w.go(head, f", !llvm.loop {'!8' if side_by_side(node.body) else '!10' if wide(w, node) else '!6'}")
+    w.go(head, f", !llvm.loop {'!8' if side_by_side(w, node.body) else '!10' if wide(w, node) else '!6'}")
     w.start(after)
 
 
@@ -280,9 +282,9 @@ def wide(w: Writer, node: Any) -> bool:
     return found
 
 
-def side_by_side(body: list[ast.stmt]) -> bool:
+def side_by_side(w: Writer, body: list[ast.stmt]) -> bool:
     """Whether an iteration writes a vector's worth of neighbours: that is the vector, and not what iterations have in
-    common, whose elements would be gathered and scattered."""
+    common, whose elements would be gathered and scattered. Unless functions, and much else, are computed for each."""
     written: dict[str, int] = {}
     for node in body:
         target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
@@ -290,7 +292,10 @@ def side_by_side(body: list[ast.stmt]) -> bool:
             if isinstance(target.slice, ast.Constant):
                 continue  # the same place in every iteration
             written[target.value.id] = written.get(target.value.id, 0) + 1
-    return max(written.values(), default=0) >= LANES
+    if max(written.values(), default=0) < LANES:
+        return False
+    computed = sum(isinstance(inner, ast.BinOp | ast.Call) for node in body for inner in ast.walk(node))
+    return not w.on_vectors or computed < LEAST_COMPUTED * sum(written.values())
 
 
 def break_(w: Writer, node: Any) -> None:

@@ -20,12 +20,15 @@ from ..lowering.structures import Packed, as_one
 from ..machine.code import ROUTINE
 from ..passes.abreast import abreast
 from ..passes.behind import behind
+from ..passes.checking_first import checked_first
 from ..passes.common import common, summed
 from ..passes.dear import keeping
 from ..passes.fuse import fuse
 from ..passes.gather import gather
 from ..passes.memory import settled
+from ..passes.noting import noted_behind
 from ..passes.overwritten import without_fills
+from ..passes.picking import picked
 from ..passes.repeated import repeated
 from ..passes.shifting import in_step
 from ..passes.simplify import simplify
@@ -247,7 +250,11 @@ def finished(kernel: ir.Kernel) -> ir.Kernel:
     kernel = kernel if Builder.mode else repeated(kernel)
     kernel = ir.Kernel(kernel.parameters, dissolved(kernel.body), kernel.results)
     kernel = simplify(sums_apart(windowed(without_fills(settled(gather(snapshots(tidy(kernel))))))))
-    return kernel if Builder.mode else simplify(summed(common(simplify(abreast(behind(kernel))))))
+    if Builder.mode:
+        return kernel
+    kernel = simplify(summed(common(simplify(abreast(behind(kernel))))))
+    written = picked(kernel)
+    return checked_first(noted_behind(kernel if written is kernel else simplify(common(written))))
 
 
 def meetings(builder: Builder, kernel: ir.Kernel, inputs: dict[str, Any]) -> list[tuple[list[str], list[str]]]:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 # What is as short as the name of what it is.
 SHORT = frozenset(("copy", "zero", "negative", "logical_not"))
+# Of longer arrays it is not known which elements stay what they are when one is stored.
+MOST_ELEMENTS = 32
 
 
 def common(kernel: ir.Kernel) -> ir.Kernel:
@@ -106,6 +108,15 @@ class Once:
             if self.memory.get(array):
                 self.learn(self.memory, array, {})
 
+    def overwrite(self, array: Any, index: Any) -> None:
+        """One element is something else from here on: which of the others is that one too is known if all places are."""
+        there = self.memory.get(array)
+        if there:
+            known = index.__class__ is int and len(there) < MOST_ELEMENTS
+            self.learn(
+                self.memory, array, {k: v for k, v in there.items() if known and k.__class__ is int and k != index}
+            )
+
     def remember(self, array: Any, index: Any, value: Any) -> None:
         """A value is in the memory of an array."""
         if array not in self.memory:
@@ -118,7 +129,7 @@ class Once:
             return self.load(s)
         if s.__class__ is ir.Store:
             store: Any = with_operands(s, self.new)
-            self.forget({store.array})
+            self.overwrite(store.array, store.index)
             if self.lasts(store.index) and self.stays(store.value, store.array.kind):
                 self.remember(store.array, store.index, store.value)
             return store  # type: ignore[no-any-return]

@@ -90,19 +90,19 @@ class Search:
     def independent(self, s: ir.Loop) -> bool:
         """Whether iterations have nothing in common but sums, and nothing that they compute is read afterwards."""
         plain = s.start == 0 and static_range(s) is not None and s.index is not None and s.stop_when is None
-        if not plain or s.own or s.stacks or s.trips in self.everywhere.reads:
+        if not plain or s.stacks or s.trips in self.everywhere.reads:
             return False
         touched = Touched([s], self.places, self.ranges)
         inside = Uses(s.body)
         if touched.special or touched.checks:
             return False
         sums = {phi for phi, _, following in s.carried if is_sum(phi, following, inside)}
-        if len(sums) < len(s.carried):
-            return False
+        if len(sums) < len(s.carried) or (s.own and any(phi.kind == FLOAT for phi in sums)):
+            return False  # the program says in which order it adds
         for var, setters in inside.sets.items():
             if all(x.__class__ is ir.Accumulate for x in setters):
                 # It collects what all iterations add, and none looks at it: each accumulation reads it once.
-                if var.kind not in (FLOAT, INT) or inside.reads[var] != len(setters):
+                if var.kind not in (FLOAT, INT) or (s.own and var.kind == FLOAT) or inside.reads[var] != len(setters):
                     return False
             elif (
                 len(self.everywhere.sets[var]) > len(setters) or var in self.results or self.read_after(s, var, inside)

@@ -1,0 +1,119 @@
+"""What a loop notes of singular points, noted once behind it: the same place in memory is not written again and again.
+
+    for i in range(n):                      met = 0
+        met = 0                             for i in range(n):
+        ... met += x == 0           =>          ... met += x == 0
+        if met != 0:                        if met != 0:
+            notes[3] = 1                        notes[3] = 1
+
+A loop without branches and stores of that kind may become one on vectors.
+"""
+
+from __future__ import annotations
+
+from .. import ir
+from ..ir import INT, Array, Stmt, Var
+from .statements import arrays_named, everything, operands, with_blocks
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def noted_behind(kernel: ir.Kernel) -> ir.Kernel:
+    """The same kernel, with such notes behind the loops; this very one where there are none."""
+    notes = marks(kernel)
+    if not notes:
+        return kernel
+    return ir.Kernel(kernel.parameters, Moving(notes, reads_in(kernel.body)).block(kernel.body), kernel.results)
+
+
+def marks(kernel: ir.Kernel) -> set[Array]:
+    """The arrays that nothing reads, and in which no more than one number is stored, in known places."""
+    stored: dict[Any, set[Any]] = {}
+    other: set[Any] = set()
+    for s in everything(kernel.body):
+        if s.__class__ is ir.Store and s.index.__class__ is int and s.value.__class__ is int:
+            stored.setdefault(s.array, set()).add(s.value)
+        elif s.__class__ is not ir.Alloc:
+            other.update(arrays_named(s))
+    return {x for x, values in stored.items() if len(values) == 1 and x.role != "printed"} - other
+
+
+def reads_in(block: list[Stmt]) -> dict[Any, int]:
+    """How often each variable is read."""
+    found: dict[Any, int] = {}
+    for s in everything(block):
+        for x in operands(s):
+            found[x] = found.get(x, 0) + 1
+    return found
+
+
+class Moving:
+    """Blocks whose loops note things behind them; `reads` says how often the kernel reads each variable."""
+
+    def __init__(self, notes: set[Array], reads: dict[Any, int]) -> None:
+        self.notes = notes
+        self.reads = reads
+
+    def block(self, block: list[Stmt]) -> list[Stmt]:
+        """A block, and those inside it first."""
+        found: list[Stmt] = []
+        for s in block:
+            s = with_blocks(s, self.block)
+            found += self.parted(s) if s.__class__ is ir.Loop else [s]
+        return found
+
+    def parted(self, s: ir.Loop) -> list[Stmt]:
+        """What goes before a loop, the loop, and what goes behind it."""
+        sets = {x.var: x for x in s.body if x.__class__ is ir.Set}
+        before: list[Stmt] = []
+        behind: list[Stmt] = []
+        moved: set[int] = set()
+        for x in s.body:
+            if not isinstance(x, ir.If) or not self.notes_only(x):
+                continue
+            asked = sets.get(x.condition)
+            counter = sets.get(asked.args[0]) if asked is not None and is_met(asked) else None
+            if asked is None or counter is None or not is_zero(counter) or self.reads[x.condition] != 1:
+                continue
+            if self.reads[counter.var] != 1 + sum(counts(inner, counter.var) for inner in everything(s.body)):
+                continue
+            before.append(counter)
+            behind += [asked, x]
+            moved.update((id(counter), id(asked), id(x)))
+        if not moved:
+            return [s]
+        return [*before, s.replace(body=[x for x in s.body if id(x) not in moved]), *behind]
+
+    def notes_only(self, s: ir.If) -> bool:
+        """Whether a branch notes something, and no more."""
+        return (
+            s.condition.__class__ is Var and bool(s.then) and not s.orelse and not s.merges
+            and all(x.__class__ is ir.Store and x.array in self.notes for x in s.then)
+        )  # fmt: skip
+
+
+def is_met(s: ir.Set) -> bool:
+    """Whether this asks if a counter is not 0."""
+    counter, least = (*s.args, None)[:2]
+    return (
+        s.op == "not_equal"
+        and counter.__class__ is Var
+        and counter.kind == INT
+        and least.__class__ is int
+        and not least
+    )
+
+
+def is_zero(s: ir.Set) -> bool:
+    """Whether this sets a counter to 0."""
+    return s.op == "zero" or (s.op == "copy" and s.args[0].__class__ is int and not s.args[0])
+
+
+def counts(s: Any, counter: Var) -> bool:
+    """Whether a statement adds to a counter."""
+    return s.__class__ is ir.Accumulate and s.var is counter and s.value is not counter
+
+
+__all__ = ["noted_behind"]
