@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 SHORT = frozenset(("copy", "zero", "negative", "logical_not"))
 # Of longer arrays it is not known which elements stay what they are when one is stored.
 MOST_ELEMENTS = 32
+# Statements that write in `array`.
+WRITING: frozenset[Any] = frozenset((ir.Store, ir.Routine, ir.AddTo, ir.Alloc, ir.Constant, ir.TakeBack, ir.Rewind))
 
 
 def common(kernel: ir.Kernel) -> ir.Kernel:
@@ -215,11 +217,15 @@ class Once:
 
 def written(s: Stmt) -> set[Any]:
     """The arrays in which a statement may write, inside it too."""
-    return {
-        inner.array
-        for inner in everything([s])
-        if isinstance(inner, ir.Store | ir.AddTo | ir.Alloc | ir.Constant | ir.TakeBack | ir.Rewind)
-    } | {x for inner in everything([s]) if inner.__class__ is ir.ReverseLoop for x, _ in inner.restore}
+    if not s.blocks:
+        return {s.array} if s.__class__ in WRITING else set()  # type: ignore[attr-defined]
+    found: set[Any] = set()
+    for inner in everything([s]):
+        if inner.__class__ in WRITING:
+            found.add(inner.array)
+        elif inner.__class__ is ir.ReverseLoop:
+            found.update(x for x, _ in inner.restore)
+    return found
 
 
 # --- sums -------------------------------------------------------------------------------------------------------------

@@ -74,9 +74,9 @@ class Contents(Once):
             if x.__class__ is not Var or (x in self.constant and x.kind == s.var.kind):
                 self.names[s.var] = x
                 return None
-        s = self.reading(s)
         changed = written(s)
-        before = {array: self.content(array) for array in arrays_of(s)}
+        s, named = self.reading(s, changed)
+        before = {array: self.content(array) for array in named}
         if s.__class__ is ir.Loop or s.__class__ is ir.ReverseLoop:
             for array in changed:  # at the head of any iteration
                 self.learn(self.contents, array, object())
@@ -132,19 +132,21 @@ class Contents(Once):
             else:
                 self.learn(self.known, key, var)
 
-    def reading(self, s: Stmt) -> Stmt:
-        """A statement that reads the first array of those that hold the same, where it changes neither."""
-        changed = written(s)
+    def reading(self, s: Stmt, changed: set[Any]) -> tuple[Stmt, set[Array]]:
+        """A statement that reads the first array of those that hold the same, where it changes neither, and the arrays
+        that it names then."""
         names: dict[Any, Any] = {}
-        for array in arrays_of(s) - changed:
+        named = arrays_of(s)
+        for array in named - changed:
             content = self.content(array)
             holder = self.holders.get(content)
             if holder is not None and holder is not array and holder not in changed and self.content(holder) == content:
                 names[array] = holder
         if not names:
-            return s
+            return s, named
         self.shared = True
-        return renamed(s, names)
+        s = renamed(s, names)
+        return s, arrays_of(s)
 
 
 class Form:
@@ -248,11 +250,15 @@ def arrays_of(s: Stmt) -> set[Array]:
     """The arrays that a statement names, inside it too."""
     found: set[Any] = set()
     for inner in everything([s]):
+        if inner.__class__ is ir.Set:
+            found.update(inner.args)
+            continue
         found.add(getattr(inner, "array", None))
         found.update(operands(inner))
-        found.update(getattr(inner, "results", ()))
-        found.update(getattr(inner, "stacks", ()))
-        found.update(x for x, _ in getattr(inner, "restore", ()))
+        if inner.blocks:
+            found.update(getattr(inner, "results", ()))
+            found.update(getattr(inner, "stacks", ()))
+            found.update(x for x, _ in getattr(inner, "restore", ()))
     return {x for x in found if x.__class__ is Array}
 
 

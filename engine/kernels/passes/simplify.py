@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from .. import ir
 from ..ir import Array, Stack, Stmt, Var
-from .statements import everything, with_blocks
+from .statements import VALUED, everything, with_blocks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+
+NAMED: frozenset[Any] = frozenset((Var, Array, Stack, tuple))
+STORING: frozenset[Any] = frozenset((ir.Store, ir.Routine, ir.AddTo))
+UNDOING: frozenset[Any] = frozenset((ir.TakeBack, ir.Rewind))
+CHANGING: frozenset[Any] = frozenset((ir.Alloc, ir.Constant, *STORING, *UNDOING))
+LOGGING: frozenset[Any] = frozenset((ir.OpenLog, ir.Keep))
 
 
 def simplify(kernel: ir.Kernel, logs: bool = False) -> ir.Kernel:
@@ -28,9 +35,9 @@ def after_undoing(block: list[Stmt]) -> set[int]:
     found: set[int] = set()
 
     for s in everything(block):
-        if isinstance(s, ir.TakeBack | ir.Rewind):
+        if s.__class__ in UNDOING:
             arrays.add(s.array)
-        if getattr(s, "array", None) in arrays:
+        if arrays and getattr(s, "array", None) in arrays:
             found.add(id(s))
     return found
 
@@ -47,9 +54,12 @@ def live(kernel: ir.Kernel, logs: bool, undone: set[int]) -> set[Any]:
     marked: dict[Var, Array] = {}
 
     def need(target: Any, *sources: Any) -> None:
-        edges.setdefault(target, []).extend(x for x in sources if x.__class__ in (Var, Array, Stack, tuple))
+        known = edges.get(target)
+        if known is None:
+            known = edges[target] = []
+        known.extend([x for x in sources if x.__class__ in NAMED])
 
-    def walk(block: list[Stmt], control: list[Any], again: bool = False) -> None:
+    def walk(block: list[Any], control: list[Any], again: bool = False) -> None:
         for s in block:
             if s.__class__ is ir.Set:
                 need(s.var, *s.args, *control)
@@ -59,7 +69,7 @@ def live(kernel: ir.Kernel, logs: bool, undone: set[int]) -> set[Any]:
                 roots.extend(x for x in (s.index, s.value, *control) if x.__class__ is Var)
             elif s.__class__ is ir.Alloc:
                 need(s.array, *control)
-            elif isinstance(s, ir.Store | ir.AddTo):
+            elif s.__class__ in STORING:
                 need(content(s, undone), s.index, s.value, *control)
             elif s.__class__ is ir.Keep:
                 need(("log", s.array), s.array, s.index, *control)
@@ -68,7 +78,7 @@ def live(kernel: ir.Kernel, logs: bool, undone: set[int]) -> set[Any]:
             elif s.__class__ is ir.Mark:
                 need(s.var, ("log", s.array))
                 marked[s.var] = s.array
-            elif isinstance(s, ir.TakeBack | ir.Rewind):
+            elif s.__class__ in UNDOING:
                 need(("undone", s.array), s.array, ("log", s.array), getattr(s, "value", None), *control)
             elif s.__class__ is ir.Accumulate:
                 need(s.var, s.value, *control)
@@ -115,23 +125,23 @@ def live(kernel: ir.Kernel, logs: bool, undone: set[int]) -> set[Any]:
     pending = roots + [("undone", r) for r in roots if r.__class__ is Array]
     while pending:
         x = pending.pop()
-        if x.__class__ in (Var, Array, Stack, tuple) and x not in found:
+        if x.__class__ in NAMED and x not in found:
             found.add(x)
             pending.extend(edges.get(x, ()))
     return found
 
 
-def sweep(block: list[Stmt], needed: set[Any], undone: set[int]) -> list[Stmt]:
+def sweep(block: list[Any], needed: set[Any], undone: set[int]) -> list[Stmt]:
     kept: list[Stmt] = []
     for s in block:
-        if isinstance(s, ir.OpenLog | ir.Keep):
-            if ("log", s.array) in needed:
-                kept.append(s)
-        elif isinstance(s, ir.Set | ir.Load | ir.Accumulate | ir.Mark):
+        if s.__class__ in VALUED:
             if s.var in needed:
                 kept.append(s)
-        elif isinstance(s, ir.Alloc | ir.Constant | ir.Store | ir.AddTo | ir.TakeBack | ir.Rewind):
+        elif s.__class__ in CHANGING:
             if content(s, undone) in needed:
+                kept.append(s)
+        elif s.__class__ in LOGGING:
+            if ("log", s.array) in needed:
                 kept.append(s)
         elif s.__class__ is ir.Loop:
             body = sweep(s.body, needed, undone)

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+# Statements that set, or add to, the variable `var`.
+VALUED: frozenset[Any] = frozenset((ir.Set, ir.Accumulate, ir.Load, ir.Mark))
+
+
 def blocks_of(s: Stmt) -> list[list[Stmt]]:
     """The blocks inside a statement."""
     return [block for name in s.blocks if (block := getattr(s, name))] if s.blocks else []
@@ -59,9 +63,11 @@ def touched(s: Stmt) -> dict[Any, None]:
 
 def changes(s: Stmt) -> set[Var]:
     """The variables that a statement sets or adds to anywhere inside it."""
+    if not s.blocks:
+        return {s.var} if s.__class__ in VALUED else set()  # type: ignore[attr-defined]
     found: set[Var] = set()
     for inner in everything([s]):
-        if isinstance(inner, ir.Set | ir.Accumulate | ir.Load | ir.Mark):
+        if inner.__class__ in VALUED:
             found.add(inner.var)
         elif inner.__class__ is ir.Loop:
             found.update(phi for phi, _, _ in inner.carried)
@@ -85,13 +91,20 @@ def with_operands(s: Stmt, new: Callable[[Any], Any]) -> Stmt:
     return s.replace(**{name: new(getattr(s, name)) for name in ("index", "value") if hasattr(s, name)})
 
 
-def everything(block: list[Stmt]) -> Iterator[Any]:
+def everything(block: list[Stmt]) -> list[Any]:
     """All statements, at any depth."""
+    found: list[Any] = []
+    collect(block, found)
+    return found
+
+
+def collect(block: list[Stmt], found: list[Any]) -> None:
+    """Put all statements of a block, at any depth, at the end of a list: every pass asks, and a list is quickest."""
     for s in block:
-        yield s
+        found.append(s)
         for name in s.blocks:
             if inner := getattr(s, name):
-                yield from everything(inner)
+                collect(inner, found)
 
 
 def outliving(block: list[Stmt]) -> set[Any]:

@@ -6,7 +6,7 @@ import re
 
 from .. import ir
 from ..ir import Array, Stack, Stmt, Unsupported, Var
-from ..passes.statements import changes, mentions, operands
+from ..passes.statements import changes, operands, touched
 from .naming import Naming, number
 from .primitives import TEXT
 from .usage import arrays_changed, read_once
@@ -87,6 +87,7 @@ class Lines(Naming):
         direct = list(operands(s))
         changed = changes(s) | arrays_changed(s)
         changed.update(phi for var, phi in self.same.items() if var in changed)
+        within: dict[Any, None] | None = None
         for var in list(self.waiting):
             read = any(x is var for x in direct)
             if read and isinstance(s, ir.Loop | ir.ReverseLoop | ir.If):
@@ -101,8 +102,12 @@ class Lines(Naming):
                 # A text that names an operand twice would compute it twice.
                 if isinstance(s, ir.Set) and TEXT[s.op].count(f"{{{s.args.index(var)}}}") != 1:
                     self.write(var, level)
-            elif self.waiting[var].reads & changed or mentions(s, var):
+            elif self.waiting[var].reads & changed:
                 self.write(var, level)
+            else:
+                within = touched(s) if within is None else within
+                if var in within:
+                    self.write(var, level)
 
     def set_at_start(self, s: Stmt) -> set[Var]:
         """What a loop that starts sets before all that it starts with has been read."""
