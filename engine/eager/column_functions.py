@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..core.dispatch import as_operand
 from ..core.dtypes import WEAK_COUNT, WEAK_FLOAT, WEAK_INT
+from ..core.state import STATE
 from ..core.tensor import Tensor
 from ..ops.registry import NAMES, ROWS
 from .builtins import FUNCTIONS, INTRINSICS
@@ -282,7 +283,19 @@ def root_of_sum_of_squares(table: Table, x: Any) -> Any:
     )
 
 
-SPECIAL: dict[str, Callable[..., Any]] = {"root_of_sum_of_squares": root_of_sum_of_squares}
+def constant(table: Table, value: Any, dtype: Any = None) -> Any:
+    """A tensor of its own dtype in every row: what `np.array` makes of numbers, lists and tensors."""
+    x = as_operand(value)
+    if dtype is None:
+        if x.mixed:
+            raise NotTogether("a tensor of what is an integer in some rows and a float in others")
+        if not x.dtype.weak:
+            return x
+        dtype = STATE.default_float if x.dtype.kind == "f" else x.dtype.strong
+    return ROWS["cast"](x, dtype=dtype)
+
+
+SPECIAL: dict[str, Callable[..., Any]] = {"root_of_sum_of_squares": root_of_sum_of_squares, "constant": constant}
 # Composite rows that act element by element, on vectors too.
 ELEMENTWISE_COMPOSITES = frozenset("where clip hard_silu celu mish gelu squareplus sign".split())
 
@@ -304,9 +317,9 @@ def call_row(table: Table, op: Operation, values: list[Any], keywords: dict[str,
         return op.call(values, keywords)
     special = SPECIAL.get(op.name)
     if special is not None:
-        if keywords or len(values) > 2:
+        if keywords.keys() - {"dtype"} or len(values) > 2 or (keywords and op.name != "constant"):
             raise NotTogether(f"{op.name} with options")
-        return special(table, *values)
+        return special(table, *values, **keywords)
     if op.batch:
         found = op.call(values, keywords)
         return table.own(found) if found.__class__ is list else found

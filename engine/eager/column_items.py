@@ -6,7 +6,8 @@ the others have there, item by item, so that whoever else holds the list sees th
 
 from __future__ import annotations
 
-from ..core.dispatch import apply, as_operand
+from ..core.dispatch import apply, as_operand, path_ends
+from ..core.dtypes import WEAK_COUNT
 from ..core.tensor import OPERATORS, Tensor
 from ..kinds.access import get_item, hashable, set_item
 from .columns import Column, Unlike, aligned, holds_column, join, live_of, raised_by, take_item, whole_column
@@ -27,6 +28,8 @@ def item_of(table: Table, x: Any, index: Any) -> Any:
         if x.shape and all(p.__class__ in (int, slice) or p is None or p is Ellipsis for p in parts):
             return take_item(x, tuple(parts))
         raise NotTogether("an index that is a tensor")
+    if x.__class__ is dict and index.__class__ is Column:
+        return value_of(table, x, index)
     if x.__class__ in (str, dict, range):
         raise NotTogether("an item that differs from row to row")
     if x.__class__ in (list, tuple) and index.__class__ is Column and any(item.__class__ in CONTAINERS for item in x):
@@ -63,17 +66,15 @@ def container_of(table: Table, items: Any, index: Any) -> Any:
 
 def places_of(table: Table, shape: tuple[int, ...], index: Any, error: Callable[[Any], Any]) -> tuple[Any, ...]:
     """The place along each axis for every active row; rows with one that is not there fail with `error(index)`."""
-    import numpy as np
-
     parts = index if index.__class__ is tuple else (index,)
     if len(parts) > len(shape):
         raise NotTogether("an index of too many axes")
     for axis, part in enumerate(parts):
-        if part.__class__ is not int and (
-            part.__class__ is not Column or part.shape or part.mixed or part.dtype.kind != "i"
-        ):
-            raise NotTogether("an index that is no number")
-        numbers = part.numbers() if part.__class__ is Column else np.full(table.active.size, part)
+        numbers = integers_of(table, part)
+        if numbers is None:
+            raise NotTogether("an index that is no integer")
+        if part.__class__ is Column and part.dtype is WEAK_COUNT:
+            path_ends((part.here(),), "a place where it counts as an integer")
         outside = (numbers < -shape[axis]) | (numbers >= shape[axis])
         if outside.any():
             before = (0,) * axis
@@ -82,10 +83,47 @@ def places_of(table: Table, shape: tuple[int, ...], index: Any, error: Callable[
                 return error((*before, place) if index.__class__ is tuple else place)
 
             table.fail(outside, failing, numbers)
-    return tuple(
-        (part.numbers() if part.__class__ is Column else np.full(table.active.size, part)) % size
-        for part, size in zip(parts, shape)
-    )
+    return tuple(integers_of(table, part) % size for part, size in zip(parts, shape))
+
+
+def integers_of(table: Table, x: Any) -> Any:
+    """An integer for each active row, also bare ones that are differentiated; None of what is none."""
+    import numpy as np
+
+    if x.__class__ is int:
+        return np.full(table.active.size, x)
+    if x.__class__ is not Column or x.shape or x.mixed or (x.dtype.kind != "i" and x.dtype is not WEAK_COUNT):
+        return None
+    numbers = x.numbers()
+    if x.dtype is WEAK_COUNT:
+        return None if (numbers % 1.0 != 0.0).any() else numbers.astype(np.int64)
+    return numbers
+
+
+def value_of(table: Table, items: dict[Any, Any], index: Column) -> Any:
+    """`items[key]` of a dict, for keys that are integers."""
+    import numpy as np
+
+    keys = integers_of(table, index)
+    if keys is None or index.dtype is WEAK_COUNT:
+        raise NotTogether("a key that is no integer and differs from row to row")
+    missing = ~np.isin(keys, [key for key in items if key.__class__ is int])
+    if missing.any():
+        if any(key.__class__ not in (int, str) for key in items):
+            raise NotTogether("a dict with keys of several kinds")
+        whole = table.active
+        table.fail(missing, lambda key: raised_by(get_item, items, key), keys)
+        keys = keys[table.active.places_in(whole)]
+    whole = table.active
+    found = np.unique(keys).tolist()
+    if len(found) == 1:
+        return items[found[0]]
+    pieces = []
+    for key in found:
+        table.active = whole.divided(keys == key)[0]
+        pieces.append((table.active, items[key]))
+    table.active = whole
+    return table.meet(pieces, whole)
 
 
 def rows_of(table: Table) -> Any:

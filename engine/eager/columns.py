@@ -122,6 +122,11 @@ class Column:
             raise NotTogether("the length of a number")
         return self.shape[0]
 
+    def no_count(self) -> None:
+        """Refuse to be how often a list is repeated, unless a row's value is no such number."""
+        if not self.shape and (self.dtype is WEAK_INT or self.dtype is WEAK_COUNT):
+            raise NotTogether("a list repeated a number of times that differs from row to row")
+
     def __bool__(self) -> bool:
         raise NotTogether("a condition inside a function that is given whole columns")
 
@@ -321,6 +326,8 @@ def batched(table: Table, op: Operation, inputs: tuple[Any, ...], attributes: di
         return inputs[0]
     if not (op.moves or op.derivative == "none" or op.name in WHOLE) and any(dtype_of(x).kind in "bi" for x in inputs):
         raise NotTogether(f"{op.name} of integers")
+    if op.name in APART and inputs[0].__class__ is Column:
+        keep_apart(table, op, inputs[0])
     operands = tuple(whole_column(table, x) for x in inputs)
     live = live_of(inputs)
     if op.singular:
@@ -350,6 +357,38 @@ def batched(table: Table, op: Operation, inputs: tuple[Any, ...], attributes: di
 WHOLE = frozenset(("max", "min", "sort_along"))
 # Rows whose rules keep a zero cotangent zero beside nan and infinities.
 STRONG = frozenset("sum mean prod max min var std euclidean_norm power_norm logsumexp sort_along".split())
+
+
+def keep_apart(table: Table, op: Operation, x: Column) -> None:
+    """Let the rows leave whose matrices the rule of a decomposition treats differently: those with values that coincide,
+    or with less than full rank. What it then tells, it tells of all matrices together."""
+    import numpy as np
+
+    matrices = x.numbers()
+    if matrices.ndim < 3 or 0 in matrices.shape:
+        raise NotTogether(f"{op.name} of these shapes")
+    if matrices.dtype.kind == "c":
+        raise NotTogether(f"{op.name} of complex matrices")
+    doubtful = ~np.isfinite(matrices).reshape(len(matrices), -1).all(axis=1)
+    if x.tensor.on is not None or op.name == "least_squares":
+        values = APART[op.name](np, np.where(doubtful.reshape(-1, *(1,) * (matrices.ndim - 1)), 0.0, matrices))
+        size = np.abs(values).max(axis=-1, keepdims=True)
+        gap = np.abs(np.diff(np.sort(values, axis=-1), axis=-1))
+        least = 32.0 * max(matrices.shape[-2:]) * np.finfo(values.dtype).eps * size
+        if op.name != "least_squares":
+            doubtful |= rowwise((gap <= least).any(axis=-1))
+        if op.name != "eigh":
+            doubtful |= rowwise((values <= least).any(axis=-1))
+    if doubtful.any():
+        table.leave(doubtful, f"{op.name} where values coincide, or the rank is not full")
+
+
+# Decompositions with rules that look at these values of the matrices.
+APART: dict[str, Callable[..., Any]] = {
+    "eigh": lambda np, x: np.linalg.eigvalsh((x + np.swapaxes(x, -1, -2)) * 0.5),
+    "svd_thin": lambda np, x: np.linalg.svd(x, compute_uv=False),
+    "least_squares": lambda np, x: np.linalg.svd(x, compute_uv=False),
+}
 
 
 def whole_column(table: Table, x: Any) -> Tensor:

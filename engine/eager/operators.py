@@ -47,6 +47,10 @@ def binary(op: Operation, symbol: str, x: Any, y: Any) -> Any:
             return binary(op, symbol, counted(x), counted(y))
         if symbol == "*" and (cx is int or cy is int):
             return repeat(x, y)
+        if symbol == "*":
+            for count in (x, y):
+                if hasattr(count, "no_count"):
+                    count.no_count()
     elif cx is str or cy is str:
         if symbol == "+" and cx is cy:
             return x + y

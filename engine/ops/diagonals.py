@@ -100,8 +100,8 @@ def _triangle(name: str, doc: str, example: list[list[int]], aliases: str = "") 
     row: Operation = linear(
         name, "x | k=0", lambda g, y, x, k: row(g, k=k), array=array, moves=True, dtype="first", aliases=aliases,
         kernel=lambda kernel, x, k: kernel.triangle(x, k, name == "tril"),
-        domain=cases(((SQUARE,), {}), ((CUBE,), {"k": 1 if name == "triu" else -1})), doc=doc,
-        example=(f"{name}([[1, 2], [3, 4]])", example),
+        domain=cases(((SQUARE,), {}), ((CUBE,), {"k": 1 if name == "triu" else -1})), batch="matrices",
+        doc=doc, example=(f"{name}([[1, 2], [3, 4]])", example),
     )  # fmt: skip
     return row
 

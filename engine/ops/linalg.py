@@ -337,7 +337,7 @@ least_squares: Operation = rule(
     "least_squares", "a, b | full=False", _least_squares_vjp, array=_least_squares,
     kernel=lambda k, a, b, full=False: k.least_squares(a, b, full), dtype="float",
     domain=cases(((TALL, SQUARE), {}), ((WIDE, TALL[:2]), {}), ((SQUARE, SQUARE), {})),
-    internal=True,
+    internal=True, batch="matrices",
     doc="The x of least norm that minimises |a x - b|, for a matrix b: what lstsq and pinv are made of. Kernels with `full` "
     "are left where the rank is not full.",
     example=("least_squares([[1.0], [1.0]], [[1.0], [3.0]])", [[2.0]]),
@@ -374,14 +374,14 @@ def _regularised(a: Any, b: Any, l2_regularizer: Any = 0.0, fast: Any = True) ->
 
 
 lstsq = composite(
-    "lstsq", "a, b | rcond=None", _lstsq, domain=cases(((TALL, VECTOR[:3]), {})),
+    "lstsq", "a, b | rcond=None", _lstsq, domain=cases(((TALL, VECTOR[:3]), {})), batch=True,
     doc="Least squares as NumPy has it: (x, sums of squared residuals, rank, singular values).",
     example=("lstsq([[1.0], [1.0]], [1.0, 3.0])[0]", [2.0]),
 )  # fmt: skip
 tf_lstsq = composite(
     "tf.linalg.lstsq", "a, b, l2_regularizer=0.0 | fast=True", _regularised,
     domain=cases(((TALL, SQUARE), {}), ((TALL, SQUARE, 0.3), {})),
-    aliases="matrix_solve_ls", doc="The least-squares solution x of a x = b, with a ridge on request.",
+    aliases="matrix_solve_ls", batch=True, doc="The least-squares solution x of a x = b, with a ridge on request.",
     example=("tf.linalg.lstsq([[1.0], [1.0]], [[1.0], [3.0]])", [[2.0]]),
 )  # fmt: skip
 
@@ -392,7 +392,7 @@ def _pinv(a: Any, rcond: Any = None) -> Any:
 
 
 pinv = composite(
-    "pinv", "a | rcond=None", _pinv, domain=cases(((TALL,), {}), ((WIDE,), {})),
+    "pinv", "a | rcond=None", _pinv, domain=cases(((TALL,), {}), ((WIDE,), {})), batch=True,
     doc="The Moore-Penrose inverse; its derivative is for a rank that does not change.",
     example=("pinv([[1.0], [1.0]])", [[0.5, 0.5]]),
 )  # fmt: skip
@@ -419,6 +419,7 @@ def _matrix_function(
     domain: Any,
     unscaled: Callable[[Any, Any, Any], Any] | None = None,
     growth: int = 0,
+    batch: str | bool = False,
 ) -> tuple[Operation, Operation]:
     """A function of matrices, and its derivative in a direction: f([[a, h], [0, a]]) has it in its upper right corner.
 
@@ -451,16 +452,17 @@ def _matrix_function(
 
     def change_array(np: Any, x: Any, change: Any) -> Any:
         side = x.shape[-1]
-        size = np.max(np.abs(change), initial=0.0)
-        unit = size if 0.0 < size < math.inf else 1.0  # the derivative is linear: keep the two blocks of one size
+        # The derivative is linear: keep the two blocks of each matrix of one size.
+        size = np.max(np.abs(change), axis=(-2, -1), initial=0.0, keepdims=True)
+        unit = np.where((size > 0.0) & (size < math.inf), size, 1.0)
         x, exponents = scaled(np, x) if unscaled is not None and x.size else (x, None)
-        batch = np.broadcast_shapes(x.shape[:-2], change.shape[:-2])
-        whole = np.zeros((*batch, 2 * side, 2 * side), dtype=x.dtype)
+        shape = np.broadcast_shapes(x.shape[:-2], change.shape[:-2])
+        whole = np.zeros((*shape, 2 * side, 2 * side), dtype=x.dtype)
         whole[..., :side, :side] = whole[..., side:, side:] = x
         whole[..., :side, side:] = change / unit
         found = of_ordinary(np, whole)[..., :side, side:]
         if exponents is not None:
-            found = shifted(np, found, np.broadcast_to(growth * (exponents // 2), batch))
+            found = shifted(np, found, np.broadcast_to(growth * (exponents // 2), shape))
         return found * unit
 
     def change_vjp(g: Any, y: Any, x: Any, change: Any) -> tuple[Any, Any]:
@@ -487,13 +489,13 @@ def _matrix_function(
 
     changed = rule(
         f"{name}_change", "x, change", change_vjp, internal=True, array=change_array, library="scipy", dtype="float",
-        kernel=change_kernel,
+        kernel=change_kernel, batch=batch,
         domain=cases(((domain, SQUARE), {})), doc=f"The derivative of {name} in a direction.",
         example=change_example,
     )  # fmt: skip
     row = rule(
         name, "x", lambda g, y, x: changed(adjoint(x), g), array=array, library="scipy", dtype="float",
-        kernel=kernel, domain=cases(((domain,), {})),
+        kernel=kernel, domain=cases(((domain,), {})), batch=batch,
         doc=doc, example=example, aliases="matrix_exponential" if name == "expm" else "",
     )  # fmt: skip
     return row, changed
@@ -501,7 +503,7 @@ def _matrix_function(
 
 expm, expm_change = _matrix_function(
     "expm", "The exponential of a matrix.", ("expm([[0.0, 1.0], [0.0, 0.0]])", [[1.0, 1.0], [0.0, 1.0]]),
-    ("expm_change([[0.0]], [[2.0]])", [[2.0]]), SQUARE,
+    ("expm_change([[0.0]], [[2.0]])", [[2.0]]), SQUARE, batch="matrices",
 )  # fmt: skip
 logm, logm_change = _matrix_function(
     "logm", "The principal logarithm of a matrix.", ("logm([[1.0, 1.0], [0.0, 1.0]])", [[0.0, 1.0], [0.0, 0.0]]),

@@ -249,8 +249,9 @@ def _quantile(x: Any, q: Any, axis: Any = None, keepdims: Any = False, name: str
     lower = index(lines, index=low)
     value = lower + (index(lines, index=high) - lower) * weight if weight else lower
     last = plain(OPERATORS["stop_gradient"](index(lines, index=size - 1)))
-    if some(last != last):  # nan sorts last
-        value = OPERATORS["where"](mask_tensor(last != last), math.nan, value)
+    missing = OPERATORS["not_equal"](last, last) if is_symbol(last) else last != last  # nan sorts last
+    if some(missing):
+        value = OPERATORS["where"](mask_tensor(missing), math.nan, value)
     return _finish(value, shape, axes, keepdims)
 
 
@@ -261,18 +262,18 @@ def _median(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
 median = composite(
     "median", "x | axis=None, keepdims=False", _median,
     domain=cases(((VECTOR,), {}), ((SQUARE,), {"axis": 1}), ((WIDE,), {"axis": 0, "keepdims": True})),
-    doc="The middle element of x, or the mean of the two in the middle.", example=("median([5, 1, 3])", 3.0),
+    batch=True, doc="The middle element of x, or the mean of the two in the middle.", example=("median([5, 1, 3])", 3.0),
 )  # fmt: skip
 quantile = composite(
     "quantile", "x | q, axis=None, keepdims=False", _quantile,
     domain=cases(((VECTOR,), {"q": 0.3}), ((SQUARE,), {"q": [0.2, 0.9], "axis": 0})),
-    doc="The value below which the fraction q of the elements lies, interpolated linearly.",
+    batch=True, doc="The value below which the fraction q of the elements lies, interpolated linearly.",
     example=("quantile([1, 2, 3, 4], 0.5)", 2.5),
 )  # fmt: skip
 percentile = composite(
     "percentile", "x | q, axis=None, keepdims=False",
     lambda x, q, axis=None, keepdims=False: _quantile(x, q, axis, keepdims, "percentile", 100.0),
-    domain=cases(((VECTOR,), {"q": 30.0})), doc="quantile with q in percent.",
+    domain=cases(((VECTOR,), {"q": 30.0})), batch=True, doc="quantile with q in percent.",
     example=("percentile([1, 2, 3], 50)", 2.0),
 )  # fmt: skip
 

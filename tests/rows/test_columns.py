@@ -81,6 +81,7 @@ TOGETHER = {
     "a partial function": "partial(lambda a, b: a * b**2, x)(y)",
     "a tree": "d = tree_map(lambda a, b: a * b, {'a': x, 'b': [y]}, {'a': y, 'b': [y]})\nd['a'] + d['b'][0]",
     "matrices": "A = [[x, y], [y, 2.0]]\ndet(A) + sum(A @ [x, y]) + trace(matmul(A, A))",
+    "tensors of a dtype": "det(array([[2.0, x], [x, 3.0]])) * array(y) + sum(tf.constant([x, 2], dtype='float64'))",
     "an element by the place of the largest": "v = stack([x, y, 1.0])\nv[argmax(v)] * v[argmin(v)] + sum(sort(v) * [1.0, 2.0, 3.0])",
     "truths of elements": "v = stack([x, y])\nx * y if any(v > 1) else y if all(v < 0.3) else x",
     "integer or float": "s = 0\nif x > 0:\n    s = x * y\ns + 1",
@@ -176,12 +177,11 @@ def test_bad_rows(text: str, columns: dict[str, Any], failing: dict[int, str]) -
 
 # What columns cannot do, and why; the rows are evaluated one by one all the same.
 ALONE = {
-    "median([x, y, 1.0])": "median",
+    "len([x] * n) * y": "a list repeated a number of times",
     "sum(scan(lambda c, a: c + a, [stack([x, y]), stack([y, x])]))": "scan over a list of vectors",
     "sum(ones(n)) * x": "a parameter",
     "xs = [x]\nif x > 0:\n    xs.append(y)\nsum(xs)": "a list that only some of its rows change",
     "{'a': x, 'b': y}": "no list of values",
-    "eigvalsh([[x, y], [y, 2.0]])[0]": "eigvalsh",
 }
 
 

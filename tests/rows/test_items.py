@@ -25,6 +25,7 @@ TOGETHER = {
     "items by rows that leave a loop": "a = [0.0, 0.0, 0.0, 0.0]\nfor i in range(4):\n    if x > i * 2:\n        a[i] = x * (i + 1)\n    elif y > 1:\n        break\n    else:\n        continue\n    a[0] += y\na[0] * a[1] + a[2] - a[3]",
     "items by a function": "def put(a, i, v):\n    if v < 0:\n        return 0.0\n    a[i] = v\n    return a[0]\na = [1.0, x]\nr = put(a, 0, x) + put(a, 1, y)\nr * a[0] + a[1]",
     "a value of a dict": "d = {'p': 1.0, 'q': x}\nif x > 0:\n    d['p'] = x**2\nd['q'] -= y\nd['p'] * d['q']",
+    "a value of a dict by the row's key": "d = {0: x, 1: y, 2: [x][0] * y, 3: 1.0, 4: x**2, 5: 2}\nd[n] * x + d[n // 2]",
     "integers and floats": "a = [1, 2]\nif x > 0:\n    a[0] = y\na[0] + a[1] * x",
     "at a place of each row": "a = zeros(6)\na[n] = y\na[n - 1] += x * y\na[1] += x\nsum(a**3)",
     "from the end": "a = [x, y, 3.0, x * y, 1.0, 2.0]\na[-1 - n] = x**2\na[n] *= y\nsum(stack(a) * [1.0, 2.0, 3.0, 4.0, 5.0, 6.0])",
@@ -40,6 +41,7 @@ FAILING = {
     "a[n - 1] = x * y\na[n] = x\na[2] * x": [1, 3, 5],
     "A[0, n] = x\nsum(A)": [1, 3, 5],
     "xs[n] = x * y\nxs[0] + xs[1]": [1, 3, 4, 5],
+    "{0: x, 2: y, 3: x * y}[n] * x": [2, 3, 5],
 }
 
 
@@ -53,6 +55,12 @@ def columns_for(text: str) -> dict[str, Any]:
 def test_whole_columns(name: str, order: int) -> None:
     columns = columns_for(TOGETHER[name])
     found = same_as_rows(TOGETHER[name], columns, order, wrt=[c for c in columns if c != "n"])
+    assert not found.one_by_one, found.one_by_one
+
+
+def test_places_that_an_input_counts_which_is_differentiated() -> None:
+    """A bare integer that is a source is a float, and counts where it says a place."""
+    found = same_as_rows("a = array([x, y, 3.0, x * y, 1.0, 2.0])\na[n] * n + a[5 - n]", {"x": X, "y": Y, "n": N})
     assert not found.one_by_one, found.one_by_one
 
 
