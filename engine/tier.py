@@ -86,10 +86,17 @@ class Tiers:
 
             looped = program.has_loops
             outlook = Outlook(self.core, self.point, looped)
-            seconds = outlook.seconds(COMMAND_WORK["value"] if repeats is None else repeats, second)
+            passes = COMMAND_WORK["value"] if repeats is None else repeats
+            seconds = outlook.seconds(passes, second)
+            running = outlook.kernel_seconds(passes)
             imports = import_seconds(outlook.loads)
             patience = outlook.ready + OVER * seconds if outlook.bounded else patience_seconds(outlook.ready)
-            if program.kernels is None and outlook.bounded and seconds + imports < LOAD_SECONDS and not awaited:
+            if (
+                program.kernels is None
+                and outlook.bounded
+                and seconds + imports < LOAD_SECONDS + running
+                and not awaited
+            ):
                 self.outcome.reason = (
                     "the tape is done before a kernel would be loaded"
                     if looped
@@ -97,7 +104,7 @@ class Tiers:
                 )
                 self.hurry(patience)
                 return None
-            may_compile = awaited or seconds + imports >= PROMISE * outlook.ready
+            may_compile = awaited or seconds + imports >= PROMISE * outlook.ready + running
             # Of calls and of derivatives inside it, a kernel's statements say less than its text.
             least, loads = seconds if outlook.bounded else 0.0, outlook.loads
         from .kernels.ir import Fault, Told, Unsupported
@@ -129,10 +136,15 @@ class Tiers:
             raise
         if found is None:
             self.outcome.reason = "the tape is done before a kernel would be compiled"
+            ready = outlook.ready
             if kernels.ready_seconds is not None:
                 self.outcome.reason = "the tape is done before a kernel would be loaded"
-                patience = min(patience, patience_seconds(kernels.ready_seconds))
-            self.hurry(patience)
+                ready = kernels.ready_seconds
+                patience = min(patience, patience_seconds(ready))
+            # What is recorded tells how much there is to do where the program does not.
+            self.hurry(
+                patience, None if outlook.bounded else lambda log, work: lasts(log, work or passes, second, ready)
+            )
             return None
         value, derivatives, compiled = found
         self.outcome.engine = "kernel"
@@ -165,13 +177,20 @@ class Tiers:
             kernels.write_unfinished(self.write, formatted)
         return error
 
-    def hurry(self, patience: float) -> None:
-        """Let the tape give way to a kernel where it takes longer than `patience` seconds."""
+    def hurry(self, patience: float, ahead: Callable[[list[Any], float | None], bool] | None = None) -> None:
+        """Let the tape give way to a kernel where it takes longer than `patience` seconds, or will (core/limits.py)."""
         if self.may_give_way():
-            give_way_after(patience)
+            give_way_after(patience, ahead)
 
     def may_give_way(self) -> bool:
         return self.program.gives_way and not self.options.get("awaited") and LIMITS.max_steps is None
+
+
+def lasts(log: list[Any], work: float, second: bool, ready: float) -> bool:
+    """Whether so much work on what a tape has recorded takes longer than a kernel takes to be ready."""
+    from .kernels.outlook import seconds_left
+
+    return seconds_left(log, work, second) > ready
 
 
 __all__ = ["Tiers"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from ..core.dispatch import apply, as_operand, follows, plain, shape_text, tensor
 from ..core.dtypes import WEAK_COUNT, WEAK_FLOAT
 from ..core.errors import failure
+from ..core.limits import look_ahead
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor, conjugate
 from ..core.tensor import count as count
@@ -227,6 +228,7 @@ def jacobians(f: Function, xs: Sequence[Any], mode: str = "auto") -> tuple[list[
         tape, tensors, found = recorded(f, xs)
         ys = [as_operand(y) for y in found]
         mode = "reverse"
+    look_ahead(tape.log, outputs)
     return ys, [reverse_jacobian(tape, tensors, y) for y in ys], mode
 
 
@@ -305,6 +307,7 @@ def hvp(
             y = as_operand(f(inputs))
         finally:
             RECORDERS.remove(tape)
+        look_ahead(tape.log)
         gradients = gradient(tape, [y], [scalar_seed(y, "a Hessian")], [[x] for x in inputs], consume=True)
     finally:
         RECORDERS.remove(forward)
@@ -388,6 +391,7 @@ def gradient_on_tape(
     inner, tensors, y = recorded_twice(f, xs, outer)
     y = as_operand(y)
     seed = scalar_seed(y, "a Hessian")
+    look_ahead(inner.log)
     if look is not None:
         look(inner, tensors, y)
     RECORDERS.append(outer)

@@ -29,7 +29,7 @@ MAX_SHOWN_BITS = 14_000
 
 
 # Steps between two looks at the clock.
-LOOK = 1_000
+LOOK = 100
 
 
 class GivesWay(BaseException):
@@ -40,12 +40,14 @@ class Limits:
     """The limits in force. `max_memory` is in bytes; None means no limit.
 
     `patience` is the time of the thread (that others are busy is no reason) from which on a step gives way to a kernel;
-    steps are counted for it too. `each`, where rows of a table go on together, counts a step of those that take it.
+    steps are counted for it too; and `ahead` tells whether a kernel is ready before what has been recorded is swept. `each`,
+    where rows of a table go on together, counts a step of those that take it.
     """
 
-    __slots__ = ("each", "max_memory", "max_steps", "patience", "steps")
+    __slots__ = ("ahead", "each", "max_memory", "max_steps", "patience", "steps")
 
     def __init__(self) -> None:
+        self.ahead: Callable[[list[Any], float | None], bool] | None = None
         self.max_steps: int | None = None
         self.max_memory: int | None = None
         self.patience: float | None = None
@@ -91,10 +93,18 @@ def step_limit() -> int | None:
     return LIMITS.max_steps if LIMITS.patience is None else None
 
 
-def give_way_after(seconds: float) -> None:
+def give_way_after(seconds: float, ahead: Callable[[list[Any], float | None], bool] | None = None) -> None:
     """Steps from now on give way to a kernel once so many seconds have gone, whatever limit of steps there was."""
     LIMITS.patience = thread_time() + seconds
+    LIMITS.ahead = ahead
     LIMITS.max_steps = LIMITS.steps + LOOK
+
+
+def look_ahead(log: list[Any], sweeps: float | None = None) -> None:
+    """Give way to a kernel where it is ready before what a tape has recorded is differentiated: by so many sweeps, or where
+    that is not said by those of the whole command."""
+    if LIMITS.patience is not None and LIMITS.ahead is not None and LIMITS.ahead(log, sweeps):
+        raise GivesWay
 
 
 def stay() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..core.state import STATE
+from ..core.tensor import Tensor
 from ..program import core as c
 from . import work
 
@@ -18,6 +19,9 @@ OPERATIONS = (c.Operator, c.Apply, c.Call, c.Method, c.Item, c.Prefix, c.Compari
 
 # The language's functions that are one operation on numbers, however large these are.
 OF_NUMBERS = frozenset("abs min max pow divmod round int float bool".split())
+
+# So many records of a tape tell what it takes to be swept.
+SAMPLED = 1_000
 
 
 class Outlook:
@@ -55,7 +59,40 @@ class Outlook:
         false."""
         found = work.Work(*self.work.parts())
         found.operations *= self.of_numbers
-        return found.tape_seconds(passes) + (found.curved * work.CURVED_SECONDS if second else 0.0)
+        return estimated(found, passes, second)
+
+    def kernel_seconds(self, passes: float) -> float:
+        """What a kernel that is ready takes at least."""
+        return self.work.kernel_seconds(passes)
+
+
+def estimated(found: work.Work, passes: float, second: bool) -> float:
+    """What the tape takes for so many gradients of some work, or for as much of `second` derivatives."""
+    return found.tape_seconds(passes) + (found.curved * work.CURVED_SECONDS if second else 0.0)
+
+
+def seconds_left(log: list[Any], passes: float, second: bool) -> float:
+    """What the tape still takes, of the work of so many gradients, for what it has recorded: estimated from some of the
+    records."""
+    from ..autodiff.curvature import curvature
+
+    apart = max(1, len(log) // (4 * SAMPLED))
+    found = work.Work()
+    for place in range(0, len(log), 4 * apart):
+        site, first, other, out = log[place : place + 4]
+        value = getattr(out, "value", None)
+        if value.__class__ is float:
+            found.operations += 1.0
+            if second and site.__class__ is not str and site.op.derivative == "partials":
+                inputs = first if first.__class__ is tuple else (first, other)
+                varying = {k for k, x in enumerate(inputs) if x.__class__ is Tensor}
+                found.curved += any(
+                    varying.issuperset(pair) for pair in curvature(site.op, None, len(site.op.partials))
+                )
+        else:
+            found.arrays += 1.0
+            found.elements += getattr(value, "size", 1)
+    return apart * estimated(found, work.AFTERWARDS * passes, second)
 
 
 def is_float32(x: Any) -> bool:

@@ -28,6 +28,9 @@ LOAD_SECONDS = 0.045
 OVER = 2.0
 SHARE, PATIENCE_SECONDS = 0.2, 0.2
 
+# The share of a gradient's time on the tape that comes after the program has run.
+AFTERWARDS = 0.6
+
 # Statements that a kernel is through with before anyone could want to stop it.
 QUICK_STATEMENTS = 3.0e6
 

@@ -55,6 +55,32 @@ def test_a_kernel_that_is_kept_comes_after_the_tape_where_nobody_knows(monkeypat
     assert program.evaluate("grad", {"x": 2.0, "n": 50}, ["x"]).reason == "enough work to repay the compiler"
 
 
+@pytest.mark.parametrize(
+    ("command", "text", "options"),
+    [
+        ("hessian", "sum(y)", {}),
+        ("hvp", "sum(y)", {"vector": {"x": [1.0, 0.5]}}),
+        ("jacobian", "stack([y, y * y, y + 1.0, y - 1.0]).reshape(8)", {"mode": "reverse"}),
+    ],
+)
+def test_what_is_recorded_tells_what_is_left(
+    command: str, text: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A tape that has run the program in time gives way where the sweeps would take longer than a kernel."""
+    monkeypatch.setattr(work, "SHARE", 1e9)
+    monkeypatch.setattr(work, "PATIENCE_SECONDS", 100.0)
+    text = (
+        "y = x * 1.0\nk = 0\nwhile k < n * cos(sum(x - x)):\n    y = y * 0.999 + 0.001 * sin(y) * y\n    k += 1\n"
+        + text
+    )
+    program = adiff.program(text)
+    found = [program.evaluate(command, {"x": [0.5, 0.7], "n": n}, ["x"], **options) for n in (3, 2000)]
+    assert [outcome.reason for outcome in found] == [
+        "the tape is done before a kernel would be compiled",
+        "the tape had not done in a moment",
+    ]
+
+
 def test_what_is_printed_is_printed_once() -> None:
     lines: list[str] = []
     text = "i = 0\nprint('start')\nwhile True:\n    i += 1\n    if i == 3000:\n        break\nprint(i)\nx * i"

@@ -47,6 +47,14 @@ def test_the_sooner_tier_is_chosen(text: str, at: dict[str, Any], engine: str) -
     assert choice(text, at) == engine
 
 
+def test_no_kernel_is_looked_for_that_would_run_longer_than_the_tape(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work, "PRODUCT_SECONDS", 1e-6)
+    monkeypatch.setattr(work, "KERNEL_PRODUCT_SECONDS", 2e-6)
+    program = adiff.program("sum((x * w) @ w)")
+    assert program.evaluate("grad", {"x": 0.7, "w": np.ones((100, 100))}, ["x"]).engine == "tape"
+    assert program.kernels is None
+
+
 def test_a_limit_of_steps_ends_the_tape_before_a_kernel_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
     """However many loops a program has inside each other."""
     depth = 14
