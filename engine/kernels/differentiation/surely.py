@@ -60,6 +60,10 @@ class Reached:
     def has(self, x: Any) -> bool:
         return x.__class__ in (Var, Array) and x in self.known
 
+    def gives(self, x: Any) -> bool:
+        """Whether what is computed from a variable, or from any element of an array, is connected."""
+        return self.has(x) and x not in self.doubtful
+
     def walk(self, block: list[Stmt]) -> None:
         renewed = Renewed()
         for s in block:
@@ -67,7 +71,7 @@ class Reached:
                 if carries(s) and any(map(self.has, s.args)):
                     self.known.add(s.var)
             elif s.__class__ is ir.Load:
-                if self.has(s.array) and s.array not in self.doubtful:
+                if self.gives(s.array):
                     self.known.add(s.var)
             elif isinstance(s, ir.Store | ir.AddTo):
                 if self.has(s.value):
@@ -75,7 +79,7 @@ class Reached:
                 elif s.array.mixed:
                     self.doubtful.add(s.array)
             elif s.__class__ is ir.Region:
-                if region_carries(s) and any(map(self.has, arguments(s))):
+                if region_carries(s) and any(map(self.gives, arguments(s))):
                     self.known.update(x for x in s.results if x.kind == FLOAT)
             elif s.__class__ is ir.Loop:
                 self.loop(s)

@@ -45,6 +45,9 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
     "before it is replaced": (
         "y = zeros_like(v)\ns = 0.0\nfor i in range(n):\n    s = s + y[0]\n    y = y + v\ns", {"v": V, "n": 2}, DOUBTFUL,
     ),
+    "one that is replaced, taken whole": (
+        "y = v\nfor i in range(3):\n    y = y * 2.0\n    if sum(y) > 1.0:\n        y = w\nnorm(y)", {"v": V, "w": 2.0 * V}, DOUBTFUL,
+    ),
 }  # fmt: skip
 
 
