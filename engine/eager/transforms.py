@@ -563,6 +563,16 @@ def axes_of_leaves(structure: Any, axes: Any) -> list[Any]:
     return [axis for part, each in zip(parts, under) for axis in axes_of_leaves(part, each)]
 
 
+def with_tensors(x: Any) -> Any:
+    """A structure whose leaves are operands: a list of numbers is a tensor, one with tensors in it is their structure."""
+    if x.__class__ is dict:
+        return {key: with_tensors(part) for key, part in x.items()}
+    if x.__class__ is tuple:
+        return tuple(map(with_tensors, x))
+    nests = x.__class__ is list and any(part.__class__ in (tuple, dict) or getattr(part, "shape", ()) for part in x)
+    return [with_tensors(part) for part in x] if nests else as_operand(x)
+
+
 def vectorized_map(fn: Any, elems: Any = None, in_axes: Any = 0, out_axes: Any = 0) -> Any:
     """TensorFlow's `vectorized_map(fn, elems)`, and JAX's `vmap(fn, in_axes, out_axes)(xs...)`."""
     if elems is not None and not is_axes(elems):
@@ -571,7 +581,8 @@ def vectorized_map(fn: Any, elems: Any = None, in_axes: Any = 0, out_axes: Any =
         in_axes, out_axes = elems, in_axes if in_axes != 0 else out_axes
 
     def run(args: list[Any], keywords: dict[str, Any]) -> Any:
-        leaves = [as_operand(leaf) for leaf in flatten(args)]
+        args = [with_tensors(x) for x in args]
+        leaves = flatten(args)
         axes = axes_of_leaves(args, static(in_axes))
         mapped = [
             None if axis is None else rows_of(x if axis == 0 else OPERATORS["moveaxis"](x, axis, 0))

@@ -104,6 +104,7 @@ CONTROL = {
     "vmap": ("vmap(lambda x, y: x * y)(constant([1.0, 2.0]), constant([3.0, 4.0]))", [3.0, 8.0]),
     "vmap of grad": ("vmap(grad(lambda x: x ** 3))(constant([1.0, 2.0]))", [3.0, 12.0]),
     "vmap with in_axes": ("vmap(lambda x, y: x * y, in_axes=(0, None))(constant([1.0, 2.0]), 10.0)", [10.0, 20.0]),
+    "vmap over numbers": ("vmap(lambda x, y: x * sum(y))([1.0, 2.0], [[1, 2], [3, 4]])", [3.0, 14.0]),
     "foldl": ("grad(lambda v: foldl(lambda a, x: a * x, v))(constant([2.0, 3.0, 4.0]))", [12.0, 8.0, 6.0]),
     "foldr": ("foldr(lambda a, x: a - x, constant([1.0, 2.0, 10.0]))", 7.0),
     "switch_case": ("switch_case(1, [lambda: 1.0, lambda: 2.0, lambda: 3.0])", 2.0),

@@ -87,6 +87,8 @@ def folded(machine: Specialiser, items: Any, first: Any, step: Callable[[Any, An
 
 def rows_of(machine: Specialiser, xs: Any) -> Each:
     """The rows of a tensor, or of every tensor of a structure together."""
+    if xs.__class__ is dict:
+        raise Unsupported("the rows of a dict's tensors")
     if xs.__class__ is tuple or (
         xs.__class__ is List
         and xs.items is not None
@@ -161,6 +163,15 @@ def each(machine: Specialiser, items: Each, frame: Frame, visit: Callable[[Any],
     machine.walk(items, frame, visit)
 
 
+def refuse_lists_of_lists(x: Any) -> None:
+    """They are tensors to map over, which the tape makes. Raises Unsupported."""
+    parts: Any = x if x.__class__ is tuple else x.items if x.__class__ is List else None
+    if x.__class__ is List and any(part.__class__ is List for part in parts or ()):
+        raise Unsupported("vmap over a list of lists")
+    for part in parts or ():
+        refuse_lists_of_lists(part)
+
+
 def vectorized_map(machine: Specialiser, fn: Any, elems: Any = None, in_axes: Any = 0, out_axes: Any = 0) -> Any:
     if elems.__class__ is tuple:
         raise Unsupported("vmap with axes")
@@ -171,7 +182,10 @@ def vectorized_map(machine: Specialiser, fn: Any, elems: Any = None, in_axes: An
         axes = [in_axes] * len(args) if in_axes.__class__ is int else machine.items(in_axes)
         parts: list[Any] = []
         for x, axis in zip(args, axes):
+            refuse_lists_of_lists(x)
             if axis not in (0, None):
+                if x.__class__ is not Lazy:
+                    raise Unsupported("vmap along an axis of what is no tensor")
                 x = machine.apply_row(OPERATORS["moveaxis"], [x, axis, 0], {})
             parts.append(x if axis is None else rows_of(machine, x))
         lengths = {part.length for part in parts if part.__class__ is Each}
