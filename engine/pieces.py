@@ -169,6 +169,10 @@ class Listener:
             story.analytic = False
         return tuple(self.marked(x) for x in out) if out.__class__ is tuple else self.marked(out)
 
+    def broken(self, site: Any, inputs: Any, reason: str) -> bool:
+        """Where paths end is not kept: the choices tell."""
+        return False
+
     def marked(self, x: Any) -> Any:
         x = x if x.__class__ is Tensor else tensor(x)
         add_mark(x, self.token)

@@ -41,6 +41,10 @@ class Forward:
     def watch(self, x: Tensor, tangent: Any) -> None:
         add_mark(x, Dual(self.token, tangent))
 
+    def broken(self, site: Any, inputs: Any, reason: str) -> bool:
+        """Where paths end is not kept."""
+        return False
+
     def moves(self, op: Operation, a: Any, b: Any, out: Tensor) -> bool:
         """Give `out`, which a row of partials made of one number or of two, its tangent by arithmetic on plain floats.
 

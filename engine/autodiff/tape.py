@@ -104,6 +104,13 @@ class Tape:
         return True
 
 
+def ends_path(op: Operation, out: Any) -> bool:
+    """Whether a result carries no derivative."""
+    return (
+        op.derivative == "none" or (out.__class__ is Tensor and not out.dtype.differentiable) or out.__class__ is bool
+    )
+
+
 def describe_break(op: Operation, out: Any) -> str:
     if op.name == "stop_gradient":
         return "stop_gradient"

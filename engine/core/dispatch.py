@@ -204,6 +204,11 @@ def counts(x: Any) -> bool:
     return x.__class__ is int or (x.__class__ is Tensor and x.dtype is WEAK_COUNT)
 
 
+def at_row(op: Operation) -> Any:
+    """The current place, as that of an operation."""
+    return STATE.site if STATE.site.op is op else site_for(op)
+
+
 def site_for(op: Operation) -> Any:
     """The current place, for an operation that a rule or a composite applies there."""
     from .state import Site
@@ -237,7 +242,7 @@ def path_ends(values: Any, reason: str, site: Any = None) -> bool:
         followed = [x for x in values if follows(x, recorder.token)]
         if followed:
             told = True
-            if recorder.log is not None and recorder.broken(STATE.site if site is None else site, followed, reason):
+            if recorder.broken(STATE.site if site is None else site, followed, reason):
                 heard = True
     return heard or not told
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ..autodiff import drivers
-from ..autodiff.tape import Tape, gradient
-from ..core.dispatch import as_operand, describe, follows, shape_text, tensor
+from ..autodiff.tape import Tape, describe_break, ends_path, gradient
+from ..core.dispatch import add_mark, as_operand, at_row, describe, follows, shape_text, tensor
 from ..core.errors import failure, plural
 from ..core.operation import Operation, static
 from ..core.state import RECORDERS, STATE, Site
-from ..core.tensor import OPERATORS, Tensor, shape_of
+from ..core.tensor import OPERATORS, Tensor, Token, shape_of
 from .structure import flatten, rebuild
 from .values import Builtin, Function
 
@@ -359,18 +359,59 @@ def apply_custom(row: Operation, operands: tuple[Any, ...], outputs: list[Any]) 
     return list(out) if out.__class__ is tuple else [out]
 
 
-class Captures:
-    """Stands in for a recorder while a checkpointed function runs: it records nothing and notes what is used.
+class Connections:
+    """Which tensors a checkpointed function takes its derivatives from, and what they lead to: nothing is recorded.
 
-    What the function closes over (tensors, Variables it reads) takes part in its derivative as its arguments do.
+    What it closes over (tensors, Variables it reads) takes part in its derivative as its arguments do.
     """
 
-    __slots__ = ("found", "log", "recorder", "token")
+    __slots__ = ("log", "recorders", "sources", "token")
 
-    def __init__(self, recorder: Any, found: dict[Tensor, None]) -> None:
+    def __init__(self, recorders: list[Any]) -> None:
+        self.recorders = recorders
+        self.sources: dict[Tensor, None] = {}
+        self.token = Token()
+        self.log = None
+
+    def record(self, op: Operation, inputs: tuple[Any, ...], attributes: Any, out: Any) -> Any:
+        if ends_path(op, out):
+            self.broken(at_row(op), (), describe_break(op, out))
+            return out
+        return self.mark(out)
+
+    def mark(self, out: Any) -> Any:
+        """Results that the sources lead to."""
+        if out.__class__ is tuple:
+            return tuple([self.mark(part) for part in out])
+        out = tensor(out)
+        add_mark(out, self.token)
+        return out
+
+    def broken(self, site: Any, inputs: Any, reason: str) -> bool:
+        """A path from the sources has ended, which is told to those who record outside."""
+        told = False
+        for recorder in self.recorders:
+            followed = [x for x in self.sources if follows(x, recorder.token)]
+            if followed and recorder.log is not None:
+                told = recorder.broken(site, followed, reason) or told
+        return told
+
+    def moves(self, *applied: Any) -> bool:
+        """Nothing takes the short way past `record`."""
+        return False
+
+    moves_one = moves
+
+
+class Entrance:
+    """Stands in for a recorder outside a checkpointed function: what that recorder follows are sources here."""
+
+    __slots__ = ("connections", "log", "recorder", "token")
+
+    def __init__(self, recorder: Any, connections: Connections) -> None:
         self.recorder = recorder
         self.token = recorder.token
-        self.found = found
+        self.connections = connections
         self.log = None
 
     def accessed(self, variable: Any, snapshot: Tensor) -> None:
@@ -379,11 +420,17 @@ class Captures:
             accessed(variable, snapshot)
 
     def record(self, op: Operation, inputs: tuple[Any, ...], attributes: Any, out: Any) -> Any:
-        self.found.update(dict.fromkeys(x for x in inputs if follows(x, self.token)))
-        return out
+        followed = [x for x in inputs if follows(x, self.token)]
+        if ends_path(op, out):
+            self.broken(at_row(op), followed, describe_break(op, out))
+            return out
+        self.connections.sources.update(dict.fromkeys(followed))
+        return self.connections.mark(out)
+
+    def broken(self, site: Any, inputs: Any, reason: str) -> bool:
+        return self.recorder.log is not None and self.recorder.broken(site, inputs, reason)
 
     def moves(self, *applied: Any) -> bool:
-        """Nothing takes the short way past `record`."""
         return False
 
     moves_one = moves
@@ -394,35 +441,45 @@ def checkpoint(f: Any) -> Any:
     callable_of(f, "checkpoint")
 
     def run(args: list[Any], keywords: dict[str, Any]) -> Any:
-        operands = [as_operand(x) for x in flatten(args)]
-        captured: dict[Tensor, None] = {}
+        if all(recorder.log is None for recorder in RECORDERS):
+            return invoke(f, args, keywords)  # nobody keeps what could be forgotten
         saved = RECORDERS.copy()
-        RECORDERS[:] = [Captures(recorder, captured) for recorder in saved]
+        connections = Connections(saved)
+        RECORDERS[:] = [*[Entrance(recorder, connections) for recorder in saved], connections]
         try:
-            still = [Tensor(x.value, x.dtype) if x.__class__ is Tensor else x for x in operands]
-            value = invoke(f, rebuild(args, still), keywords)
+            value = invoke(f, args, keywords)
         finally:
             RECORDERS[:] = saved
-        outputs = [as_operand(v) for v in flatten(value)]
-        closed_over = list(captured)
+        leaves = flatten(value)
+        places = [k for k, x in enumerate(leaves) if follows(x, connections.token)]
+        if not places:
+            return value
+        sources = list(connections.sources)
 
         def vjp_rule(g: Any, y: Any, *xs: Any) -> tuple[Any, ...]:
+            from .long_loops import with_limits_off
+
             tape = Tape()
-            tensors = [drivers.source(x) for x in xs[: len(operands)]]
-            for x in (*tensors, *closed_over):
-                if x.dtype.differentiable:
-                    tape.watch(x)
-            RECORDERS.append(tape)
-            try:
-                again = invoke(f, rebuild(args, list(tensors)), keywords)
-            finally:
-                RECORDERS.remove(tape)
-            targets = [as_operand(v) for v in flatten(again)]
-            cotangents = list(g) if len(outputs) > 1 else [g]
-            return tuple(gradient(tape, targets, cotangents, [[x] for x in (*tensors, *closed_over)], consume=True))
+            for x in sources:
+                tape.watch(x)
+            found: list[Any] = []
+
+            def again() -> None:
+                RECORDERS.append(tape)
+                try:
+                    found[:] = flatten(invoke(f, list(args), keywords))
+                finally:
+                    RECORDERS.remove(tape)
+
+            with_limits_off(again)
+            cotangents = list(g) if len(places) > 1 else [g]
+            return tuple(gradient(tape, [found[k] for k in places], cotangents, [[x] for x in sources], consume=True))
 
         row = Operation("checkpoint", "x", "rule", vjp=vjp_rule)
-        return rebuild(value, apply_custom(row, (*operands, *closed_over), outputs))
+        results = apply_custom(row, tuple(sources), [leaves[k] for k in places])
+        for k, result in zip(places, results):
+            leaves[k] = result
+        return rebuild(value, leaves)
 
     return Derived("checkpoint", run)
 

@@ -100,6 +100,10 @@ def test_threads_take_turns() -> None:
 CAPTURES = {
     "a tensor": ("c = x*2\nh = checkpoint(lambda a: a*c)\nh(3.0*x)", 36.0),
     "and nothing else": ("c = x*2\nh = checkpoint(lambda a: a*c)\nh(3.0)", 6.0),
+    "which it gives back": ("h = checkpoint(lambda a: [a*2.0, x])\nh(x)[0] * h(x)[1]", 12.0),
+    "which is its argument too": ("h = checkpoint(lambda a: a*x)\nh(x)", 6.0),
+    "beside integers": ("h = checkpoint(lambda a, k: a * (k // 2) + 3)\nh(x, 5)", 2.0),
+    "one within another": ("g = lambda a: checkpoint(lambda t: t*a)(a) * x\nh = checkpoint(g)\nh(x)", 27.0),
     "second order": ("c = x*2\nh = checkpoint(lambda a: a*c*x)\ngrad(lambda z: h(3.0*z))(x)", 6.0 * 2 * 3.0),
 }
 
@@ -109,6 +113,32 @@ def test_what_a_checkpointed_function_closes_over_is_differentiated(text: str, w
     program = adiff.program(text)
     assert program.value_and_gradient({"x": 3.0})[1]["x"] == pytest.approx(wanted)
     assert program.jvp({"x": 3.0}, {"x": 1.0})[1] == pytest.approx(wanted)
+    # Kernels compute again what is between the heads of loops, and take the function for itself.
+    compiled = program.evaluate("grad", {"x": 3.0}, engine="kernel")
+    assert (compiled.engine, compiled.gradients["x"]) == ("kernel", pytest.approx(wanted))
+
+
+UNUSED = {
+    "h = checkpoint(lambda a: 3.0)\nh(x) * 2.0": "the target does not depend on anything",
+    "h = checkpoint(lambda a: stop_gradient(a) * 2.0)\nh(x)": "the path from the source ends at stop_gradient",
+    "h = checkpoint(lambda a: int(a) * 2.0)\nh(x)": "the path from the source ends at int()",
+}
+
+
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+@pytest.mark.parametrize("text", UNUSED)
+def test_why_a_checkpointed_function_has_no_derivative(text: str, engine: str) -> None:
+    found = adiff.program(text).evaluate("grad", {"x": 3.0}, engine=engine)
+    assert found.gradients["x"] is None
+    assert [UNUSED[text] in notice.message for notice in found.notices] == [True]
+
+
+def test_steps_of_a_checkpointed_function_count_once() -> None:
+    text = "def f(h):\n    for j in range(3):\n        h = sin(h)\n    return h\nf = checkpoint(f)\ny = x\nfor i in range(5):\n    y = f(y)\ny"
+    for engine in ("tape", "kernel"):
+        assert adiff.program(text).evaluate("grad", {"x": 0.5}, ["x"], engine=engine, max_steps=20).engine == engine
+        with pytest.raises(adiff.AdiffError, match="more than 19 steps"):
+            adiff.program(text).evaluate("grad", {"x": 0.5}, ["x"], engine=engine, max_steps=19)
 
 
 def test_a_checkpointed_variable() -> None:

@@ -267,7 +267,12 @@ def function(machine: Specialiser, f: Any = None, **options: Any) -> Any:
     return f
 
 
+def checkpoint(machine: Specialiser, f: Any) -> Any:
+    """The function itself: what a kernel's loops do between their heads is computed again in the reverse sweep anyway."""
+    return function(machine, f)
+
+
 FUNCTIONALS: dict[str, Callable[..., Any]] = {
     "cond": cond, "switch_case": switch_case, "while_loop": while_loop, "fori_loop": fori_loop, "scan": scan,
-    "map_fn": map_fn, "vectorized_map": vectorized_map, "foldl": foldl, "function": function,
+    "map_fn": map_fn, "vectorized_map": vectorized_map, "foldl": foldl, "function": function, "checkpoint": checkpoint,
 }  # fmt: skip

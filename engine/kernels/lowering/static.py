@@ -11,7 +11,7 @@ from ..ir import BOOL, FLOAT, INT, LIMIT, Unsupported
 from ..symbols.pairs import Pair
 from ..symbols.strength import bare, is_strong
 from ..symbols.symbol import NUMBERS, Lazy, Sym, kind_of, raw
-from ..symbols.values import Each, Grid, List, Range, Records, Rounded, Selected, plain, read, symbolic
+from ..symbols.values import Each, Grid, List, Range, Records, Rounded, Selected, plain, read, static_index, symbolic
 from .customs import custom_gradient
 from .functional import FUNCTIONALS
 from .printing import Text, at_present, print_, str_
@@ -247,9 +247,15 @@ def tuple_(machine: Specialiser, x: Any = ()) -> tuple[Any, ...]:
 
 
 def dict_(machine: Specialiser, x: Any = None, **named: Any) -> dict[Any, Any]:
-    if x is not None and x.__class__ is not dict:
-        raise Unsupported("a dict made of pairs")
-    return {**(x or {}), **named}
+    if x is None or x.__class__ is dict:
+        return {**(x or {}), **named}
+    found: dict[Any, Any] = {}
+    for pair in machine.items(x):
+        parts = machine.items(pair)
+        if len(parts) != 2:
+            raise Unsupported("a dict made of what are no pairs")
+        found[static_index(parts[0])] = machine.builder.settle(parts[1])
+    return {**found, **named}
 
 
 def map_(machine: Specialiser, f: Any, *xs: Any) -> List:
