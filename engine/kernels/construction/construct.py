@@ -262,19 +262,21 @@ def meetings(builder: Builder, kernel: ir.Kernel, inputs: dict[str, Any]) -> lis
     may have dtypes of their own whatever the inputs are."""
     if not builder.meetings:
         return []
-    if all(builder.made_strong):
-        raise Unsupported("complex numbers beside real ones that have a dtype of their own")
     edges = dependencies(kernel)
-    reached: dict[str, set[Any]] = {}
+    # ANY stands for what the program itself makes of a dtype of its own.
+    reached: dict[str, set[Any]] = {ANY: reach(edges, builder.origins)}
     for name, symbol in inputs.items():
         parts = (symbol.re, symbol.im) if symbol.__class__ is Pair else (symbol,)
         starts: list[Any] = [getattr(x, "var", None) or getattr(x, "stored", None) for x in parts]
         reached[name] = reach(edges, starts)
     found: list[tuple[list[str], list[str]]] = []
     for met in builder.meetings:
-        sides = tuple([name for name in reached if side & reached[name]] for side in met)
-        # ANY stands for what the program itself makes of a dtype of its own.
-        sides = tuple([*side, ANY] if strong else side for side, strong in zip(sides, builder.made_strong))
+        sides = tuple(
+            [name for name in reached if side & reached[name] or (name == ANY and ANY in builder.origins)]
+            for side in met
+        )
+        if all(ANY in side for side in sides):
+            raise Unsupported("complex numbers beside real ones that have a dtype of their own")
         if all(sides) and sides not in found:
             found.append(sides)  # type: ignore[arg-type]
     return found

@@ -15,7 +15,7 @@ from ..inputs import EVERY, SOME
 from ..ir import BOOL, FLOAT, INT, Unsupported, Var
 from ..operations.array_rows import to_single
 from ..symbols.arrays import constant_array
-from ..symbols.pairs import Pair
+from ..symbols.pairs import marked, pair_of, unchanged
 from ..symbols.strength import any_strong, own
 from ..symbols.symbol import Lazy, Sym
 from ..symbols.values import Frame, List, Selected, plain, symbolic
@@ -201,18 +201,16 @@ class Applying(Items):
                 value = self.constant_beside_float32(value)
             if single and self.builder.mode == SOME:
                 return to_single(self.builder, self.constant(value))
-            if value.dtype.name == "complex128" and value.shape and not self.builder.mode:
-                self.builder.made_strong[1] |= not value.dtype.weak
-                return Pair(
-                    self.builder, *(constant_array(self.builder, part) for part in (value.value.real, value.value.imag))
-                )
+            if value.dtype.name == "complex128" and not self.builder.mode:
+                return pair_of(self.builder, value)
             if value.dtype.name not in ("float64", "int64", "int32", "bool"):
                 raise Unsupported(f"the dtype {value.dtype.name}")
             strong = value.dtype.kind == "i" and not value.dtype.weak
             self.builder.made_strong[0] |= not value.dtype.weak
+            noted = marked if value.dtype.kind == "f" and not value.dtype.weak else unchanged
             if value.shape == ():
-                return self.own_number(value) if strong else self.number_of(value)
-            found = constant_array(self.builder, value.value)
+                return self.own_number(value) if strong else noted(self.builder, self.number_of(value))
+            found = noted(self.builder, constant_array(self.builder, value.value))
             if not self.apart(value):
                 found.known = value
             return own(self.builder, found, value.dtype) if strong else found

@@ -9,7 +9,6 @@ from ...core.state import STATE
 from ...core.tensor import OPERATORS
 from ...ops.registry import METHODS, NAMES
 from ...program import core as c
-from ..inputs import SOME
 from ..ir import Unsupported
 from ..symbols.following import refuse
 from ..symbols.operands import Moment
@@ -154,11 +153,8 @@ class Calls(Applying):
                 raise Unsupported(f"'{callee.name}'")
             given = args if callee.name == "int" else map(read, args)
             return fitting(callee.name, run, [self, *given], keywords)
-        floats = "float32" if self.builder.mode else "float64"
-        if callee.__class__ is DType and len(args) == 1 and callee.name == floats:
-            if self.builder.mode == SOME:
-                return self.apply_row(OPERATORS["cast"], args, {"dtype": callee})
-            return self.builder.cast_to_float(args[0])
+        if callee.__class__ is DType and len(args) == 1:
+            return self.apply_row(OPERATORS["constant"], args, {"dtype": callee})
         raise Unsupported(f"a call of {describe(callee)}")
 
     def inline(self, function: Closure, args: list[Any], keywords: dict[str, Any]) -> Any:

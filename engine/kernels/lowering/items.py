@@ -92,7 +92,10 @@ class Items:
 
             return by_parts(value.settled(), lambda part: self.sizes.whole(by_mask(self.builder, part, index)))
         if value.__class__ is Pair and value.shape:
-            return by_parts(value.settled(), lambda part: get(self.builder, part, plain(index)))
+            both = value.settled()
+            return self.builder.indexed(
+                both, lambda: by_parts(both, lambda part: get(self.builder, part, plain(index)))
+            )
         if value.__class__ is Lazy:
             from ...kinds.access import get_item
 

@@ -147,7 +147,11 @@ class Sequences(Loops):
             return Each(rows.shape[0], lambda i: self.builder.indexed(rows, lambda: get(self.builder, rows, i)), True)
         if cls is Pair and value.shape:
             both = value.settled()
-            return Each(value.shape[0], lambda i: by_parts(both, lambda part: get(self.builder, part, i)), True)
+
+            def row(i: Any) -> Any:
+                return self.builder.indexed(both, lambda: by_parts(both, lambda part: get(self.builder, part, i)))
+
+            return Each(value.shape[0], row, True)
         if cls is Selected:
             from .selected import compacted
 

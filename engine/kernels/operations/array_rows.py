@@ -8,11 +8,12 @@ from ...core.tensor import OPERATORS
 from ...ops.reductions import ROUNDED
 from ...ops.registry import ROWS
 from .. import ir
-from ..built import Noted
+from ..built import ANY, Noted
 from ..inputs import SOME
 from ..ir import BOOL, FLOAT, INT, Array, Unsupported
 from ..symbols.arrays import get, lazy, remap, result, tensor_of_list, view
 from ..symbols.build import Builder
+from ..symbols.pairs import marked
 from ..symbols.strength import is_strong, own
 from ..symbols.symbol import NUMBERS, Lazy, Sym, broadcast, join, kind_of, pick, raw
 from .composites import of_data, places_of, whole
@@ -162,10 +163,9 @@ def cast_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, An
         builder.made_strong[0] = True
         return builder.emit("strong", (builder.cast_to_float(x),), FLOAT)
     if target.name == ("float32" if builder.mode else "float64"):
-        builder.made_strong[0] = True
         if x.__class__ is Lazy:
-            return Lazy(builder, FLOAT, x.shape, lambda index: builder.cast_to_float(x.element(index)))
-        return builder.cast_to_float(x)
+            return marked(builder, Lazy(builder, FLOAT, x.shape, lambda index: builder.cast_to_float(x.element(index))))
+        return marked(builder, builder.cast_to_float(x))
     if target.name in ("int64", "int32") and x.__class__ in (Sym, Lazy):
         return own(builder, whole_numbers(builder, x), target)
     if target.name == "bool" and x.__class__ is Lazy:
@@ -256,34 +256,46 @@ def positive_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str
 
 def constant_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
     x = inputs[0]
+    if attributes.get("dtype") is not None:
+        return builder.apply(ROWS["cast"], inputs, attributes)
     known = x.var if x.__class__ is Sym else getattr(x, "stored", None)
     if builder.mode == SOME and known not in builder.singles:
         raise Unsupported("a float64 tensor beside float32")  # of bare floats it is float64
     found = identity_row(builder, inputs, attributes)
     kind = found.kind if found.__class__ is Lazy else kind_of(found)
     if kind == FLOAT:
-        builder.made_strong[0] = True
+        return marked(builder, found)
     return own(builder, found) if kind == INT and not is_strong(builder, found) else found
 
 
-def filled_like(name: str, value: float) -> Any:
+def filled(builder: Builder, name: str, x: Any) -> Any:
+    """What `zeros_like` or `ones_like` gives of a real operand, or of a part of a complex one."""
+    value = 1.0 if name == "ones_like" else 0.0
+    source = x.var if x.__class__ is Sym else getattr(x, "stored", None)
+    builder.ends.setdefault(source, (f"{name} (a constant)", STATE.site))
+    if x.__class__ is not Lazy:
+        return value
+    number: Any = value if x.kind == FLOAT else int(value) if x.kind == INT else bool(value)
+    if x.stored in builder.singles:
+        number = to_single(builder, value)
+    return view(builder, x.kind, x.shape, lambda index: number)
+
+
+def filled_like(name: str) -> Any:
     def row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
         x = inputs[0]
+        found = filled(builder, name, x)
         if attributes.get("dtype") is not None:
-            raise Unsupported("a new tensor with a dtype of its own")
-        source = x.var if x.__class__ is Sym else getattr(x, "stored", None)
-        builder.ends.setdefault(source, (f"{name} (a constant)", STATE.site))
+            return builder.apply(ROWS["cast"], (found,), attributes)
         if x.__class__ is Lazy:
-            builder.made_strong[0] = True  # for all that is known of x
-            number: Any = value if x.kind == FLOAT else int(value) if x.kind == INT else bool(value)
-            if x.stored in builder.singles:
-                number = to_single(builder, value)
-            return view(builder, x.kind, x.shape, lambda index: number)
-        if kind_of(x) != FLOAT:
+            # For all that is known of x.
+            builder.made_strong[0] = True
+            builder.origins.add(ANY)
+        elif kind_of(x) != FLOAT:
             raise Unsupported("a new number like an integer")
-        if builder.mode == SOME and builder.made_strong[0]:
+        elif builder.mode == SOME and builder.made_strong[0]:
             raise Unsupported("a new number like a float64 beside float32")
-        return value
+        return found
 
     return row
 
@@ -344,8 +356,8 @@ ARRAY_ROWS: dict[str, Callable[[Builder, tuple[Any, ...], dict[str, Any]], Any]]
     "tf.where": tf_where_row,
     "gather_nd": gather_nd_row,
     "where_select": where_row,
-    "ones_like": filled_like("ones_like", 1.0),
-    "zeros_like": filled_like("zeros_like", 0.0),
+    "ones_like": filled_like("ones_like"),
+    "zeros_like": filled_like("zeros_like"),
     "identity": identity_row,
     "constant": constant_row,
     "positive": positive_row,

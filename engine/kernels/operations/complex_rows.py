@@ -14,9 +14,10 @@ from ...ops.registry import ROWS
 from .. import ir
 from ..ir import BOOL, FLOAT, Unsupported
 from ..symbols.build import Builder
-from ..symbols.pairs import Pair, by_parts, has_complex, meeting, pair_of, used
+from ..symbols.pairs import Pair, by_parts, has_complex, marked, meeting, nowhere, origin, pair_of, used
 from ..symbols.regions import computed, results
 from ..symbols.symbol import NUMBERS, Lazy, Sym, broadcast, pick, raw
+from .array_rows import filled
 from .complex_formulas import OF_REAL, REAL, RULED, SMOOTH, STATIC, TRUTH
 
 TYPE_CHECKING = False
@@ -39,19 +40,23 @@ def apply_complex(builder: Builder, op: Operation, inputs: tuple[Any, ...], attr
     for x in {id(x): x for x in inputs if x.__class__ is Pair}.values():
         used(x)
     if op.name == "constant":
-        raise Unsupported("a complex number with a dtype of its own")
+        found = pair_of(builder, inputs[0])
+        return marked(builder, found) if attributes.get("dtype") is None else cast(builder, found, attributes)
     if op.function is None and op.name not in ("complex", "cast", "strong_multiply"):
         inputs = meeting(builder, inputs, op.skip)
     if op.name in SMOOTH or op.name in RULED:
         real = [k in OF_REAL.get(op.name, ()) and not has_complex(x) for k, x in enumerate(inputs)]
         pairs = [pair_of(builder, x) for x in inputs]
-        return elementwise(builder, op, pairs, [] if all(real) else real, attributes)
+        found = elementwise(builder, op, pairs, [] if all(real) else real, attributes)
+        # That of a real number which was made complex is a known 0, and of float64 all the same.
+        return origin(builder, found, nowhere) if op.name == "imag" and builder.made_strong[1] else found
     if op.name == "cast":
         return cast(builder, inputs[0], attributes)
-    if op.name in ("zeros_like", "ones_like") and attributes.get("dtype") is None:
+    if op.name in ("zeros_like", "ones_like"):
         like = pair_of(builder, inputs[0])
-        zeros = builder.apply(ROWS["zeros_like"], (like.im,), {})
-        return Pair(builder, builder.apply(op, (like.re,), {}), zeros)
+        if attributes.get("dtype") is not None:
+            return builder.apply(ROWS["cast"], (filled(builder, op.name, like.re),), attributes)
+        return marked(builder, Pair(builder, filled(builder, op.name, like.re), filled(builder, "zeros_like", like.im)))
     if op.function is not None:
         return op.function(*inputs, **attributes)
     if op.name in WITH_PAIRS:
@@ -152,12 +157,16 @@ def cast(builder: Builder, x: Any, attributes: dict[str, Any]) -> Any:
     from ...ops.structure import as_dtype
 
     target = as_dtype(attributes["dtype"])
-    if target.name == "float64":
+    if target.kind != "c":
         return builder.apply(ROWS["cast"], (x.re,), attributes)
     if target.name != "complex128":
         raise Unsupported(f"a cast of complex numbers to {target.name}")
-    builder.made_strong[1] = True
-    return pair_of(builder, x)
+    if x.__class__ is Lazy and x.kind != FLOAT:
+        return marked(
+            builder,
+            pair_of(builder, Lazy(builder, FLOAT, x.shape, lambda index: builder.cast_to_float(x.element(index)))),
+        )
+    return marked(builder, pair_of(builder, builder.cast_to_float(x) if x.__class__ is Sym else x))
 
 
 def elementwise(

@@ -87,6 +87,9 @@ class Blocks:
         self.meetings: list[tuple[set[Any], set[Any]]] = []
         # Whether the program makes a real, or a complex, number of a dtype of its own.
         self.made_strong = [False, False]
+        # The floats, parts of complex numbers and arrays that have a dtype of their own whatever the inputs have; ANY stands
+        # for one that is not known apart.
+        self.origins: set[Any] = set()
         # Whether there is a tensor in the program.
         self.tensors = False
         # Whether derivatives are taken inside the program, and their singular points.

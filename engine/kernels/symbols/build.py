@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from .pairs import Pair
+
 # Rows that choose elements by their values: how many there are is known when the kernel runs, and arrays have shapes before.
 SHAPED_BY_DATA = frozenset("nonzero argwhere flatnonzero unique tf.unique tf.unique_with_counts".split())
 # Rows that must know which elements belong together.
@@ -73,7 +75,7 @@ class Builder(Memory):
             return True
         return any(map(has_complex, inputs)) or (dtype is not None and makes_complex(op, {"dtype": dtype}))
 
-    def indexed(self, x: Lazy, run: Callable[[], Any]) -> Any:
+    def indexed(self, x: Lazy | Pair, run: Callable[[], Any]) -> Any:
         """The part of a tensor that `run` gives."""
         if self.follower is None or self.follower.inside:
             return run()

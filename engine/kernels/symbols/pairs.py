@@ -8,6 +8,7 @@ from __future__ import annotations
 from ...core.dtypes import COMPLEX128
 from ...core.tensor import Tensor
 from .. import ir
+from ..built import ANY
 from ..ir import FLOAT, Array, Unsupported
 from .symbol import NUMBERS, Lazy, Sym, give_operators, raw
 
@@ -101,11 +102,7 @@ def meeting(builder: Builder, inputs: tuple[Any, ...], skip: int) -> tuple[Any, 
                     found.add(value.var)
                 return value
 
-            if getattr(element, "view", False):
-                noted.view = True  # type: ignore[attr-defined]
-            copy = Lazy(builder, x.kind, x.shape, noted, x.stored)
-            copy.volatile = x.volatile
-            return copy
+            return like(x, noted)
         return x
 
     operands = inputs[skip:]
@@ -117,6 +114,60 @@ def meeting(builder: Builder, inputs: tuple[Any, ...], skip: int) -> tuple[Any, 
         *(Pair(builder, noting(x.re, complex_), noting(x.im, complex_)) if x.__class__ is Pair else noting(x, real)
           for x in operands),
     )  # fmt: skip
+
+
+def marked(builder: Builder, x: Any) -> Any:
+    """A real or complex operand that has a dtype of its own from here on: noted as the origin of what is computed of it."""
+    if x.__class__ is Pair:
+        builder.made_strong[1] = True
+        if x.shape:
+            return Pair(builder, origin(builder, x.re, copied), origin(builder, x.im, unchanged))
+        # What has no dtype where it comes from is told apart from what it is here.
+        im = x.im if x.im.__class__ is float else copied(builder, x.im)
+        return Pair(builder, copied(builder, x.re), im)
+    builder.made_strong[0] = True
+    return origin(builder, x, nowhere)
+
+
+def origin(builder: Builder, x: Any, number: Callable[[Builder, Any], Any]) -> Any:
+    """A symbol or an array as an origin; `number` is what is done to what is known."""
+    if x.__class__ is Sym:
+        builder.origins.add(x.var)
+        return x
+    if x.__class__ is not Lazy:
+        return number(builder, x)
+    if x.stored is not None:
+        builder.origins.add(x.stored)
+        return x
+    return like(x, lambda index: origin(builder, x.element(index), number))
+
+
+def copied(builder: Builder, x: Any) -> Sym:
+    """A number as an origin of its own."""
+    var = ir.Var(FLOAT)
+    builder.append(ir.Set(var, "copy", (raw(x),), None, None))
+    builder.origins.add(var)
+    return Sym(builder, var)
+
+
+def nowhere(builder: Builder, x: Any) -> Any:
+    """A number that stays known, and so is no origin."""
+    builder.origins.add(ANY)
+    return x
+
+
+def unchanged(builder: Builder, x: Any) -> Any:
+    """What is no origin: a known imaginary part beside the real one, or what has no dtype of its own."""
+    return x
+
+
+def like(x: Lazy, element: Callable[[tuple[Any, ...]], Any]) -> Lazy:
+    """An array with the same elements, which are asked of another function."""
+    if getattr(x.element, "view", False):
+        element.view = True  # type: ignore[attr-defined]
+    copy = Lazy(x.builder, x.kind, x.shape, element, x.stored)
+    copy.volatile = x.volatile
+    return copy
 
 
 def is_complex_constant(x: Any) -> bool:
@@ -152,13 +203,12 @@ def pair_of(builder: Builder, x: Any) -> Pair:
         re, im = ([getattr(part, name) for part in parts] for name in ("re", "im"))
         return Pair(builder, array_of_list(builder, re), array_of_list(builder, im))
     if is_complex_constant(x):
-        builder.made_strong[1] |= not getattr(x.dtype, "weak", False)
         value = getattr(x, "value", x)
-        if value.__class__ is complex:
-            return Pair(builder, value.real, value.imag)
-        if not value.ndim:
-            return pair_of(builder, complex(value))
-        return Pair(builder, constant_array(builder, value.real), constant_array(builder, value.imag))
+        if value.__class__ is complex or not value.ndim:
+            found = pair_of(builder, complex(value))
+        else:
+            found = Pair(builder, constant_array(builder, value.real), constant_array(builder, value.imag))
+        return found if getattr(x.dtype, "weak", False) else marked(builder, found)
     if x.__class__ not in (Sym, Lazy) and x.__class__ not in NUMBERS:
         x = builder.operand(x)
     if x.__class__ is Lazy:
@@ -197,4 +247,17 @@ def of_operand(flat: tuple[Any, ...], pairs: tuple[bool, ...], k: int) -> tuple[
     return flat[start : start + 1 + pairs[k]]
 
 
-__all__ = ["Pair", "by_parts", "has_complex", "meeting", "of_operand", "pair_of", "paired", "used"]
+__all__ = [
+    "Pair",
+    "by_parts",
+    "has_complex",
+    "marked",
+    "meeting",
+    "nowhere",
+    "of_operand",
+    "origin",
+    "pair_of",
+    "paired",
+    "unchanged",
+    "used",
+]

@@ -24,7 +24,7 @@ from ...core.state import STATE
 from ...core.tensor import Tensor
 from ..inputs import SOME
 from ..ir import BOOL, FLOAT, INT, Check, Set, Unsupported, Var
-from .pairs import Pair
+from .pairs import Pair, marked
 from .symbol import Lazy, Sym, raw
 
 TYPE_CHECKING = False
@@ -96,7 +96,6 @@ def met(
         if strong and computed is not None and computed.kind in "fc":
             if builder.mode == SOME and builder.named and computed in (FLOAT64, COMPLEX128):
                 raise Unsupported(f"{op.name} of integers, which is float64, beside float32")
-            builder.made_strong[0] = True
             inputs = tuple(floats_of(builder, x) for x in inputs)
         return inputs, result
     except DTypeMismatch:
@@ -124,8 +123,8 @@ def floats_of(builder: Builder, x: Any) -> Any:
     if not is_strong(builder, x):
         return x
     if x.__class__ is Sym:
-        return builder.as_float(x)
-    return Lazy(builder, FLOAT, x.shape, lambda index: builder.as_float(x.element(index)))
+        return marked(builder, builder.as_float(x))
+    return marked(builder, Lazy(builder, FLOAT, x.shape, lambda index: builder.as_float(x.element(index))))
 
 
 def any_strong(builder: Builder, inputs: Any) -> bool:

@@ -109,6 +109,13 @@ PROGRAMS: list[tuple[str, dict[str, Any]]] = [
         "s = 0j\nfor e in z:\n    s = s * e + e\nfor r, e in zip(m, z):\n    s += sum(r) * e\nabs(s) * len(z)",
         {"z": ROW, "m": SQUARE},
     ),
+    ("for e in z:\n    e\nx", {"z": ROW, "x": 0.7}),
+    ("s = 0\nfor i in range(2):\n    z[i]\n    s += x\ns", {"z": ROW, "x": 0.7}),
+    ("a = array([[cos(x), -1j * sin(x)], [-1j * sin(x), cos(x)]]) @ z[:2]\nabs(a[0])", {"z": ROW, "x": 0.7}),
+    (
+        "a = zeros(3, dtype=complex128)\nfor i in range(3):\n    a[i] = exp(1j * x * i)\nreal(sum(a * complex128(w)))",
+        {"x": 0.7, "w": [1.0, 0.5, 2.0]},
+    ),
     ("real(sum(map_fn(lambda e: e * e, z)) + sum([k * e for k, e in enumerate(z)]))", {"z": ROW}),
     ("sum(abs(z**-2)) + sum(abs(z**0.5)) + sum(abs(z**0))", {"z": np.array([0j, 1 + 1j])}),
 ]
@@ -176,6 +183,23 @@ MIXED: list[tuple[str, dict[str, Any], str]] = [
     ("sum(abs(exp(1j * w) + w * (1 + 0j)))", {"w": np.arange(3.0)}, ""),
     ("sum(abs(z * cast(2.0, float64)))", {"z": ROW}, "an error"),
     ("sum(abs(cast(w, complex128) * w))", {"w": np.arange(3.0)}, "an error"),
+    # What the program makes of a dtype of its own, beside what it leaves as it is.
+    ("sum(cast(w, complex128) * z) + sum(1j * w) + norm(w) * 2j", {"z": ROW, "w": np.arange(3.0)}, ""),
+    ("cast(x, complex128) * sum(z) + sum(1j * x * w)", {"z": ROW, "x": 0.7, "w": np.arange(3.0)}, ""),
+    ("a = cast(x, complex128)\nsum(a * y * w)", {"x": 0.7, "y": 2.0, "w": np.arange(3.0)}, "an error"),
+    ("sum(cast(x, float64) * z)", {"x": 0.7, "z": ROW}, "an error"),
+    ("sum(float64(x) * 1j * z)", {"x": 0.7, "z": ROW}, ""),
+    ("sum(float64(x) * z)", {"x": 0.7, "z": ROW}, "an error"),
+    ("sum(real(cast(x, complex128)) * z)", {"x": 0.7, "z": ROW}, "an error"),
+    ("sum(imag(cast(w, complex128)) * z)", {"w": np.arange(3.0), "z": ROW}, "an error"),
+    ("k / 2 * 1j + sum(cast(w, complex128))", {"w": np.arange(3.0), "k": np.arange(3)}, ""),
+    ("sum(k / 2 * z)", {"z": ROW, "k": np.arange(3)}, "an error"),
+    ("sum(zeros_like(z) * x + ones_like(w, dtype=complex128) * z)", {"z": ROW, "x": 0.7, "w": np.arange(3.0)}, ""),
+    ("sum(zeros_like(z) * w)", {"z": ROW, "w": np.arange(3.0)}, "an error"),
+    ("array([0.5, 1.0, 2.0]) * c + sum(zeros(3, dtype=complex128))", {"c": 1j}, ""),
+    ("array([0.5, 1.0, 2.0]) * z", {"z": ROW}, "an error"),
+    ("array([1j, x, 2]) * z + complex128(k) * z + cast(2, complex128)", {"z": ROW, "x": 0.7, "k": np.arange(3)}, ""),
+    ("array([1j, x, 2]) * w", {"x": 0.7, "w": np.arange(3.0)}, "an error"),
 ]
 
 
