@@ -12,6 +12,7 @@ from ..program import core as c
 from .survey_calls import recorded
 from .survey_expressions import Expressions
 from .survey_values import (
+    COMPLEX,
     LARGEST,
     Closure,
     count_stores,
@@ -75,6 +76,8 @@ class Survey(Expressions):
         """An input."""
         if is_number(x):
             return known(x)
+        if x.__class__ is complex or (getattr(x, "shape", None) == () and x.dtype.kind == "c"):
+            return COMPLEX
         shape = getattr(x, "shape", None)
         if shape is not None:
             if shape:

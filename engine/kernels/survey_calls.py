@@ -8,6 +8,7 @@ from ..core.operation import Operation
 from ..program import core as c
 from . import work
 from .survey_values import (
+    COMPLEX,
     About,
     Closure,
     Derived,
@@ -36,6 +37,8 @@ MOST_CALLS = 60
 ELEMENTWISE = frozenset(
     "arithmetic exponential trigonometric rounding special activations complex losses stable".split()
 )
+# The dtypes of rows that give a complex number for one.
+OF_COMPLEX = frozenset(("arithmetic", "complex", "float", "promote"))
 # Rows that sum or pick along an axis.
 REDUCING = frozenset(
     """sum mean reduce_mean prod max min ptp var std average any all logsumexp norm euclidean_norm power_norm argmax argmin
@@ -102,6 +105,11 @@ class Calls:
         self.work.operations += operations
         self.compile += work.NODE_SECONDS
 
+    def complex_number(self) -> complex:
+        """An operation on complex numbers, which the tape has NumPy do."""
+        self.array(0.0, work.OF_COMPLEX)
+        return COMPLEX
+
     def element(self) -> None:
         self.work.items += 1.0
         self.compile += work.NODE_SECONDS
@@ -115,6 +123,8 @@ class Calls:
     def elementwise(self, values: list[Any]) -> Any:
         """An operation on numbers or tensors, element by element."""
         shapes = [x for x in values if x.__class__ is tuple]
+        if COMPLEX in values and not shapes:
+            return self.complex_number()
         if not shapes:
             self.number()
             return None
@@ -156,6 +166,10 @@ class Calls:
             self.library = op.library
         name, first = op.name, values[0] if values else None
         by_element = op.family in ELEMENTWISE and name not in REDUCING and name != "reshape"
+        if not tensors and by_element and (COMPLEX in values or op.dtype == "complex"):
+            self.work.curved += op.derivative == "partials" and op.family not in ("arithmetic", "rounding", "complex")
+            number = self.complex_number()
+            return number if op.dtype in OF_COMPLEX else None
         if not tensors and (by_element or op.scalar is not None):
             self.number(1.0 if op.family == "arithmetic" else work.FUNCTION)
             self.work.curved += op.derivative == "partials" and op.family not in ("arithmetic", "rounding")
@@ -309,7 +323,7 @@ class Calls:
             if found is None and name in ("min", "max", "sum"):
                 taken.operations = each
             self.work = self.work.plus(taken, trips)
-            return None if is_number(found) else found
+            return None if is_number(found) or (name == "abs" and found is COMPLEX) else found
         functions = [x for x in (*values, *named.values()) if x.__class__ in (Closure, Derived, Operation)]
         if functions:
             return self.higher(name, values, functions)

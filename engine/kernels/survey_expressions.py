@@ -10,6 +10,7 @@ from . import work
 from .survey_calls import Calls
 from .survey_values import (
     COMPARISONS,
+    COMPLEX,
     About,
     Closure,
     Listed,
@@ -84,6 +85,8 @@ class Expressions(Calls):
         return known(found) if found.__class__ is float else found  # nan and infinity count nothing
 
     def literal(self, node: c.Literal, frame: list[Any]) -> Any:
+        if node.value.__class__ is complex:
+            return COMPLEX
         return node.value if node.value.__class__ is Operation else known(node.value)
 
     def itself(self, node: Any, frame: list[Any]) -> Any:

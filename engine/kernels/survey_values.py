@@ -30,6 +30,8 @@ class About(float):
 
 
 NUMBERS = (int, float, bool, About)
+# Stands for a complex number, of which no more is known.
+COMPLEX = 1j
 
 
 class Listed:
@@ -76,7 +78,7 @@ def decides(x: Any) -> bool:
 
 def varies(node: Any, value: Any) -> bool:
     """Whether a value is a number that a derivative may be taken by, as far as one knows."""
-    return (value is None or value.__class__ is float) and node.__class__ is not c.Literal
+    return (value is None or value.__class__ in (float, complex)) and node.__class__ is not c.Literal
 
 
 def known(x: Any) -> Any:
@@ -127,7 +129,7 @@ def alike(x: Any) -> Any:
     """What tells arguments apart that make a function take other ways."""
     if x.__class__ is Listed:
         return "list", x.length, alike(x.item)
-    return x if x.__class__ in (*NUMBERS, tuple) else id(x) if x.__class__ in (Closure, Derived) else None
+    return x if x.__class__ in (*NUMBERS, tuple, complex) else id(x) if x.__class__ in (Closure, Derived) else None
 
 
 def flat(values: list[Any]) -> list[Any]:

@@ -67,6 +67,8 @@ LOOP_SHARE = 0.2
 
 # And one of float32: NumPy's arrays without axes, and no floats of Python's.
 OF_FLOAT32 = 20.0
+# One on complex numbers, in operations on tensors.
+OF_COMPLEX = 0.65
 # How many times as much an operation costs the tape whose numbers are elements of tensors: small arrays, and no floats.
 OF_ELEMENTS = 7.0
 

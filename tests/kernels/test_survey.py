@@ -60,6 +60,21 @@ def test_operations_on_numbers(text: str, at: dict[str, Any], operations: float)
 
 
 @pytest.mark.parametrize(
+    ("text", "at", "count"),
+    [
+        ("z = x + 0j\nfor i in range(10):\n    z = z * z + 0.1j\nreal(z) * x", {"x": 0.5}, 1 + 20 + 1),
+        ("abs(exp(z) - 1) + abs(x)", {"x": 0.5, "z": 0.5j}, 3),
+        ("def f(u):\n    return u * u\nf(x) + imag(f(complex(x, 1.0)))", {"x": 0.5}, 3),
+    ],
+)
+def test_operations_on_complex_numbers(text: str, at: dict[str, Any], count: float) -> None:
+    """On the tape they are operations on arrays."""
+    found = survey(text, at)
+    assert found.work.arrays == pytest.approx(work.OF_COMPLEX * count)
+    assert found.tensors
+
+
+@pytest.mark.parametrize(
     "text",
     ["sum([x * i for i in range(1000)])", "sum(map(sin, range(1000)))", "sum(map(lambda i: x * i, range(1000)))"],
 )
