@@ -22,9 +22,10 @@ SECOND = ("hessian", "hvp", "sparse hessian")
 
 def by_kernel(
     evaluation: Evaluation, derive: Callable[[Derivatives], Found | None], command: str, directions: int = 0,
-    more: float = 0.0,
+    more: float = 0.0, written: float = 1.0,
 ) -> Any:  # fmt: skip
-    """What `derive` finds, less the kernel, or None, for a command and so many directions of it, and `more` work."""
+    """What `derive` finds, less the kernel, or None, for a command and so many directions of it, and `more` work; `written`
+    is how much more there is to compile than for a gradient."""
     if not evaluation.names or not all(drivers.source(x).dtype.differentiable for x in evaluation.sources()):
         return None
 
@@ -39,7 +40,7 @@ def by_kernel(
         work = hessian_work(directions)
     else:
         work = COMMAND_WORK.get(command, 0.0) + directions * COMMAND_WORK["direction"] + more
-    return evaluation.by_kernel(run, work, command in SECOND)
+    return evaluation.by_kernel(run, work, command in SECOND, written)
 
 
 def elements(evaluation: Evaluation) -> int:
@@ -100,9 +101,10 @@ def sparse_hessian(evaluation: Evaluation) -> tuple[list[Any], Any] | None:
 def derivative(evaluation: Evaluation, order: int) -> bool:
     if order < 1:
         return False
-    from .kernels.work import derivative_work
+    from .kernels.work import derivative_work, derivative_written
 
-    found = by_kernel(evaluation, lambda derivatives: derivatives.derivative(order), "", 0, derivative_work(order))
+    more, written = derivative_work(order), derivative_written(order)
+    found = by_kernel(evaluation, lambda derivatives: derivatives.derivative(order), "", 0, more, written)
     if found is None:
         return False
     value, derivatives = found

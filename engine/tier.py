@@ -49,22 +49,28 @@ class Tiers:
         run: Callable[[Kernels, bool], tuple[Any, Any, Compiled] | None],
         repeats: float | None = 1,
         second: bool = False,
+        written: float = 1.0,
     ) -> Any:
         """The value and the derivatives that `run` finds with kernels, or None where the tape is to run.
 
-        `repeats` is the tape's work, in gradients; None is the value alone; `second` says that there are second derivatives.
+        `repeats` is the tape's work, in gradients; None is the value alone; `second` says that there are second derivatives;
+        `written` is how much more there is to compile than for a gradient.
         """
         start = time.perf_counter()
         before = self.outcome.kernel
         try:
-            return self.found_by_kernel(run, repeats, second)
+            return self.found_by_kernel(run, repeats, second, written)
         finally:
             kernel = self.outcome.kernel
             ran = kernel.seconds if kernel is not before else 0.0
             self.kernel_seconds += time.perf_counter() - start - ran
 
     def found_by_kernel(
-        self, run: Callable[[Kernels, bool], tuple[Any, Any, Compiled] | None], repeats: float | None, second: bool
+        self,
+        run: Callable[[Kernels, bool], tuple[Any, Any, Compiled] | None],
+        repeats: float | None,
+        second: bool,
+        written: float,
     ) -> Any:
         engine = self.options.get("engine") or "auto"
         program = self.program
@@ -85,7 +91,7 @@ class Tiers:
             )
 
             looped = program.has_loops
-            outlook = Outlook(self.core, self.point, looped)
+            outlook = Outlook(self.core, self.point, looped, written)
             passes = COMMAND_WORK["value"] if repeats is None else repeats
             seconds = outlook.seconds(passes, second)
             running = outlook.kernel_seconds(passes)

@@ -28,12 +28,13 @@ class Outlook:
     """The seconds that a program will take, as far as its text and its inputs tell.
 
     `work` is what the tape has to do, and `bounded` says that it is all; `loads` names the library that the tape imports
-    for it first, and a kernel perhaps not; `ready` are the seconds that a kernel takes to compile, about.
+    for it first, and a kernel perhaps not; `ready` are the seconds that a kernel takes to compile, about, which has so many
+    times as much `written` as that of a gradient.
     """
 
     __slots__ = ("bounded", "loads", "of_numbers", "ready", "work")
 
-    def __init__(self, core: CoreProgram, point: dict[str, Any], looped: bool) -> None:
+    def __init__(self, core: CoreProgram, point: dict[str, Any], looped: bool, written: float = 1.0) -> None:
         self.loads = ""
         # What an operation on numbers costs, in those on bare ones.
         self.of_numbers = 1.0
@@ -41,13 +42,13 @@ class Outlook:
         if nodes is not None:
             self.bounded = True
             self.work = work.Work(float(nodes))
-            self.ready = work.LOOK_SECONDS + work.START_SECONDS + nodes * work.NODE_SECONDS
+            self.ready = work.LOOK_SECONDS + work.START_SECONDS + nodes * work.NODE_SECONDS * written
         else:
             from .survey import Survey
 
             survey = Survey(core, point)
             self.bounded, self.work = survey.bounded, survey.work
-            self.ready = work.LOOK_SECONDS + work.START_SECONDS + survey.compile
+            self.ready = work.LOOK_SECONDS + work.START_SECONDS + survey.compile * written
             self.loads = survey.loads
             if survey.constant:
                 self.ready += work.import_seconds("numpy")

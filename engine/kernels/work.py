@@ -89,6 +89,8 @@ SOME_TRIPS = 16
 COMMAND_WORK = {
     "value": 0.2, "jvp": 6.0, "vjp": 1.0, "hvp": 10.5, "hessian": 4.0, "direction": 2.0, "sparse hessian": 20.0,
 }  # fmt: skip
+# How many times as much a kernel has to compile for each further order of a derivative.
+GROWTH = 2.5
 # The share of that, beyond one gradient, which operations on tensors cost, and on their elements: their tangents are
 # tensors too, where those of floats are objects beside them.
 OF_TENSORS, OF_ITEMS = 0.35, 0.65
@@ -126,6 +128,11 @@ ESTIMATES |= {"int_" + name: function for name, function in ESTIMATES.items()}
 def derivative_work(order: int) -> float:
     """`COMMAND_WORK` of the derivatives up to an order: tangents of tangents, and Taylor series from the third on."""
     return (4.5, 20.0)[order - 1] if order < 3 else 8.0 + 2.0 * order
+
+
+def derivative_written(order: int) -> float:
+    """How many times as much a kernel of the derivatives up to an order has to compile as one of the first."""
+    return GROWTH ** (order - 1)
 
 
 def parameter(k: int) -> str:

@@ -55,6 +55,14 @@ def test_no_kernel_is_looked_for_that_would_run_longer_than_the_tape(monkeypatch
     assert program.kernels is None
 
 
+def test_a_kernel_of_a_high_derivative_takes_long_to_compile() -> None:
+    """The tape finds the sixth before it, and the first in a longer loop after it."""
+    for order, n, engine in ((6, 2_000, "tape"), (1, 100_000, "kernel")):
+        program = adiff.program("y = x\nfor i in range(n):\n    y = y + 0.001 * sin(y)\ny")
+        assert program.evaluate("derivative", {"x": 1.0, "n": n}, ["x"], order=order).engine == engine
+        assert (engine == "kernel") == (program.kernels is not None and bool(program.kernels.built))
+
+
 def test_a_limit_of_steps_ends_the_tape_before_a_kernel_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
     """However many loops a program has inside each other."""
     depth = 14
