@@ -80,7 +80,8 @@ class Applying(Items):
 
             given = {**dict(zip(("x", "shift", "axis"), args)), **keywords}
             if given.get("shift").__class__ is Sym and given.keys() <= {"x", "shift", "axis"}:
-                return rolled(self.builder, given["x"], given["shift"], given.get("axis"))
+                x = given["x"]
+                return self.builder.indexed(x, lambda: rolled(self.builder, x, given["shift"], given.get("axis")))
         inputs, attributes = op.bind(args, keywords)
         if op.name in SHAPING:
             inputs = self.shaping(op, inputs)

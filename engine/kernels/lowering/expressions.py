@@ -339,7 +339,7 @@ class Expressions(Calls):
                 size *= n
             return size
         if node.name == "T":
-            return self.builder.apply(OPERATORS["transpose"], (value,), {})
+            return self.builder.apply(OPERATORS["transpose"], (value,), {}) if len(shape) > 1 else value
         raise Unsupported(f"the attribute '{node.name}' of {describe(value)}")
 
     def format_text(self, node: c.FormatText, frame: Frame) -> Any:

@@ -92,6 +92,10 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
         "def f(k, s):\n    if k < 1:\n        return s * x\n    return f(k - 1, y if k > 1 else 1.0)\nf(n, y)",
         {"x": 2.0, "y": 3.0, "n": 3},
     ),
+    "what a row has moved, unused": (
+        "a = roll(v, n)\nx * x", {"x": 2.0, "v": np.array([1.0, 2.0]), "n": 1},
+    ),
+    "a vector transposed, which is itself": ("a = v.T\nx * x", {"x": 2.0, "v": np.array([1.0, 2.0])}),
     "nothing at all": ("s = 0.0\nfor i in range(3):\n    if i > 5:\n        s = s + x\ns", {"x": 1.0}),
 }  # fmt: skip
 COMPILED = ("a branch that is never taken", "a tolerance", "an item of a long list")
