@@ -58,7 +58,7 @@ class Built:
     derivatives stand beside it.
     `meetings` names the inputs from which real numbers come that meet complex ones, and those from which the complex ones
     come.
-    `sloped` says that loops have found the slope of each iteration first (`Slopes`).
+    `hasty` says that gradients which are not finite are to be found anew, every product formed as a tape forms it (`Slopes`).
     `parted` says that data decides the lengths of parts of tensors in it.
     `closed` says that the last result counts what is not finite in its long gradients, whose zeros have no sign.
     `loads` names the library that the kernel imports, for its results or for functions that it calls; "" for none.
@@ -73,6 +73,7 @@ class Built:
         "emitted",
         "estimate",
         "fails",
+        "hasty",
         "kernel",
         "loads",
         "lost",
@@ -86,7 +87,6 @@ class Built:
         "precision",
         "printed",
         "shape",
-        "sloped",
         "structure",
         "sure",
         "sure_if_running",
@@ -118,7 +118,7 @@ class Built:
         self.mixed = False
         self.closed = False
         self.parted = False
-        self.sloped = False
+        self.hasty = False
         self.loads = ""
         # The places in a value of what may be an integer of the program where it is a whole number.
         self.doubtful: list[int] = []
@@ -176,7 +176,7 @@ def to_plain(built: Built, source: Source) -> dict[str, Any]:
         "mixed": built.mixed,
         "closed": built.closed,
         "parted": built.parted,
-        "sloped": built.sloped,
+        "hasty": built.hasty,
         "loads": built.loads,
         "doubtful": built.doubtful,
         "places": [(reason, site_to_plain(site, source)) for reason, site in built.places],
@@ -202,7 +202,7 @@ def from_plain(plain: dict[str, Any], source: Source) -> Built:
     built.passes = plain["passes"]
     built.closed = plain["closed"]
     built.parted = plain["parted"]
-    built.sloped = plain["sloped"]
+    built.hasty = plain["hasty"]
     built.loads = plain["loads"]
     built.outline = plain["outline"]
     built.whole = plain["whole"]

@@ -65,7 +65,7 @@ def run(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
         if values[position].__class__ is not OfInteger:
             raise Unsupported("a range to a float")
     results = called(compiled, values)
-    if built.sloped and not are_finite(built, results):
+    if built.hasty and not are_finite(built, results):
         raise Hasty("a gradient that is not finite, for the way in which it was found")
     if built.closed:
         results = results[:-1]

@@ -144,11 +144,18 @@ def adjoint(x: Any) -> Any:
 def strong(g: Any, p: Any) -> Any:
     """The product of a cotangent and what it meets in a rule: a zero cotangent stays zero beside nan and infinities.
 
-    A kernel is left where there are such, and its product is the plain one; but of complex numbers, of which one part may
-    be infinite alone.
+    On symbols the product is the plain one, but of complex numbers, of which one part may be infinite alone: gradients
+    that are not finite are computed anew, by a kernel whose builder is `careful`.
     """
-    plain_product = (is_symbol(g) or is_symbol(p)) and not (is_complex(g) or is_complex(p))
-    return g * p if plain_product else OPERATORS["strong_multiply"](g, p)
+    symbol = g if is_symbol(g) else p if is_symbol(p) else None
+    if symbol is not None and not (is_complex(g) or is_complex(p)):
+        builder = getattr(symbol, "builder", None)
+        if builder is None:
+            return g * p
+        if not builder.careful:
+            builder.hasty = True
+            return g * p
+    return OPERATORS["strong_multiply"](g, p)
 
 
 def strong_lines(g: Any, c: Any) -> Any:

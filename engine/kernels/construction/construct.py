@@ -88,6 +88,7 @@ class Lowered:
     ) -> None:
         notices = len(STATE.notices)
         Builder.mode = spec.get(MODE, "")
+        Builder.careful = CAREFUL in spec
         # What is not structured is differentiated in every way.
         made = specialise(program, spec, last, not structured, bool(sources), follow, probe, structured, telling)
         if len(STATE.notices) > notices:
@@ -96,7 +97,7 @@ class Lowered:
         if not structured and result.__class__ in (List, tuple, dict):
             result = as_one(builder, result)
         self.builder = builder
-        self.slopes = Slopes(CAREFUL not in spec)
+        self.slopes = Slopes(not Builder.careful)
         self.printed = made.printed
         self.parted = made.parted
         if builder.mode == EVERY and builder.counted:
@@ -194,7 +195,7 @@ class Lowered:
         if self.complex is not None:
             found.structure = ("complex", 0, self.complex)
         found.noted = noted
-        found.sloped = self.slopes.used
+        found.hasty = self.slopes.used
         found.parted = self.parted
         found.printed = self.printed.plain()
         arrays = any(x.__class__ is Array and x.kind == FLOAT for x in found.kernel.results)  # type: ignore[union-attr]

@@ -74,6 +74,7 @@ def adjoint(
     transform.every = every
     transform.slopes = slopes or Slopes()
     body = transform.sweep(kernel.body, result, sources, last)
+    transform.slopes.used |= transform.builder.hasty
     results: list[Any] = [result]
     for s in sources:
         results.append(transform.bars[s] if s.__class__ is Var else transform.arrays[s])

@@ -25,12 +25,16 @@ MAX_STATEMENTS = 20_000
 class Blocks:
     """Emits statements into the current block, sharing what was computed before (within reach of the block).
 
-    `mode` says in what the kernel that is being built computes (widths.py): one is built at a time, by several of these.
+    `mode` says in what the kernel that is being built computes (widths.py), and `careful` whether it forms every product
+    as a tape does: one is built at a time, by several of these.
     """
 
     mode = ""
+    careful = False
 
     def __init__(self) -> None:
+        # Whether a rule has formed a plain product where a zero cotangent may meet what is not finite.
+        self.hasty = False
         self.block: list[ir.Stmt] = []
         # The blocks that the current one will stand in.
         self.around: list[list[ir.Stmt]] = []

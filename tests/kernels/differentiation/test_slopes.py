@@ -1,4 +1,5 @@
-"""Loops that find the slope of an iteration first, where cotangents or slopes are not finite: then no slope is found."""
+"""Loops that find the slope of an iteration first, and rules that form plain products, where cotangents or slopes are not
+finite: then every product is formed as a tape forms it."""
 
 from __future__ import annotations
 
@@ -71,6 +72,24 @@ def test_a_kernel_with_slopes_answers_where_they_are_finite(specified: list[bool
 def test_products_of_a_cotangent(specified: list[bool]) -> None:
     assert agree(STEEP, {"x": 0.0}, None, "vjp", 1e-13) == ""
     assert True in specified
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(
+    "text", ["var(m, axis=1)", "std(m, axis=1)", "norm(m, axis=1)", "logsumexp(m, axis=1)", "m @ w"]
+)
+def test_rows_that_do_not_matter(text: str, specified: list[bool]) -> None:
+    """An infinity in a row whose cotangent is zero leaves the gradient of the others what it is."""
+    program = adiff.program(f"a = {text}\na[1] * a[1]")
+    at = {"m": np.array([[1.0, np.inf], [2.0, 3.0]]), "w": np.array([1.0, -2.0])}
+    at = {name: at[name] for name in program.inputs}
+    assert agree(program, at, ["m"]) == ""
+    alone = program.evaluate("grad", {**at, "m": np.array([[1.0, 1.0], [2.0, 3.0]])}, ["m"], engine="tape").gradients[
+        "m"
+    ]
+    found = program.evaluate("grad", at, ["m"], engine="kernel").gradients["m"]
+    np.testing.assert_allclose(found, alone, rtol=1e-14)
+    assert (True in specified) is (text in ("var(m, axis=1)", "std(m, axis=1)", "norm(m, axis=1)"))
 
 
 def test_a_kept_kernel_knows_of_its_slopes() -> None:
