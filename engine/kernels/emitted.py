@@ -22,12 +22,13 @@ class Emitted:
     loop over rows about how many one row takes.
     `slot_sites` gives the place in the program of every slot whose size a loop decides, None for the others; `sites`
     the places that the source refers to by number, with what an error there says. Where the kernel computes in float32,
-    `single` says how (widths.py), and `sums` and `doubles` name the variables that are float64 all the same. `held` are
+    `single` says how (widths.py), and `sums` and `doubles` name the variables that are float64 all the same; `rounded`
+    are the places of results that are so in memory alone. `held` are
     the elements of long constant arrays, in memory as they are: the source names them by number.
     """
 
     __slots__ = (
-        "doubles", "heaviest", "held", "parameters", "results", "single", "sites", "slot_sites", "slots", "sums", "text",
+        "doubles", "heaviest", "held", "parameters", "results", "rounded", "single", "sites", "slot_sites", "slots", "sums", "text",
     )  # fmt: skip
 
     def __init__(
@@ -43,11 +44,13 @@ class Emitted:
         sums: Sequence[str] = (),
         doubles: Sequence[str] = (),
         held: Sequence[bytes] = (),
+        rounded: Sequence[int] = (),
     ) -> None:
         self.single = single
         self.sums = sums
         self.doubles = doubles
         self.held = held
+        self.rounded = rounded
         self.text = text
         self.parameters = parameters
         self.results = results

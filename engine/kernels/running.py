@@ -146,6 +146,8 @@ def as_float32(compiled: Compiled, results: tuple[Any, ...]) -> tuple[Any, ...]:
     import numpy as np
 
     kinds = [kind if kind.__class__ is str else kind[1] for kind in compiled.emitted.results]
+    for place in compiled.emitted.rounded:
+        kinds[place] = SINGLE
     if kinds[0] == SINGLE and compiled.built.printed is None:
         kinds = [SINGLE if kind == FLOAT else kind for kind in kinds]
     found = []

@@ -91,14 +91,16 @@ class Precision:
 
 
 class Widths:
-    """What is kept in float64, of variables, arrays and heads; and the sums among the variables."""
+    """What is kept in float64, of variables, arrays and heads; and the sums among the variables. Of the former, `rounded`
+    are arrays of sums that are float32 to whoever is given them."""
 
-    __slots__ = ("doubles", "mode", "sums")
+    __slots__ = ("doubles", "mode", "rounded", "sums")
 
-    def __init__(self, mode: str, doubles: set[Any], sums: set[Var]) -> None:
+    def __init__(self, mode: str, doubles: set[Any], sums: set[Var], rounded: set[Array]) -> None:
         self.mode = mode
         self.doubles = doubles
         self.sums = sums
+        self.rounded = rounded
 
 
 def widths(kernel: ir.Kernel, precision: Precision) -> Widths:
@@ -110,10 +112,11 @@ def widths(kernel: ir.Kernel, precision: Precision) -> Widths:
         elif s.__class__ is ir.Routine:
             # Routines take, and give, float64; what they compute in is float32 (externals.py).
             doubles |= {s.array, s.value}
-    doubles |= collected(kernel)
     if precision.mode == SOME:
         doubles |= Levels(kernel, precision).settled().doubles()
-    return Widths(precision.mode, doubles, {x for x in sums(kernel.body) if x not in doubles})
+    rounded = collected(kernel) - doubles
+    doubles |= rounded
+    return Widths(precision.mode, doubles, {x for x in sums(kernel.body) if x not in doubles}, rounded)
 
 
 # --- bare floats ------------------------------------------------------------------------------------------------------

@@ -42,6 +42,7 @@ def emit(kernel: ir.Kernel, precision: Precision | None = None) -> Emitted:
         printer.sites,
         *printer.precision(),
         printer.held,
+        [k for k, r in enumerate(kernel.results) if printer.given(r) != printer.stored(r)],
     )
 
 

@@ -67,6 +67,10 @@ class Naming:
             return kind
         return kind if x.__class__ is float and self.widths.mode == SOME else SINGLE
 
+    def given(self, x: Any) -> str:
+        """The kind of a result, as who called the kernel is to have it."""
+        return SINGLE if self.widths is not None and x in self.widths.rounded else self.stored(x)
+
     def letter(self, x: Any) -> str:
         """The kind of a parameter."""
         return self.stored(x).upper() if x.__class__ is Array else self.stored(x)

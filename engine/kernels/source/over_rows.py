@@ -81,7 +81,7 @@ def loop_over_rows(built: Built, varying: set[str]) -> Built:
         names.append(column)
         positive = " + 0.0" if number else ""  # a derivative of -0.0 is 0.0 to everybody
         if result.__class__ is Array:
-            columns.append((printer.stored(result), result.size))
+            columns.append((printer.given(result), result.size))
             k = fresh(printer, "k")
             printer.line(2, f"for {k} in range({result.size}):")
             name = fresh(printer, "out")

@@ -244,6 +244,9 @@ PARTICULAR: list[tuple[str, dict[str, Any]]] = [
     ("(0.1 + 0.2 == 0.3) * x + 0.1 * 3 * x", {"x": 1.0}),
     ("full(4, 0.1) * v + linspace(0, 1, 4) + arange(4) + zeros(4)", {"v": VECTOR}),
     ("isclose(x, 1.0) * x", {"x": 1.00001}),
+    # What sums are collected in is float64, what is given of them is not.
+    ("m @ m", {"m": np.outer(VECTOR, VECTOR)}),
+    ("convolve(v, v)", {"v": VECTOR}),
     ("cast(x > 0.2, float32) * x", {"x": 0.3}),
     # Singular points.
     ("log(x)", {"x": 0.0}),
