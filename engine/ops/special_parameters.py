@@ -317,13 +317,13 @@ def beta_part(
     a: float, b: float, x: float, rest: float, log_x: float, log_rest: float, order_a: int, order_b: int
 ) -> float:
     """The integral from 0 to x; `rest` is 1 - x and the logarithms are theirs, exact on either side."""
-    # With t/(1 - t) = x/(1 - x) exp(-u): log(t) = log(x) - u - w, log(1 - t) = log(1 - x) - w, w = log1p(x expm1(-u)).
+    # With t/(1 - t) = x/(1 - x) exp(-u): log(t) = log(x) - u - w, log(1 - t) = log(1 - x) - w, w = log(1 - x + x exp(-u)).
     total = a + b
     density = beta_density(a, b, x) if x <= 0.5 else beta_density(b, a, rest)
     end = (DECAY - total * log_rest) / a
     for _ in range(60):
         decay = math.exp(-end)
-        height = a * end + total * math.log1p(x * math.expm1(-end))
+        height = a * end + total * beta_weight(end, x, rest)
         step = (height - DECAY) / (a - total * x * decay / (rest + x * decay))
         if not abs(step) < math.inf:
             step = 0.0
@@ -335,9 +335,15 @@ def beta_part(
     for k in range(6):
         distance = -24.0 if k == 0 else (-8.0 if k == 1 else (0.0 if k == 2 else (8.0 if k == 3 else 24.0)))
         high = min(max(centre + distance, 0.0), end) if k < 5 else end
-        integral += beta_panel(low, high, a, b, x, log_x, log_rest, order_a, order_b)
+        integral += beta_panel(low, high, a, b, x, rest, log_x, log_rest, order_a, order_b)
         low = high
     return x * rest * density * integral
+
+
+def beta_weight(u: float, x: float, rest: float) -> float:
+    """log(rest + x exp(-u)) for rest = 1 - x, which is exact where x is rounded to 1."""
+    change = x * math.expm1(-u)
+    return math.log1p(change) if change > -0.5 else math.log(rest + x * math.exp(-u))
 
 
 def beta_panel(
@@ -346,6 +352,7 @@ def beta_panel(
     a: float,
     b: float,
     x: float,
+    rest: float,
     log_x: float,
     log_rest: float,
     order_a: int,
@@ -370,7 +377,7 @@ def beta_panel(
     for k in range(64):
         node = LEGENDRE_NODES[k // 2] if k % 2 == 0 else -LEGENDRE_NODES[k // 2]
         u = low + half * (1.0 + node)
-        w = math.log1p(x * math.expm1(-u))
+        w = beta_weight(u, x, rest)
         by_a = mean_a + (log_x - u - w)
         by_b = mean_b + (log_rest - w)
         more, less = (by_a, by_b) if often_a else (by_b, by_a)

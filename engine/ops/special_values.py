@@ -346,11 +346,17 @@ def _betainc_derivative(a: Array, b: Array, x: Array, order_a: int, order_b: int
     )
 
 
+def _beta_weight(u: Array, x: Array, rest: Array) -> Array:
+    """log(rest + x exp(-u)) for rest = 1 - x, which is exact where x is rounded to 1."""
+    change = x * np.expm1(-u)
+    return np.where(change > -0.5, np.log1p(np.maximum(change, -0.5)), np.log(rest + x * np.exp(-u)))
+
+
 def _beta_part(
     a: Array, b: Array, x: Array, rest: Array, log_x: Array, log_rest: Array, order_a: int, order_b: int
 ) -> Array:
     """The integral from 0 to x; `rest` is 1 - x and the logarithms are theirs, exact on either side."""
-    # With t/(1 - t) = x/(1 - x) exp(-u): log(t) = log(x) - u - w, log(1 - t) = log(1 - x) - w, w = log1p(x expm1(-u)).
+    # With t/(1 - t) = x/(1 - x) exp(-u): log(t) = log(x) - u - w, log(1 - t) = log(1 - x) - w, w = log(1 - x + x exp(-u)).
     total = a + b
     # The density is symmetric: its accurate side is the one that has x and 1 - x as given.
     density = np.where(x <= 0.5, _beta_density(a, b, x), _beta_density(b, a, rest))
@@ -371,7 +377,7 @@ def _beta_part(
         kappas.append(row)
 
     def integrand(u: Array) -> Array:
-        w = np.log1p(x[:, None] * np.expm1(-u))
+        w = _beta_weight(u, x[:, None], rest[:, None])
         local = [list(row) for row in kappas]
         if order_a:
             local[1][0] = local[1][0] + (log_x[:, None] - u - w)
@@ -380,7 +386,7 @@ def _beta_part(
         return np.exp(-a[:, None] * u - total[:, None] * w) * _bell(local)
 
     def height(u: Array) -> Array:
-        return a * u + total * np.log1p(x * np.expm1(-u))
+        return a * u + total * _beta_weight(u, x, rest)
 
     def slope(u: Array) -> Array:
         decay = np.exp(-u)

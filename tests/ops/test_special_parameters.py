@@ -153,6 +153,14 @@ def test_incomplete_beta(orders: tuple[int, int]) -> None:
         assert close(incomplete_beta, (a, b, x), (*orders, 0), 1e-12, betainc_derivative(a, b, x, *orders))
 
 
+def test_incomplete_beta_where_1_minus_x_is_1() -> None:
+    """What is beside 1 there decides how far the integral from x goes."""
+    for point in ((0.01, 0.5, 1e-20), (1e-3, 2.5, 1e-100), (0.02, 7.0, 1e-15), (1e-3, 0.5, 1e-300)):
+        for orders in ((1, 0), (2, 0), (1, 1)):
+            found = betainc_derivative(*point, *orders), float(special_values.betainc_derivative(*point, *orders))
+            assert close(incomplete_beta, point, (*orders, 0), 1e-11, *found)
+
+
 @pytest.mark.parametrize("order", [2, 3])
 def test_incomplete_beta_of_a_small_parameter(order: int) -> None:
     with mpmath.workdps(80):
