@@ -136,9 +136,9 @@ def test_why_a_checkpointed_function_has_no_derivative(text: str, engine: str) -
 def test_steps_of_a_checkpointed_function_count_once() -> None:
     text = "def f(h):\n    for j in range(3):\n        h = sin(h)\n    return h\nf = checkpoint(f)\ny = x\nfor i in range(5):\n    y = f(y)\ny"
     for engine in ("tape", "kernel"):
-        assert adiff.program(text).evaluate("grad", {"x": 0.5}, ["x"], engine=engine, max_steps=20).engine == engine
-        with pytest.raises(adiff.AdiffError, match="more than 19 steps"):
-            adiff.program(text).evaluate("grad", {"x": 0.5}, ["x"], engine=engine, max_steps=19)
+        assert adiff.program(text).evaluate("grad", {"x": 0.5}, ["x"], engine=engine, max_steps=25).engine == engine
+        with pytest.raises(adiff.AdiffError, match="more than 24 steps"):
+            adiff.program(text).evaluate("grad", {"x": 0.5}, ["x"], engine=engine, max_steps=24)
 
 
 def test_a_checkpointed_variable() -> None:
