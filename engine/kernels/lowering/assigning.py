@@ -63,6 +63,8 @@ class Assigning(Sequences):
             self.put_in_list(container, index, value)
         elif container.__class__ is Grid:
             grids.put(self, container, index, value, self.new is value)
+        elif container.__class__ is dict and self.is_frozen(container):
+            raise Unsupported("a change of a dict that is one or another, depending on data")
         elif container.__class__ is dict and index.__class__ in (Sym, Letter, Text):
             from .choosing import put_at
 

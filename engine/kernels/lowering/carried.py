@@ -41,10 +41,12 @@ COMPLEX = (Pair, complex)
 
 
 def parts_of(builder: Builder, x: Any) -> Any:
-    """The items of a tuple or a list, the parts of a complex number."""
+    """The items of a tuple or a list, the values of a dict, the parts of a complex number."""
     if x.__class__ in COMPLEX:
         pair = pair_of(builder, x)
         return pair.re, pair.im
+    if x.__class__ is dict:
+        return tuple(x.values())
     return x if x.__class__ is tuple else x.items
 
 
@@ -119,14 +121,15 @@ class Tensor:
 
 
 class Parts:
-    """A tuple or a list that a loop replaces by another of the same length."""
+    """A tuple, a list or a dict that a loop replaces by another of the same length, or with the same keys."""
 
-    __slots__ = ("cls", "own", "parts")
+    __slots__ = ("cls", "keys", "own", "parts")
 
-    def __init__(self, cls: type, parts: list[Any]) -> None:
+    def __init__(self, cls: type, parts: list[Any], keys: list[Any] | None = None) -> None:
         self.cls = cls
         self.parts = parts
-        # Whether it is a list that has no other name, in any iteration; None before that has been looked at.
+        self.keys = keys
+        # Whether it is a list or a dict that has no other name, in any iteration; None before that has been looked at.
         self.own: bool | None = None
 
 
@@ -206,6 +209,10 @@ class Carrying(Control):
             if len(old.items) != len(new.items):
                 raise Mismatch("a list whose length changes from iteration to iteration", peel=False)
             return Parts(List, [self.specified(a, b) for a, b in zip(old.items, new.items)])
+        if old.__class__ is dict and new.__class__ is dict:
+            if list(old) != list(new):
+                raise Mismatch("a dict whose keys change from iteration to iteration")
+            return Parts(dict, [self.specified(a, b) for a, b in zip(old.values(), new.values())], list(new))
         if old.__class__ is List and new.__class__ is List:
             listed = self.listed_rows(old, new)
             if listed is not None:
@@ -310,16 +317,17 @@ class Carrying(Control):
             length = Sym(self.builder, spec.length.phi) if spec.fixed is None else spec.fixed
             return Rows(spec.rows.carried, length)
         parts = [self.at_head(part) for part in spec.parts]
-        return self.put_together(spec.cls, parts, spec.own)
+        return self.put_together(spec, parts)
 
-    def put_together(self, cls: type, parts: list[Any], own: bool | None) -> Any:
-        """A tuple, a list or a complex number from its parts; `own` is a list that has no other name."""
-        if cls is tuple:
+    def put_together(self, spec: Parts, parts: list[Any]) -> Any:
+        """A tuple, a list, a dict or a complex number from its parts."""
+        if spec.cls is tuple:
             return tuple(parts)
-        if cls is Pair:
+        if spec.cls is Pair:
             return Pair(self.builder, *parts)
-        made = List(parts)
-        made.frozen = not own
+        made: Any = List(parts) if spec.keys is None else dict(zip(spec.keys, parts))
+        if not spec.own:
+            self.freeze(made)
         return made
 
     def fitted(self, spec: Any, old: Any, new: Any) -> Any:
@@ -355,6 +363,8 @@ class Carrying(Control):
             new = pair_of(self.builder, new)
         if new.__class__ is not spec.cls or (spec.cls is List and new.items is None):
             raise Mismatch("a variable that is a list in one iteration and something else in the next")
+        if spec.keys is not None and list(new) != spec.keys:
+            raise Mismatch("a dict whose keys change from iteration to iteration")
         items = parts_of(self.builder, new)
         if len(items) != len(spec.parts):
             raise Mismatch("a list whose length changes from iteration to iteration", peel=False)
@@ -362,7 +372,7 @@ class Carrying(Control):
         parts = [self.fitted(part, a, b) for part, a, b in zip(spec.parts, before, items)]
         if all(map(same, parts, spec.parts)):
             return spec
-        made = Parts(spec.cls, parts)
+        made = Parts(spec.cls, parts, spec.keys)
         made.own = spec.own
         return made
 
@@ -412,7 +422,7 @@ class Carrying(Control):
         parts = [
             self.handed_on(part, a, b, block, carried, arrays, length) for part, a, b in zip(spec.parts, before, items)
         ]
-        return self.put_together(spec.cls, parts, spec.own)
+        return self.put_together(spec, parts)
 
     def moved(self, arrays: list[tuple[Lazy, Lazy]]) -> None:
         """Put new values into arrays that a loop carries: all are known before the first one changes."""
@@ -463,4 +473,11 @@ class Carrying(Control):
             made = List(list(parts))
             made.frozen = True
             return made
+        if new.__class__ is dict:
+            parts = tuple(self.outliving(part, block, carried) for part in new.values())
+            if any(part.__class__ is Unset for part in parts):
+                return UNSET
+            values = dict(zip(new, parts))
+            self.freeze(values)
+            return values
         return new if new.__class__ is str or new is None else UNSET

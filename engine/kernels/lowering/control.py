@@ -52,6 +52,18 @@ class Control(Expressions):
 
     # How lengths of lists came from others: by how much they are longer.
     offsets: dict[Var, tuple[Var, int]]
+    # Dicts that stand for others, which ones depending on data: a change would have to reach all of them.
+    frozen_dicts: dict[int, dict[Any, Any]]
+
+    def freeze(self, x: Any) -> None:
+        """Let nothing change a list or a dict any more."""
+        if x.__class__ is List:
+            x.frozen = True
+        else:
+            self.frozen_dicts[id(x)] = x
+
+    def is_frozen(self, x: Any) -> bool:
+        return bool(x.frozen) if x.__class__ is List else id(x) in self.frozen_dicts
 
     def statement(self, node: c.Stmt, frame: Frame) -> None:
         raise NotImplementedError
@@ -299,6 +311,8 @@ class Merging:
             return self.array(a.kind, a.shape, a, b)
         if a.__class__ is List and b.__class__ is List:
             return self.lists(a, b, guarded)
+        if a.__class__ is dict and b.__class__ is dict:
+            return self.dicts(a, b)
         if a.__class__ in FUNCTIONS and b.__class__ in FUNCTIONS:
             return a if equal(a, b) else Chosen(self.condition, a, b)
         if a.__class__ is str and a == b:
@@ -375,6 +389,26 @@ class Merging:
             # It stands for a list that has other names: a change of either would have to show in both.
             made.frozen = a.frozen = b.frozen = True
         made.frozen |= a.frozen or b.frozen
+        self.pairs[id(a)] = self.pairs[id(b)] = (a, b, made)
+        return made
+
+    def dicts(self, a: dict[Any, Any], b: dict[Any, Any]) -> Any:
+        """The dict after the branch, where the sides leave different ones."""
+        known = self.pairs.get(id(a)) or self.pairs.get(id(b))
+        if known is not None:
+            return known[2] if known[0] is a and known[1] is b else CONFLICT
+        held = [self.sides[side].get(id(x), x) for side, x in enumerate((a, b))]
+        if list(held[0]) != list(held[1]):
+            return CONFLICT
+        made = {key: self.merge(value, held[1][key]) for key, value in held[0].items()}
+        if any(value.__class__ is Unset for value in made.values()):
+            return CONFLICT
+        freeze = self.machine.freeze
+        freeze(made)
+        if any(id(x) in self.heap.objects for x in (a, b)):
+            # As of lists: it stands for a dict that has other names.
+            freeze(a)
+            freeze(b)
         self.pairs[id(a)] = self.pairs[id(b)] = (a, b, made)
         return made
 

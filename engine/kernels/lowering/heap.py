@@ -123,6 +123,13 @@ def sole(places: set[tuple[int, Any]], x: Any, states: Iterable[dict[int, Conten
     return True
 
 
+def changed_within(x: Any, changes: dict[int, Contents]) -> bool:
+    """Whether a list or a dict that a value is, or holds, is among the objects that have changed."""
+    if x.__class__ is List or x.__class__ is dict:
+        return id(x) in changes or any(changed_within(part, changes) for part in parts(x))
+    return x.__class__ is tuple and any(changed_within(part, changes) for part in x)
+
+
 class Heap:
     """The frames, lists, dicts and Variables that can be reached from some, and their contents now."""
 
@@ -159,9 +166,11 @@ class Heap:
             refill(self.objects[key], held)
 
     def at_first(self, x: Any) -> Any:
-        """A value with its lists as they were, whatever has been put into them since."""
+        """A value with its lists and dicts as they were, whatever has been put into them since."""
         if x.__class__ is tuple:
             return tuple([self.at_first(part) for part in x])
+        if x.__class__ is dict and id(x) in self.before:
+            return {key: self.at_first(value) for key, value in self.before[id(x)].items()}
         if x.__class__ is not List or id(x) not in self.before:
             return x
         held = self.before[id(x)][ITEMS]

@@ -31,8 +31,8 @@ from ..symbols.values import (
     Range,
 )
 from . import records
-from .carried import SCALARS, Grown, Number, Parts, Roomless, Tensor, fresh_variables
-from .heap import ITEMS, Heap, Rows, same, sole
+from .carried import SCALARS, Grown, Listed, Number, Parts, Roomless, Tensor, fresh_variables
+from .heap import ITEMS, Heap, Rows, changed_within, same, sole
 from .steps import count_step
 from .written_out import WrittenOut
 
@@ -362,6 +362,8 @@ class Loops(WrittenOut):
         settled = True
         late: list[tuple[Place, Any]] = []
         must_run = False
+        # Whether a list or a dict that the loop replaces is changed in it, under another name.
+        shared = False
         fitting: list[tuple[Place, Any, Any, Any]] = []
         changes = at_head.changes()
         for key, held in at_head.before.items():
@@ -398,6 +400,7 @@ class Loops(WrittenOut):
                         settled = False
                     else:
                         fitting.append((place, spec, old, new))
+                        shared |= spec.__class__ in (Parts, Listed) and changed_within(first, changes)
                 elif same(new, held.get(slot, UNSET)):
                     continue
                 elif slot == VALUE or (old is not UNSET and slot != RESULT):
@@ -425,6 +428,8 @@ class Loops(WrittenOut):
         lists = {spec.rows.carried.stored for _, spec, _, _ in fitting if spec.__class__ is Grown}
         if not settled or lists & (builder.some_whole - some_whole):
             return None
+        if shared:
+            raise Mismatch("a list or a dict that is changed under another name in the loop that replaces it")
         for place, new in late:
             # First assigned in the body, which runs: carried from a dummy, so that the last one outlives the loop.
             if not any(new is other and new.__class__ is List for _, _, _, other in fitting):
@@ -454,17 +459,18 @@ class Loops(WrittenOut):
     def named(
         self, spec: Any, place: Place, old: Any, new: Any, heap: Heap, at_head: Heap, changes: dict[int, Any]
     ) -> Any:
-        """`spec`, or one that says whether a list that is carried has another name: `own` only as long as it has none."""
-        if spec.__class__ is not Parts or spec.cls is not List or spec.own is False:
+        """`spec`, or one that says whether a list or dict that is carried has another name: `own` only as long as it has
+        none."""
+        if spec.__class__ is not Parts or spec.cls not in (List, dict) or spec.own is False:
             return spec
-        own = place[0] == id(self.frames[-1]) and new.__class__ is List and not new.frozen
+        own = place[0] == id(self.frames[-1]) and new.__class__ is spec.cls and not self.is_frozen(new)
         # What would be the result stays the same list as the variable, after the loop too.
         places = {place, (place[0], RESULT)}
-        own = own and (old.__class__ is not List or (not old.frozen and sole(places, old, [heap.before])))
+        own = own and (old.__class__ is not spec.cls or (not self.is_frozen(old) and sole(places, old, [heap.before])))
         own = own and sole(places, new, [{**at_head.before, **changes}])
         if own == spec.own:
             return spec
-        found = Parts(List, spec.parts)
+        found = Parts(spec.cls, spec.parts, spec.keys)
         found.own = own
         return found
 

@@ -39,6 +39,7 @@ class Specialiser(Assigning):
         self.tables = self.written = self.tensors_apart = False
         self.outlived, self.read_after = {}, set()
         self.rooms, self.crowding = {}, {}
+        self.frozen_dicts = {}
         self.recursive = recursive
         self.recursion: Recursion | None = None
         self.may_stop = False
