@@ -202,8 +202,8 @@ class Connection:
                 size = s.array.size if self.is_listed(s.array) else 1
                 flags = self.flags[s.array] = Array(BOOL, (size * self.count,), "f", "carried")
                 self.builder.append(ir.Alloc(flags, True))
-        elif s.__class__ is ir.Routine:
-            self.add(s.array, self.of(s.value))
+        elif s.__class__ in (ir.Routine, ir.AddTo):
+            self.add(s.array, self.of(s.value))  # no list is added to
         elif s.__class__ is ir.Store:
             self.stored(s)
         elif s.__class__ not in (ir.Constant, ir.Keep, ir.OpenLog, ir.Mark):

@@ -34,6 +34,14 @@ WITH_PAIRS = frozenset(
     "eigh svd_thin svd_complete qr_complete eig logm sqrtm logm_change sqrtm_change".split()
 )
 
+# Rows that give a complex result, or are given complex operands, in a way of their own.
+MADE = ("constant", "cast", "zeros_like", "ones_like")
+
+
+def computed_whole(op: Operation) -> bool:
+    """Whether a row that is made of others is computed of complex operands in a way of its own, and not by these."""
+    return op.name in SMOOTH or op.name in RULED or op.name in MADE
+
 
 def apply_complex(builder: Builder, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
     """A row of which an operand or the result is complex. Raises Unsupported for rows without a formula here."""

@@ -73,7 +73,11 @@ class Builder(Memory):
 
         if op.name in SHAPED_BY_DATA or op.name in ARRAY_ROWS or op.name in COMPOSITES or op.name == "complex":
             return True
-        return any(map(has_complex, inputs)) or (dtype is not None and makes_complex(op, {"dtype": dtype}))
+        if not any(map(has_complex, inputs)) and (dtype is None or not makes_complex(op, {"dtype": dtype})):
+            return False
+        from ..operations.complex_rows import computed_whole
+
+        return computed_whole(op)
 
     def indexed(self, x: Lazy | Pair, run: Callable[[], Any]) -> Any:
         """The part of a tensor that `run` gives."""

@@ -55,6 +55,12 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "a recursion": (
         "def f(k, t):\n    if t > 100 * y:\n        return t\n    return f(k + 1, t * 2 + x)\nf(0, x)", {"x": 1.1, "y": 2.5},
     ),
+    "a product of matrices": (
+        "q = y\nb = m @ m\nif norm(b) > 99:\n    q = x\nq * y", {"x": 1.1, "y": 1.5, "m": np.array([[1.0, 2.0], [0.5, 1.0]])},
+    ),
+    "a norm and a sum of complex numbers": (
+        "q = y\nif norm(z) > 99 or real(cumsum(z)[1]) > 99:\n    q = x\nq * y", {"x": 1.1, "y": 1.5, "z": np.array([1j, 2.0])},
+    ),
     "a comparison of tensors": (
         "s = x\nfor i in range(4):\n    s = s + sum(where(v > y, v * x, 0.0))\ns", {"x": 1.1, "y": 1.5, "v": np.array([1.0, 2.0])},
     ),
