@@ -24,6 +24,10 @@ LONG = 1000
 UNEXPLAINED = ("", None)
 
 
+# What is noted where a tangent inside the program is not finite, instead of the code of a notice.
+UNFINITE = "unfinite"
+
+
 class Noted:
     """A singular point, or what another notice is about, that a kernel watches.
 

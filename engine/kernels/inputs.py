@@ -22,7 +22,8 @@ EVERY, SOME = "every float is float32", "some floats are float32"
 SIZES = "#"
 # What stands for the room that lists have which grow in loops of unknown length, by the places of the loops (loops.py).
 ROOMS = "+"
-# What in a specification says that every product of the reverse sweep is to be formed as a tape forms it (Slopes).
+# What in a specification says that every product of the reverse sweep is to be formed as a tape forms it (Slopes), and that
+# derivatives inside the program are to be found by such sweeps.
 CAREFUL = "!"
 KINDS = {dtype: kind for kind, dtype in DTYPES.items()}
 # What the parts of a complex source are called, after its name.

@@ -144,7 +144,8 @@ class Crowded(Unsupported):
 
 
 class Hasty(Unsupported):
-    """Of a result that is not finite, the products of the reverse sweep were not formed as a tape forms them."""
+    """Of a result that is not finite, the products of the reverse sweep were not formed as a tape forms them; or a derivative
+    inside the program is not finite that was found in forward mode."""
 
 
 class Untold(Unsupported):

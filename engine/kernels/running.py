@@ -6,7 +6,7 @@ import time
 
 from ..core.limits import LIMITS
 from ..core.state import STATE
-from .built import LONG
+from .built import LONG, UNFINITE
 from .inputs import OfInteger
 from .ir import FLOAT, SINGLE, Hasty, Left, Parted, Stopped, Told, Unsupported
 from .readings import is_finite
@@ -75,6 +75,8 @@ def run(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
     if built.noted:
         hit = [noted for flag, noted in zip(results[-1], built.noted) if flag]
         results = results[:-1]
+        unfinite = any(noted.code == UNFINITE for noted in hit)
+        hit = [noted for noted in hit if noted.code != UNFINITE]
         if STATE.kinks == "error" and any(noted.code == "N0501" for noted in hit):
             refuse_singular(compiled, [noted for noted in hit if noted.code == "N0501"])
         told = {noted.what for noted in hit if noted.certain}
@@ -83,6 +85,8 @@ def run(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
             if noted.what not in told:
                 why = "a singular point of which it is not known whether the result depends on it"
                 raise (Parted if built.parted else Unsupported)(why, noted.site)
+        if unfinite:
+            raise Hasty("a derivative inside the program that is not finite, for the way in which it was found")
         for noted in hit:
             if noted.certain:
                 STATE.notify(noted.code, noted.message, noted.site)

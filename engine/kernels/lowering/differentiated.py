@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 from ...core.state import STATE
 from .. import ir
-from ..built import Noted
+from ..built import UNFINITE, Noted
 from ..differentiation.activity import active_set
 from ..differentiation.adjoint import Adjoint
 from ..differentiation.products import CONVERSE, fresh
@@ -36,6 +38,8 @@ BESIDE = 10
 
 def few(machine: Specialiser) -> int:
     """How many inputs are followed in forward mode rather than swept for."""
+    if machine.careful:
+        return 0
     return FEW if surrounded(machine) else LEAST
 
 
@@ -168,12 +172,32 @@ class Differentiated:
         return seeds
 
     def pushed(self, result: Any, seeds: dict[Any, Any], lanes: int) -> Tangent:
-        """The block with tangents, put in its place."""
+        """The block with tangents, put in its place. Those of the result are to be finite: where zero meets infinity a
+        reverse sweep may decide otherwise, as the tape does. Raises Unsupported where one has been."""
+        if self.machine.careful:
+            raise Unsupported("a tangent that is nan or infinite")
         casts_named(self.machine, self.block)
         kernel = ir.Kernel(list(self.leaves.sources), dissolved(self.block), [result])
         tangent = Tangent(kernel, seeds, lanes, True, self.builder.watch)
         self.splice(tangent.run(self.block))
+        if tangent.has(result):
+            self.note_unfinite(tangent.of(result) if result.__class__ is Var else tangent.dots[result])
         return tangent
+
+    def note_unfinite(self, tangents: Any) -> None:
+        """Note that one of these, an array or a list, is not finite: so is the sum of a list then."""
+        builder = self.builder
+        noted = builder.watch.flag(Noted("", STATE.site, False, UNFINITE))
+
+        def note(x: Any) -> None:
+            difference = raw(fresh(builder, "subtract", (x, x), FLOAT))
+            hit = fresh(builder, "not_equal", (difference, 0.0), BOOL)
+            builder.append(ir.If(hit.var, [noted], [], []))
+
+        if tangents.__class__ is Array:
+            builder.count(tangents.size, lambda k: note(raw(builder.load(tangents, k))))
+        else:
+            note(reduce(lambda a, b: raw(fresh(builder, "add", (a, b), FLOAT)), tangents))
 
     def slopes(self, y: Any, tangents: list[Any]) -> list[Any]:
         """One tangent of `y` for each direction, as one derivative for each leaf."""

@@ -10,7 +10,7 @@ from ....parser.errors import AdiffError
 from ...core.dtypes import INT32, INT64
 from ...program import core as c
 from .. import ir
-from ..inputs import ROOMS, SIZES, Complex, Discrete, Known, KnownTensor, Single
+from ..inputs import CAREFUL, ROOMS, SIZES, Complex, Discrete, Known, KnownTensor, Single
 from ..ir import FLOAT, INT, Array, Unsupported, Var
 from ..symbols.arrays import constant_array
 from ..symbols.build import Builder
@@ -156,6 +156,7 @@ def attempted(
     machine = Specialiser(builder, recursive, printed, sizes)
     machine.last = last
     machine.rooms = dict(inputs.get(ROOMS, ()))
+    machine.careful = CAREFUL in inputs
     machine.tables, machine.written, machine.tensors_apart, machine.read_after = ways
     frame[LINES] = frame[STEPS] = 0
     machine.frames.append(frame)

@@ -34,6 +34,8 @@ class Specialiser(Assigning):
         self.sizes = sizes
         self.printed = printed
         self.derived = 0
+        # Whether a derivative inside the program was not finite, as it was found first.
+        self.careful = False
         self.most_steps = step_limit()
         self.last = False
         self.tables = self.written = self.tensors_apart = False

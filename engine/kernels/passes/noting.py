@@ -6,13 +6,14 @@
         if met != 0:                        if met != 0:
             notes[3] = 1                        notes[3] = 1
 
-A loop without branches and stores of that kind may become one on vectors.
+What is asked of a number is counted likewise: `n += x == 0` for `if x == 0: notes[3] = 1`. A loop without branches and
+stores of that kind may become one on vectors.
 """
 
 from __future__ import annotations
 
 from .. import ir
-from ..ir import INT, Array, Stmt, Var
+from ..ir import BOOL, INT, Array, Stmt, Var
 from .statements import arrays_named, everything, operands, with_blocks
 
 TYPE_CHECKING = False
@@ -69,22 +70,37 @@ class Moving:
         sets = {x.var: x for x in s.body if x.__class__ is ir.Set}
         before: list[Stmt] = []
         behind: list[Stmt] = []
-        moved: set[int] = set()
+        counted: dict[int, Var] = {}
+        dropped: set[int] = set()
         for x in s.body:
-            if not isinstance(x, ir.If) or not self.notes_only(x):
+            if not isinstance(x, ir.If) or not self.notes_only(x) or x.condition not in sets:
                 continue
-            asked = sets.get(x.condition)
-            counter = sets.get(asked.args[0]) if asked is not None and is_met(asked) else None
-            if asked is None or counter is None or not is_zero(counter) or self.reads[x.condition] != 1:
+            asked = sets[x.condition]
+            counter = sets.get(asked.args[0]) if is_met(asked) else None
+            if counter is not None and is_zero(counter) and self.counts_only(counter.var, x.condition, s.body):
+                before.append(counter)
+                behind += [asked, x]
+                dropped.update((id(counter), id(asked), id(x)))
                 continue
-            if self.reads[counter.var] != 1 + sum(counts(inner, counter.var) for inner in everything(s.body)):
-                continue
-            before.append(counter)
-            behind += [asked, x]
-            moved.update((id(counter), id(asked), id(x)))
-        if not moved:
+            times, met = Var(INT, "n"), Var(BOOL)
+            self.reads[times], self.reads[met] = 2, 1
+            before.append(ir.Set(times, "copy", (0,), None, None))
+            counted[id(x)] = times
+            behind += [ir.Set(met, "not_equal", (times, 0), None, None), x.replace(condition=met)]
+        if not behind:
             return [s]
-        return [*before, s.replace(body=[x for x in s.body if id(x) not in moved]), *behind]
+        body: list[Stmt] = []
+        for x in s.body:
+            if isinstance(x, ir.If) and id(x) in counted:
+                body.append(ir.Accumulate(counted[id(x)], x.condition))
+            elif id(x) not in dropped:
+                body.append(x)
+        return [*before, s.replace(body=body), *behind]
+
+    def counts_only(self, counter: Var, asked: Var, body: list[Stmt]) -> bool:
+        """Whether a counter is added to in the body, and otherwise read by the one branch that asks for it."""
+        additions = sum(counts(inner, counter) for inner in everything(body))
+        return self.reads[asked] == 1 and self.reads[counter] == 1 + additions
 
     def notes_only(self, s: ir.If) -> bool:
         """Whether a branch notes something, and no more."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import exp
 from typing import Any
 
 import adiff
@@ -240,3 +241,25 @@ def test_what_a_gradient_depends_on(text: str) -> None:
             assert kernel.gradients[name] is None
         else:
             np.testing.assert_allclose(kernel.gradients[name], gradient, rtol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("grad(lambda u: exp(-(u*r)))(x)", 0.0),
+        ("grad(lambda u: exp(-(u[0] + u[1]*r)))(v[2:])", [0.0, 0.0]),
+        ("jacfwd(lambda u: exp(-(u*r)))(x)", 0.0),
+        (
+            "g = 0.0\nfor k in range(len(w)):\n    g = g + grad(lambda u: exp(-u*w[k]))(x)\ng",
+            -exp(-0.7) - 3 * exp(-2.1),
+        ),
+    ],
+)
+def test_zero_beside_infinity(text: str, expected: Any) -> None:
+    """A slope that is zero stays zero beside an infinity, by tangents as by a sweep; in long loops too."""
+    at = {**POINT, "r": np.inf, "w": np.array([1.0, np.inf, 3.0])}
+    program = adiff.program(text)
+    assert agree(program, at, None, "value") == ""
+    np.testing.assert_allclose(program.value(at, engine="kernel"), expected, rtol=1e-14, atol=0)
+    finite = {**at, "r": 2.0, "w": np.array([1.0, 2.0, 3.0])}
+    assert agree(program, finite, None, "value") == ""
