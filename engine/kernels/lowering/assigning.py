@@ -37,7 +37,8 @@ class Assigning(Sequences):
             if old.__class__ is Lazy and old.volatile:
                 self.replace(old, value)
                 return
-            frame[target.slot] = value
+            # An array that a loop changes in place is what it is now, under its new name.
+            frame[target.slot] = self.builder.settle(value)
         elif target.__class__ is c.Unpack:
             items = self.items(value)
             count, star = len(target.targets), target.star
