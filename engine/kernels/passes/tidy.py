@@ -155,8 +155,11 @@ class Aliases:
         return kept
 
     def forget(self, alias: dict[Var, Var], changed: set[Var]) -> None:
-        for copy in [copy for copy, source in alias.items() if copy in changed or source in changed]:
-            del alias[copy]
+        for var in changed:
+            alias.pop(var, None)
+        if not changed.isdisjoint(alias.values()):
+            for copy in [copy for copy, source in alias.items() if source in changed]:
+                del alias[copy]
 
 
 def shorter(op: str, args: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:

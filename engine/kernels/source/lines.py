@@ -46,6 +46,8 @@ class Lines(Naming):
         self.lines: list[str] = []
         self.once = read_once(kernel)
         self.waiting: dict[Var, Waiting] = {}
+        # What has waited for its reader and reads a variable or an array.
+        self.reading: dict[Any, list[Var]] = {}
         # What a loop hands on under the name of what it replaces.
         self.same: dict[Var, Var] = {}
         # Arrays that are read where a loop kept them: the name of that memory, and where the iteration's part begins.
@@ -84,30 +86,40 @@ class Lines(Naming):
 
     def flush(self, s: Stmt, level: int) -> None:
         """Write what must be computed before a statement, and cannot be written inside it."""
-        direct = list(operands(s))
+        direct = set(operands(s))
         changed = changes(s) | arrays_changed(s)
         changed.update(phi for var, phi in self.same.items() if var in changed)
         within: dict[Any, None] | None = None
-        for var in list(self.waiting):
-            read = any(x is var for x in direct)
+        for var in self.concerned(s, direct, changed):
+            found, read = self.waiting[var], var in direct
             if read and isinstance(s, ir.Loop | ir.ReverseLoop | ir.If):
                 read = (s.__class__ is ir.If and s.condition is var) or (
                     s.__class__ is ir.Loop and any(initial is var for _, initial, _ in s.carried)
                 )
                 inside = s.__class__ is ir.If and any(x is var for _, a, b in s.merges for x in (a, b))
-                if inside or not read or self.waiting[var].reads & self.set_at_start(s):
+                if inside or not read or found.reads & self.set_at_start(s):
                     self.write(var, level)
                 continue
             if read:
                 # A text that names an operand twice would compute it twice.
                 if isinstance(s, ir.Set) and TEXT[s.op].count(f"{{{s.args.index(var)}}}") != 1:
                     self.write(var, level)
-            elif self.waiting[var].reads & changed:
+            elif not found.reads.isdisjoint(changed):
                 self.write(var, level)
             else:
                 within = touched(s) if within is None else within
                 if var in within:
                     self.write(var, level)
+
+    def concerned(self, s: Stmt, direct: set[Any], changed: set[Any]) -> list[Var]:
+        """What waits that a statement may read, or change what it reads, in its order."""
+        if s.blocks:
+            return list(self.waiting)
+        near = {*direct, getattr(s, "var", None)}
+        for x in changed:
+            near.update(self.reading.get(x, ()))
+        found = [x for x in near if x in self.waiting]
+        return [var for var in self.waiting if var in near] if len(found) > 1 else found
 
     def set_at_start(self, s: Stmt) -> set[Var]:
         """What a loop that starts sets before all that it starts with has been read."""
@@ -141,6 +153,8 @@ class Lines(Naming):
     def put(self, s: Any, code: str, reads: set[Any], level: int) -> None:
         if s.var in self.once and len(code) <= LONGEST and s.var not in reads:
             self.waiting[s.var] = Waiting(s, code, reads)
+            for x in reads:
+                self.reading.setdefault(x, []).append(s.var)
         else:
             self.line(level, f"{self.name(s.var)} = {bare(code)}")
 

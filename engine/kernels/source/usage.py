@@ -75,17 +75,31 @@ class Replaced:
     def __init__(self, kernel: ir.Kernel) -> None:
         # What the sweep back writes again is not what the sweep forward has left.
         self.restored = {x for s in everything(kernel.body) for x, _ in getattr(s, "restore", ())}
+        # By loop: the places in its body where variables are set, and the last ones where they are read.
+        self.places: dict[ir.Loop, tuple[dict[Var, list[int]], dict[Any, int]]] = {}
+
+    def places_in(self, s: ir.Loop) -> tuple[dict[Var, list[int]], dict[Any, int]]:
+        if s not in self.places:
+            setting: dict[Var, list[int]] = {}
+            reading: dict[Any, int] = {}
+            for k, inner in enumerate(s.body):
+                for var in changes(inner):
+                    setting.setdefault(var, []).append(k)
+                for deeper in everything([inner]):
+                    reading.update(dict.fromkeys(operands(deeper), k))
+            self.places[s] = setting, reading
+        return self.places[s]
 
     def by(self, s: ir.Loop, phi: Var, following: Any) -> bool:
         """Whether one statement of the loop's body sets `following`, and from there on nothing reads `phi`."""
         handed = [x for _, _, x in s.carried]
         if following.__class__ is not Var or following.kind != phi.kind or phi in (s.stop_when, *handed):
             return False
-        places = [k for k, inner in enumerate(s.body) if following in changes(inner)]
+        setting, reading = self.places_in(s)
+        places = setting.get(following, ())
         if len(places) != 1 or handed.count(following) != 1 or not self.restored.isdisjoint((phi, following)):
             return False
-        setting, later = s.body[places[0]], s.body[places[0] + 1 :]
-        return sets_last(setting, phi, following) and not reads(later, phi)
+        return sets_last(s.body[places[0]], phi, following) and reading.get(phi, 0) <= places[0]
 
 
 def sets_last(s: Stmt, phi: Var, following: Var) -> bool:
