@@ -10,7 +10,7 @@ from ..core.limits import memory_of_adiff, step_limit
 from ..core.state import STATE, Site
 from . import store
 from .built import from_plain, to_plain
-from .ir import Fault, Unsupported
+from .ir import Fault, Needed, Parted, Sized, Unsupported
 from .running import compile_kernel, load_kernel
 from .work import LOAD_SECONDS, outlined, tape_seconds, worthwhile
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 # Seconds, the compiler's import among them, that finding out that there can be no kernel takes where that is kept.
 WORTH_KEEPING = 0.02
+# What is no last word: more is to be known for a kernel, which is asked for again in a moment; or adiff is at fault.
+PASSING = (Fault, Needed, Parted, Sized)
 
 
 def refused(why: Unsupported) -> tuple[str, int | None, int]:
@@ -142,9 +144,10 @@ class Collection:
             start = time.perf_counter()
             with memory_of_adiff():
                 self.built[key] = self.attempt(make)
-            # Not one that more is to be known for, which is asked again in a moment.
-            if self.built[key].__class__ is Unsupported and time.perf_counter() - start > WORTH_KEEPING:
-                store.save(key, {"refused": refused(self.built[key])})
+            built = self.built[key]
+            final = isinstance(built, Unsupported) and not isinstance(built, PASSING)
+            if final and time.perf_counter() - start > WORTH_KEEPING:
+                store.save(key, {"refused": refused(built)})
         built = self.built[key]
         if isinstance(built, Unsupported):
             raise built

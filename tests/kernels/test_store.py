@@ -17,6 +17,7 @@ import pytest
 from adiff.engine.kernels import collection, runtime, store
 from adiff.engine.kernels.ir import Unsupported
 from adiff.engine.kernels.machine import code, externals
+from adiff.engine.kernels.symbols import blocks
 
 # A kink at x = 0, a count that is an input, and one that the result loses: everything that is kept beside code.
 PROGRAM = """
@@ -195,9 +196,16 @@ def test_kernels_of_the_other_compiler_are_apart(monkeypatch: pytest.MonkeyPatch
     assert numba.__version__ in store.environment() != own
 
 
-def test_a_refusal_is_kept_too(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("y = x\nfor i in range(n):\n    y = y * 0.5\nz = reshape([y, x], 2)\nz[0] * len(str(y))", "len of a text"),
+        ("y = x\n" + "y = y * 0.5 + sin(y)\n" * 30 + "y", "a program of this size"),
+    ],
+)
+def test_a_refusal_is_kept_too(text: str, reason: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(collection, "WORTH_KEEPING", 0.0)
-    text = "y = x\nfor i in range(n):\n    y = y * 0.5\nz = reshape([y, x], 2)\nz[0] * len(str(y))"
+    monkeypatch.setattr(blocks, "MAX_STATEMENTS", 50)
     tried: list[Any] = []
     attempt = runtime.Kernels.attempt
     monkeypatch.setattr(runtime.Kernels, "attempt", lambda self, make: tried.append(make) or attempt(self, make))
@@ -207,7 +215,7 @@ def test_a_refusal_is_kept_too(folder: Path, monkeypatch: pytest.MonkeyPatch) ->
 
     once = asked()
     assert once.engine == "tape"
-    assert "len of a text" in once.reason
+    assert reason in once.reason
     assert len(tried) == 1
     assert asked().reason == once.reason
     assert len(tried) == 1
