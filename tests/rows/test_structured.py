@@ -38,6 +38,7 @@ PARTS = {
     "complex vector": (SQUARED + "stack([complex(s, x), complex(x, 1)])", True, True),
     "tensors of truth values": (SQUARED + "{'a': stack([x > 1, x > 1.5]), 'b': s}", True, True),
     "tensors of truth values and of floats": (SQUARED + "[stack([x > 1, x > 1.5]), stack([x, s])]", True, True),
+    "a tensor of an integer": (SQUARED + "(argmax(stack([s, x])), s)", True, True),
     "dict of everything": (
         SQUARED
         + "{'n': n, 'l': [s, x], 'v': stack([s, x]), 'm': [stack([s, x]), stack([x, x])], 'g': [[s, x], [x, x]],"

@@ -132,7 +132,7 @@ class Lowered:
             self.shape = self.value.shape
             self.element = builder.stored(self.value).element
         elif structured and (result.__class__ in (List, Grid, tuple, dict, Pair, Selected) or result is None):
-            self.packed = Packed(builder, result)
+            self.packed = Packed(builder, result, bool(sources))
             self.value = self.packed.stored()
             self.shape = self.value.shape
             self.element = builder.stored(self.value).element

@@ -18,9 +18,7 @@ from ..ir import BOOL, INT, Unsupported
 # What a number of the program may be.
 SCALARS = frozenset("number integer truth either known single".split())
 # Tensors that are one with others of their shape; a complex number is one without axes.
-STACKED = ("array", "complex", "truths")
-# What is real, and may have a dtype of its own.
-REAL = frozenset("number either array".split())
+STACKED = ("array", "complex", "truths", "integers", "narrow")
 # Tensors of integers: of int64, of int32.
 INTEGERS = ("integers", "narrow")
 # A float32 counts no further.
@@ -39,12 +37,13 @@ if TYPE_CHECKING:
 class Packed:
     """The leaves of a structure with the place of each in the array that holds them all."""
 
-    def __init__(self, builder: Builder, value: Any) -> None:
+    def __init__(self, builder: Builder, value: Any, summed: bool = False) -> None:
+        """Of a `value` whose leaves are `summed` where it is differentiated, or which is a value only."""
         self.builder = builder
         self.leaves: list[Any] = []
         self.size = 0
         self.complex = False
-        # Whether there are integers; and where there are numbers that count others.
+        # Whether there are tensors of integers; the places of those, and of numbers that count others.
         self.whole = False
         self.counts: set[int] = set()
         # Whether there are tensors of truth values; and the places of imaginary parts.
@@ -53,6 +52,21 @@ class Packed:
         # The places of floats that may be integers of the program.
         self.doubtful: list[int] = []
         self.structure = self.walk(value)
+        if summed and self.imaginary:
+            self.meet()
+
+    def meet(self) -> None:
+        """Note that real and complex leaves meet in a sum."""
+        from ..symbols.pairs import Pair, meeting
+
+        places = [k for k, (_, start) in enumerate(self.leaves) if start is not None and start not in self.counts]
+        parts = {k - 1 for k in places if self.leaves[k][1] in self.imaginary}
+        places = [k for k in places if k - 1 not in parts]
+        operands = [Pair(self.builder, *(self.leaves[i][0] for i in (k, k + 1))) if k in parts else self.leaves[k][0]
+                    for k in places]  # fmt: skip
+        for k, x in zip(places, meeting(self.builder, tuple(operands), 0)):
+            for i, leaf in enumerate((x.re, x.im) if k in parts else (x,), k):
+                self.leaves[i] = leaf, self.leaves[i][1]
 
     def walk(self, x: Any) -> Structure:
         from ..ir import BOOL, FLOAT
@@ -96,12 +110,14 @@ class Packed:
         if x.__class__ is Lazy and x.kind == INT:
             self.refuse_integers()
             kind = "narrow" if is_narrow(self.builder, x) else "integers"
-            return kind, self.place(self.as_floats(x), prod(x.shape)), x.shape
+            self.counts.add(start := self.place(self.as_floats(x), prod(x.shape)))
+            return kind, start, x.shape
         if x.__class__ is Sym and x.kind == FLOAT:
             return self.number(x, whole(self.builder, x))
         if x.__class__ is Sym and is_strong(self.builder, x):
             self.refuse_integers()
-            return "narrow" if is_narrow(self.builder, x) else "integers", self.place(self.exact(x), 1), ()
+            self.counts.add(start := self.place(self.exact(x), 1))
+            return "narrow" if is_narrow(self.builder, x) else "integers", start, ()
         if x.__class__ is Sym:
             if self.builder.mode:
                 raise Unsupported("a result that holds integers beside float32")
@@ -204,10 +220,6 @@ class Packed:
         """The sum of all leaves; its real part is what is differentiated."""
         from ..symbols.arrays import lazy
 
-        if self.whole:
-            raise Unsupported("a result that holds integers, which has no gradient")
-        if self.imaginary and not kinds_of(self.structure).isdisjoint(REAL) and stacked_shape(self.structure):
-            raise Unsupported("a result of complex numbers and of real ones, which may not mix")
         builder = self.builder
         total: Any = 0.0
         for leaf, start in self.leaves:
@@ -227,8 +239,8 @@ def as_one(builder: Builder, value: Any) -> Any:
     from ..symbols.symbol import Lazy, Sym
 
     packed = Packed(builder, value)
-    if packed.complex or packed.truths:
-        raise Unsupported("a list of complex numbers or truths, of which more than the gradient is asked for")
+    if packed.complex or packed.truths or packed.whole:
+        raise Unsupported("a list of complex numbers, truths or integers, of which more than the gradient is asked for")
     structure = packed.structure
     if structure[0] == "rows":
         return packed.leaves[0][0]
@@ -320,11 +332,6 @@ def selected(value: Any, start: int, room: int, shape: Sequence[int], dtype: str
     rows = value[start + 1 : start + 1 + count * size].reshape(count, *shape)
     kinds = {"float64": FLOAT64, "float32": FLOAT32, "int64": INT64, "int32": INT32, "bool": BOOL}
     return Tensor(rows.astype(dtype), kinds[dtype])
-
-
-def kinds_of(structure: Structure) -> set[str]:
-    """What the parts of a list or tuple are."""
-    return {item[0] for item in structure[1]} if structure[0] in ("list", "tuple") else set()
 
 
 def stacked_shape(structure: Structure) -> tuple[int, ...] | None:

@@ -140,7 +140,7 @@ def test_a_transform_that_is_written_element_by_element() -> None:
     np.testing.assert_allclose(outcome.gradients["z"], 6 * ROW, rtol=1e-13)
 
 
-# The gradient of a complex result is that of its real part, of truth values there is none; whatever else the result holds.
+# The gradient of a complex result is that of its real part, of integers and truths there is none; whatever else the result holds.
 OF_PARTS = [
     "z",
     "z[0] * y",
@@ -149,6 +149,11 @@ OF_PARTS = [
     "{'a': z, 'b': x > 0, 'c': y}",
     "[x > 0, 1.5 * x]",
     "(z, real(z) > 0)",
+    "(argmax(x), max(x), y)",
+    "{'k': argsort(x), 'y': y, 'z': z}",
+    "[z[0], y]",
+    "[argsort(x), x]",
+    "(argmax(x), argmax(-x))",
 ]
 
 
@@ -159,6 +164,17 @@ def test_gradients_of_complex_results_and_of_truths(text: str) -> None:
     at = {name: value for name, value in at.items() if name in adiff.program(text).inputs}
     for command in ("value", "grad"):
         assert agree(text, at, None, command) == ""
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(
+    "text", ["(sum(x), z)", "{'k': argsort(x), 'x': x, 'z': z}", "[float64(y), z[0]]", "(z, [x, x])"]
+)
+def test_dtypes_that_do_not_mix_in_the_sum_of_a_result(text: str) -> None:
+    at = {"z": ROW, "x": np.array([0.3, -0.7]), "y": 0.4}
+    at = {name: value for name, value in at.items() if name in adiff.program(text).inputs}
+    for command, reason in (("value", ""), ("grad", "an error")):
+        assert agree(text, at, None, command) == reason
 
 
 @pytest.mark.usefixtures("interpret")
