@@ -10,7 +10,7 @@ from __future__ import annotations
 from .. import ir
 from ..ir import FLOAT, Stmt, Var
 from .memory import constant_variables
-from .statements import blocks_of, changes, everything, operands, with_blocks, with_operands
+from .statements import blocks_of, changes, everything, operands, with_arguments, with_blocks, with_operands
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class Once:
                     self.names[s.var] = self.known[key]
                     return None
                 self.learn(self.known, key, s.var)
-            return s.replace(args=args)
+            return with_arguments(s, args)
         self.forget(written(s))
         return self.inside(s)
 
@@ -168,7 +168,7 @@ class Once:
                 self.names[s.var] = there
                 return None
             self.remember(s.array, index, s.var)
-        return s.replace(index=index)
+        return s if index is s.index else s.replace(index=index)
 
     def lasts(self, index: Any) -> bool:
         """Whether an index is the same until the block ends."""

@@ -244,7 +244,7 @@ def arrays_of(block: list[Stmt]) -> set[Any]:
 
 def among(arrays: Sequence[Array], s: Stmt) -> list[Array]:
     """Those of arrays that a statement touches and does not allocate, in their order."""
-    touched = arrays_of([s]) if s.__class__ is not ir.Alloc else ()
+    touched = arrays_of([s]) if arrays and s.__class__ is not ir.Alloc else ()
     return [array for array in arrays if array in touched]
 
 

@@ -12,7 +12,7 @@ from ..ir import INT, Array, Stmt, Var
 from .fuse import fused, static_range
 from .gather import arrays_of
 from .raising import raised
-from .statements import everything, outliving, with_blocks
+from .statements import everything, inside, outliving, with_arguments, with_blocks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def constant_variables(block: list[Stmt]) -> set[Var]:
 def reads(s: Stmt) -> set[Array]:
     """The arrays that a statement reads, inside it too."""
     found: set[Any] = set()
-    for inner in everything([s]):
+    for inner in inside(s):
         if isinstance(inner, ir.Load | ir.AddTo | ir.Keep | ir.TakeBack | ir.Rewind | ir.Mark | ir.OpenLog):
             found.add(inner.array)
         elif inner.__class__ is ir.Routine:
@@ -144,7 +144,7 @@ class Memory:
             if isinstance(s, ir.Set | ir.Accumulate):
                 changing = {place: x for place, x in changing.items() if x is not s.var}
             if s.__class__ is ir.Set:
-                s = ir.Set(s.var, s.op, tuple(map(new, s.args)), s.site, s.attributes)
+                s = with_arguments(s, tuple(map(new, s.args)))
                 if s.var.kind == INT and s.op in ("add", "subtract", "multiply") and s.var in self.constant:
                     known = places.setdefault((s.op, s.args), s.var)
                     if known is not s.var:

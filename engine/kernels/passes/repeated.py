@@ -12,7 +12,7 @@ from .. import ir
 from ..ir import Array, Stmt, Var
 from .common import Once, staying, written
 from .simplify import simplify
-from .statements import everything, operands, with_blocks
+from .statements import everything, inside, operands, with_blocks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -249,7 +249,7 @@ def copied(s: Stmt, before: dict[Array, Any]) -> tuple[Array, Array] | None:
 def arrays_of(s: Stmt) -> set[Array]:
     """The arrays that a statement names, inside it too."""
     found: set[Any] = set()
-    for inner in everything([s]):
+    for inner in inside(s):
         if inner.__class__ is ir.Set:
             found.update(inner.args)
             continue

@@ -23,7 +23,7 @@ def simplify(kernel: ir.Kernel, logs: bool = False) -> ir.Kernel:
     undone = after_undoing(kernel.body)
     needed = live(kernel, logs, undone)
     body = sweep(kernel.body, needed, undone)
-    return ir.Kernel(kernel.parameters, body if logs else without_reruns(body), kernel.results)
+    return ir.Kernel(kernel.parameters, without_reruns(body) if undone and not logs else body, kernel.results)
 
 
 def after_undoing(block: list[Stmt]) -> set[int]:

@@ -88,7 +88,26 @@ def with_blocks(s: Stmt, change: Any) -> Stmt:
 
 def with_operands(s: Stmt, new: Callable[[Any], Any]) -> Stmt:
     """A statement on its own, neither `Set` nor one with blocks, that reads `new` of what it read."""
-    return s.replace(**{name: new(getattr(s, name)) for name in ("index", "value") if hasattr(s, name)})
+    changed = {}
+    for name in ("index", "value"):
+        x = getattr(s, name, None)
+        y = new(x)
+        if y is not x:
+            changed[name] = y
+    return s.replace(**changed) if changed else s
+
+
+def with_arguments(s: ir.Set, args: tuple[Any, ...]) -> ir.Set:
+    """The operation on `args`, those that it has or others."""
+    for x, y in zip(args, s.args, strict=True):
+        if x is not y:
+            return ir.Set(s.var, s.op, args, s.site, s.attributes)
+    return s
+
+
+def inside(s: Stmt) -> list[Any]:
+    """A statement, and all that are in it at any depth."""
+    return everything([s]) if s.blocks else [s]
 
 
 def everything(block: list[Stmt]) -> list[Any]:

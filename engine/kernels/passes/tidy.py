@@ -6,7 +6,7 @@ from __future__ import annotations
 from .. import ir
 from ..ir import Stmt, Var
 from .simplify import simplify
-from .statements import blocks_of, changes, operands, touched, with_blocks, with_operands
+from .statements import blocks_of, changes, operands, touched, with_arguments, with_blocks, with_operands
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def without_copies(kernel: ir.Kernel) -> ir.Kernel:
                 if op in ("copy", "zero") and s.var not in changing and source not in changing:
                     names[s.var] = source
                     continue
-                kept.append(ir.Set(s.var, op, args, s.site, s.attributes))
+                kept.append(with_arguments(s, args) if op == s.op else ir.Set(s.var, op, args, s.site, s.attributes))
             elif s.__class__ is ir.Loop:
                 initials = [new(initial) for _, initial, _ in s.carried]
                 test = None if s.test is None else walk(s.test)
@@ -131,7 +131,7 @@ class Aliases:
                 args = tuple(new(a) for a in s.args)
                 if s.op == "copy" and args[0] is s.var:
                     continue
-                kept.append(ir.Set(s.var, s.op, args, s.site, s.attributes))
+                kept.append(with_arguments(s, args))
                 self.forget(alias, changed)
                 if s.op == "copy" and args[0].__class__ is Var:
                     alias[s.var] = args[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import ir
 from ..ir import Array, Stmt, Var
-from ..passes.statements import blocks_of, changes, everything, operands
+from ..passes.statements import blocks_of, changes, everything, inside, operands
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def read_once(kernel: ir.Kernel) -> set[Var]:
 def arrays_changed(s: Stmt) -> set[Array]:
     """The arrays that a statement stores in anywhere inside it."""
     found: set[Any] = set()
-    for inner in everything([s]):
+    for inner in inside(s):
         if isinstance(inner, ir.Store | ir.AddTo | ir.TakeBack | ir.Rewind):
             found.add(inner.array)
         elif inner.__class__ is ir.ReverseLoop:
@@ -54,12 +54,12 @@ def read_where_kept(kernel: ir.Kernel) -> set[tuple[ir.ReverseLoop, Any]]:
     found: set[tuple[ir.ReverseLoop, Any]] = set()
     needed = set(kernel.results)
     for s in reversed(kernel.body):
-        inside = list(everything([s]))
+        within = inside(s)
         if s.__class__ is ir.ReverseLoop:
-            changed = {x for inner in inside if inner.__class__ is not ir.Load for x in arrays_named(inner, s)}
+            changed = {x for inner in within if inner.__class__ is not ir.Load for x in arrays_named(inner, s)}
             whole = {x for x, _ in s.restore if x.__class__ is Array and x.size >= LEAST_UNMOVED}
             found.update((s, x) for x in whole - changed - needed)
-        needed.update(x for inner in inside for x in arrays_named(inner, None))
+        needed.update(x for inner in within for x in arrays_named(inner, None))
     return found
 
 
