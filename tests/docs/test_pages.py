@@ -128,4 +128,4 @@ def test_readme_leads_to_every_page() -> None:
 def test_readme_begins_with_the_two_commands() -> None:
     shown = [block for block in examples.blocks(ROOT / "README.md") if block.language == "sh"]
     assert shown[0].body.endswith('.venv/bin/adiff grad "x**2" --at x=2\n')
-    assert shown[1].body.endswith(".venv/bin/python -m pytest\n")
+    assert shown[1].body.endswith(".venv/bin/python -m pytest -n auto\n")
