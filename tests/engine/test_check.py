@@ -143,7 +143,7 @@ PIECES = [
     ("1 / x", 1e-200),
     ("sinc(x)", 1e-6),
     ("k = int(x * 1e6)\nk * 1e-2 + x", 0.37),
-    ("y = x\nfor i in range(int(1e4 * x)):\n    y = y + 1e-3\ny * x", 0.37),
+    ("y = x\nfor i in range(int(1e3 * x)):\n    y = y + 1e-2\ny * x", 0.37),
     ("s = 0.0\nfor i in range(20):\n    s = s + abs(x - 0.05 * i)\ns", 0.3000001),
     ("x**2 if x > 0.3 else 3 * x", 0.3000001),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,10 @@ from adiff import AdiffError
 TOLERANCE = 1e-13
 # What is smaller than the rounding errors of the other derivatives may be made of rounding errors itself.
 ROUNDING = 2.0**-52
+
+
+# The programs of one test: what asks for a text again is answered by the kernels that are there (conftest.py).
+program_of = functools.cache(adiff.program)
 
 
 def outcome(program: Any, at: Any, engine: str, command: str, wrt: Any, **options: Any) -> Any:
@@ -94,9 +99,9 @@ def agree(
 ) -> str:
     """Assert that both tiers agree; "" if a kernel gave the answer, else why none did.
 
-    `text` may be a Program, whose kernels answer at all points where it is given. `also` is given the outcomes of both, where a kernel gave the second.
+    `text` may be a Program, whose kernels answer in other tests too. `also` is given the outcomes of both, where a kernel gave the second.
     """
-    program = adiff.program(text) if text.__class__ is str else text
+    program = program_of(text) if text.__class__ is str else text
     text = program.source.text
     tape = outcome(program, at, "tape", command, wrt, **options)
     kernel = outcome(program, at, "kernel", command, wrt, **options)

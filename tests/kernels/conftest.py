@@ -17,9 +17,12 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "ops
 
 @pytest.fixture(autouse=True)
 def fresh_state() -> Iterator[None]:
+    from agreement import program_of
+
     STATE.reset()
     yield
     STATE.reset()
+    program_of.cache_clear()
 
 
 @pytest.fixture(autouse=True)

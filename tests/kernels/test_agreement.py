@@ -22,9 +22,9 @@ ROOT = Path(__file__).parents[2]
 FEYNMAN = json.loads((ROOT / "tests/data/feynman.json").read_text())["cases"]
 SAMPLES = sorted((ROOT / "samples").glob("*.adiff"))
 LONG = bool(os.environ.get("ADIFF_LONG_TESTS"))
-GENERATED = 1_000 if LONG else 150
-STRUCTURED = 2_000 if LONG else 50
-RECORDED = 1_000 if LONG else 25
+GENERATED = 1_000 if LONG else 60
+STRUCTURED = 2_000 if LONG else 20
+RECORDED = 1_000 if LONG else 10
 # Where a kernel must be what answered; the rest are errors of the program, or doubts that are the tape's to settle.
 SHARE = 0.8
 
@@ -45,26 +45,26 @@ def check(seed: int, kind: type[Writer] = Writer) -> str:
 
 
 @pytest.mark.usefixtures("interpret")
-@pytest.mark.parametrize("start", range(0, GENERATED, 50))
+@pytest.mark.parametrize("start", range(0, GENERATED, 20))
 def test_generated(start: int) -> None:
-    reasons = [check(seed) for seed in range(start, start + 50)]
+    reasons = [check(seed) for seed in range(start, start + 20)]
     taken = reasons.count("")
     assert taken >= SHARE * len(reasons), reasons
 
 
 @pytest.mark.usefixtures("interpret")
-@pytest.mark.parametrize("start", range(0, STRUCTURED, 50))
+@pytest.mark.parametrize("start", range(0, STRUCTURED, 10))
 def test_generated_with_structures(start: int) -> None:
     """Lists, dicts, tuples, closures that assign outwards, recursion, loops over anything."""
-    reasons = [check(seed, Structured) for seed in range(start, start + 50)]
+    reasons = [check(seed, Structured) for seed in range(start, start + 10)]
     assert reasons.count("") >= SHARE * len(reasons), reasons
 
 
 @pytest.mark.usefixtures("interpret")
-@pytest.mark.parametrize("start", range(0, RECORDED, 25))
+@pytest.mark.parametrize("start", range(0, RECORDED, 10))
 def test_generated_with_tapes(start: int) -> None:
     """GradientTape blocks, Variables and rules of the program's own, among all the others."""
-    reasons = [check(seed, Recording) for seed in range(start, start + 25)]
+    reasons = [check(seed, Recording) for seed in range(start, start + 10)]
     assert reasons.count("") >= 0.6 * len(reasons), reasons
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import warnings
 from typing import Any
 
@@ -363,7 +364,7 @@ def test_expressions_group_as_in_python(text: str) -> None:
     agree(text)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300 if os.environ.get("ADIFF_LONG_TESTS") else 120, deadline=None)
 @given(st.lists(statements(), min_size=1, max_size=4))
 def test_programs_have_python_s_tree(parts: list[list[str]]) -> None:
     agree("\n".join(line for part in parts for line in part) + "\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from adiff.parser.errors import AdiffError
@@ -13,6 +14,7 @@ from adiff.parser.table import table
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+LONG = bool(os.environ.get("ADIFF_LONG_TESTS"))
 # Everything but the line feed may follow anything; characters that editors hide are written as escapes.
 OTHERS = """x y1 sin d dx 2 1.5 0 e 'a' " ' f'{x}' f'{ }' \\ ^ ! ? # ² ≤ π 漢"""
 SPACES = ["\n", "\n  ", "\n    ", "\n\t", "\r\n", " ", "\0", "\ud800", "\u202e", "\xa0"]
@@ -44,13 +46,13 @@ def check(text: str) -> None:
                 rendered.encode("ascii" if ascii else "utf-8")
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=1500 if LONG else 500, deadline=None)
 @given(st.lists(PIECES, max_size=25).map("".join))
 def test_random_tokens(text: str) -> None:
     check(text)
 
 
-@settings(max_examples=800, deadline=None)
+@settings(max_examples=800 if LONG else 300, deadline=None)
 @given(st.text(st.characters(codec=None), max_size=40))
 @example("\ud800")
 @example("x\0")
@@ -64,13 +66,13 @@ def test_random_characters(text: str) -> None:
     check(text)
 
 
-@settings(max_examples=800, deadline=None)
+@settings(max_examples=800 if LONG else 300, deadline=None)
 @given(st.text("f'\"{}!:=\\rx \n()[]>.3", max_size=30).map(lambda text: f"f'{text}'"))
 def test_random_f_strings(text: str) -> None:
     check(text)
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=600 if LONG else 300, deadline=None)
 @given(st.data())
 def test_damaged_samples(data: st.DataObject) -> None:
     text = data.draw(st.sampled_from(SAMPLES)).read_text(encoding="utf-8")[:300]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from one_by_one import same_as_rows
 ROOT = Path(__file__).parents[2]
 FEYNMAN = json.loads((ROOT / "tests/data/feynman.json").read_text())["cases"]
 VECTOR = np.array([0.3, -1.1, 0.9, 2.0])
+GENERATED = 40 if os.environ.get("ADIFF_LONG_TESTS") else 16
 
 # Programs of which no row may be evaluated alone, and the columns they are given.
 X = [-1.5, 0.0, 0.5, 2.0, 0.0, 7.25]
@@ -128,11 +130,11 @@ def same_for_generated(seed: int, rows: int, order: int, engine: str) -> Any:
 @pytest.mark.parametrize("start", range(0, 120, 40))
 def test_generated(start: int) -> None:
     alone = 0
-    for seed in range(start, start + 40):
+    for seed in range(start, start + GENERATED):
         found = same_for_generated(seed, 8, 2 if seed % 5 == 0 else 1, "tape")
         alone += sum(found.one_by_one.values()) - len(found.errors)
     # What fails fails alone; a few more are not worth their columns.
-    assert alone <= 24
+    assert alone <= 0.6 * GENERATED
 
 
 def test_feynman() -> None:

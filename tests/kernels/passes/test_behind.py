@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import Any
 
@@ -16,6 +17,8 @@ from generated_loops import WIDTH, loops, random_kernel
 from generated_shifts import random_program
 from interpreted import checked, interpreted
 
+LONG = bool(os.environ.get("ADIFF_LONG_TESTS"))
+
 
 def run(kernel: ir.Kernel) -> tuple[Any, ...]:
     at = np.random.default_rng(7)
@@ -24,7 +27,7 @@ def run(kernel: ir.Kernel) -> tuple[Any, ...]:
     return tuple(np.array(x) for x in found)
 
 
-@pytest.mark.parametrize("first", range(0, 800, 100))
+@pytest.mark.parametrize("first", range(0, 800 if LONG else 300, 100))
 def test_random_loops(first: int) -> None:
     fewer = 0
     for seed in range(first, first + 100):
@@ -37,7 +40,7 @@ def test_random_loops(first: int) -> None:
 
 
 @pytest.mark.usefixtures("interpret")
-@pytest.mark.parametrize("first", range(0, 24, 12))
+@pytest.mark.parametrize("first", range(0, 24 if LONG else 12, 12))
 def test_random_programs(first: int) -> None:
     v, w = np.linspace(-0.9, 1.3, 40), np.cos(np.arange(40))
     for seed in range(first, first + 12):

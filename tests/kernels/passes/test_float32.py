@@ -158,7 +158,7 @@ def test_programs(mode: str, part: int) -> None:
 @pytest.mark.parametrize("start", range(0, 320 if LONG else 20, 20))
 def test_generated(mode: str, kind: type[Writer], start: int) -> None:
     reasons = []
-    for seed in range(start, start + (20 if LONG else 6)):
+    for seed in range(start, start + (20 if LONG else 3)):
         text = program(seed, kind)
         inputs = adiff.program(text).inputs
         at = {name: x for name, x in point(seed).items() if name in inputs}

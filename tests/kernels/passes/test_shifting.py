@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import Any
 
@@ -14,6 +15,7 @@ from agreement import agree
 from generated_shifts import random_program
 
 pytestmark = pytest.mark.usefixtures("interpret")
+LONG = bool(os.environ.get("ADIFF_LONG_TESTS"))
 N = 20
 V = np.linspace(-0.9, 1.3, N)
 W = np.cos(np.arange(N))
@@ -70,7 +72,7 @@ def test_derivatives_inside_programs(text: str) -> None:
     agree(text, {"v": V, "w": W}, ["v", "w"], "grad", tolerance=1e-13)
 
 
-@pytest.mark.parametrize("first", range(0, 60, 12))
+@pytest.mark.parametrize("first", range(0, 60 if LONG else 24, 12))
 def test_random_programs(first: int) -> None:
     for seed in range(first, first + 12):
         assert agree(random_program(seed), {"v": V, "w": W}, ["v", "w"], "grad", tolerance=1e-13) == "", seed

@@ -20,7 +20,7 @@ PROGRAMS = [
     ("hessian", "sum(v[v > 0]**2) * x + sum(v[1:] * v[:-1])"),
 ]
 # Variables and arrays are told apart by where they are in memory: here their order in sets differs from round to round.
-ROUNDS = 6
+ROUNDS = 3
 SCRIPT = f"""
 import json, random
 import adiff
