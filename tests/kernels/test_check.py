@@ -27,7 +27,7 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
 @pytest.mark.parametrize(("text", "at", "method"), CASES)
 def test_verdict(text: str, at: dict[str, Any], method: str) -> None:
     tape, kernel = (Program(text).evaluate("check", at, ["x", "a"], engine=engine) for engine in ("tape", "kernel"))
-    assert kernel.engine == ("tape" if at["x"].__class__ is complex else "kernel")
+    assert kernel.engine == "kernel"
     assert tape.check.ok
     assert kernel.check.ok
     assert kernel.check.max_error < 1e-8
@@ -66,12 +66,12 @@ def test_a_wrong_rule_is_found() -> None:
 
 @pytest.mark.usefixtures("interpret")
 def test_what_the_tape_gives_is_said() -> None:
-    outcome = Program("foldl(lambda a, b: a + b, x[0]) * x[1, 1]").evaluate(
+    outcome = Program("l = []\nfor i in range(100):\n    l.append(x[0, 1] * i)\nl[3] * x[1, 1]").evaluate(
         "check", {"x": np.array([[1.0, 2.0], [3.0, 5.0]])}, engine="kernel"
     )
     assert outcome.engine == "kernel"
     assert outcome.check.method == "complex step"
-    why = "a loop over what is no list, tuple, dict or tensor"
+    why = "a list of lists that grows in a loop"
     assert outcome.reason.endswith(f"; the tape gave values to check it with: no kernel for {why}")
 
 
