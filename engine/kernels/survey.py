@@ -15,10 +15,13 @@ from .survey_values import (
     COMPLEX,
     LARGEST,
     Closure,
+    Listed,
+    appended_to,
     count_stores,
     decides,
     either,
     forget,
+    in_variable,
     is_number,
     known,
     same_place,
@@ -57,6 +60,7 @@ class Survey(Expressions):
         self.library = ""
         self.constant = False
         self.most_steps = step_limit()
+        self.first_list = 0
         self.nodes = 0
         self.calls: list[Any] = []
         self.found: dict[Any, tuple[Work, Any]] = {}
@@ -140,18 +144,31 @@ class Survey(Expressions):
             frame[:] = map(either, after, frame)
         return bool(ends and ends_too)
 
-    def loop(self, trips: float, body: list[c.Stmt], frame: list[Any], receive: Callable[[], None]) -> None:
-        """A body that runs so often; what it carries on is not known before it, nor after it."""
+    def loop(self, trips: float | None, body: list[c.Stmt], frame: list[Any], receive: Callable[[], None]) -> None:
+        """A body that runs so often (None: nobody knows); what it carries on is not known before it, nor after it, but how
+        long it makes lists."""
         carried = stored(body)
         forget(carried, frame)
+        lists = [x for x in (in_variable(place, frame) for place in appended_to(body)) if x.__class__ is Listed]
+        before = [x.length for x in lists]
+        outer, self.first_list = self.first_list, Listed.count
+        for x in lists:
+            x.growing += 1
 
         def once() -> None:
             receive()
             self.block(body, frame)
 
-        if trips >= 1.0:
+        if trips is None or trips >= 1.0:
             inner, _ = self.measured(once)
-            self.repeated(inner.plus(Work(1.0, steps=1.0)), trips)
+            self.repeated(inner.plus(Work(1.0, steps=1.0)), 1.0 if trips is None else trips)
+        for x, length in zip(lists, before):
+            x.growing -= 1
+            if length is None or x.length is None or trips is None:
+                x.length = None
+            else:
+                x.length = length + (x.length - length) * trips
+        self.first_list = outer
         forget(carried, frame)
 
     def for_(self, s: c.For, frame: list[Any]) -> None:
@@ -164,7 +181,7 @@ class Survey(Expressions):
         trips = self.counted(s, frame)
         if trips is None:
             self.bounded = False
-        self.loop(1.0 if trips is None else trips, s.body, frame, lambda: self.value(s.test, frame) and None)
+        self.loop(trips, s.body, frame, lambda: self.value(s.test, frame) and None)
         self.block(s.orelse, frame)
 
     def counted(self, s: c.While, frame: list[Any]) -> float | None:

@@ -72,6 +72,8 @@ class Calls:
     calls: list[Any]
     found: dict[Any, tuple[Work, Any]]
     most_steps: int | None
+    # The last list made before the innermost loop began.
+    first_list: int
 
     def value(self, node: Any, frame: list[Any]) -> Any:
         raise NotImplementedError
@@ -147,7 +149,8 @@ class Calls:
         if value.__class__ is Listed:
             if node.name == "append":
                 value.items, value.item = None, values[-1]
-                value.length = None
+                counted = value.growing or value.number > self.first_list
+                value.length = value.length + 1 if counted and value.length is not None else None
             return None
         from ..ops.registry import METHODS, NAMES
 
@@ -292,7 +295,9 @@ class Calls:
         if name == "len":
             if first.__class__ is range:
                 return len(first)
-            return first[0] if first.__class__ is tuple and first else getattr(first, "length", None)
+            if first.__class__ is Listed:
+                return None if first.growing else first.length
+            return first[0] if first.__class__ is tuple and first else None
         if name in ("enumerate", "zip", "reversed", "list", "tuple", "sorted"):
             return self.gone_through(name, values)
         if name in DERIVED:

@@ -74,7 +74,7 @@ class Expressions(Calls):
             self.work.arrays += items[0]
             self.work.elements += prod(items)
             return items[0], inner
-        if items.__class__ is Listed and items.length is not None:
+        if items.__class__ is Listed and items.length is not None and not items.growing:
             return items.length, items.item
         self.bounded = False
         return 1.0, items.item if items.__class__ is Listed else None

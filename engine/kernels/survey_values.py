@@ -36,11 +36,16 @@ COMPLEX = 1j
 
 class Listed:
     """A list of so many items (None: nobody knows), one of which is `item`; all of them, of a short one that does not
-    change."""
+    change. `growing` counts the loops around, begun after it was made, that append to it; lists are numbered in the order
+    in which they are made."""
 
-    __slots__ = ("item", "items", "length")
+    __slots__ = ("growing", "item", "items", "length", "number")
+    count = 0
 
     def __init__(self, length: float | None, item: Any, items: list[Any] | None = None) -> None:
+        Listed.count += 1
+        self.number = Listed.count
+        self.growing = 0
         self.length = length
         self.item = item
         self.items = items
@@ -222,6 +227,25 @@ def stored(body: list[c.Stmt]) -> set[tuple[int, int]]:
         for part in ("body", "orelse"):
             found |= stored(getattr(s, part, []))
     return found
+
+
+def appended_to(body: list[c.Stmt]) -> set[tuple[int, int]]:
+    """The variables with lists that statements append to, by depth and slot."""
+    found: set[tuple[int, int]] = set()
+    for s in body:
+        x = s.value if s.__class__ is c.Evaluate else None
+        if x.__class__ is c.Method and x.name == "append" and x.value.__class__ is c.Load:
+            found.add((x.value.depth, x.value.slot))
+        for part in ("body", "orelse"):
+            found |= appended_to(getattr(s, part, []))
+    return found
+
+
+def in_variable(place: tuple[int, int], frame: list[Any]) -> Any:
+    depth, slot = place
+    for _ in range(depth):
+        frame = frame[c.PARENT]
+    return frame[slot]
 
 
 def forget(places: set[tuple[int, int]], frame: list[Any]) -> None:

@@ -59,6 +59,31 @@ def test_operations_on_numbers(text: str, at: dict[str, Any], operations: float)
     assert found.work.operations == pytest.approx(operations)
 
 
+GROWING = "s = []\nfor i in range(5):\n    r = []\n    for j in range(4):\n        r.append(x)\n    s.append(r)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "trips"),
+    [
+        ("for r in s:\n    for v in r:\n        x = x * v\nx", 20),
+        ("for r in s:\n    r.append(x)\nx = x * len(s)\nfor i in range(len(s)):\n    x = x * i\nx", 5),
+        # Nobody knows how long a list is while it grows, nor what a condition has appended.
+        ("for r in s:\n    for v in s:\n        x = x * v[0]\n    s.append(r)\nx", None),
+        ("while x < 1e9:\n    s.append(s[0])\n    x = x * 2\nfor r in s:\n    x = x * r[0]\nx", None),
+        (
+            "for i in range(3):\n    if len(s) == 5:\n        s.append(s[0])\n    while x < len(s):\n        x += 1\nx",
+            None,
+        ),
+    ],
+)
+def test_lists_that_loops_of_known_length_append_to(text: str, trips: int | None) -> None:
+    alone, found = survey(GROWING + "x", {"x": 0.5}), survey(GROWING + text, {"x": 0.5})
+    assert found.bounded == (trips is not None)
+    if trips is not None:
+        assert found.work.operations - alone.work.operations >= trips * 2
+        assert found.work.operations - alone.work.operations <= trips * 2 + 20
+
+
 @pytest.mark.parametrize(
     ("text", "at", "count"),
     [
