@@ -19,7 +19,7 @@ from ..built import Noted
 from ..ir import FLOAT, INT, Array, Stack, Stmt, Unsupported, Var
 from ..passes.statements import everything
 from ..symbols.build import Builder
-from ..symbols.regions import dissolved, moved_by_rule
+from ..symbols.regions import COMPARING, dissolved, moved_by_rule, without
 from ..symbols.symbol import Lazy, Sym, raw
 from ..symbols.watch import Watch
 from .activity import dependencies, reach
@@ -77,10 +77,12 @@ class Tangent:
         # The lengths of the tangents' logs, beside those of the arrays' logs, and the heads of these: a log that nothing
         # takes back any more goes, whatever becomes of the other.
         self.marks: dict[Any, Any] = {}
+        # Rows that stay what they are, inside a program that is differentiated in its turn.
+        self.untouched: set[ir.Region] = set()
 
     def run(self, block: list[Stmt]) -> list[Stmt]:
         """The statements with their tangents."""
-        found = dissolved(self.builder.nested(lambda: self.block(block))[0])
+        found = without(self.builder.nested(lambda: self.block(block))[0], lambda s: s not in self.untouched)
         return [*self.builder.root, *found]  # at the root are the arrays that are constants
 
     def block(self, block: list[Stmt]) -> None:
@@ -291,7 +293,7 @@ class Tangent:
             self.builder.append(ir.Mark(self.marks[s.var], self.dots[s.array]))
 
     def region(self, s: ir.Region) -> None:
-        """The statements of a row; the singular points of one with a rule are those that the rule knows of."""
+        """The statements of a row; the singular points of one with a rule are those that the rule knows of, if any."""
         if s.pairs is not None and s.row in ROWS and ROWS[s.row].derivative == "partials":
             self.region_of_pairs(s)
             return
@@ -301,17 +303,28 @@ class Tangent:
         if self.watch is None or s.row not in ROWS or ROWS[s.row].derivative != "rule":
             self.block(dissolved(s.body))
             return
-        watch, self.watch = self.watch, None
-        self.block(dissolved(s.body))
-        self.watch = watch
         if self.followed.isdisjoint(s.operands):
+            # What is differentiated around this goes by the row's rule.
+            self.builder.append(s)
+            self.untouched.add(s)
             return
+        if s.row in COMPARING:
+            self.region_by_rule(s)
+        else:
+            watch, self.watch = self.watch, None
+            self.block(dissolved(s.body))
+            self.watch = watch
         self.builder.block.extend(Asked(s, self.followed, self.watch).statements)
 
     def region_by_rule(self, s: ir.Region) -> None:
-        """A row whose tangents are what its rule says, whatever its statements choose."""
+        """A row whose tangents are what its rule says, whatever its statements choose; and what is differentiated around
+        it in its turn goes by the rule, too."""
         builder = self.builder
-        builder.block.extend(dissolved(s.body))
+        if self.watch is None:
+            builder.block.extend(dissolved(s.body))
+        else:
+            builder.append(s)
+            self.untouched.add(s)
         moved = [x for x in dict.fromkeys(s.operands) if self.has(x)]
         dots = [self.define(x) for x in s.results if self.has(x)]
         if not moved or not dots:

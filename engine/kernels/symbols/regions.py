@@ -27,6 +27,8 @@ TRANSPARENT = ("linear", "partials", "composite")
 OPAQUE = ("fsum", "share_ties", "linspace_points")
 # A row without singular points whose statements have other derivatives than its rule where numbers are infinite.
 INFINITE = ("cumlogsumexp_along",)
+# Rows whose statements look for the largest element, and whose rules have no singular point where several are.
+COMPARING = ("logsumexp", "softmax", "log_softmax", "cumlogsumexp_along", "power_norm")
 
 
 def computed(k: Vocabulary, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:

@@ -72,3 +72,26 @@ def test_ties_between_checkpoints() -> None:
     outcome = adiff.program(text).evaluate("grad", {"x": 0.5}, ["x"], engine="kernel", checkpoint=20_000)
     assert outcome.kernel is not None, outcome.reason
     assert "N0501" in [n.code for n in outcome.notices]
+
+
+# Of ties that do not matter, and of ones that the row's rule shares; inside a Jacobian that is differentiated in its turn.
+INSIDE = [
+    "logsumexp(%s)",
+    "softmax(%s)[0]",
+    "norm(%s, 3)",
+    "max(%s)",
+    "sort(%s)[1]",
+    "unsorted_segment_max(%s, [0, 0, 1], 2)[0]",
+]
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("row", INSIDE)
+def test_ties_inside_a_jacobian(row: str) -> None:
+    at = {"v": np.array([0.5, 0.5, 0.1]), "w": np.array([1.0, 2.0])}
+    beside = f"sum(jacobian(lambda q: q * {row % 'v'} + q**2)(w))"
+    assert agree(beside, at) == ""
+    agree(f"sum(jacobian(lambda q: q * {row % 'q'} + q**2)(v))", {"v": at["v"]})
+    if row == "logsumexp(%s)":
+        found = adiff.program(beside).evaluate("grad", at, engine="kernel").gradients["v"]
+        np.testing.assert_allclose(found, 2 * np.exp(at["v"]) / np.exp(at["v"]).sum(), rtol=1e-14)
