@@ -127,13 +127,15 @@ def _interp_symbols(x: Any, xp: Any, fp: Any, left: Any, right: Any) -> Any:
         x = OPERATORS["reshape"](x, shape=(1,))
         return index(_interp_symbols(x, xp, fp, left, right), index=0)
     first, last, size = index(fp, index=0), index(fp, index=-1), shape_of(xp)[0]
-    where, fixed = OPERATORS["where"], OPERATORS["stop_gradient"]
+    where, follower = OPERATORS["where"], next(part for part in (x, xp, fp) if is_symbol(part)).builder.follower
     if size == 1:
         inside = first + 0.0 * x
     else:
         steps = index(xp, index=slice(1, None)) - index(xp, index=slice(0, -1))
         leave_unless(steps > 0.0)
-        found = OPERATORS["searchsorted"](fixed(xp), fixed(x), side="right") - 1
+        # No path ends here: on the tape this is no row.
+        look = lambda: OPERATORS["searchsorted"](xp, x, side="right")  # noqa: E731
+        found = (look() if follower is None else follower.aside(look)) - 1
         low = OPERATORS["minimum"](OPERATORS["maximum"](found, 0), size - 2)
         x0, x1 = index(xp, index=low), index(xp, index=low + 1)
         y0, y1 = index(fp, index=low), index(fp, index=low + 1)

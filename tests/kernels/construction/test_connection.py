@@ -102,6 +102,9 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
         "a = roll(v, n)\nx * x", {"x": 2.0, "v": np.array([1.0, 2.0]), "n": 1},
     ),
     "a vector transposed, which is itself": ("a = v.T\nx * x", {"x": 2.0, "v": np.array([1.0, 2.0])}),
+    "points that interpolation looks for": (
+        "s = x\nif interp(y, [-1.0, 0.0, 2.0], [1.0, 2.0, a]) > 0.5:\n    s = s * 2.0\ns", {"x": 1.1, "y": 0.5, "a": 4.0},
+    ),
     "nothing at all": ("s = 0.0\nfor i in range(3):\n    if i > 5:\n        s = s + x\ns", {"x": 1.0}),
 }  # fmt: skip
 COMPILED = ("a branch that is never taken", "a tolerance", "an item of a long list")
