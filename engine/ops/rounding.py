@@ -117,9 +117,11 @@ signum = zero(
 def _unit_transpose(g: Any, y: Any, z: Any) -> Any:
     # y = exp(i*theta) moves along i*y only: with s = Im(g*conj(y)) the cotangent is i*s*y/|z|.
     along = OPERATORS["imag"](g * OPERATORS["conj"](y))
-    # At 0, where the direction jumps, the slope is 0 as that of sign is: so abs has the second derivative 0 there.
+    # At 0, where the direction jumps, the slope is 0 as that of sign is, whatever meets it: so abs has the second
+    # derivative 0 there.
     origin = equal(z, 0)
-    return OPERATORS["complex"](0.0, divide(along, choose(origin, 1.0, absolute(choose(origin, 1.0, z))))) * y
+    slope = choose(origin, 0.0, divide(along, choose(origin, 1.0, absolute(choose(origin, 1.0, z)))))
+    return OPERATORS["complex"](0.0, slope) * y
 
 
 unit = rule(

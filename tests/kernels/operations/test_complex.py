@@ -7,6 +7,7 @@ import os
 from typing import Any
 
 import adiff
+import mpmath
 import numpy as np
 import pytest
 from adiff.engine.kernels.operations.complex_formulas import REAL, RULED, SMOOTH, TRUTH
@@ -380,6 +381,40 @@ def test_limits(text: str, z: complex, expected: complex) -> None:
         assert outcome.engine == engine
         np.testing.assert_allclose(outcome.value.real, expected.real, rtol=1e-13)
         np.testing.assert_allclose(outcome.value.imag, expected.imag, rtol=1e-13)
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("text", ["z**2.5", "1 / z", "exp(z)", "log(z)", "sqrt(z)", "tanh(z)"])
+def test_second_derivatives_beyond_the_floats(text: str) -> None:
+    for real in ("real", "abs"):
+        program = adiff.program(f"z = complex(x, y)\n{real}({text})")
+        for z in NOT_FINITE:
+            agree(program, {"x": z.real, "y": z.imag}, None, "hessian", 1e-9, 1.0)
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+def test_the_slope_of_abs_at_0_is_a_constant(engine: str) -> None:
+    """As that of the sign of a real number: nothing that is infinite makes it nan."""
+    for text, z in (("abs(sqrt(z))", 0j), ("abs(z**-1)", complex(0.0, INF))):
+        outcome = adiff.program(text).evaluate("hessian", {"z": z}, engine=engine)
+        assert outcome.engine == engine
+        assert outcome.hessian["z"]["z"] == 0
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+def test_mixed_second_derivatives_of_a_power_of_a_small_number(engine: str) -> None:
+    at = {"x": 3e-301, "y": -4e-301, "u": 1.03, "v": 0.2}
+    with mpmath.workdps(40):
+        z, w = mpmath.mpc(at["x"], at["y"]), mpmath.mpc(at["u"], at["v"])
+        slope = mpmath.exp((w - 1) * mpmath.log(z)) * (1 + w * mpmath.log(z)) * (0.7 - 0.4j)
+        turned = [[slope, 1j * slope], [1j * slope, -slope]]
+        expected = [[float(part.real) for part in row] for row in turned]
+    text = "real(complex(x, y)**complex(u, v) * (0.7 - 0.4j))"
+    outcome = adiff.program(text).evaluate("hessian", at, engine=engine)
+    assert outcome.engine == engine
+    np.testing.assert_allclose([[outcome.hessian[a][b] for b in "uv"] for a in "xy"], expected, rtol=1e-12)
 
 
 ENDLESS = np.array([complex(INF, 1.0), 2 - 1j, 0.5j])
