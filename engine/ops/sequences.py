@@ -133,8 +133,11 @@ def _interp_symbols(x: Any, xp: Any, fp: Any, left: Any, right: Any) -> Any:
     else:
         steps = index(xp, index=slice(1, None)) - index(xp, index=slice(0, -1))
         leave_unless(steps > 0.0)
-        # No path ends here: on the tape this is no row.
-        look = lambda: OPERATORS["searchsorted"](xp, x, side="right")  # noqa: E731
+
+        def look() -> Any:
+            return OPERATORS["searchsorted"](xp, x, side="right")
+
+        # On the tape this is no row: no path ends here.
         found = (look() if follower is None else follower.aside(look)) - 1
         low = OPERATORS["minimum"](OPERATORS["maximum"](found, 0), size - 2)
         x0, x1 = index(xp, index=low), index(xp, index=low + 1)
