@@ -8,11 +8,12 @@ from ...core.state import STATE
 from ...ops.registry import NAMES
 from .. import ir
 from ..ir import FLOAT, INT, Unsupported
-from ..symbols.arrays import array_of_list, from_front, get, known_integers, lazy, note_integers
+from ..symbols.arrays import array_of_list, from_front, get, known_integers, lazy, note_integers, wrapped
 from ..symbols.strength import is_strong
 from ..symbols.symbol import NUMBERS, Lazy, Sym
-from ..symbols.values import Letter, List, Range
+from ..symbols.values import FUNCTIONS, Chosen, Letter, List, Range
 from .printing import Text
+from .records import form_of_all, freeze, numbers_of, put_together
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 # Lists are put in order, and dicts changed at a computed key, up to this length.
 MAX_ORDERED = 10
 MAX_KEYS = 32
+# Of so many functions in a list data may decide which one is called.
+MAX_FUNCTIONS = 16
 # A key with no more values than these is one that a loop counts.
 COUNTED = 1 << 20
 
@@ -31,11 +34,12 @@ def contains(machine: Any, container: Any, x: Any) -> Any:
     builder = machine.builder
     if container.__class__ is str and x.__class__ is Letter:
         found: Any = False
-        for code in dict.fromkeys(map(ord, container)):
+        words = dict.fromkeys(container) if x.words is None else [word for word in x.words if word in container]
+        for code in map(x.number, words):
             found = either(machine, found, equals(machine, x.code, code))
         return found
     if x.__class__ is Letter and container.__class__ is not dict:
-        container, x = letters(container), x.code
+        container, x = codes_among(x, container), x.code
     if container.__class__ is Range:
         return within(machine, container, x)
     if container.__class__ is Lazy and container.shape:
@@ -54,12 +58,12 @@ def contains(machine: Any, container: Any, x: Any) -> Any:
     )
 
 
-def letters(container: Any) -> tuple[int, ...]:
-    """What a letter may be equal to among the items of a container."""
+def codes_among(x: Letter, container: Any) -> tuple[int, ...]:
+    """The codes of what a text may be equal to among the items of a container."""
     items = container.items if container.__class__ is List else container
     if items.__class__ not in (list, tuple) or any(item.__class__ is not str for item in items):
         raise Unsupported("'in' with a letter and values that are no texts")
-    return tuple(ord(item) for item in items if len(item) == 1)
+    return tuple(code for code in map(x.number, items) if code is not None)
 
 
 def either(machine: Any, a: Any, b: Any) -> Any:
@@ -115,14 +119,48 @@ def letter_of(machine: Any, text: str, index: Sym) -> Letter:
 
 
 def same_letter(machine: Any, x: Any, y: Any) -> Any:
-    """Whether a letter is another one, or a text that is known."""
+    """Whether a text that depends on data is another one, or one that is known."""
     if x.__class__ is str:
         x, y = y, x
     if y.__class__ is Letter:
+        if x.words != y.words:
+            raise Unsupported("texts of several lists compared with one another")
         return equals(machine, x.code, y.code)
     if y.__class__ is not str:
         raise Unsupported("a letter of a text compared with what is no text")
-    return equals(machine, x.code, ord(y)) if len(y) == 1 else False
+    code = x.number(y)
+    return False if code is None else equals(machine, x.code, code)
+
+
+# --- items that are no numbers --------------------------------------------------------------------------------------
+
+
+def one_of(machine: Any, items: list[Any], index: Any, what: str) -> Any:
+    """`items[index]` of texts, of functions, or of tuples of one form; None of anything else."""
+    builder, count = machine.builder, len(items)
+    if index.kind != INT or not items:
+        return None
+    if all(item.__class__ is str for item in items):
+        words = tuple(dict.fromkeys(items))
+        place = wrapped(builder, index, count, ("index_in", what, count))
+        return Letter(known_integers(builder, [words.index(item) for item in items]).element((place,)), words)
+    if all(item.__class__ in FUNCTIONS for item in items) and count <= MAX_FUNCTIONS:
+        place = wrapped(builder, index, count, ("index_in", what, count))
+        found = items[-1]
+        for k in reversed(range(count - 1)):
+            condition = equals(machine, place, k)
+            if condition.__class__ is not bool:
+                found = Chosen(condition, items[k], found)
+            elif condition:
+                found = items[k]
+        return found
+    form = form_of_all(tuple(items)) if items[0].__class__ is tuple else None
+    if form is None:
+        return None
+    rows = [list(numbers_of(item)) for item in items]
+    for item in items:
+        freeze(item)
+    return put_together(form, iter([machine.item_of(List(list(column)), index) for column in zip(*rows)]))
 
 
 # --- dicts ----------------------------------------------------------------------------------------------------------
@@ -132,7 +170,7 @@ def codes_of(container: dict[Any, Any], key: Any) -> tuple[Any, dict[Any, int]]:
     """A computed key as an integer, and which keys of a dict are which."""
     keys = list(container)
     if key.__class__ is Letter:
-        return key.code, {k: ord(k) for k in keys if k.__class__ is str and len(k) == 1}
+        return key.code, {k: code for k in keys if k.__class__ is str and (code := key.number(k)) is not None}
     if key.__class__ is Text:
         return numbered(keys, key)
     if key.__class__ is Sym and key.kind == INT and all(k.__class__ is int for k in keys):
@@ -161,11 +199,18 @@ def value_at(machine: Any, container: dict[Any, Any], key: Any) -> Any:
     builder = machine.builder
     key, known = codes_of(container, key)
     values, codes = [container[name] for name in known], list(known.values())
-    if not values or any(value.__class__ not in (*NUMBERS, Sym, Lazy) for value in values):
+    numeric = all(value.__class__ in (*NUMBERS, Sym, Lazy) for value in values)
+    alike = all(value.__class__ is str or value.__class__ in FUNCTIONS for value in values)
+    if not values or not (numeric or alike or form_of_all(tuple(values))):
         raise Unsupported("a key that depends on data")
     place = place_of(machine, key, codes)
     if place.__class__ is not Sym:
         return values[place]
+    if not numeric:
+        found = one_of(machine, values, place, "a dict")
+        if found is None:
+            raise Unsupported("a key that depends on data")
+        return found
     rows = lazy(builder, array_of_list(builder, values, "list"))
     if rows.stored is not None:
         note_integers(builder, rows.stored, values)

@@ -113,9 +113,14 @@ class Items:
             return List(self.items(value)[index])
         if value.__class__ in (List, tuple) and index.__class__ is Sym:
             items = self.items(value)
-            if index.kind != INT or any(item.__class__ not in (*NUMBERS, Sym, Lazy) for item in items):
-                raise self.indexed_by_data(value, index)
             what = "a list" if value.__class__ is List else "a tuple"
+            if index.kind != INT or any(item.__class__ not in (*NUMBERS, Sym, Lazy) for item in items):
+                from .choosing import one_of
+
+                chosen = one_of(self, items, index, what)
+                if chosen is None:
+                    raise self.indexed_by_data(value, index)
+                return chosen
             array = array_of_list(self.builder, list(items), "list")
             if array.stored is not None:
                 note_integers(self.builder, array.stored, list(items))

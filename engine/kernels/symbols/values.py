@@ -151,13 +151,21 @@ class Rounded:
 
 
 class Letter:
-    """A letter of a text that is known, which one depending on data: its code."""
+    """One of several texts that are known, which one depending on data: the number of it among `words`, or, of the letters
+    of a text, its code."""
 
-    description = "a letter of a text"
-    __slots__ = ("code",)
+    description = "a text that depends on data"
+    __slots__ = ("code", "words")
 
-    def __init__(self, code: Any) -> None:
+    def __init__(self, code: Any, words: tuple[str, ...] | None = None) -> None:
         self.code = code
+        self.words = words
+
+    def number(self, text: Any) -> int | None:
+        """The code of a text; None of one that it cannot be."""
+        if self.words is None:
+            return ord(text) if text.__class__ is str and len(text) == 1 else None
+        return self.words.index(text) if text in self.words else None
 
 
 class Selected:
