@@ -232,8 +232,9 @@ class Applying(Items):
 
     def own_number(self, value: Tensor) -> Any:
         """An integer with a dtype of its own that is known: `constant(50)`."""
-        found = own(self.builder, value.value, value.dtype)
-        self.builder.made[found.var] = ("copy", (value.value,))
+        number = int(value.value)  # of int32 it is an array without axes
+        found = own(self.builder, number, value.dtype)
+        self.builder.made[found.var] = ("copy", (number,))
         return found
 
     def constant_beside_float32(self, value: Tensor) -> Tensor:
