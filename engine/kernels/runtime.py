@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..core.limits import memory_of_adiff
-from ..core.state import STATE
+from ..core.state import STATE, end_of
 from ..core.tensor import Tensor
 from . import store
 from .collection import Collection
@@ -127,7 +127,7 @@ class Kernels(Collection):
             reasons = reading.reasons(missing) if missing else {}
         for name in missing:
             reason, site = reasons[name]
-            STATE.notify("N0502", f"{name}: the gradient is None: {reason}", site)
+            STATE.notify("N0502", f"{name}: the gradient is None: {reason}", site or end_of(self.source))
         if built.structure is not None:
             from .lowering.structures import unpacked
 

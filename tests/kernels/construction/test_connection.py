@@ -176,6 +176,15 @@ def test_a_long_tape_says_that_an_input_is_never_used() -> None:
 
 
 @pytest.mark.usefixtures("interpret")
+def test_a_source_that_is_never_used_is_told_of_at_the_end() -> None:
+    """Also where the second point has other integers, and a kernel of its own."""
+    once = adiff.program("def f(q):\n    return x\nreal(sum(unsorted_segment_mean(z, k % 2, 2)))")
+    for ids in ([0, 1, 1], [1, 0, 1]):
+        at = {"x": 1.0, "z": np.array([0.5, 1.0, 2j]), "k": np.array(ids)}
+        assert agree(once, at, ["x", "z"]) == ""
+
+
+@pytest.mark.usefixtures("interpret")
 @pytest.mark.parametrize(("kind", "count"), [(Writer, 4), (Structured, 1)])
 def test_generated(kind: type[Writer], count: int) -> None:
     """Programs some of whose numbers are inputs now, in branches that are taken or not, in conditions and elsewhere."""
