@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 # Powers of ten that an integer holds.
 MOST_TENS = 17
+# Smaller numbers that are known may be rounded to digits without leaving the floats.
+LARGEST_ROUNDED = 1e200
 # Digits to which a number is rounded in one step, and units of the last one in which that is exact far from a tie.
 MOST_DIGITS = 22
 MOST_UNITS = 2.0**40
@@ -330,8 +332,14 @@ def round_(machine: Specialiser, x: Any, ndigits: Any = None) -> Any:
         return round(x)
     if ndigits is None and x.__class__ is Sym:
         return Rounded(machine.apply_row(NAMES["round"], [x], {}), x)
-    if x.__class__ is Sym and x.kind == FLOAT and ndigits.__class__ is int and abs(ndigits) <= MOST_DIGITS:
-        return to_digits(machine, x, ndigits)
+    digits = ndigits if ndigits.__class__ is int and abs(ndigits) <= MOST_DIGITS else None
+    if x.__class__ is Sym and x.kind == FLOAT and digits is not None:
+        return to_digits(machine, x, digits)
+    if x.__class__ is float and digits is not None and abs(x) < LARGEST_ROUNDED and not machine.builder.mode:
+        found, unit = round(x, digits), 10.0 ** abs(digits)
+        # Python rounds a bare number as it is, NumPy what is a tensor in units of the last digit.
+        if found == (round(x * unit) / unit if digits >= 0 else round(x / unit) * unit):
+            return found
     if x.__class__ is Sym and x.kind == INT and ndigits.__class__ is int and x.var not in machine.builder.strong:
         return x if ndigits >= 0 else to_tens(machine, x, ndigits)
     raise Unsupported("round of what has no such integer" if ndigits is None else "round of a number to digits")

@@ -14,6 +14,7 @@ PROGRAMS = {
     "of complex numbers": "real((x + 1j) * round(x))",
     "digits": "round(x, 2) * y + round(y, 0) + round(123.0 * x, -1)",
     "an integer and its float": "int(round(x * 3)) * y + float(round(y))",
+    "of numbers that are known": "round(1.25, 1) * x + round(1234.5, -2) * y + round(-0.04, 1) * x",
     "in a loop": "s = 0.0\nfor k in range(70):\n    s += round(x * k, 1) * y + round(y * k) * 0.5\ns",
 }
 # A zero of an integer has no sign, and 0.125 and 2.675 are (nearly) as far from two numbers of two digits.
