@@ -12,7 +12,7 @@ from . import store
 from .built import from_plain, to_plain
 from .ir import Fault, Needed, Parted, Sized, Unsupported
 from .running import compile_kernel, load_kernel
-from .work import LOAD_SECONDS, outlined, tape_seconds, worthwhile
+from .work import LOAD_SECONDS, import_seconds, outlined, ready_seconds, tape_seconds, worthwhile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -137,16 +137,16 @@ class Collection:
 
         `parts` says what it depends on beside the program: command, inputs, sources.
         """
-        key = self.key(parts)
+        key, spent = self.key(parts), 0.0
         if not self.find(key) and key not in self.built:
-            if not always and not self.may_compile:
+            if not always and (not self.may_compile or self.tape_is_sooner(parts)):
                 return None
             start = time.perf_counter()
             with memory_of_adiff():
                 self.built[key] = self.attempt(make)
-            built = self.built[key]
+            built, spent = self.built[key], time.perf_counter() - start
             final = isinstance(built, Unsupported) and not isinstance(built, PASSING)
-            if final and time.perf_counter() - start > WORTH_KEEPING:
+            if final and spent > WORTH_KEEPING:
                 store.save(key, {"refused": refused(built)})
         built = self.built[key]
         if isinstance(built, Unsupported):
@@ -157,8 +157,15 @@ class Collection:
             if not worthwhile(built, given, seconds, self.least_seconds, self.loads, self.waits):
                 if self.tape_seconds is None:
                     self.ready_seconds = seconds
+                if spent > WORTH_KEEPING:
+                    store.save(self.key(("seconds", parts)), {"seconds": ready_seconds(built)})
                 return None
         return self.ready(key, make)
+
+    def tape_is_sooner(self, parts: Any) -> bool:
+        """Whether a kernel, of which it was found out how long it takes to be ready, is not before the tape has done all."""
+        entry = store.load(self.key(("seconds", parts))) if self.least_seconds else None
+        return entry is not None and self.least_seconds + import_seconds(self.loads) < entry["seconds"]
 
     def form(self, parts: Any, make: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
         """The form of a value that `make` finds, or that was kept. Raises Unsupported."""

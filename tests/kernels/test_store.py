@@ -14,7 +14,7 @@ from typing import Any
 
 import adiff
 import pytest
-from adiff.engine.kernels import collection, runtime, store
+from adiff.engine.kernels import collection, outline, runtime, store
 from adiff.engine.kernels.ir import Unsupported
 from adiff.engine.kernels.machine import code, externals
 from adiff.engine.kernels.symbols import blocks
@@ -223,6 +223,21 @@ def test_a_refusal_is_kept_too(text: str, reason: str, folder: Path, monkeypatch
     monkeypatch.setattr(store, "ENVIRONMENT", ["the digest of other sources"])
     assert asked().reason == once.reason
     assert len(tried) == 2
+
+
+def test_how_long_a_kernel_takes_to_compile_is_kept_too(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is found out once that the tape is the sooner way, and forgotten where there is more to do."""
+    monkeypatch.setattr(collection, "WORTH_KEEPING", 0.0)
+    monkeypatch.setattr(outline, "LOOP_STATEMENT_SECONDS", 0.02)
+    text = "y = x\nfor i in range(n):\n    y = y * 0.5 + sin(y)\ny"
+    tried: list[Any] = []
+    attempt = runtime.Kernels.attempt
+    monkeypatch.setattr(runtime.Kernels, "attempt", lambda self, make: tried.append(make) or attempt(self, make))
+    found = []
+    for n in (40_000, 40_000, 400_000):
+        found.append(adiff.program(text).evaluate("grad", {"x": 2.0, "n": n}, ["x"]).engine)
+        found.append(str(len(tried)))
+    assert found == ["tape", "1", "tape", "1", "kernel", "3"]
 
 
 def test_unwritable_folder_costs_only_time(
