@@ -195,7 +195,7 @@ class Lowered:
         if self.complex is not None:
             found.structure = ("complex", 0, self.complex)
         found.noted = noted
-        found.hasty = self.slopes.used
+        found.hasty = self.slopes.used or self.builder.hasty
         found.parted = self.parted
         found.printed = self.printed.plain()
         arrays = any(x.__class__ is Array and x.kind == FLOAT for x in found.kernel.results)  # type: ignore[union-attr]

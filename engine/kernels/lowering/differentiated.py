@@ -179,6 +179,8 @@ class Differentiated:
         casts_named(self.machine, self.block)
         kernel = ir.Kernel(list(self.leaves.sources), dissolved(self.block), [result])
         tangent = Tangent(kernel, seeds, lanes, True, self.builder.watch)
+        # What is differentiated around this multiplies zeros of other directions by infinite cotangents.
+        self.builder.hasty |= lanes > 1
         self.splice(tangent.run(self.block))
         if tangent.has(result):
             self.note_unfinite(tangent.of(result) if result.__class__ is Var else tangent.dots[result])

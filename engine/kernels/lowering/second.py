@@ -44,8 +44,15 @@ class GradientRule:
         return (*self.made, *self.captured)
 
     def apply(self, adjoint: Adjoint, s: ir.Region) -> list[Any]:
-        """The cotangents of what was `made`, for those of the gradient as the sweep has them."""
+        """The cotangents of what was `made`, for those of the gradient as the sweep has them.
+
+        Along all of them at once: an infinite one would make nan of what the others lead to. Raises Unsupported where
+        every product is to be formed as a tape forms it.
+        """
         builder = adjoint.builder
+        if builder.careful:
+            raise Unsupported("the derivative of a gradient, beside what is not finite")
+        builder.hasty = True
         names: dict[Any, Any] = dict(zip(self.operands, s.operands))
         seeds: dict[Any, Any] = {}
         for x, result in zip(self.sources, s.results):

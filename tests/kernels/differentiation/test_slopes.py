@@ -92,6 +92,17 @@ def test_rows_that_do_not_matter(text: str, specified: list[bool]) -> None:
     assert (True in specified) is (text in ("var(m, axis=1)", "std(m, axis=1)", "norm(m, axis=1)"))
 
 
+@pytest.mark.usefixtures("interpret")
+def test_an_infinite_cotangent_of_a_gradient_stays_with_its_element() -> None:
+    program = adiff.program("a = grad(lambda q: sum(q**3 * [1.0, 2.0, 3.0]))(v)\nsum(a * w)")
+    at = {"v": np.array([1.0, 2.0, 3.0]), "w": np.array([2.0, np.inf, 0.5])}
+    assert "beside what is not finite" in agree(program, at)
+    for w, answers in ((at["w"], "tape"), (np.array([2.0, 1.0, 0.5]), "kernel")):
+        found = program.evaluate("grad", {"v": at["v"], "w": w}, engine="kernel")
+        assert found.engine == answers
+        np.testing.assert_allclose(found.gradients["v"], 6 * at["v"] * np.array([1.0, 2.0, 3.0]) * w, rtol=1e-14)
+
+
 def test_a_kept_kernel_knows_of_its_slopes() -> None:
     for _ in range(2):
         found = adiff.program(STEEP).evaluate("grad", {"x": 0.0}, engine="kernel")
