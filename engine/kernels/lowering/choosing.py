@@ -288,6 +288,23 @@ def ordered(machine: Any, symbol: str, x: Any, y: Any) -> Any:
     return machine.linked(2, op, x, y)
 
 
+def tuple_ordered(machine: Any, symbol: str, x: tuple[Any, ...], y: tuple[Any, ...]) -> Any:
+    """`x < y` or `x > y` of tuples of numbers: the first items that differ decide."""
+    if len(x) != len(y):
+        raise Unsupported("an order of tuples of several lengths")
+
+    def decided(k: int) -> Any:
+        if k + 1 == len(x):
+            return ordered(machine, symbol, x[k], y[k])
+        # Python looks for the first items that differ, and compares these.
+        same = machine.builder.aside(lambda: equals(machine, x[k], y[k]))
+        if same.__class__ is bool:
+            return decided(k + 1) if same else ordered(machine, symbol, x[k], y[k])
+        return machine.choice(same, lambda: decided(k + 1), lambda: ordered(machine, symbol, x[k], y[k]))
+
+    return decided(0) if x else False
+
+
 def in_order(machine: Any, items: list[Any], key: Any, reverse: bool) -> List:
     """The items in the order of their keys, equal ones in the order in which they came."""
     builder = machine.builder

@@ -136,13 +136,18 @@ def extreme(row: str, reduction: str) -> Callable[..., Any]:
         first = each.item(0)
         if first.__class__ is List or (first.__class__ is Grid and len(xs) == 1):
             raise Unsupported("min or max of lists")
-        if first.__class__ is tuple:
-            raise Unsupported("min or max of tuples")  # Python compares their first items first
         rest = count - 1 if count.__class__ is int else machine.builder.integer("subtract", count, 1)
         others = Each(rest, lambda i: each.item(machine.builder.integer("add", i, 1)), each.loopable)
         return machine.fold(others, first, lambda best, x: better(machine, best, x))
 
     def better(machine: Specialiser, best: Any, x: Any) -> Any:
+        if best.__class__ is tuple and x.__class__ is tuple:
+            from .choosing import tuple_ordered
+
+            beyond = tuple_ordered(machine, "<" if row == "minimum" else ">", x, best)
+            if beyond.__class__ is bool:
+                return x if beyond else best
+            return machine.choice(beyond, lambda: x, lambda: best)
         if is_truth(best) and is_truth(x):
             beyond = machine.builder.apply(NAMES["less" if row == "minimum" else "greater"], (x, best), None)
             return machine.builder.select(beyond, x, best)
