@@ -89,7 +89,7 @@ def test_machine_code(shared: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Far angles, singular points and points that are not finite among the others; on one core and on several."""
     if shared:
         monkeypatch.setattr(sharing, "WORTHWHILE", 1e3)
-    n = 10_000
+    n = 2_000
     at = point(n)
     program = adiff.program(ROWS + f"{'0.0 + ' if shared else ''}rows")
     for changed in ({}, {"turns": 2.0**45}, {"places": 0.0}, {"seen": np.inf}, {"turns": np.nan}):
