@@ -13,8 +13,8 @@ from ..symbols.operands import Moment
 from ..symbols.pairs import Pair, has_complex, meeting, pair_of
 from ..symbols.strength import is_strong
 from ..symbols.symbol import Lazy, Sym, kind_of, pick, raw
-from ..symbols.values import PARENT, Frame, Grid, Letter, List, plain, read, static_index
-from . import grids, sliced
+from ..symbols.values import PARENT, Frame, Grid, Letter, List, Records, plain, read, static_index
+from . import grids, records, sliced
 from .printing import Text
 from .sequences import Sequences
 from .sliced import opened
@@ -164,6 +164,9 @@ class Assigning(Sequences):
 
     def grow(self, container: List, value: Any) -> None:
         """`container.append(value)`."""
+        if container.__class__ is Records:
+            records.append(self, container, value)
+            return
         builder = self.builder
         value = builder.settle(value)
         if container.frozen:
