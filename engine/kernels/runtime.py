@@ -237,6 +237,7 @@ class Kernels(Collection):
         Refusals are kept, and with a traceback they would keep the arrays of an evaluation: whoever catches one drops it.
         """
         self.sized = self.careful = False
+        site = STATE.site
         try:
             while True:
                 try:
@@ -245,6 +246,7 @@ class Kernels(Collection):
                     if not self.may_try_again(why):
                         raise
                     why.__traceback__ = None
+                    STATE.site = site
         finally:
             self.evaluated = {}, ()  # nobody's arrays are held
 

@@ -445,3 +445,64 @@ def test_memory_that_a_list_grows_out_of_is_reported_at_its_loop(command: str) -
         assert caught.value.span is not None
         assert caught.value.span.text == "range(n)"
         assert time.process_time() - start < 4.0  # the tape takes a dozen
+
+
+OVERFLOWING = "where(cast(f[i], int64) * 4000000000000 * 4000000000 > 3, 1.0, 2.0)"
+DEAR = "sin(exp(cos(x[a] * y))) * tanh(x[a]) * sin(i * y) * sin(exp(cos(sin(y + i))))"
+# Errors of statements whose values nobody reads, or that stand before another error; the first of the program is told.
+FIRST_ERRORS = [
+    ("k = cast(x, int64)\nz = k**50\nx * 2", {"x": 7.0}, "E0403"),
+    ("s = x\nk = cast(n, int64)\nfor i in range(n):\n    k = k * 7\n    s = s * 1.01\ns", {"x": 7.0, "n": 70}, "E0403"),
+    ("k = int(x)\nz = 1 // (k - 7)\nx * 2", {"x": 7.0}, "E0402"),
+    ("z = inv(A)\nx * 2", {"x": 3.0, "A": [[1.0, 2.0], [2.0, 4.0]]}, "E0404"),
+    ("k = cast(x, int64)\nz = k**50\nassert x < 1\nwhere(z > 1, x, x * 2)", {"x": 7.0}, "E0403"),
+    (
+        f"s = zeros(40)\nfor i in range(40):\n    a = int(f[i])\n    s[i] = {DEAR} * {OVERFLOWING}\nsum(s)",
+        {"x": [0.0, 1.0, 2.0, 3.0], "f": [*[0.0, 1.0, 2.0, 3.0] * 9, 0.0, 1.0, 7.0, 1.0], "y": 0.5},
+        "E0403",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "at", "code"), FIRST_ERRORS)
+def test_the_first_error_is_told(text: str, at: dict[str, Any], code: str) -> None:
+    tape, kernel = (outcome(adiff.program(text), at, engine, "grad", ["x"]) for engine in ("tape", "kernel"))
+    for found in (tape, kernel):
+        assert isinstance(found, AdiffError)
+        assert found.code == code
+        assert found.span is not None
+    assert (tape.span.start, tape.span.end) == (kernel.span.start, kernel.span.end)
+
+
+@pytest.mark.parametrize(
+    ("loop", "iterations"),
+    [
+        ("range(9223372036854775000, 9223372036854775807, 7)", 116),
+        ("range(9223372036854775800, 9223372036854775807, 3)", 3),
+        ("range(-9223372036854775000, -9223372036854775807, -7)", 116),
+    ],
+)
+def test_ranges_to_the_last_integer(loop: str, iterations: int) -> None:
+    found = adiff.program(f"s = 0.0\nfor i in {loop}:\n    s = s + x\ns").evaluate("grad", {"x": 1.5}, engine="kernel")
+    assert found.gradients == {"x": iterations}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "def f(k, xs):\n    if k == 0:\n        return sum(xs)\n    xs.append(x * k)\n    return f(k - 1, xs)\nf(n, [])",
+            28.0,
+        ),
+        ("def f(k, xs):\n    if k == 0:\n        return sum(xs)\n    return f(k - 1, xs + [x * k])\nf(n, [])", 28.0),
+        (
+            "def f(k, v):\n    if k == 0:\n        return v[0] + v[1]\n    return f(k - 1, [v[1], v[0] * x])\nf(n, [x, x])",
+            4 * 3.0**3 + 5 * 3.0**4,
+        ),
+    ],
+)
+def test_lists_that_recursion_hands_on(text: str, expected: float) -> None:
+    """Those that it changes are the tape's, and no fault."""
+    found = adiff.program(text).evaluate("grad", {"x": 3.0, "n": 7}, ["x"], engine="kernel")
+    assert found.gradients["x"] == pytest.approx(expected, rel=1e-14)
+    assert not any(notice.code == "N0911" for notice in found.notices)

@@ -112,10 +112,10 @@ def leaves_of(x: Any) -> list[Any]:
     if x.__class__ is tuple or x.__class__ is List:
         items: Any = x.items if x.__class__ is List else x
         if items is None:
-            raise Unsupported("map_fn with a list that grows as its result")
+            raise Unsupported("a list that grows, as what a function is given or returns")
         return [leaf for item in items for leaf in leaves_of(item)]
     if x.__class__ is dict or x is None:
-        raise Unsupported("map_fn with dicts or nothing as its result")
+        raise Unsupported("a dict or nothing, as what a function is given or returns")
     return [x]
 
 

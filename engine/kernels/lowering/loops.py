@@ -484,6 +484,9 @@ class Loops(WrittenOut):
         return found if found <= MAX_ROOM else None
 
     def counter_variable(self, counter: Range) -> Var:
+        """What counts in a loop. Raises Unsupported for a range whose bounds a step further no integer holds."""
+        if any(x.__class__ is int and abs(x) > LIMIT for x in (counter.start, counter.stop)):
+            raise Unsupported("a range beyond 2**53", STATE.site)
         index = Var(INT, "i")
         (first, last), (low, high) = self.builder.interval(counter.start), self.builder.interval(counter.stop)
         bounds = (first, max(high - 1, first)) if counter.step > 0 else (min(low + 1, last), last)

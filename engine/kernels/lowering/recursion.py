@@ -123,7 +123,7 @@ class Recursion:
             inner[2 + i] = value
         machine.frames.append(inner)
         machine.active.append((code, machine.dynamic))
-        outside = Heap([*machine.frames[:-1], self.function.frame])
+        outside = Heap([*machine.frames[:-1], self.function.frame, tuple(args)])
         own = {id(self.frame), id(inner)}
         try:
             machine.block(self.body_of(code), inner)
@@ -229,8 +229,10 @@ class Recursion:
         return self.builder.of_kind(kind.kind, x) if x.__class__ in SCALARS else self.builder.settle(x)
 
     def fit(self, i: int, value: Any) -> None:
-        """See that parameter `i` can hold `value`."""
+        """See that parameter `i` can hold `value`. Raises Unsupported where it has other parts than the first."""
         kept = self.kept[i]
+        if len(leaves_of(value)) != len(leaves_of(self.first[i])):
+            raise Unsupported("a recursion with lists of several lengths")
         if kept is None:
             if equal(value, self.first[i]) or known_same(value, self.first[i]):
                 return

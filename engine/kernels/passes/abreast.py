@@ -21,6 +21,7 @@ from ..ir import FLOAT, INT, Array, Stmt, Var
 from .fuse import affine, span, static_range, sum_of
 from .once import copied, defined_in, renewed
 from .polls import CHEAP
+from .sharing import SHORT
 from .statements import arrays_named, changes, everything, mentions, operands, with_blocks
 
 TYPE_CHECKING = False
@@ -165,11 +166,14 @@ class _Parting:
             if loop is not None
         }
         kept = [Array(FLOAT, (self.count,)) for _ in self.sums.carried]
-        self.around[0].before += [ir.Alloc(array, False) for array in kept]
+        allocs: list[Stmt] = [ir.Alloc(array, False) for array in kept]
+        if self.count > SHORT:
+            self.around[0].before += allocs
+            allocs = []  # short ones are each iteration's own: cores may have it
         loads = [ir.Load(phi, array, self.row) for (phi, _, _), array in zip(self.sums.carried, kept)]
         body = self.rows.body
         rest = self.rows.replace(body=[*body[: self.place], *loads, *body[self.place + 1 :]])
-        return Sums(self.parts(before, turned, kept), rest)
+        return Sums([*allocs, *self.parts(before, turned, kept)], rest)
 
     def needed(self) -> list[Stmt] | None:
         """What a row computes before its sums for them; None where that is no plain arithmetic, where a row has it from

@@ -16,7 +16,7 @@ from .. import ir
 from ..ir import FLOAT, INT, Stmt, Var
 from .once import copied, defined_in, renewed
 from .polls import weight
-from .statements import operands, with_blocks
+from .statements import may_leave, operands, with_blocks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,6 +48,8 @@ def checks_of(s: ir.Loop) -> list[Stmt]:
     if not checks or s.index is None or s.test is not None or s.stop_when is not None or s.stacks:
         return []
     if any(x.__class__ not in (ir.Set, ir.Load, ir.Store, ir.Check) and not counts(x) for x in s.body):
+        return []
+    if any(may_leave(x) and x.__class__ is not ir.Check for x in s.body):
         return []
     if sum(weight(x) for x in s.body if x.__class__ is ir.Set and x.var.kind == FLOAT) < LEAST_WORK * len(checks):
         return []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import ir
 from ..ir import Array, Stack, Stmt, Var
-from .statements import VALUED, everything, with_blocks
+from .statements import LEAVING, VALUED, everything, with_blocks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,6 +63,8 @@ def live(kernel: ir.Kernel, logs: bool, undone: set[int]) -> set[Any]:
         for s in block:
             if s.__class__ is ir.Set:
                 need(s.var, *s.args, *control)
+                if s.op in LEAVING and not again:
+                    roots.append(s.var)  # an error is an answer too
             elif s.__class__ is ir.Load:
                 need(s.var, content(s, undone), s.index, *control)
             elif s.__class__ is ir.Check:
@@ -158,7 +160,9 @@ def sweep(block: list[Any], needed: set[Any], undone: set[int]) -> list[Stmt]:
                 index, start, step = (s.index, s.start, s.step) if s.index in needed else (None, 0, 1)
                 kept.append(s.replace(index=index, start=start, step=step, restore=restore, body=body))
         elif s.__class__ is ir.Region:
-            if any(x in needed for x in s.results):
+            if not any(x in needed for x in s.results):
+                kept += sweep(s.body, needed, undone)  # what may end the kernel
+            else:
                 kept.append(s.replace(body=sweep(s.body, needed, undone)))
         elif s.__class__ is ir.If:
             then, orelse = sweep(s.then, needed, undone), sweep(s.orelse, needed, undone)

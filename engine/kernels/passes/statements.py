@@ -13,6 +13,15 @@ if TYPE_CHECKING:
 
 # Statements that set, or add to, the variable `var`.
 VALUED: frozenset[Any] = frozenset((ir.Set, ir.Accumulate, ir.Load, ir.Mark))
+# Operations that leave the kernel where the tape has an error: what does not fit into 64 bits, a division by zero.
+LEAVING = frozenset(
+    "int_add int_subtract int_multiply int_floor_divide int_mod int_power int_fmod int_factorial int_comb to_int".split()
+)
+
+
+def may_leave(s: Stmt) -> bool:
+    """Whether a statement, apart from the blocks inside it, may end the kernel by itself."""
+    return s.__class__ is ir.Check or (s.__class__ is ir.Set and s.op in LEAVING)
 
 
 def blocks_of(s: Stmt) -> list[list[Stmt]]:

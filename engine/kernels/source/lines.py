@@ -6,7 +6,7 @@ import re
 
 from .. import ir
 from ..ir import Array, Stack, Stmt, Unsupported, Var
-from ..passes.statements import changes, operands, touched
+from ..passes.statements import LEAVING, changes, operands, touched
 from .naming import Naming, number
 from .primitives import TEXT
 from .usage import arrays_changed, read_once
@@ -26,14 +26,16 @@ DEEPEST = 95
 
 
 class Waiting:
-    """An expression that is read once, and is written there: its text and what it reads."""
+    """An expression that is read once, and is written there: its text and what it reads, and whether it may leave the
+    kernel."""
 
-    __slots__ = ("reads", "statement", "text")
+    __slots__ = ("leaves", "reads", "statement", "text")
 
-    def __init__(self, statement: Stmt, text: str, reads: set[Any]) -> None:
+    def __init__(self, statement: Stmt, text: str, reads: set[Any], leaves: bool) -> None:
         self.statement = statement
         self.text = text
         self.reads = reads
+        self.leaves = leaves
 
 
 class Lines(Naming):
@@ -87,6 +89,9 @@ class Lines(Naming):
     def flush(self, s: Stmt, level: int) -> None:
         """Write what must be computed before a statement, and cannot be written inside it."""
         direct = set(operands(s))
+        if s.__class__ is ir.Check or s.blocks:
+            for var in [var for var, found in self.waiting.items() if found.leaves and var not in direct]:
+                self.write(var, level)  # of two errors the first is the program's
         changed = changes(s) | arrays_changed(s)
         changed.update(phi for var, phi in self.same.items() if var in changed)
         within: dict[Any, None] | None = None
@@ -133,26 +138,30 @@ class Lines(Naming):
         for x in s.args:
             if x.__class__ is Var and x in self.waiting:
                 reads |= self.waiting[x].reads
+        leaves = s.op in LEAVING or any(
+            self.waiting[x].leaves for x in s.args if x.__class__ is Var and x in self.waiting
+        )
         statics = {key: number(value) for key, value in (s.attributes or {}).items()}
         template = TEXT[s.op]
         args = [self.text(x) for x in s.args]
         if CALL.fullmatch(template):
             args = [bare(arg) for arg in args]
         code = template.format(*args, **statics)
-        self.put(s, code, reads, level)
+        self.put(s, code, reads, level, leaves)
 
     def load(self, s: ir.Load, level: int) -> None:
         reads: set[Any] = {s.array}
         if s.index.__class__ is Var:
             reads |= {s.index} if s.index not in self.waiting else self.waiting[s.index].reads
+        leaves = s.index in self.waiting and self.waiting[s.index].leaves
         if s.array in self.kept:
-            self.put(s, f"{self.kept[s.array]} + {self.text(s.index)}]", reads, level)
+            self.put(s, f"{self.kept[s.array]} + {self.text(s.index)}]", reads, level, leaves)
             return
-        self.put(s, f"{self.name(s.array)}[{bare(self.text(s.index))}]", reads, level)
+        self.put(s, f"{self.name(s.array)}[{bare(self.text(s.index))}]", reads, level, leaves)
 
-    def put(self, s: Any, code: str, reads: set[Any], level: int) -> None:
+    def put(self, s: Any, code: str, reads: set[Any], level: int, leaves: bool) -> None:
         if s.var in self.once and len(code) <= LONGEST and s.var not in reads:
-            self.waiting[s.var] = Waiting(s, code, reads)
+            self.waiting[s.var] = Waiting(s, code, reads, leaves)
             for x in reads:
                 self.reading.setdefault(x, []).append(s.var)
         else:

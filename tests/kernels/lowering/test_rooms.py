@@ -93,3 +93,10 @@ def test_more_room_for_rows() -> None:
         counts = [math.ceil(100 / h) for h in steps]
         assert (found.engine, found.one_by_one) == ("kernel", {})
         assert found.gradients["x"].tolist() == [n * (n + 1) / 2 for n in counts]
+
+
+def test_notices_keep_their_place_when_there_is_more_room() -> None:
+    text = "a = []\nk = 0\nwhile k < n:\n    a.append(x * k)\n    k = k + 1\nb = a\nb[0] = y\na.append(y)\na[0] + b[-1] + len(b)"
+    found = program(text)
+    for n in (10, 1030):
+        assert agree(found, {"x": 1.3, "y": 0.7, "n": n}, ["x", "y"]) == ""
