@@ -98,8 +98,9 @@ class Moving:
         return [*before, s.replace(body=body), *behind]
 
     def counts_only(self, counter: Var, asked: Var, body: list[Stmt]) -> bool:
-        """Whether a counter is added to in the body, and otherwise read by the one branch that asks for it."""
-        additions = sum(counts(inner, counter) for inner in everything(body))
+        """Whether a counter is added to in the body, before the one branch that asks for it, and not read otherwise."""
+        place = next(k for k, s in enumerate(body) if s.__class__ is ir.If and s.condition is asked)
+        additions = sum(counts(inner, counter) for inner in everything(body[:place]))
         return self.reads[asked] == 1 and self.reads[counter] == 1 + additions
 
     def notes_only(self, s: ir.If) -> bool:
