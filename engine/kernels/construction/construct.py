@@ -23,6 +23,7 @@ from ..passes.behind import behind
 from ..passes.checking_first import checked_first
 from ..passes.common import common, summed
 from ..passes.dear import keeping
+from ..passes.failing import keep_failing
 from ..passes.fuse import fuse
 from ..passes.gather import gather
 from ..passes.memory import settled
@@ -140,6 +141,7 @@ class Lowered:
             raise Unsupported("a result that is no number and no tensor")
         builder.watch.begun(made.kernel.body)
         self.kernel = ir.Kernel(made.kernel.parameters, made.kernel.body, [self.value])
+        keep_failing(self.kernel, self.printed.results)
         self.precision: Precision | None = None
         if builder.mode:
             bare = {p for p in self.kernel.parameters if spec[p.name].__class__ is not Single}

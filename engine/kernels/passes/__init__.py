@@ -10,6 +10,7 @@ behind, handed_on      loops that follow each other some iterations behind, as o
 shifting, raising      loops over shifted arrays brought into step; what stands between loops put before them
 gather, windows,       loops of the reverse sweep forwards; their sums in variables, or each by itself
   summing_apart
+failing                errors of what nobody reads
 picking                short loops that pick elements of short lists, written out
 noting, checking_first what loops note of singular points and check of indices, behind them and before them
 memory, overwritten    arrays that are copies, stores that nothing reads; fills before all is written anyway

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import ir
 from ..ir import Array, Stack, Stmt, Var
-from .statements import LEAVING, VALUED, everything, with_blocks
+from .statements import VALUED, everything, with_blocks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,8 +63,6 @@ def live(kernel: ir.Kernel, logs: bool, undone: set[int]) -> set[Any]:
         for s in block:
             if s.__class__ is ir.Set:
                 need(s.var, *s.args, *control)
-                if s.op in LEAVING and not again:
-                    roots.append(s.var)  # an error is an answer too
             elif s.__class__ is ir.Load:
                 need(s.var, content(s, undone), s.index, *control)
             elif s.__class__ is ir.Check:
