@@ -446,7 +446,7 @@ def result_dtypes(op: Operation, dtypes: list[DType], attributes: dict[str, Any]
     if kind == "real":
         return computed, REAL_PART.get(computed, computed)
     if kind == "complex":
-        if computed.kind in "bi":
+        if computed.kind in "bi" or computed is WEAK_COUNT:
             computed = STATE.weak_float
         return computed, COMPLEX_OF.get(computed, computed)
     raise AssertionError(f"{op.name}: unknown dtype rule {kind!r}")

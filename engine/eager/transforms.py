@@ -443,6 +443,10 @@ def checkpoint(f: Any) -> Any:
     def run(args: list[Any], keywords: dict[str, Any]) -> Any:
         if all(recorder.log is None for recorder in RECORDERS):
             return invoke(f, args, keywords)  # nobody keeps what could be forgotten
+        from .situation import Situation
+
+        # What f reads may be another by the time of the sweep, and what it changes is not to be changed twice.
+        before = Situation([f, *args, *keywords.values()])
         saved = RECORDERS.copy()
         connections = Connections(saved)
         RECORDERS[:] = [*[Entrance(recorder, connections) for recorder in saved], connections]
@@ -471,7 +475,7 @@ def checkpoint(f: Any) -> Any:
                 finally:
                     RECORDERS.remove(tape)
 
-            with_limits_off(again)
+            with_limits_off(lambda: before.again(again))
             cotangents = list(g) if len(places) > 1 else [g]
             return tuple(gradient(tape, [found[k] for k in places], cotangents, [[x] for x in sources], consume=True))
 

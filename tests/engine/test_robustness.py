@@ -104,6 +104,30 @@ CAPTURES = {
     "which is its argument too": ("h = checkpoint(lambda a: a*x)\nh(x)", 6.0),
     "beside integers": ("h = checkpoint(lambda a, k: a * (k // 2) + 3)\nh(x, 5)", 2.0),
     "one within another": ("g = lambda a: checkpoint(lambda t: t*a)(a) * x\nh = checkpoint(g)\nh(x)", 27.0),
+    "by then another": ("a = 2.0\nh = checkpoint(lambda z: z*z*a)\ny = h(x)\na = 5.0\ny", 12.0),
+    "in a loop, whose counter goes on": (
+        "s = 0.0\nfor i in range(3):\n    s += checkpoint(lambda z: z**2*i)(x)\ns",
+        18.0,
+    ),
+    "an element of a list": ("w = [x, 2*x]\nh = checkpoint(lambda z: z*w[1])\ny = h(x)\nw[1] = 7.0\ny", 12.0),
+    "a list that is its argument": ("w = [x, 2.0]\ny = checkpoint(lambda z: z[0]*z[1])(w)\nw[0] = 9.0\ny", 2.0),
+    "an array that is written to": (
+        "w = zeros(3)\ns = 0.0\nfor i in range(3):\n    w[i] = x*i\n    s += checkpoint(lambda z: z*sum(w))(x)\ns",
+        24.0,
+    ),
+    "a list that it changes": (
+        "n = [0]\ndef f(z):\n    n[0] += 1\n    return z*z*n[0]\nh = checkpoint(f)\nh(x) + h(x)",
+        18.0,
+    ),
+    "a list that it makes longer": (
+        "acc = []\ndef f(z):\n    acc.append(z)\n    return z*len(acc)\nh = checkpoint(f)\nh(x) + 10*h(x)",
+        21.0,
+    ),
+    "by a function that another calls": (
+        "k = 2.0\ng = lambda q: q*k\nh = checkpoint(lambda z: grad(lambda q: g(q)*q)(z)*z)\ny = h(x)\nk = 5.0\ny",
+        24.0,
+    ),
+    "a Variable": ("v = Variable(2.0)\nh = checkpoint(lambda z: z*z*v)\ny = h(x)\nv.assign(7.0)\ny", 12.0),
     "second order": ("c = x*2\nh = checkpoint(lambda a: a*c*x)\ngrad(lambda z: h(3.0*z))(x)", 6.0 * 2 * 3.0),
 }
 

@@ -474,6 +474,14 @@ def test_the_first_error_is_told(text: str, at: dict[str, Any], code: str) -> No
     assert (tape.span.start, tape.span.end) == (kernel.span.start, kernel.span.end)
 
 
+def test_bare_integers_that_nobody_reads_have_any_number_of_digits() -> None:
+    text = "s = x\nk = 1\nm = 0\nfor i in range(n):\n    k = k * 7\n    m = m + i // 3\n    s = s * 1.01\ns"
+    found = adiff.program(text).evaluate("grad", {"x": 7.0, "n": 70}, ["x"], engine="kernel")
+    assert found.engine == "kernel"
+    assert "fail(" not in (found.emitted or "")
+    assert found.gradients["x"] == pytest.approx(1.01**70, rel=1e-13)
+
+
 @pytest.mark.parametrize(
     ("loop", "iterations"),
     [

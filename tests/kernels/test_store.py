@@ -14,6 +14,7 @@ from typing import Any
 
 import adiff
 import pytest
+from adiff.engine import tier
 from adiff.engine.kernels import collection, outline, runtime, store
 from adiff.engine.kernels.ir import Unsupported
 from adiff.engine.kernels.machine import code, externals
@@ -229,6 +230,7 @@ def test_how_long_a_kernel_takes_to_compile_is_kept_too(folder: Path, monkeypatc
     """It is found out once that the tape is the sooner way, and forgotten where there is more to do."""
     monkeypatch.setattr(collection, "WORTH_KEEPING", 0.0)
     monkeypatch.setattr(outline, "LOOP_STATEMENT_SECONDS", 0.02)
+    monkeypatch.setattr(tier.Tiers, "hurry", lambda self, patience, ahead=None: None)  # whatever else the machine does
     text = "y = x\nfor i in range(n):\n    y = y * 0.5 + sin(y)\ny"
     tried: list[Any] = []
     attempt = runtime.Kernels.attempt

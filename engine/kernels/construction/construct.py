@@ -98,7 +98,7 @@ class Lowered:
         if not structured and result.__class__ in (List, tuple, dict):
             result = as_one(builder, result)
         self.builder = builder
-        self.slopes = Slopes(not Builder.careful)
+        self.slopes = Slopes(not (Builder.careful or Builder.mode))
         self.printed = made.printed
         self.parted = made.parted
         if builder.mode == EVERY and builder.counted:
@@ -141,7 +141,7 @@ class Lowered:
             raise Unsupported("a result that is no number and no tensor")
         builder.watch.begun(made.kernel.body)
         self.kernel = ir.Kernel(made.kernel.parameters, made.kernel.body, [self.value])
-        keep_failing(self.kernel, self.printed.results)
+        keep_failing(self.kernel, self.printed.results, builder.strong)
         self.precision: Precision | None = None
         if builder.mode:
             bare = {p for p in self.kernel.parameters if spec[p.name].__class__ is not Single}

@@ -16,21 +16,33 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def keep_failing(kernel: ir.Kernel, results: Iterable[Any]) -> None:
-    """Add the checks; `results` are read beside the kernel's own."""
+# Where one of these leaves the kernel, a bare integer, which has any number of digits, goes on.
+GROWING = frozenset("int_add int_subtract int_multiply int_power int_comb".split())
+DIVIDING = frozenset("int_floor_divide int_mod int_fmod".split())
+
+
+def keep_failing(kernel: ir.Kernel, results: Iterable[Any], strong: set[Any]) -> None:
+    """Add the checks; `results` are read beside the kernel's own, and `strong` are the integers with a dtype of their own."""
     whole = ir.Kernel(kernel.parameters, kernel.body, [*kernel.results, *results])
-    kernel.body[:] = checked(kernel.body, live(whole, False, after_undoing(kernel.body)))
+    kernel.body[:] = checked(kernel.body, live(whole, False, after_undoing(kernel.body)), strong)
 
 
-def checked(block: list[Stmt], needed: set[Any]) -> list[Stmt]:
+def may_fail(s: ir.Set, strong: set[Any]) -> bool:
+    """Whether the tape has an error where this statement leaves the kernel, as far as is known."""
+    if s.op in DIVIDING and s.args[1].__class__ is int and s.args[1]:
+        return s.var in strong
+    return s.op in LEAVING and (s.op not in GROWING or s.var in strong)
+
+
+def checked(block: list[Stmt], needed: set[Any], strong: set[Any]) -> list[Stmt]:
     found: list[Stmt] = []
     for s in block:
         if s.blocks and s.__class__ is not ir.Region:  # the statements of a row are ours
-            inside = {name: checked(b, needed) for name in s.blocks if (b := getattr(s, name))}
+            inside = {name: checked(b, needed, strong) for name in s.blocks if (b := getattr(s, name))}
             if any(b != getattr(s, name) for name, b in inside.items()):
                 s = s.replace(**inside)
         found.append(s)
-        if s.__class__ is ir.Set and s.op in LEAVING and s.var not in needed:
+        if s.__class__ is ir.Set and s.var not in needed and may_fail(s, strong):
             found.append(ir.Check(s.var, LEAST, MOST, s.site))
     return found
 

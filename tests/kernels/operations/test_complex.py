@@ -126,6 +126,14 @@ PROGRAMS: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.usefixtures("interpret")
+def test_parts_that_are_bare_integers() -> None:
+    program = adiff.program("abs(complex(x, y))**3")
+    assert agree(program, {"x": 3, "y": 4}, None, "hessian") == ""
+    found = program.evaluate("grad", {"x": 3, "y": 4}, engine="tape").gradients
+    assert found == pytest.approx({"x": 45.0, "y": 60.0})  # 3 |z| (x, y)
+
+
+@pytest.mark.usefixtures("interpret")
 @pytest.mark.parametrize(("text", "at"), PROGRAMS)
 def test_programs(text: str, at: dict[str, Any]) -> None:
     for command in ("value", "grad"):

@@ -557,3 +557,20 @@ def test_a_result_is_a_float32_where_the_tape_has_one(text: str) -> None:
     made = adiff.program(text)
     reasons = [agree(made, {"v": np.float32(0.7), "n": n}, ["v"], "value") for n in (0, 3)]
     assert reasons.count("") == (2 if text[:1] == "t" or text[-5:] == "s + v" else 1)
+
+
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+def test_gradients_of_long_loops_lose_no_digits(engine: Any) -> None:
+    """The logistic curve by Euler's steps, with the adjoint of the same recurrence in Python's floats."""
+    text = "x = float32(x0)\nfor k in range(n):\n    x = x + 0.0001*a*x*(1-x)\nx"
+    n, a = 40_000, 0.5
+    xs = [0.1]
+    for _ in range(n):
+        xs.append(xs[-1] + 1e-4 * a * xs[-1] * (1 - xs[-1]))
+    c, by_a = 1.0, 0.0
+    for x in xs[-2::-1]:
+        by_a += c * 1e-4 * x * (1 - x)
+        c *= 1 + 1e-4 * a * (1 - 2 * x)
+    found = adiff.program(text).evaluate("grad", {"x0": 0.1, "a": a, "n": n}, ["x0", "a"], engine=engine)
+    assert found.engine == engine
+    np.testing.assert_allclose([found.gradients["x0"], found.gradients["a"]], [c, by_a], rtol=1e-5)
