@@ -135,10 +135,10 @@ def _classify(piece: str, table: Table) -> int:
             kind = LINE_BREAK
         elif first in "0123456789." and piece != ".":
             kind = NUMBER
-        elif first in "\"'" or piece[-1] in "\"'":
-            kind = STRING if _is_closed(piece) else UNKNOWN
         elif first == "#" or (first == "\\" and len(piece) > 1):
             kind = SKIPPED
+        elif first in "\"'" or piece[-1] in "\"'":
+            kind = STRING if _is_closed(piece) else UNKNOWN
         elif piece.isascii():
             kind = NAME if piece.isidentifier() else UNKNOWN
         else:

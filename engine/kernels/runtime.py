@@ -33,6 +33,13 @@ MORE_ROOM = 8
 MOST_ROOM = 1 << 25
 
 
+def without_comments(text: str) -> str:
+    """A program's text without its comments."""
+    import re
+
+    return re.sub(r"""("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|#[^\n]*""", lambda found: found[1] or "", text)
+
+
 def counts(value: Any) -> bool:
     """Whether an input may be a part of a kernel: an integer, or integers."""
     return value.__class__ in (int, bool) or (value.__class__ is Tensor and value.dtype.kind == "i")
@@ -65,13 +72,15 @@ class Kernels(Collection):
         # While a program is evaluated, the point and the sources, and whether sizes were looked for at this point.
         self.evaluated: tuple[dict[str, Any], Sequence[str]] = ({}, ())
         self.sized = False
+        # Whether the text names float32, but in a comment.
+        self.names_float32 = "float32" in source.text and "float32" in without_comments(source.text)
         # Whether a result that is not finite is being computed anew, product by product.
         self.careful = False
 
     def makes_float32(self, values: dict[str, Any]) -> bool:
         """Whether the program itself may make float32 of bare numbers."""
         kinds = {x.dtype.name if x.__class__ is Tensor and not x.dtype.weak else "" for x in values.values()}
-        return "float32" in self.source.text and kinds.isdisjoint(("float64", "complex128"))
+        return self.names_float32 and kinds.isdisjoint(("float64", "complex128"))
 
     def specified(self, values: dict[str, Any], sources: Sequence[str]) -> dict[str, Any]:
         """What a kernel for these inputs is specialised to. Raises Unsupported, also where kernels would be too many."""

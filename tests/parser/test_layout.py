@@ -34,6 +34,8 @@ def test_line_endings_make_no_difference(ending: str) -> None:
         PROGRAM + "    # last, indented",
         PROGRAM + "    ",
         "\ufeff" + PROGRAM.replace("\n", "  # comment\n", 1),
+        PROGRAM.replace("\n", "  # a 'comment'\n", 1),
+        PROGRAM.replace("\n", '  # it is "\n', 1),
         PROGRAM.replace("    d\n", "    d\n\n# left\n            # right\n"),
         PROGRAM.replace("    d\n", "    d\n\t\n \n"),
         PROGRAM.replace("[1,\n", "[  # why\n\n1,  # one\n# two\n"),

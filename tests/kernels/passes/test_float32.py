@@ -574,3 +574,12 @@ def test_gradients_of_long_loops_lose_no_digits(engine: Any) -> None:
     found = adiff.program(text).evaluate("grad", {"x0": 0.1, "a": a, "n": n}, ["x0", "a"], engine=engine)
     assert found.engine == engine
     np.testing.assert_allclose([found.gradients["x0"], found.gradients["a"]], [c, by_a], rtol=1e-5)
+
+
+def test_a_comment_makes_no_float32() -> None:
+    for text in (
+        "sum(v*array([1.0, 2.0]))  # no float32",
+        "# float32\nsum(v*array([1.0, 2.0]))",
+        "s = '#'\nsum(v)  # 'float32' is none",
+    ):
+        assert adiff.program(text).evaluate("grad", {"v": [1.0, 2.0]}, engine="kernel").engine == "kernel"
