@@ -235,11 +235,8 @@ def sweep(
                 if need and c is not None:
                     if STATE.trace_adjoint is not None:
                         STATE.trace_adjoint(op, g, c)
-                    if c.__class__ is Tensor and c.on is None:
-                        if c.value.__class__ is float:
-                            c = c.value
-                        elif not c.shape and c.dtype.name == "float32" and x.dtype.name == "float64":
-                            c = float(c.value)  # a bare number's, which is a sum in float64
+                    if c.__class__ is Tensor and c.on is None and c.value.__class__ is float:
+                        c = c.value
                     old = adjoint_get(x)
                     if old is not None and not recorded and x.dtype.name == "float32":
                         old = collecting(x, old)

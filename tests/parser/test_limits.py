@@ -138,5 +138,5 @@ def test_time_grows_no_faster_than_the_text(name: str) -> None:
     unit = HOSTILE[name]
     prefix = "f'" if name == "f-string fields" else ""
     short = seconds(prefix + unit * 2_000, 3)
-    long = seconds(prefix + unit * 16_000, 1)
+    long = seconds(prefix + unit * 16_000, 3)  # the best of some: a machine may have other things to do
     assert long < 30 * max(short, 0.002)
