@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from ..kinds.variable import Variable
 from ..program import core as c
+from .transforms import Derived
 from .values import Function
 
 TYPE_CHECKING = False
@@ -76,7 +77,7 @@ class Situation:
                 seen.add(id(x))
                 pending += self.of_frames(x)
                 pending += x.defaults
-            elif hasattr(x, "run"):  # a function that is made of others, as `grad(f)` is
+            elif cls is Derived:  # made of other functions, as `grad(f)` is
                 seen.add(id(x))
                 pending += [cell.cell_contents for cell in getattr(x.run, "__closure__", None) or ()]
 

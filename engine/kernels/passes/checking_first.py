@@ -16,7 +16,7 @@ from .. import ir
 from ..ir import FLOAT, INT, Stmt, Var
 from .once import copied, defined_in, renewed
 from .polls import weight
-from .statements import may_leave, operands, with_blocks
+from .statements import LEAVING, operands, with_blocks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ def checks_of(s: ir.Loop) -> list[Stmt]:
         return []
     if any(x.__class__ not in (ir.Set, ir.Load, ir.Store, ir.Check) and not counts(x) for x in s.body):
         return []
-    if any(may_leave(x) and x.__class__ is not ir.Check for x in s.body):
-        return []
+    if any(x.__class__ is ir.Set and x.op in LEAVING for x in s.body):
+        return []  # which of two errors is the first would not be known
     if sum(weight(x) for x in s.body if x.__class__ is ir.Set and x.var.kind == FLOAT) < LEAST_WORK * len(checks):
         return []
     stored = {x.array for x in s.body if x.__class__ is ir.Store}

@@ -19,11 +19,6 @@ LEAVING = frozenset(
 )
 
 
-def may_leave(s: Stmt) -> bool:
-    """Whether a statement, apart from the blocks inside it, may end the kernel by itself."""
-    return s.__class__ is ir.Check or (s.__class__ is ir.Set and s.op in LEAVING)
-
-
 def blocks_of(s: Stmt) -> list[list[Stmt]]:
     """The blocks inside a statement."""
     return [block for name in s.blocks if (block := getattr(s, name))] if s.blocks else []
