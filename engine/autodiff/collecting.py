@@ -7,11 +7,14 @@ the sweep quadratic.
 from __future__ import annotations
 
 from ..core.dispatch import apply, plain, wrap
+from ..core.dtypes import FLOAT64, WEAK_FLOAT
 from ..core.tensor import OPERATORS, Tensor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from ..core.dtypes import DType
 
 
 class Buffer:
@@ -19,11 +22,11 @@ class Buffer:
 
     __slots__ = ("array", "dtype")
 
-    def __init__(self, x: Tensor, initial: Any) -> None:
+    def __init__(self, x: Tensor, initial: Any, dtype: DType | None = None) -> None:
         import numpy as np
 
-        self.dtype = x.dtype
-        self.array = np.zeros(x.shape, dtype="float64" if x.dtype.name == "float32" else x.dtype.name)
+        self.dtype = dtype = dtype or x.dtype
+        self.array = np.zeros(x.shape, dtype="float64" if dtype.name == "float32" else dtype.name)
         if initial is not None:
             self.array += plain(initial)
 
@@ -42,12 +45,12 @@ class Buffer:
 
 
 class SingleSum:
-    """The cotangent of a float32 number, of several terms: they are added in float64 and rounded once, as kernels do."""
+    """The cotangent of a number, in float32, of several terms: they are added in float64 and rounded once, as kernels do."""
 
     __slots__ = ("dtype", "total")
 
-    def __init__(self, x: Tensor, total: float) -> None:
-        self.dtype = x.dtype
+    def __init__(self, dtype: DType, total: float) -> None:
+        self.dtype = dtype
         self.total = total
 
     def __add__(self, other: Any) -> SingleSum:
@@ -57,6 +60,24 @@ class SingleSum:
     def tensor(self) -> Tensor:
         found: Tensor = wrap(self.total, self.dtype)
         return found
+
+
+class Terms:
+    """A cotangent of float32 of several terms that an outer recorder may follow: they are added up in float64 as well."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, first: Any) -> None:
+        self.values = [first]
+
+    def __add__(self, other: Any) -> Terms:
+        self.values.append(other)
+        return self
+
+    def tensor(self) -> Any:
+        # Of a bare number, which has met numbers of both kinds.
+        values = [OPERATORS["cast"](c, dtype=WEAK_FLOAT) if of(c) is FLOAT64 else c for c in self.values]
+        return values[0] + values[1] if len(values) == 2 else OPERATORS["sum"](OPERATORS["stack"](values), axis=0)
 
 
 class Elements:
@@ -69,7 +90,7 @@ class Elements:
 
     def __init__(self, x: Tensor, initial: Any) -> None:
         self.shape = x.shape
-        self.total = initial
+        self.total = initial.tensor() if initial.__class__ is Terms else initial
         self.hidden: set[int] = set()
         self.values: dict[int, list[Any]] = {}
 
@@ -117,14 +138,26 @@ class Elements:
         return found if total is None else total + found
 
 
-COLLECTING = (Buffer, Elements, SingleSum)
+COLLECTING = (Buffer, Elements, SingleSum, Terms)
 
 
-def collecting(x: Tensor, old: Any) -> Any:
-    """A cotangent of float32 that more is added to."""
+def of(c: Any) -> DType | None:
+    return c.dtype if c.__class__ is Tensor else None
+
+
+def collecting(x: Tensor, old: Any, c: Any, recorded: bool) -> Any:
+    """A cotangent `old` of `x`, ready for `c` to be added: in float64 where it is of float32.
+
+    That of a bare number is where the number has met one.
+    """
     if old.__class__ in COLLECTING:
         return old
-    return Buffer(x, old) if x.shape else SingleSum(x, float(plain(old)))
+    dtype = next((d for d in (x.dtype, of(c), of(old)) if d is not None and d.name == "float32"), None)
+    if dtype is None:
+        return old
+    if recorded:
+        return Terms(old)
+    return Buffer(x, old, dtype) if x.shape else SingleSum(dtype, float(plain(old)))
 
 
 def flat_place(shape: tuple[int, ...], index: Any = None, **other: Any) -> int | None:

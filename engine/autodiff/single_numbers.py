@@ -43,7 +43,7 @@ def pull_single(op: Operation, g: Any, out: Any, a: Any, b: Any, token: Any, adj
         elif old.__class__ is SingleSum:
             old.total += float(c)
         else:
-            adjoints[x] = SingleSum(x, float(plain(old)) + float(c))
+            adjoints[x] = SingleSum(x.dtype, float(plain(old)) + float(c))
     return True
 
 

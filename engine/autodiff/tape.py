@@ -238,8 +238,8 @@ def sweep(
                     if c.__class__ is Tensor and c.on is None and c.value.__class__ is float:
                         c = c.value
                     old = adjoint_get(x)
-                    if old is not None and not recorded and x.dtype.name == "float32":
-                        old = collecting(x, old)
+                    if old is not None:
+                        old = collecting(x, old, c, recorded)
                     adjoints[x] = c if old is None else old + c
     finally:
         STATE.site = saved_site

@@ -98,7 +98,7 @@ class Lowered:
         if not structured and result.__class__ in (List, tuple, dict):
             result = as_one(builder, result)
         self.builder = builder
-        self.slopes = Slopes(not (Builder.careful or Builder.mode))
+        self.slopes = Slopes(not Builder.careful)
         self.printed = made.printed
         self.parted = made.parted
         if builder.mode == EVERY and builder.counted:

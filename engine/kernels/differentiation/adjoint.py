@@ -372,7 +372,8 @@ class Adjoint(Cotangents):
         following = {phi: f for phi, _, f in carried}
         alone = len(moving) == 1 and moving[0].kind == FLOAT and worth_a_slope(s, moving[0])
         alone = alone and not self.again  # a cotangent of zero may have a tangent
-        alone = alone and self.slopes.allowed
+        # In float32 the products of slopes lose digits that those with the cotangent have.
+        alone = alone and self.slopes.allowed and not self.builder.mode
         self.slopes.used |= alone
 
         def fill_alone() -> None:

@@ -571,11 +571,28 @@ def test_gradients_of_long_loops_lose_no_digits(engine: Any) -> None:
     for x in xs[-2::-1]:
         by_a += c * 1e-4 * x * (1 - x)
         c *= 1 + 1e-4 * a * (1 - 2 * x)
-    found = adiff.program(text).evaluate("grad", {"x0": 0.1, "a": a, "n": n}, ["x0", "a"], engine=engine)
+    for command in ("grad", "jacobian") if engine == "kernel" else ("grad",):
+        found = adiff.program(text).evaluate(command, {"x0": 0.1, "a": a, "n": n}, ["x0", "a"], engine=engine)
+        assert found.engine == engine
+        slopes = found.gradients or found.jacobian
+        np.testing.assert_allclose([slopes["x0"], slopes["a"]], [c, by_a], rtol=3e-6)
+
+
+@BOTH
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+def test_second_derivatives_of_long_sums_lose_no_digits(engine: Any, mode: str) -> None:
+    text = "y = v\nfor i in range(1500):\n    y = y + sin(v) * a * a\ny"
+    at, options = single({"v": 0.7, "a": 0.1}, EVERY), {"dtype": "float32"} if mode == EVERY else {}
+    at = {**at, "v": np.float32(at["v"])} if mode == SOME else at
+    found = adiff.program(text).evaluate("hessian", at, engine=engine, **options)
     assert found.engine == engine
-    np.testing.assert_allclose(found.gradients["x0"], c, rtol=1e-5)
-    # What a bare number gets is a sum of float32 on the tape.
-    np.testing.assert_allclose(found.gradients["a"], by_a, rtol=1e-5 if engine == "kernel" else 1e-3)
+    a, v = at["a"], float(at["v"])
+    for first, second, truth in (
+        ("a", "a", 2 * np.sin(v)),
+        ("a", "v", 2 * a * np.cos(v)),
+        ("v", "v", -a * a * np.sin(v)),
+    ):
+        np.testing.assert_allclose(found.hessian[first][second], 1500 * truth, rtol=3e-7)
 
 
 def test_a_comment_makes_no_float32() -> None:
