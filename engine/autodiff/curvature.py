@@ -4,12 +4,14 @@ formulas of its partials, which are asked what they depend on."""
 from __future__ import annotations
 
 from ...parser.errors import AdiffError
+from ..core.dtypes import COMPLEX128
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
+    from ..core.dtypes import DType
     from ..core.operation import Operation
 
 
@@ -18,13 +20,17 @@ UNREADABLE = (TypeError, AttributeError, AdiffError)
 
 
 class Mark:
-    """Stands for inputs of a row while its partials are asked what they depend on."""
+    """Stands for inputs of a row while its partials are asked what they depend on.
 
-    __slots__ = ("inputs",)
+    Its dtype is told where it is a complex one: the slope of a modulus turns where that of a real number's is constant.
+    """
+
+    __slots__ = ("dtype", "inputs")
     description = "an input of a partial"
 
-    def __init__(self, inputs: frozenset[int]) -> None:
+    def __init__(self, inputs: frozenset[int], dtype: DType | None = None) -> None:
         self.inputs = inputs
+        self.dtype = dtype
 
     def __bool__(self) -> bool:
         raise TypeError("nobody knows the truth of what depends on inputs")
@@ -36,7 +42,9 @@ class Mark:
 
 
 def joined(values: Iterable[Any]) -> Mark:
-    return Mark(frozenset(k for v in values if v.__class__ is Mark for k in v.inputs))
+    marks = [v for v in values if v.__class__ is Mark]
+    dtype = next((m.dtype for m in marks if m.dtype is not None), None)
+    return Mark(frozenset(k for m in marks for k in m.inputs), dtype)
 
 
 def _give_operators() -> None:
@@ -57,16 +65,20 @@ def _give_operators() -> None:
 
 _give_operators()
 
-CURVATURES: dict[str, frozenset[tuple[int, int]]] = {}
+CURVATURES: dict[tuple[str, bool], frozenset[tuple[int, int]]] = {}
 
 
-def curvature(op: Operation, attributes: dict[str, Any] | None, count: int) -> frozenset[tuple[int, int]]:
-    """The pairs of inputs of an element-wise row by which its second derivative is not zero everywhere."""
-    known = CURVATURES.get(op.name)
+def curvature(
+    op: Operation, attributes: dict[str, Any] | None, count: int, of_complex: bool = False
+) -> frozenset[tuple[int, int]]:
+    """The pairs of inputs of an element-wise row by which its second derivative is not zero everywhere; with `of_complex`,
+    where one of the inputs is complex."""
+    known = CURVATURES.get((op.name, of_complex))
     if known is not None:
         return known
-    marks = [Mark(frozenset((k,))) for k in range(count)]
-    y = Mark(frozenset(range(count)))
+    dtype = COMPLEX128 if of_complex else None
+    marks = [Mark(frozenset((k,)), dtype) for k in range(count)]
+    y = Mark(frozenset(range(count)), dtype)
     pairs: set[tuple[int, int]] = set()
     for k, formula in enumerate(op.partials):
         if not callable(formula):
@@ -79,7 +91,7 @@ def curvature(op: Operation, attributes: dict[str, Any] | None, count: int) -> f
             pairs.update((min(k, j), max(k, j)) for j in found.inputs)
     result = frozenset(pairs)
     if attributes is None:
-        CURVATURES[op.name] = result
+        CURVATURES[op.name, of_complex] = result
     return result
 
 

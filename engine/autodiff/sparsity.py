@@ -19,7 +19,7 @@ import numpy as np
 from ..core.dispatch import apply, plain, tensor
 from ..core.dtypes import INT64
 from ..core.state import STATE
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, is_complex
 from .curvature import curvature, steps
 from .pairs import FEW, RECENT, TABLE, PairList, PairTable, numbers, same
 from .row_patterns import CHOOSING, Place, joins, ways_of
@@ -217,7 +217,7 @@ class Interactions:
         if kind == "partials":
             if op.name in LINEAR_ABOVE_ZERO:
                 operands = [where(np.asarray(plain(inputs[0])) <= 0, self.known(operands[0]))]
-            for j, k in curvature(op, attributes, len(operands)):
+            for j, k in curvature(op, attributes, len(operands), any(map(is_complex, inputs))):
                 a, b = operands[j], operands[k]
                 if a.__class__ is Node and b.__class__ is Node:
                     self.elementwise(self.known(a), self.known(b))

@@ -50,6 +50,8 @@ CASES: dict[str, tuple[str, dict[str, Any], int | None, int | None]] = {
         "u = x[:12]\nfor t in range(2):\n    u = u + 0.1*(concat([u[1:], u[:1]], 0) + concat([u[-1:], u[:-1]], 0))\nsum(u**2)",
         {"x": VECTOR}, 60, None,
     ),
+    # The slope of a modulus is constant on real numbers alone.
+    "moduli": ("z = complex(x[::2], x[1::2])\nsum(abs(z)) + sum(angle(z))", {"x": VECTOR}, 36, 2),
     "a sum inside a square": ("s = 0.0\nfor v in x[:9]:\n    s += v*2\ns**2", {"x": VECTOR}, 45, None),
 }  # fmt: skip
 

@@ -6,7 +6,7 @@ from ...core.state import STATE
 from ...program import core as c
 from .. import ir
 from ..ir import BOOL, INT, Needed, Tabled, Unsupported, Var
-from ..symbols.arrays import array_of_list, get, note_integers, view
+from ..symbols.arrays import Window, array_of_list, get, note_integers
 from ..symbols.build import Builder
 from ..symbols.operands import Moment
 from ..symbols.pairs import Pair, by_parts
@@ -214,8 +214,8 @@ class Items:
                 raise
             return index
 
-    def window(self, start: Any, stop: Any, n: int) -> Lazy | None:
-        """The places of `start:stop` along an axis of length `n`, where the length is known; None where it is not.
+    def window(self, start: Any, stop: Any, n: int) -> Window | None:
+        """What `start:stop` is along an axis of length `n`, where the length is known; None where it is not.
 
         Bounds outside the axis mean something else (a slice is cut, a negative bound counts from the end): the tape.
         """
@@ -228,9 +228,7 @@ class Items:
         first = Sym(builder, Var(INT))
         builder.ranges[first.var] = (0, n - length)
         builder.append(ir.Set(first.var, "copy", (start.var,), None, None))
-        found = view(builder, INT, (length,), lambda index: builder.integer("add", first, index[0]))
-        found.interval = (0, n - 1)
-        return found
+        return Window(first, length)
 
     def shifted(self, x: Any) -> tuple[Var | None, int]:
         """An integer as a variable and what is added to it."""

@@ -30,6 +30,17 @@ def remap(x: Lazy, shape: tuple[int, ...], source: Callable[[tuple[Any, ...]], t
     return found
 
 
+class Window:
+    """In an index: as many places in a row, from one that is computed. A slice, and no array of places, beside which
+    other arrays would be taken together with it."""
+
+    __slots__ = ("first", "length")
+
+    def __init__(self, first: Sym, length: int) -> None:
+        self.first = first
+        self.length = length
+
+
 def lazy(builder: Builder, x: Any) -> Lazy:
     x = x if x.__class__ in (Lazy, Sym) or x.__class__ in NUMBERS else builder.operand(x)
     if x.__class__ is not Lazy:
@@ -131,7 +142,7 @@ def constant_array(builder: Builder, value: Any) -> Lazy:
 
 
 def get(builder: Builder, x: Lazy, index: Any, failure: tuple[Any, ...] | None = None) -> Any:
-    """x[index] by NumPy's rules, for integers, symbols, slices, newaxis, the ellipsis and arrays of integers.
+    """x[index] by NumPy's rules, for integers, symbols, slices, windows, newaxis, the ellipsis and arrays of integers.
 
     `failure` says what an index out of bounds is, where x is no tensor.
     """
@@ -178,6 +189,9 @@ def selection(
             start, stop, step = item.indices(n)
             maps.append((len(sizes), start, step))
             sizes.append(len(range(start, stop, step)))
+        elif item.__class__ is Window:
+            maps.append((len(sizes), item.first, 1))
+            sizes.append(item.length)
         elif item.__class__ is int:
             if not -n <= item < n:
                 raise Unsupported("an index that is out of range")
