@@ -271,6 +271,18 @@ def forward_jacobians(
     return blocks, ambiguous
 
 
+def handed_back(g: Any) -> Any:
+    """A derivative as a program gets it: its zeros have no sign, whichever way it was found."""
+    if g.__class__ is not Tensor:
+        return g + 0.0 if g.__class__ is float else g
+    value = g.value
+    if value.__class__ is float:
+        signed = value == 0.0
+    else:
+        signed = value.__class__ is complex or value.dtype.kind == "c" or not value.all()
+    return OPERATORS["unsigned"](g) if signed else g
+
+
 def columns_joined(parts: list[Any], rows: tuple[int, ...], columns: tuple[int, ...]) -> Any:
     """One derivative of shape `rows` for each element of `columns` as a block; None stands for zeros."""
     filled = [zeros(rows) if part is None else part for part in parts]

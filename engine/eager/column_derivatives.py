@@ -138,7 +138,9 @@ def gradients(
     ends = [end_of(tape, y) for y in targets]
     found = gradient(tape, ends, [OPERATORS["ones_like"](y) for y in ends], [[x] for x in sources], consume)
     table.end_forbidden()
-    return [None if g is None else Column(table, tensor(as_operand(g)), r) for g, r in zip(found, rows)]
+    return [
+        None if g is None else Column(table, tensor(drivers.handed_back(as_operand(g))), r) for g, r in zip(found, rows)
+    ]
 
 
 def end_of(tape: Tape, y: Column) -> Tensor:

@@ -153,7 +153,7 @@ def recorded(table: Table, f: Callable[[list[Any]], Any], leaves: list[Any]) -> 
 
 
 def column_of(table: Table, g: Any, rows: Rows) -> Column | None:
-    return None if g is None else Column(table, tensor(as_operand(g)), rows)
+    return None if g is None else Column(table, tensor(drivers.handed_back(as_operand(g))), rows)
 
 
 def jacobians(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..autodiff.drivers import basis, zeros
+from ..autodiff.drivers import basis, handed_back, zeros
 from ..autodiff.tape import Tape, gradient, seed_for, unconnected_reason
 from ..core.dispatch import as_operand, describe, follows, shape_text, tensor
 from ..core.dtypes import WEAK_COUNT
@@ -341,7 +341,8 @@ def wants_zero(unconnected: Any) -> bool:
 
 
 def as_result(g: Any, leaf: Any) -> Any:
-    """A gradient with the dtype of its source."""
+    """A gradient as a program gets it, with the dtype of its source."""
+    g = handed_back(g)
     if g.__class__ is float and leaf.__class__ in (Tensor, Variable) and not leaf.dtype.weak:
         return Tensor(g, leaf.dtype) if leaf.dtype.name == "float64" else OPERATORS["constant"](g, dtype=leaf.dtype)
     return g

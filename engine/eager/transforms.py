@@ -115,7 +115,7 @@ def filled(found: Any, shape: tuple[int, ...], *leaves: Any) -> Any:
     An argument whose dtype carries no tangent has no derivative: None, and a notice.
     """
     if found is not None:
-        return found
+        return drivers.handed_back(found)
     for leaf in leaves:
         dtype = drivers.tangentless(leaf)
         if dtype is not None:
@@ -219,7 +219,7 @@ def jvp(f: Any, primals: Any, tangents: Any) -> Any:
     if len(seeds) != len(call.leaves):
         raise failure("E0508", "jvp needs tangents of the same structure as the primals")
     y, tangent = drivers.jvp(call.function, call.leaves, seeds)
-    return y, (drivers.zeros(shape_of(y)) if tangent is None else tangent)
+    return y, (drivers.zeros(shape_of(y)) if tangent is None else drivers.handed_back(tangent))
 
 
 def vjp(f: Any, *primals: Any) -> Any:

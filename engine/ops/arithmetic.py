@@ -209,6 +209,14 @@ positive = elementwise(
 )  # fmt: skip
 
 
+unsigned = elementwise(
+    "unsigned", "x", [1],
+    scalar=lambda x: x + 0.0 if x.__class__ is not complex else complex(x.real + 0.0, x.imag + 0.0),
+    array=lambda np, x: np.add(x, 0.0), dtype="first", accepts="fc", domain=[(-10, 10)], kernel="({0} + 0.0)",
+    internal=True, doc="x with 0.0 for -0.0: a derivative as a program gets it.", example=("unsigned(-2.5)", -2.5),
+)  # fmt: skip
+
+
 def _power(a: Any, b: Any) -> Any:
     if a.__class__ is float or b.__class__ is float:
         return math.pow(a, b)

@@ -14,7 +14,7 @@ from ..passes.statements import everything
 from ..symbols.regions import ruled
 from ..symbols.symbol import Lazy, Sym, raw
 from ..symbols.values import List, Variable, flatten, rebuild
-from .differentiated import Differentiated, Leaves, can_write_out, few, rounds, stands_alone, surrounded
+from .differentiated import Differentiated, Leaves, can_write_out, few, handed_back, rounds, stands_alone, surrounded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -205,8 +205,12 @@ class Asked(Differentiated):
         del block[part]
         return y
 
+    def handed_back(self, extra: list[ir.Stmt], y: Any) -> list[Any]:
+        """The gradient of a number by each operand, as the program gets it."""
+        return [handed_back(self.builder, g) for g in self.gradients(extra, y)]
+
     def gradients(self, extra: list[ir.Stmt], y: Any) -> list[Any]:
-        """The gradient of a number by each operand."""
+        """The same as it was found."""
         if y.__class__ is not Sym or y.kind != FLOAT:
             raise Unsupported("the gradient of a value that the GradientTape does not follow")
         self.surely(extra, y.var)
@@ -269,12 +273,12 @@ class Asked(Differentiated):
             extra, row = builder.nested(lambda k=k: Sym(builder, loaded(builder, y.stored, k)))  # type: ignore[misc]
             for block, size, g in zip(blocks, self.leaves.sizes, self.gradients(extra, row)):
                 if g.__class__ is not Lazy:
-                    builder.append(ir.Store(block, k, raw(g)))
+                    builder.append(ir.Store(block, k, raw(handed_back(builder, g))))
                     continue
 
                 def copy(i: Sym, block: Array = block, g: Lazy = g, start: int = k * size) -> None:
                     assert g.stored is not None
-                    value = builder.load(g.stored, raw(i))
+                    value = handed_back(builder, builder.load(g.stored, raw(i)))
                     builder.append(ir.Store(block, raw(builder.integer("add", i, start)), value.var))
 
                 builder.count(size, copy)

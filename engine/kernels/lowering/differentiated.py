@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import reduce
 
 from ...core.state import STATE
+from ...ops.registry import NAMES
 from .. import ir
 from ..built import UNFINITE, Noted
 from ..differentiation.activity import active_set
@@ -63,6 +64,11 @@ def symbol(builder: Builder, x: Any) -> Any:
     return Sym(builder, x) if x.__class__ is Var else x
 
 
+def handed_back(builder: Builder, g: Any) -> Any:
+    """A derivative as the program gets it, as on the tape: its zeros have no sign."""
+    return g + 0.0 if g.__class__ in NUMBERS else builder.apply(NAMES["unsigned"], (g,), None)
+
+
 def copy_lane(
     builder: Builder, block: Array, tangents: Array, rows: int, width: int, column: int, lanes: int, lane: int
 ) -> None:
@@ -71,7 +77,7 @@ def copy_lane(
     def one(k: Sym) -> None:
         t = builder.load(tangents, builder.integer("add", builder.integer("multiply", k, lanes), lane))
         place = builder.integer("add", builder.integer("multiply", k, width), column)
-        builder.append(ir.Store(block, raw(place), t.var))
+        builder.append(ir.Store(block, raw(place), raw(handed_back(builder, t))))
 
     builder.count(rows, one)
 
@@ -179,8 +185,8 @@ class Differentiated:
         casts_named(self.machine, self.block)
         kernel = ir.Kernel(list(self.leaves.sources), dissolved(self.block), [result])
         tangent = Tangent(kernel, seeds, lanes, True, self.builder.watch)
-        # What is differentiated around this multiplies zeros of other directions by infinite cotangents.
-        self.builder.hasty |= lanes > 1
+        # What is differentiated around this multiplies tangents that are zero by infinite cotangents.
+        self.builder.hasty = True
         self.splice(tangent.run(self.block))
         if tangent.has(result):
             self.note_unfinite(tangent.of(result) if result.__class__ is Var else tangent.dots[result])

@@ -11,6 +11,7 @@ from __future__ import annotations
 from math import prod
 
 from ...core.operation import Operation
+from ...ops.registry import NAMES
 from ..ir import FLOAT, Array, Unsupported, Var
 from ..symbols.regions import ruled
 from ..symbols.symbol import NUMBERS, Lazy, Sym, raw
@@ -20,6 +21,7 @@ from .differentiated import (
     Leaves,
     can_write_out,
     few,
+    handed_back,
     rounds,
     seed_array,
     seed_number,
@@ -103,7 +105,11 @@ class Call(Differentiated):
         return found[0] if self.single else tuple(found)
 
     def gradients(self, y: Any) -> list[Any]:
-        """The gradient of a scalar by each leaf; the block is put in its place."""
+        """The gradient of a scalar by each leaf, as the program gets it; the block is put in its place."""
+        return [handed_back(self.builder, g) for g in self.found(y)]
+
+    def found(self, y: Any) -> list[Any]:
+        """The same as it was found."""
         if y.__class__ is not Sym or y.kind != FLOAT:
             self.splice(self.block)
             return [self.zeros(x) for x in self.leaves.sources]
@@ -198,8 +204,10 @@ def jvp(machine: Specialiser, f: Any, primals: Any, tangents: Any) -> Any:
         return y, 0.0
     tangent = call.pushed(result, seeds, 1)
     if result.__class__ is Var:
-        return y, symbol(builder, tangent.of(result)[0])
-    return y, builder.stored(tangent.dots[result]) if tangent.has(result) else call.zeros(result)
+        return y, handed_back(builder, symbol(builder, tangent.of(result)[0]))
+    if not tangent.has(result):
+        return y, call.zeros(result)
+    return y, handed_back(builder, builder.stored(tangent.dots[result]))
 
 
 def hvp(machine: Specialiser, f: Any, primals: Any, vectors: Any) -> Any:
@@ -232,11 +240,11 @@ def vjp(machine: Specialiser, f: Any, *primals: Any) -> Any:
 
 
 def scaled(machine: Specialiser, c: Any, g: Any) -> Any:
-    from ...ops.registry import NAMES
-
-    if not any(x.__class__ in (Sym, Lazy) for x in (symbol(machine.builder, c), g)):
-        return c * g
-    return machine.builder.settle(machine.builder.apply(NAMES["multiply"], (symbol(machine.builder, c), g), None))
+    builder = machine.builder
+    if not any(x.__class__ in (Sym, Lazy) for x in (symbol(builder, c), g)):
+        return c * g + 0.0
+    found = builder.apply(NAMES["multiply"], (symbol(builder, c), g), None)
+    return builder.settle(handed_back(builder, found))
 
 
 OPERATORS: dict[str, Callable[..., Any]] = {

@@ -179,7 +179,7 @@ class Tape(Recorder):
 
         def summed() -> list[Any]:
             extra, y = builder.nested(total)
-            return asked.gradients(extra, y)
+            return asked.handed_back(extra, y)
 
         found = asked.placed(summed)
         if output_gradients is None:
@@ -232,7 +232,7 @@ class Tape(Recorder):
             y = self.target(t)
             asked = Asked(self, sources, False)
             if y.__class__ is Sym:
-                blocks = asked.placed(lambda asked=asked, y=y: asked.gradients([], y))  # type: ignore[misc]
+                blocks = asked.placed(lambda asked=asked, y=y: asked.handed_back([], y))  # type: ignore[misc]
             else:
                 blocks = asked.placed(lambda asked=asked, y=y: asked.jacobian(y))  # type: ignore[misc]
             found.append(asked.structured(blocks))

@@ -263,3 +263,28 @@ def test_zero_beside_infinity(text: str, expected: Any) -> None:
     np.testing.assert_allclose(program.value(at, engine="kernel"), expected, rtol=1e-14, atol=0)
     finite = {**at, "r": 2.0, "w": np.array([1.0, 2.0, 3.0])}
     assert agree(program, finite, None, "value") == ""
+
+
+UNSIGNED = [
+    # Each derivative is -0.0 as it is found, by tangents or by a sweep.
+    "f = lambda t: -(t * t * y)\n"
+    "[grad(f)(x), jacobian(f)(x), hessian(f)(x), grad(grad(f))(x), hvp(f, x, 1.0), jvp(f, x, 1.0)[1], vjp(f, x)[1](-1.0)[0]]",
+    "f = lambda t: sum((t * y) ** 3)\nconcat([grad(f)(v), jvp(lambda t: -t * y, v, v)[1], hvp(f, v, v), vjp(f, v)[1](-1.0)[0]], axis=0)",
+    "[jacobian(lambda t: -t * y)(v), hessian(lambda t: sum((t * y) ** 3))(v)]",
+    "with GradientTape() as t:\n    t.watch(x)\n    z = -(x * y)\nt.gradient(z, x)",
+    "with GradientTape() as t:\n    t.watch(v)\n    z = -v * y\nt.jacobian(z, v)",
+]
+
+
+@pytest.mark.parametrize("text", UNSIGNED)
+def test_zeros_have_no_sign(text: str) -> None:
+    *before, last = text.split("\n")
+    made = "\n".join([*before, f"g = array({last})", "sum(where(g == 0, atan2(g, -1.0), 9.0) - pi)"])
+    for engine in ("tape", "kernel"):
+        found = adiff.program(made).evaluate("value", {"x": 0.5, "y": -0.0, "v": [0.5, 0.25]}, engine=engine)
+        assert (found.engine, found.value) == (engine, 0.0)
+
+
+def test_a_tangent_of_zero_beside_an_infinite_cotangent() -> None:
+    """A sweep decides, as on the tape: the slope of the inner gradient by x is zero whatever it meets."""
+    assert agree("1 / grad(lambda t: -((t - 1) ** 2) * y)(x)", {"x": 2.0, "y": -0.0}, None, "grad") != ""
