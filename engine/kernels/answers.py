@@ -51,10 +51,10 @@ class Derivatives:
             from . import ir
             from .construction.construct import Lowered
             from .outline import outline
-            from .passes.simplify import simplify
+            from .passes.dead_code import without_dead_code
 
             lowered = Lowered(self.kernels.program, self.spec, self.sources)
-            plain = simplify(ir.Kernel(lowered.kernel.parameters, list(lowered.kernel.body), [lowered.value]))
+            plain = without_dead_code(ir.Kernel(lowered.kernel.parameters, list(lowered.kernel.body), [lowered.value]))
             built = make(lowered)
             built.outline = outline(plain, OF_FLOAT32 if lowered.builder.mode else 1.0)
             self.kernels.explicable(built, self.spec, self.sources)

@@ -40,7 +40,7 @@ def without_comments(text: str) -> str:
     return re.sub(r"""("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|#[^\n]*""", lambda found: found[1] or "", text)
 
 
-def counts(value: Any) -> bool:
+def whole(value: Any) -> bool:
     """Whether an input may be a part of a kernel: an integer, or integers."""
     return value.__class__ in (int, bool) or (value.__class__ is Tensor and value.dtype.kind == "i")
 
@@ -263,7 +263,7 @@ class Kernels(Collection):
         """Whether what was missing is known now: the values of inputs, or sizes that data decides."""
         if why.__class__ is Needed:
             values, _ = self.evaluated
-            if all(counts(values[name]) for name in why.names) or self.sizes is not None:
+            if all(whole(values[name]) for name in why.names) or self.sizes is not None:
                 return self.learn(why.names)
             self.sizes = ()
             return True

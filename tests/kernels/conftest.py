@@ -47,10 +47,13 @@ def legal_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runtime.Kernels, "attempt", attempt)
     # Tangents, and the loops over directions around them, are what the next pass is given.
     for module in (construct, derivatives, directions, series):
-        monkeypatch.setattr(module, "simplify", checked(module.simplify))
-    for name in ("in_step", "fuse", "keeping"):
+        monkeypatch.setattr(module, "without_dead_code", checked(module.without_dead_code))
+    for name in ("aligned", "fuse", "keeping"):
         monkeypatch.setattr(construct, name, checked(getattr(construct, name)))
-    for name in ("tidy", "snapshots", "gather", "settled", "windowed", "sums_apart", "behind"):
+    for name in (
+        "tidy", "snapshots", "loops_forwards", "sums_promoted", "stored_first", "settled", "scalar_replaced", "sums_apart",
+        "fuse_shifted",
+    ):  # fmt: skip
         monkeypatch.setattr(construct, name, checked(getattr(construct, name), regions=False))
     monkeypatch.setattr(construct, "adjoint", adjoint_of_legal(construct.adjoint))
 

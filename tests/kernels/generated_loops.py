@@ -6,7 +6,7 @@ import random
 from typing import Any
 
 from adiff.engine.kernels import ir
-from adiff.engine.kernels.passes import behind as passes
+from adiff.engine.kernels.passes import shifted_fusion as passes
 
 N = 48
 WIDTH = N + 6

@@ -1,8 +1,8 @@
 """Functions of many numbers: arithmetic that LLVM puts on vectors, in the place of a call of the C library for each.
 
 Each gives what the C library's does, for infinities, nan and signed zeros too, up to the last digit or two: most are within
-a unit in the last place (pow too, and exactly where its result is an integer below 2**53), tan, erf and log1p within 2, tanh,
-erfc and ndtr within 4. Angles beyond FAR are for the C library (llvm_vectors.py).
+a unit in the last place (pow too, and exactly where its result is an integer below 2**53), tan, erf and log1p within 2,
+tanh, erfc and ndtr within 4. Angles beyond FAR are for the C library (llvm_vectors.py).
 """
 
 from __future__ import annotations

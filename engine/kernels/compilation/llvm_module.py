@@ -17,7 +17,7 @@ from ..machine.code import HELD
 from ..machine.externals import EXTERNALS, ROUTINES
 from ..source.helpers import ALWAYS_INLINED, helper_constants, helper_source, helper_text
 from .llvm_host import ROOM
-from .llvm_sharing import TOGETHER
+from .llvm_parallel import TOGETHER
 from .llvm_statements import RESULT, block
 from .llvm_values import expression
 from .llvm_writer import NONE, RUN, STORED, Untranslatable, Value, Widened, Writer, float_text, type_of

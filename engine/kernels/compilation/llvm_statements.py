@@ -8,7 +8,7 @@ from ..ir import BOOL, FLOAT, INT, SINGLE
 from ..machine.externals import ROUTINES
 from .llvm_extrema import accumulate, over_many
 from .llvm_host import HOST_STATEMENTS, clear
-from .llvm_sharing import shared
+from .llvm_parallel import shared
 from .llvm_streams import streams
 from .llvm_values import (
     adding_up,

@@ -9,36 +9,38 @@ from .. import ir
 from ..built import ANY, UNEXPLAINED, Built, Noted
 from ..differentiation.activity import bounded_by_parameters, dependencies, empty, may_reach, reach
 from ..differentiation.adjoint import adjoint
-from ..differentiation.bodies import Slopes
 from ..differentiation.closing import closed
+from ..differentiation.must_reach import must_reach
+from ..differentiation.slopes import Slopes
 from ..differentiation.snapshots import snapshots
-from ..differentiation.surely import surely_reached
 from ..inputs import CAREFUL, EVERY, IMAGINARY, MODE, REAL, SOME, Single, source_of
 from ..ir import FLOAT, INT, Array, Unsupported, Var
 from ..lowering.specialise import specialise
 from ..lowering.structures import Packed, as_one
 from ..machine.code import ROUTINE
-from ..passes.abreast import abreast
-from ..passes.behind import behind
-from ..passes.checking_first import checked_first
-from ..passes.common import common, summed
-from ..passes.dear import keeping
+from ..passes.alignment import aligned
+from ..passes.check_fission import checked_first
+from ..passes.common_subexpressions import computed_once
+from ..passes.dead_code import without_dead_code
+from ..passes.dead_fills import without_fills
 from ..passes.failing import keep_failing
+from ..passes.first_stores import stored_first
+from ..passes.flag_sinking import flags_sunk
 from ..passes.fuse import fuse
-from ..passes.gather import gather
+from ..passes.loop_reversal import loops_forwards
 from ..passes.memory import settled
-from ..passes.noting import noted_behind
-from ..passes.overwritten import without_fills
-from ..passes.picking import picked
-from ..passes.repeated import repeated
-from ..passes.shifting import in_step
-from ..passes.simplify import simplify
+from ..passes.outer_vectorisation import outer_vectorised
+from ..passes.redundant_arrays import without_redundant_arrays
+from ..passes.scalar_promotion import sums_promoted
+from ..passes.scalar_replacement import scalar_replaced
+from ..passes.shifted_fusion import fuse_shifted
 from ..passes.statements import everything, operands
-from ..passes.summing_apart import sums_apart
+from ..passes.stored_intermediates import keeping
+from ..passes.sum_fission import sums_apart
 from ..passes.sure_widths import of_one_width
-from ..passes.tidy import tidy
+from ..passes.tidy import summed, tidy
+from ..passes.unrolling import unrolled
 from ..passes.widths import Levels, Precision, checked
-from ..passes.windows import windowed
 from ..symbols.build import Builder
 from ..symbols.pairs import Pair
 from ..symbols.regions import dissolved
@@ -216,9 +218,9 @@ class Lowered:
                 continue  # no elements, and no loop in which they were read: a run tells
             if not reaching:
                 found.lost[name] = why_lost(self.builder, self.kernel, targets[0]) or UNEXPLAINED
-            elif result in surely_reached(self.kernel, reaching):
+            elif result in must_reach(self.kernel, reaching):
                 found.sure.add(name)
-            elif running and result in surely_reached(self.kernel, reaching, running):
+            elif running and result in must_reach(self.kernel, reaching, running):
                 found.sure_if_running.add(name)
         return found
 
@@ -247,17 +249,24 @@ def kind_of_value(value: Any) -> str:
 
 
 def finished(kernel: ir.Kernel) -> ir.Kernel:
-    """A kernel as it is emitted."""
-    # In float32, what goes through memory is rounded.
-    kernel = simplify(kernel)
-    kernel = kernel if Builder.mode else repeated(kernel)
+    """A kernel as it is emitted: the passes on what a sweep has made, in an order that docs/architecture.md explains."""
+    kernel = without_dead_code(kernel)
+    if not Builder.mode:  # in float32, what goes through memory is rounded
+        kernel = without_redundant_arrays(kernel)
     kernel = ir.Kernel(kernel.parameters, dissolved(kernel.body), kernel.results)
-    kernel = simplify(sums_apart(windowed(without_fills(settled(gather(snapshots(tidy(kernel))))))))
+    for improved in (
+        tidy, snapshots, loops_forwards, sums_promoted, stored_first, settled, without_fills, scalar_replaced, sums_apart,
+        without_dead_code,
+    ):  # fmt: skip
+        kernel = improved(kernel)
     if Builder.mode:
         return kernel
-    kernel = simplify(summed(common(simplify(abreast(behind(kernel))))))
-    written = picked(kernel)
-    return checked_first(noted_behind(kernel if written is kernel else simplify(common(written))))
+    for improved in (fuse_shifted, outer_vectorised, without_dead_code, computed_once, summed, without_dead_code):
+        kernel = improved(kernel)
+    written = unrolled(kernel)
+    if written is not kernel:
+        kernel = without_dead_code(computed_once(written))
+    return checked_first(flags_sunk(kernel))
 
 
 def meetings(builder: Builder, kernel: ir.Kernel, inputs: dict[str, Any]) -> list[tuple[list[str], list[str]]]:
@@ -306,9 +315,9 @@ def build(
         if flag.__class__ is Sym:
             lowered.kernel.results.append(raw(flag))
         lowered.kernel.results.extend(lines)
-        fused = fuse(in_step(watch.given(lowered.kernel)))
+        fused = fuse(aligned(watch.given(lowered.kernel)))
         valued = lowered.built(fused, watch.noted)
-        valued.estimate = simplify(ir.Kernel(fused.parameters, fused.body, fused.results))
+        valued.estimate = without_dead_code(ir.Kernel(fused.parameters, fused.body, fused.results))
         valued.whole = flag.__class__ is Sym
         valued.doubtful = lowered.packed.doubtful if lowered.packed is not None else [0] if flag is None else []
         valued.passes = DERIVED_VALUE if lowered.builder.derives else COMMAND_WORK["value"]
@@ -317,7 +326,7 @@ def build(
     whole_kernel = ir.Kernel(
         lowered.kernel.parameters, lowered.kernel.body, [lowered.value, result, *lines, *watch.results]
     )
-    short = fuse(in_step(whole_kernel))
+    short = fuse(aligned(whole_kernel))
     value, total = short.results[:2]
     lines = short.results[2 : 2 + len(lines)]
     # Where memory is bounded, everything is computed again.
@@ -336,13 +345,13 @@ def build(
     found.closed = unfinite is not None
     found.doubtful = lowered.packed.doubtful if lowered.packed is not None else []
     # The work is the program's, however its adjoint goes about it.
-    found.estimate = simplify(ir.Kernel(short.parameters, short.body, [value, total]))
+    found.estimate = without_dead_code(ir.Kernel(short.parameters, short.body, [value, total]))
     return found
 
 
 def why_lost(builder: Builder, kernel: ir.Kernel, target: Any) -> tuple[str, Any] | None:
     """Why the gradient of a source is None, as the tape says it, and the place; None where a run must tell."""
-    if target in builder.counted and not uses(simplify(kernel).body, target):
+    if target in builder.counted and not uses(without_dead_code(kernel).body, target):
         place = "a place where it counts as an integer"
         reason = f"the path from the source ends at {place}, which carries no derivative"
         return reason, builder.counted[target]

@@ -14,13 +14,13 @@ from ..differentiation.tangent import Tangent
 from ..inputs import SOME, source_of
 from ..ir import BOOL, FLOAT, INT, Array, Stmt, Unsupported, Var
 from ..outline import statements
-from ..passes.simplify import simplify
+from ..passes.dead_code import without_dead_code
 from ..symbols.build import Builder
 from ..symbols.regions import dissolved, for_tangents, left_to_statements, ruled
 from ..symbols.symbol import Sym
 from ..work import COMMAND_WORK, hessian_work
 from .construct import Lowered
-from .directions import Directions, Sources, beside, copied, count, defined, split, within
+from .directions import Directions, Sources, beside, count, defined, split, store_lane, within
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def watched(lowered: Lowered, result: Any) -> tuple[ir.Kernel, list[Noted], list
     )
     flags = kernel.results[1 + len(lowered.targets) :]
     if noted or ruled(lowered.kernel.body):
-        return simplify(ir.Kernel(kernel.parameters, kernel.body, [lowered.value, *flags])), noted, flags
+        return without_dead_code(ir.Kernel(kernel.parameters, kernel.body, [lowered.value, *flags])), noted, flags
     return ir.Kernel(lowered.kernel.parameters, for_tangents(lowered.kernel.body), [lowered.value]), noted, flags
 
 
@@ -217,7 +217,7 @@ def forward_jacobian(lowered: Lowered, lanes: int | None = None) -> Built:
             def column(lane: int = lane) -> None:
                 start = builder.integer("multiply", builder.integer("add", direction, lane), size)
                 if moved is not None:
-                    copied(builder, table, start, moved, size, lane, lanes, moved.__class__ is Array)
+                    store_lane(builder, table, start, moved, size, lane, lanes, moved.__class__ is Array)
 
             within(builder, direction, lane, lanes, total, column)
 
@@ -271,7 +271,7 @@ def reverse_jacobian(lowered: Lowered) -> Built:
         several=True,
     )
     kernel.results[0] = lowered.value
-    inner = simplify(ir.Kernel(kernel.parameters, dissolved(kernel.body), kernel.results))
+    inner = without_dead_code(ir.Kernel(kernel.parameters, dissolved(kernel.body), kernel.results))
     bars = inner.results[1 : 1 + len(sources.targets)]
     flags = inner.results[1 + len(sources.targets) :]
     before, inside = split(inner.body, {weights}, set())
@@ -300,16 +300,16 @@ def reverse_jacobian(lowered: Lowered) -> Built:
         outer.append(ir.If(a_row.var, one, outer.nested(everything)[0] if flags else [], []))
         outer.block.extend(inside)
         if results[0] is not lowered.value:
-            copied(outer, results[0], 0, lowered.value, size, 0, 1, True)
+            store_lane(outer, results[0], 0, lowered.value, size, 0, 1, True)
 
         def keep() -> None:
             for bar, n, table in zip(bars, sources.sizes, tables):
-                copied(outer, table, outer.integer("multiply", i, n), bar if bar.__class__ is Array else [bar], n, 0, 1,
+                store_lane(outer, table, outer.integer("multiply", i, n), bar if bar.__class__ is Array else [bar], n, 0, 1,
                        bar.__class__ is Array)  # fmt: skip
 
         def note() -> None:
             for flag, out in zip(flags, gathered):
-                copied(outer, out, 0, flag, out.size, 0, 1, True)
+                store_lane(outer, out, 0, flag, out.size, 0, 1, True)
 
         outer.append(ir.If(a_row.var, outer.nested(keep)[0], outer.nested(note)[0], []))
 

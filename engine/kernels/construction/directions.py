@@ -6,11 +6,11 @@ from .. import ir
 from ..differentiation.activity import empty, may_reach
 from ..inputs import IMAGINARY, source_of
 from ..ir import BOOL, FLOAT, INT, Array, Stack, Stmt, Var
-from ..passes.beforehand import beforehand
-from ..passes.once import once
-from ..passes.passing_over import passing_over
-from ..passes.simplify import simplify
+from ..passes.dead_code import without_dead_code
+from ..passes.invariant_arrays import invariant_arrays
+from ..passes.invariant_values import invariant_values
 from ..passes.statements import everything
+from ..passes.zero_rows import skip_zero_rows
 from ..symbols.build import Builder
 from ..symbols.symbol import Sym, raw
 from .construct import Lowered
@@ -87,17 +87,17 @@ class Directions:
         made: list[Stmt] = []
         kept = self.kept
         if trips > 1:
-            made, body, numbers = once(parameters + flat, primal, body, self.kept, self.flags, wanted)
+            made, body, numbers = invariant_arrays(parameters + flat, primal, body, self.kept, self.flags, wanted)
             kept = [numbers.get(x, x) for x in kept]
             results = [x for x in results if x not in numbers]
         ready = [s.array for s in made if s.__class__ is ir.Alloc]
-        inner = simplify(ir.Kernel(parameters + flat + ready, body, results))
+        inner = without_dead_code(ir.Kernel(parameters + flat + ready, body, results))
         invariant, inside = split(inner.body, set(flat), set(self.flags))
         moving = defined(inside) | {x for x in flat if x.__class__ is Array}
-        finite, inside = passing_over(inside, moving)
+        finite, inside = skip_zero_rows(inside, moving)
         stored: list[Stmt] = []
         if trips > 1:
-            stored, inside = beforehand(inside, set(flat), things)
+            stored, inside = invariant_values(inside, set(flat), things)
         before = made + invariant + finite + stored
         builder = Builder()
         index = Var(INT, "i")
@@ -121,7 +121,7 @@ class Directions:
             self.seed(builder, direction)
             builder.block.extend(inside)
             for x, out in exports:
-                copied(builder, out, 0, x if x.__class__ is Array else [x], out.size, 0, 1, x.__class__ is Array)
+                store_lane(builder, out, 0, x if x.__class__ is Array else [x], out.size, 0, 1, x.__class__ is Array)
             collect(builder, direction)
 
         loop_body, _ = builder.nested(one_pass)
@@ -161,7 +161,7 @@ def within(builder: Builder, direction: Any, lane: int, lanes: int, total: int, 
     builder.append(ir.If(exists.var, builder.nested(run)[0], [], []))
 
 
-def copied(
+def store_lane(
     builder: Builder, table: Array, place: Any, source: Any, size: int, lane: int, lanes: int, is_array: bool
 ) -> None:
     """Store the elements of one lane of `source`, an array or a list of variables, in a table from `place` on."""

@@ -8,7 +8,7 @@ from ..differentiation.adjoint import adjoint
 from ..differentiation.tangent import Tangent
 from ..ir import FLOAT, Array, Unsupported, Var
 from ..outline import statements
-from ..passes.simplify import simplify
+from ..passes.dead_code import without_dead_code
 from ..symbols.regions import for_tangents
 from ..symbols.symbol import raw
 from .construct import Lowered
@@ -40,7 +40,7 @@ def derivative(lowered: Lowered, order: int) -> Built:
             body.append(ir.Set(var, "copy", (raw(slope),), None, None))
             slope = var
         found.append(slope)
-        short = simplify(ir.Kernel(parameters, body, [*found, *flags]))
+        short = without_dead_code(ir.Kernel(parameters, body, [*found, *flags]))
         body = short.body
         if statements(body) > MANY_STATEMENTS:
             raise Unsupported("a derivative of this order")

@@ -1,4 +1,4 @@
-"""What depends on the inputs: the variables that need cotangents, and what a tape may follow."""
+"""Activity analysis: what depends on the inputs, so which variables need cotangents, and what a tape may follow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The adjoint of a kernel, by source transformation.
+"""Reverse mode: the adjoint of a kernel, by source transformation (Griewank and Walther, Evaluating derivatives, chapter 6).
 
 The forward code runs first; loops keep the values they carry at the head of each iteration. The reverse code walks the
 statements backwards; for a loop it takes the iterations in reverse, loads the heads, runs the body again (keeping the
@@ -15,34 +15,33 @@ from ...core.state import STATE
 from .. import ir
 from ..built import Noted
 from ..ir import BOOL, FLOAT, Array, Stack, Stmt, Unsupported, Var
-from ..passes.dear import from_memory
 from ..passes.statements import changes, everything, operands
+from ..passes.stored_intermediates import from_memory
 from ..symbols.regions import for_tangents
 from ..symbols.symbol import Sym, raw
 from ..symbols.watch import Watch
 from .activity import active_set
 from .bodies import (
-    Slopes,
     arrays_made,
     marks,
     read_from_outside,
     stored_arrays,
     touched_arrays,
     without_stores,
-    worth_a_slope,
 )
 from .checkpoint import Checkpointed
 from .cotangents import Cotangents
+from .must_reach import surely_reached_inside
 from .products import fresh
 from .renaming import renamed
-from .surely import surely_reached_inside
+from .slopes import Slopes, worth_a_slope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-    from ..passes.dear import Kept
+    from ..passes.stored_intermediates import Kept
 
 
 def adjoint(

@@ -2,65 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 from .. import ir
-from ..ir import FLOAT, Array, Stmt, Var
+from ..ir import Array, Stmt, Var
 from ..passes.statements import everything, with_blocks
-from .products import CONVERSE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-# From so many operations on, one after the other, it is sooner to find an iteration's slope first.
-STEEP = 3
-
-
-class Slopes:
-    """Whether iterations may find their slope first (`allowed`), and whether any does (`used`).
-
-    With c the cotangent, (c * p) * q and c * (p * q) differ beyond rounding where a factor or a product is not finite: zero
-    times infinity may be in one and not in the other. Such results are computed anew without slopes.
-    """
-
-    __slots__ = ("allowed", "used")
-
-    def __init__(self, allowed: bool = True) -> None:
-        self.allowed = allowed
-        self.used = False
-
-
-def worth_a_slope(s: ir.Loop, phi: Var) -> bool:
-    """Whether an iteration that hands on one number had better find its slope first, and then multiply: only the product
-    waits for the iteration after it, and the processor computes the slopes of several iterations at once."""
-    depths: dict[Any, int] = {phi: 0}
-
-    def walk(block: list[Stmt]) -> float:
-        """How often a block reads the number."""
-        uses: float = 0
-        for inner in block:
-            if inner.__class__ is ir.Set and inner.op in CONVERSE:
-                return -math.inf  # the cotangent is rounded on its way
-            if inner.__class__ is ir.Set and inner.var.kind == FLOAT:
-                uses += inner.args.count(phi)
-                before = [depths[a] for a in inner.args if a.__class__ is Var and a in depths]
-                if before:
-                    depths[inner.var] = max(before) + (inner.op not in ("add", "subtract", "negative", "copy"))
-            elif inner.__class__ is ir.If:
-                sides = walk(inner.then), walk(inner.orelse)
-                uses += max(sides) if min(sides) >= 0 else -math.inf
-                for var, a, b in inner.merges:
-                    found = [depths[x] for x in (a, b) if x.__class__ is Var and x in depths]
-                    if found:
-                        depths[var] = max(found)
-            elif not isinstance(inner, ir.Set | ir.Load | ir.Check):
-                return -math.inf
-        return uses
-
-    following = next(f for carried, _, f in s.carried if carried is phi)
-    uses = walk(s.body)
-    return following in depths and depths[following] + uses - 1 >= STEEP
 
 
 def touched_arrays(block: list[Stmt]) -> list[Any]:

@@ -1,8 +1,9 @@
-"""Long loops in bounded memory: their states kept at the starts of some blocks, their heads for one block at a time.
+"""Binomial checkpointing: the states of a long loop kept at the starts of some blocks, its heads for one block at a time.
 
 The forward sweep keeps the loop's first state alone. The reverse sweep takes the blocks from the last to the first: it
 goes forward from the nearest state that is kept to the start of the block, keeping states on the way as the binomial
 schedule says (autodiff/revolve.py), runs the block once more with its heads kept, and then its iterations in reverse.
+(Griewank and Walther, Algorithm 799: revolve, ACM TOMS 2000.)
 """
 
 from __future__ import annotations

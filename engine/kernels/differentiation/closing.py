@@ -1,6 +1,7 @@
-"""What a kernel does last with its gradients, while they are at hand: zeros lose their sign, and what is not finite is counted.
+"""Epilogue: what a kernel does last with its gradients, while they are at hand.
 
-The host would go through all elements twice for that, and alone; of short arrays it is as soon done there.
+Zeros lose their sign, and what is not finite is counted. The host would go through all elements twice for that, and alone;
+of short arrays it is as soon done there.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Cotangents: which variables and arrays have one, and what each row gives to those of its operands.
 
-Partials come from the rows' own formulas, and rules are the rows' own too, applied to symbols; where a singular point is met
-by a cotangent that is not zero, a flag says so.
+Partials come from the rows' own formulas, and rules are the rows' own too, applied to symbols; where a singular point is
+met by a cotangent that is not zero, a flag says so.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Blocks again, with variables of their own: what a reverse sweep repeats, and what is differentiated more than once."""
+"""Cloning: what a reverse sweep repeats, or is differentiated more than once, stands again with variables of its own."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..passes.dear import Kept
+    from ..passes.stored_intermediates import Kept
 
 
 def renamed(

@@ -1,4 +1,4 @@
-"""Tangents of a kernel, by source transformation: forward mode over every statement of the IR.
+"""Forward mode: tangents of a kernel, by source transformation of every statement of the IR.
 
 Beside each float that depends on a seed stand its tangents, one for each of `lanes` directions that are followed
 together; an array's are kept side by side, element by element. Partials come from the rows' own formulas, applied to

@@ -1,4 +1,7 @@
-"""Tangents of rows that have a rule for their cotangents alone: the rule is linear in these, and its transpose is the tangent.
+"""Transposition of rules: tangents of rows that have a rule for their cotangents alone.
+
+The rule is linear in the cotangents, and its transpose is the tangent (Frostig, Johnson, Maclaurin, Paszke and Radul,
+Decomposing reverse-mode automatic differentiation, 2021).
 
 Where elements are tied, the statements of such a row follow one of them, and the rule shares among all. What the rule makes
 of unknown cotangents is written out, and the reverse sweep back through that gives the tangents of the results, as the tape

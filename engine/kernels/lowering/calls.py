@@ -1,4 +1,4 @@
-"""Calls: functions of the program written out where they are called, the language's own, rows and methods."""
+"""Calls: functions of the program inlined where they are called, the language's own, rows and methods."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class Calls(Applying):
             run = INTRINSICS.get(callee.name)
             if run is None:
                 refuse(self.builder, f"'{callee.name}'")
-                from .nested import OPERATORS as DERIVATIVES
+                from .derivative_operators import OPERATORS as DERIVATIVES
 
                 run = DERIVATIVES.get(callee.name)
             if run is None:

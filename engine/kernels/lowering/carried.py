@@ -1,5 +1,5 @@
-"""What loops carry from iteration to iteration, and how: numbers in variables, arrays that change in place, structures by
-their parts, lists that grow in an array with room for all they will hold."""
+"""Loop-carried values (phi functions), and how they are carried: numbers in variables, arrays that change in place, structures
+by their parts, lists that grow in an array with room for all they will hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Control flow of the core program: blocks, and branches whose condition is data.
+"""Structured control flow: blocks, and branches whose condition is data, with what their sides leave merged (phi functions).
 
 `break`, `continue` and `return` under such a branch become flags that guard what follows them. The sides of a branch
 run on the frames, lists and dicts themselves, one after the other from the same state, and what they left is merged.

@@ -10,9 +10,9 @@ from .. import ir
 from ..built import UNFINITE, Noted
 from ..differentiation.activity import active_set
 from ..differentiation.adjoint import Adjoint
+from ..differentiation.must_reach import surely_reached_inside
 from ..differentiation.products import CONVERSE, fresh
 from ..differentiation.renaming import renamed
-from ..differentiation.surely import surely_reached_inside
 from ..differentiation.tangent import Tangent
 from ..inputs import SOME
 from ..ir import BOOL, FLOAT, INT, Array, Unsupported, Var
@@ -21,7 +21,7 @@ from ..passes.widths import NAMED, Levels, Precision, name_casts
 from ..symbols.build import Builder
 from ..symbols.regions import dissolved, ruled
 from ..symbols.symbol import NUMBERS, Lazy, Sym, raw
-from .customs import defined
+from .custom_rules import defined
 from .statements import Specialiser
 
 TYPE_CHECKING = False
@@ -245,7 +245,7 @@ class Differentiated:
 
         The block itself is put before it: what it computes besides has the derivatives of its statements.
         """
-        from .second import GradientRule
+        from .second_order import GradientRule
 
         builder, block = self.builder, self.block
         casts_named(self.machine, block)

@@ -1,4 +1,4 @@
-"""Functions that run functions: cond, while_loop, fori_loop, scan, maps and folds over rows."""
+"""Higher-order functions: cond, while_loop, fori_loop, scan, maps and folds over rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists of lists of one length each that a comprehension makes: the tables of dynamic programming.
+"""Flattening: lists of lists of one length each that a comprehension makes, such as the tables of dynamic programming.
 
 All numbers of such a grid are in one list, `cells`, which loops carry and branches merge like any other; a grid, and each
 list in it, says where. So a list in a grid changes wherever it is reached from, as Python's do. That holds because what

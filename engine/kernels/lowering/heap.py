@@ -1,4 +1,4 @@
-"""What a program can change: frames, lists, dicts and Variables within reach, and what is in them before and after."""
+"""The mutable heap: frames, lists, dicts and Variables within reach, and what is in them before and after."""
 
 from __future__ import annotations
 

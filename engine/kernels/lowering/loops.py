@@ -34,7 +34,7 @@ from . import records
 from .carried import SCALARS, Grown, Listed, Number, Parts, Roomless, Tensor, fresh_variables
 from .heap import ITEMS, Heap, Rows, changed_within, same, sole
 from .steps import count_step
-from .written_out import WrittenOut
+from .unrolling import WrittenOut
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Rows of parts of tensors whose length data decides, made of what is known of such parts: sums, maxima, single elements.
+"""Operations on masked arrays, made of what is known of these: sums, maxima, single elements.
 
 Where a row has a formula of its own at a singular point (the deviation of equal numbers, the norm of none), or one that
 keeps within the floats, the tape takes the step.

@@ -1,4 +1,4 @@
-"""Lists of lists or tuples of numbers, all alike, that a loop appends to: the trajectories of simulations.
+"""Structures of arrays: lists of lists or tuples of numbers, all alike, that a loop appends to, as simulations do.
 
 Each number of an item has a list of its own, which loops carry and branches merge like any other; an item is put together
 where it is read. So items do not change: a list that is appended here, and one that is read here, is `frozen`, since a

@@ -1,4 +1,4 @@
-"""Recursion that data decides, as a loop over a stack of frames.
+"""Recursion removal: recursion that data decides, as a loop over an explicit stack of frames.
 
 A frame holds the arguments of one call and the results of the calls that it has made so far. Each turn of the loop runs
 the body of the frame on top from its beginning, with those results, up to the first call whose result is not there:
@@ -19,9 +19,9 @@ from ..ir import BOOL, FLOAT, INT, Unsupported, Var
 from ..symbols.arrays import get
 from ..symbols.symbol import NUMBERS, Lazy, Sym, join, kind_of, raw
 from ..symbols.values import RETURN, SUSPEND, UNSET, VALUE, Closure, Frame, Mismatch, Unset, equal, new_frame, rebuild
+from .a_normal_form import Hoisted
 from .functional import leaves_of
 from .heap import Heap, same
-from .hoist import Hoisted
 from .steps import STEPS
 
 TYPE_CHECKING = False

@@ -1,8 +1,8 @@
-"""Parts of tensors whose length data decides: `x[x > 0]`, `x[:i]` (sliced.py), the parts of a dynamic_partition.
+"""Masked arrays: parts of tensors whose length data decides.
 
-Such a part is the whole tensor with a question for each of its rows. Element-wise operations keep to that, and reductions
-over all rows take the neutral element where a row is not part of it. Where its rows are wanted one after the other, as a
-result or in a loop, they are copied together.
+So are `x[x > 0]`, `x[:i]` (sliced.py) and the parts of a dynamic_partition. Such a part is the whole tensor with a question
+for each of its rows. Element-wise operations keep to that, and reductions over all rows take the neutral element where a
+row is not part of it. Where its rows are wanted one after the other, as a result or in a loop, they are copied together.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Sizes that data decides, where they must be known: `sort(x[x > 0])`, `ones(int(t))`, `arange(a, b, 0.1)`.
+"""Guarded specialisation to sizes that data decides, where they must be known: `sort(x[x > 0])`, `ones(int(t))`, `arange(a, b,
+0.1)`.
 
 A kernel can be made for the sizes of one evaluation. It looks whether they are the same each time, and is left where they
 are not; a kernel for others is made then. How long something is, is found by a kernel of its own, which computes that and

@@ -1,4 +1,4 @@
-"""Slices whose bounds data decides, along one axis: `x[:i]`, `A[i, j:]`, read as parts of tensors and written in place.
+"""Dynamic slices as masks: `x[:i]` and `A[i, j:]`, whose bounds data decides, read as parts of tensors and written in place.
 
 A part is the whole axis with a question for each of its places (selected.py): what is outside is not computed.
 """

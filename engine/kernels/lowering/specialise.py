@@ -1,4 +1,4 @@
-"""Specialising the core program to the kinds and shapes of its inputs: the core program run on symbols.
+"""Partial evaluation: the core program, specialised to the kinds and shapes of its inputs by being run on symbols.
 
 Whatever is known (lists, shapes, functions, constants) is computed now; what depends on the inputs' values becomes
 IR. Loops stay loops, branches that depend on data become `If` with merged values, functions are inlined.

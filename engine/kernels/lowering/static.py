@@ -12,7 +12,7 @@ from ..symbols.pairs import Pair
 from ..symbols.strength import bare, is_strong
 from ..symbols.symbol import NUMBERS, Lazy, Sym, kind_of, raw
 from ..symbols.values import Each, Grid, List, Range, Records, Rounded, Selected, plain, read, static_index, symbolic
-from .customs import custom_gradient
+from .custom_rules import custom_gradient
 from .functional import FUNCTIONALS
 from .printing import Text, at_present, print_, str_
 from .selected import length

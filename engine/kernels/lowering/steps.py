@@ -1,4 +1,4 @@
-"""The steps of a program, counted where the tape counts them (core/limits.py): an iteration, an item, a call.
+"""Fuel: the steps of a program, counted where the tape counts them (core/limits.py): an iteration, an item, a call.
 
 Their number is an entry of the program's frame, which loops carry as they carry its variables. Nothing is counted, and
 nothing is in the kernel for it, unless there is a limit.

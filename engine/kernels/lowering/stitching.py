@@ -1,5 +1,6 @@
-"""Rows put to places that data decides: `dynamic_stitch` of computed places, or of the parts of a `dynamic_partition`;
-`roll` by a computed shift.
+"""Scatter: rows put to places that data decides.
+
+These are `dynamic_stitch` of computed places, or of the parts of a `dynamic_partition`, and `roll` by a computed shift.
 
 Of a stitch the last writer of each place is found first, and its row is read then, so that it alone is differentiated.
 Where nobody writes a place the tape says so.

@@ -1,11 +1,12 @@
-"""Results that are lists, tuples and dicts: their numbers side by side in one array, and how they are put together again.
+"""Flattening of results that are lists, tuples and dicts: their numbers in one array, and how they are put together again.
 
-The structure is plain data: ("list", parts), ("tuple", parts), ("dict", keys, parts), ("number", place), ("integer", place),
-("truth", place), ("either", place) for a number before which stands whether it is an integer, ("array", place, shape),
-("integers", place, shape), ("narrow", place, shape) for those of int32, ("truths", place, shape), ("complex", place, shape)
-for the real and then the imaginary parts, ("rows", place, count, shape) for a list that is an array, ("counts", place, count)
-for one of integers, ("grid", place, shape, whether they are integers) for a list of lists, ("selected", place, room, shape,
-dtype) for the rows of a tensor whose number is the first, ("known", value), ("single", value) for one that is a float32.
+The structure is plain data: ("list", parts), ("tuple", parts), ("dict", keys, parts), ("number", place), ("integer",
+place), ("truth", place), ("either", place) for a number before which stands whether it is an integer, ("array", place,
+shape), ("integers", place, shape), ("narrow", place, shape) for those of int32, ("truths", place, shape), ("complex",
+place, shape) for the real and then the imaginary parts, ("rows", place, count, shape) for a list that is an array,
+("counts", place, count) for one of integers, ("grid", place, shape, whether they are integers) for a list of lists,
+("selected", place, room, shape, dtype) for the rows of a tensor whose number is the first, ("known", value), ("single",
+value) for one that is a float32.
 """
 
 from __future__ import annotations

@@ -16,9 +16,9 @@ from ..built import Noted
 from ..ir import FLOAT, INT, Aliased, Unsupported, Var
 from ..symbols.symbol import NUMBERS, Lazy, Sym, raw
 from ..symbols.values import List, Recorder, Variable, flatten, plain, rebuild
-from .asked import Asked, operand
 from .differentiated import seed_array, seed_number, source_of
 from .heap import references
+from .tape_derivatives import Asked, operand
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Variables: values that methods assign, and the methods of Variables and tapes."""
+"""Variables, TensorFlow's mutable values that methods assign, and the methods of Variables and tapes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may fail though nobody reads it, as in `z = k**50`: a check reads it, so that it is no dead code.
+"""Failures as effects: what may fail though nobody reads it, as in `z = k**50`, is read by a check, so that it is no dead code.
 
 This is for the program's own statements, before they are differentiated: what a sweep repeats has failed or not before.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from .. import ir
 from ..ir import LEAST, MOST, Stmt
-from .simplify import after_undoing, live
+from .dead_code import after_undoing, live
 from .statements import LEAVING
 
 TYPE_CHECKING = False

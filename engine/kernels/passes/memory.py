@@ -1,18 +1,18 @@
-"""Arrays that are but copies of others, and stores that nothing reads.
+"""Copy coalescing and dead-store elimination: arrays that are but copies of others, and stores that nothing reads.
 
 The reverse sweep moves the cotangents of whole arrays: those that a loop carries are taken over, element by element, and
 zeros put in their place. Where nothing reads the zeros they are not stored, and an array that takes over all of another
-that nobody needs any more is that other array. This looks at the order of the statements, which simplify.py does not.
+that nobody needs any more is that other array. This looks at the order of the statements, which dead_code.py does not.
 """
 
 from __future__ import annotations
 
 from .. import ir
 from ..ir import INT, Array, Stmt, Var
-from .fuse import fused, static_range
-from .gather import arrays_of
-from .raising import raised
-from .statements import everything, inside, outliving, with_arguments, with_blocks
+from .code_motion import hoisted
+from .dependence import static_range
+from .fuse import fused
+from .statements import arrays_of, constant_variables, everything, inside, outliving, with_arguments, with_blocks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,21 +27,6 @@ def settled(kernel: ir.Kernel) -> ir.Kernel:
     body = memory.block(memory.joined(kernel.body), set(memory.results))
     body = memory.taken_over(body)
     return ir.Kernel(kernel.parameters, body, [memory.names.get(r, r) for r in kernel.results])
-
-
-def constant_variables(block: list[Stmt]) -> set[Var]:
-    """The variables that one statement sets, and none changes."""
-    times: dict[Var, int] = {}
-    for s in everything(block):
-        if isinstance(s, ir.Set | ir.Load):
-            times[s.var] = times.get(s.var, 0) + 1
-        elif s.__class__ is ir.Accumulate:
-            times[s.var] = 2
-        elif isinstance(s, ir.Loop | ir.ReverseLoop):
-            for index in (s.index, getattr(s, "position", None)):
-                if index is not None:
-                    times[index] = times.get(index, 0) + 1
-    return {var for var, n in times.items() if n == 1}
 
 
 def reads(s: Stmt) -> set[Array]:
@@ -80,7 +65,7 @@ def fills(s: Any, array: Array) -> bool:
     return places[0].__class__ is ir.Store and all(inner.index is s.index for inner in places)
 
 
-def copied(s: Any) -> tuple[Array, Array] | None:
+def array_copy(s: Any) -> tuple[Array, Array] | None:
     """(source, target) of a loop that copies a whole array and does nothing else."""
     if not plain_loop(s) or len(s.body) != 2:
         return None
@@ -108,7 +93,7 @@ class Memory:
     def joined(self, block: list[Stmt]) -> list[Stmt]:
         """Loops over one range as one, with what they hand to each other in variables."""
         counted = {s.trips: s for s in everything(block) if s.__class__ is ir.Loop}
-        joined = [self.forwarded(s) for s in fused(raised(block, {}, {}), {}, {}, frozenset())]
+        joined = [self.forwarded(s) for s in fused(hoisted(block, {}, {}), {}, {}, frozenset())]
         for s in everything(joined):
             if s.__class__ is ir.Loop:
                 counted.pop(s.trips, None)
@@ -247,7 +232,7 @@ class Memory:
         found: list[Stmt] = []
         made = {s.array for s in block if s.__class__ is ir.Alloc}
         for k, s in enumerate(block):
-            pair = copied(s)
+            pair = array_copy(s)
             if pair is not None:
                 source, target = (self.names.get(x, x) for x in pair)
                 if self.may_be_one(source, target, made, found, block[k + 1 :], pair[0]):

@@ -1,4 +1,4 @@
-"""Products of a reverse sweep for kernels whose caller looks at every result: those that are not finite are computed anew.
+"""Speculation on finite results: plain products in a reverse sweep whose caller looks at them, and computes others anew.
 
 A strong product, in which a zero cotangent stays zero beside an infinite partial, differs from a plain one only where the
 plain one gives nan. Where results that are nan are left to somebody else, plain products do, and the partials of a
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from .. import ir
 from ..ir import FLOAT, INT, Stmt, Var
-from .simplify import simplify
+from .dead_code import without_dead_code
 from .statements import everything, with_blocks
 
 TYPE_CHECKING = False
@@ -28,7 +28,7 @@ def plain_products(kernel: ir.Kernel) -> ir.Kernel:
     known = {s.var: s for s in everything(kernel.body) if s.__class__ is ir.Set}
     if any(s.site is not None and s.site.op is not None and s.site.op.name in CHOICES for s in known.values()):
         return kernel
-    return simplify(ir.Kernel(kernel.parameters, rewritten(kernel.body, known, {}), kernel.results))
+    return without_dead_code(ir.Kernel(kernel.parameters, rewritten(kernel.body, known, {}), kernel.results))
 
 
 def rewritten(block: list[Stmt], known: dict[Var, ir.Set], shared: dict[tuple[Var, Var], Var]) -> list[Stmt]:

@@ -1,5 +1,7 @@
-"""Which loops of a kernel ask, at each iteration, whether the run is to stop: so few that it costs nothing, and so many
-that a kernel leaves within a second when it is told to."""
+"""Safepoints: which loops ask, at each iteration, whether the run is to stop.
+
+They are so few that it costs nothing, and so many that a kernel leaves within a second when it is told to.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +9,14 @@ import math
 
 from .. import ir
 from ..ir import Stmt, Var
-from .fuse import affine, span, sum_of
+from .dependence import affine, follow, span
 from .statements import blocks_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .fuse import Affine
+    from .dependence import Affine
 
 # What may pass between two questions, in statements like an addition: a few tenths of a second.
 PATIENCE = 2e8
@@ -102,9 +104,7 @@ def asking(kernel: ir.Kernel) -> tuple[set[Stmt], float, float]:
         between = whole = 0.0
         for s in block:
             if s.__class__ is ir.Set:
-                place = sum_of(s, places)
-                if place is not None:
-                    places[s.var] = place
+                follow(s, places)
             number = trips(s) if isinstance(s, ir.Loop | ir.ReverseLoop) else None
             parts = [work(inside) for inside in blocks_of(s)]
             inner, all_of_it = sum(part for part, _ in parts), sum(part for _, part in parts)

@@ -1,4 +1,4 @@
-"""What statements read and set, and the blocks inside them."""
+"""Uses and definitions: what statements read and set, the blocks inside them, and statements with either replaced."""
 
 from __future__ import annotations
 
@@ -47,6 +47,15 @@ def operands(s: Stmt) -> Iterator[Any]:
             yield b
     else:
         yield from (getattr(s, name, None) for name in ("index", "value"))
+
+
+def read_counts(block: list[Stmt]) -> dict[Any, int]:
+    """How often each variable is read; what is added to is read too."""
+    found: dict[Any, int] = {}
+    for s in everything(block):
+        for x in operands(s):
+            found[x] = found.get(x, 0) + 1
+    return found
 
 
 def mentions(s: Stmt, var: Var) -> bool:
@@ -160,3 +169,40 @@ def arrays_named(s: Any) -> list[Any]:
     named = [getattr(s, "array", None), *getattr(s, "stacks", ()), *(x for x, _ in getattr(s, "restore", ()))]
     named += [*getattr(s, "operands", ()), *getattr(s, "results", ()), getattr(s, "value", None)]
     return [x for x in named if x.__class__ is ir.Array]
+
+
+def arrays_of(block: list[Stmt]) -> set[Any]:
+    """The arrays that a block touches."""
+    found: set[Any] = set()
+    for s in everything(block):
+        if getattr(s, "array", None) is not None:
+            found.add(s.array)
+        if s.__class__ is ir.Routine:
+            found.add(s.value)
+    return found
+
+
+def otherwise_touched(block: list[Stmt]) -> set[Any]:
+    """The arrays that a block reads, or writes otherwise than by adding."""
+    found: set[Any] = set()
+    for s in everything(block):
+        if s.__class__ is not ir.AddTo and getattr(s, "array", None) is not None:
+            found.add(s.array)
+        if s.__class__ is ir.ReverseLoop:
+            found.update(x for x, _ in s.restore)
+    return found
+
+
+def constant_variables(block: list[Stmt]) -> set[Var]:
+    """The variables that one statement sets, and none changes."""
+    times: dict[Var, int] = {}
+    for s in everything(block):
+        if isinstance(s, ir.Set | ir.Load):
+            times[s.var] = times.get(s.var, 0) + 1
+        elif s.__class__ is ir.Accumulate:
+            times[s.var] = 2
+        elif isinstance(s, ir.Loop | ir.ReverseLoop):
+            for index in (s.index, getattr(s, "position", None)):
+                if index is not None:
+                    times[index] = times.get(index, 0) + 1
+    return {var for var, n in times.items() if n == 1}

@@ -1,4 +1,4 @@
-"""Results that are a float32 on some paths only: a kernel is left where they are bare.
+"""Width guards: of results that are a float32 on some paths only, a kernel is left where they are bare.
 
 `s = 0.0`, and a loop over float32 that adds to it and may not run; `v if v > 1 else 2.0`. What the tape gives is a bare
 float64 on the one path and a float32 on the other. The kernel has one kind of result, a float32, so it is left before it

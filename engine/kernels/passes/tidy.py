@@ -1,12 +1,21 @@
-"""Making a kernel what one would have written: accumulators that collect once become plain values, copies vanish, and
-what the reverse sweep left in two branches on one condition becomes one branch."""
+"""Copy propagation, and what else makes a kernel what one would have written: accumulators that collect once, or a few times
+in a row, become plain values, and what the reverse sweep left in two branches on one condition becomes one branch."""
 
 from __future__ import annotations
 
 from .. import ir
-from ..ir import Stmt, Var
-from .simplify import simplify
-from .statements import blocks_of, changes, operands, touched, with_arguments, with_blocks, with_operands
+from ..ir import FLOAT, Stmt, Var
+from .dead_code import without_dead_code
+from .statements import (
+    blocks_of,
+    changes,
+    constant_variables,
+    operands,
+    touched,
+    with_arguments,
+    with_blocks,
+    with_operands,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +29,7 @@ def tidy(kernel: ir.Kernel) -> ir.Kernel:
         kernel = without_copies(kernel)
         kernel = ir.Kernel(kernel.parameters, Aliases().block(kernel.body, {}), kernel.results)
         kernel = ir.Kernel(kernel.parameters, joined(kernel.body), kernel.results)
-        kernel = simplify(kernel)
+        kernel = without_dead_code(kernel)
     return kernel
 
 
@@ -205,3 +214,56 @@ def joined(block: list[Stmt]) -> list[Stmt]:
         else:
             kept.append(s)
     return [with_blocks(s, joined) for s in kept]
+
+
+# --- sums -------------------------------------------------------------------------------------------------------------
+
+
+def summed(kernel: ir.Kernel) -> ir.Kernel:
+    """`b = x` and `b += y` in a row as `b = x + y`."""
+    return ir.Kernel(kernel.parameters, summed_block(kernel.body, constant_variables(kernel.body)), kernel.results)
+
+
+def summed_block(block: list[Stmt], constant: set[Var]) -> list[Stmt]:
+    kept: list[Any] = []
+    # By accumulator, the statement that has set it, as long as nothing has read it since.
+    fresh: dict[Any, int] = {}
+    for s in block:
+        if s.__class__ is ir.Accumulate and s.var in fresh and s.value is not s.var:
+            var, value = s.var, s.value
+            place = fresh.pop(var)
+            fresh.pop(value, None)
+            first = kept[place]
+            if first.op == "copy" and (first.args[0].__class__ is not Var or first.args[0] in constant):
+                start = first.args[0]
+                kept[place] = None
+            else:
+                start = Var(FLOAT)
+                kept[place] = first.replace(var=start)
+            total: Any = Var(FLOAT)
+            if start.__class__ is float and value.__class__ is float:
+                total = start + value
+            else:
+                kept.append(ir.Set(total, "add", (start, value), None, None))
+            made = ir.Set(var, "copy", (total,), None, None)
+            fresh[var] = len(kept)
+            kept.append(made)
+            continue
+        inner = blocks_of(s)
+        if inner or s.__class__ is not ir.Set:
+            if inner:
+                fresh.clear()
+                s = with_blocks(s, lambda inner: summed_block(inner, constant))
+            else:
+                for x in (*operands(s), getattr(s, "var", None)):
+                    fresh.pop(x, None)
+            kept.append(s)
+            continue
+        for x in s.args:
+            if x.__class__ is Var:
+                fresh.pop(x, None)
+        fresh.pop(s.var, None)
+        if s.var.kind == FLOAT and s.op != "zero":
+            fresh[s.var] = len(kept)
+        kept.append(s)
+    return [s for s in kept if s is not None]

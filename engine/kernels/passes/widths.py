@@ -1,4 +1,4 @@
-"""Kernels that compute in float32: which of their floats are float64 all the same.
+"""Width inference: in kernels that compute in float32, which of their floats are float64 all the same.
 
 The IR has one kind of floats. In a kernel of float32 inputs, or under `--dtype float32`, it stands for float32, but for
 

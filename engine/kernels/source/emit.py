@@ -5,8 +5,8 @@ from __future__ import annotations
 from .. import ir
 from ..emitted import Emitted
 from ..ir import INT, Array, Stack, Stmt, Var
+from ..passes.parallel_loops import parallel_loops
 from ..passes.polls import asking
-from ..passes.sharing import shared_loops
 from .lines import bare
 from .stores import ROOM, Stores, first_site
 from .usage import Replaced, read_where_kept, used_positions
@@ -53,7 +53,7 @@ class Printer(Stores):
         super().__init__(kernel, precision)
         self.trips = used_positions(kernel)
         self.asking, self.heaviest, self.whole = asking(kernel)
-        self.shared = shared_loops(kernel)
+        self.shared = parallel_loops(kernel)
         self.unmoved = read_where_kept(kernel)
         self.replaced = Replaced(kernel)
         # The place of the outermost loop of the program around every loop, by its trips.

@@ -1,10 +1,10 @@
 """A kernel in a loop over the rows of a table: columns are read and written where they are.
 
 The emitted function is `kernel(run, first, last, at, columns and constants ..., results ..., doubt)`. It goes from row
-`first` to before `last`, keeps in `at[0]` the row that it is at, and marks in `doubt` the rows at singular points, and those
-with results that are not finite. A row that fails outside the loops of the program is in doubt too, and the next one has its
-turn: two more arrays, `failed` and `about`, hold the place, counted from 1, and the number that it is about. Nothing else is
-shared between rows, so that any number of threads may run it, each on rows of its own.
+`first` to before `last`, keeps in `at[0]` the row that it is at, and marks in `doubt` the rows at singular points, and
+those with results that are not finite. A row that fails outside the loops of the program is in doubt too, and the next one
+has its turn: two more arrays, `failed` and `about`, hold the place, counted from 1, and the number that it is about.
+Nothing else is shared between rows, so that any number of threads may run it, each on rows of its own.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Scalar primitives: the source text of the rows that a kernel computes directly, and of what is no row.
 
 A row's text stands in the row (`kernel=`): `{0}`, `{1}`, ... for the operands and `{alpha}` for a static parameter; the
-kind of the result follows from the row's dtype rule. The helpers that texts call (`_sigmoid`, ...) are defined in prelude.py
-or taken from ops/special_*.py; they are compiled into the kernel. The text gives what the row gives, for
+kind of the result follows from the row's dtype rule. The helpers that texts call (`_sigmoid`, ...) are defined in
+prelude.py or taken from ops/special_*.py; they are compiled into the kernel. The text gives what the row gives, for
 infinities, nan and signed zeros too.
 """
 
@@ -46,7 +46,7 @@ OWN = {
     "divisor_unit": "_divisor_unit({0})",
     # A constant of the derivative that is being taken (tapes.py).
     "weight": "{0}",
-    # The value of a function with a derivative of its own: with the slope {2} by {1}, and with a rule (customs.py).
+    # The value of a function with a derivative of its own: with the slope {2} by {1}, and with a rule (custom_rules.py).
     "sloped": "{0}",
     "opaque": "{0}",
 }

@@ -8,7 +8,7 @@ from typing import Any
 import adiff
 import numpy as np
 import pytest
-from adiff.engine.kernels.passes import beforehand, once, passing_over
+from adiff.engine.kernels.passes import invariant_arrays, invariant_values, zero_rows
 from agreement import agree, outcome
 
 DRAW = np.random.default_rng(5)
@@ -106,7 +106,7 @@ def test_an_index_out_of_range_is_an_error_once() -> None:
 
 @pytest.mark.usefixtures("interpret")
 def test_more_than_there_is_room_for_is_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (once, beforehand):
+    for module in (invariant_arrays, invariant_values):
         monkeypatch.setattr(module, "MOST", 5)
     text = "a = exp(A @ v)\na * a"
     _, inside = of_directions(text, {"A": A, "v": V}, mode="forward")
@@ -128,8 +128,8 @@ def products(text: str, **at: Any) -> tuple[str, Any]:
 @pytest.mark.usefixtures("interpret")
 def test_rows_of_zeros_are_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    marked = passing_over.marked
-    monkeypatch.setattr(passing_over, "marked", lambda *a: asked.append(1) or marked(*a))
+    marked = zero_rows.marked
+    monkeypatch.setattr(zero_rows, "marked", lambda *a: asked.append(1) or marked(*a))
     text = TABLE + "A @ t"
     agree(text, {"A": A, "v": V}, ["v"], "jacobian", mode="forward")
     assert asked == [1]
@@ -161,6 +161,6 @@ def test_short_rows_are_not_asked_about(monkeypatch: pytest.MonkeyPatch) -> None
     def never(*arguments: Any) -> Any:
         raise AssertionError("a question that is not worth it")
 
-    monkeypatch.setattr(passing_over, "marked", never)
+    monkeypatch.setattr(zero_rows, "marked", never)
     text = TABLE.replace("9", "7") + "A @ t"
     agree(text, {"A": A, "v": V}, ["v"], "jacobian", mode="forward")

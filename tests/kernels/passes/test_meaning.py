@@ -13,12 +13,15 @@ import numpy as np
 import pytest
 from adiff.engine.kernels import ir
 from adiff.engine.kernels.construction import construct
-from adiff.engine.kernels.passes import behind
+from adiff.engine.kernels.passes import shifted_fusion
 from agreement import agree
 from generated_loops import WIDTH, loops, random_kernel
 from interpreted import checked, meant
 
-PASSES = ("in_step", "fuse", "simplify", "tidy", "snapshots", "gather", "settled", "windowed", "sums_apart", "behind")
+PASSES = (
+    "aligned", "fuse", "without_dead_code", "tidy", "snapshots", "loops_forwards", "sums_promoted", "stored_first", "settled",
+    "scalar_replaced", "sums_apart", "fuse_shifted",
+)  # fmt: skip
 
 POINT = {"x": 0.37, "y": -0.81, "v": np.array([0.3, -0.6, 1.1, 0.2]), "u": np.cos(np.arange(24.0))}
 
@@ -88,7 +91,7 @@ def test_random_loops_in_a_side() -> None:
         kernel = in_two_branches(random_kernel(seed))
         at: dict[str, Any] = {p.name: np.random.default_rng(7).normal(size=WIDTH) for p in kernel.parameters}
         at[kernel.parameters[0].name] = 0.5
-        made = meant(checked(behind.behind), at)(kernel)
+        made = meant(checked(shifted_fusion.fuse_shifted), at)(kernel)
         before, after = (next(s.then for s in x.body if s.__class__ is ir.If) for x in (kernel, made))
         fewer += loops(after) < loops(before)
     assert fewer > 20

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from adiff.engine.kernels import ir
 from adiff.engine.kernels.construction import construct
-from adiff.engine.kernels.passes import sharing
+from adiff.engine.kernels.passes import parallel_loops
 from adiff.engine.kernels.passes.statements import everything
 from agreement import KINKS, ORIGINS, agree, spans
 from interpreted import meant
@@ -62,7 +62,7 @@ def test_passes_change_no_result(text: str, command: str, monkeypatch: pytest.Mo
     everything_at = {**point(6), "x": 0.7, "y": -1.3}
     at = {name: everything_at[name] for name in adiff.program(text).inputs}
     flat = {name: np.ravel(value) if np.ndim(value) else value for name, value in at.items()}
-    for name in ("picked", "noted_behind", "checked_first", "common"):
+    for name in ("unrolled", "flags_sunk", "checked_first", "computed_once"):
         monkeypatch.setattr(construct, name, meant(getattr(construct, name), flat))
     wrt = [name for name in at if name != "which"] if command == "grad" else None
     assert agree(text, at, wrt, command, 1e-13) == ""
@@ -88,7 +88,7 @@ def test_a_loop_without_lists_branches_and_checks(monkeypatch: pytest.MonkeyPatc
 def test_machine_code(shared: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Far angles, singular points and points that are not finite among the others; on one core and on several."""
     if shared:
-        monkeypatch.setattr(sharing, "WORTHWHILE", 1e3)
+        monkeypatch.setattr(parallel_loops, "WORTHWHILE", 1e3)
     n = 2_000
     at = point(n)
     program = adiff.program(ROWS + f"{'0.0 + ' if shared else ''}rows")
