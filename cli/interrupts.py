@@ -1,4 +1,5 @@
-"""The last word on Ctrl-C: one long operation of NumPy's does not hear it, and a thread beside it does.
+"""The first and the last word on Ctrl-C: it may come while the command is loaded, one long operation of NumPy's does not
+hear it, which a thread beside it does, and what imports a library in vain may hide it.
 
 Python answers a signal between two of its instructions. What sorts 10**9 numbers is one instruction, but lets other threads
 run meanwhile.
@@ -11,11 +12,41 @@ import os
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any, NoReturn
 
 GRACE = 1.0  # seconds that the command has to end by itself
 INTERRUPTED = 130
 # What removes an output that is not complete.
 ABANDON: list[Callable[[], None]] = []
+# Every Ctrl-C that was heard.
+HEARD: list[int] = []
+
+
+def main() -> None:
+    """Entry of the `adiff` command."""
+    try:
+        from .main import main as command
+    except KeyboardInterrupt:
+        os._exit(INTERRUPTED)
+    command()
+
+
+def hear(number: int, frame: Any) -> NoReturn:
+    """Python's answer to a Ctrl-C, which is remembered."""
+    HEARD.append(number)
+    raise KeyboardInterrupt
+
+
+def interrupted(error: BaseException | None) -> bool:
+    """Whether an error comes of a Ctrl-C: NumPy, interrupted while it is imported, says that it cannot be, and so does the
+    next who imports it."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        seen.add(id(error))
+        error = error.__cause__ or error.__context__
+    return bool(HEARD)
 
 
 def watch() -> None:
@@ -24,8 +55,16 @@ def watch() -> None:
 
     try:
         # A file that hears of signals at once; what `signal` adds to this module takes milliseconds.
-        from _signal import SIGINT, set_wakeup_fd  # type: ignore[import-not-found]
+        from _signal import (  # type: ignore[import-not-found]
+            SIGINT,
+            default_int_handler,
+            getsignal,
+            set_wakeup_fd,
+            signal,
+        )
 
+        if getsignal(SIGINT) is default_int_handler:  # what runs in the background may be told to ignore it
+            signal(SIGINT, hear)
         reading, writing = os.pipe()
         os.set_blocking(writing, False)
         set_wakeup_fd(writing, warn_on_full_buffer=False)

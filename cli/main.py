@@ -14,7 +14,7 @@ from .diagnostics import error_text, report_engine, report_error, report_fallbac
 from .environment import Environment
 from .errors import from_exception
 from .formats import pieces, style_of
-from .interrupts import ABANDON, INTERRUPTED, watch
+from .interrupts import ABANDON, INTERRUPTED, interrupted, watch
 from .memory import guard
 from .options import COMPLETION
 from .output import ClosedPipe, Output
@@ -31,11 +31,11 @@ DONE, FAILED = 0, 1
 
 
 def main() -> None:
-    """Entry of the `adiff` command."""
-    import gc
-
-    gc.disable()  # One command allocates little garbage in cycles, and looking for it takes milliseconds.
+    """What the `adiff` command does."""
     try:
+        import gc
+
+        gc.disable()  # One command allocates little garbage in cycles, and looking for it takes milliseconds.
         guard()
         watch()
         environment = Environment.system()
@@ -64,17 +64,6 @@ def run(tokens: Sequence[str], environment: Environment) -> int:
             return refuse(from_exception(error), tokens, environment)
     except KeyboardInterrupt:
         return INTERRUPTED
-
-
-def interrupted(error: BaseException | None) -> bool:
-    """Whether an error hides a Ctrl-C: NumPy, interrupted while it is imported, says that it cannot be."""
-    seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        if isinstance(error, KeyboardInterrupt):
-            return True
-        seen.add(id(error))
-        error = error.__cause__ or error.__context__
-    return False
 
 
 def execute(tokens: Sequence[str], environment: Environment) -> int:

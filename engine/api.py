@@ -19,7 +19,7 @@ from .core import limits
 from .core.dtypes import FLOAT32, WEAK_FLOAT32
 from .core.errors import listing
 from .core.limits import LIMITS, out_of_memory
-from .core.state import RECORDERS, STATE
+from .core.state import RECORDERS, RUNNING, STATE
 from .eager.builtins import INTRINSICS
 from .eager.compile import Compiler
 from .evaluation import Evaluation
@@ -261,12 +261,17 @@ class Program:
         direct = self.direct.get(command)
         if direct is not None and at is not None and direct.is_for(wrt, options):
             with LOCK:
-                found = None if STATE.running else direct(at, options)
+                found = None if RUNNING.locked() else direct(at, options)
             if found is not None:
                 return found
         check_options(command, at, wrt, options)
         with LOCK:
-            outcome = self._evaluate(command, at, wrt, options)
+            if RUNNING.locked():
+                raise AdiffError(
+                    "E0811", "an evaluation cannot start inside another", None, "call it after `write` has returned"
+                )
+            with RUNNING:
+                outcome = self._evaluate(command, at, wrt, options)
             if outcome.kernel is not None:
                 self.remember(command, at or {}, wrt, options, outcome)
         return outcome
@@ -287,10 +292,6 @@ class Program:
     def _evaluate(
         self, command: str, at: Mapping[str, Any] | None, wrt: Sequence[str] | None, options: dict[str, Any]
     ) -> Outcome:
-        if STATE.running:
-            raise AdiffError(
-                "E0811", "an evaluation cannot start inside another", None, "call it after `write` has returned"
-            )
         begin(options)
         enforced = limits.enforced(options.get("max_steps"), options.get("max_memory"), options.get("timeout"))
         try:
@@ -335,7 +336,6 @@ class Program:
 def begin(options: dict[str, Any]) -> None:
     """The state in which an evaluation starts."""
     STATE.reset()
-    STATE.running = True
     STATE.write = options.get("write")
     STATE.kinks = options.get("kinks") or "adiff"
     # A pattern is read off all the records.

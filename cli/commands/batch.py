@@ -10,6 +10,7 @@ from ..decode import decode
 from ..environment import is_terminal
 from ..files import decode_text, open_file
 from ..formats.records import Record, writer
+from ..interrupts import interrupted
 from ..request import from_object
 from ..words import divide
 from . import answer
@@ -93,6 +94,8 @@ def answer_line(
                 request.options.setdefault(key, batch.options[key])
         record.result = answer(request, environment, output, style)
     except Exception as error:
+        if interrupted(error):
+            raise KeyboardInterrupt from None
         record.error = errors.from_exception(error)
     return record
 

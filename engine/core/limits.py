@@ -227,7 +227,7 @@ class enforced:
 
     def __enter__(self) -> None:
         LIMITS.steps = 0
-        LIMITS.patience = None
+        LIMITS.patience = LIMITS.each = None
         LIMITS.max_steps = self.max_steps
         LIMITS.max_memory = self.max_memory
         if self.max_memory is not None:

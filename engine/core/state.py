@@ -5,6 +5,8 @@ One evaluation runs at a time in a thread of control; `STATE` is its record. Eve
 
 from __future__ import annotations
 
+from _thread import allocate_lock
+
 from .dtypes import FLOAT64, WEAK_FLOAT, DType
 
 TYPE_CHECKING = False
@@ -64,7 +66,6 @@ class State:
         "notices",
         "quiet",
         "recorders",
-        "running",
         "seen",
         "several",
         "singular",
@@ -80,14 +81,12 @@ class State:
     def __init__(self) -> None:
         # Active recorders, outermost first. The list object never changes: hot code keeps a reference to it.
         self.recorders: list[Any] = []
-        self.running = False
         # NumPy's own notices are off while this is not None (single.py).
         self.lenient: Any = None
         self.reset()
 
     def end(self) -> None:
         """What an evaluation leaves behind, whatever ended it."""
-        self.running = False
         self.recorders.clear()
         if self.lenient is not None:
             self.lenient.__exit__(None, None, None)
@@ -158,3 +157,5 @@ class State:
 
 STATE = State()
 RECORDERS = STATE.recorders
+# Held while an evaluation runs. Wherever a Ctrl-C strikes, `with` lets go of a lock; it may pass over lines of a `finally`.
+RUNNING = allocate_lock()

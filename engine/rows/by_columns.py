@@ -16,7 +16,7 @@ from ..core.dtypes import WEAK_COUNT
 from ..core.errors import span_of
 from ..core.limits import LIMITS
 from ..core.operation import UNFIT
-from ..core.state import RECORDERS, STATE, Site, end_of
+from ..core.state import RECORDERS, RUNNING, STATE, Site, end_of
 from ..core.tensor import OPERATORS, Tensor
 from ..eager.builtins import INTRINSICS
 from ..eager.columns import Column, unit, whole_column
@@ -119,32 +119,31 @@ class ByColumns(SingleRows):
         """Evaluate rows together. Gives the groups that left, with their reasons; raises if all must leave."""
         request, table = self.request, self.table
         STATE.reset()
-        STATE.running = True
         STATE.kinks = request.options.get("kinks") or "adiff"
         table.forbidden = {}
         LIMITS.each = table.count_step
-        try:
-            with_sources = self.sources(index)
-            STATE.tally = Tally(table)
-            if request.order == 0:
-                y = self.result(index, {})
-                self.keep(y, None, {})
-            else:
-                self.derive(index, with_sources)
-            for name, x in with_sources.items():
-                if not x.dtype.differentiable:
-                    self.results.notices.add(
-                        "N0504", no_derivative_by(name, x.dtype.name), self.span_of(None), table.active.size
-                    )
-            for notice in STATE.notices:
-                if notice.code != "N0501" or STATE.tally is None:
-                    self.results.notices.add(notice.code, notice.message, span_of(notice.site), table.active.size)
-            if STATE.tally is not None:
-                for message, site, rows in STATE.tally.counts():
-                    self.results.notices.add("N0501", message, span_of(site), rows)
-        finally:
-            STATE.running = False
-            LIMITS.each = None
+        with RUNNING:
+            try:
+                with_sources = self.sources(index)
+                STATE.tally = Tally(table)
+                if request.order == 0:
+                    y = self.result(index, {})
+                    self.keep(y, None, {})
+                else:
+                    self.derive(index, with_sources)
+                for name, x in with_sources.items():
+                    if not x.dtype.differentiable:
+                        self.results.notices.add(
+                            "N0504", no_derivative_by(name, x.dtype.name), self.span_of(None), table.active.size
+                        )
+                for notice in STATE.notices:
+                    if notice.code != "N0501" or STATE.tally is None:
+                        self.results.notices.add(notice.code, notice.message, span_of(notice.site), table.active.size)
+                if STATE.tally is not None:
+                    for message, site, rows in STATE.tally.counts():
+                        self.results.notices.add("N0501", message, span_of(site), rows)
+            finally:
+                LIMITS.each = None
         dropped = table.dropped
         self.explain(table.active.index)
         return dropped

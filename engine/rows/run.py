@@ -7,7 +7,7 @@ import time
 from ...parser.errors import AdiffError
 from ..core import limits
 from ..core.errors import span_of
-from ..core.state import STATE
+from ..core.state import RUNNING, STATE
 from ..plain import bind
 from ..program.loops import outermost_loop
 from .by_columns import CHUNK, ByColumns
@@ -32,7 +32,7 @@ def rows(
     options: dict[str, Any],
 ) -> RowsOutcome:
     """What `Program.rows` gives; its caller holds the lock."""
-    if STATE.running:
+    if RUNNING.locked():
         raise AdiffError("E0811", "an evaluation cannot start inside another")
     outcome = RowsOutcome()
     outcome.timings["parse"] = program.parse_seconds

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-from ..core.alarm import told
 from ..core.cores import cores
 from ..core.limits import LIMITS
 from ..kernels.ir import Left
@@ -59,16 +58,23 @@ class Workers:
 
     def run(self) -> None:
         """Run it on every core. What a signal raises in the meantime stops all."""
+        from ..kernels.machine.threads import interruptible
+
+        # Signals are answered by the main thread alone, between two of its steps: one that another thread has got does
+        # not end a wait for the workers.
+        interruptible(self.share, self.stop)
+
+    def share(self) -> None:
+        """Run it in as many threads as there are cores, and wait for all."""
         from _thread import allocate_lock
         from concurrent.futures import ThreadPoolExecutor
 
         self.lock = allocate_lock()
         workers = min(cores(), -(-self.count // self.first_block))
-        # In threads of their own even where there is one: signals are answered by the main thread alone.
         with ThreadPoolExecutor(workers) as pool:
             try:
-                done = [pool.submit(self.work, number) for number in range(workers)]
-                told(lambda: [work.result() for work in done], self.stop)
+                for work in [pool.submit(self.work, number) for number in range(workers)]:
+                    work.result()
             except BaseException:
                 self.stop()
                 raise

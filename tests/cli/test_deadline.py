@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -47,3 +49,35 @@ def test_an_interrupt_that_another_error_hides(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(main, "execute", fail)
     assert main.run(["value", "1"], Environment(None, None, None, {})) == 130
+
+
+IMPORTING = """
+import adiff.cli.interrupts, os, signal, sys
+{before}
+class Struck:
+    def find_spec(name, path=None, target=None):
+        if name == {name!r}:
+            try:
+                os.kill(os.getpid(), signal.SIGINT)
+            except {caught}:
+                raise ImportError("once more than once") from None
+sys.meta_path.insert(0, Struck)
+adiff.cli.interrupts.main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "name", "caught"),
+    [
+        ("", "adiff.cli.decode", "ImportError"),
+        ("import adiff.cli.main", "numpy", "ImportError"),
+        ("import adiff.cli.main", "numpy", "KeyboardInterrupt"),
+    ],
+)
+@pytest.mark.parametrize("tokens", [["value", "ones(3)"], ["batch", "-"]])
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_an_interrupt_while_something_is_imported(before: str, name: str, caught: str, tokens: list[str]) -> None:
+    """A module that is imported again says something else of it, and hides it."""
+    code = IMPORTING.format(before=before, name=name, caught=caught)
+    done = subprocess.run([sys.executable, "-c", code, *tokens], input=b"value ones(3)\n", capture_output=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")

@@ -110,16 +110,10 @@ def test_a_pipe_closed_before_the_answer(folder: Path) -> None:
         assert process.wait(60) == 0
 
 
-def listen_to_interrupts() -> None:
-    """A shell starts what runs in the background deaf to Ctrl-C, and the tests may run there."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 def test_an_interrupt_ends_at_once_and_leaves_nothing(folder: Path) -> None:
     (folder / "loop.adiff").write_text("x = 0.0\nwhile True:\n    x = x + 1.0\n")
     process = subprocess.Popen(
-        [*COMMAND, "run", "loop.adiff", "-o", "out.txt"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder,
-        preexec_fn=listen_to_interrupts,
+        [*COMMAND, "run", "loop.adiff", "-o", "out.txt"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder
     )  # fmt: skip
     time.sleep(1.0)
     process.send_signal(signal.SIGINT)
@@ -136,7 +130,7 @@ def test_an_interrupt_ends_one_long_operation_too(folder: Path) -> None:
     program = "sum(jv(0.5, 20.0 * ones((3000, 3000))))"
     process = subprocess.Popen(
         [*COMMAND, "value", program, "-o", "out.txt", "--engine", "tape"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        cwd=folder, preexec_fn=listen_to_interrupts,
+        cwd=folder,
     )  # fmt: skip
     time.sleep(1.5)
     assert process.poll() is None
@@ -150,8 +144,7 @@ def test_an_interrupt_ends_one_long_operation_too(folder: Path) -> None:
 
 def test_an_interrupt_while_waiting_for_input(folder: Path) -> None:
     process = subprocess.Popen(
-        [*COMMAND, "batch", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder,
-        preexec_fn=listen_to_interrupts,
+        [*COMMAND, "batch", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder
     )  # fmt: skip
     assert process.stdin is not None
     assert process.stdout is not None

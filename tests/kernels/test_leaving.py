@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import adiff
@@ -15,6 +16,7 @@ import pytest
 from adiff import AdiffError
 from adiff.engine import evaluation
 from adiff.engine.autodiff import drivers
+from adiff.engine.core.state import State
 from adiff.engine.kernels import ir
 from adiff.engine.kernels.compilation import native
 from adiff.engine.kernels.machine import spare
@@ -316,9 +318,29 @@ def test_signals_that_end_nothing_leave_the_answer(elsewhere: bool) -> None:
     assert woken == (mouth if elsewhere else -1)
 
 
-def hears_ctrl_c() -> None:
-    """As in a terminal: what runs in the background may have been told to ignore it."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+def test_ctrl_c_ends_a_kernel(strikes: Callable[[Callable[[], Any]], None]) -> None:
+    program = adiff.program(BRANCHING)
+    assert program.evaluate("value", POINT, engine="kernel").engine == "kernel"
+    strikes(lambda: program.evaluate("value", {**POINT, "n": 10**12}, engine="kernel"))
+
+
+@pytest.mark.parametrize("by_rows", [False, True])
+def test_ctrl_c_leaves_nothing_behind(by_rows: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wherever it strikes: at the beginning of an evaluation, or when that cleans up."""
+    program = adiff.program(BRANCHING)
+    evaluate = (
+        (lambda: program.rows({name: [x] for name, x in POINT.items()})) if by_rows else (lambda: program.value(POINT))
+    )
+
+    def struck(*given: Any) -> None:
+        raise KeyboardInterrupt
+
+    for place in ("reset", "end"):
+        with monkeypatch.context() as patch:
+            patch.setattr(State, place, struck)
+            with pytest.raises(KeyboardInterrupt):
+                evaluate()
+        evaluate()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
@@ -331,7 +353,6 @@ def test_ctrl_c_ends_a_command_within_a_second() -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=hears_ctrl_c,
     )
     assert process.stderr is not None
     assert process.stderr.readline() == "started\n"

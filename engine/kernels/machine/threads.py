@@ -9,6 +9,7 @@ tells it. That costs no change of threads, which on a busy machine takes longer 
 from __future__ import annotations
 
 from _thread import allocate_lock, start_new_thread
+from ctypes import pythonapi
 from threading import current_thread, main_thread
 
 from ...core.alarm import alarm_of_this_thread, begin, told
@@ -33,9 +34,11 @@ def interruptible(work: Callable[[], Any], stop: Callable[[], object] | None = N
     if current_thread() is not main_thread() and alarm_of_this_thread() is None:
         return work()
     done = allocate_lock()
+    begun: list[bool] = []
     outcome: list[Any] = []
 
     def run() -> None:
+        begun.append(True)
         try:
             outcome.extend((True, work()))
         except BaseException as fault:
@@ -50,7 +53,8 @@ def interruptible(work: Callable[[], Any], stop: Callable[[], object] | None = N
     except BaseException:
         if stop is not None:
             stop()
-            done.acquire(timeout=GRACE)
+            if begun:
+                done.acquire(timeout=GRACE)
         raise
     succeeded, found = outcome
     if not succeeded:
@@ -104,6 +108,8 @@ def stoppable(work: Callable[[], Any], stop: Callable[[], object]) -> Any:
         return interruptible(work, stop)
     try:
         listener.stop = stop
+        # One that another thread has got a moment ago, when nobody listened, waits until the main thread looks.
+        pythonapi.PyErr_CheckSignals()
         return told(work, stop)
     finally:
         listener.stop = None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import threading
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -153,15 +152,12 @@ def timeout(run: Callable[..., Any]) -> None:
 
 
 def ctrl_c(run: Callable[..., Any]) -> None:
-    def send() -> None:
-        time.sleep(0.3)
-        os.kill(os.getpid(), signal.SIGINT)
-
-    thread = threading.Thread(target=send)
-    thread.start()
-    with pytest.raises(KeyboardInterrupt):
+    def begin() -> None:
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
         run()
-    thread.join()
+
+    with pytest.raises(KeyboardInterrupt):
+        begin()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
