@@ -118,6 +118,10 @@ def fit_seed(seed: Any, like: Any, what: str, of: str) -> Any:
         seed = float(seed)
     if seed.__class__ is Tensor and seed.dtype.weak and seed.dtype.kind == "i":
         seed = OPERATORS["add"](seed, 0.0)
+    dtype = getattr(like, "dtype", WEAK_FLOAT)
+    if seed.__class__ is Tensor and dtype.weak and seed.dtype is dtype.strong and seed.on is None:
+        # What is beside a bare number adopts what it meets, as that does.
+        seed = Tensor(seed.value, dtype) if seed.shape else plain(seed)
     if shape_of(seed) != shape_of(like):
         if shape_of(seed) == ():
             return OPERATORS["broadcast_to"](seed, shape=shape_of(like))

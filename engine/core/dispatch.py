@@ -19,6 +19,7 @@ from .dtypes import (
     REAL_PART,
     STRING,
     WEAK,
+    WEAK_COMPLEX,
     WEAK_COUNT,
     WEAK_FLOAT,
     DType,
@@ -444,12 +445,17 @@ def result_dtypes(op: Operation, dtypes: list[DType], attributes: dict[str, Any]
     if kind == "int":
         return computed, INT64
     if kind == "real":
-        return computed, REAL_PART.get(computed, computed)
+        return computed, real_part(computed)
     if kind == "complex":
         if computed.kind in "bi" or computed is WEAK_COUNT:
             computed = STATE.weak_float
         return computed, COMPLEX_OF.get(computed, computed)
     raise AssertionError(f"{op.name}: unknown dtype rule {kind!r}")
+
+
+def real_part(dtype: DType) -> DType:
+    """The dtype of the parts of a number, and of its modulus; those of a bare complex number are bare."""
+    return STATE.weak_float if dtype is WEAK_COMPLEX else REAL_PART.get(dtype, dtype)
 
 
 def accept_hint(op: Operation, dtype: DType) -> str | None:

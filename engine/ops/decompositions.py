@@ -13,8 +13,7 @@ even if it depends on them only together (v f(w) v^H has a derivative, but its c
 
 from __future__ import annotations
 
-from ..core.dispatch import as_operand, common_dtype, plain
-from ..core.dtypes import REAL_PART
+from ..core.dispatch import as_operand, common_dtype, plain, real_part
 from ..core.errors import failure, plural
 from ..core.operation import Operation, composite, missing, rule
 from ..core.state import RECORDERS, STATE
@@ -356,7 +355,7 @@ rotation_tangent = missing(
 
 def _eigh_dtype(op: Operation, dtypes: list[DType], attributes: Any) -> tuple[DType, tuple[DType, DType]]:
     computed = float_of(common_dtype(op, dtypes))
-    return computed, (REAL_PART.get(computed, computed), computed)
+    return computed, (real_part(computed), computed)
 
 
 def _eigh(np: Any, x: Any) -> Any:
@@ -479,7 +478,7 @@ eigvals = composite(
 
 def _svd_dtype(op: Operation, dtypes: list[DType], attributes: Any) -> tuple[DType, tuple[DType, DType, DType]]:
     computed = float_of(common_dtype(op, dtypes))
-    return computed, (computed, REAL_PART.get(computed, computed), computed)
+    return computed, (computed, real_part(computed), computed)
 
 
 def _svd_vjp(g: Any, y: Any, x: Any) -> Any:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 
-from ..core.dispatch import as_operand, common_dtype, plain
-from ..core.dtypes import INT64, REAL_PART
+from ..core.dispatch import as_operand, common_dtype, plain, real_part
+from ..core.dtypes import INT64
 from ..core.errors import failure
 from ..core.operation import Operation, composite, no_tangent, rule
 from ..core.tensor import OPERATORS, Tensor
@@ -199,7 +199,7 @@ det: Operation = rule(
 
 def _slogdet_dtype(op: Operation, dtypes: list[DType], attributes: Any) -> tuple[DType, tuple[DType, DType]]:
     computed = float_of(common_dtype(op, dtypes))
-    return computed, (computed, REAL_PART.get(computed, computed))
+    return computed, (computed, real_part(computed))
 
 
 def _slogdet(np: Any, x: Any) -> Any:

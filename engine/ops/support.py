@@ -5,8 +5,8 @@ The helpers for derivative rules (`spread`, `to_front`, `shifted`, ...) are writ
 
 from __future__ import annotations
 
-from ..core.dispatch import as_operand, common_dtype, plain
-from ..core.dtypes import BOOL, COMPLEX_OF, REAL_PART, WEAK_INT, DType
+from ..core.dispatch import as_operand, common_dtype, plain, real_part
+from ..core.dtypes import BOOL, COMPLEX_OF, WEAK_INT, DType
 from ..core.errors import failure, plural
 from ..core.operation import Singular
 from ..core.state import STATE
@@ -239,7 +239,7 @@ def float_of(dtype: DType) -> DType:
 def real_of_float(op: Operation, dtypes: list[DType], attributes: Any) -> tuple[DType, DType]:
     """Integers become floats; the result of complex inputs is real."""
     computed = float_of(common_dtype(op, dtypes))
-    return computed, REAL_PART.get(computed, computed)
+    return computed, real_part(computed)
 
 
 def complex_of(dtype: DType) -> DType:

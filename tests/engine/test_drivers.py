@@ -70,6 +70,19 @@ def test_products_are_rows_and_columns_of_the_jacobian(name: str) -> None:
     assert np.dot(pushed, cotangent) == pytest.approx(np.dot(pulled["x"], tangent), rel=1e-13)
 
 
+def test_a_direction_in_an_array_is_as_bare_as_its_input() -> None:
+    text = "p = x[0]\nfor a in x[1:]:\n    p = p * (0.4 + 0.9j) + a\nabs(p)"
+    tangent = np.array([0.3, -1.0, 2.0])
+    value, change = (np.polyval(v, 0.4 + 0.9j) for v in (POINT, tangent))
+    expected = (value.conjugate() * change).real / abs(value)
+    for engine in ("tape", "kernel"):
+        _, pushed = program(text).jvp({"x": POINT}, {"x": tangent}, engine=engine)
+        assert pushed == pytest.approx(expected, rel=1e-13)
+        product = program(text).hvp({"x": POINT}, {"x": tangent}, engine=engine)["x"]
+        along = (abs(change) ** 2 - expected**2) / abs(value)
+        assert tangent @ product == pytest.approx(along, rel=1e-12)
+
+
 def test_the_mode_is_chosen_by_shape() -> None:
     assert program("x * ones(10)").evaluate("jacobian", {"x": 2.0}).mode == "forward"
     assert program("sum(x)").evaluate("jacobian", {"x": [1.0] * 10}).mode == "reverse"

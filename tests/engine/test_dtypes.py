@@ -145,7 +145,8 @@ def test_a_bare_integer_drives_counts_and_indices(
 SINGLE = [
     "x * x", "x**2 + 1.5", "sin(x) / 3", "exp(x) - 1", "sqrt(x**2 + 1)", "log(1 + exp(x))", "sum([x, x * 2])", "1 / (3 * x)",
     "y = 0.1\nfor _ in range(3):\n    y = y * x + 0.1\ny", "reduce_sum(constant([0.1, 0.2]) * x)", "x @ x if False else x", "tanh(x) + pi",
-    "mean(stack([x, 0.1]))", "float(x) * 0.1", "max(x, 0.3)", "abs(x) + e",
+    "mean(stack([x, 0.1]))", "float(x) * 0.1", "max(x, 0.3)", "abs(x) + e", "abs(x + 1j)",
+    "angle(1j - x)", "norm([x * 1j, x])",
 ]  # fmt: skip
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class Assigning(Sequences):
     """The part of the specialiser that changes what names and items are."""
 
-    new: List | None  # the list that is being assigned, if nothing else refers to it
+    new: tuple[List, ...]  # the lists that are being assigned, if nothing else refers to them
 
     def put(self, target: c.Target, value: Any, frame: Frame) -> None:
         if target.__class__ is c.Store:
@@ -63,7 +63,7 @@ class Assigning(Sequences):
         if container.__class__ is List:
             self.put_in_list(container, index, value)
         elif container.__class__ is Grid:
-            grids.put(self, container, index, value, self.new is value)
+            grids.put(self, container, index, value, any(value is x for x in self.new))
         elif container.__class__ is dict and self.is_frozen(container):
             raise Unsupported("a change of a dict that is one or another, depending on data")
         elif container.__class__ is dict and index.__class__ in (Sym, Letter, Text):

@@ -34,8 +34,42 @@ if TYPE_CHECKING:
 def anew(node: c.Expr) -> bool:
     """Whether an expression makes a list that nothing else refers to; the lists in it may have other names (`own`)."""
     if node.__class__ is c.Operator:
-        return node.symbol == "*" and (anew(node.left) or anew(node.right))
+        return node.symbol == "+" or (node.symbol == "*" and (anew(node.left) or anew(node.right)))
+    if node.__class__ is c.Call:
+        return node.function.__class__ is c.Intrinsic and node.function.name in ("list", "sorted")
     return node.__class__ is c.MakeList or (node.__class__ is c.Comprehension and node.kind == "list")
+
+
+def exchanges(node: c.Assign) -> bool:
+    """Whether an assignment puts items into one another's places: `a[i], a[j] = a[j], a[i]`."""
+    target, value = node.targets[0], node.value
+    if target.__class__ is not c.Unpack or value.__class__ is not c.MakeTuple or target.star is not None:
+        return False
+    stored = [(x.container, x.index) if x.__class__ is c.StoreItem else None for x in target.targets]
+    read = [(x.value, x.index) if x.__class__ is c.Item else None for x in value.items]
+    if None in stored or None in read:
+        return False
+    before = [form(x) for x in stored]
+    after = [form(x) for x in read]
+    return all(before.count(x) == after.count(x) == 1 for x in before) and len(before) == len(after)
+
+
+def form(node: Any) -> Any:
+    """What an expression is made of, wherever it stands; a call is like no other."""
+    if node.__class__ in (c.Call, c.Method):
+        return object()
+    if isinstance(node, c.Node):
+        slots = [slot for cls in type(node).__mro__ for slot in getattr(cls, "__slots__", ()) if slot != "site"]
+        return (node.__class__, *[form(getattr(node, slot)) for slot in slots])
+    return tuple(map(form, node)) if node.__class__ in (list, tuple) else node
+
+
+def apart(machine: Specialiser, items: tuple[Any, ...]) -> tuple[List, ...]:
+    """For lists of one grid that are put into one another's places: lists of their own, of their numbers. None for others."""
+    rows = [x for x in items if x.__class__ is Grid and len(x.shape) == 1]
+    if len(rows) != len(items) or any(x.cells is not rows[0].cells for x in rows):
+        return ()
+    return tuple([machine.collected(x, lambda item, add: add(item)) for x in rows])
 
 
 def comprehended(machine: Specialiser, node: c.Comprehension, frame: Frame) -> Any:
@@ -275,4 +309,4 @@ def tensor_of(grid: Grid) -> Any:
     return builder.settle(found) if flat.volatile else found
 
 
-__all__ = ["anew", "comprehended", "each_of", "filled", "item", "put", "tensor_of"]
+__all__ = ["anew", "apart", "comprehended", "each_of", "exchanges", "filled", "item", "put", "tensor_of"]

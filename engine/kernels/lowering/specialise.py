@@ -72,10 +72,12 @@ def specialise(
     tabled: Unsupported | None = None
     followed: Unsupported | None = None
     aliased: Unsupported | None = None
+    at_length = False
     read_after: set[tuple[int, int]] = set()
     while True:
         try:
-            ways = (tabled is not None, followed is not None, aliased is not None, read_after)
+            tables = tabled is not None and not at_length
+            ways = (tables, followed is not None, aliased is not None, at_length, read_after)
             printed = Printed(width, telling)
             made = attempted(program, inputs, recursive, printed, last, signed, outer, follow, ways, sizes)
             if made.result.__class__ is Selected and not structured:
@@ -102,7 +104,7 @@ def specialise(
                 raise parted from None
             if sizes.known is not None or not sizes.asked:
                 raise
-            tabled, followed, aliased = None, None, None
+            tabled, followed, aliased, at_length = None, None, None, False
             sizes = Sizes(())
         except Unsupported as why:
             if why.__class__ is ir.Tabled and tabled is None:
@@ -113,7 +115,10 @@ def specialise(
                 aliased = why
             elif sizes.known is None and sizes.asked and why.__class__ is not ir.TooLarge:
                 parted, tabled, followed, aliased = tabled or followed or aliased or why, None, None, None
+                at_length = False
                 sizes = Sizes(())
+            elif tabled is not None and not at_length and why.__class__ is not ir.TooLarge:
+                at_length = True
             else:
                 raise parted or tabled or followed or aliased or why from None  # why another way was tried
 
@@ -127,12 +132,12 @@ def attempted(
     signed: bool,
     outer: bool,
     follow: bool,
-    ways: tuple[bool, bool, bool, set[tuple[int, int]]],
+    ways: tuple[bool, bool, bool, bool, set[tuple[int, int]]],
     sizes: Sizes,
 ) -> Specialised:
     """The IR of a program of which some functions are known to be recursive; `ways` says whether small lists of lists are
-    arrays, whether short loops are written out in any case, whether tensors that are known are in variables, and which variables
-    are read after a loop that assigns them first.
+    arrays, whether short loops are written out in any case, whether tensors that are known are in variables, whether loops are
+    written out at length for lists of lists that are no arrays, and which variables are read after a loop that assigns them first.
 
     Raises Recursive for another one, Wider for a line with more numbers than there is room for, and Signed where vectors
     are read that must be LAPACK's.
@@ -157,7 +162,7 @@ def attempted(
     machine.last = last
     machine.rooms = dict(inputs.get(ROOMS, ()))
     machine.careful = CAREFUL in inputs
-    machine.tables, machine.written, machine.tensors_apart, machine.read_after = ways
+    machine.tables, machine.written, machine.tensors_apart, machine.at_length, machine.read_after = ways
     frame[LINES] = frame[STEPS] = 0
     machine.frames.append(frame)
     try:

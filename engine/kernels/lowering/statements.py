@@ -14,7 +14,7 @@ from ..symbols.operands import Moment
 from ..symbols.symbol import Lazy, raw
 from ..symbols.values import BREAK, CONTINUE, RESULT, RETURN, UNSET, VALUE, Closure, Frame, List
 from .assigning import Assigning
-from .grids import anew
+from .grids import anew, apart, exchanges
 from .printing import Printed, print_
 from .sizes import Sizes
 
@@ -38,7 +38,7 @@ class Specialiser(Assigning):
         self.careful = False
         self.most_steps = step_limit()
         self.last = False
-        self.tables = self.written = self.tensors_apart = False
+        self.tables = self.written = self.tensors_apart = self.at_length = False
         self.outlived, self.read_after = {}, set()
         self.rooms, self.crowding = {}, {}
         self.frozen_dicts = {}
@@ -53,7 +53,7 @@ class Specialiser(Assigning):
         self.variables = []
         self.active: list[tuple[c.FunctionCode, int]] = []  # the functions being inlined, and `dynamic` there
         self.calls = 0
-        self.new: List | None = None  # the list that is being assigned, if nothing else refers to it
+        self.new: tuple[List, ...] = ()  # the lists that are being assigned, if nothing else refers to them
         self.dynamic = 0  # how many blocks around may run any number of times
         self.around = []  # what loops and branches around found
 
@@ -86,7 +86,10 @@ class Specialiser(Assigning):
         value = self.builder.settle(self.expression(node.value, frame))
         if node.dtype is not None:
             value = self.builder.settle(self.apply_row(OPERATORS["cast"], [value], {"dtype": node.dtype}))
-        self.new = value if len(node.targets) == 1 and value.__class__ is List and anew(node.value) else None
+        self.new = (value,) if len(node.targets) == 1 and value.__class__ is List and anew(node.value) else ()
+        if value.__class__ is tuple and exchanges(node):
+            self.new = apart(self, value)
+            value = self.new or value
         for target in node.targets:
             self.put(target, value, frame)
         if node.result:

@@ -6,7 +6,7 @@ and what needs its value is Unsupported. What was tried is undone, and the itera
 
 from __future__ import annotations
 
-from ..ir import Needed, Signed, TooLarge, Unsupported
+from ..ir import Needed, Signed, Tabled, TooLarge, Unsupported
 from ..symbols.values import CONTINUE, MAX_UNROLL, Each, Frame, Mismatch
 from .carried import Carrying
 from .heap import Heap
@@ -18,13 +18,16 @@ if TYPE_CHECKING:
 
 # So many statements at most are written for a loop that no kernel could keep as one.
 MOST_WRITTEN = 4_000
+# And so many where the loop can stay one if a small list of lists is an array: it is compiled in a tenth of the time.
+FEW_WRITTEN = 400
 
 
 class WrittenOut(Carrying):
     """The part of the specialiser that writes iterations one after the other."""
 
-    # Whether short loops are written out in any case.
+    # Whether short loops are written out in any case, and whether they may be where lists of lists could be arrays.
     written: bool
+    at_length: bool
 
     def one_by_one(
         self, each: Each, k: int, frame: Frame, receive: Callable[[Any], None], run: Callable[[], None]
@@ -102,7 +105,8 @@ class WrittenOut(Carrying):
             run()
             return
         builder = self.builder
-        most, builder.most = builder.most, min(builder.most, builder.size + MOST_WRITTEN)
+        room = FEW_WRITTEN if why.__class__ is Tabled and not self.at_length else MOST_WRITTEN
+        most, builder.most = builder.most, min(builder.most, builder.size + room)
         try:
             run()
         except (Needed, Signed):
