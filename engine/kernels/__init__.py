@@ -15,8 +15,9 @@ machine           object code loaded, called, interrupted; what it shares with i
 ir, inputs        the IR; what a kernel is specialised to
 built, emitted    what is known of a kernel beside its code; a kernel in source form
 running            one kernel: compiled or loaded, called, its results and notices
-collection,        the kernels of a program, kept by what they are made for; what they are specialised to, learnt and
-  runtime          asked for
+collection,        the kernels of a program, kept by what they are made for; what is learnt of it for them, and how an
+  learning,        evaluation is tried again with that; what the engine asks of them
+  runtime
 answers, sparse    kernels of the commands; sparse Hessians
 readings          a kernel's results as values
 store             kernels kept between runs

@@ -83,7 +83,7 @@ def test_second_process_builds_nothing(folder: Path) -> None:
     assert not loaded & {"numba", "scipy", "numpy", "lark"}
     mine = {name.removeprefix("adiff.engine.kernels.") for name in loaded if name.startswith("adiff.engine.kernels.")}
     runs = {"machine", *(f"machine.{name}" for name in ("code", "frames", "record", "spare"))}
-    runs |= {"runtime", "collection", "running", "answers"}
+    runs |= {"runtime", "learning", "collection", "running", "answers"}
     assert mine == runs | {"built", "emitted", "inputs", "ir", "readings", "store", "work"}
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import adiff
 import numpy as np
 import pytest
-from adiff.engine.kernels import runtime
+from adiff.engine.kernels import learning
 from agreement import agree
 
 AT: dict[str, Any] = {
@@ -47,7 +47,7 @@ def test_an_option_that_is_differentiated_is_the_tapes() -> None:
 def test_options_that_are_others_every_time() -> None:
     """Not without end is a kernel made for each."""
     program = adiff.program("sum(leaky_relu(f, alpha=s))")
-    for k in range(runtime.MOST_PARTS + 2):
+    for k in range(learning.MOST_PARTS + 2):
         outcome = program.evaluate("value", {"f": AT["f"], "s": 0.1 * k}, engine="kernel")
         assert outcome.value == pytest.approx(2.0 - 0.2 * k)
     assert outcome.engine == "tape"

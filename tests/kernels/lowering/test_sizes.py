@@ -10,7 +10,7 @@ from typing import Any
 import adiff
 import numpy as np
 import pytest
-from adiff.engine.kernels import collection, runtime
+from adiff.engine.kernels import collection, learning
 from agreement import agree, outcome
 
 POINT: dict[str, Any] = {
@@ -137,7 +137,7 @@ def test_sizes_that_are_others_each_time() -> None:
     program = adiff.program("median(v[v > 0])")
     v = np.linspace(-1.0, 1.0, 41) + 0.001
     engines = [outcome(program, {"v": v + 0.05 * k}, "kernel", "grad", ["v"]).engine for k in range(19)]
-    assert engines == ["kernel"] * runtime.MOST_PARTS + ["tape"] * (19 - runtime.MOST_PARTS)
+    assert engines == ["kernel"] * learning.MOST_PARTS + ["tape"] * (19 - learning.MOST_PARTS)
 
 
 # A size is asked for first where a run need not come by, or in what is tried and undone; then it is another.

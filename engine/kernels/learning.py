@@ -1,0 +1,242 @@
+"""What was missing for a kernel, learnt from evaluations, which are then tried again: one remedy for each cause.
+
+These are values of inputs that decide what is compiled, sizes that data decides, room for lists that grow, and products
+formed one by one. What is learnt is kept like kernels, so that another process knows it.
+"""
+
+from __future__ import annotations
+
+from ..core.limits import memory_of_adiff
+from ..core.state import STATE
+from ..core.tensor import Tensor
+from . import store
+from .collection import Collection
+from .inputs import CAREFUL, ROOMS, SIZES, KnownTensor, arguments, specification
+from .ir import Crowded, Hasty, Needed, Parted, Resized, Sized, Told, Unsupported, Untold
+from .running import called
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
+
+    from ...parser.source import Source
+    from ..program.core import CoreProgram
+    from .built import Built
+    from .running import Compiled
+
+
+# For an assertion that fails on the tape sooner than so many seconds no kernel is made that tells its message.
+TELLING_SECONDS = 0.5
+# So many tensors of integers become a part of kernels of one program, each of others.
+MOST_PARTS = 16
+# Lists that have outgrown their room have so many times the room in the next kernel; for so many items at most.
+MORE_ROOM = 8
+MOST_ROOM = 1 << 25
+
+
+def without_comments(text: str) -> str:
+    """A program's text without its comments."""
+    import re
+
+    return re.sub(r"""("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|#[^\n]*""", lambda found: found[1] or "", text)
+
+
+def whole(value: Any) -> bool:
+    """Whether an input may be a part of a kernel: an integer, or integers."""
+    return value.__class__ in (int, bool) or (value.__class__ is Tensor and value.dtype.kind == "i")
+
+
+class Learning(Collection):
+    """The kernels of one program, and what was learnt of it for them."""
+
+    def __init__(self, program: CoreProgram, source: Source) -> None:
+        super().__init__(source)
+        self.program = program
+        # What tells the tensors and floats apart that are a part of a kernel.
+        self.parts: set[str] = set()
+        # The inputs whose values decide what is compiled (`ones(n)`): found by trying, so kept like kernels.
+        self.known: set[str] = set((store.load(self.key("known")) or {}).get("names", ()))
+        # The sizes that data decided last, where kernels are made for them; and how they have differed.
+        self.sizes: tuple[Any, ...] | None = (store.load(self.key("sizes")) or {}).get("sizes")
+        self.several: dict[int, set[tuple[Any, ...]]] = {}
+        # The room for lists that grow in loops of unknown length, where one has needed more than at first.
+        self.rooms: dict[int, int] = (store.load(self.key("rooms")) or {}).get("rooms", {})
+        # While a program is evaluated, the point and the sources, and whether sizes were looked for at this point.
+        self.evaluated: tuple[dict[str, Any], Sequence[str]] = ({}, ())
+        self.sized = False
+        # Whether the text names float32, but in a comment.
+        self.names_float32 = "float32" in source.text and "float32" in without_comments(source.text)
+        # Whether a result that is not finite is being computed anew, product by product.
+        self.careful = False
+
+    def makes_float32(self, values: dict[str, Any]) -> bool:
+        """Whether the program itself may make float32 of bare numbers."""
+        kinds = {x.dtype.name if x.__class__ is Tensor and not x.dtype.weak else "" for x in values.values()}
+        return self.names_float32 and kinds.isdisjoint(("float64", "complex128"))
+
+    def specified(self, values: dict[str, Any], sources: Sequence[str]) -> dict[str, Any]:
+        """What a kernel for these inputs is specialised to. Raises Unsupported, also where kernels would be too many."""
+        spec = specification(values, sources, self.known, self.makes_float32(values))
+        self.parts.update(
+            kind[0].digest if kind[0].__class__ is KnownTensor else f"{name}={kind[0]!r}"
+            for name, kind in spec.items()
+            if kind.__class__ is list and kind[0].__class__ in (KnownTensor, float)
+        )
+        if len(self.parts) > MOST_PARTS or any(len(sizes) > MOST_PARTS for sizes in self.several.values()):
+            raise Unsupported("inputs that must be known, and are others in every evaluation")
+        if self.sizes is not None:
+            spec[SIZES] = self.sizes
+        if self.rooms:
+            spec[ROOMS] = self.roomy()
+        if self.careful:
+            spec[CAREFUL] = True
+        self.evaluated = values, sources
+        return spec
+
+    def roomy(self) -> tuple[tuple[int, int], ...]:
+        """The room that lists have in loops, as a specification says it."""
+        return tuple(sorted(self.rooms.items()))
+
+    def learn(self, names: Iterable[str]) -> bool:
+        """Specialise to the values of these inputs from now on; False if that was so already."""
+        if self.known.issuperset(names):
+            return False
+        self.known.update(names)
+        store.save(self.key("known"), {"names": sorted(self.known)})
+        return True
+
+    def answered(self, run: Callable[[], Any]) -> Any:
+        """What `run` gives, tried again while what was missing can be found out. Raises Unsupported.
+
+        Refusals are kept, and with a traceback they would keep the arrays of an evaluation: whoever catches one drops it.
+        """
+        self.sized = self.careful = False
+        site = STATE.site
+        try:
+            while True:
+                try:
+                    return run()
+                except Unsupported as why:
+                    if not REMEDIES.get(why.__class__, Learning.leave_sizes)(self, why):
+                        raise
+                    why.__traceback__ = None
+                    STATE.site = site
+        finally:
+            self.evaluated = {}, ()  # nobody's arrays are held
+
+    # --- what was missing, and the remedy: whether there is one -----------------------------------------------------------
+
+    def take_values(self, why: Needed) -> bool:
+        """Specialise to the values that are asked for; or first, where these are no integers, to sizes that data decides."""
+        values, _ = self.evaluated
+        if all(whole(values[name]) for name in why.names) or self.sizes is not None:
+            return self.learn(why.names)
+        self.sizes = ()
+        return True
+
+    def take_care(self, _: Hasty) -> bool:
+        """Compute this result anew, product by product."""
+        self.careful = True
+        return True
+
+    def make_room(self, why: Crowded) -> bool:
+        """Let lists have more room in a loop; False where that is too much."""
+        room = why.room * MORE_ROOM
+        if room > MOST_ROOM:
+            return False
+        if self.rooms.get(why.start, 0) < room:
+            self.rooms = {**self.rooms, why.start: room}
+            store.save(self.key("rooms"), {"rooms": self.rooms})
+        return True
+
+    def take_parts(self, why: Parted) -> bool:
+        """Specialise to the lengths that parts of tensors have."""
+        return self.take_sizes(()) if self.sizes is None else self.leave_sizes(why)
+
+    def take_other_sizes(self, why: Resized) -> bool:
+        """Specialise to the sizes of this evaluation, as far as they are known."""
+        found = () if why.size is None else (why.size,)
+        return self.take_sizes((*(self.sizes or ())[: why.number], *found))
+
+    def take_next_size(self, _: Sized) -> bool:
+        """Specialise to one more size, which a kernel of its own finds out."""
+        self.sized = True
+        self.sizes = self.sizes or ()
+        try:
+            return self.take_sizes((*self.sizes, self.next_size()))
+        except Unsupported:
+            return False
+
+    def leave_sizes(self, _: Unsupported) -> bool:
+        """Forget the sizes of another evaluation, once: there is no kernel for them, and those of this one may be others."""
+        stale, self.sized = not self.sized, True
+        if not self.sizes or not stale:
+            return False
+        self.sizes = ()
+        return True
+
+    def take_sizes(self, sizes: tuple[Any, ...]) -> bool:
+        self.sized = True
+        self.sizes = sizes
+        self.several.setdefault(len(sizes), set()).add(sizes)
+        store.save(self.key("sizes"), {"sizes": sizes})
+        return True
+
+    def tell(self, _: Untold) -> bool:
+        """Raise Told for the assertion for which a kernel has left, where a kernel tells its message sooner than the tape."""
+        slow = self.tape_seconds is None or self.tape_seconds >= TELLING_SECONDS
+        found = self.beside("telling", slow, last=True, telling=True)
+        if found is None or isinstance(found, Unsupported):
+            return False
+        compiled, given = found
+        try:
+            called(compiled, given)
+        except Told as told:
+            told.teller = compiled
+            raise
+        return False
+
+    def next_size(self) -> Any:
+        """The first size that is not known, an integer or a tuple of several. Raises Unsupported where it is not found."""
+        found = self.beside("size", True, probe=True)
+        assert found is not None
+        if isinstance(found, Unsupported):
+            raise found
+        size = called(*found)[0]
+        return tuple(size.tolist()) if hasattr(size, "tolist") else int(size)
+
+    def beside(
+        self, purpose: str, worthwhile: bool, **options: bool
+    ) -> tuple[Compiled, list[Any]] | Unsupported | None:
+        """A kernel of the program that tells what another could not, with its arguments; why there is none, or None where
+        it is not worth making."""
+        values, sources = self.evaluated
+        spec = self.specified(values, sources)
+        given = arguments(self.program, values, spec)
+        key = self.key((purpose, sorted(spec.items())))
+
+        def make() -> Built:
+            from .construction.construct import build
+
+            return build(self.program, spec, None, **options)
+
+        if not self.find(key) and key not in self.built:
+            if not worthwhile:
+                return None
+            with memory_of_adiff():
+                self.built[key] = self.attempt(make)
+        found = self.built[key]
+        return found if isinstance(found, Unsupported) else (self.ready(key, make), given)
+
+
+# What an evaluation is tried again with, by what was missing; after anything else `Learning.leave_sizes`.
+REMEDIES: dict[type[Unsupported], Callable[[Learning, Any], bool]] = {
+    Needed: Learning.take_values,
+    Hasty: Learning.take_care,
+    Crowded: Learning.make_room,
+    Untold: Learning.tell,
+    Parted: Learning.take_parts,
+    Resized: Learning.take_other_sizes,
+    Sized: Learning.take_next_size,
+}
