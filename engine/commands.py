@@ -101,14 +101,10 @@ def shaped(g: Any, x: Tensor, y: Any) -> Any:
     g = as_operand(g) + 0.0  # a derivative of -0.0 is 0.0 to everybody
     if g.__class__ is int:
         g = float(g)
-    narrow = x.dtype.name in ("float32", "complex64") or (x.dtype.weak and is_float32(y))
-    if narrow and (g.__class__ is float or g.dtype.name == "float64"):
+    g = drivers.in_width(g, y, x)
+    if x.dtype.name in ("float32", "complex64") and (g.__class__ is float or g.dtype.name == "float64"):
         g = OPERATORS["cast"](tensor(g), dtype="float32")
     return to_plain(g)
-
-
-def is_float32(y: Any) -> bool:
-    return y.__class__ is Tensor and y.dtype.name == "float32"
 
 
 def warn_sources(evaluation: Evaluation, tensors: list[Tensor]) -> None:
@@ -272,7 +268,7 @@ def jvp(evaluation: Evaluation) -> None:
     evaluation.keep_value(y)
     shape = y.shape if y.__class__ is Tensor else ()
     found = drivers.zeros(shape) if tangent is None else as_float(tangent) + 0.0  # as of every derivative
-    evaluation.outcome.tangent = to_plain(OPERATORS["cast"](tensor(found), dtype="float32") if is_float32(y) else found)
+    evaluation.outcome.tangent = to_plain(drivers.in_width(found, y, 0.0))
     if tangent is None:
         STATE.notify("N0502", "the result does not depend on the inputs with a tangent", evaluation.end_site())
 

@@ -7,7 +7,7 @@ A function here takes a list of tensors and returns an operand or a structure of
 from __future__ import annotations
 
 from ..core.dispatch import apply, as_operand, follows, plain, shape_text, tensor
-from ..core.dtypes import WEAK_COUNT, WEAK_FLOAT
+from ..core.dtypes import FLOAT32, WEAK_COUNT, WEAK_FLOAT
 from ..core.errors import failure
 from ..core.limits import look_ahead
 from ..core.state import RECORDERS, STATE
@@ -275,8 +275,25 @@ def forward_jacobians(
     return blocks, ambiguous
 
 
-def handed_back(g: Any) -> Any:
-    """A derivative as a program gets it: its zeros have no sign, whichever way it was found."""
+def handed_back(g: Any, y: Any, x: Any) -> Any:
+    """A derivative of `y` by `x` as a program gets it: a float32 where it is one by `in_width`, its zeros without a sign."""
+    return unsigned(in_width(g, y, x))
+
+
+def in_width(g: Any, y: Any, x: Any) -> Any:
+    """A derivative by a bare number or list: a float32 where `y` is one, else bare as `x` is."""
+    dtype = x.dtype if x.__class__ is Tensor else STATE.weak_float
+    if not dtype.weak or dtype.name == "float32":
+        return g
+    if y.__class__ is Tensor and y.dtype.name == "float32":
+        narrow = g.__class__ is float or g.dtype.name == "float64"
+        return OPERATORS["cast"](tensor(g), dtype=FLOAT32) if narrow else g
+    wide = g.__class__ is Tensor and g.dtype.name == "float32"
+    return OPERATORS["cast"](g, dtype=WEAK_FLOAT) if wide else g
+
+
+def unsigned(g: Any) -> Any:
+    """A derivative whose zeros are 0.0, whichever way it was found."""
     if g.__class__ is not Tensor:
         return g + 0.0 if g.__class__ is float else g
     value = g.value

@@ -61,7 +61,7 @@ def derivatives_of(table: Table, call: Call) -> dict[str, Builtin]:
             arguments = ColumnArguments(call, f, args, keywords, argnums)
             arguments.require_tangents("grad")
             y, found = value_and_gradients(table, arguments.scalar("grad", bool(has_aux)), arguments.leaves)
-            g = arguments.result(gradients_of(found, arguments.leaves))
+            g = arguments.result(gradients_of(found, y, arguments.leaves))
             return ((y, arguments.auxiliary), g) if has_aux else (y, g)
 
         return ColumnDerived("value_and_grad", run)
@@ -139,7 +139,7 @@ def gradients(
     found = gradient(tape, ends, [OPERATORS["ones_like"](y) for y in ends], [[x] for x in sources], consume)
     table.end_forbidden()
     return [
-        None if g is None else Column(table, tensor(drivers.handed_back(as_operand(g))), r) for g, r in zip(found, rows)
+        None if g is None else Column(table, tensor(drivers.unsigned(as_operand(g))), r) for g, r in zip(found, rows)
     ]
 
 

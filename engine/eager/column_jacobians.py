@@ -72,7 +72,7 @@ def jacobians_of(table: Table, call: Call) -> dict[str, Builtin]:
             def gradients(inputs: list[Any]) -> list[Any]:
                 with drivers.several_directions():
                     _, found = value_and_gradients(table, scalar, inputs, "hessian")
-                return gradients_of(found, inputs)
+                return gradients_of(found, None, inputs)
 
             ys, rows = jacobians(table, gradients, arguments.leaves, quiet=True)
             return arguments.result([arguments.result(blocks_of(y, row, arguments)) for y, row in zip(ys, rows)])
@@ -107,13 +107,13 @@ def jacobians_of(table: Table, call: Call) -> dict[str, Builtin]:
             if table.present(rows) != table.active.size:
                 raise NotTogether("a derivative that only some of its rows ask for")
             if y.__class__ is not Column:
-                return arguments.result(gradients_of([None for _ in sources], arguments.leaves))
+                return arguments.result(gradients_of([None for _ in sources], y, arguments.leaves))
             end = end_of(tape, y)
             seed = fitted(table, cotangents[0], y.shape) if cotangents else OPERATORS["ones_like"](end)
             found = gradient(tape, [end], [seed], [[x] for x in sources], consume=False)
             table.end_forbidden()
             columns = [column_of(table, g, rows) for g in found]
-            return arguments.result(gradients_of(columns, arguments.leaves))
+            return arguments.result(gradients_of(columns, y, arguments.leaves))
 
         return y, ColumnDerived("vjp", pull)
 
@@ -125,7 +125,7 @@ def jacobians_of(table: Table, call: Call) -> dict[str, Builtin]:
         seeds = flatten(directions)
         if len(args) != len(directions) or len(seeds) != len(arguments.leaves):
             raise NotTogether("hvp with vectors that do not fit the primals")
-        found = arguments.result(gradients_of(products(table, arguments, seeds), arguments.leaves))
+        found = arguments.result(gradients_of(products(table, arguments, seeds), None, arguments.leaves))
         return found[0] if single else found
 
     return {
@@ -153,7 +153,7 @@ def recorded(table: Table, f: Callable[[list[Any]], Any], leaves: list[Any]) -> 
 
 
 def column_of(table: Table, g: Any, rows: Rows) -> Column | None:
-    return None if g is None else Column(table, tensor(drivers.handed_back(as_operand(g))), rows)
+    return None if g is None else Column(table, tensor(drivers.unsigned(as_operand(g))), rows)
 
 
 def jacobians(
@@ -212,7 +212,7 @@ def tape_jacobian(
 
 def blocks_of(y: Any, row: list[Column | None], arguments: ColumnArguments) -> list[Any]:
     """Blocks of a Jacobian, zeros where an argument plays no part."""
-    return [filled(b, shape_of(y) + shape_of(as_operand(x)), x) for b, x in zip(row, arguments.leaves)]
+    return [filled(b, y, shape_of(y) + shape_of(as_operand(x)), x) for b, x in zip(row, arguments.leaves)]
 
 
 def fitted(table: Table, seed: Any, shape: tuple[int, ...]) -> Tensor:

@@ -203,7 +203,8 @@ class GradientTape(Context):
         else:
             log = tape.log.copy() if tape.breaks or len(tape.log) < 4000 else None
         results = gradient(tape, targets, cotangents, stand_ins, consume)
-        return [None if g is None else as_result(g, leaf) for g, leaf in zip(results, leaves)], log
+        y = next((y for y in targets if y.__class__ is Tensor and y.dtype.name == "float32"), None)
+        return [None if g is None else as_result(handed_back(g, y, x), x) for g, x in zip(results, leaves)], log
 
     def explain(
         self, sources: Any, leaves: Sequence[Any], results: Sequence[Any], targets: Sequence[Any], log: list[Any] | None,
@@ -341,8 +342,7 @@ def wants_zero(unconnected: Any) -> bool:
 
 
 def as_result(g: Any, leaf: Any) -> Any:
-    """A gradient as a program gets it, with the dtype of its source."""
-    g = handed_back(g)
+    """A gradient with the dtype of its source."""
     if g.__class__ is float and leaf.__class__ in (Tensor, Variable) and not leaf.dtype.weak:
         return Tensor(g, leaf.dtype) if leaf.dtype.name == "float64" else OPERATORS["constant"](g, dtype=leaf.dtype)
     return g

@@ -109,13 +109,13 @@ class Arguments:
         return built[0] if self.single else tuple(built)
 
 
-def filled(found: Any, shape: tuple[int, ...], *leaves: Any) -> Any:
-    """A derivative by `leaves`. JAX's convention for functions: zero for an argument that plays no part.
+def filled(found: Any, y: Any, shape: tuple[int, ...], *leaves: Any) -> Any:
+    """A derivative of `y` by `leaves`. JAX's convention for functions: zero for an argument that plays no part.
 
     An argument whose dtype carries no tangent has no derivative: None, and a notice.
     """
     if found is not None:
-        return drivers.handed_back(found)
+        return drivers.handed_back(found, y, leaves[0])
     for leaf in leaves:
         dtype = drivers.tangentless(leaf)
         if dtype is not None:
@@ -124,11 +124,11 @@ def filled(found: Any, shape: tuple[int, ...], *leaves: Any) -> Any:
                 "pass a float, or write cast(x, float64)",
             )  # fmt: skip
             return None
-    return drivers.zeros(shape)
+    return drivers.in_width(drivers.zeros(shape), y, leaves[0])
 
 
-def gradients_of(found: list[Any], leaves: list[Any]) -> list[Any]:
-    return [filled(g, shape_of(as_operand(x)), x) for g, x in zip(found, leaves)]
+def gradients_of(found: list[Any], y: Any, leaves: list[Any]) -> list[Any]:
+    return [filled(g, y, shape_of(as_operand(x)), x) for g, x in zip(found, leaves)]
 
 
 def value_and_grad(f: Any, argnums: Any = 0, has_aux: Any = False) -> Derived:
@@ -138,7 +138,7 @@ def value_and_grad(f: Any, argnums: Any = 0, has_aux: Any = False) -> Derived:
         call = Arguments(f, args, keywords, argnums)
         call.require_tangents("grad")
         y, gradients = drivers.value_and_gradients(call.scalar("grad", has_aux), call.leaves)
-        g = call.result(gradients_of(gradients, call.leaves))
+        g = call.result(gradients_of(gradients, y, call.leaves))
         return ((y, call.auxiliary), g) if has_aux else (y, g)
 
     return Derived("value_and_grad", run)
@@ -177,7 +177,7 @@ def jacobian_in(mode: str) -> Callable[..., Derived]:
             shapes = [shape_of(as_operand(x)) for x in call.leaves]
             found = []
             for y, row in zip(ys, rows):
-                blocks = [filled(b, shape_of(y) + s, x) for b, s, x in zip(row, shapes, call.leaves)]
+                blocks = [filled(b, y, shape_of(y) + s, x) for b, s, x in zip(row, shapes, call.leaves)]
                 found.append(call.result(blocks))
             return rebuild(structure, found)
 
@@ -192,12 +192,12 @@ def hessian(f: Any, argnums: Any = 0) -> Derived:
     def run(args: list[Any], keywords: dict[str, Any]) -> Any:
         call = Arguments(f, args, keywords, argnums)
         call.require_tangents("hessian")
-        _, _, blocks = drivers.hessian(call.scalar("hessian"), call.leaves)
+        y, _, blocks = drivers.hessian(call.scalar("hessian"), call.leaves)
         shapes = [shape_of(as_operand(x)) for x in call.leaves]
         rows = []
         for i, row in enumerate(blocks):
             rows.append(call.result([
-                filled(b, shapes[i] + shapes[j], call.leaves[i], call.leaves[j]) for j, b in enumerate(row)
+                filled(b, y, shapes[i] + shapes[j], call.leaves[i], call.leaves[j]) for j, b in enumerate(row)
             ]))  # fmt: skip
         return call.result(rows)
 
@@ -219,7 +219,7 @@ def jvp(f: Any, primals: Any, tangents: Any) -> Any:
     if len(seeds) != len(call.leaves):
         raise failure("E0508", "jvp needs tangents of the same structure as the primals")
     y, tangent = drivers.jvp(call.function, call.leaves, seeds)
-    return y, (drivers.zeros(shape_of(y)) if tangent is None else drivers.handed_back(tangent))
+    return y, drivers.handed_back(drivers.zeros(shape_of(y)) if tangent is None else tangent, y, 0.0)
 
 
 def vjp(f: Any, *primals: Any) -> Any:
@@ -236,7 +236,7 @@ def vjp(f: Any, *primals: Any) -> Any:
 
         g = drivers.fit_seed(cotangents[0], y, "the cotangent", "the result") if cotangents else seed_for(y)
         found = gradient(tape, [y], [g], [[x] for x in tensors], consume=False)
-        return call.result(gradients_of(found, call.leaves))
+        return call.result(gradients_of(found, y, call.leaves))
 
     return y, Derived("vjp", pull)
 
@@ -249,8 +249,8 @@ def hvp(f: Any, primals: Any, vectors: Any) -> Any:
     if len(args) != len(directions):
         raise failure("E0508", f"hvp needs one vector per primal: {len(args)} and {len(directions)} were given")
     call = Arguments(f, args, {}, tuple(range(len(args))))
-    _, _, products = drivers.hvp(call.scalar("hvp"), call.leaves, flatten(directions))
-    found = call.result(gradients_of(products, call.leaves))
+    y, _, products = drivers.hvp(call.scalar("hvp"), call.leaves, flatten(directions))
+    found = call.result(gradients_of(products, y, call.leaves))
     return found[0] if single else found
 
 

@@ -69,6 +69,7 @@ class Built:
     """
 
     __slots__ = (
+        "bare",
         "bounds",
         "closed",
         "columns",
@@ -106,6 +107,8 @@ class Built:
         self.structure: Any = None
         self.estimate = kernel
         self.passes = 1.0
+        # Whether it makes float32 of bare numbers alone.
+        self.bare = False
         self.outline: list[Any] | None = None
         self.noted: list[Noted] = []
         # What the text of what it prints is made of (printing.py).
@@ -177,6 +180,7 @@ def to_plain(built: Built, source: Source) -> dict[str, Any]:
         "passes": built.passes,
         "outline": built.outline,
         "whole": built.whole,
+        "bare": built.bare,
         "mixed": built.mixed,
         "closed": built.closed,
         "parted": built.parted,
@@ -210,6 +214,7 @@ def from_plain(plain: dict[str, Any], source: Source) -> Built:
     built.loads = plain["loads"]
     built.outline = plain["outline"]
     built.whole = plain["whole"]
+    built.bare = plain["bare"]
     built.mixed = plain["mixed"]
     built.doubtful = plain["doubtful"]
     built.places = [(reason, site_from_plain(site, source)) for reason, site in plain["places"]]

@@ -145,7 +145,8 @@ def unsigned(derivative: Any) -> Any:
 def as_float32(compiled: Compiled, results: tuple[Any, ...]) -> tuple[Any, ...]:
     """The results of a kernel with its float32 numbers as NumPy's.
 
-    Of a value of float32 all derivatives are, those too that the kernel has from bare numbers alone.
+    Of a value of float32 all derivatives are, those too that the kernel has from bare numbers alone; of another, those by
+    bare numbers are bare.
     """
     import numpy as np
 
@@ -154,11 +155,15 @@ def as_float32(compiled: Compiled, results: tuple[Any, ...]) -> tuple[Any, ...]:
         kinds[place] = SINGLE
     if kinds[0] == SINGLE and compiled.built.printed is None:
         kinds = [SINGLE if kind == FLOAT else kind for kind in kinds]
+    elif kinds[0] == FLOAT and compiled.built.bare:
+        kinds = [FLOAT if kind == SINGLE else kind for kind in kinds]
     found = []
     for kind, x in zip(kinds, results, strict=True):
         if kind == SINGLE:
             with np.errstate(all="ignore"):
                 x = np.asarray(x, np.float32) if hasattr(x, "dtype") else np.float32(x)
+        elif kind == FLOAT and hasattr(x, "dtype"):
+            x = np.asarray(x, np.float64)
         found.append(x)
     return tuple(found)
 

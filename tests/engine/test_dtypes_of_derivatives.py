@@ -8,7 +8,7 @@ import adiff
 import numpy as np
 import pytest
 
-X, Y, Z = np.float32(2), np.float32(1), np.ones(2, np.float32)
+X, Y, Z, V = np.float32(2), np.float32(1), np.ones(2, np.float32), np.float32(0.7)
 CASES: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
     ("x**2 + sum(z)", {"x": X, "z": Z}, "hessian", {}),
     ("sum(z) * x", {"x": 2.0, "z": Z}, "hessian", {}),
@@ -38,3 +38,44 @@ def test_kernels_give_the_same() -> None:
     text, at, command, options = CASES[3]
     found = adiff.program(text).evaluate(command, at, engine="kernel", **options)
     assert (found.engine, str(found.tangent.dtype), found.tangent) == ("kernel", "float32", 0.0)
+
+
+# What is differentiated, and whether it is a float32: `t` is a bare number or list, `v` a float32.
+OF_BARE = [
+    ("t * t + 0 * v", True),
+    ("stop_gradient(t) * v", True),
+    ("cast(t, float32) * t", True),
+    ("[t * v, t * t][1]", False),
+    ("cast(cast(t, float32) * t, float64)", False),
+    ("cast(t * v, float64) * t", False),
+]
+OPERATORS = [
+    "grad(f)(x)",
+    "jacobian(f)(x)",
+    "hessian(f)(x)",
+    "hvp(f, x, 1.0)",
+    "jvp(f, x, 1.0)[1]",
+    "vjp(f, x)[1](1.0)[0]",
+]
+TAPE = "with GradientTape() as tape:\n    tape.watch(x)\n    y = f(x)\ntape.gradient(y, x)"
+
+
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+@pytest.mark.parametrize(("value", "single"), OF_BARE)
+def test_derivatives_by_bare_numbers_inside_programs(value: str, single: bool, engine: Any) -> None:
+    """A kernel that is none for such a program leaves it to the tape; what it gives is the same."""
+    for last in (OPERATORS if engine == "tape" else OPERATORS[::2]) + [TAPE] * ("stop" not in value):
+        program = adiff.program(f"f = lambda t: {value}\n{last}")
+        found = program.value({name: {"x": 2.0, "v": V}[name] for name in program.inputs}, engine=engine)
+        assert dtypes(found) == {"float32" if single else "<class 'float'>"}, last
+
+
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+def test_derivatives_by_bare_numbers(engine: Any) -> None:
+    for text, kind in (("cast(cast(x, float32) * sin(x), float64)", "float64"), ("cast(x, float32) * x", "float32")):
+        for command, part in (("grad", "gradients"), ("hessian", "hessian"), ("jacobian", "jacobian")):
+            found = adiff.program(text).evaluate(command, {"x": 2.0}, engine=engine)
+            assert found.engine == engine
+            assert dtypes(getattr(found, part)) <= {kind, "<class 'float'>"} - (
+                {"<class 'float'>"} if kind == "float32" else set()
+            )

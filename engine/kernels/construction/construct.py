@@ -193,6 +193,7 @@ class Lowered:
         """A finished kernel of this program, with what is known of the sources' connection to a result."""
         found = Built(finished(kernel), self.shape)
         found.precision = self.precision
+        found.bare = self.builder.mode == SOME and not self.builder.singles
         if self.targets and self.packed is None and self.value.__class__ is Var and self.value.kind == FLOAT:
             found.mixed = self.builder.may_be_whole(Sym(self.builder, self.value))
         found.structure = None if self.packed is None else self.packed.structure

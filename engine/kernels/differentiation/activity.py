@@ -46,7 +46,7 @@ def dependencies(kernel: ir.Kernel, steps: bool = True, every: bool = False) -> 
         for s in block:
             if s.__class__ is ir.Set:
                 if every or (carries(s) and (steps or s.op not in ROWS or ROWS[s.op].derivative != "zero")):
-                    for a in s.args:
+                    for a in s.args if s.op != "as_wide" else s.args[:1]:
                         edge(a, s.var)
             elif s.__class__ is ir.Load:
                 edge(s.array, s.var)

@@ -172,7 +172,7 @@ class Cotangents:
         builder = self.builder
         g = Sym(builder, self.bars[s.var])
         STATE.site = s.site if s.site is not None else STATE.site
-        if s.op in ("copy", "to_float", "to_single", "strong"):
+        if s.op in ("copy", "to_float", "to_single", "strong", "as_wide"):
             self.give(s.args[0], g)
             return
         if s.op in CONVERSE:

@@ -180,7 +180,7 @@ class Tangent:
     def tangents(self, s: ir.Set) -> list[Any]:
         """The tangents of a row's result."""
         builder = self.builder
-        if s.op in ("zero", "copy", "to_float", "to_single", "strong"):
+        if s.op in ("zero", "copy", "to_float", "to_single", "strong", "as_wide"):
             return self.of(s.args[0]) if s.args else [0.0] * self.lanes
         if s.op in CONVERSE:
             return [fresh(builder, s.op, (t,), FLOAT) for t in self.of(s.args[0])]

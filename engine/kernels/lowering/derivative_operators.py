@@ -12,6 +12,7 @@ from math import prod
 
 from ...core.operation import Operation
 from ...ops.registry import NAMES
+from ..inputs import SOME
 from ..ir import FLOAT, Array, Unsupported, Var
 from ..symbols.regions import ruled
 from ..symbols.symbol import NUMBERS, Lazy, Sym, raw
@@ -106,7 +107,7 @@ class Call(Differentiated):
 
     def gradients(self, y: Any) -> list[Any]:
         """The gradient of a scalar by each leaf, as the program gets it; the block is put in its place."""
-        return [handed_back(self.builder, g) for g in self.found(y)]
+        return [handed_back(self.builder, g, raw(y)) for g in self.found(y)]
 
     def found(self, y: Any) -> list[Any]:
         """The same as it was found."""
@@ -204,10 +205,12 @@ def jvp(machine: Specialiser, f: Any, primals: Any, tangents: Any) -> Any:
         return y, 0.0
     tangent = call.pushed(result, seeds, 1)
     if result.__class__ is Var:
-        return y, handed_back(builder, symbol(builder, tangent.of(result)[0]))
-    if not tangent.has(result):
-        return y, call.zeros(result)
-    return y, handed_back(builder, builder.stored(tangent.dots[result]))
+        return y, handed_back(builder, symbol(builder, tangent.of(result)[0]), result)
+    moved = builder.stored(tangent.dots[result]) if tangent.has(result) else call.zeros(result)
+    if builder.mode != SOME:
+        return y, handed_back(builder, moved)
+    each = lambda index: handed_back(builder, moved.element(index), raw(y.element(index)))  # noqa: E731
+    return y, Lazy(builder, FLOAT, y.shape, each)
 
 
 def hvp(machine: Specialiser, f: Any, primals: Any, vectors: Any) -> Any:

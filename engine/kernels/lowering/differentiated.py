@@ -64,20 +64,38 @@ def symbol(builder: Builder, x: Any) -> Any:
     return Sym(builder, x) if x.__class__ is Var else x
 
 
-def handed_back(builder: Builder, g: Any) -> Any:
-    """A derivative as the program gets it, as on the tape: its zeros have no sign."""
+def handed_back(builder: Builder, g: Any, y: Any = None) -> Any:
+    """A derivative of `y`, a variable, as the program gets it: its zeros have no sign; beside float32 it is one where `y` is."""
+    if builder.mode == SOME and y.__class__ is Var:
+        g = as_wide(builder, g, y)
     return g + 0.0 if g.__class__ in NUMBERS else builder.apply(NAMES["unsigned"], (g,), None)
 
 
+def as_wide(builder: Builder, g: Any, y: Var) -> Any:
+    """A number or an array, each element a float32 where a variable is one (passes/widths.py)."""
+    if g.__class__ is Lazy:
+        return Lazy(builder, FLOAT, g.shape, lambda index: as_wide(builder, g.element(index), y))
+    return builder.emit("as_wide", (g, Sym(builder, y)), FLOAT)
+
+
 def copy_lane(
-    builder: Builder, block: Array, tangents: Array, rows: int, width: int, column: int, lanes: int, lane: int
+    builder: Builder,
+    block: Array,
+    tangents: Array,
+    rows: int,
+    width: int,
+    column: int,
+    lanes: int,
+    lane: int,
+    of: Array,
 ) -> None:
-    """One lane of an array of tangents as a column of a block."""
+    """One lane of an array of tangents, of those of an array, as a column of a block."""
 
     def one(k: Sym) -> None:
         t = builder.load(tangents, builder.integer("add", builder.integer("multiply", k, lanes), lane))
         place = builder.integer("add", builder.integer("multiply", k, width), column)
-        builder.append(ir.Store(block, raw(place), raw(handed_back(builder, t))))
+        y = builder.load(of, raw(k)).var if builder.mode == SOME else None
+        builder.append(ir.Store(block, raw(place), raw(handed_back(builder, t, y))))
 
     builder.count(rows, one)
 
@@ -235,7 +253,7 @@ class Differentiated:
             builder.append(ir.Alloc(block, True))
             if tangent.has(stored):
                 for i in range(size):
-                    copy_lane(builder, block, tangent.dots[stored], stored.size, size, i, lanes, first + i)
+                    copy_lane(builder, block, tangent.dots[stored], stored.size, size, i, lanes, first + i, stored)
             blocks.append(builder.stored(block))
             first += size
         return blocks

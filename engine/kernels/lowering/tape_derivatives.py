@@ -207,7 +207,7 @@ class Asked(Differentiated):
 
     def handed_back(self, extra: list[ir.Stmt], y: Any) -> list[Any]:
         """The gradient of a number by each operand, as the program gets it."""
-        return [handed_back(self.builder, g) for g in self.gradients(extra, y)]
+        return [handed_back(self.builder, g, y.var) for g in self.gradients(extra, y)]
 
     def gradients(self, extra: list[ir.Stmt], y: Any) -> list[Any]:
         """The same as it was found."""
@@ -273,12 +273,12 @@ class Asked(Differentiated):
             extra, row = builder.nested(lambda k=k: Sym(builder, loaded(builder, y.stored, k)))  # type: ignore[misc]
             for block, size, g in zip(blocks, self.leaves.sizes, self.gradients(extra, row)):
                 if g.__class__ is not Lazy:
-                    builder.append(ir.Store(block, k, raw(handed_back(builder, g))))
+                    builder.append(ir.Store(block, k, raw(handed_back(builder, g, row.var))))
                     continue
 
-                def copy(i: Sym, block: Array = block, g: Lazy = g, start: int = k * size) -> None:
+                def copy(i: Sym, block: Array = block, g: Lazy = g, start: int = k * size, y: Var = row.var) -> None:
                     assert g.stored is not None
-                    value = handed_back(builder, builder.load(g.stored, raw(i)))
+                    value = handed_back(builder, builder.load(g.stored, raw(i)), y)
                     builder.append(ir.Store(block, raw(builder.integer("add", i, start)), value.var))
 
                 builder.count(size, copy)

@@ -154,6 +154,11 @@ class Levels:
             if s.__class__ is ir.Set and s.var in before and self.of(s.args[0]) not in (OPERAND[s.op], LITERAL):
                 raise Unsupported("a cast in a derivative inside the program, of what is a float32 on some paths only")
         name_casts(self.kernel.body, self)
+        for s in everything(self.kernel.body):
+            if s.__class__ is ir.Set and s.op == "as_wide":
+                before, after = (self.of(x) == SINGLE for x in (s.args[0], s.var))
+                s.op = "copy" if before == after else "to_single" if after else "to_double"
+                s.args = s.args[:1]
         return self
 
     def refuse_mixed(self, s: Stmt) -> None:
@@ -161,7 +166,7 @@ class Levels:
         where one variable or array holds both."""
         met: list[set[int]] = []
         if s.__class__ is ir.Set:
-            met = [] if s.op in WIDTHS else [set(map(self.of, s.args))]
+            met = [] if s.op in WIDTHS or s.op == "as_wide" else [set(map(self.of, s.args))]
             met.append({self.made(s), self.of(s.var)})
         elif s.__class__ is ir.Load:
             met = [{self.of(s.var), self.of(s.array)}]
@@ -196,6 +201,8 @@ class Levels:
         """What an operation gives."""
         if s.op in WIDTHS:
             return WIDTHS[s.op]
+        if s.op == "as_wide":  # a derivative that the program has taken, and of what
+            return SINGLE if self.of(s.args[1]) == SINGLE else min(self.of(s.args[0]), BARE)
         floats = [x for x in s.args if x.__class__ is float or getattr(x, "kind", "") == FLOAT]
         alone = LITERAL if s.op == "zero" or all(x.__class__ in (int, bool) for x in s.args) else BARE
         return max(map(self.of, floats), default=alone)
