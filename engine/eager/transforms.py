@@ -208,6 +208,15 @@ def sequence(x: Any) -> list[Any]:
     return list(x) if x.__class__ in (list, tuple) else [x]
 
 
+def directions_of(call: Arguments, args: list[Any], directions: list[Any], otherwise: str) -> list[Any]:
+    """The directions of the leaves of a call: a list is a tensor beside one, as it is everywhere."""
+    beside = [as_operand(d) if d.__class__ is list and x.__class__ is Tensor else d for x, d in zip(args, directions)]
+    found = flatten(beside)
+    if len(found) != len(call.leaves):
+        raise failure("E0508", otherwise)
+    return found
+
+
 def jvp(f: Any, primals: Any, tangents: Any) -> Any:
     """(f(primals), the tangent of the result)."""
     callable_of(f, "jvp")
@@ -215,9 +224,7 @@ def jvp(f: Any, primals: Any, tangents: Any) -> Any:
     if len(args) != len(directions):
         raise failure("E0508", f"jvp needs one tangent per primal: {len(args)} and {len(directions)} were given")
     call = Arguments(f, args, {}, tuple(range(len(args))))
-    seeds = flatten(directions)
-    if len(seeds) != len(call.leaves):
-        raise failure("E0508", "jvp needs tangents of the same structure as the primals")
+    seeds = directions_of(call, args, directions, "jvp needs tangents of the same structure as the primals")
     y, tangent = drivers.jvp(call.function, call.leaves, seeds)
     return y, drivers.handed_back(drivers.zeros(shape_of(y)) if tangent is None else tangent, y, 0.0)
 
@@ -249,7 +256,8 @@ def hvp(f: Any, primals: Any, vectors: Any) -> Any:
     if len(args) != len(directions):
         raise failure("E0508", f"hvp needs one vector per primal: {len(args)} and {len(directions)} were given")
     call = Arguments(f, args, {}, tuple(range(len(args))))
-    y, _, products = drivers.hvp(call.scalar("hvp"), call.leaves, flatten(directions))
+    vectors_of = directions_of(call, args, directions, "hvp needs vectors of the same structure as the primals")
+    y, _, products = drivers.hvp(call.scalar("hvp"), call.leaves, vectors_of)
     found = call.result(gradients_of(products, y, call.leaves))
     return found[0] if single else found
 

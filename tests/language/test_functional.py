@@ -31,6 +31,7 @@ FUNCTIONAL = {
     "jvp": ("jvp(lambda x, y: x * y, (2.0, 3.0), (1.0, 10.0))", (6.0, 23.0)),
     "vjp": ("y, pull = vjp(lambda x, y: x * y, 2.0, 3.0)\n[y, pull(10.0)]", [6.0, (30.0, 20.0)]),
     "hvp": ("hvp(lambda x: x[0] ** 2 * x[1], constant([2.0, 3.0]), constant([1.0, 1.0]))", [10.0, 4.0]),
+    "hvp along a list": ("hvp(lambda x: x[0] ** 2 * x[1], constant([2.0, 3.0]), [1.0, 0.0])", [6.0, 4.0]),
     "jvp of grad": ("jvp(grad(lambda x: x ** 3), (2.0,), (1.0,))", (12.0, 12.0)),
     "grad of jvp": ("grad(lambda x: jvp(lambda v: v ** 3, (x,), (1.0,))[1])(2.0)", 12.0),
     "perturbation confusion": ("grad(lambda x: x * grad(lambda y: x + y)(1.0))(1.0)", 1.0),
@@ -71,7 +72,7 @@ def test_functional_forms(run: Runner, name: str) -> None:
     ("text", "code"),
     [
         ("grad(3.0)", "E0304"), ("grad(lambda x: x)(constant([1.0, 2.0]))", "E0507"), ("grad(lambda x: x, argnums=3)(1.0)", "E0508"),
-        ("hvp(lambda x: x, (1.0, 2.0), (1.0,))", "E0508"), ("hessian(lambda x: x)(constant([1.0, 2.0]))", "E0507"),
+        ("hvp(lambda x: x, (1.0, 2.0), (1.0,))", "E0508"), ("hvp(lambda x: x[0], [1.0, 2.0], [1.0])", "E0508"), ("hessian(lambda x: x)(constant([1.0, 2.0]))", "E0507"),
         ("jvp(lambda x: x, (1.0,), (constant([1.0, 2.0]),))", "E0302"), ("grad(lambda x: 'a')(1.0)", "E0304"),
         ("grad(lambda x: None)(1.0)", "E0304"), ("jacobian(5)", "E0304"), ("vjp(lambda x: x, 1.0)[1](constant([1.0, 2.0]))", "E0302"),
     ],

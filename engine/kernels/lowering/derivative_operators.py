@@ -206,11 +206,13 @@ def jvp(machine: Specialiser, f: Any, primals: Any, tangents: Any) -> Any:
     tangent = call.pushed(result, seeds, 1)
     if result.__class__ is Var:
         return y, handed_back(builder, symbol(builder, tangent.of(result)[0]), result)
+    assert result.__class__ is Array
     moved = builder.stored(tangent.dots[result]) if tangent.has(result) else call.zeros(result)
     if builder.mode != SOME:
         return y, handed_back(builder, moved)
-    each = lambda index: handed_back(builder, moved.element(index), raw(y.element(index)))  # noqa: E731
-    return y, Lazy(builder, FLOAT, y.shape, each)
+    values = builder.stored(result)
+    each = lambda index: handed_back(builder, moved.element(index), raw(values.element(index)))  # noqa: E731
+    return y, Lazy(builder, FLOAT, values.shape, each)
 
 
 def hvp(machine: Specialiser, f: Any, primals: Any, vectors: Any) -> Any:

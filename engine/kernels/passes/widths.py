@@ -156,8 +156,8 @@ class Levels:
         name_casts(self.kernel.body, self)
         for s in everything(self.kernel.body):
             if s.__class__ is ir.Set and s.op == "as_wide":
-                before, after = (self.of(x) == SINGLE for x in (s.args[0], s.var))
-                s.op = "copy" if before == after else "to_single" if after else "to_double"
+                was, single = (self.of(x) == SINGLE for x in (s.args[0], s.var))
+                s.op = "copy" if was == single else "to_single" if single else "to_double"
                 s.args = s.args[:1]
         return self
 
