@@ -66,10 +66,12 @@ def is_sound(module: Any) -> bool:
 #
 # Loops that sum become vectors, with what they add in the order that the source says. And loops of more than a few
 # iterations are not written out before they could become vectors: at 20 to 40 iterations that made products of matrices
-# two to three times as slow.
+# two to three times as slow. Sums of where one loop ended and how often the next runs are followed no further than an index
+# needs: through thirty loops, each of which goes on where the last one ended, that took minutes.
 SETTINGS = (
     ("--force-ordered-reductions", "true", "false"),
     ("--unroll-full-max-count", "16", str(2**32 - 1)),
+    ("--scalar-evolution-huge-expr-threshold", "32", "4096"),
 )
 
 

@@ -12,7 +12,6 @@ from ..symbols.pairs import Pair, pair_of
 from ..symbols.strength import is_strong
 from ..symbols.symbol import NUMBERS, Lazy, Sym, join, kind_of, raw
 from ..symbols.values import (
-    MAX_UNROLL,
     UNSET,
     List,
     Mismatch,
@@ -242,11 +241,11 @@ class Carrying(Control):
         return Listed(array)
 
     def growing(
-        self, old: Any, new: Any, length: int | None, known: bool = True, place: Site | None = None, roomy: bool = False
+        self, old: Any, new: Any, length: int | None, short: bool = True, place: Site | None = None, roomy: bool = False
     ) -> Any:
         """The contents of a list that is longer after an iteration of the loop at a place of the program, which runs so many
         times at most; where that is not known, there is room for some items, and for more when it has not been enough, if
-        the loop is `roomy`."""
+        the loop is `roomy`. A `short` one is written out while the list's items are known."""
         room = [len(x) if x.__class__ is tuple else x.array.shape[0] for x in (old, new)]
         growth = room[1] - room[0]
         if growth < 0:
@@ -261,7 +260,7 @@ class Carrying(Control):
             raise Roomless()
         if old.__class__ is Rows and new.__class__ is Rows and old.array is new.array and old.array.volatile:
             return Grown(Tensor(old.array))
-        if new.__class__ is tuple and length is not None and length <= MAX_UNROLL and known:
+        if new.__class__ is tuple and short and length is not None:
             raise Mismatch("a list that grows in a short loop", peel=False)
         sample = (*(old if old.__class__ is tuple else ()), *(new if new.__class__ is tuple else ()))
         if any(x.__class__ not in (*SCALARS, Lazy) for x in sample):

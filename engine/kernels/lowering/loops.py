@@ -34,7 +34,7 @@ from . import records
 from .carried import SCALARS, Grown, Listed, Number, Parts, Roomless, Tensor, fresh_variables
 from .heap import ITEMS, Heap, Rows, changed_within, same, sole
 from .steps import count_step
-from .unrolling import WrittenOut
+from .unrolling import FEW_WRITTEN, WrittenOut
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -153,8 +153,7 @@ class Loops(WrittenOut):
             if self.tried(known) is not None:
                 self.counted(counter, frame, receive, run, changing, peeled, site, True)
             return
-        short = counter.known and len(counter.range()) <= MAX_UNROLL
-        if isinstance(why, records.Alike) and (why.by_data or not short) and records.kept(self, why):  # type: ignore[arg-type]
+        if isinstance(why, records.Alike) and not why.short and records.kept(self, why):  # type: ignore[arg-type]
             self.counted(counter, frame, receive, run, changing, peeled, site, roomy)
             return
         if not counter.known:
@@ -347,7 +346,9 @@ class Loops(WrittenOut):
                 header.head(Sym(builder, index))  # type: ignore[arg-type]
             self.side(frame, run)
 
+        size = builder.size
         block, _ = builder.nested(iteration)
+        written = builder.size - size
         self.dynamic -= 1
         stop_when: Any = None
         for flag in (BREAK, RETURN, SUSPEND):
@@ -409,10 +410,10 @@ class Loops(WrittenOut):
                     if slot == ITEMS:
                         form = records.form_of_all(new)
                         if form is not None and len(new) > len(old):
-                            raise records.Alike(heap.objects[key], form)
+                            raise records.Alike(heap.objects[key], form, short=self.is_short(length, written))
                     grows = slot == ITEMS and (Rows in (old.__class__, new.__class__) or len(old) != len(new))
                     plan[place] = (
-                        self.growing(old, new, room, length is not None, header.site, header.roomy)
+                        self.growing(old, new, room, self.is_short(length, written), header.site, header.roomy)
                         if grows
                         else self.specified(old, new, slot == VALUE)
                     )
@@ -473,6 +474,16 @@ class Loops(WrittenOut):
         found = Parts(spec.cls, spec.parts, spec.keys)
         found.own = own
         return found
+
+    def is_short(self, length: int | None, written: int) -> bool:
+        """Whether a loop of so many iterations, if that is known, with so many statements each, in which a list grows is
+        written out: the list's items are numbers and tensors of their own then."""
+        if length is None or length > MAX_UNROLL:
+            return False
+        if self.spared is None or length * written <= FEW_WRITTEN:
+            return True
+        self.spared.append(Mismatch("a list that grows in a loop"))
+        return False
 
     def most(self, counter: Range | None) -> int | None:
         """How many iterations a loop has at most, where that is known and not many."""

@@ -25,13 +25,13 @@ NUMBER = "number"
 
 
 class Alike(Mismatch):
-    """A list of the program to which a loop appends items of one form, in iterations that data decide if `by_data`."""
+    """A list of the program to which a loop appends items of one form: a `short` loop, or in iterations that data decide."""
 
-    def __init__(self, container: List, form: Any, by_data: bool = False) -> None:
+    def __init__(self, container: List, form: Any, by_data: bool = False, short: bool = False) -> None:
         super().__init__(f"a list of lists that grows {'by data' if by_data else 'in a loop'}", peel=False)
         self.container = container
         self.form = form
-        self.by_data = by_data
+        self.short = short
 
 
 def form_of(x: Any) -> Any:

@@ -73,11 +73,14 @@ def specialise(
     followed: Unsupported | None = None
     aliased: Unsupported | None = None
     at_length = False
+    # Why loops have stayed loops that could have been written out; and why there is no kernel of them.
+    spared: list[Unsupported] | None = []
+    as_loops: Unsupported | None = None
     read_after: set[tuple[int, int]] = set()
     while True:
         try:
             tables = tabled is not None and not at_length
-            ways = (tables, followed is not None, aliased is not None, at_length, read_after)
+            ways = (tables, followed is not None, aliased is not None, at_length, read_after, spared)
             printed = Printed(width, telling)
             made = attempted(program, inputs, recursive, printed, last, signed, outer, follow, ways, sizes)
             if made.result.__class__ is Selected and not structured:
@@ -105,6 +108,7 @@ def specialise(
             if sizes.known is not None or not sizes.asked:
                 raise
             tabled, followed, aliased, at_length = None, None, None, False
+            spared, as_loops = [], None
             sizes = Sizes(())
         except Unsupported as why:
             if why.__class__ is ir.Tabled and tabled is None:
@@ -113,14 +117,16 @@ def specialise(
                 followed = why
             elif why.__class__ is ir.Aliased and aliased is None:
                 aliased = why
+            elif spared and why.__class__ is not ir.TooLarge:
+                spared, as_loops = None, why
             elif sizes.known is None and sizes.asked and why.__class__ is not ir.TooLarge:
-                parted, tabled, followed, aliased = tabled or followed or aliased or why, None, None, None
-                at_length = False
+                parted, tabled, followed, aliased = tabled or followed or aliased or as_loops or why, None, None, None
+                at_length, spared, as_loops = False, [], None
                 sizes = Sizes(())
             elif tabled is not None and not at_length and why.__class__ is not ir.TooLarge:
                 at_length = True
             else:
-                raise parted or tabled or followed or aliased or why from None  # why another way was tried
+                raise parted or tabled or followed or aliased or as_loops or why from None  # why another way was tried
 
 
 def attempted(
@@ -132,12 +138,13 @@ def attempted(
     signed: bool,
     outer: bool,
     follow: bool,
-    ways: tuple[bool, bool, bool, bool, set[tuple[int, int]]],
+    ways: tuple[bool, bool, bool, bool, set[tuple[int, int]], list[Unsupported] | None],
     sizes: Sizes,
 ) -> Specialised:
     """The IR of a program of which some functions are known to be recursive; `ways` says whether small lists of lists are
     arrays, whether short loops are written out in any case, whether tensors that are known are in variables, whether loops are
-    written out at length for lists of lists that are no arrays, and which variables are read after a loop that assigns them first.
+    written out at length for lists of lists that are no arrays, which variables are read after a loop that assigns them first,
+    and whether loops in which lists grow are to be spared where that is much (unrolling.py).
 
     Raises Recursive for another one, Wider for a line with more numbers than there is room for, and Signed where vectors
     are read that must be LAPACK's.
@@ -162,7 +169,7 @@ def attempted(
     machine.last = last
     machine.rooms = dict(inputs.get(ROOMS, ()))
     machine.careful = CAREFUL in inputs
-    machine.tables, machine.written, machine.tensors_apart, machine.at_length, machine.read_after = ways
+    machine.tables, machine.written, machine.tensors_apart, machine.at_length, machine.read_after, machine.spared = ways
     frame[LINES] = frame[STEPS] = 0
     machine.frames.append(frame)
     try:

@@ -39,6 +39,7 @@ class Specialiser(Assigning):
         self.most_steps = step_limit()
         self.last = False
         self.tables = self.written = self.tensors_apart = self.at_length = False
+        self.spared = None
         self.outlived, self.read_after = {}, set()
         self.rooms, self.crowding = {}, {}
         self.frozen_dicts = {}

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from ..ir import Needed, Signed, Tabled, TooLarge, Unsupported
 from ..symbols.values import CONTINUE, MAX_UNROLL, Each, Frame, Mismatch
-from .carried import Carrying
+from .carried import Carrying, Roomless
 from .heap import Heap
+from .records import Alike
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 
 # So many statements at most are written for a loop that no kernel could keep as one.
 MOST_WRITTEN = 4_000
-# And so many where the loop can stay one if a small list of lists is an array: it is compiled in a tenth of the time.
+# And so many where the loop can stay one: if a small list of lists is an array, and if what a list's items are is not known.
+# It is compiled in a tenth of the time.
 FEW_WRITTEN = 400
 
 
@@ -28,6 +30,8 @@ class WrittenOut(Carrying):
     # Whether short loops are written out in any case, and whether they may be where lists of lists could be arrays.
     written: bool
     at_length: bool
+    # Why loops were not written out in which lists grow, since that would be too many statements; None if they are to be.
+    spared: list[Unsupported] | None
 
     def one_by_one(
         self, each: Each, k: int, frame: Frame, receive: Callable[[Any], None], run: Callable[[], None]
@@ -99,19 +103,25 @@ class WrittenOut(Carrying):
     def limited(self, why: Unsupported, run: Callable[[], None]) -> None:
         """Write iterations, as long as they are not too many statements. Raises `why` where they cannot be written.
 
-        Iterations that change what they carry have always been written out: what is wrong in those is said as it is.
+        Iterations that change what they carry have always been written out: what is wrong in those is said as it is. But
+        where lists grow that could do so in a loop, too many statements are a reason to have that.
         """
-        if isinstance(why, Mismatch):
+        builder = self.builder
+        growing = isinstance(why, Roomless | Alike) and self.spared is not None
+        if isinstance(why, Mismatch) and not growing:
             run()
             return
-        builder = self.builder
-        room = FEW_WRITTEN if why.__class__ is Tabled and not self.at_length else MOST_WRITTEN
-        most, builder.most = builder.most, min(builder.most, builder.size + room)
+        few = growing or (why.__class__ is Tabled and not self.at_length)
+        most, builder.most = builder.most, min(builder.most, builder.size + (FEW_WRITTEN if few else MOST_WRITTEN))
         try:
             run()
         except (Needed, Signed):
             raise
-        except Unsupported:
+        except Unsupported as found:
+            if growing and found.__class__ is not TooLarge:
+                raise
+            if growing:
+                self.spared.append(why)  # type: ignore[union-attr]
             raise why from None
         finally:
             builder.most = most

@@ -145,3 +145,45 @@ GROWING = [
 def test_dicts_that_a_counter_fills(text: str) -> None:
     assert agree(text, {"x": 0.7}) == ""
     assert agree(text, {"x": 0.7}, None, "hessian", 1e-12) == ""
+
+
+# Lists that grow in short loops, where written out these would be thousands of statements.
+MUCH: dict[str, tuple[str, dict[str, Any]]] = {
+    "tensors": (
+        "M = [A]\nfor k in range(50):\n    B = M[-1] @ A\n    M.append(B / norm(B) + 0.1 * eye(3))\nsum(M[-1] * M[20])",
+        {"A": M},
+    ),
+    "numbers, in two loops": (
+        "a = []\nfor k in range(50):\n    for j in range(50):\n        a.append(sin(x * k) * cos(x + j))\nsum(a) * a[70]",
+        {"x": 0.5},
+    ),
+    "numbers, in two loops of unknown length": (
+        "a = []\nk = 0\nwhile k < 50:\n    j = 0\n    while j < n:\n        a.append(sin(x * k) + j)\n        j = j + 7\n"
+        "    k = k + 1\nsum(a) * a[70]",
+        {"x": 0.5, "n": 100},
+    ),
+    "items of one form": (
+        "p = []\nu, v = x, 1.0\nfor k in range(60):\n    u, v = sin(u) - exp(-u * u) / (1 + v * v), 0.1 * u * cos(v) + tanh(u * v)\n"
+        "    p.append([u, v])\nsum([a * b for a, b in p]) + p[7][0]",
+        {"x": 0.5},
+    ),
+}  # fmt: skip
+# In the form of loops there is no kernel.
+ITEMS_KNOWN = (
+    "a = []\ny = x\nfor k in range(50):\n    y = sin(y) - exp(-y * y) / (1 + y * y) + tanh(y) * cos(y) - sqrt(1 + y * y)\n"
+    "    a.append(k)\nsum(ones(a[3]) * y)"
+)
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(("text", "at"), MUCH.values(), ids=list(MUCH))
+def test_too_much_stays_a_loop(text: str, at: dict[str, Any]) -> None:
+    wrt = [name for name in at if name != "n"]
+    assert agree(text, at, wrt, "grad", 1e-11) == ""
+    source = adiff.program(text).evaluate("tape", at, wrt, emit=True).emitted
+    assert source.count("\n") < 400
+
+
+@pytest.mark.usefixtures("interpret")
+def test_much_is_written_where_it_must_be() -> None:
+    assert agree(ITEMS_KNOWN, {"x": 0.5}) == ""
