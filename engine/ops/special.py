@@ -2,7 +2,8 @@
 
 Where a derivative is not an expression in rows that users know, it is a row of its own (`gammainc_derivative`,
 `erfcx_derivative`, ...) that is closed under differentiation, so that every order is right. Values come from `math`
-for scalars where that is exact enough, from SciPy, or from `special_values`, which is imported when it is needed.
+for scalars where that is exact enough, from SciPy, or from `special_values` and
+`special_derivatives`, which are imported when they are needed.
 """
 
 from __future__ import annotations
@@ -45,6 +46,18 @@ def _own(name: str) -> Callable[..., Any]:
         from . import special_values
 
         return getattr(special_values, name)(*values, **static)
+
+    array.library = "scipy"  # type: ignore[attr-defined]
+    return array
+
+
+def _derivative(name: str) -> Callable[..., Any]:
+    """The array evaluation by our own function of this name in `special_derivatives`."""
+
+    def array(np: Any, *values: Any, **static: Any) -> Any:
+        from . import special_derivatives
+
+        return getattr(special_derivatives, name)(*values, **static)
 
     array.library = "scipy"  # type: ignore[attr-defined]
     return array
@@ -94,7 +107,7 @@ erfc = elementwise(
 erfcx_derivative = elementwise(
     "erfcx_derivative", "x | order=1", [lambda y, x, order: erfcx_derivative(x, order=order + 1)],
     kernel="erfcx_derivative({0}, {order})",
-    array=_own("erfcx_derivative"), dtype="float", accepts="bif", domain=[(-2, 5)],
+    array=_derivative("erfcx_derivative"), dtype="float", accepts="bif", domain=[(-2, 5)],
     internal=True, doc="The derivative of erfcx of a given order.", example=("erfcx_derivative(0)", -TWO_OVER_SQRT_PI),
 )  # fmt: skip
 erfcx = elementwise(
@@ -153,7 +166,7 @@ ndtri = elementwise(
 dawsn_derivative = elementwise(
     "dawsn_derivative", "x | order=1", [lambda y, x, order: dawsn_derivative(x, order=order + 1)],
     kernel="dawsn_derivative({0}, {order})",
-    array=_own("dawsn_derivative"), dtype="float", accepts="bif", domain=[(-3, 3)],
+    array=_derivative("dawsn_derivative"), dtype="float", accepts="bif", domain=[(-3, 3)],
     internal=True, doc="The derivative of dawsn of a given order.", example=("dawsn_derivative(0)", 1.0),
 )  # fmt: skip
 dawsn = elementwise(
@@ -337,7 +350,7 @@ gammainc_derivative = elementwise(
         lambda y, a, x, order: gamma_density(a, x) * _gamma_bell(a, x, order),
     ],
     kernel="gammainc_derivative({0}, {1}, {order})",
-    array=_own("gammainc_derivative"), dtype="float", accepts="bif", domain=[(0.3, 6), (0.2, 8)],
+    array=_derivative("gammainc_derivative"), dtype="float", accepts="bif", domain=[(0.3, 6), (0.2, 8)],
     internal=True, doc="The derivative of gammainc by a, of a given order.", example=("gammainc_derivative(2.5, 0.0)", 0.0),
 )  # fmt: skip
 gammainc = elementwise(
@@ -403,7 +416,7 @@ betainc_derivative = elementwise(
         lambda y, a, b, x, order_a, order_b: beta_density(a, b, x) * _beta_bell(a, b, x, order_a, order_b),
     ],
     kernel="betainc_derivative({0}, {1}, {2}, {order_a}, {order_b})",
-    array=_own("betainc_derivative"), dtype="float", accepts="bif", domain=[(0.3, 4), (0.3, 4), (0.1, 0.9)],
+    array=_derivative("betainc_derivative"), dtype="float", accepts="bif", domain=[(0.3, 4), (0.3, 4), (0.1, 0.9)],
     internal=True, doc="The derivative of betainc by a and b, of given orders.", example=("betainc_derivative(2.0, 3.0, 1.0)", 0.0),
 )  # fmt: skip
 betainc = elementwise(
@@ -428,7 +441,7 @@ zeta_derivative = elementwise(
         lambda y, s, q, order: -(s * _zeta_of_order(s + 1.0, q, order) + order * _zeta_of_order(s + 1.0, q, order - 1)),
     ],
     kernel="zeta_derivative({0}, {1}, {order})",
-    array=_own("zeta_derivative"), dtype="float", accepts="bif", domain=[(1.5, 6), (0.5, 4)],
+    array=_derivative("zeta_derivative"), dtype="float", accepts="bif", domain=[(1.5, 6), (0.5, 4)],
     internal=True, doc="The derivative of the Hurwitz zeta function by its exponent, of a given order.",
     example=("zeta_derivative(2.0, 1.0)", -0.9375482543158438),
 )  # fmt: skip
@@ -612,7 +625,7 @@ scaled_bessel_derivative = elementwise(
     "scaled_bessel_derivative", "x | n, order",
     [lambda y, x, n, order: scaled_bessel_derivative(x, n=n, order=order + 1)],
     kernel="scaled_bessel_derivative({0}, {n}, {order})",
-    array=_own("scaled_bessel_derivative"), dtype="float", accepts="bif",
+    array=_derivative("scaled_bessel_derivative"), dtype="float", accepts="bif",
     domain=cases((([0.5, 2.0, 5.0],), {"n": 1, "order": 1}), (([0.5, 2.0, 5.0],), {"n": 0, "order": 1})),
     internal=True, doc="The derivative of exp(-abs(x))*iv(n, x) for n = 0 or 1, of a given order.",
     example=("scaled_bessel_derivative(1e300, 1, 1)", 0.0),

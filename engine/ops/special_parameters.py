@@ -1,7 +1,7 @@
 """Derivatives of incomplete gamma and beta functions by their parameters, and of scaled Bessel functions: of one float.
 
-The formulas and the quadrature are those of special_values.py, which has them for arrays: panels of 64 nodes, followed
-until the integrand has fallen by exp(-DECAY). Orders up to 3; above, ValueError is raised, and the array path answers.
+The formulas and the quadrature are those of special_derivatives.py, which has them for arrays: panels of 64 nodes,
+followed until the integrand has fallen by exp(-DECAY). Orders up to 3; above, ValueError is raised, and the array path answers.
 """
 
 from __future__ import annotations
