@@ -14,10 +14,11 @@ from ..kinds.access import iterate
 from ..kinds.variable import Variable
 from ..ops.registry import NAMES
 from ..ops.structure import as_dtype
+from .derived import invoke
 from .operators import binary, compare, truth
 from .tapes import GradientTape
 from .text import representation, text
-from .transforms import TRANSFORMS, invoke
+from .transforms import TRANSFORMS
 from .values import Builtin, Context, Function
 
 TYPE_CHECKING = False

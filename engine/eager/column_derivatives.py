@@ -15,10 +15,11 @@ from ..core.errors import failure
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor
 from .columns import Column, dtype_of, whole_column
+from .derived import Derived, callable_of
 from .row_sets import NotTogether, Rows, Table
 from .structure import flatten, rebuild
 from .tapes import GradientTape, wants_zero
-from .transforms import Arguments, Derived, callable_of, gradients_of
+from .transforms import Arguments, gradients_of
 from .values import Builtin
 
 TYPE_CHECKING = False

@@ -22,9 +22,10 @@ from .column_derivatives import (
     value_and_gradients,
 )
 from .columns import Column, unit, whole_column
+from .derived import callable_of
 from .row_sets import NotTogether, Rows, Table
 from .structure import flatten, rebuild
-from .transforms import callable_of, filled, gradients_of, sequence
+from .transforms import filled, gradients_of, sequence
 from .values import Builtin
 
 TYPE_CHECKING = False

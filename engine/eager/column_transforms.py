@@ -9,9 +9,10 @@ from __future__ import annotations
 from ..core import limits
 from ..core.operation import static
 from ..core.state import STATE
-from . import transforms
+from . import functional, transforms
 from .column_derivatives import ColumnDerived
 from .columns import Column, truths
+from .derived import Derived, callable_of
 from .operators import truth
 from .row_sets import GONE, NotTogether, Table
 from .values import Builtin, Function
@@ -48,10 +49,10 @@ def transforms_of(table: Table, call: Call) -> dict[str, Builtin]:
         return Builtin(name, run)
 
     def vectorized_map(fn: Any, elems: Any = None, in_axes: Any = 0, out_axes: Any = 0) -> Any:
-        if elems.__class__ is list and not transforms.is_axes(elems):
+        if elems.__class__ is list and not functional.is_axes(elems):
             return mapping("map_fn").call([fn, elems], {})
-        found = transforms.vectorized_map(called(fn), elems, in_axes, out_axes)
-        return ColumnDerived(found.name, found.run) if isinstance(found, transforms.Derived) else found
+        found = functional.vectorized_map(called(fn), elems, in_axes, out_axes)
+        return ColumnDerived(found.name, found.run) if isinstance(found, Derived) else found
 
     def cond(predicate: Any, true_fn: Any, false_fn: Any, *operands: Any) -> Any:
         if predicate.__class__ is not Column:
@@ -103,16 +104,16 @@ def transforms_of(table: Table, call: Call) -> dict[str, Builtin]:
     def fori_loop(lower: Any, upper: Any, body_fun: Any, init_val: Any) -> Any:
         if Column in (lower.__class__, upper.__class__):
             raise NotTogether("fori_loop to what differs from row to row")
-        return transforms.fori_loop(lower, upper, called(body_fun), init_val)
+        return functional.fori_loop(lower, upper, called(body_fun), init_val)
 
     def switch_case(branch_index: Any, branch_fns: Any, *operands: Any) -> Any:
         if branch_index.__class__ is Column:
             raise NotTogether("switch_case by what differs from row to row")
         branches = [called(f[1] if f.__class__ is tuple else f) for f in branch_fns]
-        return transforms.switch_case(branch_index, branches, *operands)
+        return functional.switch_case(branch_index, branches, *operands)
 
     def partial(f: Any, *args: Any, **keywords: Any) -> ColumnDerived:
-        transforms.callable_of(f, "partial")
+        callable_of(f, "partial")
         return ColumnDerived("partial", lambda rest, named: call(f, [*args, *rest], {**keywords, **named}))
 
     own: dict[str, Callable[..., Any]] = {

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from ..kinds.variable import Variable
 from ..program import core as c
-from .transforms import Derived
+from .derived import Derived
 from .values import Function
 
 TYPE_CHECKING = False
