@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ..core.dispatch import apply, plain, wrap
 from ..core.dtypes import FLOAT64, WEAK_FLOAT
+from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
 
 TYPE_CHECKING = False
@@ -25,6 +26,7 @@ class Buffer:
     def __init__(self, x: Tensor, initial: Any, dtype: DType | None = None) -> None:
         import numpy as np
 
+        STATE.be_lenient()  # infinities of both signs may meet
         self.dtype = dtype = dtype or x.dtype
         self.array = np.zeros(x.shape, dtype="float64" if dtype.name == "float32" else dtype.name)
         if initial is not None:

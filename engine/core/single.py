@@ -39,9 +39,7 @@ def meet() -> Any:
 
     if not KIND:
         KIND.append(np.float32)
-    if STATE.lenient is None:
-        STATE.lenient = np.errstate(all="ignore")
-        STATE.lenient.__enter__()
+    STATE.be_lenient()
     return KIND[0]
 
 

@@ -81,7 +81,7 @@ class State:
     def __init__(self) -> None:
         # Active recorders, outermost first. The list object never changes: hot code keeps a reference to it.
         self.recorders: list[Any] = []
-        # NumPy's own notices are off while this is not None (single.py).
+        # NumPy's own notices are off while this is not None.
         self.lenient: Any = None
         self.reset()
 
@@ -91,6 +91,14 @@ class State:
         if self.lenient is not None:
             self.lenient.__exit__(None, None, None)
             self.lenient = None
+
+    def be_lenient(self) -> None:
+        """From here to the end of the evaluation NumPy tells nobody of overflows and undefined results."""
+        if self.lenient is None:
+            import numpy as np
+
+            self.lenient = np.errstate(all="ignore")
+            self.lenient.__enter__()
 
     def reset(self) -> None:
         self.recorders.clear()

@@ -389,7 +389,7 @@ def unconnected_reason_of(
         if not leaf.dtype.differentiable:
             return f"the source has dtype {leaf.dtype.name}; write cast(x, float64)", None
         return "the source was not watched and does not come from a watched value; write t.watch(x) first", None
-    if all(t.__class__ is not Tensor for t in targets) and not tape.breaks:
+    if not tape.breaks and not any(follows(t, tape.token) for t in targets):
         return "the target does not depend on anything that was watched", None
     if log is None:
         return "the target does not depend on the source", None

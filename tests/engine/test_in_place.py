@@ -199,3 +199,10 @@ def test_a_tensor_that_was_replaced_does_not_change_in_place(
     assert program.evaluate("grad", {"x": 1.5}, engine=engine).gradients["x"] == pytest.approx(slope)
     moved = program.evaluate("jvp", {"x": 1.5}, engine=engine, tangent={"x": 1.0})
     assert (moved.value, moved.tangent) == (pytest.approx(value), pytest.approx(slope))
+
+
+@pytest.mark.filterwarnings("error")
+def test_infinities_of_both_signs_meet_in_silence() -> None:
+    at = {"v": [1.0, 2.0], "a": np.inf, "b": np.inf}
+    found = adiff.program("v[0] * a - v[0] * b").evaluate("grad", at, engine="tape").gradients
+    np.testing.assert_array_equal(found["v"], [np.nan, 0.0])

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     Taint = list[Any]
 
 MAX_SOURCES = 16
-# What the result says of each source, after the numbers of paths that ended, comparisons and the like apart, and before
-# whether there are tensors: whether the result depends on it, whether a row took it, and the numbers of the places where
-# its paths ended first, comparisons apart; -1 for a place that a tape may have no room for.
+# What the result says of each source, after the numbers of paths that ended, comparisons and the like apart: whether the
+# result depends on it, whether a row took it, and the numbers of the places where its paths ended first, comparisons apart;
+# -1 for a place that a tape may have no room for.
 CONNECTED, USED, END, COMPARED = range(4)
 LATE = -1
 
@@ -72,9 +72,7 @@ class Connection:
         self.builder.ranges = made.ranges
         self.count = len(sources)
         self.places: list[tuple[str, Any]] = []
-        self.state = Array(INT, (place_of(self.count) + 1,), "notes", "carried")
-        # Whether a result that depends on nothing may be a tensor.
-        self.tensors = made.tensors or any(made.made_strong)
+        self.state = Array(INT, (place_of(self.count),), "notes", "carried")
         edges = dependencies(kernel)
         link(kernel.body, edges)
         self.reached = [reach(edges, targets) for targets in sources]
@@ -92,9 +90,7 @@ class Connection:
                 self.when(followed, lambda k=k: self.note(k, CONNECTED, 1))  # type: ignore[misc]
 
         body, _ = self.builder.nested(everything)
-        start: list[Stmt] = [ir.Alloc(self.state, True)]
-        start.append(ir.Store(self.state, self.state.size - 1, int(self.tensors)))
-        return ir.Kernel(kernel.parameters, [*start, *body], [self.state])
+        return ir.Kernel(kernel.parameters, [ir.Alloc(self.state, True), *body], [self.state])
 
     # --- what is followed -------------------------------------------------------------------------------------------
 
