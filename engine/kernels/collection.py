@@ -6,11 +6,11 @@ import time
 
 from ...parser.errors import AdiffError
 from ..core.dtypes import FLOAT64, WEAK_FLOAT
-from ..core.limits import memory_of_adiff, step_limit
+from ..core.limits import LIMITS, memory_of_adiff, step_limit
 from ..core.state import STATE, Site
 from . import store
 from .built import from_plain, to_plain
-from .ir import Fault, Needed, Parted, Sized, Unsupported
+from .ir import Cramped, Fault, Needed, Parted, Sized, Unsupported
 from .running import compile_kernel, load_kernel
 from .work import LOAD_SECONDS, import_seconds, outlined, ready_seconds, tape_seconds, worthwhile
 
@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 
 # Seconds, the compiler's import among them, that finding out that there can be no kernel takes where that is kept.
 WORTH_KEEPING = 0.02
-# What is no last word: more is to be known for a kernel, which is asked for again in a moment; or adiff is at fault.
-PASSING = (Fault, Needed, Parted, Sized)
+# What is no last word: more is to be known for a kernel, which is asked for again in a moment; adiff is at fault; or the
+# moment is.
+PASSING = (Cramped, Fault, Needed, Parted, Sized)
 
 
 def refused(why: Unsupported) -> tuple[str, int | None, int]:
@@ -62,6 +63,9 @@ class Collection:
 
     def find(self, key: str) -> bool:
         """Whether a kernel is here, or was kept by another process."""
+        known = self.built.get(key)
+        if known.__class__ is Cramped and known.limit != LIMITS.max_memory:
+            del self.built[key]
         if key not in self.built:
             entry = store.load(key)
             if entry is not None:
@@ -199,11 +203,14 @@ class Collection:
                 raise
             # Of values that are not known: the tape may not reach it, or know more.
             place = STATE.site if STATE.site.source is self.source else None
-            return Unsupported(f"what may be an error: {error.message}", place)
+            reason = f"what may be an error: {error.message}"
+            if error.code == "E0602" and LIMITS.max_memory is not None:
+                return Cramped(reason, LIMITS.max_memory, place)
+            return Unsupported(reason, place)
         except RecursionError:
             return Unsupported("a program that is nested so deeply")
         except MemoryError:
-            return Unsupported("a program that takes more memory than there is while it is compiled")
+            return Cramped("a program that takes more memory than there is while it is compiled", LIMITS.max_memory)
         except Exception as fault:
             return Fault(fault)
         finally:

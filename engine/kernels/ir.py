@@ -89,6 +89,14 @@ class TooLarge(Unsupported):
     """A kernel has become too large to be worth its compilation."""
 
 
+class Cramped(Unsupported):
+    """There was too little memory, within `limit` if there is one: at another moment, or within another, there may be more."""
+
+    def __init__(self, message: str, limit: int | None, site: Any = None) -> None:
+        super().__init__(message, site)
+        self.limit = limit
+
+
 class Followed(Unsupported):
     """A derivative inside the program is by what only some paths lead from: fewer do where short loops are written out."""
 

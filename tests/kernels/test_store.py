@@ -16,6 +16,7 @@ import adiff
 import pytest
 from adiff.engine import tier
 from adiff.engine.kernels import collection, outline, runtime, store
+from adiff.engine.kernels.construction import construct
 from adiff.engine.kernels.ir import Unsupported
 from adiff.engine.kernels.machine import code, externals
 from adiff.engine.kernels.symbols import blocks
@@ -329,3 +330,26 @@ def test_functions_of_libraries(folder: Path, compiled: list[Any], monkeypatch: 
     lost = adiff.program(text).evaluate("grad", point, engine="kernel")
     assert lost.engine == "tape"
     assert lost.gradients["x"] == pytest.approx(first.gradients["x"], rel=1e-13)
+
+
+def test_a_lack_of_memory_is_not_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is one of the moment, or of a limit that another evaluation does not have."""
+    monkeypatch.setattr(collection, "WORTH_KEEPING", -1.0)
+
+    def fail(*given: Any) -> Any:
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(construct, "build", fail)
+        found = adiff.program(PROGRAM).evaluate("grad", POINT, engine="kernel")
+    assert "more memory than there is" in found.reason
+    gradients()
+    text = "a = ones((1000, 1000))\ns = x\nfor i in range(10):\n    s = s * a[0, 0]\ns"
+    program = adiff.program(text)
+    with pytest.raises(adiff.AdiffError, match="would need"):
+        program.evaluate("grad", {"x": 2.0}, engine="kernel", max_memory=1 << 20)
+    for found in (
+        program.evaluate("grad", {"x": 2.0}, engine="kernel"),
+        adiff.program(text).evaluate("grad", {"x": 2.0}, engine="kernel"),
+    ):
+        assert found.engine == "kernel", found.reason
