@@ -6,6 +6,7 @@ formed one by one. What is learnt is kept like kernels, so that another process 
 
 from __future__ import annotations
 
+from ..core.dtypes import FLOAT32, SPELLINGS
 from ..core.limits import memory_of_adiff
 from ..core.state import STATE
 from ..core.tensor import Tensor
@@ -33,13 +34,25 @@ MOST_PARTS = 16
 # Lists that have outgrown their room have so many times the room in the next kernel; for so many items at most.
 MORE_ROOM = 8
 MOST_ROOM = 1 << 25
+FLOAT32_SPELLINGS = [name for name, dtype in SPELLINGS.items() if dtype is FLOAT32]
 
 
-def without_comments(text: str) -> str:
-    """A program's text without its comments."""
-    import re
+def names_float32(program: CoreProgram, text: str) -> bool:
+    """Whether a program, whose text is given too, names float32 anywhere but in what it prints."""
+    if not any(spelling in text for spelling in FLOAT32_SPELLINGS):
+        return False
+    from ..program.core import Call, Intrinsic, Literal
+    from ..program.loops import nodes
 
-    return re.sub(r"""("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|#[^\n]*""", lambda found: found[1] or "", text)
+    named: set[int] = set()
+    printed: set[int] = set()
+    for node in nodes([program.body, list(program.optional.values())]):
+        if node.__class__ is Literal:
+            if node.value is FLOAT32 or (node.value.__class__ is str and node.value in FLOAT32_SPELLINGS):
+                named.add(id(node))
+        elif node.__class__ is Call and node.function.__class__ is Intrinsic and node.function.name == "print":
+            printed.update(map(id, node.args))
+    return not named <= printed
 
 
 def whole(value: Any) -> bool:
@@ -65,8 +78,7 @@ class Learning(Collection):
         # While a program is evaluated, the point and the sources, and whether sizes were looked for at this point.
         self.evaluated: tuple[dict[str, Any], Sequence[str]] = ({}, ())
         self.sized = False
-        # Whether the text names float32, but in a comment.
-        self.names_float32 = "float32" in source.text and "float32" in without_comments(source.text)
+        self.names_float32 = names_float32(program, source.text)
         # Whether a result that is not finite is being computed anew, product by product.
         self.careful = False
 

@@ -595,10 +595,23 @@ def test_second_derivatives_of_long_sums_lose_no_digits(engine: Any, mode: str) 
         np.testing.assert_allclose(found.hessian[first][second], 1500 * truth, rtol=3e-7)
 
 
-def test_a_comment_makes_no_float32() -> None:
+def test_what_names_float32() -> None:
+    """No comment does, and nothing that is printed, beside which numbers are printed by kernels of float64 alone."""
     for text in (
-        "sum(v*array([1.0, 2.0]))  # no float32",
-        "# float32\nsum(v*array([1.0, 2.0]))",
-        "s = '#'\nsum(v)  # 'float32' is none",
+        "print(sum(v))\nsum(v*array([1.0, 2.0]))  # no float32",
+        "# float32\nprint(sum(v))\nsum(v)",
+        "s = '#'\nprint(sum(v))\nsum(v)  # 'float32' is none",
+        "print('float32', sum(v), f'float32 {v[0]}')\nsum(v)",
     ):
-        assert adiff.program(text).evaluate("grad", {"v": [1.0, 2.0]}, engine="kernel").engine == "kernel"
+        found = adiff.program(text).evaluate("grad", {"v": [1.0, 2.0]}, engine="kernel")
+        assert found.engine == "kernel", found.reason
+    text = "print('float32', x)\ndef f(y, name='single'):\n    return cast(y, name)*2\nf(x)"
+    tape, kernel = (adiff.program(text).evaluate("value", {"x": 0.7}, engine=engine) for engine in ("tape", "kernel"))
+    assert kernel.engine == "tape"
+    assert "a number that is a float32 on some paths only" in kernel.reason
+    for text in ("y = x.astype('single')\ny*y + 0.1", "d = 'float32'\ncast(x, d)*0.1"):
+        tape, kernel = (
+            adiff.program(text).evaluate("grad", {"x": 0.7}, engine=engine) for engine in ("tape", "kernel")
+        )
+        assert kernel.engine == "kernel", kernel.reason
+        assert (kernel.value, kernel.types, kernel.gradients) == (tape.value, tape.types, tape.gradients)
