@@ -91,6 +91,7 @@ class Built:
         "places",
         "precision",
         "printed",
+        "printed_counts",
         "shape",
         "structure",
         "sure",
@@ -113,6 +114,8 @@ class Built:
         self.noted: list[Noted] = []
         # What the text of what it prints is made of (printing.py).
         self.printed: Any = None
+        # Which of them are integers where inputs are that are differentiated (printing.py).
+        self.printed_counts: list[tuple[list[str], list[str]]] = []
         self.lost: dict[str, tuple[str, Any]] = {}
         self.counted: list[int] = []
         self.sure: set[str] = set()
@@ -170,6 +173,7 @@ def to_plain(built: Built, source: Source) -> dict[str, Any]:
         "noted": [(n.message, site_to_plain(n.site, source), n.certain, n.code) for n in built.noted],
         "lost": {name: (reason, site_to_plain(site, source)) for name, (reason, site) in built.lost.items()},
         "printed": built.printed,
+        "printed_counts": built.printed_counts,
         "counted": built.counted,
         "sure": sorted(built.sure),
         "sure_if_running": sorted(built.sure_if_running),
@@ -200,6 +204,7 @@ def from_plain(plain: dict[str, Any], source: Source) -> Built:
     ]
     built.lost = {name: (reason, site_from_plain(site, source)) for name, (reason, site) in plain["lost"].items()}
     built.printed = plain["printed"]
+    built.printed_counts = plain["printed_counts"]
     built.counted = plain["counted"]
     built.sure = set(plain["sure"])
     built.sure_if_running = set(plain["sure_if_running"])

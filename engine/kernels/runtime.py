@@ -55,8 +55,9 @@ class Kernels(Learning):
             return None
         built = compiled.built
         built.settle_dtypes(values)
-        if built.printed is not None and any(is_integer(values[name]) for name in sources or ()):
-            raise Unsupported("'print' where an integer is differentiated")  # it is printed as the integer that it is
+        integers = {name for name in sources or () if is_integer(values[name])}
+        if any(integers.issuperset(needed) and not integers.isdisjoint(of) for needed, of in built.printed_counts):
+            raise Unsupported("'print' of an integer that is differentiated")  # it is printed as the integer that it is
         reading = compiled.reading = Reading(built, "value" if sources is None else "grad", sources or (), spec)
         value, *found = run(compiled, given)
         with reading.looking(lambda: self.paths(spec, sources or (), given)):

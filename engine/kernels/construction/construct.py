@@ -203,6 +203,7 @@ class Lowered:
         found.hasty = self.slopes.used or self.builder.hasty
         found.parted = self.parted
         found.printed = self.printed.plain()
+        found.printed_counts = self.printed.counts
         arrays = any(x.__class__ is Array and x.kind == FLOAT for x in found.kernel.results)  # type: ignore[union-attr]
         found.loads = libraries(found.kernel.body) or ("numpy" if arrays else "")  # type: ignore[union-attr]
         positions = {p: k for k, p in enumerate(self.kernel.parameters)}

@@ -235,7 +235,7 @@ class Assigning(Sequences):
             source = lazy(builder, builder.settle(source) if source.shape else source.element(()))
             builder.each(
                 places.shape,
-                lambda at: builder.overwrite(x, places.element(at), pick(source, at, places.shape)),
+                lambda at: builder.overwrite(x, places.element(at), pick(source, at, places.shape), not listed),
             )
             self.made_of(x.stored, given)
             return x
@@ -251,7 +251,10 @@ class Assigning(Sequences):
 
         def write(at: tuple[Any, ...]) -> None:
             item = pick(source, at, places.shape)
-            builder.append(ir.Store(array, raw(places.element(at)), raw(builder.of_kind(x.kind, item))))
+            store = ir.Store(array, raw(places.element(at)), raw(builder.of_kind(x.kind, item)))
+            builder.append(store)
+            if not listed:
+                builder.converting.add(store)
 
         builder.each(places.shape, write)
         self.made_of(array, given)

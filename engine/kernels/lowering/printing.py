@@ -12,10 +12,13 @@ import re
 from math import prod
 
 from ...core.state import STATE
+from ...ops.registry import ROWS
 from .. import ir
-from ..differentiation.activity import dependencies, reach
+from ..differentiation.activity import dependencies
 from ..inputs import EVERY, SOME
 from ..ir import BOOL, FLOAT, INT, SINGLE, Array, Unsupported, Var
+from ..passes.statements import everything
+from ..symbols.scalars import WHOLE_OF_WHOLE
 from ..symbols.symbol import NUMBERS, Lazy, Sym, raw
 from ..symbols.values import List, read
 
@@ -189,6 +192,9 @@ class Printed:
         self.count = Array(INT, (1,), "n", "printed")
         # The variables and arrays that are shown.
         self.shown: list[Any] = []
+        # For each number that is shown, if it is an integer where inputs are that are floats here: which all must be, and
+        # which it is made of.
+        self.counts: list[tuple[list[str], list[str]]] = []
 
     def line(self, machine: Specialiser, pieces: Pieces) -> None:
         """Print a line."""
@@ -238,14 +244,27 @@ class Printed:
         """Take the memory, in the program's statements, which are complete."""
         if self.prints:
             builder = machine.builder
-            starts = [*builder.widened, *builder.doubtful]
-            may_be_integers = reach(dependencies(ir.Kernel([], block, [])), starts)
-            if any(x in may_be_integers or x in builder.begun for x in self.shown):
+            spread = integers_of(builder, block)
+            doubtful = spread([*builder.widened, *builder.doubtful])
+            if any(x in doubtful or x in builder.begun for x in self.shown):
                 raise Unsupported("'print' of a number that is an integer on some path, and a float on another")
+            self.counts = self.made_of(spread, [p for p in builder.parameters if p.kind == FLOAT])
             count = machine.frames[0][LINES]
             lines = count if count.__class__ is int else MAX_LINES
             self.rows.shape = (lines * self.width,)
             block[:0] = [ir.Alloc(self.rows, False), ir.Alloc(self.count, True)]
+
+    def made_of(self, spread: Callable[..., set[Any]], inputs: list[Var]) -> list[tuple[list[str], list[str]]]:
+        """What `counts` is, by `integers_of`."""
+        found = []
+        shown = spread(inputs).intersection(self.shown)
+        if shown:
+            without = {p.name: spread([q for q in inputs if q is not p]) for p in inputs}
+            alone = {p.name: spread([p], True) for p in inputs}
+            for x in shown:
+                needed = [name for name, left in without.items() if x not in left]
+                found.append((needed, [name for name, reached in alone.items() if x in reached]))
+        return found
 
     @property
     def results(self) -> list[Any]:
@@ -255,6 +274,43 @@ class Printed:
     def plain(self) -> Any:
         """What is known of the text beside the results."""
         return (self.width, self.prints) if self.prints else None
+
+
+def integers_of(builder: Builder, block: list[ir.Stmt]) -> Callable[..., set[Any]]:
+    """A function that finds which floats may be integers of the program, in its statements, where the given ones are; or,
+    with `others`, where they are together with others."""
+    edges = dependencies(ir.Kernel([], block, []))
+    # Floats for certain; those that are integers where all of their operands are, with these; and integers as floats.
+    certain, together, made = set(builder.converted), {}, set()
+    for store in builder.converting:
+        edges.get(store.value, set()).discard(store.array)
+    for s in everything(block):
+        if s.__class__ is ir.Store and s not in builder.converting and s.value.__class__ is Var:
+            edges.setdefault(s.value, set()).add(s.array)
+        if s.__class__ is not ir.Set:
+            continue
+        if s.op == "to_float":
+            made.add(s.var)
+        elif s.op in WHOLE_OF_WHOLE:
+            together[s.var] = [a for a in s.args if a.__class__ is Var and a.kind == FLOAT]
+            if any(a.__class__ is float and not a.is_integer() for a in s.args):
+                certain.add(s.var)
+        elif s.op in ROWS and ROWS[s.op].dtype == "float":
+            certain.add(s.var)
+
+    def spread(starts: list[Any], others: bool = False) -> set[Any]:
+        found = made.union(starts)
+        pending = list(starts)
+        while pending:
+            for target in edges.get(pending.pop(), ()):
+                if target in found or target in certain:
+                    continue
+                if others or found.issuperset(together.get(target, ())):
+                    found.add(target)
+                    pending.append(target)
+        return found - made
+
+    return spread
 
 
 class Wider(Exception):

@@ -62,6 +62,10 @@ class Blocks:
         self.widened: dict[Var, tuple[Any, ...]] = {}
         # Floats that may be integers of the program, on nobody knows which paths.
         self.doubtful: set[Var] = set()
+        # Floats that are none of the program's integers, though they are copies of what may be; and where elements of
+        # tensors become such.
+        self.converted: set[Var] = set()
+        self.converting: set[ir.Store] = set()
         # Lists as arrays of floats, of which some elements may be integers of the program.
         self.some_whole: set[Array] = set()
         # Loop variables that may be integers in the first iteration, and are none after the loop.

@@ -127,12 +127,15 @@ class Memory(Scalars):
         if self.follower is not None:
             self.follower.listed.add(array)
 
-    def overwrite(self, x: Lazy, place: Any, value: Any) -> None:
-        """Store in an array that a loop carries."""
+    def overwrite(self, x: Lazy, place: Any, value: Any, converting: bool = False) -> None:
+        """Store in an array that a loop carries; `converting` says that it is a tensor, whose elements are of one dtype."""
         assert x.stored is not None
         self.overwritten += 1
         self.append(ir.Keep(x.stored, raw(place)))
-        self.append(ir.Store(x.stored, raw(place), raw(self.of_kind(x.kind, value))))
+        store = ir.Store(x.stored, raw(place), raw(self.of_kind(x.kind, value)))
+        self.append(store)
+        if converting:
+            self.converting.add(store)
 
     def of_kind(self, kind: str, value: Any) -> Any:
         """A scalar as an element of an array of a kind."""

@@ -51,6 +51,7 @@ class Scalars(Blocks):
         if not self.may_be_whole(x):
             return self.as_float(x)
         var = Var(FLOAT)
+        self.converted.add(var)
         self.append(ir.Set(var, "copy", (raw(self.as_float(x)),), STATE.site, None))
         return Sym(self, var)
 

@@ -31,6 +31,8 @@ PROGRAMS = {
     "variable": "w = Variable([1.0, 2.0])\nw.assign_add([x, x])\nprint(w, w.numpy(), w[0])\nx",
     "booleans": "print(x > 0.5, v > 0)\nx",
     "rounded": "print([int(round(u)) for u in [x, 2.5, 3*x]])\nx",
+    "elements of a tensor": "v = zeros(3)\nfor j in range(3):\n    v[j] = max(x - j, 0)\n    print(v, v[j])\nsum(v)",
+    "an integer made a float": "m = max(x - 1, 0)\nprint(float(m), m*0.5, m/2, exp(m))\nm*0.5",
     "a constant": "print('nothing')\n2.0",
     "nothing at the end": "y = x*2\nprint(y)",
     "a loop at the end": "for i in range(100):\n    print(i)",
@@ -39,6 +41,8 @@ PROGRAMS = {
 }
 LEFT = {
     "s = 0\nfor i in range(100):\n    print(s)\n    s = s + x\ns": "an integer on some path",
+    "m = max(x - 1, 0)\nprint(m*2)\nm": "an integer on some path",
+    "v = [0.0]*2\nv[n - 7] = max(x - 1, 0)\nprint(v)\nsum(v)": "an integer on some path",
     "y = 1\nif x > 0.5:\n    y = x\nprint(y*2)\ny": "an integer on some path",
     "grad(lambda u: print(u))(x)\nx": "",
     "def f(u):\n    print(u)\n    return u*u\ngrad(f)(x)": "in a function that is differentiated",
@@ -88,6 +92,28 @@ def test_left_to_the_tape(text: str) -> None:
     assert lines == printed
     if LEFT[text]:
         assert LEFT[text] in kernel.reason
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(
+    ("shown", "engine"),
+    [
+        ("j, k*x, n*x, max(x, 0.5), n*0.5, n*k*x, max(n, x), sqrt(n), v[0]", "kernel"),
+        ("n", "tape"), ("n + j", "tape"), ("array([n, 2])", "tape"), ("n*k", "tape"), ("n*k - n", "tape"), ("v", "kernel"),
+    ],
+)  # fmt: skip
+def test_integers_that_are_differentiated(shown: str, engine: str) -> None:
+    """Of numbers that are printed they are shown as integers, and what is made of them and floats as floats."""
+    program = adiff.program(f"v = zeros(2)\nfor j in range(2):\n    v[j] = n - j\n    print({shown})\nn*x*k + sum(v)")
+    printed = []
+    for tier in ("tape", "kernel"):
+        lines: list[str] = []
+        found = program.evaluate("grad", {"n": 7, "k": 3, "x": 0.75}, engine=tier, write=lines.append)
+        printed.append(lines)
+    assert printed[0] == printed[1]
+    assert found.engine == engine, found.reason
+    if engine == "tape":
+        assert "an integer that is differentiated" in found.reason
 
 
 @pytest.mark.usefixtures("interpret")
