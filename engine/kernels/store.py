@@ -2,7 +2,8 @@
 
 An entry is a file in adiff's cache folder (parser/cache.py: written whole or not at all, by and for this user only). Its
 name is a digest of everything that it depends on; its content says the same in full, behind a digest of its own. What
-is truncated, foreign or of another machine is not taken, and is replaced when the kernel has been compiled again.
+is truncated, foreign or of another machine is not taken, and is replaced when the kernel has been compiled again. Nothing is
+kept, or taken, while the table has rows from outside of adiff's sources: nobody would see that these have changed.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import os
 import sys
 
 from ...parser import cache
+from ..ops import registry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -109,8 +111,7 @@ def file_of(key: str) -> str:
 
 def load(key: str) -> dict[str, Any] | None:
     """The entry of a key, or None."""
-    name = file_of(key)
-    content = cache.read(name)
+    content = cache.read(file_of(key)) if len(registry.ROWS) == registry.OWN else None
     if content is None:
         return None
     start = len(MAGIC) + DIGEST_BYTES
@@ -127,6 +128,8 @@ def load(key: str) -> dict[str, Any] | None:
 
 def save(key: str, kept: dict[str, Any]) -> bool:
     """Keep an entry of plain types; True if it was kept, which one that is very large is not."""
+    if len(registry.ROWS) != registry.OWN:
+        return False
     content = marshal.dumps({"key": key, "kept": kept})
     if len(content) * FEWEST_ENTRIES > MOST_BYTES:
         return False

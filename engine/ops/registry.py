@@ -68,21 +68,27 @@ FAMILIES: tuple[tuple[str, ModuleType], ...] = (
 
 ROWS: dict[str, Operation] = {}
 NAMES: dict[str, Operation] = {}
+# The rows that are methods of tensors, by the name of the method.
+METHODS: dict[str, Operation] = {}
+
+
+def add(row: Operation, family: str) -> None:
+    """Make a row known: to programs by its names and as a method, to both executors as one of the table."""
+    row.family = family
+    assert row.name not in ROWS, f"two rows are called {row.name}"
+    ROWS[row.name] = row
+    for alias in (row.name, *row.aliases):
+        assert NAMES.get(alias, row) is row, f"'{alias}' names two rows"
+        NAMES[alias] = row
+    OPERATORS.setdefault(row.name, row)
+    if row.method:
+        METHODS[row.name if row.method is True else row.method] = row
+
 
 for _family, _module in FAMILIES:
     for _row in list(vars(_module).values()):
         if _row.__class__ is Operation and not _row.family:
-            _row.family = _family
-            assert _row.name not in ROWS, f"two rows are called {_row.name}"
-            ROWS[_row.name] = _row
-for _row in ROWS.values():
-    for _alias in (_row.name, *_row.aliases):
-        assert NAMES.get(_alias, _row) is _row, f"'{_alias}' names two rows"
-        NAMES[_alias] = _row
-    OPERATORS.setdefault(_row.name, _row)
+            add(_row, _family)
 
-# The rows that are methods of tensors, by the name of the method.
-METHODS: dict[str, Operation] = {}
-for _row in ROWS.values():
-    if _row.method:
-        METHODS[_row.name if _row.method is True else _row.method] = _row
+# How many rows are adiff's own; others are added to it from outside.
+OWN = len(ROWS)
