@@ -11,7 +11,7 @@ from ..ir import FLOAT, INT, Unsupported
 from ..symbols.arrays import array_of_list, from_front, get, known_integers, lazy, note_integers, wrapped
 from ..symbols.strength import is_strong
 from ..symbols.symbol import NUMBERS, Lazy, Sym
-from ..symbols.values import FUNCTIONS, Chosen, Letter, List, Range
+from ..symbols.values import FUNCTIONS, Chosen, Letter, List, Range, read
 from .printing import Text
 from .records import form_of_all, freeze, numbers_of, put_together
 
@@ -130,6 +130,39 @@ def same_letter(machine: Any, x: Any, y: Any) -> Any:
         raise Unsupported("a letter of a text compared with what is no text")
     code = x.number(y)
     return False if code is None else equals(machine, x.code, code)
+
+
+def same(machine: Any, x: Any, y: Any) -> Any:
+    """Whether two values are equal of which one is a list or a tuple, or is in one: a bool or a symbol."""
+    x, y = read(x), read(y)
+    if List in (x.__class__, y.__class__) or tuple in (x.__class__, y.__class__):
+        if x is y:
+            return True
+        if x.__class__ is not y.__class__:
+            return same_class(x, y)
+        mine, theirs = (each.items if each.__class__ is List else each for each in (x, y))
+        if mine is None or theirs is None:
+            raise Unsupported("'==' on lists or tensors that depend on data")
+        found: Any = len(mine) == len(theirs)
+        for a, b in zip(mine, theirs) if found else ():
+            found = machine.both(found, same(machine, a, b))
+            if found is False:
+                break
+        return found
+    if Letter in (x.__class__, y.__class__):
+        return same_letter(machine, x, y)
+    if Sym in (x.__class__, y.__class__) and str not in (x.__class__, y.__class__) and x is not None and y is not None:
+        return machine.builder.aside(lambda: equals(machine, x, y))
+    if any(each.__class__ not in (Sym, str, complex, type(None), *NUMBERS) for each in (x, y)):
+        raise Unsupported("'==' on lists of what is no number and no text")
+    return Sym not in (x.__class__, y.__class__) and bool(x == y)
+
+
+def same_class(x: Any, y: Any) -> bool:
+    """Whether a list or a tuple equals a value of another class, which it does not unless that is a tensor."""
+    if any(each.__class__ not in (List, tuple, str, complex, type(None), *NUMBERS) for each in (x, y)):
+        raise Unsupported("'==' with a list and what is none")
+    return False
 
 
 # --- items that are no numbers --------------------------------------------------------------------------------------

@@ -203,6 +203,11 @@ class Expressions(Calls):
                 return found if symbol == "==" else self.inverse(found)
             if Lazy in (x.__class__, y.__class__):
                 x, y = plain(x), plain(y)
+            elif symbol in ("==", "!=") and any(each.__class__ in (List, tuple) for each in (x, y)):
+                from .choosing import same
+
+                found = same(self, x, y)
+                return found if symbol == "==" else self.inverse(found)
         if x.__class__ not in SYMBOLS and y.__class__ not in SYMBOLS:
             from .static import compare_static
 

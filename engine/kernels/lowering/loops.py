@@ -34,7 +34,7 @@ from . import records
 from .carried import SCALARS, Grown, Listed, Number, Parts, Roomless, Tensor, fresh_variables
 from .heap import ITEMS, Heap, Rows, changed_within, same, sole
 from .steps import count_step
-from .unrolling import FEW_WRITTEN, WrittenOut
+from .unrolling import FEW_WRITTEN, MANY_WRITTEN, Lengthy, WrittenOut
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -118,11 +118,51 @@ class Loops(WrittenOut):
             if each.length.__class__ is int and (not each.loopable or each.length <= 1):
                 if each.length > MAX_UNROLL:
                     raise Unsupported("a long loop over a list whose items are of several kinds")
-                self.one_by_one(each, 0, frame, receive, run)
+                loop = None
+                if each.length > 2 and records.alike(items):
+                    loop = self.as_loop(items, each.length, frame, receive, run, changing)
+                self.one_by_one(each, 0, frame, receive, run, loop)
             else:
                 self.counted(Range(0, each.length, 1), frame, lambda i: receive(each.item(i)), run, changing)
                 each.unchanged()
         self.leave(frame, orelse)
+
+    def as_loop(
+        self, items: Any, length: int, frame: Frame, receive: Callable[[Any], None], run: Callable[[], None],
+        changing: set[Any],
+    ) -> Callable[[int], bool]:  # fmt: skip
+        """What goes through known items from a place on, 0 or 1, as a loop, if they are numbers, or tuples of as many numbers
+        each, and an iteration takes many statements; it says whether it did. From 0 on it leaves the first iteration done
+        where it did not."""
+        builder, site = self.builder, STATE.site
+        known: list[Any] = list((items.items or ()) if items.__class__ is List else items)
+        many: list[Each] = []
+
+        def first() -> None:
+            begin = builder.size
+            receive(known[0])
+            run()
+            if not many and (length - 1) * (builder.size - begin) > MANY_WRITTEN:
+                raise Lengthy("a loop that is written out at length")
+
+        def loop(k: int) -> None:
+            self.loop(Header(Range(k, length, 1), lambda i: receive(many[0].item(i)), None, site), frame, run, changing)
+            many[0].unchanged()
+
+        def from_place(k: int) -> bool:
+            if k:
+                return bool(many) and self.tried(lambda: loop(1)) is None
+            why = self.tried(first)
+            if isinstance(why, Lengthy):
+                many.append(self.each_alike(items))
+                if self.tried(lambda: loop(0)) is None:
+                    return True
+                first()
+            elif why is not None:
+                raise why
+            return False
+
+        return from_place
 
     def leave(self, frame: Frame, orelse: list[c.Stmt] | None) -> None:
         """The end of a loop: what comes in its `else`, and the flags as they are outside it."""
@@ -196,6 +236,9 @@ class Loops(WrittenOut):
         return self.tried(lambda: self.unrolled(positions, frame, receive, run)) is None
 
     def value_of(self, x: Any) -> int | None:
+        raise NotImplementedError
+
+    def each_alike(self, value: Any) -> Each:
         raise NotImplementedError
 
     def bounds(self, counter: Range, why: Unsupported) -> tuple[int, int]:

@@ -140,6 +140,16 @@ def each_of(machine: Sequences, records: Records) -> Each:
     return Each(first.length, at, first.loopable, first.sources, along=first.along)
 
 
+def alike(value: Any) -> bool:
+    """Whether something is a list or a tuple of numbers that are known, or of tuples of as many of these each."""
+    items = value.items if value.__class__ is List else value
+    if items.__class__ not in (list, tuple) or not items:
+        return False
+    if items[0].__class__ is tuple and all(x.__class__ is tuple and len(x) == len(items[0]) for x in items):
+        items = [number for x in items for number in x]
+    return all(x.__class__ in (int, float) for x in items)
+
+
 def each_of_many(machine: Sequences, x: List) -> Each | None:
     """The items of a long list that are known, as loops go through them; None where they have several forms."""
     assert x.items is not None

@@ -185,6 +185,17 @@ class Sequences(Loops):
             return Each(len(keys), lambda i: keys[i], False)
         raise Unsupported("a loop over what is no list, tuple, dict or tensor")
 
+    def each_alike(self, value: Any) -> Each:
+        """The items of what is `alike`, as loops go through them."""
+        from . import records
+
+        items = list((value.items or ()) if value.__class__ is List else value)
+        if items[0].__class__ is not tuple:
+            return self.each_of(rows_of_list(self.builder, items))
+        found = records.each_of_many(self, List(items))
+        assert found is not None
+        return found
+
     def items_of(self, x: List) -> Each:
         """The items of a list, each as it is when it is asked for: what goes through them may change them."""
         builder = self.builder

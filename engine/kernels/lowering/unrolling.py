@@ -22,6 +22,12 @@ MOST_WRITTEN = 4_000
 # And so many where the loop can stay one: if a small list of lists is an array, and if what a list's items are is not known.
 # It is compiled in a tenth of the time.
 FEW_WRITTEN = 400
+# So many for the items of a list of numbers, or of tuples of numbers, which may be a loop too.
+MANY_WRITTEN = 1_000
+
+
+class Lengthy(Unsupported):
+    """An iteration that is one of too many of its length."""
 
 
 class WrittenOut(Carrying):
@@ -34,19 +40,24 @@ class WrittenOut(Carrying):
     spared: list[Unsupported] | None
 
     def one_by_one(
-        self, each: Each, k: int, frame: Frame, receive: Callable[[Any], None], run: Callable[[], None]
-    ) -> None:
-        """A loop item by item from position `k` on, while there are any."""
+        self, each: Each, k: int, frame: Frame, receive: Callable[[Any], None], run: Callable[[], None],
+        loop: Callable[[int], bool] | None = None,
+    ) -> None:  # fmt: skip
+        """A loop item by item from position `k` on, while there are any; `loop` may go through all of them, or all but the
+        first, or do the first."""
         while k < each.present():
             frame[CONTINUE] = False
-            receive(each.item(k))
-            run()
+            if loop is not None and k < 2 and loop(k):
+                return
+            if loop is None or k > 0:
+                receive(each.item(k))
+                run()
             frame[CONTINUE] = False
             stopped = self.stopped(frame)
             k += 1
             if stopped is not False:
                 if stopped is not True and k < each.present():
-                    self.guarded(stopped, frame, lambda k=k: self.one_by_one(each, k, frame, receive, run))  # type: ignore[misc]
+                    self.guarded(stopped, frame, lambda k=k: self.one_by_one(each, k, frame, receive, run, loop))  # type: ignore[misc]
                 return
 
     def unrolled(
