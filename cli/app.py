@@ -42,6 +42,8 @@ def interpret(tokens: Sequence[str], environment: Environment) -> Request | int:
         raise KeyboardInterrupt from None
     except SystemExit:  # how Typer ends when nobody reads the page it prints
         raise ClosedPipe from None
+    except OSError as error:  # nothing but pages is written here
+        raise errors.unwritable("standard output", errors.reason(error)) from None
     return answer if isinstance(answer, Request) else int(answer or 0)
 
 

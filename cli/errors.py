@@ -41,13 +41,29 @@ def reason(error: OSError) -> str:
     return text[:1].lower() + text[1:]
 
 
+def why_not_loaded(error: ImportError) -> str:
+    """What the system said of a library; NumPy hides it among advice."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    said = next((line.partition(":")[2].strip() for line in lines if line.startswith("Original error was:")), "")
+    return (said or (lines or ["it is not there"])[0])[:200]
+
+
+LIMITED = "is there enough memory? `ulimit -a` shows what this process may have"
+
+
 def from_exception(error: Exception) -> AdiffError:
     """The error to show for whatever was raised."""
     if isinstance(error, AdiffError):
         return error
+    from ..engine.core.limits import is_not_loaded
+
     if isinstance(error, MemoryError):
         return AdiffError("E0611", "out of memory", hint="--max-memory sets a limit; smaller tensors need less")
     if isinstance(error, RecursionError):
         return AdiffError("E0612", "nested too deeply")
+    if isinstance(error, ImportError) and is_not_loaded(error):
+        return AdiffError("E0611", f"a library cannot be loaded: {why_not_loaded(error)}", hint=LIMITED)
+    if isinstance(error, RuntimeError) and "thread" in str(error):  # Python's words for one that the system refuses
+        return AdiffError("E0611", str(error), hint=LIMITED)
     message = f"a fault of adiff's own: {type(error).__name__}: {str(error)[:200]}"
     return AdiffError("E0911", message, hint="--debug shows the trace; please report it")

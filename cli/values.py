@@ -62,7 +62,7 @@ def count(text: str) -> int:
     except ValueError:
         number = -1.0
     if not 0 <= number <= 1e18 or number != int(number):
-        raise ValueError(f"{text!r} is not a whole number, 0 or more")
+        raise ValueError(f"{text!r} is not a whole number from 0 to 10**18")
     return int(number)
 
 
@@ -86,7 +86,7 @@ def seconds(text: str) -> float:
     except ValueError:
         number = -1.0
     if not 0 < number <= 1e9:
-        raise ValueError(f"{text!r} is not a number of seconds")
+        raise ValueError(f"{text!r} is not a number of seconds, more than 0 and at most 1e9; write it as 2.5")
     return number
 
 

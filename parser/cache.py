@@ -37,9 +37,9 @@ def problem() -> str | None:
     """Why nothing is kept in the folder, in words for its user; None where it can be used, or made."""
     path = folder()
     try:
-        if shared():
-            return "everybody may write to it, so that nothing in it is used: chmod 700 makes it yours"
         if os.path.isdir(path):
+            if shared():
+                return "everybody may write to it, so that nothing in it is used: chmod 700 makes it yours"
             refused = refusal(path)
             return f"it cannot be written to{refused}" if refused is not None else None
         if os.path.lexists(path):

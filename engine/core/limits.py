@@ -182,6 +182,12 @@ def out_of_memory(
     return failure("E0602", f"{what} ran out of memory{within}{asked}", advice)
 
 
+def is_not_loaded(fault: BaseException) -> bool:
+    """Whether a library was not loaded, for which there may be no memory; one of adiff's own modules is always there."""
+    own = __name__.partition(".")[0]
+    return isinstance(fault, OSError | ImportError) and not (getattr(fault, "name", None) or "").startswith(own)
+
+
 def nest(depth: int) -> int:
     """The next level of nesting, if there may be one."""
     if depth >= MAX_NESTING:

@@ -6,7 +6,7 @@ import time
 
 from ...parser.errors import AdiffError
 from ..core.dtypes import FLOAT64, WEAK_FLOAT
-from ..core.limits import LIMITS, memory_of_adiff, step_limit
+from ..core.limits import LIMITS, is_not_loaded, memory_of_adiff, step_limit
 from ..core.state import STATE, Site
 from . import store
 from .built import from_plain, to_plain
@@ -31,6 +31,8 @@ WORTH_KEEPING = 0.02
 # What is no last word: more is to be known for a kernel, which is asked for again in a moment; adiff is at fault; or the
 # moment is.
 PASSING = (Cramped, Fault, Needed, Parted, Sized)
+
+NOT_LOADED = "compiled code, for which a library cannot be loaded"
 
 
 def refused(why: Unsupported) -> tuple[str, int | None, int]:
@@ -98,6 +100,11 @@ class Collection:
             except (Unsupported, *store.BROKEN):
                 store.forget(key)
                 self.built[key] = self.attempt(make)
+            except Exception as fault:
+                if not is_not_loaded(fault):
+                    raise
+                self.kept[key] = entry
+                raise Cramped(NOT_LOADED, LIMITS.max_memory) from None
         if key not in self.compiled:
             built = self.built[key]
             if not isinstance(built, Unsupported):
@@ -212,7 +219,7 @@ class Collection:
         except MemoryError:
             return Cramped("a program that takes more memory than there is while it is compiled", LIMITS.max_memory)
         except Exception as fault:
-            return Fault(fault)
+            return Cramped(NOT_LOADED, LIMITS.max_memory) if is_not_loaded(fault) else Fault(fault)
         finally:
             STATE.site = site
             STATE.weak_float, STATE.default_float = floats

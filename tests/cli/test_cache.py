@@ -70,6 +70,7 @@ def test_a_folder_that_cannot_be_used_is_reported(answer: Answer, tmp_path: Path
     for place, problem in (
         ("file", "it is no folder"),
         ("file/below", "it cannot be made"),
+        (os.devnull, "it is no folder"),
         ("new", None),
         ("new/er", None),
     ):

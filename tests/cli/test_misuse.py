@@ -39,10 +39,12 @@ MISUSES = [
     (["grad", "x", "--max-steps", "0"], 2, "no program takes 0 steps"),
     (["grad", "x", "--max-memory", "lots"], 2, "is not a size"),
     (["grad", "x", "--max-memory", "1K"], 2, "write at least 1M"),
-    (["grad", "x", "--timeout", "0"], 2, "is not a number of seconds"),
+    (["grad", "x", "--timeout", "0"], 2, "is not a number of seconds, more than 0"),
+    (["grad", "x", "--timeout", "1e12"], 2, "at most 1e9"),
+    (["grad", "x", "--max-steps", "9" * 30], 2, "from 0 to 10**18"),
     (["jacobian", "x", "--mode", "backward"], 2, "is not one of"),
     (["derivative", "x", "--order", "many"], 2, "is not a whole number"),
-    (["derivative", "x", "--order", "-1"], 2, "is not a whole number, 0 or more"),
+    (["derivative", "x", "--order", "-1"], 2, "is not a whole number from 0"),
     (["partition", "[1, 2]", "[0, 5]", "2"], 1, "PARTITIONS:1:1"),
     (["grad", "sum(x)", "--at", "x=[[1, 2], [3]]"], 1, "'x' is bound to a list whose rows differ in length"),
     (["partition", "[1]", "[0]"], 2, "missing argument 'N'"),
@@ -195,7 +197,13 @@ def test_a_fault_of_our_own(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("raised", "code", "words"), [("MemoryError", 1, "out of memory"), ("RecursionError", 1, "deep")]
+    ("raised", "code", "words"),
+    [
+        ("MemoryError", 1, "out of memory"),
+        ("RecursionError", 1, "deep"),
+        ("ImportError('Read this!\\nOriginal error was: no room', name='numpy')", 1, "cannot be loaded: no room"),
+        ("RuntimeError('can\\'t start new thread')", 1, "can't start new thread"),
+    ],
 )
 def test_python_running_out(raised: str, code: int, words: str) -> None:
     program = f"import adiff.cli.main as main\ndef fail(*_): raise {raised}\nmain.answer = fail\nmain.main()"

@@ -66,9 +66,10 @@ def test_places_that_cannot_be_written(adiff: Callable[..., Completed], path: st
     assert done.stderr.startswith("error[E07")
 
 
-def test_a_full_device(folder: Path) -> None:
+@pytest.mark.parametrize("tokens", [["value", "1"], ["grad", "--help"]])
+def test_a_full_device(folder: Path, tokens: list[str]) -> None:
     with open("/dev/full", "w") as full:
-        done = subprocess.run([*COMMAND, "value", "1"], stdout=full, stderr=subprocess.PIPE, text=True, cwd=folder)
+        done = subprocess.run([*COMMAND, *tokens], stdout=full, stderr=subprocess.PIPE, text=True, cwd=folder)
     assert done.returncode == 4
     assert "standard output: no space left" in done.stderr
     assert len(done.stderr.splitlines()) == 1

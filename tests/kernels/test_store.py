@@ -336,13 +336,19 @@ def test_a_lack_of_memory_is_not_kept(folder: Path, monkeypatch: pytest.MonkeyPa
     """It is one of the moment, or of a limit that another evaluation does not have."""
     monkeypatch.setattr(collection, "WORTH_KEEPING", -1.0)
 
-    def fail(*given: Any) -> Any:
-        raise MemoryError
+    def outcome(fault: Exception, module: Any, name: str) -> Any:
+        def fail(*given: Any) -> Any:
+            raise fault
 
-    with monkeypatch.context() as patch:
-        patch.setattr(construct, "build", fail)
-        found = adiff.program(PROGRAM).evaluate("grad", POINT, engine="kernel")
-    assert "more memory than there is" in found.reason
+        with monkeypatch.context() as patch:
+            patch.setattr(module, name, fail)
+            return adiff.program(PROGRAM).evaluate("grad", POINT, engine="kernel")
+
+    not_loaded = ImportError("failed to map segment", name="numpy")
+    assert "more memory than there is" in outcome(MemoryError(), construct, "build").reason
+    assert "a library cannot be loaded" in outcome(not_loaded, construct, "build").reason
+    gradients()
+    assert "a library cannot be loaded" in outcome(not_loaded, collection, "load_kernel").reason
     gradients()
     text = "a = ones((1000, 1000))\ns = x\nfor i in range(10):\n    s = s * a[0, 0]\ns"
     program = adiff.program(text)
