@@ -7,7 +7,7 @@ A function here takes a list of tensors and returns an operand or a structure of
 from __future__ import annotations
 
 from ..core.dispatch import apply, as_operand, follows, plain, shape_text, tensor
-from ..core.dtypes import FLOAT32, WEAK_COUNT, WEAK_FLOAT
+from ..core.dtypes import WEAK_COUNT, WEAK_FLOAT
 from ..core.errors import failure
 from ..core.limits import look_ahead
 from ..core.state import RECORDERS, STATE
@@ -124,11 +124,11 @@ def fit_seed(seed: Any, like: Any, what: str, of: str) -> Any:
         seed = Tensor(seed.value, dtype) if seed.shape else plain(seed)
     if shape_of(seed) != shape_of(like):
         if shape_of(seed) == ():
-            return OPERATORS["broadcast_to"](seed, shape=shape_of(like))
+            return OPERATORS["broadcast_to"](in_width(seed, like, 0.0), shape=shape_of(like))
         raise failure(
             "E0302", f"{what} has shape {shape_text(shape_of(seed))}, and {of} has shape {shape_text(shape_of(like))}"
         )
-    return seed
+    return in_width(seed, like, 0.0)
 
 
 def jvp(f: Function, xs: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -281,15 +281,14 @@ def handed_back(g: Any, y: Any, x: Any) -> Any:
 
 
 def in_width(g: Any, y: Any, x: Any) -> Any:
-    """A derivative by a bare number or list: a float32 where `y` is one, else bare as `x` is."""
+    """A derivative in the dtype of `x`; by a bare number or list it is a float32 where `y` is one, else bare."""
     dtype = x.dtype if x.__class__ is Tensor else STATE.weak_float
-    if not dtype.weak or dtype.name == "float32":
-        return g
-    if y.__class__ is Tensor and y.dtype.name == "float32":
-        narrow = g.__class__ is float or g.dtype.name == "float64"
-        return OPERATORS["cast"](tensor(g), dtype=FLOAT32) if narrow else g
-    wide = g.__class__ is Tensor and g.dtype.name == "float32"
-    return OPERATORS["cast"](g, dtype=WEAK_FLOAT) if wide else g
+    if dtype.weak and y.__class__ is Tensor and y.dtype.name == "float32":
+        dtype = y.dtype
+    name = g.dtype.name if g.__class__ is Tensor else "float64"
+    if dtype.name == "float32":
+        return OPERATORS["cast"](tensor(g), dtype=dtype) if name == "float64" else g
+    return OPERATORS["cast"](g, dtype=WEAK_FLOAT) if dtype.weak and name == "float32" else g
 
 
 def unsigned(g: Any) -> Any:

@@ -79,3 +79,27 @@ def test_derivatives_by_bare_numbers(engine: Any) -> None:
             assert dtypes(getattr(found, part)) <= {kind, "<class 'float'>"} - (
                 {"<class 'float'>"} if kind == "float32" else set()
             )
+
+
+OF_FLOAT32 = [
+    "grad(lambda t: t * 1)(v)",
+    "hessian(lambda t: t)(v)",
+    "jacobian(lambda t: 2.0)(v)",
+    "jvp(lambda t: 3 * t, v, 1.0)[1]",
+    "vjp(lambda t: t + t, v)[1](1.0)[0]",
+]
+
+
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+def test_constant_derivatives_by_float32(engine: Any) -> None:
+    for at, options in (({"v": V}, {}), ({"v": 0.5}, {"dtype": "float32"})):
+        program = adiff.program(f"[{', '.join(OF_FLOAT32)}]")
+        found = program.evaluate("value", at, engine=engine, **options)
+        assert (found.engine, dtypes(found.value), found.value) == (engine, {"float32"}, [1, 0, 0, 3, 2])
+
+
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+@pytest.mark.parametrize("last", ["vjp(f, x)[1](v)[0]", "jvp(f, x, v)[1]", "hvp(f, x, v)"])
+def test_a_direction_is_as_bare_as_what_it_belongs_to(last: str, engine: Any) -> None:
+    found = adiff.program(f"f = lambda t: t * t\n{last}").evaluate("value", {"x": 2.0, "v": V}, engine=engine)
+    assert (found.engine, type(found.value)) == (engine, float)

@@ -12,7 +12,8 @@ from math import prod
 
 from ...core.operation import Operation
 from ...ops.registry import NAMES
-from ..inputs import SOME
+from .. import ir
+from ..differentiation.activity import dependencies, reach
 from ..ir import FLOAT, Array, Unsupported, Var
 from ..symbols.regions import ruled
 from ..symbols.symbol import NUMBERS, Lazy, Sym, raw
@@ -23,6 +24,7 @@ from .differentiated import (
     can_write_out,
     few,
     handed_back,
+    note_unfinite,
     rounds,
     seed_array,
     seed_number,
@@ -30,6 +32,7 @@ from .differentiated import (
     stands_alone,
     surrounded,
     symbol,
+    width_of,
 )
 from .statements import Specialiser
 from .steps import count_again, steps_so_far
@@ -107,7 +110,10 @@ class Call(Differentiated):
 
     def gradients(self, y: Any) -> list[Any]:
         """The gradient of a scalar by each leaf, as the program gets it; the block is put in its place."""
-        return [handed_back(self.builder, g, raw(y)) for g in self.found(y)]
+        return [
+            handed_back(self.builder, g, raw(y), width_of(self.builder, x))
+            for g, x in zip(self.found(y), self.leaves.sources)
+        ]
 
     def found(self, y: Any) -> list[Any]:
         """The same as it was found."""
@@ -195,7 +201,7 @@ def jvp(machine: Specialiser, f: Any, primals: Any, tangents: Any) -> Any:
         raise Unsupported("tangents of another structure than the primals")
     seeds: dict[Any, Any] = {}
     for x, t in zip(sources, directions):
-        seeds[x] = seed_array(builder, x, t) if x.__class__ is Array else [seed_number(builder, t)]
+        seeds[x] = seed_array(builder, x, t) if x.__class__ is Array else [seed_number(builder, t, x)]
     y = call.result
     result = y.stored if y.__class__ is Lazy else raw(y)
     if y.__class__ not in (Sym, Lazy, *NUMBERS) or (y.__class__ is Lazy and y.kind != FLOAT):
@@ -208,11 +214,7 @@ def jvp(machine: Specialiser, f: Any, primals: Any, tangents: Any) -> Any:
         return y, handed_back(builder, symbol(builder, tangent.of(result)[0]), result)
     assert result.__class__ is Array
     moved = builder.stored(tangent.dots[result]) if tangent.has(result) else call.zeros(result)
-    if builder.mode != SOME:
-        return y, handed_back(builder, moved)
-    values = builder.stored(result)
-    each = lambda index: handed_back(builder, moved.element(index), raw(values.element(index)))  # noqa: E731
-    return y, Lazy(builder, FLOAT, values.shape, each)
+    return y, handed_back(builder, moved, width_of(builder, result))
 
 
 def hvp(machine: Specialiser, f: Any, primals: Any, vectors: Any) -> Any:
@@ -233,23 +235,41 @@ def hvp(machine: Specialiser, f: Any, primals: Any, vectors: Any) -> Any:
 
 def vjp(machine: Specialiser, f: Any, *primals: Any) -> Any:
     """(f(*primals), a function from a cotangent of the result to those of the primals)."""
-    y, found = value_and_grad(machine, f, tuple(range(len(primals)))).run(list(primals), {})
+    call = Call(machine, f, list(primals), {}, tuple(range(len(primals))))
+    y = call.scalar()
+    connected = y.__class__ is Sym and y.var in reach(
+        dependencies(ir.Kernel([], call.block, []), steps=False), call.leaves.sources
+    )
+    found = call.structured(call.gradients(y))
 
     def pull(cotangents: list[Any], keywords: dict[str, Any]) -> Any:
-        if not cotangents:
+        if not (cotangents and connected):
             return found
-        c = seed_number(machine.builder, cotangents[0])
-        return rebuild(found, [scaled(machine, c, g) for g in flatten(found)])
+        c = seed_number(machine.builder, cotangents[0], raw(y))
+        # The tape begins its sweep with the cotangent: beside what is not finite the two may differ.
+        if machine.careful:
+            raise Unsupported("a cotangent, beside what is not finite")
+        note_unfinite(machine.builder, [c])
+        return rebuild(
+            found,
+            [
+                scaled(machine, c, g, (raw(y), width_of(machine.builder, x)))
+                for g, x in zip(flatten(found), call.leaves.sources)
+            ],
+        )
 
     return y, Made(pull, (f,))
 
 
-def scaled(machine: Specialiser, c: Any, g: Any) -> Any:
+def scaled(machine: Specialiser, c: Any, g: Any, like: tuple[Any, ...]) -> Any:
+    """A gradient times a cotangent, as wide as others."""
     builder = machine.builder
     if not any(x.__class__ in (Sym, Lazy) for x in (symbol(builder, c), g)):
         return c * g + 0.0
     found = builder.apply(NAMES["multiply"], (symbol(builder, c), g), None)
-    return builder.settle(handed_back(builder, found))
+    found = builder.settle(handed_back(builder, found, *like))
+    note_unfinite(builder, found.stored if found.__class__ is Lazy else [raw(found)])
+    return found
 
 
 OPERATORS: dict[str, Callable[..., Any]] = {

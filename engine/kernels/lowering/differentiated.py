@@ -64,38 +64,64 @@ def symbol(builder: Builder, x: Any) -> Any:
     return Sym(builder, x) if x.__class__ is Var else x
 
 
-def handed_back(builder: Builder, g: Any, y: Any = None) -> Any:
-    """A derivative of `y`, a variable, as the program gets it: its zeros have no sign; beside float32 it is one where `y` is."""
-    if builder.mode == SOME and y.__class__ is Var:
-        g = as_wide(builder, g, y)
+def handed_back(builder: Builder, g: Any, *like: Any) -> Any:
+    """A derivative as the program gets it: its zeros have no sign; beside float32 it is one where one of others is, the value
+    and the source."""
+    g = as_wide(builder, g, *like)
     return g + 0.0 if g.__class__ in NUMBERS else builder.apply(NAMES["unsigned"], (g,), None)
 
 
-def as_wide(builder: Builder, g: Any, y: Var) -> Any:
-    """A number or an array, each element a float32 where a variable is one (passes/widths.py)."""
+def note_unfinite(builder: Builder, found: Any) -> None:
+    """Note that one of these derivatives, an array or a list, is not finite: so is the sum of a list then."""
+    noted = builder.watch.flag(Noted("", STATE.site, False, UNFINITE))
+
+    def note(x: Any) -> None:
+        difference = raw(fresh(builder, "subtract", (x, x), FLOAT))
+        hit = fresh(builder, "not_equal", (difference, 0.0), BOOL)
+        builder.append(ir.If(hit.var, [noted], [], []))
+
+    if found.__class__ is Array:
+        builder.count(found.size, lambda k: note(raw(builder.load(found, k))))
+    else:
+        note(reduce(lambda a, b: raw(fresh(builder, "add", (a, b), FLOAT)), found))
+
+
+def as_wide(builder: Builder, g: Any, *like: Any) -> Any:
+    """A number or an array, each element a float32 where one of some variables is, and else bare (passes/widths.py)."""
+    known = [Sym(builder, x) for x in like if x.__class__ is Var and x.kind == FLOAT]
+    if builder.mode != SOME or not known:
+        return g
     if g.__class__ is Lazy:
-        return Lazy(builder, FLOAT, g.shape, lambda index: as_wide(builder, g.element(index), y))
-    return builder.emit("as_wide", (g, Sym(builder, y)), FLOAT)
+        return Lazy(builder, FLOAT, g.shape, lambda index: as_wide(builder, g.element(index), *like))
+    return builder.emit("as_wide", (g, *known), FLOAT)
+
+
+def width_of(builder: Builder, x: Any) -> Any:
+    """A variable that is a float32 where a variable, or what an array holds, is one; None for no elements."""
+    if x.__class__ is not Array or builder.mode != SOME:
+        return x
+    return builder.load(x, 0).var if x.size else None
 
 
 def copy_lane(
     builder: Builder,
     block: Array,
-    tangents: Array,
+    tangents: Array | None,
     rows: int,
     width: int,
     column: int,
     lanes: int,
     lane: int,
-    of: Array,
+    like: tuple[Any, ...],
 ) -> None:
-    """One lane of an array of tangents, of those of an array, as a column of a block."""
+    """One lane of an array of tangents as a column of a block, as wide as others; of no array it is zeros."""
 
     def one(k: Sym) -> None:
-        t = builder.load(tangents, builder.integer("add", builder.integer("multiply", k, lanes), lane))
+        t: Any = 0.0
+        if tangents is not None:
+            t = builder.load(tangents, builder.integer("add", builder.integer("multiply", k, lanes), lane))
         place = builder.integer("add", builder.integer("multiply", k, width), column)
-        y = builder.load(of, raw(k)).var if builder.mode == SOME else None
-        builder.append(ir.Store(block, raw(place), raw(handed_back(builder, t, y))))
+        builder.append(ir.Store(block, raw(place), raw(handed_back(builder, t, *like))))
 
     builder.count(rows, one)
 
@@ -116,21 +142,24 @@ def source_of(builder: Builder, x: Any) -> Any:
     return Sym(builder, var)
 
 
-def seed_number(builder: Builder, t: Any) -> Any:
+def seed_number(builder: Builder, t: Any, x: Any) -> Any:
+    """A tangent or cotangent of a number, as wide as that is."""
     if t.__class__ is Lazy and not t.shape:
         t = t.element(())
     if t.__class__ is bool or t.__class__ not in (*NUMBERS, Sym):
         raise Unsupported("a tangent of another shape")
-    return raw(builder.to_float(t))
+    return raw(as_wide(builder, builder.to_float(t), x))
 
 
 def seed_array(builder: Builder, x: Array, t: Any) -> Array:
+    """The same of an array."""
     if t.__class__ is Lazy and t.shape and t.shape != x.shape:
         raise Unsupported("a tangent of another shape")
-    number = None if t.__class__ is Lazy and t.shape else seed_number(builder, t)
+    number = None if t.__class__ is Lazy and t.shape else seed_number(builder, t, None)
     array = Array(FLOAT, x.shape, "da")
     builder.append(ir.Alloc(array, False))
-    builder.fill(array, t if number is None else Lazy(builder, FLOAT, x.shape, lambda index: symbol(builder, number)))
+    seed = t if number is None else Lazy(builder, FLOAT, x.shape, lambda index: symbol(builder, number))
+    builder.fill(array, as_wide(builder, seed, width_of(builder, x)))
     return array
 
 
@@ -207,23 +236,8 @@ class Differentiated:
         self.builder.hasty = True
         self.splice(tangent.run(self.block))
         if tangent.has(result):
-            self.note_unfinite(tangent.of(result) if result.__class__ is Var else tangent.dots[result])
+            note_unfinite(self.builder, tangent.of(result) if result.__class__ is Var else tangent.dots[result])
         return tangent
-
-    def note_unfinite(self, tangents: Any) -> None:
-        """Note that one of these, an array or a list, is not finite: so is the sum of a list then."""
-        builder = self.builder
-        noted = builder.watch.flag(Noted("", STATE.site, False, UNFINITE))
-
-        def note(x: Any) -> None:
-            difference = raw(fresh(builder, "subtract", (x, x), FLOAT))
-            hit = fresh(builder, "not_equal", (difference, 0.0), BOOL)
-            builder.append(ir.If(hit.var, [noted], [], []))
-
-        if tangents.__class__ is Array:
-            builder.count(tangents.size, lambda k: note(raw(builder.load(tangents, k))))
-        else:
-            note(reduce(lambda a, b: raw(fresh(builder, "add", (a, b), FLOAT)), tangents))
 
     def slopes(self, y: Any, tangents: list[Any]) -> list[Any]:
         """One tangent of `y` for each direction, as one derivative for each leaf."""
@@ -251,9 +265,11 @@ class Differentiated:
         for x, size in zip(self.leaves.sources, self.leaves.sizes):
             block = Array(FLOAT, (*stored.shape, *(x.shape if x.__class__ is Array else ())))
             builder.append(ir.Alloc(block, True))
-            if tangent.has(stored):
+            if tangent.has(stored) or builder.mode == SOME:
+                tangents = tangent.dots[stored] if tangent.has(stored) else None
+                like = width_of(builder, stored), width_of(builder, x)
                 for i in range(size):
-                    copy_lane(builder, block, tangent.dots[stored], stored.size, size, i, lanes, first + i, stored)
+                    copy_lane(builder, block, tangents, stored.size, size, i, lanes, first + i, like)
             blocks.append(builder.stored(block))
             first += size
         return blocks

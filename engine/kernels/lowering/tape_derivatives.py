@@ -14,7 +14,17 @@ from ..passes.statements import everything
 from ..symbols.regions import ruled
 from ..symbols.symbol import Lazy, Sym, raw
 from ..symbols.values import List, Variable, flatten, rebuild
-from .differentiated import Differentiated, Leaves, can_write_out, few, handed_back, rounds, stands_alone, surrounded
+from .differentiated import (
+    Differentiated,
+    Leaves,
+    can_write_out,
+    few,
+    handed_back,
+    rounds,
+    stands_alone,
+    surrounded,
+    width_of,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -207,7 +217,8 @@ class Asked(Differentiated):
 
     def handed_back(self, extra: list[ir.Stmt], y: Any) -> list[Any]:
         """The gradient of a number by each operand, as the program gets it."""
-        return [handed_back(self.builder, g, y.var) for g in self.gradients(extra, y)]
+        sources, builder = self.leaves.sources, self.builder
+        return [handed_back(builder, g, y.var, width_of(builder, x)) for g, x in zip(self.gradients(extra, y), sources)]
 
     def gradients(self, extra: list[ir.Stmt], y: Any) -> list[Any]:
         """The same as it was found."""

@@ -209,7 +209,9 @@ class Tape(Recorder):
 
         if y.__class__ is Sym:
             return (
-                y if weight is None else builder.scalar_or_static("multiply", y, weighed(seed_number(builder, weight)))
+                y
+                if weight is None
+                else builder.scalar_or_static("multiply", y, weighed(seed_number(builder, weight, y.var)))
             )
         if weight is None:
             return builder.total(y.shape, y.element)

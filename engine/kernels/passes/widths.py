@@ -202,7 +202,8 @@ class Levels:
         if s.op in WIDTHS:
             return WIDTHS[s.op]
         if s.op == "as_wide":  # a derivative that the program has taken, and of what
-            return SINGLE if self.of(s.args[1]) == SINGLE else min(self.of(s.args[0]), BARE)
+            found, *like = map(self.of, s.args)
+            return SINGLE if SINGLE in like else min(found, BARE)
         floats = [x for x in s.args if x.__class__ is float or getattr(x, "kind", "") == FLOAT]
         alone = LITERAL if s.op == "zero" or all(x.__class__ in (int, bool) for x in s.args) else BARE
         return max(map(self.of, floats), default=alone)

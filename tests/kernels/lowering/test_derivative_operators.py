@@ -288,3 +288,11 @@ def test_zeros_have_no_sign(text: str) -> None:
 def test_a_tangent_of_zero_beside_an_infinite_cotangent() -> None:
     """A sweep decides, as on the tape: the slope of the inner gradient by x is zero whatever it meets."""
     assert agree("1 / grad(lambda t: -((t - 1) ** 2) * y)(x)", {"x": 2.0, "y": -0.0}, None, "grad") != ""
+
+
+@pytest.mark.parametrize(("c", "y", "expected"), [(0.0, np.inf, 0.0), (np.inf, 0.5, np.inf), (2.0, 0.5, np.exp(0.35))])
+def test_a_cotangent_beside_what_is_not_finite(c: float, y: float, expected: float) -> None:
+    """The sweep begins with the cotangent, and a zero stays zero whatever it meets."""
+    text = "vjp(lambda t: exp(t * y), x)[1](c)[0]"
+    assert (agree(text, {"x": 0.7, "y": y, "c": c}, None, "value") == "") is (c == 2.0)
+    assert adiff.program(text).value({"x": 0.7, "y": y, "c": c}, engine="kernel") == pytest.approx(expected)
