@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 # Lists are written out up to this length.
 MAX_ITEMS = 256
+# A slice whose length is not known looks at each place of its axis: along a longer one the tape is the sooner way.
+MOST_LOOKED_THROUGH = 20_000
 
 
 class Items:
@@ -217,14 +219,17 @@ class Items:
     def window(self, start: Any, stop: Any, n: int) -> Window | None:
         """What `start:stop` is along an axis of length `n`, where the length is known; None where it is not.
 
-        Bounds outside the axis mean something else (a slice is cut, a negative bound counts from the end): the tape.
+        Bounds outside the axis mean something else (a slice is cut, a negative bound counts from the end): a part of it
+        whose length data decides, which the next kernel takes, or the tape.
         """
         builder = self.builder
+        if self.sizes.known is not None and n <= MOST_LOOKED_THROUGH:
+            return None
         (base, low), (other, high) = self.shifted(start), self.shifted(stop)
         if base is None or base is not other or not 0 <= high - low <= n:
             return None
         length = high - low
-        builder.append(ir.Check(start.var, 0, n - length + 1))
+        builder.append(ir.Check(start.var, 0, n - length + 1, STATE.site, ("beyond_the_axis",)))
         first = Sym(builder, Var(INT))
         builder.ranges[first.var] = (0, n - length)
         builder.append(ir.Set(first.var, "copy", (start.var,), None, None))

@@ -6,7 +6,7 @@ from ...core import wording
 from ...core.errors import span_of
 from ...core.limits import out_of_memory, too_many_steps
 from ...core.state import STATE
-from ..ir import Crowded, Left, Resized, Stopped, Told, Unsupported, Untold
+from ..ir import Crowded, Left, Parted, Resized, Stopped, Told, Unsupported, Untold
 from .record import FAILED, NO_MEMORY
 
 TYPE_CHECKING = False
@@ -107,5 +107,6 @@ FAILURES: dict[str, Callable[..., Exception | None]] = {
     "another_size": another_size,
     "other_sizes": other_sizes,
     "no_more_room": no_more_room,
+    "beyond_the_axis": lambda number: Parted("a slice that ends outside its axis"),
     "calls_itself": lambda name, number: wording.calls_itself(name),
 }
