@@ -1,4 +1,4 @@
-"""What blocks read, write and define, as the reverse sweep asks."""
+"""Uses and definitions of whole blocks, as the reverse sweep asks for them."""
 
 from __future__ import annotations
 

@@ -121,10 +121,10 @@ def marked(builder: Builder, x: Any) -> Any:
     if x.__class__ is Pair:
         builder.made_strong[1] = True
         if x.shape:
-            return Pair(builder, origin(builder, x.re, copied), origin(builder, x.im, unchanged))
+            return Pair(builder, origin(builder, x.re, as_origin), origin(builder, x.im, unchanged))
         # What has no dtype where it comes from is told apart from what it is here.
-        im = x.im if x.im.__class__ is float else copied(builder, x.im)
-        return Pair(builder, copied(builder, x.re), im)
+        im = x.im if x.im.__class__ is float else as_origin(builder, x.im)
+        return Pair(builder, as_origin(builder, x.re), im)
     builder.made_strong[0] = True
     return origin(builder, x, nowhere)
 
@@ -142,7 +142,7 @@ def origin(builder: Builder, x: Any, number: Callable[[Builder, Any], Any]) -> A
     return like(x, lambda index: origin(builder, x.element(index), number))
 
 
-def copied(builder: Builder, x: Any) -> Sym:
+def as_origin(builder: Builder, x: Any) -> Sym:
     """A number as an origin of its own."""
     var = ir.Var(FLOAT)
     builder.append(ir.Set(var, "copy", (raw(x),), None, None))

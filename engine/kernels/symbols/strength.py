@@ -157,7 +157,7 @@ def own(builder: Builder, x: Any, dtype: DType = INT64) -> Any:
             builder.append(Check(raw(x), LEAST_NARROW, -LEAST_NARROW, STATE.site))
     if x.__class__ is Sym and x.var in builder.strong:
         return x
-    found = copied(builder, x)
+    found = in_its_own_variable(builder, x)
     builder.strong.add(found.var)
     return found
 
@@ -191,10 +191,10 @@ def own_array(builder: Builder, x: Lazy, dtype: DType) -> Lazy:
 
 def bare(builder: Builder, x: Any) -> Any:
     """An integer without a dtype of its own: what Python's `int` gives."""
-    return copied(builder, x) if x.__class__ is Sym and x.var in builder.strong else x
+    return in_its_own_variable(builder, x) if x.__class__ is Sym and x.var in builder.strong else x
 
 
-def copied(builder: Builder, x: Any) -> Sym:
+def in_its_own_variable(builder: Builder, x: Any) -> Sym:
     """An integer in a variable of its own."""
     var = Var(INT)
     builder.ranges[var] = builder.interval(x)
