@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from errno import EAGAIN, EMFILE, ENFILE, ENOMEM, ENOSPC
+
 from ..parser.errors import AdiffError
 
 
@@ -48,6 +50,8 @@ def why_not_loaded(error: ImportError) -> str:
     return (said or (lines or ["it is not there"])[0])[:200]
 
 
+# What the system says of a process that has no more memory, threads, files or room on a disk.
+SPENT = (ENOMEM, EAGAIN, EMFILE, ENFILE, ENOSPC)
 LIMITED = "is there enough memory? `ulimit -a` shows what this process may have"
 
 
@@ -63,6 +67,8 @@ def from_exception(error: Exception) -> AdiffError:
         return AdiffError("E0612", "nested too deeply")
     if isinstance(error, ImportError) and is_not_loaded(error):
         return AdiffError("E0611", f"a library cannot be loaded: {why_not_loaded(error)}", hint=LIMITED)
+    if isinstance(error, OSError) and error.errno in SPENT:
+        return AdiffError("E0611", reason(error), hint=LIMITED)
     if isinstance(error, RuntimeError) and "thread" in str(error):  # Python's words for one that the system refuses
         return AdiffError("E0611", str(error), hint=LIMITED)
     message = f"a fault of adiff's own: {type(error).__name__}: {str(error)[:200]}"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .formats import Style
     from .request import Request
 
-DONE, FAILED = 0, 1
+DONE, FAILED, FAULT = 0, 1, 70
 
 
 def main() -> None:
@@ -43,6 +43,9 @@ def main() -> None:
         environment.flush()
     except KeyboardInterrupt:  # before, or once more after, the one that `run` answers
         code = INTERRUPTED
+    except Exception as error:  # while another was being told: no more memory, say, or files
+        os.write(2, f"error: {error!r}\n".encode(errors="replace"))
+        code = FAULT
     # Nothing is left to do, and an interpreter that takes itself apart needs a third of a small command's time.
     os._exit(code)
 

@@ -203,6 +203,7 @@ def test_a_fault_of_our_own(folder: Path) -> None:
         ("RecursionError", 1, "deep"),
         ("ImportError('Read this!\\nOriginal error was: no room', name='numpy')", 1, "cannot be loaded: no room"),
         ("RuntimeError('can\\'t start new thread')", 1, "can't start new thread"),
+        ("OSError(24, 'Too many open files')", 1, "too many open files"),
     ],
 )
 def test_python_running_out(raised: str, code: int, words: str) -> None:
@@ -211,3 +212,11 @@ def test_python_running_out(raised: str, code: int, words: str) -> None:
     assert (done.returncode, done.stdout) == (code, "")
     assert words in done.stderr
     assert "error[E06" in done.stderr
+
+
+def test_an_error_that_cannot_be_told_as_one(folder: Path) -> None:
+    program = (
+        "import adiff.cli.main as main\ndef fail(*_): raise MemoryError\nmain.answer = main.refuse = fail\nmain.main()"
+    )
+    done = subprocess.run([sys.executable, "-c", program, "value", "1"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (70, "", "error: MemoryError()\n")
