@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import tempfile
@@ -12,6 +13,7 @@ from typing import Any
 
 import adiff
 from harness import Row, best_of, python
+from hostile_texts import HOSTILE
 
 LOOP = """
 y = x
@@ -61,6 +63,21 @@ def first_kernel(text: str, at: dict[str, Any]) -> float:
     return min(taken)
 
 
+def parsing(n: int) -> Callable[[str], float]:
+    """The seconds that the parser takes for a hostile text of so many repetitions."""
+    return lambda name: best_of(lambda: parsed("".join((HOSTILE[name][0], HOSTILE[name][1] * n))), 3)
+
+
+def parsed(text: str) -> None:
+    with contextlib.suppress(adiff.AdiffError):
+        adiff.program(text)
+
+
+def worst_to_parse(small: int, large: int) -> str:
+    """The hostile text whose time grows most."""
+    return max(HOSTILE, key=lambda name: parsing(large)(name) / parsing(small)(name))
+
+
 def peak(n: int, engine: str) -> float:
     """The peak memory in bytes of a process that differentiates a loop of n iterations."""
     import subprocess
@@ -87,6 +104,7 @@ def rows() -> list[Row]:
     def program(engine: str) -> Callable[[int], float]:
         return lambda n: best_of(lambda: adiff.program(straight(n)).evaluate("grad", {"x": 0.7}, engine=engine), 3)
 
+    worst = worst_to_parse(2_000, 16_000)
     first_kernel("x * 2.0", {"x": 1.0})  # the compiler is loaded
     # Kernels keep some memory for their next run: sizes are beyond that, or a step would be one from kept to new memory.
     found = [
@@ -95,6 +113,7 @@ def rows() -> list[Row]:
         step("time of a vector, tape", vector("tape"), 1_000_000, 4_000_000),
         step("time of a vector, kernel", vector("kernel"), 8_000_000, 32_000_000),
         step("time of a program from its text, tape", program("tape"), 250, 1_000),
+        step(f"time of the parser, {worst}", lambda n: parsing(n)(worst), 4_000, 16_000),
         step("time of a program never seen, kernel", lambda n: first_kernel(straight(n), {"x": 0.7}), 60, 240),
         flat("first kernel of a loop", lambda n: first_kernel(LOOP, {"x": 0.7, "a": 0.3, "n": n}), 10, 100_000),
         flat(
