@@ -23,8 +23,11 @@ from .tier import Tiers
 
 # What an outcome may have beside its value.
 DERIVED = ("gradients", "jacobian", "hessian", "tangent", "cotangents", "product", "derivatives")
-# Seconds that nobody minds for knowing where a nan began.
+# What took a kernel longer than that on the tape is not done again to its end for knowing where a nan began: it goes on for
+# a part of the time that the evaluation has taken, but for so many seconds at least.
 MOMENT = 1.0
+PART = 0.5
+LEAST = 0.05
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -217,7 +220,7 @@ class Evaluation(Tiers):
             found = type_of(drivers.source(value) if name in differentiated else value)
             if found is not None:
                 outcome.types[name] = found
-        self.explain_non_finite(command)
+        self.explain_non_finite(command, time.perf_counter() - start)
         self.own_results()
         outcome.notices = in_order([Notice(n.code, n.message, span_of(n.site)) for n in STATE.notices])
         return outcome
@@ -244,8 +247,9 @@ class Evaluation(Tiers):
         kernels = self.program.kernels
         return kernels is not None and kernels.tape_seconds is not None and kernels.tape_seconds < MOMENT
 
-    def explain_non_finite(self, command: str) -> None:
-        """Where the first NaN or infinity came from, if the results hold one: the program is run again, traced."""
+    def explain_non_finite(self, command: str, spent: float) -> None:
+        """Where the first NaN or infinity came from, if the results hold one: the program is run again, traced. The
+        evaluation has taken so many seconds."""
         if command in ("tape", "check") or STATE.kinks == "error":
             return
         outcome = self.outcome
@@ -253,10 +257,11 @@ class Evaluation(Tiers):
             return
         from .diagnose import find_origin
 
+        start = time.perf_counter()
         limited = outcome.engine == "kernel" and not self.tape_is_quick()
         self.body = self.program.compiled(STATE.weak_float.bits == 64, False)
         if limited:
-            give_way_after(MOMENT)
+            give_way_after(min(MOMENT, max(LEAST, PART * spent)))
         try:
             # What is in the value began on the way there.
             derived, told = command not in ("value", "run"), len(STATE.notices)
@@ -271,3 +276,4 @@ class Evaluation(Tiers):
         finally:
             if limited:
                 stay()
+            outcome.timings["origin"] = time.perf_counter() - start

@@ -405,7 +405,7 @@ def test_loops_that_ask_whether_to_go_on(text: str, at: dict[str, Any], asked: i
     assert (polls.asking(kernel)[1] > 0) == (asked > 0)
 
 
-def test_where_a_nan_began_is_said_as_on_the_tape() -> None:
+def test_where_a_nan_began_is_said_as_on_the_tape(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "y = x\nfor i in range(n):\n    y = y + log(x - 1)\ny"
     notices = {}
     for engine in ("tape", "kernel"):
@@ -420,6 +420,13 @@ def test_where_a_nan_began_is_said_as_on_the_tape() -> None:
         found = adiff.program(program).evaluate("grad", {"x": 1.0, "n": 10**6}, ["x"], engine="kernel")
         assert [n.code for n in found.notices] == ["N0501", code]
     assert found.notices[-1].message.startswith("the result holds nan or inf; ")
+    # It goes on for a part of what the evaluation has taken, and is told beside that.
+    allowed: list[float] = []
+    monkeypatch.setattr(evaluation, "PART", 0.0)
+    monkeypatch.setattr(evaluation, "give_way_after", lambda seconds: allowed.append(seconds))
+    found = adiff.program(text).evaluate("grad", {"x": 1.0, "n": 10**6}, ["x"], engine="kernel")
+    assert allowed == [evaluation.LEAST]
+    assert found.timings["origin"] > 0.0
 
 
 def test_nothing_is_touched_before_its_index_has_been_checked() -> None:
