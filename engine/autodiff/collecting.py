@@ -78,7 +78,10 @@ class Terms:
 
     def tensor(self) -> Any:
         # Of a bare number, which has met numbers of both kinds.
-        values = [OPERATORS["cast"](c, dtype=WEAK_FLOAT) if of(c) is FLOAT64 else c for c in self.values]
+        values = [
+            OPERATORS["cast"](c, dtype=WEAK_FLOAT) if c.__class__ is Tensor and c.dtype is FLOAT64 else c
+            for c in self.values
+        ]
         return values[0] + values[1] if len(values) == 2 else OPERATORS["sum"](OPERATORS["stack"](values), axis=0)
 
 
@@ -143,10 +146,6 @@ class Elements:
 COLLECTING = (Buffer, Elements, SingleSum, Terms)
 
 
-def of(c: Any) -> DType | None:
-    return c.dtype if c.__class__ is Tensor else None
-
-
 def collecting(x: Tensor, old: Any, c: Any, recorded: bool) -> Any:
     """A cotangent `old` of `x`, ready for `c` to be added: in float64 where it is of float32.
 
@@ -154,9 +153,14 @@ def collecting(x: Tensor, old: Any, c: Any, recorded: bool) -> Any:
     """
     if old.__class__ in COLLECTING:
         return old
-    dtype = next((d for d in (x.dtype, of(c), of(old)) if d is not None and d.name == "float32"), None)
-    if dtype is None:
-        return old
+    dtype = x.dtype
+    if dtype.name != "float32":
+        if c.__class__ is Tensor and c.dtype.name == "float32":
+            dtype = c.dtype
+        elif old.__class__ is Tensor and old.dtype.name == "float32":
+            dtype = old.dtype
+        else:
+            return old
     if recorded:
         return Terms(old)
     return Buffer(x, old, dtype) if x.shape else SingleSum(dtype, float(plain(old)))
