@@ -7,7 +7,7 @@ LEFT       bytes of memory that it may still take
 WHY        why it left: 0, NO_MEMORY, STOPPED or FAILED
 WHERE      which slot, loop or check left it
 NEEDED     bytes of memory that the slot was to have, or the number that the check was about
-THREADS    how many threads may work on a loop that they share (llvm_sharing.py)
+THREADS    how many threads may work on a loop that they share (llvm_parallel.py)
 then, for each memory slot, SLOT_WORDS words: the address and, CAPACITY words on, the size in bytes
 
 The host gives the slots of results memory of its own before the call; the kernel makes the others (machine.RESIZE), and
