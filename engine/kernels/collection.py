@@ -66,7 +66,7 @@ class Collection:
     def find(self, key: str) -> bool:
         """Whether a kernel is here, or was kept by another process."""
         known = self.built.get(key)
-        if known.__class__ is Cramped and known.limit != LIMITS.max_memory:
+        if known.__class__ is Cramped and (known.limit is None or known.limit != LIMITS.max_memory):
             del self.built[key]
         if key not in self.built:
             entry = store.load(key)

@@ -12,6 +12,7 @@ from math import prod
 
 from ...core.state import STATE
 from ...program import core as c
+from ...program.loops import nodes
 from .. import ir
 from ..ir import BOOL, INT, Array, Unsupported
 from ..symbols.arrays import get, rows_of_list, view, wrapped
@@ -41,17 +42,21 @@ def anew(node: c.Expr) -> bool:
 
 
 def exchanges(node: c.Assign) -> bool:
-    """Whether an assignment puts items into one another's places: `a[i], a[j] = a[j], a[i]`."""
+    """Whether an assignment puts two items into one another's places: `a[i], a[j] = a[j], a[i]`.
+
+    Among three, two places may be one, and then an item is in two of them. The second place is found when the first has its
+    new item, so no index may read items.
+    """
     target, value = node.targets[0], node.value
     if target.__class__ is not c.Unpack or value.__class__ is not c.MakeTuple or target.star is not None:
         return False
-    stored = [(x.container, x.index) if x.__class__ is c.StoreItem else None for x in target.targets]
-    read = [(x.value, x.index) if x.__class__ is c.Item else None for x in value.items]
-    if None in stored or None in read:
+    stored = [(x.container, x.index) for x in target.targets if x.__class__ is c.StoreItem]
+    read = [(x.value, x.index) for x in value.items if x.__class__ is c.Item]
+    if not len(stored) == len(target.targets) == len(read) == len(value.items) == 2 or len(node.targets) > 1:
         return False
-    before = [form(x) for x in stored]
-    after = [form(x) for x in read]
-    return all(before.count(x) == after.count(x) == 1 for x in before) and len(before) == len(after)
+    if any(x.__class__ is c.Item for _, index in stored for x in nodes(index)):
+        return False
+    return [form(x) for x in stored] == [form(x) for x in reversed(read)]
 
 
 def form(node: Any) -> Any:
