@@ -25,7 +25,7 @@ from .columns import Column, unit, whole_column
 from .derived import callable_of
 from .row_sets import NotTogether, Rows, Table
 from .structure import flatten, rebuild
-from .transforms import filled, gradients_of, sequence
+from .transforms import directions_of, filled, gradients_of, parts_of, sequence
 from .values import Builtin
 
 TYPE_CHECKING = False
@@ -82,9 +82,9 @@ def jacobians_of(table: Table, call: Call) -> dict[str, Builtin]:
 
     def jvp(f: Any, primals: Any, tangents: Any) -> Any:
         callable_of(f, "jvp")
-        args, directions = sequence(primals), sequence(tangents)
+        args, directions = parts_of(primals, tangents)
         arguments = ColumnArguments(call, f, args, {}, tuple(range(len(args))))
-        seeds = flatten(directions)
+        seeds = directions_of(args, directions)
         if len(args) != len(directions) or len(seeds) != len(arguments.leaves):
             raise NotTogether("jvp with tangents that do not fit the primals")
         y, t = directional(table, arguments.function, arguments.leaves, seeds)
@@ -123,7 +123,7 @@ def jacobians_of(table: Table, call: Call) -> dict[str, Builtin]:
         single = primals.__class__ is not tuple
         args, directions = ([primals], [vectors]) if single else (list(primals), sequence(vectors))
         arguments = ColumnArguments(call, f, args, {}, tuple(range(len(args))))
-        seeds = flatten(directions)
+        seeds = directions_of(args, directions)
         if len(args) != len(directions) or len(seeds) != len(arguments.leaves):
             raise NotTogether("hvp with vectors that do not fit the primals")
         found = arguments.result(gradients_of(products(table, arguments, seeds), None, arguments.leaves))

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+STRUCTURES = (list, tuple, dict)
+
+
 class Arguments:
     """The arguments of a call with the numeric leaves of the differentiated ones laid out flat."""
 
@@ -179,23 +182,35 @@ def sequence(x: Any) -> list[Any]:
     return list(x) if x.__class__ in (list, tuple) else [x]
 
 
-def directions_of(call: Arguments, args: list[Any], directions: list[Any], otherwise: str) -> list[Any]:
-    """The directions of the leaves of a call: a list is a tensor beside one, as it is everywhere."""
-    beside = [as_operand(d) if d.__class__ is list and x.__class__ is Tensor else d for x, d in zip(args, directions)]
-    found = flatten(beside)
-    if len(found) != len(call.leaves):
-        raise failure("E0508", otherwise)
-    return found
+def parts_of(primals: Any, directions: Any) -> tuple[list[Any], list[Any]]:
+    """Primals and what is given for each. Beside a tensor alone a list is that tensor's, unless it holds what is."""
+    args = sequence(primals)
+    alone = primals.__class__ not in STRUCTURES and directions.__class__ is list and bool(getattr(primals, "shape", ()))
+    if alone and not (len(directions) == 1 and shape_of(as_operand(directions[0])) == shape_of(primals)):
+        return args, [directions]
+    return args, sequence(directions)
+
+
+def directions_of(primals: Any, directions: Any) -> list[Any]:
+    """The directions of the leaves of primals: a list is a tensor beside a leaf, as it is everywhere."""
+    if primals.__class__ not in STRUCTURES:
+        return [as_operand(directions)] if directions.__class__ is list else flatten(directions)
+    if directions.__class__ not in STRUCTURES or len(primals) != len(directions):
+        return flatten(directions)
+    beside = zip(*(x.values() if x.__class__ is dict else x for x in (primals, directions)))
+    return [found for x, d in beside for found in directions_of(x, d)]
 
 
 def jvp(f: Any, primals: Any, tangents: Any) -> Any:
     """(f(primals), the tangent of the result)."""
     callable_of(f, "jvp")
-    args, directions = sequence(primals), sequence(tangents)
+    args, directions = parts_of(primals, tangents)
     if len(args) != len(directions):
         raise failure("E0508", f"jvp needs one tangent per primal: {len(args)} and {len(directions)} were given")
     call = Arguments(f, args, {}, tuple(range(len(args))))
-    seeds = directions_of(call, args, directions, "jvp needs tangents of the same structure as the primals")
+    seeds = directions_of(args, directions)
+    if len(seeds) != len(call.leaves):
+        raise failure("E0508", "jvp needs tangents of the same structure as the primals")
     y, tangent = drivers.jvp(call.function, call.leaves, seeds)
     return y, drivers.handed_back(drivers.zeros(shape_of(y)) if tangent is None else tangent, y, 0.0)
 
@@ -227,8 +242,10 @@ def hvp(f: Any, primals: Any, vectors: Any) -> Any:
     if len(args) != len(directions):
         raise failure("E0508", f"hvp needs one vector per primal: {len(args)} and {len(directions)} were given")
     call = Arguments(f, args, {}, tuple(range(len(args))))
-    vectors_of = directions_of(call, args, directions, "hvp needs vectors of the same structure as the primals")
-    y, _, products = drivers.hvp(call.scalar("hvp"), call.leaves, vectors_of)
+    seeds = directions_of(args, directions)
+    if len(seeds) != len(call.leaves):
+        raise failure("E0508", "hvp needs vectors of the same structure as the primals")
+    y, _, products = drivers.hvp(call.scalar("hvp"), call.leaves, seeds)
     found = call.result(gradients_of(products, y, call.leaves))
     return found[0] if single else found
 

@@ -434,3 +434,12 @@ def test_largest_and_smallest_elements_of_vectors(text: str, order: int) -> None
     columns = {name: columns[name] for name in adiff.program(text).inputs}
     found = same_as_rows(text, columns, order)
     assert not found.one_by_one
+
+
+def test_lists_as_directions() -> None:
+    text = "sum(hvp(lambda t: sum(t**3), array([x, 2.0 * x]), %s))"
+    found = adiff.program(text % "[2.0]").rows({"x": [0.3, 0.4]})
+    assert {row: error.code for row, error in found.errors.items()} == {0: "E0302", 1: "E0302"}
+    found = adiff.program(text % "[2.0, x]").rows({"x": [0.3, 0.4]}, engine="tape")
+    np.testing.assert_allclose(found.value, [6 * 0.3 * 2 + 12 * 0.3 * 0.3, 6 * 0.4 * 2 + 12 * 0.4 * 0.4], rtol=1e-14)
+    assert not found.one_by_one

@@ -15,6 +15,7 @@ from ...ops.registry import NAMES
 from .. import ir
 from ..differentiation.activity import dependencies, reach
 from ..ir import FLOAT, Array, Unsupported, Var
+from ..symbols.arrays import array_of_list
 from ..symbols.regions import ruled
 from ..symbols.symbol import NUMBERS, Lazy, Sym, raw
 from ..symbols.values import Chosen, Closure, List, Made, flatten, rebuild
@@ -41,6 +42,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
+
+    from ..symbols.build import Builder
 
 
 class Arguments(Leaves):
@@ -191,13 +194,48 @@ def sequence(x: Any) -> list[Any]:
     return list(x) if x.__class__ in (list, tuple) else [x]
 
 
+def items_of(x: Any) -> list[Any] | None:
+    """The items of a structure; None for a leaf."""
+    if x.__class__ is dict:
+        return list(x.values())
+    return sequence(x) if x.__class__ in (List, list, tuple) else None
+
+
+def tensor_of(builder: Builder, x: Any) -> Any:
+    """A list of lists of numbers as an array."""
+    if x.__class__ is not List:
+        return x
+    if x.items is None:
+        raise Unsupported("a list that grows as a direction")
+    return array_of_list(builder, [tensor_of(builder, item) for item in x.items])
+
+
+def parts_of(builder: Builder, primals: Any, directions: Any) -> tuple[list[Any], list[Any]]:
+    """Primals and what is given for each. Beside a tensor alone a list is that tensor's, unless it holds what is."""
+    if primals.__class__ is Lazy and primals.shape and directions.__class__ is List:
+        held = directions.items
+        if not (held and len(held) == 1 and getattr(tensor_of(builder, held[0]), "shape", ()) == primals.shape):
+            return [primals], [directions]
+    return sequence(primals), sequence(directions)
+
+
+def directions_of(builder: Builder, primals: Any, directions: Any) -> list[Any]:
+    """The directions of the leaves of primals: a list is a tensor beside a leaf, as it is everywhere."""
+    within, given = items_of(primals), items_of(directions)
+    if within is None:
+        return [tensor_of(builder, directions)] if directions.__class__ is List else flatten(directions)
+    if given is None or len(within) != len(given):
+        return flatten(directions)
+    return [found for x, d in zip(within, given) for found in directions_of(builder, x, d)]
+
+
 def jvp(machine: Specialiser, f: Any, primals: Any, tangents: Any) -> Any:
     """(f(primals), the tangent of the result)."""
-    args = sequence(primals)
-    directions = flatten(sequence(tangents))
+    args, given = parts_of(machine.builder, primals, tangents)
+    directions = directions_of(machine.builder, args, given)
     call = Call(machine, f, args, {}, tuple(range(len(args))))
     builder, sources = call.builder, call.leaves.sources
-    if len(directions) != len(sources):
+    if len(args) != len(given) or len(directions) != len(sources):
         raise Unsupported("tangents of another structure than the primals")
     seeds: dict[Any, Any] = {}
     for x, t in zip(sources, directions):

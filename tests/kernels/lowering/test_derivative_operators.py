@@ -296,3 +296,40 @@ def test_a_cotangent_beside_what_is_not_finite(c: float, y: float, expected: flo
     text = "vjp(lambda t: exp(t * y), x)[1](c)[0]"
     assert (agree(text, {"x": 0.7, "y": y, "c": c}, None, "value") == "") is (c == 2.0)
     assert adiff.program(text).value({"x": 0.7, "y": y, "c": c}, engine="kernel") == pytest.approx(expected)
+
+
+LISTS: list[tuple[str, Any]] = [
+    ("jvp(f, v, [1.0, x])[1]", [3 * 0.3**2, 3 * 0.8**2 * 0.5]),
+    ("jvp(f, v, [[1, 0]])[1]", [3 * 0.3**2, 0]),
+    ("jvp(f, (v,), ([1.0, 0.0],))[1]", [3 * 0.3**2, 0]),
+    ("jvp(f, v, (2.0,))[1]", [6 * 0.3**2, 6 * 0.8**2]),
+    ("hvp(lambda t: sum(f(t)), v, [1.0, x])", [6 * 0.3, 6 * 0.8 * 0.5]),
+    ("jvp(lambda p: p['v'] * p['x'], ({'v': v, 'x': x},), ({'v': [1.0, 0.0], 'x': 1.0},))[1]", [0.5 + 0.3, 0.8]),
+    *(
+        (text, None)
+        for text in (
+            "jvp(f, v, [2.0])",
+            "jvp(f, (v,), ([2.0],))",
+            "jvp(f, [v], [[2.0]])",
+            "jvp(f, (x,), ([2.0],))",
+            "hvp(lambda t: sum(f(t)), v, [2.0])",
+            "hvp(lambda t: sum(f(t)), (v,), ([2.0],))",
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+@pytest.mark.parametrize(("text", "expected"), LISTS)
+def test_a_list_as_a_direction(text: str, expected: Any, engine: Any) -> None:
+    """It is as a tensor of that shape, and no other shape's fits."""
+    program, at = adiff.program(f"f = lambda t: t**3\n{text}"), {"v": [0.3, 0.8], "x": 0.5}
+    at = {name: at[name] for name in program.inputs}
+    if expected is None:
+        with pytest.raises(adiff.AdiffError) as told:
+            program.evaluate("value", at, engine=engine)
+        assert told.value.code == "E0302"
+    else:
+        found = program.evaluate("value", at, engine=engine)
+        assert found.engine == engine
+        np.testing.assert_allclose(found.value, expected, rtol=1e-14)
