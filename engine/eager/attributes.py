@@ -7,6 +7,7 @@ from ..core.dtypes import raw_dtype
 from ..core.errors import failure
 from ..core.operation import static
 from ..core.tensor import OPERATORS, Tensor, count, shape_of
+from ..core.texts import TEXT_METHODS
 from ..kinds.access import constant_of, get_item, set_item, static_index
 from ..ops.registry import METHODS
 from .values import Bound, Builtin, Function
@@ -282,10 +283,7 @@ CONTAINER_METHODS: dict[type, dict[str, Callable[..., Any]]] = {
         "get": dict_get, "pop": dict_pop, "update": dict_update, "copy": lambda d: dict(d), "clear": clear,
     },
     str: {
-        "upper": lambda s: s.upper(), "lower": lambda s: s.lower(), "strip": lambda s: s.strip(), "join": join,
-        "split": lambda s, sep=None: s.split(sep), "startswith": lambda s, p: s.startswith(p),
-        "endswith": lambda s, p: s.endswith(p), "replace": lambda s, a, b: s.replace(a, b), "format": format_method,
-        "title": lambda s: s.title(), "decode": lambda s, encoding="utf-8": s, "encode": lambda s, encoding="utf-8": s,
+        **TEXT_METHODS, "join": join, "format": format_method,
     },
 }  # fmt: skip
 

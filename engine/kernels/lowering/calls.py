@@ -7,6 +7,7 @@ from ...core.dtypes import DType
 from ...core.operation import Operation
 from ...core.state import STATE
 from ...core.tensor import OPERATORS
+from ...core.texts import TEXT_METHODS
 from ...ops.registry import METHODS, NAMES
 from ...program import core as c
 from ..ir import Unsupported
@@ -66,6 +67,17 @@ def fitting(name: str, run: Callable[..., Any], args: list[Any], keywords: dict[
         except TypeError:
             raise Unsupported(f"a call whose arguments do not fit '{name}'", STATE.site) from None
         raise
+
+
+def of_texts(name: str, value: str, args: list[Any]) -> Any:
+    """A method of a text that is known. Raises Unsupported where its arguments are none."""
+    if any(x.__class__ is not str and x is not None for x in args):
+        raise Unsupported(f"the method '{name}' of a string with what is no text that is known")
+    try:
+        found = fitting(name, TEXT_METHODS[name], [value, *args], {})
+    except (TypeError, ValueError):
+        raise Unsupported(f"the method '{name}' of a string that fails") from None
+    return List(found) if found.__class__ is list else found
 
 
 class Calls(Applying):
@@ -264,6 +276,8 @@ class Calls(Applying):
             from .printing import format_
 
             return format_(value, args, keywords)
+        if value.__class__ is str and node.name in TEXT_METHODS and not keywords:
+            return of_texts(node.name, value, args)
         row = METHODS.get(node.name)
         if row is None or (value.__class__ not in SYMBOLS and value.__class__ is not Selected):
             raise Unsupported(f"the method '{node.name}' of {describe(value)}")

@@ -288,12 +288,24 @@ def sorted_(machine: Specialiser, x: Any, **options: Any) -> List:
 
 
 def float_(machine: Specialiser, x: Any = 0.0) -> Any:
+    if x.__class__ is str:
+        return of_text(float, x)
     if x.__class__ is not Sym and x.__class__ not in NUMBERS:
         raise Unsupported(f"float of {describe(x)}")
     return machine.builder.cast_to_float(x)
 
 
+def of_text(kind: type[float] | type[int], x: str) -> Any:
+    """The number that a text says: `float("inf")`."""
+    try:
+        return kind(x)
+    except ValueError:
+        raise Unsupported(f"{kind.__name__} of a text that is no number") from None
+
+
 def int_(machine: Specialiser, x: Any = 0) -> Any:
+    if x.__class__ is str:
+        return of_text(int, x)
     x = x.found if x.__class__ is Rounded else read(x)
     if x.__class__ is Sym:
         if x.kind == FLOAT and machine.builder.follower is not None:
