@@ -10,8 +10,8 @@ from __future__ import annotations
 from .. import ir
 from ..ir import Array, Stmt
 from .dependence import static_range
-from .memory import fills, reads, through_elements
-from .statements import arrays_of, everything, with_blocks
+from .memory import fills, through_elements, touched
+from .statements import everything, with_blocks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,16 +28,31 @@ def without_fills(kernel: ir.Kernel) -> ir.Kernel:
 
 def block_without(block: list[Stmt], noted: set[Any]) -> list[Stmt]:
     found: list[Stmt] = []
+    places: dict[Any, list[int]] = {}
+
+    def after(k: int, array: Array) -> list[Stmt]:
+        if not places:
+            places.update(touching(block))
+        return [block[place] for place in places[array] if place > k]
+
     for k, s in enumerate(block):
-        after = block[k + 1 :]
-        if s.__class__ is ir.Alloc and s.zero and s.array not in noted and overwritten(s.array, after):
+        if s.__class__ is ir.Alloc and s.zero and s.array not in noted and overwritten(s.array, after(k, s.array)):
             found.append(ir.Alloc(s.array, False))
             continue
         array = filled(s)
-        if array is not None and array not in noted and overwritten(array, after):
+        if array is not None and array not in noted and overwritten(array, after(k, array)):
             found.append(s.replace(body=[]))  # others may count by it
             continue
         found.append(with_blocks(s, lambda inner: block_without(inner, noted)))
+    return found
+
+
+def touching(block: list[Stmt]) -> dict[Any, list[int]]:
+    """The places in a block, from the first on, of the statements that touch an array."""
+    found: dict[Any, list[int]] = {}
+    for k, s in enumerate(block):
+        for array in touched(s):
+            found.setdefault(array, []).append(k)
     return found
 
 
@@ -50,11 +65,9 @@ def filled(s: Any) -> Array | None:
 
 
 def overwritten(array: Array, block: list[Any]) -> bool:
-    """Whether a block writes all elements of an array, and reads none before."""
+    """Whether statements, all of which touch an array, write all of its elements, and read none before."""
     written = 0  # so many of the first ones
     for s in block:
-        if array not in arrays_of([s]) | reads(s):
-            continue
         if s.__class__ is ir.Store and s.index.__class__ is int:
             if s.index > written:
                 return False
