@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from math import inf
 
 from .core.errors import span_of
 from .core.limits import LIMITS, give_way_after
@@ -77,7 +78,7 @@ class Tiers:
         if engine == "tape":
             self.outcome.reason = "asked for"
             return None
-        may_compile, patience, least, loads = True, 0.0, 0.0, ""
+        may_compile, patience, least, loads, budget = True, 0.0, 0.0, "", inf
         awaited = self.options.get("awaited", False)
         if engine == "auto":
             from .kernels.outlook import Outlook
@@ -86,6 +87,7 @@ class Tiers:
                 LOAD_SECONDS,
                 OVER,
                 PROMISE,
+                budget_seconds,
                 import_seconds,
                 patience_seconds,
             )
@@ -113,17 +115,21 @@ class Tiers:
             may_compile = awaited or seconds + imports >= PROMISE * outlook.ready + running
             # Of calls and of derivatives inside it, a kernel's statements say less than its text.
             least, loads = seconds if outlook.bounded else 0.0, outlook.loads
-        from .kernels.ir import Fault, Told, Unsupported
+            if not awaited:
+                budget = budget_seconds(seconds + imports)
+        from .kernels.ir import Fault, Told, TooLate, Unsupported
         from .kernels.runtime import Kernels
 
         if program.kernels is None:
             program.kernels = Kernels(self.core, program.source)
         program.kernels.may_compile = may_compile
         kernels = program.kernels
-        kernels.least_seconds, kernels.loads = least, loads
+        kernels.least_seconds, kernels.loads, kernels.budget = least, loads, budget
         kernels.waits, kernels.ready_seconds = self.may_give_way(), None
         try:
             found = kernels.answered(lambda: run(kernels, engine == "kernel" or awaited))
+        except TooLate:
+            found = None
         except Unsupported as why:
             why.__traceback__ = None
             if why.__class__ is Fault:
@@ -140,6 +146,8 @@ class Tiers:
 
                 kernels.write_unfinished(self.write, formatted)
             raise
+        finally:
+            kernels.budget = inf
         if found is None:
             self.outcome.reason = "the tape is done before a kernel would be compiled"
             ready = outlook.ready

@@ -27,6 +27,7 @@ survey,           by a walk over the program on shapes and known numbers: statem
   survey_expressions,
   survey_calls,   expressions, calls, and what is known of values
   survey_values
+budget            how long a kernel may be in the making before the tape would have been the sooner way
 
 Each folder's `__init__.py` says what its files do. What this tier does not take, or cannot answer as the tape would, is
 `Unsupported`, with the reason: the tape runs it.

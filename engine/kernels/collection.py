@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from math import inf
 
 from ...parser.errors import AdiffError
 from ..core.dtypes import FLOAT64, WEAK_FLOAT
@@ -10,9 +11,9 @@ from ..core.limits import LIMITS, is_not_loaded, memory_of_adiff, step_limit
 from ..core.state import STATE, Site
 from . import store
 from .built import from_plain, to_plain
-from .ir import Cramped, Fault, Needed, Parted, Sized, Unsupported
+from .ir import Cramped, Fault, Needed, Parted, Sized, TooLate, Unsupported
 from .running import compile_kernel, load_kernel
-from .work import LOAD_SECONDS, import_seconds, outlined, ready_seconds, tape_seconds, worthwhile
+from .work import BUDGET_SHARE, LOAD_SECONDS, import_seconds, outlined, ready_seconds, tape_seconds, worthwhile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ class Collection:
         self.may_compile = True
         # What the program's text says of the tape: the seconds that it takes at least, and the library that it imports.
         self.least_seconds, self.loads = 0.0, ""
+        # The seconds after which what is being made of a program is no kernel that would be before the tape.
+        self.budget = inf
         # Whether the tape can be left for a kernel, and the seconds until one is ready that has waited for that.
         self.waits = False
         self.ready_seconds: float | None = None
@@ -146,7 +149,8 @@ class Collection:
     def prepared(self, parts: Any, make: Callable[[], Built], given: list[Any], always: bool) -> Compiled | None:
         """The compiled kernel that `make` describes; None where the tape is the sooner way (unless `always`).
 
-        `parts` says what it depends on beside the program: command, inputs, sources.
+        `parts` says what it depends on beside the program: command, inputs, sources. Raises TooLate where that is found
+        while it is made.
         """
         key, spent = self.key(parts), 0.0
         if not self.find(key) and key not in self.built:
@@ -154,7 +158,7 @@ class Collection:
                 return None
             start = time.perf_counter()
             with memory_of_adiff():
-                self.built[key] = self.attempt(make)
+                self.built[key] = self.within_budget(parts, make)
             built, spent = self.built[key], time.perf_counter() - start
             final = isinstance(built, Unsupported) and not isinstance(built, PASSING)
             if final and spent > WORTH_KEEPING:
@@ -178,15 +182,28 @@ class Collection:
         entry = store.load(self.key(("seconds", parts))) if self.least_seconds else None
         return entry is not None and self.least_seconds + import_seconds(self.loads) < entry["seconds"]
 
+    def within_budget(self, parts: Any, make: Callable[[], Any]) -> Any:
+        """What `attempt` gives, within the budget. Raises TooLate, which is kept for other processes."""
+        from .budget import budget
+
+        try:
+            with budget(self.budget):
+                return self.attempt(make)
+        except TooLate:
+            store.save(self.key(("seconds", parts)), {"seconds": self.budget / BUDGET_SHARE})
+            raise
+
     def form(self, parts: Any, make: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
-        """The form of a value that `make` finds, or that was kept. Raises Unsupported."""
+        """The form of a value that `make` finds, or that was kept. Raises Unsupported, and TooLate."""
         key = self.key(parts)
         if key not in self.built:
             entry = store.load(key)
             if entry is not None:
                 self.built[key] = entry["form"]
             else:
-                self.built[key] = self.attempt(make)
+                if self.tape_is_sooner(parts):
+                    raise TooLate
+                self.built[key] = self.within_budget(parts, make)
                 if self.built[key].__class__ is tuple:
                     store.save(key, {"form": self.built[key]})
         found = self.built[key]
@@ -205,6 +222,8 @@ class Collection:
         except Unsupported as why:
             why.__context__ = why.__cause__ = None  # it is kept, and these would keep what was evaluated
             return why
+        except TooLate:
+            raise
         except AdiffError as error:
             if error.code == "E0603":
                 raise

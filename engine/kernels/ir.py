@@ -97,6 +97,10 @@ class Cramped(Unsupported):
         self.limit = limit
 
 
+class TooLate(Exception):
+    """The tape would be done before a kernel is: `budget.py` says when. No reason against the kernel as such."""
+
+
 class Followed(Unsupported):
     """A derivative inside the program is by what only some paths lead from: fewer do where short loops are written out."""
 

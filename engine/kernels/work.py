@@ -28,6 +28,11 @@ LOAD_SECONDS = 0.045
 OVER = 2.0
 SHARE, PATIENCE_SECONDS = 0.2, 0.2
 
+# The share of the tape's seconds that may go by before a kernel is handed to LLVM, which takes longer than that: after it
+# the kernel would not be ready before the tape is done. What is imported for it has seconds of its own; and a share of both
+# is for the lowering, which is never the half of it.
+BUDGET_SHARE, BUDGET_SECONDS, LOWERING_SHARE = 0.25, 0.1, 0.4
+
 # The share of a gradient's time on the tape that comes after the program has run.
 AFTERWARDS = 0.6
 
@@ -327,6 +332,11 @@ def tape_seconds(built: Built, given: list[Any]) -> float | None:
 def patience_seconds(ready: float) -> float:
     """How long the tape goes on, of a program of which nobody knows how long it takes, where a kernel is ready in so long."""
     return min(SHARE * ready, PATIENCE_SECONDS)
+
+
+def budget_seconds(by_tape: float) -> float:
+    """How long a kernel may be in the making, before it is handed to LLVM, of a program that takes the tape so long."""
+    return BUDGET_SECONDS + BUDGET_SHARE * by_tape
 
 
 def worthwhile(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import adiff
@@ -12,8 +13,10 @@ import pytest
 from adiff.engine import commands
 from adiff.engine.kernels import ir, outline, runtime, work
 from adiff.engine.kernels.built import Built
+from adiff.engine.kernels.construction import construct
 from adiff.engine.kernels.construction.construct import build
 from adiff.engine.kernels.outlook import Outlook
+from adiff.engine.kernels.passes.tidy import tidy
 from adiff.engine.kernels.survey import Survey
 
 LOOP = "y = x\nfor i in range(n):\n    y = y * 0.5 + x if y > 1.0 else y + x * 0.1\ny"
@@ -45,6 +48,22 @@ def choice(text: str, at: dict[str, Any]) -> str:
 )
 def test_the_sooner_tier_is_chosen(text: str, at: dict[str, Any], engine: str) -> None:
     assert choice(text, at) == engine
+
+
+def test_what_takes_too_long_to_be_made_is_left_to_the_tape(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What is lowered gives way before it is compiled, for this run and for others of as much work."""
+    monkeypatch.setenv("ADIFF_CACHE_DIR", str(tmp_path))
+    made: list[str] = []
+    monkeypatch.setattr(construct, "tidy", lambda kernel: made.append("tidied") or tidy(kernel))
+    at = {"x": 0.7, "w": np.ones(10), "n": 2_500}
+    with monkeypatch.context() as patch:
+        patch.setattr(work, "budget_seconds", lambda seconds: 0.0)
+        outcome = adiff.program(STEPS).evaluate("grad", at, ["x"])
+        assert (outcome.engine, outcome.reason) == ("tape", "the tape is done before a kernel would be compiled")
+        assert not made
+        assert adiff.program(STEPS).evaluate("jacobian", at, ["x"]).engine == "tape"
+        assert adiff.program(STEPS).evaluate("grad", at, ["x"], engine="kernel").engine == "kernel"
+    assert made
 
 
 def test_no_kernel_is_looked_for_that_would_run_longer_than_the_tape(monkeypatch: pytest.MonkeyPatch) -> None:

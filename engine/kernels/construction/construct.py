@@ -6,6 +6,7 @@ from ...core.state import STATE
 from ...ops.registry import ROWS
 from ...program.core import CoreProgram
 from .. import ir
+from ..budget import check_budget, part_of_budget
 from ..built import ANY, UNEXPLAINED, Built, Noted
 from ..differentiation.activity import bounded_by_parameters, dependencies, empty, may_reach, reach
 from ..differentiation.adjoint import adjoint
@@ -48,7 +49,7 @@ from ..symbols.strength import is_narrow
 from ..symbols.symbol import NUMBERS, Lazy, Sym, kind_of, raw
 from ..symbols.values import Grid, List, Selected
 from ..symbols.whole import whole
-from ..work import COMMAND_WORK, DERIVED_VALUE
+from ..work import COMMAND_WORK, DERIVED_VALUE, LOWERING_SHARE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,7 +94,8 @@ class Lowered:
         Builder.mode = spec.get(MODE, "")
         Builder.careful = CAREFUL in spec
         # What is not structured is differentiated in every way.
-        made = specialise(program, spec, last, not structured, bool(sources), follow, probe, structured, telling)
+        with part_of_budget(LOWERING_SHARE):
+            made = specialise(program, spec, last, not structured, bool(sources), follow, probe, structured, telling)
         if len(STATE.notices) > notices:
             raise Unsupported("a program of which a notice is known before it runs")
         builder, result = made.builder, made.result
@@ -260,10 +262,12 @@ def finished(kernel: ir.Kernel) -> ir.Kernel:
         tidy, snapshots, loops_forwards, sums_promoted, stored_first, settled, without_fills, scalar_replaced, sums_apart,
         without_dead_code,
     ):  # fmt: skip
+        check_budget()
         kernel = improved(kernel)
     if Builder.mode:
         return kernel
     for improved in (fuse_shifted, outer_vectorised, without_dead_code, computed_once, summed, without_dead_code):
+        check_budget()
         kernel = improved(kernel)
     written = unrolled(kernel)
     if written is not kernel:

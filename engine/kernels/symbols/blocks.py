@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...core.state import STATE
 from ...ops.registry import ROWS
 from .. import ir
+from ..budget import check_budget
 from ..ir import BOOL, INT, LEAST, MOST, Array, TooLarge, Unsupported, Var
 from .foreseen import EVERYTHING, interval_of
 from .symbol import Sym, raw
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from .following import Follower
 
 MAX_STATEMENTS = 20_000
+# After so many statements it is looked whether there is time for more.
+BETWEEN_CHECKS = 64
 
 
 class Blocks:
@@ -180,6 +183,8 @@ class Blocks:
 
     def append(self, statement: ir.Stmt) -> None:
         self.size += 1
+        if not self.size % BETWEEN_CHECKS:
+            check_budget()
         if self.size > self.most:
             raise TooLarge("a program of this size: it would take longer to compile than to run")
         if self.strong and statement.__class__ in (ir.Store, ir.AddTo) and statement.value in self.strong:
