@@ -55,6 +55,16 @@ PARTICLES = (
     "        for j in range(6):\n            if i != j:\n                d = p[i] - p[j]\n"
     "                f[i] += x*d/(d*d + 0.1)**1.5\n    v = v + 0.01*f\n    p = p + 0.01*v\nsum(p*p)"
 )
+# Lists that grow in loops that are short, with much to do or in nests.
+ORBIT = (
+    "M = [A]\nfor k in range({}):\n    B = M[-1] @ A.T\n    M.append(B / norm(B) + 0.1*eye(3))\ns = 0.0\n"
+    "for i in range(n):\n    s = s + sin(x*i)*sum(M[-1])\ns"
+)
+NEST = (
+    "a = []\nk = 0\nwhile k < m:\n    j = 0\n    while j < n:\n        a.append(x*k + j)\n        j = j + 7\n    k = k + 1\n"
+    "s = 0.0\nfor v in a:\n    s = s + sin(v)\ns"
+)
+MATRIX = "[[1, .2, .3], [.1, 1, .2], [.3, .1, .9]]"
 
 # Command, program, inputs, and about how many scalar operations the tape interprets one by one.
 WORKLOADS: list[tuple[str, str, str, dict[str, str], float]] = [
@@ -76,6 +86,8 @@ WORKLOADS: list[tuple[str, str, str, dict[str, str], float]] = [
     *((f"an inner gradient of {n:,}", "grad", INNER, {"x": "0.7", "n": str(n)}, 20.0 * n) for n in (300, 100_000)),
     *((f"{n} steps with inner Hessians", "grad", NEWTON, {"x": "0.7", "n": str(n)}, 2e3 * n) for n in (2, 60)),
     *((f"{n} steps of particles", "grad", PARTICLES, {"x": "0.7", "n": str(n)}, 300.0 * n) for n in (3, 200)),
+    *((f"a list of {k} tensors", "grad", ORBIT.format(k), {"x": "0.3", "A": MATRIX, "n": "30000"}, 2e5) for k in (60, 500)),
+    *((f"a list that {m} inner loops fill", "grad", NEST, {"x": "0.3", "n": "100", "m": str(m)}, 100.0 * m) for m in (2_000,)),
     ("the value of a loop of 300,000,000", "value", LOOP, {"x": "0.7", "a": "0.3", "n": "300000000"}, 9e8),
 ]  # fmt: skip
 
