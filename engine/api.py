@@ -51,6 +51,13 @@ CHOICES = {
     "mode": ("auto", "forward", "reverse"),
     "engine": ("auto", "tape", "kernel"),
 }
+# The options that are more than nothing: what they may be, and what of.
+AMOUNTS: dict[str, tuple[Any, str]] = {
+    "checkpoint": ((int,), "bytes: checkpoint=500_000_000"),
+    "max_memory": ((int,), "bytes: max_memory=500_000_000"),
+    "max_steps": ((int,), "steps: max_steps=1_000_000"),
+    "timeout": ((int, float), "seconds: timeout=2.5"),
+}
 OPTIONS = frozenset(
     (
         *CHOICES,
@@ -85,18 +92,17 @@ def check_options(command: str, at: Any, wrt: Any, options: Mapping[str, Any]) -
         )  # fmt: skip
     if at is not None and not hasattr(at, "items"):
         raise AdiffError("E0812", "`at` must be a dict from names to values")
-    if wrt.__class__ is str:
-        raise AdiffError("E0812", "`wrt` must be a list of names", None, f"write wrt=[{wrt!r}]")
+    if wrt.__class__ is str or not (wrt is None or hasattr(wrt, "__iter__")):
+        raise AdiffError("E0812", "`wrt` must be a list of names", None, f"write wrt=[{str(wrt)!r}]")
     for name, value in options.items():
         if name not in OPTIONS:
             raise AdiffError("E0811", f"no such option: {name}", None, f"the options are {', '.join(sorted(OPTIONS))}")
         if value is not None and name in CHOICES and value not in CHOICES[name]:
             raise AdiffError("E0812", f"{name} cannot be {value!r}", None, f"it is one of {', '.join(CHOICES[name])}")
-    kept = options.get("checkpoint")
-    if kept is not None and (kept.__class__ is not int or kept < 1):
-        raise AdiffError(
-            "E0812", f"checkpoint cannot be {kept!r}", None, "it is a number of bytes: checkpoint=500_000_000"
-        )
+    for name, (kinds, meaning) in AMOUNTS.items():
+        amount = options.get(name)
+        if amount is not None and not (isinstance(amount, kinds) and amount > 0):
+            raise AdiffError("E0812", f"{name} cannot be {amount!r}", None, f"it is a number of {meaning}")
     order = options.get("order")
     if order is not None and (order.__class__ is not int or order < 0):
         raise AdiffError("E0812", f"order cannot be {order!r}", None, "it is a whole number: order=2")

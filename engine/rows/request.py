@@ -133,7 +133,7 @@ def column(name: str, values: Any) -> Any:
     except ValueError:
         array = np.empty(len(values), object)
         array[:] = values
-    if array.ndim == 0 and hasattr(values, "__iter__") and not isinstance(values, str | bytes):
+    if array.ndim == 0 and hasattr(values, "__iter__") and not isinstance(values, str | bytes | np.ndarray):
         array = np.asarray(list(values))  # the values of a dict
     if array.ndim == 0:
         raise AdiffError(

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from adiff import AdiffError, constant, program
 from adiff.engine.core import limits
@@ -290,3 +291,25 @@ def test_a_loop_whose_states_no_machine_holds() -> None:
     with pytest.raises(AdiffError) as caught:
         loop.value_and_gradient({"x": 0.5, "n": n}, ["x"], engine="kernel")
     assert caught.value.code == "E0602"
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("max_memory", "1M"), ("max_memory", 1.5), ("max_memory", 0), ("max_steps", -1), ("max_steps", 2.5),
+        ("timeout", "a"), ("timeout", math.nan), ("timeout", -1), ("checkpoint", 0),
+    ],
+)  # fmt: skip
+def test_amounts_that_mean_nothing(option: str, value: Any) -> None:
+    for evaluate in (program("x").value, program("x").rows):
+        with pytest.raises(AdiffError, match=f"{option} cannot be {value!r}") as caught:
+            evaluate({"x": [1.0]}, **{option: value})
+        assert caught.value.hint is not None
+        assert f"{option}=" in caught.value.hint
+
+
+def test_sources_and_columns_that_are_single() -> None:
+    with pytest.raises(AdiffError, match="must be a list of names"):
+        program("x").evaluate("grad", {"x": 1.0}, 5)  # type: ignore[arg-type]
+    with pytest.raises(AdiffError, match="the column 'x' is a single value"):
+        program("x").rows({"x": np.array(3.0)})
