@@ -7,7 +7,7 @@ the sweep quadratic.
 from __future__ import annotations
 
 from ..core.dispatch import apply, plain, wrap
-from ..core.dtypes import FLOAT64, WEAK_FLOAT
+from ..core.dtypes import FLOAT32, FLOAT64, WEAK_FLOAT
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
 
@@ -23,12 +23,12 @@ class Buffer:
 
     __slots__ = ("array", "dtype")
 
-    def __init__(self, x: Tensor, initial: Any, dtype: DType | None = None) -> None:
+    def __init__(self, x: Tensor, initial: Any) -> None:
         import numpy as np
 
         STATE.be_lenient()  # infinities of both signs may meet
-        self.dtype = dtype = dtype or x.dtype
-        self.array = np.zeros(x.shape, dtype="float64" if dtype.name == "float32" else dtype.name)
+        self.dtype = x.dtype
+        self.array = np.zeros(x.shape, dtype="float64" if x.dtype.name == "float32" else x.dtype.name)
         if initial is not None:
             self.array += plain(initial)
 
@@ -47,7 +47,7 @@ class Buffer:
 
 
 class SingleSum:
-    """The cotangent of a number, in float32, of several terms: they are added in float64 and rounded once, as kernels do."""
+    """The cotangent of a number, of several terms: they are added in float64, and rounded once to float32, as kernels do."""
 
     __slots__ = ("dtype", "total")
 
@@ -67,21 +67,19 @@ class SingleSum:
 class Terms:
     """A cotangent of float32 of several terms that an outer recorder may follow: they are added up in float64 as well."""
 
-    __slots__ = ("values",)
+    __slots__ = ("bare", "values")
 
-    def __init__(self, first: Any) -> None:
-        self.values = [first]
+    def __init__(self, first: Any, bare: bool) -> None:
+        self.bare = bare
+        self.values: list[Any] = []
+        self += first
 
     def __add__(self, other: Any) -> Terms:
-        self.values.append(other)
+        self.values.append(widened(other) if self.bare else other)
         return self
 
     def tensor(self) -> Any:
-        # Of a bare number, which has met numbers of both kinds.
-        values = [
-            OPERATORS["cast"](c, dtype=WEAK_FLOAT) if c.__class__ is Tensor and c.dtype is FLOAT64 else c
-            for c in self.values
-        ]
+        values = self.values
         return values[0] + values[1] if len(values) == 2 else OPERATORS["sum"](OPERATORS["stack"](values), axis=0)
 
 
@@ -91,19 +89,23 @@ class Elements:
     It is `total` without the elements that are `hidden`, and the sums of `values` at their places in row-major order.
     """
 
-    __slots__ = ("hidden", "shape", "total", "values")
+    __slots__ = ("bare", "hidden", "shape", "total", "values")
 
     def __init__(self, x: Tensor, initial: Any) -> None:
+        self.bare = is_bare(x)
         self.shape = x.shape
-        self.total = initial.tensor() if initial.__class__ is Terms else initial
+        self.total = self.term(initial.tensor() if initial.__class__ is Terms else initial)
         self.hidden: set[int] = set()
         self.values: dict[int, list[Any]] = {}
 
+    def term(self, c: Any) -> Any:
+        return widened(c) if self.bare else c
+
     def add(self, place: int, value: Any) -> None:
-        self.values.setdefault(place, []).append(value)
+        self.values.setdefault(place, []).append(self.term(value))
 
     def __add__(self, other: Any) -> Any:
-        total = self.seen()
+        other, total = self.term(other), self.seen()
         self.total = other if total is None else total + other
         self.hidden = set()
         return self
@@ -146,24 +148,34 @@ class Elements:
 COLLECTING = (Buffer, Elements, SingleSum, Terms)
 
 
-def collecting(x: Tensor, old: Any, c: Any, recorded: bool) -> Any:
-    """A cotangent `old` of `x`, ready for `c` to be added: in float64 where it is of float32.
+def is_bare(x: Tensor) -> bool:
+    """Whether a bare float: what it gets of float32 and of float64 is added up in float64, whatever came first."""
+    return x.dtype.weak and x.dtype.name == "float64"
 
-    That of a bare number is where the number has met one.
+
+def widened(c: Any) -> Any:
+    """A term of a bare number's cotangent: as bare as the number."""
+    return OPERATORS["cast"](c, dtype=WEAK_FLOAT) if c.__class__ is Tensor and c.dtype in (FLOAT32, FLOAT64) else c
+
+
+def collecting(x: Tensor, old: Any, c: Any, recorded: bool) -> Any:
+    """A cotangent `old` of `x`, ready for `c` to be added: in float64 where a term is of float32.
+
+    It is rounded where `x` is a float32. That of a bare number is not: who takes the derivative rounds it (drivers.in_width).
     """
     if old.__class__ in COLLECTING:
         return old
-    dtype = x.dtype
-    if dtype.name != "float32":
-        if c.__class__ is Tensor and c.dtype.name == "float32":
-            dtype = c.dtype
-        elif old.__class__ is Tensor and old.dtype.name == "float32":
-            dtype = old.dtype
-        else:
+    bare = False
+    if x.dtype.name != "float32":
+        bare = is_bare(x)
+        single = (c.__class__ is Tensor and c.dtype.name == "float32") or (
+            old.__class__ is Tensor and old.dtype.name == "float32"
+        )
+        if not (single and bare):
             return old
     if recorded:
-        return Terms(old)
-    return Buffer(x, old, dtype) if x.shape else SingleSum(dtype, float(plain(old)))
+        return Terms(old, bare)
+    return Buffer(x, old) if x.shape else SingleSum(x.dtype, float(plain(old)))
 
 
 def flat_place(shape: tuple[int, ...], index: Any = None, **other: Any) -> int | None:

@@ -202,6 +202,8 @@ def sweep(
                                 # A real cotangent multiplies both parts, either of which may be infinite.
                                 c = g * p if p.__class__ is not complex else complex(g * p.real, g * p.imag)  # type: ignore[assignment]
                             old = adjoint_get(x)
+                            if old.__class__ is Tensor:
+                                old = collecting(x, old, c, False)
                             adjoints[x] = c if old is None else old + c
                     continue
                 if singles and g.__class__ is Tensor and pull_single(op, g, out, a, b, token, adjoints):
@@ -268,7 +270,7 @@ def before_write(
         if STATE.trace_adjoint is not None:
             STATE.trace_adjoint(site.op, c, c)
         old = adjoints.get(value)
-        adjoints[value] = c if old is None else old + c
+        adjoints[value] = c if old is None else collecting(value, old, c, recorded) + c
 
 
 def backwards(p: Any) -> Any:

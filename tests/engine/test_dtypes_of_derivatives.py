@@ -103,3 +103,28 @@ def test_constant_derivatives_by_float32(engine: Any) -> None:
 def test_a_direction_is_as_bare_as_what_it_belongs_to(last: str, engine: Any) -> None:
     found = adiff.program(f"f = lambda t: t * t\n{last}").evaluate("value", {"x": 2.0, "v": V}, engine=engine)
     assert (found.engine, type(found.value)) == (engine, float)
+
+
+# The derivative by x, in lists by both elements, of what is float32 on one way and float64 on another: 5/6.
+OF_BOTH_WIDTHS = [
+    "grad(lambda t: cast(t * h, float64) + t * w)(x)",
+    "grad(lambda t: t * w + cast(t * h, float64))(x)",
+    "grad(lambda t: sum(t * w + cast(t * h, float64)))([x, x])",
+    "grad(lambda t: sum(cast(t * h, float64)) + t[0] * w + t[1] * w)(p)",
+    "hessian(lambda t: sum(t * t) * w + cast(t[0] * t[0] * h, float64) + cast(t[1] * t[1] * h, float64))(p)[0][0] / 2",
+    "hessian(lambda t: t * t * w + cast(t * t * h, float64))(x) / 2",
+    "hvp(lambda t: cast(t * t * h, float64) + t * t * w, x, 0.5)",
+    "grad(grad(lambda t: cast(t * t * h, float64) + t * t * w))(x) / 2",
+    "with GradientTape() as t:\n    t.watch(x)\n    y = x * w + cast(x * h, float64)\nt.gradient(y, x)",
+    "def f(t):\n    u = [t, 1.0]\n    u[1] = t\n    return u[1] * w + cast(t * h, float64)\ngrad(f)(x)",
+]
+
+
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+@pytest.mark.parametrize("text", OF_BOTH_WIDTHS)
+def test_sums_of_both_widths(text: str, engine: Any) -> None:
+    at = {"x": 0.3, "p": [0.3, 0.7], "h": np.float32(0.5), "w": np.float64(1 / 3)}
+    program = adiff.program(text)
+    found = program.value({name: at[name] for name in program.inputs}, engine=engine)
+    np.testing.assert_allclose(found, np.full(np.shape(found), 5 / 6), rtol=1e-15)
+    assert "float32" not in dtypes(found)
