@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 
 TYPE_CHECKING = False
@@ -94,8 +95,8 @@ SOME_TRIPS = 16
 COMMAND_WORK = {
     "value": 0.2, "jvp": 6.0, "vjp": 1.0, "hvp": 10.5, "hessian": 4.0, "direction": 2.0, "sparse hessian": 20.0,
 }  # fmt: skip
-# How many times as much a kernel has to compile for each further order of a derivative.
-GROWTH = 2.5
+# The power of its order with which what a kernel of a derivative has to compile grows.
+GROWTH = 1.3
 # The share of that, beyond one gradient, which operations on tensors cost, and on their elements: their tangents are
 # tensors too, where those of floats are objects beside them.
 OF_TENSORS, OF_ITEMS = 0.35, 0.65
@@ -137,7 +138,7 @@ def derivative_work(order: int) -> float:
 
 def derivative_written(order: int) -> float:
     """How many times as much a kernel of the derivatives up to an order has to compile as one of the first."""
-    return GROWTH ** (order - 1)
+    return math.pow(order, GROWTH)
 
 
 def parameter(k: int) -> str:

@@ -79,6 +79,8 @@ class Tangent:
         self.marks: dict[Any, Any] = {}
         # Rows that stay what they are, inside a program that is differentiated in its turn.
         self.untouched: set[ir.Region] = set()
+        # Statements, and variables of loops and branches, beside which their tangents stand already (taylor.py).
+        self.settled: set[Any] = set()
 
     def run(self, block: list[Stmt]) -> list[Stmt]:
         """The statements with their tangents."""
@@ -134,31 +136,44 @@ class Tangent:
     # --- statements ---------------------------------------------------------------------------------------------------
 
     def set(self, s: ir.Set) -> None:
-        if s.op == "opaque":
-            raise Unsupported("a tangent through a custom_gradient whose rule is not linear, or for tensors")
-        builder = self.builder
-        shared = s.var not in self.changing and not any(a in self.changing for a in s.args if a.__class__ is Var)
-        STATE.site = s.site if s.site is not None else STATE.site
-        builder.append(s)
-        if shared:
-            # The formulas of the partials find what the program computes anyway.
-            symbols = tuple(Sym(builder, a) if a.__class__ is Var else a for a in s.args)
-            builder.remember(builder.key(s.op, symbols, s.attributes), Sym(builder, s.var))
+        self.computed(s)
         if self.watch is not None:
             self.doubt(s, self.watch)
+        self.differentiated(s)
+
+    def stays(self, s: ir.Set) -> bool:
+        """Whether what a statement says holds as long as its variable is there."""
+        return s.var not in self.changing and not any(a in self.changing for a in s.args if a.__class__ is Var)
+
+    def computed(self, s: ir.Set) -> None:
+        """The statement itself: the formulas of the partials find what the program computes anyway."""
+        builder = self.builder
+        STATE.site = s.site if s.site is not None else STATE.site
+        builder.append(s)
+        if self.stays(s):
+            symbols = tuple(Sym(builder, a) if a.__class__ is Var else a for a in s.args)
+            builder.remember(builder.key(s.op, symbols, s.attributes), Sym(builder, s.var))
+
+    def differentiated(self, s: ir.Set) -> None:
+        if s.op == "opaque":
+            raise Unsupported("a tangent through a custom_gradient whose rule is not linear, or for tensors")
+        builder, shared = self.builder, self.stays(s)
+        STATE.site = s.site if s.site is not None else STATE.site
         if self.has(s.var):
             if not shared:
                 builder.memos.append({})
             try:
-                for var, value in zip(self.define(s.var), self.tangents(s)):
-                    zero = value.__class__ is float and value == 0.0
-                    made = (
-                        ir.Set(var, "zero", (), None, None) if zero else ir.Set(var, "copy", (raw(value),), None, None)
-                    )
-                    builder.append(made)
+                self.give(s.var, shared, lambda: self.tangents(s))
             finally:
                 if not shared:
                     builder.memos.pop()
+
+    def give(self, x: Var, shared: bool, tangents: Callable[[], list[Any]]) -> None:
+        """Let a variable have tangents; `shared` says that it is set once, of operands that are."""
+        for var, value in zip(self.define(x), tangents()):
+            zero = value.__class__ is float and value == 0.0
+            made = ir.Set(var, "zero", (), None, None) if zero else ir.Set(var, "copy", (raw(value),), None, None)
+            self.builder.append(made)
 
     def doubt(self, s: ir.Set, watch: Watch) -> None:
         """Note the singular points of a row whose inputs are followed."""
@@ -218,15 +233,19 @@ class Tangent:
         return [0.0 if total is None else total for total in totals]
 
     def sum(self, a: Any, b: Any) -> Any:
-        return b if a is None else fresh(self.builder, "add", (a, b), FLOAT)
+        return b if a is None else self.made("add", (a, b))
 
     def product(self, t: Any, p: Any) -> Any:
         if p.__class__ in (int, float):
             if p == 1:
                 return t
             if p == -1:
-                return fresh(self.builder, "negative", (t,), FLOAT)
-        return fresh(self.builder, "multiply", (t, self.builder.to_float(p)), FLOAT)
+                return self.made("negative", (t,))
+        return self.made("multiply", (t, self.builder.to_float(p)))
+
+    def made(self, op: str, args: tuple[Any, ...]) -> Any:
+        """A part of a tangent."""
+        return fresh(self.builder, op, args, FLOAT)
 
     def load(self, s: ir.Load) -> None:
         self.builder.append(s)
@@ -398,12 +417,14 @@ class Tangent:
         stacks: dict[Var, Stack] = {}
         for phi, stack in s.stacks.items():
             stacks[phi] = stack
-            if self.has(stack):
+            if self.has(stack) and phi not in self.settled:
                 stacks.update(zip(self.dots[phi], self.define(stack)))
         body = self.nested(s.body)
         carried: list[tuple[Var, Any, Any]] = []
         for phi, initial, following in s.carried:
             carried.append((phi, initial, following))
+            if phi in self.settled:
+                continue
             if self.has(phi):
                 carried.extend(zip(self.dots[phi], self.of(initial), self.of(following)))
             elif following in self.marks:
@@ -417,6 +438,8 @@ class Tangent:
         restore: list[tuple[Var, Stack]] = []
         for phi, stack in s.restore:
             restore.append((phi, stack))
+            if phi in self.settled:
+                continue
             if self.has(stack):
                 restore.extend(zip(self.define(phi), self.dots[stack]))
             elif stack in self.marks:
@@ -430,7 +453,7 @@ class Tangent:
         merges: list[tuple[Var, Any, Any]] = []
         for var, a, b in s.merges:
             merges.append((var, a, b))
-            if self.has(var):
+            if self.has(var) and var not in self.settled:
                 merges.extend(zip(self.define(var), self.of(a), self.of(b)))
         self.builder.append(ir.If(s.condition, then, orelse, merges))
 

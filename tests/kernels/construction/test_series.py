@@ -13,13 +13,19 @@ LOOP = "y = x\nfor i in range(100):\n    if y > 1:\n        y = y*0.5\n    y = y
 
 PROGRAMS = {
     "tan(x)": 6,
+    "erf(x)*sinh(x)/x*lgamma(x)": 8,
     "exp(x)*log(x)": 5,
     "x**5": 6,
     "lgamma(x)": 3,
     "sigmoid(x) + softplus(x)": 5,
     "y = [x, x**2]\nsum([exp(a) for a in y])": 4,
     "y = x\nwhile y < 100:\n    y = y*y*1.1 + x\ny": 3,
-    LOOP: 4,
+    LOOP: 6,
+    "def f(t, k):\n    if k == 0:\n        return t\n    return f(t*sin(t), k - 1)\nf(x, 5)": 5,
+    "v = [x, x*x, 1.0]\nfor i in range(5):\n    v[i % 3] = v[(i + 1) % 3]*exp(-v[i % 3]) + x\nsum(v)": 5,
+    "v = array([x, x*x, 1.0])\nfor i in range(5):\n    v[i % 3] = v[(i + 1) % 3]*exp(-v[i % 3]) + x\nsum(v*v)": 5,
+    "a = array([[x, 1.0], [0.5, x*x]])\nsum(inv(a) @ a.T) + det(a)": 4,
+    "s = x\nfor i in range(6):\n    if s > 2:\n        break\n    t = s\n    for j in range(3):\n        t = t*0.5 + s/t\n    s = t*x\ns": 5,
 }
 CLOSED: dict[str, Any] = {
     "sin(x)": [sin, cos, lambda x: -sin(x), lambda x: -cos(x), sin, cos],
@@ -46,11 +52,22 @@ def test_closed_form(text: str) -> None:
 
 
 @pytest.mark.usefixtures("interpret")
-@pytest.mark.parametrize(
-    ("text", "at"), [("abs(x)", 0.0), ("erf(x)*sinh(x)/x*lgamma(x)", 1.5), ("x**2*[1.0, 2.0]", 1.5)]
-)
+def test_statements_grow_with_a_power_of_the_order() -> None:
+    text = (
+        "y = x\nfor i in range(3):\n    if y > 1:\n        y = y*0.5 + sin(y)\n    else:\n        y = y + x*exp(-y)\ny"
+    )
+    program, sizes = adiff.program(text), []
+    for order in (4, 8):
+        found = program.evaluate("derivative", {"x": 0.4}, engine="kernel", order=order)
+        assert found.engine == "kernel"
+        sizes.append(len(found.kernel.source.splitlines()))
+    assert sizes[1] < 6 * sizes[0]
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(("text", "at"), [("abs(x)", 0.0), ("x**2*[1.0, 2.0]", 1.5)])
 def test_left_to_the_tape(text: str, at: float) -> None:
-    """A singular point, an order whose kernel would be long, and what is an error."""
+    """A singular point, and what is an error."""
     assert agree(text, {"x": at}, command="derivative", order=8) != ""
 
 
