@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
+    from ..core.dtypes import DType
+
     Function = Callable[[list[Any]], Any]
 
 
@@ -280,12 +282,17 @@ def handed_back(g: Any, y: Any, x: Any) -> Any:
     return unsigned(in_width(g, y, x))
 
 
+def dtype_of_derivative(y: Any, x: Any) -> DType:
+    """The dtype of `x`; by a bare number or list the derivative is a float32 where `y` is one, else bare."""
+    dtype: DType = getattr(x, "dtype", STATE.weak_float)
+    found: DType = getattr(y, "dtype", dtype)
+    return found if dtype.weak and found.name == "float32" else dtype
+
+
 def in_width(g: Any, y: Any, x: Any) -> Any:
-    """A derivative in the dtype of `x`; by a bare number or list it is a float32 where `y` is one, else bare."""
-    dtype = x.dtype if x.__class__ is Tensor else STATE.weak_float
-    if dtype.weak and y.__class__ is Tensor and y.dtype.name == "float32":
-        dtype = y.dtype
-    name = g.dtype.name if g.__class__ is Tensor else "float64"
+    """A derivative of `y` by `x` in its dtype."""
+    dtype = dtype_of_derivative(y, x)
+    name = getattr(g, "dtype", WEAK_FLOAT).name
     if dtype.name == "float32":
         return OPERATORS["cast"](tensor(g), dtype=dtype) if name == "float64" else g
     return OPERATORS["cast"](g, dtype=WEAK_FLOAT) if dtype.weak and name == "float32" else g

@@ -139,9 +139,13 @@ def gradients(
     ends = [end_of(tape, y) for y in targets]
     found = gradient(tape, ends, [OPERATORS["ones_like"](y) for y in ends], [[x] for x in sources], consume)
     table.end_forbidden()
-    return [
-        None if g is None else Column(table, tensor(drivers.unsigned(as_operand(g))), r) for g, r in zip(found, rows)
-    ]
+    y = next((y for y in targets if y.dtype.name == "float32"), None)
+    return [column_of(table, g, y, x, r) for g, x, r in zip(found, sources, rows)]
+
+
+def column_of(table: Table, g: Any, y: Any, x: Any, rows: Rows) -> Column | None:
+    """A derivative of `y` by `x` in every row, as the program gets it."""
+    return None if g is None else Column(table, tensor(drivers.handed_back(as_operand(g), y, x)), rows)
 
 
 def end_of(tape: Tape, y: Column) -> Tensor:
@@ -232,6 +236,7 @@ __all__ = [
     "ColumnArguments",
     "ColumnDerived",
     "ColumnTape",
+    "column_of",
     "derivatives_of",
     "end_of",
     "require_scalar",

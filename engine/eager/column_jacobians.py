@@ -9,13 +9,14 @@ from __future__ import annotations
 from ..autodiff import drivers
 from ..autodiff.forward import Forward, tangent_of
 from ..autodiff.tape import Tape, gradient
-from ..core.dispatch import as_operand, tensor
+from ..core.dispatch import as_operand
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor, shape_of
 from .column_derivatives import (
     ColumnArguments,
     ColumnDerived,
     ColumnTape,
+    column_of,
     end_of,
     require_scalar,
     source_of,
@@ -72,8 +73,8 @@ def jacobians_of(table: Table, call: Call) -> dict[str, Builtin]:
 
             def gradients(inputs: list[Any]) -> list[Any]:
                 with drivers.several_directions():
-                    _, found = value_and_gradients(table, scalar, inputs, "hessian")
-                return gradients_of(found, None, inputs)
+                    y, found = value_and_gradients(table, scalar, inputs, "hessian")
+                return gradients_of(found, y, inputs)
 
             ys, rows = jacobians(table, gradients, arguments.leaves, quiet=True)
             return arguments.result([arguments.result(blocks_of(y, row, arguments)) for y, row in zip(ys, rows)])
@@ -88,7 +89,7 @@ def jacobians_of(table: Table, call: Call) -> dict[str, Builtin]:
         if len(args) != len(directions) or len(seeds) != len(arguments.leaves):
             raise NotTogether("jvp with tangents that do not fit the primals")
         y, t = directional(table, arguments.function, arguments.leaves, seeds)
-        return y, drivers.zeros(shape_of(y)) if t is None else t
+        return y, drivers.in_width(drivers.zeros(shape_of(y)), y, 0.0) if t is None else t
 
     def linearize(f: Any, *primals: Any) -> Any:
         callable_of(f, "linearize")
@@ -110,10 +111,10 @@ def jacobians_of(table: Table, call: Call) -> dict[str, Builtin]:
             if y.__class__ is not Column:
                 return arguments.result(gradients_of([None for _ in sources], y, arguments.leaves))
             end = end_of(tape, y)
-            seed = fitted(table, cotangents[0], y.shape) if cotangents else OPERATORS["ones_like"](end)
+            seed = fitted(table, cotangents[0], y, y.shape) if cotangents else OPERATORS["ones_like"](end)
             found = gradient(tape, [end], [seed], [[x] for x in sources], consume=False)
             table.end_forbidden()
-            columns = [column_of(table, g, rows) for g in found]
+            columns = [column_of(table, g, y, x, rows) for g, x in zip(found, sources)]
             return arguments.result(gradients_of(columns, y, arguments.leaves))
 
         return y, ColumnDerived("vjp", pull)
@@ -126,7 +127,7 @@ def jacobians_of(table: Table, call: Call) -> dict[str, Builtin]:
         seeds = directions_of(args, directions)
         if len(args) != len(directions) or len(seeds) != len(arguments.leaves):
             raise NotTogether("hvp with vectors that do not fit the primals")
-        found = arguments.result(gradients_of(products(table, arguments, seeds), None, arguments.leaves))
+        found = arguments.result(gradients_of(*products(table, arguments, seeds), arguments.leaves))
         return found[0] if single else found
 
     return {
@@ -151,10 +152,6 @@ def recorded(table: Table, f: Callable[[list[Any]], Any], leaves: list[Any]) -> 
         return tape, sources, f([Column(table, x, rows) for x in sources])
     finally:
         RECORDERS.remove(tape)
-
-
-def column_of(table: Table, g: Any, rows: Rows) -> Column | None:
-    return None if g is None else Column(table, tensor(drivers.unsigned(as_operand(g))), rows)
 
 
 def jacobians(
@@ -192,7 +189,7 @@ def swept(table: Table, tape: Tape, y: Any, sources: list[Tensor], rows: Rows) -
         if y.shape:
             shape = (x.value.shape[0], *y.shape, *x.value.shape[1:])
             filled_in = [OPERATORS["reshape"](OPERATORS["stack"](filled_in, axis=1), shape=shape)]
-        found.append(column_of(table, filled_in[0], rows))
+        found.append(column_of(table, filled_in[0], y, x, rows))
     return found
 
 
@@ -216,7 +213,7 @@ def blocks_of(y: Any, row: list[Column | None], arguments: ColumnArguments) -> l
     return [filled(b, y, shape_of(y) + shape_of(as_operand(x)), x) for b, x in zip(row, arguments.leaves)]
 
 
-def fitted(table: Table, seed: Any, shape: tuple[int, ...]) -> Tensor:
+def fitted(table: Table, seed: Any, like: Any, shape: tuple[int, ...]) -> Tensor:
     """A tangent or cotangent for what has `shape` in every row, as a tensor of the active rows."""
     seed = as_operand(seed)
     if seed.__class__ not in (Column, Tensor, int, float):
@@ -227,10 +224,11 @@ def fitted(table: Table, seed: Any, shape: tuple[int, ...]) -> Tensor:
     own = found.value.shape[1:]
     if found.dtype.kind != "f" or (own != shape and own):
         raise NotTogether("a tangent of another shape or kind than its value")
+    fit: Tensor = drivers.in_width(found, like, 0.0)
     if own == shape:
-        return found
+        return fit
     size = found.value.shape[0]
-    repeated = OPERATORS["reshape"](found, shape=(size, *(1 for _ in shape)))
+    repeated = OPERATORS["reshape"](fit, shape=(size, *(1 for _ in shape)))
     return OPERATORS["broadcast_to"](repeated, shape=(size, *shape))  # type: ignore[no-any-return]
 
 
@@ -242,7 +240,7 @@ def directional(
     forward, rows = Forward(), table.active
     sources = [source_of(table, x) for x in leaves]
     for x, t in zip(sources, seeds):
-        forward.watch(x, fitted(table, t, x.value.shape[1:]))
+        forward.watch(x, fitted(table, t, x, x.value.shape[1:]))
     RECORDERS.append(forward)
     try:
         y = as_operand(f([Column(table, x, rows) for x in sources]))
@@ -255,8 +253,9 @@ def directional(
         return y, None
     if ambiguous and not y.shape:
         _, gradients = value_and_gradients(table, f, leaves)
-        return y, along(table, gradients, seeds, leaves)
-    return y, column_of(table, t, y.rows)
+        t = along(table, gradients, seeds, leaves).tensor
+        return y, column_of(table, t, y, 0.0, table.active)
+    return y, column_of(table, t, y, 0.0, y.rows)
 
 
 def along(table: Table, gradients: list[Column | None], seeds: list[Any], leaves: list[Any]) -> Column:
@@ -265,20 +264,21 @@ def along(table: Table, gradients: list[Column | None], seeds: list[Any], leaves
     for g, t, x in zip(gradients, seeds, leaves):
         if g is None:
             continue
-        term = OPERATORS["strong_multiply"](fitted(table, t, shape_of(as_operand(x))), g.here())
+        term = OPERATORS["strong_multiply"](fitted(table, t, x, shape_of(as_operand(x))), g.here())
         axes = tuple(range(1, 1 + len(g.shape)))
         total = total + (OPERATORS["sum"](term, axis=axes) if axes else term)
     return Column(table, total, table.active)
 
 
-def products(table: Table, arguments: ColumnArguments, seeds: list[Any]) -> list[Any]:
-    """The Hessian of a scalar function times vectors, forward over reverse; None where the function has no gradient."""
+def products(table: Table, arguments: ColumnArguments, seeds: list[Any]) -> tuple[list[Any], Any]:
+    """The Hessian of a scalar function times vectors, forward over reverse, None where the function has no gradient; and the
+    function's value."""
     f, leaves = arguments.scalar("hvp"), arguments.leaves
     outer, STATE.ambiguous = STATE.ambiguous, False
     forward, tape, rows = Forward(), Tape(), table.active
     sources = [source_of(table, x) for x in leaves]
     for x, t in zip(sources, seeds):
-        forward.watch(x, fitted(table, t, x.value.shape[1:]))
+        forward.watch(x, fitted(table, t, x, x.value.shape[1:]))
         tape.watch(x)
     RECORDERS.append(forward)
     try:
@@ -288,7 +288,7 @@ def products(table: Table, arguments: ColumnArguments, seeds: list[Any]) -> list
         finally:
             RECORDERS.remove(tape)
         if y.__class__ is not Column:
-            return [None for _ in leaves]
+            return [None for _ in leaves], y
         require_scalar(y, "hvp")
         end = end_of(tape, y)
         gradients = gradient(tape, [end], [OPERATORS["ones_like"](end)], [[x] for x in sources], consume=True)
@@ -306,13 +306,13 @@ def products(table: Table, arguments: ColumnArguments, seeds: list[Any]) -> list
         return [
             None if g is None else drivers.zeros(x.value.shape[1:]) if p is None else p
             for g, p, x in zip(gradients, found, sources)
-        ]
+        ], y
     products = []
     for g, x in zip(gradients, sources):
         t = None if g is None else tangent_of(g, forward.token)
         zeros = None if g is None else drivers.zeros(x.value.shape[1:])
-        products.append(zeros if t is None else column_of(table, t, rows))
-    return products
+        products.append(zeros if t is None else column_of(table, t, y, x, rows))
+    return products, y
 
 
 __all__ = ["jacobians_of", "tape_jacobian"]

@@ -260,8 +260,8 @@ class ByColumns(SingleRows):
         for name, x, g in zip(names, tensors, found):
             if g is None and x.dtype.differentiable:
                 self.results.unconnected_by(name, self.why_unconnected(tape, log, name, x, y))
-        blocks = {} if outer is None else self.second(outer, names, tensors, found)
-        gradients = {name: self.derivative(g, x) for name, g, x in zip(names, found, tensors)}
+        blocks = {} if outer is None else self.second(outer, names, y, tensors, found)
+        gradients = {name: self.derivative(g, y, x) for name, g, x in zip(names, found, tensors)}
         self.keep(y, gradients, blocks)
 
     def swept(self, tape: Tape, outer: Tape | None, y: Tensor, sources: list[Tensor]) -> list[Any]:
@@ -292,7 +292,7 @@ class ByColumns(SingleRows):
         return "N0502", f"{name}: the gradient is None: {reason}", span_of(site or end_of(self.program.source))
 
     def second(
-        self, outer: Tape, names: list[str], sources: list[Tensor], gradients: list[Any]
+        self, outer: Tape, names: list[str], y: Tensor, sources: list[Tensor], gradients: list[Any]
     ) -> dict[tuple[str, str], Any]:
         """The blocks of the Hessian on and above the diagonal: a sweep back along the tape of the gradient for each number of
         a source."""
@@ -314,14 +314,14 @@ class ByColumns(SingleRows):
                     blocks[name, other] = None
                     continue
                 rows = [part[k] for part in parts] or [None for _ in places]
-                arrays = [self.derivative(OPERATORS["zeros_like"](z) if row is None else row, x) for row in rows]
+                arrays = [self.derivative(OPERATORS["zeros_like"](z) if row is None else row, y, x) for row in rows]
                 size = self.table.active.size
                 block = np.stack(arrays, axis=1) if arrays else np.zeros((size, 0))
                 blocks[name, other] = block.reshape(size, *shape, *z.value.shape[1:])
         return blocks
 
-    def derivative(self, g: Any, x: Tensor) -> Any:
-        """A derivative by a source for the active rows, as an array in the dtype of the source."""
+    def derivative(self, g: Any, y: Any, x: Tensor) -> Any:
+        """A derivative by a source for the active rows, as an array in its dtype."""
         if g is None:
             return None
         g = as_operand(g)
@@ -329,7 +329,8 @@ class ByColumns(SingleRows):
         active, everything = self.table.active, self.table.all
         values = values if active is everything else values[active.places_in(everything)]
         values = values + 0.0  # a derivative of -0.0 is 0.0 to everybody
-        return values.astype(x.dtype.name) if x.dtype.kind in "fc" and values.dtype.name != x.dtype.name else values
+        dtype = drivers.dtype_of_derivative(y, x)
+        return values.astype(dtype.name) if dtype.kind in "fc" and values.dtype.name != dtype.name else values
 
     def keep(self, y: Any, gradients: dict[str, Any] | None, blocks: dict[tuple[str, str], Any]) -> None:
         """Hand over the results of the active rows."""

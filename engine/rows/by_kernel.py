@@ -208,7 +208,7 @@ class ByKernel:
             results.value.add(index, restructured(columns[0].reshape(count, *built.shape)[rows], built.structure))
         for name, slope in zip(names, slopes):
             if name not in built.lost:
-                keep(results.gradients[name], self.in_float32(slope, name), shape_of(self.spec[name]))
+                keep(results.gradients[name], self.in_width(slope, columns[0], name), shape_of(self.spec[name]))
         for name, (reason, site) in built.lost.items():
             results.gradients[name].add(index, None)
             if reason:
@@ -227,7 +227,10 @@ class ByKernel:
                         results.hessian[one][other].add(index, None)
         if request.order == 2 and names:
             self.keep_blocks(
-                slopes[len(names)][: count * self.numbers(names) ** 2].reshape(count, -1)[rows], names, index
+                slopes[len(names)][: count * self.numbers(names) ** 2].reshape(count, -1)[rows],
+                columns[0],
+                names,
+                index,
             )
         shape = built.shape if built.structure is None else stacked_shape(built.structure)
         if shape and request.order and len(index):
@@ -246,7 +249,7 @@ class ByKernel:
         """How many numbers a row has in some columns."""
         return sum(prod(shape_of(self.spec[name])) for name in names)
 
-    def keep_blocks(self, tables: Any, names: list[str], index: Any) -> None:
+    def keep_blocks(self, tables: Any, value: Any, names: list[str], index: Any) -> None:
         """Hand over the Hessians of rows, of each a table with a column for every direction, as blocks of two sources."""
         import numpy as np
 
@@ -263,11 +266,12 @@ class ByKernel:
                 for one, other, part in ((a, b, block), (b, a, block.transpose(0, 2, 1)))[: 1 + (a != b)]:
                     shape = shape_of(self.spec[one]) + shape_of(self.spec[other])
                     found = np.ascontiguousarray(part).reshape(len(tables), *shape)
-                    self.results.hessian[one][other].add(index, self.in_float32(found, one, other))
+                    self.results.hessian[one][other].add(index, self.in_width(found, value, one, other))
 
-    def in_float32(self, found: Any, *names: str) -> Any:
-        """Derivatives by columns of float32 alone, in float32 as the tape has them."""
-        return found.astype("float32") if all(self.spec[n].__class__ is Single for n in names) else found
+    def in_width(self, found: Any, value: Any, *names: str) -> Any:
+        """Derivatives by columns in their dtype: float32 by those of float32, and by others where the value is one."""
+        single = value.dtype.name == "float32" or all(self.spec[n].__class__ is Single for n in names)
+        return found.astype("float32" if single else "float64", copy=False) if found.dtype.kind == "f" else found
 
     def failed(
         self,

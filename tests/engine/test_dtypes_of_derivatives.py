@@ -128,3 +128,33 @@ def test_sums_of_both_widths(text: str, engine: Any) -> None:
     found = program.value({name: at[name] for name in program.inputs}, engine=engine)
     np.testing.assert_allclose(found, np.full(np.shape(found), 5 / 6), rtol=1e-15)
     assert "float32" not in dtypes(found)
+
+
+# Of rows: the value, whether it and its derivative by x are float32, and the derivative; x is 0.3 and v 0.7.
+CUBE = "f = lambda t: t * t * t + 0 * v\n"
+WIDE = "f = lambda t: cast(t * t * v, float64)\n"
+OF_ROWS: list[tuple[str, float, bool, float]] = [
+    ("x * v", 0.21, True, 0.7),
+    (CUBE + "grad(f)(x)", 0.27, True, 1.8),
+    (CUBE + "jacobian(f)(x)", 0.27, True, 1.8),
+    (CUBE + "hessian(f)(x)", 1.8, True, 6.0),
+    (CUBE + "hvp(f, x, 0.3)", 0.54, True, 1.8),
+    (CUBE + "jvp(f, x, 0.3)[1]", 0.081, True, 0.54),
+    (CUBE + "vjp(f, x)[1](0.3)[0]", 0.081, True, 0.54),
+    ("with GradientTape() as t:\n    t.watch(x)\n    y = x * x * x + 0 * v\nt.gradient(y, x)", 0.27, True, 1.8),
+    (WIDE + "grad(f)(x) / 3", 0.14, False, 1.4 / 3),
+    (WIDE + "jacobian(f)(x) / 3", 0.14, False, 1.4 / 3),
+    (WIDE + "vjp(f, x)[1](0.3)[0] / 3", 0.042, False, 0.14),
+]
+
+
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+@pytest.mark.parametrize(("text", "value", "single", "slope"), OF_ROWS)
+def test_rows(text: str, value: float, single: bool, slope: float, engine: Any) -> None:
+    found = adiff.program(text).rows({"x": [0.3, 0.3]}, at={"v": V}, engine=engine)
+    assert not found.one_by_one
+    for got, expected in ((found.value, value), (found.gradients["x"], slope)):
+        assert str(got.dtype) == ("float32" if single else "float64")
+        np.testing.assert_allclose(got, expected, rtol=3e-7)
+    if not single:  # the third of a float64 is none of a float32
+        assert found.value[0] != np.float32(found.value[0])
