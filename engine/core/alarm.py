@@ -74,6 +74,8 @@ class Alarm:
     `stop` is called as well, while there is one: it ends work in which Python takes no steps.
     """
 
+    timed = True
+
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self.stop: Callable[[], object] | None = None
@@ -101,7 +103,7 @@ class Alarm:
                     return
                 pause = AGAIN if self.tell(error) else BEFORE_ANOTHER_LOOK
 
-    def tell(self, error: type[OutOfTime]) -> bool:
+    def tell(self, error: type[Exception]) -> bool:
         """Raise the error and stop the work, unless the thread is not to be struck now; whether that was done."""
         if self.busy():
             return False
@@ -126,7 +128,7 @@ class Alarm:
                     self.asleep.release()
                 TAKE_BACK(self.thread, None)
                 RINGING.remove(self)
-            except OutOfTime:  # while it was being cancelled
+            except (OutOfTime, MemoryError):  # this one or another, while it was being cancelled
                 continue
 
 
@@ -156,8 +158,9 @@ def unheard(alarms: list[Alarm], work: Callable[[], object]) -> None:
 
 
 def alarm_of_this_thread() -> Alarm | None:
-    """The alarm that strikes here, if there is one."""
-    return RINGING[-1] if RINGING and RINGING[-1].thread == get_ident() else None
+    """The alarm that strikes here when its time is over, if there is one."""
+    alarm = next((alarm for alarm in reversed(RINGING) if alarm.timed), None)
+    return alarm if alarm is not None and alarm.thread == get_ident() else None
 
 
 def told(work: Callable[[], Any], stop: Callable[[], object]) -> Any:

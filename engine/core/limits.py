@@ -1,7 +1,8 @@
 """The limits that make untrusted programs safe: steps, memory, time, depth.
 
 Memory is limited by the operating system (the data segment's soft limit) so that no allocation escapes, and a
-request that is hopeless from its shape alone is refused before it is made.
+request that is hopeless from its shape alone is refused before it is made. Many small ones are ended before the system
+refuses one (`headroom.py`).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from ...parser.errors import AdiffError
     from .alarm import Alarm
+    from .headroom import Headroom
     from .operation import Operation
 
 MAX_CALL_DEPTH = 5_000
@@ -221,6 +223,10 @@ class memory_of_adiff:
                 limit.limit_memory(limit.max_memory)
 
 
+# Bytes above a program's limit: up to the first a small value may take it, and the system refuses memory beyond the second.
+ROOM, BEYOND = 32 << 20, 64 << 20
+
+
 class enforced:
     """A context in which steps, memory (bytes) and time (seconds) are limited; None means no limit."""
 
@@ -230,6 +236,7 @@ class enforced:
         self.timeout = timeout
         self.saved_memory: Any = None
         self.alarm: Alarm | None = None
+        self.headroom: Headroom | None = None
 
     def __enter__(self) -> None:
         LIMITS.steps = 0
@@ -240,6 +247,8 @@ class enforced:
             self.limit_memory(self.max_memory)
             if self.saved_memory is not None:
                 IN_FORCE.append(self)
+            if self.headroom is not None:
+                self.headroom.start()
         if self.timeout is not None:
             from .alarm import Alarm
 
@@ -256,13 +265,18 @@ class enforced:
             # OpenBLAS starts its threads when NumPy is imported and dies loudly where it cannot: let it start now, before
             # what is used is looked at, since that memory is none of the program's.
             import numpy  # noqa: F401
+        from .headroom import Headroom, data_size
+
         try:
-            with open("/proc/self/status", encoding="ascii") as status:
-                used = next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmData"))
-        except (OSError, StopIteration):
+            used = data_size()
+        except (OSError, ValueError):  # not where the system does not say what is used
             used = 1 << 30
+        else:
+            if self.headroom is None:
+                self.headroom = Headroom()
+            self.headroom.most = used + size + ROOM
         soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-        wanted = used + size + (64 << 20)
+        wanted = used + size + BEYOND
         if hard != resource.RLIM_INFINITY:
             wanted = min(wanted, hard)
         if self.saved_memory is None:
@@ -273,6 +287,8 @@ class enforced:
         """The data segment's limit as it was before."""
         import resource
 
+        if self.headroom is not None:
+            self.headroom.most = None
         resource.setrlimit(resource.RLIMIT_DATA, self.saved_memory)
 
     def __exit__(self, *exception: object) -> None:
@@ -280,6 +296,8 @@ class enforced:
 
     def lift(self) -> None:
         """End the limits. Who enters them calls this in a `finally` too: the alarm may strike on the way in or out."""
+        if self.headroom is not None:
+            self.headroom.cancel()
         if self.alarm is not None:
             self.alarm.cancel()
         if self.saved_memory is not None:

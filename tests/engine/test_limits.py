@@ -313,3 +313,33 @@ def test_sources_and_columns_that_are_single() -> None:
         program("x").evaluate("grad", {"x": 1.0}, 5)  # type: ignore[arg-type]
     with pytest.raises(AdiffError, match="the column 'x' is a single value"):
         program("x").rows({"x": np.array(3.0)})
+
+
+IN_LITTLE_ROOM = """
+import adiff
+from adiff.engine.core import headroom, limits
+
+compiled = adiff.program("xs = [0.0]\\nfor i in range(n):\\n    xs = [xs, sin(x * i)]\\nlen(xs)")
+lift = limits.enforced.lift_memory
+left = []
+
+def look(limit):
+    import resource
+    left.append(resource.getrlimit(resource.RLIMIT_DATA)[0] - headroom.data_size())
+    lift(limit)
+
+limits.enforced.lift_memory = look
+for size in (16, 20):
+    try:
+        compiled.value({"x": 0.3, "n": 10**9}, max_memory=size << 20, engine="tape")
+    except adiff.AdiffError as error:
+        print(error.code, error.span.line, left[-1] > limits.BEYOND - limits.ROOM >> 1)
+print(compiled.value({"x": 0.3, "n": 10}))
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="what is used is read as Linux tells it")
+def test_many_small_values_leave_room_to_say_so() -> None:
+    """Where there is none, CPython begins with an exception again for ever, deaf to Ctrl-C."""
+    done = subprocess.run([sys.executable, "-c", IN_LITTLE_ROOM], capture_output=True, text=True, timeout=120)
+    assert done.stdout.splitlines() == ["E0602 2 True", "E0602 2 True", "2"], done.stderr
