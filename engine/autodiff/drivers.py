@@ -124,6 +124,7 @@ def fit_seed(seed: Any, like: Any, what: str, of: str) -> Any:
     if seed.__class__ is Tensor and dtype.weak and seed.dtype is dtype.strong and seed.on is None:
         # What is beside a bare number adopts what it meets, as that does.
         seed = Tensor(seed.value, dtype) if seed.shape else plain(seed)
+    refuse_mixed(seed, like, what, of)
     if shape_of(seed) != shape_of(like):
         if shape_of(seed) == ():
             return OPERATORS["broadcast_to"](in_width(seed, like, 0.0), shape=shape_of(like))
@@ -131,6 +132,17 @@ def fit_seed(seed: Any, like: Any, what: str, of: str) -> Any:
             "E0302", f"{what} has shape {shape_text(shape_of(seed))}, and {of} has shape {shape_text(shape_of(like))}"
         )
     return in_width(seed, like, 0.0)
+
+
+def refuse_mixed(seed: Any, like: Any, what: str, of: str) -> None:
+    """Refuse a float tensor beside one of another dtype, as everywhere; what is bare adopts that."""
+    if seed.__class__ is Tensor and like.__class__ is Tensor:
+        one, other = seed.dtype, like.dtype
+        if one is not other and one.kind == other.kind == "f" and not (one.weak or other.weak):
+            raise failure(
+                "E0301", f"{what} is {one.name}, and {of} is {other.name}: dtypes do not mix",
+                f"cast(..., {other.name}) makes it one",
+            )  # fmt: skip
 
 
 def jvp(f: Function, xs: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -166,11 +178,11 @@ def reverse_product(f: Function, xs: Sequence[Any], tangents: Sequence[Any]) -> 
     """A directional derivative of a scalar function as gradient times tangent; 0 * anything = 0 for a zero tangent."""
     _, gradients = value_and_gradients(f, xs)
     total: Any = 0.0
-    for g, t in zip(gradients, tangents):
+    for x, g, t in zip(xs, gradients, tangents):
         if g is not None and t is not None:
             if is_complex(g):
                 g = OPERATORS["conj"](g)
-            term = OPERATORS["strong_multiply"](fit_seed(t, g, "the tangent", "its input"), g)
+            term = OPERATORS["strong_multiply"](fit_seed(t, source(x), "the tangent", "its input"), g)
             total = total + (OPERATORS["sum_to"](term, shape=()) if shape_of(term) else term)
     return total
 

@@ -224,6 +224,9 @@ def fitted(table: Table, seed: Any, like: Any, shape: tuple[int, ...]) -> Tensor
     own = found.value.shape[1:]
     if found.dtype.kind != "f" or (own != shape and own):
         raise NotTogether("a tangent of another shape or kind than its value")
+    dtype = getattr(like, "dtype", found.dtype)
+    if found.dtype is not dtype and not (found.dtype.weak or dtype.weak):
+        raise NotTogether("a tangent of another dtype than its value")
     fit: Tensor = drivers.in_width(found, like, 0.0)
     if own == shape:
         return fit

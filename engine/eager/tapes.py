@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..autodiff.drivers import basis, handed_back, in_width, zeros
+from ..autodiff.drivers import basis, handed_back, in_width, refuse_mixed, zeros
 from ..autodiff.tape import Tape, gradient, seed_for, unconnected_reason
 from ..core.dispatch import as_operand, describe, follows, shape_text, tensor
 from ..core.dtypes import WEAK_COUNT
@@ -167,6 +167,8 @@ class GradientTape(Context):
                 raise failure(
                     "E0506", f"{len(targets)} targets need as many output_gradients, and {len(cotangents)} were given"
                 )
+            for g, t in zip(cotangents, targets):
+                refuse_mixed(g, t, "an item of output_gradients", "its target")
             cotangents = [None if g is None else in_width(g, t, 0.0) for g, t in zip(cotangents, targets)]
             for i, (t, g) in enumerate(zip(targets, cotangents)):
                 if g is None:

@@ -158,3 +158,32 @@ def test_rows(text: str, value: float, single: bool, slope: float, engine: Any) 
         np.testing.assert_allclose(got, expected, rtol=3e-7)
     if not single:  # the third of a float64 is none of a float32
         assert found.value[0] != np.float32(found.value[0])
+
+
+MIXED = [
+    "hvp(lambda t: sum(t**3), %s, %s)",
+    "jvp(lambda t: t**3, %s, %s)[1]",
+    "vjp(lambda t: t**3, %s)[1](%s)[0]",
+    "with GradientTape() as t:\n    t.watch(%s)\n    y = a**3\nt.gradient(y, a, output_gradients=%s)",
+]
+
+
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+@pytest.mark.parametrize("form", MIXED)
+def test_directions_do_not_mix_dtypes(form: str, engine: Any) -> None:
+    single, double, bare = np.float32([0.5, 0.25]), np.array([1.0, 0.5]), [1.0, 0.5]
+    at: dict[str, Any]
+    for at in ({"a": single, "b": double}, {"a": double, "b": single}):
+        with pytest.raises(adiff.AdiffError) as told:
+            adiff.program(form % ("a", "b")).evaluate("value", at, engine=engine)
+        assert told.value.code == "E0301"
+    for a, b in ((single, bare), (double, bare), (bare, single)):
+        found = adiff.program(form % ("a", "b")).value({"a": a, "b": b}, engine=engine)
+        slope = 6 * np.array(a) if form.startswith("hvp") else 3 * np.array(a) ** 2
+        np.testing.assert_allclose(found, slope * np.array(b), rtol=1e-6)
+        assert dtypes(found) == {"float32" if a is single else "float64"}
+
+
+def test_rows_do_not_mix_dtypes() -> None:
+    found = adiff.program("jvp(lambda t: t * x, v, w)[1]").rows({"x": [0.5]}, at={"v": V, "w": np.array(1.0)})
+    assert {row: error.code for row, error in found.errors.items()} == {0: "E0301"}
