@@ -84,11 +84,11 @@ class Tiers:
             from .kernels.outlook import Outlook
             from .kernels.work import (
                 COMMAND_WORK,
-                LOAD_SECONDS,
                 OVER,
                 PROMISE,
                 budget_seconds,
                 import_seconds,
+                load_seconds,
                 patience_seconds,
             )
 
@@ -102,7 +102,7 @@ class Tiers:
             if (
                 program.kernels is None
                 and outlook.bounded
-                and seconds + imports < LOAD_SECONDS + running
+                and seconds + imports < load_seconds() + running
                 and not awaited
             ):
                 self.outcome.reason = (

@@ -13,7 +13,7 @@ from . import store
 from .built import from_plain, to_plain
 from .ir import Cramped, Fault, Needed, Parted, Sized, TooLate, Unsupported
 from .running import compile_kernel, load_kernel
-from .work import BUDGET_SHARE, LOAD_SECONDS, import_seconds, outlined, ready_seconds, tape_seconds, worthwhile
+from .work import BUDGET_SHARE, import_seconds, load_seconds, outlined, ready_seconds, tape_seconds, worthwhile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ class Collection:
             raise built
         self.tape_seconds = tape_seconds(built, given)
         if not always:
-            seconds = 0.0 if key in self.compiled else LOAD_SECONDS if key in self.kept else None
+            seconds = 0.0 if key in self.compiled else load_seconds() if key in self.kept else None
             if not worthwhile(built, given, seconds, self.least_seconds, self.loads, self.waits):
                 if self.tape_seconds is None:
                     self.ready_seconds = seconds

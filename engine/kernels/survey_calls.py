@@ -215,7 +215,10 @@ class Calls:
             return self.elementwise([left, right])
         inner = left[-1]
         found = (*left[:-1], *(right[:-2] + right[-1:] if len(right) > 1 else ()))
-        self.work.products += float(prod(left)) * (right[-1] if len(right) > 1 else 1)
+        if min(len(left), len(right)) == 1:
+            self.work.elements += work.VECTOR_PRODUCT * prod(max(left, right, key=prod))
+        else:
+            self.work.products += float(prod(left)) * right[-1]
         self.array(prod(found) if found else inner)
         self.work.arrays += 2.0
         return found

@@ -19,8 +19,8 @@ LOOK_SECONDS = 0.03
 START_SECONDS = 0.06
 STATEMENT_SECONDS = 1.0e-4
 LOOP_STATEMENT_SECONDS = 0.5e-3
-# Loading a kernel that was kept: what reads machine code must be imported.
-LOAD_SECONDS = 0.045
+# Loading a kernel that was kept: what reads machine code must be imported, but for a process that has done so.
+LOAD_SECONDS, LOADED_SECONDS = 0.045, 0.004
 
 # How long the tape goes on before a kernel is tried: of a program that is known, as long as the kernel takes to be ready
 # and so many times what it was thought to take beyond that; with one of which nobody knows how long it takes, a share of
@@ -83,6 +83,8 @@ OF_ELEMENTS = 7.0
 ARRAY_SECONDS = 3.0e-5
 ELEMENT_SECONDS = 8.0e-9
 PRODUCT_SECONDS = 1.4e-10
+# A matrix times a vector takes each element of the matrix once, so memory and not arithmetic says how long: in elements.
+VECTOR_PRODUCT = 0.15
 # The same in a kernel, whose loops over elements have no other cost.
 KERNEL_ELEMENT_SECONDS = 1.3e-9
 KERNEL_PRODUCT_SECONDS = 9.5e-10
@@ -312,6 +314,11 @@ def import_seconds(library: str) -> float:
     if library == "scipy" and "scipy" not in sys.modules:
         seconds += SCIPY_SECONDS
     return seconds
+
+
+def load_seconds() -> float:
+    """How long it takes to load a kernel that was kept."""
+    return LOADED_SECONDS if "llvmlite.binding" in sys.modules else LOAD_SECONDS
 
 
 def surely_ends(built: Built, given: list[Any]) -> bool:

@@ -120,11 +120,11 @@ class ByKernel:
 
     def seconds_if_kept(self) -> float | None:
         """How long it takes until the loop can run; None if it has not been compiled."""
-        from ..kernels.work import LOAD_SECONDS
+        from ..kernels.work import load_seconds
 
         if not self.kernels.find(self.key):
             return None
-        return 0.0 if self.key in self.kernels.compiled else LOAD_SECONDS
+        return 0.0 if self.key in self.kernels.compiled else load_seconds()
 
     def seconds_to_compile(self) -> float:
         from ..kernels.work import ready_seconds

@@ -236,10 +236,10 @@ class Run:
 
     def repaid(self, left: float) -> bool | None:
         """Whether a loop is the sooner way for what takes the tape `left` seconds; None if there can be none."""
-        from ..kernels.work import LOAD_SECONDS, START_SECONDS, loop_worthwhile
+        from ..kernels.work import START_SECONDS, load_seconds, loop_worthwhile
 
         spent = self.program.table_seconds
-        if left < LOAD_SECONDS:
+        if left < load_seconds():
             return False
         from ..kernels.ir import Unsupported
 

@@ -217,3 +217,19 @@ for row in ROWS.values():
         assert "scipy" not in sys.modules, row.name
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_products_with_vectors_take_as_long_as_the_matrix_is_read() -> None:
+    a = np.ones((600, 600))
+    assert adiff.program("a @ x").evaluate("jacobian", {"a": a, "x": np.ones(600)}, ["x"]).engine == "kernel"
+    assert adiff.program("a @ x").evaluate("grad", {"a": a[:1] * 1.0, "x": np.ones(600)}, ["x"]).engine == "tape"
+
+
+def test_a_kept_kernel_is_soon_loaded_where_others_have_been(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("ADIFF_CACHE_DIR", str(tmp_path))
+    program = adiff.program(LOOP)
+    assert program.evaluate("grad", {"x": 0.7, "n": 20_000}, ["x"], engine="kernel").engine == "kernel"
+    assert adiff.program(LOOP).evaluate("grad", {"x": 0.7, "n": 20_000}, ["x"]).engine == "kernel"
+    assert adiff.program(LOOP).evaluate("grad", {"x": 0.7, "n": 30}, ["x"]).engine == "tape"
+    monkeypatch.setattr(work, "LOADED_SECONDS", work.LOAD_SECONDS)
+    assert adiff.program(LOOP).evaluate("grad", {"x": 0.7, "n": 20_000}, ["x"]).engine == "tape"
