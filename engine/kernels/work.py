@@ -32,7 +32,7 @@ SHARE, PATIENCE_SECONDS = 0.2, 0.2
 # The share of the tape's seconds that may go by before a kernel is handed to LLVM, which takes longer than that: after it
 # the kernel would not be ready before the tape is done. What is imported for it has seconds of its own; and a share of both
 # is for the lowering, which is never the half of it.
-BUDGET_SHARE, BUDGET_SECONDS, LOWERING_SHARE = 0.25, 0.1, 0.4
+BUDGET_SHARE, BUDGET_SECONDS, LOWERING_SHARE = 0.25, 0.25, 0.4
 
 # The share of a gradient's time on the tape that comes after the program has run.
 AFTERWARDS = 0.6
