@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import chain, islice, repeat
+from math import prod
 
-from .numbers import entries, is_array, joined, plain, scalar_text, value_text
+from .numbers import AT_ONCE, entries, is_array, is_float32, plain, scalar_text, value_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
     from ..result import Result
 
 # Records that are made at a time.
 ROWS = 1_024
+# What arrays hold whose text needs no quotes: floats, integers and booleans.
+KINDS = frozenset("fiub")
 
 
 def render(result: Result, delimiter: str) -> str:
@@ -33,24 +36,72 @@ def pieces(result: Result, delimiter: str) -> Iterator[str]:
             yield "\n".join(map(delimiter.join, zip(*columns))) + "\n"
         return
 
-    def names() -> Iterator[str]:
-        for name, value in result.columns:
-            for path, _, _ in entries(value):
-                yield ".".join([name, *map(str, path)])
-
-    def fields() -> Iterator[str]:
-        for _, value in result.columns:
-            for _, scalar, single in entries(value):
-                yield scalar_field(scalar, single)
-
-    if not any(True for _ in names()):
+    heads = (some for name, value in result.columns for some in names(name, value, delimiter))
+    first = next(heads, None)
+    if first is None:
         return
-    yield from joined((quoted(name, delimiter) for name in names()), delimiter)
-    yield "\n"
+    yield from line(chain([first], heads), delimiter)
+    fields = (some for _, value in result.columns for some in scalars(value, delimiter))
+    begun = list(islice(fields, 2))
     # A reader takes a line with nothing on it for no record at all.
-    first = list(islice(fields(), 2))
-    yield from ['""'] if first == [""] else joined((quoted(text, delimiter) for text in fields()), delimiter)
+    yield from ['""', "\n"] if begun == [[""]] else line(chain(begun, fields), delimiter)
+
+
+def line(parts: Iterable[list[str]], delimiter: str) -> Iterator[str]:
+    """A record piece by piece, of some of its fields after the other."""
+    between = ""
+    for some in parts:
+        yield between + delimiter.join(some)
+        between = delimiter
     yield "\n"
+
+
+def names(name: str, value: Any, delimiter: str) -> Iterator[list[str]]:
+    """The names of the columns that a value takes, some at a time and never none."""
+    value = plain(value)
+    if is_array(value) and value.shape and value.dtype.kind in KINDS:
+        found = indexed(name, value.shape)
+        return (list(map(quoted, some, repeat(delimiter))) for some in found) if divides(name, delimiter) else found
+    return some_of(quoted(".".join([name, *map(str, path)]), delimiter) for path, _, _ in entries(value))
+
+
+def scalars(value: Any, delimiter: str) -> Iterator[list[str]]:
+    """The fields of a value's scalars, some at a time and never none."""
+    value = plain(value)
+    if is_array(value) and value.shape and value.dtype.kind in KINDS:
+        return (numbers(value.flat[start : start + AT_ONCE]) for start in range(0, value.size, AT_ONCE))
+    return some_of(quoted(scalar_field(scalar, single), delimiter) for _, scalar, single in entries(value))
+
+
+def some_of(fields: Iterator[str]) -> Iterator[list[str]]:
+    """Lists of so many fields."""
+    while some := list(islice(fields, ROWS)):
+        yield some
+
+
+def indexed(name: str, shape: tuple[int, ...]) -> Iterator[list[str]]:
+    """`x.0.0`, `x.0.1`, … for the entries of an array, some at a time."""
+    length, *rest = shape
+    each = prod(rest)
+    if each > AT_ONCE:
+        for index in range(length):
+            yield from indexed(f"{name}.{index}", shape[1:])
+    elif each:
+        ends = [""]
+        for size in rest:
+            ends = [f"{end}.{index}" for end in ends for index in range(size)]
+        at_once = AT_ONCE // each
+        for start in range(0, length, at_once):
+            yield [f"{name}.{index}{end}" for index in range(start, min(start + at_once, length)) for end in ends]
+
+
+def numbers(array: Any) -> list[str]:
+    """The entries of an array of real numbers or booleans as text."""
+    if array.dtype.kind != "f":
+        return list(map(str, array.tolist()))
+    if is_float32(array):
+        return [float.__repr__(float(text)) for text in map(str, array.astype("float32"))]
+    return list(map(float.__repr__, array.tolist()))
 
 
 def lines(records: Sequence[Sequence[str]], delimiter: str) -> str:

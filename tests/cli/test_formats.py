@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import sys
 from typing import Any
 
 import numpy
@@ -13,7 +14,7 @@ import pytest
 from adiff.cli.formats import delimited, plain
 from adiff.cli.formats import json as as_json
 from adiff.cli.formats.json import dumps
-from adiff.cli.formats.numbers import shortest, value_text
+from adiff.cli.formats.numbers import is_float32, scalar_text, shortest, value_text
 from adiff.cli.result import Result, SparseEntries
 from adiff.engine.kinds.sparse import SparseTensor
 from hypothesis import given
@@ -162,6 +163,37 @@ def test_csv_reads_back(values: list[object]) -> None:
     result.columns = [(f"c{index}", value) for index, value in enumerate(values)]
     _, record = read(delimited.render(result, ","))
     assert record == [value if isinstance(value, str) else repr(value) for value in values]
+
+
+@pytest.mark.parametrize("shape", [(0,), (3, 0), (3,), (2, 3, 4), (20_000,), (20_000, 3), (3, 20_000), (2, 3, 9_000)])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "bool", "complex128"])
+@pytest.mark.parametrize("name", ["x", "a,b"])
+def test_csv_of_arrays(shape: tuple[int, ...], dtype: str, name: str) -> None:
+    """Written by many entries at a time, they are what they are by one."""
+    array = (numpy.sin(numpy.arange(float(math.prod(shape)))).reshape(shape) * 99).astype(dtype)
+    result = Result({})
+    result.columns = [("value", 1.5), (name, array)]
+    header, record = read(delimited.render(result, ","))
+    assert header == ["value", *(".".join([name, *map(str, path)]) for path in numpy.ndindex(shape))]
+    assert record == ["1.5", *(scalar_text(item, single=is_float32(array)) for item in array.ravel().tolist())]
+
+
+def test_csv_of_an_array_takes_no_step_an_entry() -> None:
+    result = Result({})
+    result.columns = [("x", numpy.ones((400, 250)))]
+    calls = 0
+
+    def count(frame: object, event: str, argument: object) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        delimited.render(result, ",")
+    finally:
+        sys.setprofile(before)
+    assert calls < 1_000
 
 
 def test_csv_of_rows() -> None:
