@@ -88,7 +88,7 @@ def applied(op: Operation, inputs: tuple[Any, ...]) -> Any:
     if way is None or STATE.trace is not None:
         return None
     scalar, exact, truth = way
-    float32 = KIND[0] if STATE.lenient is not None else meet()
+    float32 = KIND[0] if KIND and STATE.lenient is not None else meet()
     strong = single = False
     values = []
     for x in inputs:

@@ -7,6 +7,7 @@ from typing import Any
 import adiff
 import numpy as np
 import pytest
+from adiff.engine.core import single
 
 X, Y, Z, V = np.float32(2), np.float32(1), np.ones(2, np.float32), np.float32(0.7)
 CASES: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
@@ -187,3 +188,10 @@ def test_directions_do_not_mix_dtypes(form: str, engine: Any) -> None:
 def test_rows_do_not_mix_dtypes() -> None:
     found = adiff.program("jvp(lambda t: t * x, v, w)[1]").rows({"x": [0.5]}, at={"v": V, "w": np.array(1.0)})
     assert {row: error.code for row, error in found.errors.items()} == {0: "E0301"}
+
+
+def test_float32_may_be_met_after_a_sweep() -> None:
+    """A sweep that silences NumPy first has met no float32 yet."""
+    single.KIND.clear()
+    text = "g = grad(lambda v: v[0]*v[1] + v[0])(array([x, 2.0]))[0]\ncast(g, float32) * cast(2.0, float32) + cast(x, float32)"
+    assert adiff.program(text).evaluate("grad", {"x": 0.7}, engine="tape").gradients["x"] == 1.0

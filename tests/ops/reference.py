@@ -77,6 +77,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "divide": lambda a, b: a / b,
     "mod": lambda a, b: a - b * mp.floor(a / b),
     "negative": lambda x: -x,
+    "unsigned": lambda x: x,
     "positive": lambda x: +x,
     "power": lambda a, b: mp.power(a, b),
     # exponential

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     Taint = list[Any]
 
 MAX_SOURCES = 16
-# What the result says of each source, after the numbers of paths that ended, comparisons and the like apart: whether the
-# result depends on it, whether a row took it, and the numbers of the places where its paths ended first, comparisons apart;
-# -1 for a place that a tape may have no room for.
+# What the result says of each source, after the numbers of paths that ended, comparisons and the like apart, and before
+# whether there are tensors without elements: whether the result depends on it, whether a row took it, and the numbers of the
+# places where its paths ended first, comparisons apart; -1 for a place that a tape may have no room for.
 CONNECTED, USED, END, COMPARED = range(4)
 LATE = -1
 
@@ -72,7 +72,9 @@ class Connection:
         self.builder.ranges = made.ranges
         self.count = len(sources)
         self.places: list[tuple[str, Any]] = []
-        self.state = Array(INT, (place_of(self.count),), "notes", "carried")
+        self.state = Array(INT, (place_of(self.count) + 1,), "notes", "carried")
+        # By a tensor without elements a result depends on what none of its numbers does.
+        self.empty = made.empty
         edges = dependencies(kernel)
         link(kernel.body, edges)
         self.reached = [reach(edges, targets) for targets in sources]
@@ -90,7 +92,8 @@ class Connection:
                 self.when(followed, lambda k=k: self.note(k, CONNECTED, 1))  # type: ignore[misc]
 
         body, _ = self.builder.nested(everything)
-        return ir.Kernel(kernel.parameters, [ir.Alloc(self.state, True), *body], [self.state])
+        start: list[Stmt] = [ir.Alloc(self.state, True), ir.Store(self.state, self.state.size - 1, int(self.empty))]
+        return ir.Kernel(kernel.parameters, [*start, *body], [self.state])
 
     # --- what is followed -------------------------------------------------------------------------------------------
 

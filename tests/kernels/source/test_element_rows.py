@@ -54,7 +54,7 @@ def test_values(count: int) -> None:
 def test_gradients(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """One row at a time by a weight of 1: the others must not leak, whatever their partials are."""
     # Where a nan began is not what is compared: to trace it takes longer than all else.
-    monkeypatch.setattr(evaluation.Evaluation, "explain_non_finite", lambda self, command: None)
+    monkeypatch.setattr(evaluation.Evaluation, "explain_non_finite", lambda self, command, seconds: None)
     names = tuple(name for name in rows(count) if name not in VALUES_ALONE)
     wrt = list("abc"[:count])
     wrong = []
