@@ -12,9 +12,9 @@ from __future__ import annotations
 import math
 
 from ..parser.errors import AdiffError
-from .core.dispatch import as_operand, plain
 from .core.dtypes import WEAK_COMPLEX
 from .core.errors import failure
+from .core.operands import as_operand, plain
 from .core.state import STATE
 from .core.tensor import OPERATORS, Tensor, is_complex
 from .differences import EPSILON, NARROWEST, STARTS, attained, derivative

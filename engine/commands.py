@@ -5,9 +5,9 @@ from __future__ import annotations
 from ..parser.errors import AdiffError
 from . import compiled_commands
 from .autodiff import drivers, taylor
-from .core.dispatch import as_operand, shape_text, tensor
 from .core.errors import failure, plural
 from .core.limits import allow_table
+from .core.operands import as_operand, shape_text, tensor
 from .core.state import STATE
 from .core.tensor import OPERATORS, Tensor
 from .eager.values import UNSET

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..parser.errors import AdiffError
 from .autodiff import drivers
 from .autodiff.tape import gradient, seed_for
-from .core.dispatch import as_operand, plain
+from .core.operands import as_operand, plain
 from .core.state import RECORDERS, STATE
 from .plain import all_finite
 

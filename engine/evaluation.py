@@ -7,9 +7,9 @@ import time
 from ..parser.errors import AdiffError
 from .autodiff import drivers
 from .commands import COMMANDS
-from .core.dispatch import as_operand, bare
 from .core.errors import failure, listing, span_of
 from .core.limits import LIMITS, GivesWay, give_way_after, stay
+from .core.operands import as_operand, bare
 from .core.state import STATE, end_of
 from .core.tensor import OPERATORS, Tensor
 from .eager.builtins import INTRINSICS

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..parser.errors import AdiffError
-from .core.dispatch import plain
 from .core.dtypes import COMPLEX128, FLOAT64, MEETING, WEAK_FLOAT
+from .core.operands import plain
 from .core.state import RECORDERS, STATE
 from .core.tensor import Tensor, is_complex
 from .pieces import Story, story

@@ -7,7 +7,8 @@ a slope on such a piece; across a kink or a jump they tell none, however well th
 
 from __future__ import annotations
 
-from .core.dispatch import add_mark, follows, plain, tensor
+from .core.following import add_mark, follows
+from .core.operands import plain, tensor
 from .core.state import RECORDERS, STATE
 from .core.tensor import Tensor, Token, is_complex
 

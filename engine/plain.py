@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ..parser.errors import AdiffError
-from .core.dispatch import as_operand, describe, of_numpy, tensor_of_list, wrap
-from .core.dtypes import STRONG, WEAK_INT, DType, raw_dtype
+from .core.dtypes import STRONG, WEAK_INT, DType, of_numpy, raw_dtype
 from .core.errors import failure
 from .core.limits import MAX_SHOWN_BITS, nest
+from .core.operands import as_operand, describe, tensor_of_list, wrap
 from .core.state import STATE
 from .core.tensor import Tensor
 
@@ -124,7 +124,7 @@ def inner(value: Any) -> Any:
 def scalar(value: Any) -> Any:
     """A bare number, in float32 where that is the default dtype."""
     if value.__class__ is float and STATE.weak_float.name == "float32":
-        from .core.dispatch import tensor
+        from .core.operands import tensor
 
         return tensor(value)
     return value

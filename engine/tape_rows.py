@@ -5,8 +5,9 @@ from __future__ import annotations
 from ..parser.source import Span
 from .autodiff.pullback import partial, pullback, zeros_like
 from .autodiff.tape import Tape, seed_for
-from .core.dispatch import follows, plain
 from .core.errors import span_of
+from .core.following import follows
+from .core.operands import plain
 from .core.state import NOWHERE, STATE
 from .core.tensor import Tensor, shape_of
 from .plain import to_plain

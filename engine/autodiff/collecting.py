@@ -6,8 +6,9 @@ the sweep quadratic.
 
 from __future__ import annotations
 
-from ..core.dispatch import apply, plain, wrap
+from ..core.dispatch import apply
 from ..core.dtypes import FLOAT32, FLOAT64, WEAK_FLOAT
+from ..core.operands import plain, wrap
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
 

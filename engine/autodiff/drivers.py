@@ -6,10 +6,12 @@ A function here takes a list of tensors and returns an operand or a structure of
 
 from __future__ import annotations
 
-from ..core.dispatch import apply, as_operand, follows, plain, shape_text, tensor
+from ..core.dispatch import apply
 from ..core.dtypes import WEAK_COUNT, WEAK_FLOAT
 from ..core.errors import failure
+from ..core.following import follows
 from ..core.limits import look_ahead
+from ..core.operands import as_operand, plain, shape_text, tensor
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor, conjugate
 from ..core.tensor import count as count

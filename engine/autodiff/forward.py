@@ -6,7 +6,9 @@ by the recorders outside this one only, which is what makes nesting exact to any
 
 from __future__ import annotations
 
-from ..core.dispatch import ARITHMETIC_FAULTS, EXACT, add_mark, follows, plain
+from ..core.dispatch import ARITHMETIC_FAULTS, EXACT
+from ..core.following import add_mark, follows
+from ..core.operands import plain
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import Dual, Tensor, Token
 from .pullback import pushforward

@@ -10,9 +10,11 @@ of z has the partial d/dRe - i d/dIm, pulls back in the same way, and pushes for
 
 from __future__ import annotations
 
-from ..core.dispatch import apply, follows, plain, tensor
+from ..core.dispatch import apply
 from ..core.dtypes import FLOAT64
 from ..core.errors import failure
+from ..core.following import follows
+from ..core.operands import plain, tensor
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor, is_complex, shape_of
 from ..core.wording import singular

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..core.dispatch import plain
 from ..core.dtypes import INT64
+from ..core.operands import plain
 from ..core.tensor import Tensor
 from ..ops.support import axes_of
 

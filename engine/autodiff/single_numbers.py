@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..core.dispatch import follows, plain
+from ..core.following import follows
+from ..core.operands import plain
 from ..core.single import KIND, meet, number
 from ..core.tensor import Tensor
 from .collecting import SingleSum

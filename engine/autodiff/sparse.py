@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...parser.errors import AdiffError
-from ..core.dispatch import plain
 from ..core.dtypes import FLOAT64
+from ..core.operands import plain
 from ..core.tensor import Tensor, count, shape_of
 from .colouring import recovered, star_colouring
 from .drivers import blocks_by_row, gradient_on_tape, strip, without_notices

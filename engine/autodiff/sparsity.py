@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..core.dispatch import apply, plain, tensor
+from ..core.dispatch import apply
 from ..core.dtypes import INT64
+from ..core.operands import plain, tensor
 from ..core.state import STATE
 from ..core.tensor import Tensor, is_complex
 from .curvature import curvature, steps

@@ -13,7 +13,9 @@ from __future__ import annotations
 
 from itertools import islice
 
-from ..core.dispatch import ARITHMETIC_FAULTS, SINGLES, add_mark, follows, plain, site_for, tensor
+from ..core.dispatch import ARITHMETIC_FAULTS
+from ..core.following import add_mark, follows, site_for
+from ..core.operands import SINGLES, plain, tensor
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor, Token, shape_of
 from .collecting import COLLECTING, Buffer, Elements, collecting, flat_place
@@ -124,7 +126,7 @@ def describe_break(op: Operation, out: Any) -> str:
 def _as_tensor(x: Any) -> Tensor:
     if x.__class__ is Tensor:
         return x
-    from ..core.dispatch import tensor
+    from ..core.operands import tensor
 
     return tensor(x)
 

@@ -22,8 +22,10 @@ separate arguments.
 
 from __future__ import annotations
 
-from .dispatch import apply, apply_scalar_1, apply_scalar_2, apply_scalar_3, counted, path_ends
+from .dispatch import apply, apply_scalar_1, apply_scalar_2, apply_scalar_3
 from .errors import failure, listing, plural
+from .following import path_ends
+from .operands import counted
 from .state import RECORDERS
 from .tensor import OPERATORS, Tensor
 

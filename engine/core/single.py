@@ -7,8 +7,9 @@ more (Figueroa, SIGNUM Newsletter 30, 1995).
 
 from __future__ import annotations
 
-from .dispatch import ARITHMETIC_FAULTS, follows, site_for
+from .dispatch import ARITHMETIC_FAULTS
 from .dtypes import FLOAT32, WEAK_FLOAT, WEAK_FLOAT32
+from .following import follows, site_for
 from .state import RECORDERS, STATE
 from .tensor import Tensor
 

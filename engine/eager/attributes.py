@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from ..core.dispatch import as_operand, describe, path_ends
 from ..core.dtypes import raw_dtype
 from ..core.errors import failure
+from ..core.following import path_ends
+from ..core.operands import as_operand, describe
 from ..core.operation import static
 from ..core.tensor import OPERATORS, Tensor, count, shape_of
 from ..core.texts import TEXT_METHODS

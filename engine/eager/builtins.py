@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ..core import limits
-from ..core.dispatch import as_operand, bare, counted, describe, path_ends
 from ..core.dtypes import REAL_PART
 from ..core.errors import failure
+from ..core.following import path_ends
+from ..core.operands import as_operand, bare, counted, describe
 from ..core.operation import static
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ..core import limits
-from ..core.dispatch import ARITHMETIC_FAULTS, describe
+from ..core.dispatch import ARITHMETIC_FAULTS
 from ..core.errors import failure
 from ..core.limits import LIMITS
+from ..core.operands import describe
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
 from ..core.wording import calls_itself

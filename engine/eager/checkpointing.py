@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..autodiff.tape import Tape, describe_break, ends_path, gradient
-from ..core.dispatch import add_mark, at_row, follows, tensor
+from ..core.following import add_mark, at_row, follows
+from ..core.operands import tensor
 from ..core.operation import Operation
 from ..core.state import RECORDERS
 from ..core.tensor import Tensor, Token

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from ..autodiff import drivers
 from ..autodiff.tape import Tape, gradient
-from ..core.dispatch import apply, as_operand, plain, shape_text, tensor
+from ..core.dispatch import apply
 from ..core.dtypes import WEAK_COUNT
 from ..core.errors import failure
+from ..core.operands import as_operand, plain, shape_text, tensor
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor
 from .columns import Column, dtype_of, whole_column

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..core.dispatch import as_operand
 from ..core.dtypes import WEAK_COUNT, WEAK_FLOAT, WEAK_INT
+from ..core.operands import as_operand
 from ..core.state import STATE
 from ..core.tensor import Tensor
 from ..ops.registry import NAMES, ROWS
@@ -80,7 +80,7 @@ def whole_numbers(x: Any) -> Any:
 
 
 def end_of_path(x: Column) -> None:
-    from ..core.dispatch import path_ends
+    from ..core.following import path_ends
 
     path_ends((x.tensor,), "a place where it counts as an integer")
 

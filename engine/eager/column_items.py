@@ -6,8 +6,10 @@ the others have there, item by item, so that whoever else holds the list sees th
 
 from __future__ import annotations
 
-from ..core.dispatch import apply, as_operand, path_ends
+from ..core.dispatch import apply
 from ..core.dtypes import WEAK_COUNT
+from ..core.following import path_ends
+from ..core.operands import as_operand
 from ..core.tensor import OPERATORS, Tensor
 from ..kinds.access import get_item, hashable, set_item
 from .columns import Column, Unlike, aligned, holds_column, join, live_of, raised_by, take_item, whole_column

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ..autodiff import drivers
 from ..autodiff.forward import Forward, tangent_of
 from ..autodiff.tape import Tape, gradient
-from ..core.dispatch import as_operand
+from ..core.operands import as_operand
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor, shape_of
 from .column_derivatives import (

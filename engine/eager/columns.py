@@ -8,8 +8,9 @@ anything else is `NotTogether`.
 from __future__ import annotations
 
 from ...parser.errors import AdiffError
-from ..core.dispatch import apply, as_operand, plain
+from ..core.dispatch import apply
 from ..core.dtypes import BOOL, WEAK_COUNT, WEAK_FLOAT, WEAK_INT, DType, DTypeMismatch, promote, raw_dtype
+from ..core.operands import as_operand, plain
 from ..core.tensor import OPERATORS, Tensor
 from ..kinds.access import static_index
 from .batching import BATCHING

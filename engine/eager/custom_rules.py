@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ..core.dispatch import as_operand, follows, tensor
 from ..core.errors import failure
+from ..core.following import follows
+from ..core.operands import as_operand, tensor
 from ..core.operation import Operation
 from ..core.state import RECORDERS, STATE, Site
 from ..core.tensor import Tensor

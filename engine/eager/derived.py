@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..core.dispatch import describe
 from ..core.errors import failure
+from ..core.operands import describe
 from .values import Builtin, Function
 
 TYPE_CHECKING = False

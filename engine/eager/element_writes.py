@@ -15,7 +15,8 @@ from sys import getrefcount
 
 from ..autodiff.forward import Forward, tangent_of
 from ..autodiff.tape import Tape
-from ..core.dispatch import add_mark, follows, plain, site_for
+from ..core.following import add_mark, follows, site_for
+from ..core.operands import plain
 from ..core.state import RECORDERS
 from ..core.tensor import OPERATORS, SCALARS, Dual, Tensor
 

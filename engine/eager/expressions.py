@@ -8,9 +8,10 @@ from __future__ import annotations
 import math
 
 from ..core import limits
-from ..core.dispatch import ARITHMETIC_FAULTS, path_ends
+from ..core.dispatch import ARITHMETIC_FAULTS
 from ..core.dtypes import WEAK_COUNT, WEAK_FLOAT
 from ..core.errors import failure
+from ..core.following import path_ends
 from ..core.limits import LIMITS
 from ..core.state import RECORDERS, STATE, Site
 from ..core.tensor import Tensor
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 def literal(compiler: Compiler, node: c.Literal) -> Run:
     value = node.value
     if value.__class__ is float and not compiler.scalars:
-        from ..core.dispatch import tensor
+        from ..core.operands import tensor
 
         given, value = value, tensor(value)
         if math.isinf(value.value) and not math.isinf(given):
@@ -48,7 +49,7 @@ def literal(compiler: Compiler, node: c.Literal) -> Run:
 def intrinsic(compiler: Compiler, node: c.Intrinsic) -> Run:
     value = compiler.intrinsics[node.name]
     if value.__class__ is float and not compiler.scalars:
-        from ..core.dispatch import tensor
+        from ..core.operands import tensor
 
         value = tensor(value)
     return lambda f: value

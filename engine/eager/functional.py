@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..autodiff import drivers
-from ..core.dispatch import as_operand
 from ..core.errors import failure
+from ..core.operands import as_operand
 from ..core.operation import static
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor

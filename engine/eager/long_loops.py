@@ -15,7 +15,7 @@ from ..autodiff.checkpoint_sizes import shares, states_for
 from ..autodiff.revolve import revolve
 from ..autodiff.tape import REPLAY, Tape, sweep
 from ..core import limits
-from ..core.dispatch import follows
+from ..core.following import follows
 from ..core.limits import LIMITS
 from ..core.operation import Operation
 from ..core.state import RECORDERS, STATE, Site

@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 from ..core import limits
-from ..core.dispatch import (
-    ARITHMETIC_FAULTS,
-    apply,
-    apply_scalar_1,
-    apply_scalar_2,
-    as_operand,
-    counted,
-    describe,
-    path_ends,
-)
+from ..core.dispatch import ARITHMETIC_FAULTS, apply, apply_scalar_1, apply_scalar_2
 from ..core.dtypes import WEAK_COUNT, WEAK_FLOAT
 from ..core.errors import failure
+from ..core.following import path_ends
+from ..core.operands import as_operand, counted, describe
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor
 from ..kinds.access import hashable

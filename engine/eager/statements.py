@@ -8,9 +8,9 @@ from __future__ import annotations
 from sys import getrefcount
 
 from ..core import limits
-from ..core.dispatch import describe
 from ..core.errors import failure
 from ..core.limits import LIMITS
+from ..core.operands import describe
 from ..core.state import STATE
 from ..core.tensor import OPERATORS
 from ..core.wording import assertion_failed

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from ..autodiff.drivers import basis, handed_back, in_width, refuse_mixed, zeros
 from ..autodiff.tape import Tape, gradient, seed_for, unconnected_reason
-from ..core.dispatch import as_operand, describe, follows, shape_text, tensor
 from ..core.dtypes import WEAK_COUNT
 from ..core.errors import failure
+from ..core.following import follows
+from ..core.operands import as_operand, describe, shape_text, tensor
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor, count
 from ..kinds.variable import Variable

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..core.dispatch import as_operand, describe
 from ..core.dtypes import WEAK_COUNT
 from ..core.errors import failure
 from ..core.limits import MAX_SHOWN_BITS, nest
+from ..core.operands import as_operand, describe
 from ..core.tensor import Tensor
 from .values import Bound, Builtin, Function
 

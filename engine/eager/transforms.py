@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ..autodiff import drivers
 from ..autodiff.tape import gradient
-from ..core.dispatch import as_operand, shape_text
 from ..core.errors import failure, plural
+from ..core.operands import as_operand, shape_text
 from ..core.operation import static
 from ..core.state import STATE
 from ..core.tensor import Tensor, shape_of

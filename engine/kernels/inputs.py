@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
-from ..core.dispatch import describe
+from ..core.operands import describe
 from ..core.state import STATE
 from ..core.tensor import Tensor
 from ..program.core import CoreProgram

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from ..core.dispatch import apply, as_operand, counted, describe, path_ends
+from ..core.dispatch import apply
 from ..core.dtypes import WEAK_COUNT
 from ..core.errors import failure, plural
+from ..core.following import path_ends
 from ..core.limits import nest
+from ..core.operands import as_operand, counted, describe
 from ..core.tensor import OPERATORS, Tensor
 from ..core.wording import index_in
 

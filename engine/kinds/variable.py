@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ..core.dispatch import as_operand, path_ends, shape_text
 from ..core.errors import failure
+from ..core.following import path_ends
+from ..core.operands import as_operand, shape_text
 from ..core.state import RECORDERS
 from ..core.tensor import OPERATORS, Tensor
 from .access import constant_of, get_item, iterate, static_index
@@ -18,7 +19,7 @@ def strong_tensor(value: Any, dtype: Any = None) -> Tensor:
     """A tensor of its own, of a strong dtype, that nothing follows."""
     x = OPERATORS["constant"](value, dtype=dtype)
     if x.__class__ is not Tensor:
-        from ..core.dispatch import tensor
+        from ..core.operands import tensor
 
         return tensor(x)
     return Tensor(x.value, x.dtype)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from ..core import limits
-from ..core.dispatch import as_operand, counted, plain
 from ..core.dtypes import WEAK_FLOAT, DType
 from ..core.errors import failure
+from ..core.operands import as_operand, counted, plain
 from ..core.operation import Operation, composite, linear, no_tangent, static, zero
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor

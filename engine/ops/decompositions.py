@@ -13,8 +13,9 @@ even if it depends on them only together (v f(w) v^H has a derivative, but its c
 
 from __future__ import annotations
 
-from ..core.dispatch import as_operand, common_dtype, plain, real_part
+from ..core.dtype_rules import common_dtype, real_part
 from ..core.errors import failure, plural
+from ..core.operands import as_operand, plain
 from ..core.operation import Operation, composite, missing, rule
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS

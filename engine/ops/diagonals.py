@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..core import limits
-from ..core.dispatch import as_operand
 from ..core.errors import failure, plural
+from ..core.operands import as_operand
 from ..core.operation import composite, linear
 from .gathering import diagonal_index
 from .shapes import moved_axes

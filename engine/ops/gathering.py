@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 
 from ..core import limits
-from ..core.dispatch import as_operand
 from ..core.errors import failure, plural
+from ..core.operands import as_operand
 from ..core.operation import Operation, composite, linear, no_tangent
 from ..core.tensor import OPERATORS, Tensor
 from .structure import as_dtype, index, index_add, index_scatter, index_update, reshape

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ..core import limits
-from ..core.dispatch import as_operand, common_dtype
+from ..core.dtype_rules import common_dtype
 from ..core.errors import failure, plural
+from ..core.operands import as_operand
 from ..core.operation import composite, linear, static
 from .shapes import at_least
 from .structure import index, reshape

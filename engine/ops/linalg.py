@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 
-from ..core.dispatch import as_operand, common_dtype, plain, real_part
+from ..core.dtype_rules import common_dtype, real_part
 from ..core.dtypes import INT64
 from ..core.errors import failure
+from ..core.operands import as_operand, plain
 from ..core.operation import Operation, composite, no_tangent, rule
 from ..core.tensor import OPERATORS, Tensor
 from .creation import eye

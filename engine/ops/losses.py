@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..core.dispatch import as_operand
 from ..core.errors import failure
+from ..core.operands import as_operand
 from ..core.operation import composite
 from ..core.tensor import OPERATORS
 from .activations import log_softmax

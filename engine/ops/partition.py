@@ -8,9 +8,9 @@ cotangent (TensorFlow gives it to every writer, which is no derivative of what i
 from __future__ import annotations
 
 from ..core import limits
-from ..core.dispatch import as_operand, plain
 from ..core.dtypes import STRING, WEAK_INT
 from ..core.errors import failure
+from ..core.operands import as_operand, plain
 from ..core.operation import composite, rule, static
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor

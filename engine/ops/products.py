@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..core import limits
-from ..core.dispatch import as_operand, plain
 from ..core.errors import failure, plural
+from ..core.operands import as_operand, plain
 from ..core.operation import Operation, composite, multilinear, static
 from ..core.tensor import OPERATORS
 from .arithmetic import array_product

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from ..core.dispatch import as_operand, operand_dtype, plain
 from ..core.errors import failure
+from ..core.operands import as_operand, operand_dtype, plain
 from ..core.operation import Operation, Singular, composite, linear, no_tangent, rule, zero
 from ..core.state import STATE
 from ..core.tensor import OPERATORS

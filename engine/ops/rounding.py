@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from ..core.dispatch import as_operand
 from ..core.errors import failure
+from ..core.operands import as_operand
 from ..core.operation import Operation, Singular, composite, elementwise, no_tangent, rule, zero
 from ..core.tensor import OPERATORS
 from .arithmetic import INF, array_quotient, choose, divide, equal, everywhere, is_complex

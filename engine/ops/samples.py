@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from ..core.dispatch import as_operand
 from ..core.errors import failure
+from ..core.operands import as_operand
 from ..core.operation import composite, linear
 from ..core.tensor import OPERATORS
 from .exponential import hypot

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 
-from ..core.dispatch import as_operand, plain
 from ..core.errors import failure
+from ..core.operands import as_operand, plain
 from ..core.operation import Operation, composite, linear, rule, zero
 from ..core.tensor import OPERATORS
 from .joining import concat

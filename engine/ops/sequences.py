@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..core.dispatch import as_operand, plain
 from ..core.errors import failure, plural
+from ..core.operands import as_operand, plain
 from ..core.operation import Operation, composite, multilinear
 from ..core.tensor import OPERATORS
 from .gathering import take_rows

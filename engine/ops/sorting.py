@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 
-from ..core.dispatch import as_operand, common_dtype, plain
+from ..core.dtype_rules import common_dtype
 from ..core.dtypes import WEAK_INT
 from ..core.errors import failure
+from ..core.operands import as_operand, plain
 from ..core.operation import composite, linear, no_tangent, rule, static
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from ..core.dispatch import as_operand, plain
+from ..core.operands import as_operand, plain
 from ..core.operation import Singular, composite, elementwise
 from .activations import softmax
 from .arithmetic import array_product, divide, is_complex, multiply, power

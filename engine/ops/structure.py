@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..core import limits
-from ..core.dispatch import common_dtype
+from ..core.dtype_rules import common_dtype
 from ..core.dtypes import STRONG, WEAK, DType, raw_dtype
 from ..core.errors import failure, plural
 from ..core.operation import Operation, composite, linear, no_tangent
@@ -449,8 +449,8 @@ identity = linear(
 
 def _astensor(x: Any, dtype: Any = None) -> Any:
     """A strong tensor of a value: what tf.constant and np.array make of it."""
-    from ..core.dispatch import as_operand
-    from ..core.dispatch import tensor as to_tensor
+    from ..core.operands import as_operand
+    from ..core.operands import tensor as to_tensor
 
     x = as_operand(x)
     if dtype is not None:

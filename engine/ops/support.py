@@ -5,9 +5,10 @@ The helpers for derivative rules (`spread`, `to_front`, `shifted`, ...) are writ
 
 from __future__ import annotations
 
-from ..core.dispatch import as_operand, common_dtype, plain, real_part
+from ..core.dtype_rules import common_dtype, real_part
 from ..core.dtypes import BOOL, COMPLEX_OF, WEAK_INT, DType
 from ..core.errors import failure, plural
+from ..core.operands import as_operand, plain
 from ..core.operation import Singular
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
@@ -197,7 +198,7 @@ def ndarray(x: Any) -> Any:
     """The value of an operand as an array, lists included: for indices, masks and labels, which carry no tangent."""
     import numpy as np
 
-    from ..core.dispatch import as_operand
+    from ..core.operands import as_operand
 
     return np.asarray(x if x.__class__ is np.ndarray else plain(as_operand(x)))
 
@@ -248,7 +249,7 @@ def complex_of(dtype: DType) -> DType:
 
 def floating(x: Any) -> Any:
     """An operand as a float: integers and bools cast, others as they are."""
-    from ..core.dispatch import as_operand
+    from ..core.operands import as_operand
 
     x = as_operand(x)
     if is_symbol(x):

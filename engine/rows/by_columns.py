@@ -11,10 +11,11 @@ from math import prod
 from ...parser.errors import AdiffError
 from ..autodiff import drivers
 from ..autodiff.tape import Tape, gradient, unconnected_reason
-from ..core.dispatch import as_operand, bare, follows
 from ..core.dtypes import WEAK_COUNT
 from ..core.errors import span_of
+from ..core.following import follows
 from ..core.limits import LIMITS
+from ..core.operands import as_operand, bare
 from ..core.operation import UNFIT
 from ..core.state import RECORDERS, RUNNING, STATE, Site, end_of
 from ..core.tensor import OPERATORS, Tensor

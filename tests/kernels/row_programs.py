@@ -9,8 +9,8 @@ from typing import Any
 
 import adiff
 import numpy as np
-from adiff.engine.core.dispatch import plain
 from adiff.engine.core.dtypes import of_numpy
+from adiff.engine.core.operands import plain
 from adiff.engine.core.operation import REQUIRED, Operation
 from adiff.engine.core.tensor import Tensor
 from adiff.engine.ops.registry import NAMES

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from adiff.engine.autodiff.forward import Forward, tangent_of
 from adiff.engine.autodiff.tape import Tape, gradient, seed_for
-from adiff.engine.core import dispatch
+from adiff.engine.core import operands
 from adiff.engine.core.dtypes import COMPLEX128, WEAK_FLOAT, DType, of_numpy
 from adiff.engine.core.state import RECORDERS, STATE
 from adiff.engine.core.tensor import Tensor
@@ -36,7 +36,7 @@ def operand(x: Any) -> Any:
 
 def plain(x: Any) -> Any:
     """Numbers, arrays and lists of those."""
-    return [plain(part) for part in x] if isinstance(x, (list, tuple)) else dispatch.plain(x)
+    return [plain(part) for part in x] if isinstance(x, (list, tuple)) else operands.plain(x)
 
 
 def value(name: str, *inputs: Any, **static: Any) -> Any:
@@ -73,7 +73,7 @@ def grad(f: Function, *points: Any, dtype: DType | None = None, seed: Any = None
     finally:
         RECORDERS.remove(tape)
     found = gradient(tape, [y], [seed_for(y) if seed is None else tensor(seed)], [[x] for x in inputs], True)
-    plain_found = [None if g is None else dispatch.plain(g) for g in found]
+    plain_found = [None if g is None else operands.plain(g) for g in found]
     return plain_found[0] if len(points) == 1 else plain_found
 
 
@@ -89,7 +89,7 @@ def jvp(f: Function, points: Sequence[Any], tangents: Sequence[Any]) -> Any:
     finally:
         RECORDERS.remove(forward)
     found = tangent_of(y, forward.token)
-    return 0.0 if found is None else dispatch.plain(found)
+    return 0.0 if found is None else operands.plain(found)
 
 
 def hessian(f: Function, point: Any) -> Any:
@@ -114,7 +114,7 @@ def hessian(f: Function, point: Any) -> Any:
             (h,) = gradient(outer, [part], [1.0], [[x]], True)
         finally:
             RECORDERS.clear()
-        rows.append(np.zeros(size) if h is None else np.ravel(np.broadcast_to(dispatch.plain(h), np.shape(point))))
+        rows.append(np.zeros(size) if h is None else np.ravel(np.broadcast_to(operands.plain(h), np.shape(point))))
     return np.array(rows)
 
 
@@ -137,7 +137,7 @@ def directional(f: Function, point: Any, directions: Sequence[Any]) -> float:
                 return 0.0
     finally:
         RECORDERS.clear()
-    return float(dispatch.plain(y))
+    return float(operands.plain(y))
 
 
 def numeric(f: Function, point: Any, direction: Any, step: float = 1e-3) -> float:
@@ -145,7 +145,7 @@ def numeric(f: Function, point: Any, direction: Any, step: float = 1e-3) -> floa
     x, d = np.asarray(point), np.asarray(direction)
 
     def at(k: int) -> float:
-        return float(np.real(dispatch.plain(f(tensor(x + k * step * d)))))
+        return float(np.real(operands.plain(f(tensor(x + k * step * d)))))
 
     return (45 * (at(1) - at(-1)) - 9 * (at(2) - at(-2)) + (at(3) - at(-3))) / (60 * step)
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from adiff.engine.autodiff.forward import Forward, tangent_of
 from adiff.engine.autodiff.tape import Tape, gradient
-from adiff.engine.core.dispatch import plain
 from adiff.engine.core.dtypes import FLOAT64, DType, of_numpy
+from adiff.engine.core.operands import plain
 from adiff.engine.core.operation import Operation
 from adiff.engine.core.state import RECORDERS, STATE
 from adiff.engine.core.tensor import Tensor

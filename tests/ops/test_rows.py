@@ -12,8 +12,8 @@ import mpmath as mp
 import numpy as np
 import pytest
 from adiff.engine.autodiff.tape import Tape, gradient
-from adiff.engine.core.dispatch import plain
 from adiff.engine.core.dtypes import COMPLEX128, FLOAT32, FLOAT64, INT64
+from adiff.engine.core.operands import plain
 from adiff.engine.core.operation import Operation, Singular
 from adiff.engine.core.state import RECORDERS, STATE
 from adiff.engine.core.tensor import Tensor

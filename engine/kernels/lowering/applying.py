@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...core.dispatch import wrap
 from ...core.dtypes import FLOAT32, WEAK_FLOAT, WEAK_FLOAT32
+from ...core.operands import wrap
 from ...core.operation import Operation
 from ...core.state import STATE
 from ...core.tensor import Tensor

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...core.dispatch import describe
 from ...core.dtypes import DType
+from ...core.operands import describe
 from ...core.operation import Operation
 from ...core.state import STATE
 from ...core.tensor import OPERATORS

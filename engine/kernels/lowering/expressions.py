@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...core.dispatch import describe
+from ...core.operands import describe
 from ...core.operation import Operation
 from ...core.state import STATE
 from ...core.tensor import OPERATORS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...core.dispatch import describe
+from ...core.operands import describe
 from ...core.state import STATE
 from ...ops.registry import NAMES
 from ...program import core as c

@@ -255,8 +255,8 @@ def as_one(builder: Builder, value: Any) -> Any:
 
 def unpacked(value: Any, structure: Structure) -> Any:
     """The structure with its numbers from the array of its leaves."""
-    from ...core.dispatch import wrap
     from ...core.dtypes import FLOAT32, INT32, INT64, STRONG
+    from ...core.operands import wrap
     from ...core.tensor import Tensor
 
     single = value.dtype.name == "float32"

@@ -9,7 +9,7 @@ notice that gives a reason, the tape tier answers.
 
 from __future__ import annotations
 
-from ...core.dispatch import shape_text
+from ...core.operands import shape_text
 from ...core.state import STATE
 from .. import ir
 from ..built import Noted

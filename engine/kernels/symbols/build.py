@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...core.dispatch import as_operand
 from ...core.dtypes import FLOAT64
+from ...core.operands import as_operand
 from ...core.operation import UNFIT, Operation
 from ...core.state import STATE
 from ...core.tensor import Tensor

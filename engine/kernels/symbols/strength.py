@@ -1,11 +1,11 @@
 """Integers with a dtype of their own, which do not mix with floats: where they come from, and what a row gives of them.
 
-The rule is the tape's (core.dispatch). Where it refuses the operands of a row, the tape is to word the error.
+The rule is the tape's (core.dtype_rules). Where it refuses the operands of a row, the tape is to word the error.
 """
 
 from __future__ import annotations
 
-from ...core.dispatch import result_dtypes
+from ...core.dtype_rules import result_dtypes
 from ...core.dtypes import BOOL as BOOL_DTYPE
 from ...core.dtypes import (
     COMPLEX128,

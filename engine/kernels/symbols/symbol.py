@@ -6,9 +6,9 @@ either is a row of the table, applied by the builder (build.py).
 
 from __future__ import annotations
 
-from ...core.dispatch import describe
 from ...core.dtypes import BOOL as BOOL_DTYPE
 from ...core.dtypes import FLOAT64, INT64, DType
+from ...core.operands import describe
 from ...core.operation import Operation
 from ...core.tensor import OPERATORS, Tensor
 from ..ir import BOOL, FLOAT, INT, Array, Unsupported, Var

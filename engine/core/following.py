@@ -1,0 +1,67 @@
+"""Which recorders (tapes, forward accumulators) follow a value, and what they are told of it."""
+
+from __future__ import annotations
+
+from .state import RECORDERS, STATE, Site
+from .tensor import Tensor
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .operation import Operation
+
+
+def at_row(op: Operation) -> Any:
+    """The current place, as that of an operation."""
+    return STATE.site if STATE.site.op is op else site_for(op)
+
+
+def site_for(op: Operation) -> Any:
+    """The current place, for an operation that a rule or a composite applies there."""
+
+    site = STATE.site
+    return Site(op, site.source, site.start, site.end)
+
+
+def follows(x: Any, token: Any) -> bool:
+    """Whether the recorder of `token` follows `x`."""
+    if x.__class__ is not Tensor:
+        return False
+    on = x.on
+    if on is None:
+        return False
+    if on.__class__ is tuple:
+        return any(entry.token is token for entry in on)
+    return on.token is token
+
+
+def path_ends(values: Any, reason: str, site: Any = None) -> bool:
+    """Tell the tapes that follow one of `values` that its path ends here; they quote it where a gradient is None.
+
+    False if whoever follows them keeps no such places, or no more of them.
+    """
+    heard = STATE.choices is not None
+    if heard:
+        STATE.choices(reason, values)
+    told = False
+    for recorder in RECORDERS:
+        followed = [x for x in values if follows(x, recorder.token)]
+        if followed:
+            told = True
+            if recorder.broken(STATE.site if site is None else site, followed, reason):
+                heard = True
+    return heard or not told
+
+
+def add_mark(x: Tensor, mark: Any) -> None:
+    """Let the recorder of `mark` follow `x`."""
+    on = x.on
+    if on is None:
+        x.on = mark
+    elif on.__class__ is tuple:
+        x.on = (*(entry for entry in on if entry.token is not mark.token), mark)
+    elif on.token is not mark.token:
+        x.on = (on, mark)
+    else:
+        x.on = mark

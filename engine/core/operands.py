@@ -1,0 +1,251 @@
+"""What rows are applied to: numbers, strings and tensors, of whatever a program hands over; and results as such."""
+
+from __future__ import annotations
+
+from ...parser.errors import AdiffError
+from . import limits
+from .dtypes import BOOL, STRING, WEAK_COUNT, WEAK_FLOAT, DType, promote, raw_dtype
+from .errors import failure
+from .following import path_ends
+from .state import STATE
+from .tensor import OPERATORS, Tensor
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .operation import Operation
+
+# Dtypes whose scalars are Python scalars.
+NATIVE = {"float64": float, "int64": int, "complex128": complex, "bool": bool}
+# What applies rows to float32 numbers (single.py), once there are such.
+SINGLES: list[Any] = []
+
+
+def bare(x: Any) -> Any:
+    """A number of the language as a program has it: a float is a float32 where `--dtype float32` is asked for."""
+    return tensor(x) if x.__class__ is float and STATE.weak_float is not WEAK_FLOAT else x
+
+
+def counts(x: Any) -> bool:
+    """Whether a number counts as an integer: a bare one, or one that is a float because it is differentiated."""
+    return x.__class__ is int or (x.__class__ is Tensor and x.dtype is WEAK_COUNT)
+
+
+def counted(x: Any) -> Any:
+    """The integer that a differentiated bare integer (`--at n=5`) still is where things are counted; else `x` itself."""
+    if x.__class__ is Tensor and x.dtype is WEAK_COUNT and not x.ndim and float(x.value).is_integer():
+        path_ends((x,), "a place where it counts as an integer")
+        return int(x.value)
+    return x
+
+
+def as_operand(x: Any, op: Operation | None = None) -> Any:
+    """An input as a number, a string or a tensor: lists are stacked, variables are read."""
+    cls = x.__class__
+    if cls is Tensor or cls in (float, int, bool, complex, str):
+        return x
+    if cls is list or cls is tuple:
+        return tensor_of_list(x)
+    if cls is range:
+        limits.allocate(len(x), 36)
+        return tensor_of_list(list(x))
+    read = getattr(x, "read_value", None)
+    if read is not None:
+        return read()
+    symbolic = getattr(x, "as_symbol", None)
+    if symbolic is not None:
+        return x
+    name = "this operation" if op is None else op.name
+    if x is None:
+        raise failure("E0304", f"{name} needs a number or a tensor, and got None", "is a gradient unconnected here?")
+    what = describe(x)
+    hint = None
+    if what.startswith("the function"):
+        hint = f"call it, or bind an input of that name: --at {what.split(chr(39))[1]}=..."
+    raise failure("E0304", f"{name} needs a number or a tensor, and got {what}", hint)
+
+
+NUMBERS = {"i": "an integer", "f": "a float", "c": "a complex number"}
+
+
+def describe(x: Any) -> str:
+    """What a value is, in the user's words."""
+    cls = x.__class__
+    if cls is Tensor:
+        if not x.ndim and x.dtype.kind in NUMBERS:
+            return NUMBERS[x.dtype.kind] if x.dtype.weak else f"a {x.dtype.name} number"
+        return f"a {x.dtype.name} tensor of shape {shape_text(x.shape)}"
+    words = {
+        "bool": "a bool",
+        "int": "an integer",
+        "float": "a float",
+        "complex": "a complex number",
+        "str": "a string",
+    }
+    if cls.__name__ in words:
+        return words[cls.__name__]
+    if cls is list:
+        return "a list"
+    if cls is tuple:
+        return "a tuple"
+    if cls is dict:
+        return "a dict"
+    if x is None:
+        return "None"
+    name = getattr(x, "name", None)
+    if cls.__name__ == "Operation" or cls.__name__ == "Function":
+        return f"the function '{name}'"
+    return getattr(x, "description", f"a {cls.__name__}")
+
+
+def shape_text(shape: tuple[int, ...]) -> str:
+    """A shape as TensorFlow's messages show it: [2,3]."""
+    return "[" + ",".join(map(str, shape)) + "]"
+
+
+def stacked(items: Any) -> Any:
+    """The parts of a list, tensors among them, as one tensor."""
+    try:
+        return OPERATORS["stack"]([as_operand(item) for item in items])
+    except AdiffError as error:
+        # Nobody has said `stack`.
+        where = error.message.removeprefix("stack needs equal shapes: ")
+        if where != error.message:
+            error.message = f"the parts of this list differ in shape, so it is no tensor: {where}"
+            error.args = (error.message,)
+            error.hint = "make them of one shape, or keep a list of tensors"
+        raise
+
+
+def tensor_of_list(items: Any) -> Any:
+    """A nested list as one tensor. A list of constants becomes one array at once; else its parts are stacked."""
+    leaf_dtype: DType | None = None
+    constant = True
+    stack = [(items, 0)]
+    mixed = False
+    while stack:
+        level, depth = stack.pop()
+        for item in level:
+            cls = item.__class__
+            if cls is list or cls is tuple:
+                stack.append((item, limits.nest(depth)))
+                continue
+            raw = raw_dtype(item)
+            if raw is None:
+                constant = False
+            elif leaf_dtype is None or leaf_dtype is raw:
+                leaf_dtype = raw
+            elif STRING in (leaf_dtype, raw):
+                mixed = True
+            else:
+                leaf_dtype = promote(leaf_dtype, raw)
+    if mixed:
+        raise failure("E0301", "a list cannot mix strings and numbers")
+    if not constant:
+        return stacked(items)
+    if leaf_dtype is None:
+        leaf_dtype = WEAK_FLOAT
+    if leaf_dtype is BOOL or leaf_dtype is STRING:
+        weak = leaf_dtype
+    else:
+        weak = leaf_dtype
+    if weak is WEAK_FLOAT:
+        weak = STATE.weak_float
+    import numpy as np
+
+    try:
+        if weak is STRING:
+            value = np.array(items, dtype=object)
+            if any(item.__class__ in (list, tuple) for item in value.flat):
+                raise ValueError
+        else:
+            with np.errstate(over="ignore"):  # an infinity where a number is beyond float32
+                value = np.array(items, dtype=weak.name)
+    except OverflowError:
+        raise failure("E0303", "an integer in this list does not fit int64", "write it as a float: 1e20") from None
+    except ValueError:
+        raise failure(
+            "E0302",
+            "the rows of this list differ in length, so it is no tensor",
+            "make the rows equally long, or keep a list of tensors",
+        ) from None
+    return Tensor(value, weak)
+
+
+def operand_dtype(x: Any) -> DType:
+    """The dtype of what `as_operand` gives."""
+    found: DType | None = x.dtype if x.__class__ is Tensor else raw_dtype(x)
+    return x.dtype if found is None else found  # None: a symbol of the compiler
+
+
+def wrap(value: Any, dtype: DType) -> Any:
+    """A computed value as a Tensor; float64, int64, complex128 and bool scalars as Python scalars inside it."""
+    cls = value.__class__
+    if cls is float or cls is bool or cls is int or cls is complex:
+        native = NATIVE.get(dtype.name)
+        if native is None:
+            import numpy as np
+
+            return of_array(np.asarray(value, dtype=dtype.name), dtype)
+        return Tensor(native(value), dtype) if dtype is not BOOL else bool(value)
+    if cls is str:
+        return value
+    import numpy as np
+
+    if dtype is STRING:
+        array = np.asarray(value, dtype=object)
+        return array.item() if array.ndim == 0 else Tensor(array, STRING)
+    array = np.asarray(value)
+    if array.ndim == 0:
+        native = NATIVE.get(dtype.name)
+        if native is bool:
+            return bool(array)
+        if native is not None:
+            return Tensor(native(array.item()), dtype)
+    if name_of(array.dtype) != dtype.name:
+        with np.errstate(over="ignore"):  # an infinity where a number is beyond float32
+            array = array.astype(dtype.name)
+    return of_array(array, dtype)
+
+
+def of_array(array: Any, dtype: DType) -> Tensor:
+    """A tensor of an array of its dtype; a number of float32 is one of NumPy's, which is quicker."""
+    if dtype.name == "float32" and not array.ndim:
+        if not SINGLES:
+            from .single import applied
+
+            SINGLES.append(applied)
+        return Tensor(array[()], dtype)
+    return Tensor(array, dtype)
+
+
+NAMES: dict[Any, str] = {}
+
+
+def name_of(dtype: Any) -> str:
+    """The name of a NumPy dtype, which NumPy spells out anew every time it is asked."""
+    found = NAMES.get(dtype)
+    if found is None:
+        found = NAMES[dtype] = dtype.name
+    return found
+
+
+def tensor(value: Any, dtype: DType | None = None) -> Tensor:
+    """Any operand as a Tensor, keeping a tensor's identity. A bare number becomes a weak tensor."""
+    value = as_operand(value)
+    if value.__class__ is Tensor:
+        return value
+    raw = raw_dtype(value)
+    assert raw is not None
+    if raw is WEAK_FLOAT and STATE.weak_float is not WEAK_FLOAT:
+        import numpy as np
+
+        with np.errstate(over="ignore"):  # an infinity where the number is beyond float32
+            return of_array(np.asarray(value, dtype=STATE.weak_float.name), STATE.weak_float)
+    return Tensor(value, dtype or raw)
+
+
+def plain(x: Any) -> Any:
+    """The bare value of an operand: a Python scalar, a string or an array."""
+    return x.value if x.__class__ is Tensor else x
