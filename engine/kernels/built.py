@@ -64,6 +64,7 @@ class Built:
     come.
     `hasty` says that gradients which are not finite are to be found anew, every product formed as a tape forms it (`Slopes`).
     `parted` says that data decides the lengths of parts of tensors in it.
+    `spared` says that loops have stayed loops in it that could have been written out.
     `closed` says that the last result counts what is not finite in its long gradients, whose zeros have no sign.
     `loads` names the library that the kernel imports, for its results or for functions that it calls; "" for none.
     """
@@ -93,6 +94,7 @@ class Built:
         "printed",
         "printed_counts",
         "shape",
+        "spared",
         "structure",
         "sure",
         "sure_if_running",
@@ -128,6 +130,7 @@ class Built:
         self.mixed = False
         self.closed = False
         self.parted = False
+        self.spared = False
         self.hasty = False
         self.loads = ""
         # The places in a value of what may be an integer of the program where it is a whole number.
@@ -188,6 +191,7 @@ def to_plain(built: Built, source: Source) -> dict[str, Any]:
         "mixed": built.mixed,
         "closed": built.closed,
         "parted": built.parted,
+        "spared": built.spared,
         "hasty": built.hasty,
         "loads": built.loads,
         "doubtful": built.doubtful,
@@ -215,6 +219,7 @@ def from_plain(plain: dict[str, Any], source: Source) -> Built:
     built.passes = plain["passes"]
     built.closed = plain["closed"]
     built.parted = plain["parted"]
+    built.spared = plain["spared"]
     built.hasty = plain["hasty"]
     built.loads = plain["loads"]
     built.outline = plain["outline"]

@@ -25,6 +25,8 @@ ROOMS = "+"
 # What in a specification says that every product of the reverse sweep is to be formed as a tape forms it (Slopes), and that
 # derivatives inside the program are to be found by such sweeps.
 CAREFUL = "!"
+# What in a specification says that loops are written out that could stay loops, where that is possible (unrolling.py).
+WRITTEN = "="
 KINDS = {dtype: kind for kind, dtype in DTYPES.items()}
 # What the parts of a complex source are called, after its name.
 REAL, IMAGINARY = ".re", ".im"

@@ -137,6 +137,10 @@ class Parted(Unsupported):
     """A kernel in which parts of tensors have the lengths that data decides is left: one for these lengths may not be."""
 
 
+class Spared(Unsupported):
+    """A kernel is left in which loops stayed loops that could have been written out: one in which they are may not be."""
+
+
 class Resized(Unsupported):
     """The sizes that a kernel was made for are others now, from the `number`-th on; it may be known to be `size`."""
 

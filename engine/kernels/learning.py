@@ -6,14 +6,16 @@ formed one by one. What is learnt is kept like kernels, so that another process 
 
 from __future__ import annotations
 
+import time
+
 from ..core.dtypes import FLOAT32, SPELLINGS
 from ..core.limits import memory_of_adiff
 from ..core.state import STATE
 from ..core.tensor import Tensor
 from . import store
 from .collection import Collection
-from .inputs import CAREFUL, ROOMS, SIZES, KnownTensor, arguments, specification
-from .ir import Crowded, Hasty, Needed, Parted, Resized, Sized, Told, Unsupported, Untold
+from .inputs import CAREFUL, ROOMS, SIZES, WRITTEN, KnownTensor, arguments, specification
+from .ir import Crowded, Hasty, Needed, Parted, Resized, Sized, Spared, Told, Unsupported, Untold
 from .running import called
 
 TYPE_CHECKING = False
@@ -81,6 +83,11 @@ class Learning(Collection):
         self.names_float32 = names_float32(program, source.text)
         # Whether a result that is not finite is being computed anew, product by product.
         self.careful = False
+        # Whether loops are written out that could stay loops: a kernel in which they did was left, and False if one in which
+        # they were written was no better. None where nothing is known.
+        self.written: bool | None = (store.load(self.key("written")) or {}).get("written")
+        # Whether that is being tried.
+        self.trial = False
 
     def makes_float32(self, values: dict[str, Any]) -> bool:
         """Whether the program itself may make float32 of bare numbers."""
@@ -101,6 +108,8 @@ class Learning(Collection):
             spec[SIZES] = self.sizes
         if self.rooms:
             spec[ROOMS] = self.roomy()
+        if self.written:
+            spec[WRITTEN] = True
         if self.careful:
             spec[CAREFUL] = True
         self.evaluated = values, sources
@@ -123,17 +132,25 @@ class Learning(Collection):
 
         Refusals are kept, and with a traceback they would keep the arrays of an evaluation: whoever catches one drops it.
         """
-        self.sized = self.careful = False
-        site = STATE.site
+        self.sized = self.careful = self.trial = False
+        site, start = STATE.site, time.thread_time()
         try:
             while True:
                 try:
-                    return run()
+                    found = run()
+                    if self.trial and found is not None:
+                        self.end_trial(True)
+                    return found
                 except Unsupported as why:
                     if not REMEDIES.get(why.__class__, Learning.leave_sizes)(self, why):
+                        if self.trial:
+                            self.end_trial(False)
                         raise
                     why.__traceback__ = None
                     STATE.site = site
+                    # What was in vain has been spent all the same.
+                    now = time.thread_time()
+                    self.budget, start = self.budget - (now - start), now
         finally:
             self.evaluated = {}, ()  # nobody's arrays are held
 
@@ -161,6 +178,18 @@ class Learning(Collection):
             self.rooms = {**self.rooms, why.start: room}
             store.save(self.key("rooms"), {"rooms": self.rooms})
         return True
+
+    def write_out(self, _: Spared) -> bool:
+        """Write loops out that had stayed loops, unless that has been tried in vain."""
+        if self.written is not None:
+            return False
+        self.written = self.trial = True
+        return True
+
+    def end_trial(self, better: bool) -> None:
+        """Note whether a kernel with its loops written out gives what another one has not."""
+        self.written, self.trial = better, False
+        store.save(self.key("written"), {"written": better})
 
     def take_parts(self, why: Parted) -> bool:
         """Specialise to the lengths that parts of tensors have."""
@@ -251,4 +280,5 @@ REMEDIES: dict[type[Unsupported], Callable[[Learning, Any], bool]] = {
     Parted: Learning.take_parts,
     Resized: Learning.take_other_sizes,
     Sized: Learning.take_next_size,
+    Spared: Learning.write_out,
 }

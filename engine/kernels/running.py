@@ -8,7 +8,7 @@ from ..core.limits import LIMITS
 from ..core.state import STATE
 from .built import LONG, UNFINITE
 from .inputs import OfInteger
-from .ir import FLOAT, SINGLE, Hasty, Left, Parted, Stopped, Told, Unsupported
+from .ir import FLOAT, SINGLE, Hasty, Left, Parted, Spared, Stopped, Told, Unsupported
 from .readings import is_finite
 from .work import surely_quick
 
@@ -58,8 +58,19 @@ def load_kernel(built: Built, kept: dict[str, Any], source: Source) -> Compiled:
 def run(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
     """The results of a kernel, its notices given.
 
-    Raises Unsupported where the answer is for the tape to give: an error, or a doubt whether a value is connected.
+    Raises Unsupported where the answer is for the tape to give: an error, or a doubt whether a value is connected. It is
+    Spared where a kernel with its loops written out might give it.
     """
+    try:
+        return results_of(compiled, values)
+    except Unsupported as why:
+        if why.__class__ is Unsupported and compiled.built.spared:
+            raise Spared(str(why), why.site) from None
+        raise
+
+
+def results_of(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
+    """The same. Raises Unsupported."""
     built = compiled.built
     for position in built.counted:
         if values[position].__class__ is not OfInteger:

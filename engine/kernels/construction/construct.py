@@ -75,6 +75,7 @@ class Lowered:
         "printed",
         "shape",
         "slopes",
+        "spared",
         "targets",
         "value",
     )
@@ -105,6 +106,7 @@ class Lowered:
         self.slopes = Slopes(not Builder.careful)
         self.printed = made.printed
         self.parted = made.parted
+        self.spared = made.spared
         if builder.mode == EVERY and builder.counted:
             raise Unsupported("a float32 that counts (`range(x)`)")
         if made.printed.prints and not structured:
@@ -204,6 +206,7 @@ class Lowered:
         found.noted = noted
         found.hasty = self.slopes.used or self.builder.hasty
         found.parted = self.parted
+        found.spared = self.spared
         found.printed = self.printed.plain()
         found.printed_counts = self.printed.counts
         arrays = any(x.__class__ is Array and x.kind == FLOAT for x in found.kernel.results)  # type: ignore[union-attr]

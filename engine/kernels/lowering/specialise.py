@@ -10,7 +10,7 @@ from ....parser.errors import AdiffError
 from ...core.dtypes import INT32, INT64
 from ...program import core as c
 from .. import ir
-from ..inputs import CAREFUL, ROOMS, SIZES, Complex, Discrete, Known, KnownTensor, Single
+from ..inputs import CAREFUL, ROOMS, SIZES, WRITTEN, Complex, Discrete, Known, KnownTensor, Single
 from ..ir import FLOAT, INT, Array, Unsupported, Var
 from ..symbols.arrays import constant_array
 from ..symbols.build import Builder
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 class Specialised:
     """A program on symbols: the kernel without results, the symbolic result, and the inputs by name."""
 
-    __slots__ = ("builder", "inputs", "kernel", "parted", "printed", "result")
+    __slots__ = ("builder", "inputs", "kernel", "parted", "printed", "result", "spared")
 
     def __init__(
         self, builder: Builder, kernel: ir.Kernel, result: Any, inputs: dict[str, Any], printed: Printed
@@ -47,6 +47,8 @@ class Specialised:
         self.inputs = inputs
         # Whether data decides the lengths of parts of tensors.
         self.parted = False
+        # Whether loops have stayed loops that could have been written out.
+        self.spared = False
 
 
 def specialise(
@@ -74,7 +76,9 @@ def specialise(
     aliased: Unsupported | None = None
     at_length = False
     # Why loops have stayed loops that could have been written out; and why there is no kernel of them.
-    spared: list[Unsupported] | None = []
+    # They may not where such a kernel has been left.
+    sparing = WRITTEN not in inputs
+    spared: list[Unsupported] | None = [] if sparing else None
     as_loops: Unsupported | None = None
     read_after: set[tuple[int, int]] = set()
     while True:
@@ -86,6 +90,7 @@ def specialise(
             if made.result.__class__ is Selected and not structured:
                 raise Unsupported("a result that is no number and no tensor")
             made.parted = sizes.asked and sizes.known is None
+            made.spared = bool(spared)
             return made
         except Unknown as found:
             if probe and found.kernel is not None:
@@ -108,7 +113,7 @@ def specialise(
             if sizes.known is not None or not sizes.asked:
                 raise
             tabled, followed, aliased, at_length = None, None, None, False
-            spared, as_loops = [], None
+            spared, as_loops = [] if sparing else None, None
             sizes = Sizes(())
         except Unsupported as why:
             if why.__class__ is ir.Tabled and tabled is None:
@@ -121,7 +126,7 @@ def specialise(
                 spared, as_loops = None, why
             elif sizes.known is None and sizes.asked and why.__class__ is not ir.TooLarge:
                 parted, tabled, followed, aliased = tabled or followed or aliased or as_loops or why, None, None, None
-                at_length, spared, as_loops = False, [], None
+                at_length, spared, as_loops = False, [] if sparing else None, None
                 sizes = Sizes(())
             elif tabled is not None and not at_length and why.__class__ is not ir.TooLarge:
                 at_length = True

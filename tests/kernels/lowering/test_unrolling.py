@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import adiff
 import numpy as np
 import pytest
+from adiff.engine.kernels import collection, runtime
+from adiff.engine.kernels.ir import Spared
 from agreement import agree
+from interpreted import interpreted
 
 V = np.array([0.7, -1.3, 2.1, 0.4])
 M = np.array([[1.9, 0.4, -0.3], [0.2, 1.4, 0.6], [-0.5, 0.1, 2.2]])
@@ -187,3 +191,47 @@ def test_too_much_stays_a_loop(text: str, at: dict[str, Any]) -> None:
 @pytest.mark.usefixtures("interpret")
 def test_much_is_written_where_it_must_be() -> None:
     assert agree(ITEMS_KNOWN, {"x": 0.5}) == ""
+
+
+# As a loop it has integers that int64 does not hold.
+LARGE = (
+    "a = []\ny = x\nfor k in range(50):\n    y = sin(y) - exp(-y * y) / (1 + y * y) + tanh(y) * cos(y) - sqrt(1 + y * y)\n"
+    "    a.append({})\nsum(a) * y"
+)
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(("item", "reason"), [
+    ("3**k * y", ""),
+    ("3**k", "integers beyond int64 that are known before the program runs"),
+])  # fmt: skip
+def test_what_leaves_as_a_loop_is_written_out(item: str, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where that is better all begin with it, and nobody tries it again where it is not."""
+    made: list[Any] = []
+    text = LARGE.format(item)
+    assert agree(text, {"x": 0.5}).removeprefix("no kernel for ") == reason
+    monkeypatch.setattr(collection, "compile_kernel", lambda *given: made.append(given) or interpreted(*given))
+    again = adiff.program(text)
+    for _ in range(2):
+        assert again.evaluate("grad", {"x": 0.5}, engine="kernel").engine == ("tape" if reason else "kernel")
+    assert len(made) == 1
+    assert bool(agree(again, {"x": 0.7}, None, "value")) == bool(reason)
+
+
+def test_what_was_tried_in_vain_is_paid_for() -> None:
+    """The time that is left for a kernel is that for all its forms together."""
+    compiled = adiff.program("x")
+    kernels = runtime.Kernels(compiled.core, compiled.source)
+    kernels.budget, start, tried = 1.0, time.thread_time(), []
+
+    def run() -> str:
+        while time.thread_time() < start + 0.02:
+            pass
+        tried.append(kernels.written)
+        if len(tried) == 1:
+            raise Spared("a loop")
+        return "found"
+
+    assert kernels.answered(run) == "found"
+    assert tried == [None, True]
+    assert kernels.budget < 0.99
