@@ -9,6 +9,7 @@ control, heap                 branches and how their sides merge; what a program
 loops, carried, unrolling     loops; what they carry; loops that are unrolled
 recursion, a_normal_form      recursion as a loop over frames; calls in statements of their own
 steps                         what is counted where there is a limit
+lengthening                   lists that an assignment replaces by longer ones, lengthened in place
 sequences, choosing           lists, dicts and what can be gone through; choices among items by data
 grids, records                nested lists flattened; lists of lists and tuples as structures of arrays
 selected, sliced              masked arrays: parts of tensors whose length data decides; dynamic slices

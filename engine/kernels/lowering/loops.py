@@ -81,6 +81,7 @@ class Loops(WrittenOut):
     # program; and those of them that are read after the loop.
     outlived: dict[tuple[int, Any], tuple[int, int]]
     read_after: set[tuple[int, int]]
+    gone_through: list[Each]
 
     def each_of(self, value: Any) -> Each:
         raise NotImplementedError
@@ -115,17 +116,28 @@ class Loops(WrittenOut):
             self.counted(items, frame, receive, run, changing)
         else:
             each = self.each_of(items)
-            if each.length.__class__ is int and (not each.loopable or each.length <= 1):
-                if each.length > MAX_UNROLL:
-                    raise Unsupported("a long loop over a list whose items are of several kinds")
-                loop = None
-                if each.length > 2 and records.alike(items):
-                    loop = self.as_loop(items, each.length, frame, receive, run, changing)
-                self.one_by_one(each, 0, frame, receive, run, loop)
-            else:
-                self.counted(Range(0, each.length, 1), frame, lambda i: receive(each.item(i)), run, changing)
-                each.unchanged()
+            self.gone_through.append(each)
+            try:
+                self.through(each, items, frame, receive, run, changing)
+            finally:
+                self.gone_through.pop()
         self.leave(frame, orelse)
+
+    def through(
+        self, each: Each, items: Any, frame: Frame, receive: Callable[[Any], None], run: Callable[[], None],
+        changing: set[Any],
+    ) -> None:  # fmt: skip
+        """Run a body for every one of `items`."""
+        if each.length.__class__ is int and (not each.loopable or each.length <= 1):
+            if each.length > MAX_UNROLL:
+                raise Unsupported("a long loop over a list whose items are of several kinds")
+            loop = None
+            if each.length > 2 and records.alike(items):
+                loop = self.as_loop(items, each.length, frame, receive, run, changing)
+            self.one_by_one(each, 0, frame, receive, run, loop)
+        else:
+            self.counted(Range(0, each.length, 1), frame, lambda i: receive(each.item(i)), run, changing)
+            each.unchanged()
 
     def as_loop(
         self, items: Any, length: int, frame: Frame, receive: Callable[[Any], None], run: Callable[[], None],

@@ -15,6 +15,7 @@ from ..symbols.symbol import Lazy, raw
 from ..symbols.values import BREAK, CONTINUE, RESULT, RETURN, UNSET, VALUE, Closure, Frame, List
 from .assigning import Assigning
 from .grids import anew, apart, exchanges
+from .lengthening import lengthened
 from .printing import Printed, print_
 from .sizes import Sizes
 
@@ -56,6 +57,7 @@ class Specialiser(Assigning):
         self.calls = 0
         self.new: tuple[List, ...] = ()  # the lists that are being assigned, if nothing else refers to them
         self.dynamic = 0  # how many blocks around may run any number of times
+        self.gone_through = []  # what loops around go through
         self.around = []  # what loops and branches around found
 
     def statement(self, node: c.Stmt, frame: Frame) -> None:
@@ -84,10 +86,15 @@ class Specialiser(Assigning):
             frame[RESULT] = self.builder.settle(value) if self.dynamic else value
 
     def assign(self, node: c.Assign, frame: Frame) -> None:
-        value = self.builder.settle(self.expression(node.value, frame))
+        value = lengthened(self, node, frame)
+        if value is UNSET:
+            value = self.expression(node.value, frame)
+        value = self.builder.settle(value)
         if node.dtype is not None:
             value = self.builder.settle(self.apply_row(OPERATORS["cast"], [value], {"dtype": node.dtype}))
         self.new = (value,) if len(node.targets) == 1 and value.__class__ is List and anew(node.value) else ()
+        if self.new and node.targets[0].__class__ is c.Store and not node.targets[0].depth:
+            value.home = frame
         if value.__class__ is tuple and exchanges(node):
             self.new = apart(self, value)
             value = self.new or value

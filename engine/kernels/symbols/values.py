@@ -51,16 +51,18 @@ class List:
     """A list of the program's: known `items`, or the rows of an array, of which the first `length` are its items.
 
     A list that stands for another one, which one depending on data, is `frozen`: a change of it would have to reach both.
+    What an assignment has made for a variable of its own frame has that as its `home`.
     """
 
     description = "a list"
-    __slots__ = ("array", "frozen", "items", "length")
+    __slots__ = ("array", "frozen", "home", "items", "length")
 
     def __init__(self, items: list[Any]) -> None:
         self.items: list[Any] | None = items
         self.array: Any = None
         self.length: Any = len(items)
         self.frozen = False
+        self.home: Frame | None = None
 
 
 class Records(List):
