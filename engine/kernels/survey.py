@@ -14,6 +14,7 @@ from .survey_expressions import Expressions
 from .survey_values import (
     COMPLEX,
     LARGEST,
+    About,
     Closure,
     Listed,
     appended_to,
@@ -24,7 +25,7 @@ from .survey_values import (
     in_variable,
     is_number,
     known,
-    same_place,
+    step_of,
     stored,
     varies,
 )
@@ -178,14 +179,21 @@ class Survey(Expressions):
         self.block(s.orelse, frame)
 
     def while_(self, s: c.While, frame: list[Any]) -> None:
-        trips = self.counted(s, frame)
-        if trips is None:
+        counter, trips, middle = self.counted(s, frame) or (None, None, None)
+        if counter is None:
             self.bounded = False
-        self.loop(trips, s.body, frame, lambda: self.value(s.test, frame) and None)
+
+        def receive() -> None:
+            if counter is not None:
+                self.frame_of(counter, frame)[counter.slot] = middle
+            self.value(s.test, frame)
+
+        self.loop(trips, s.body, frame, receive)
         self.block(s.orelse, frame)
 
-    def counted(self, s: c.While, frame: list[Any]) -> float | None:
-        """How often a loop runs that ends when a variable of its own has come to a bound by equal steps."""
+    def counted(self, s: c.While, frame: list[Any]) -> tuple[c.Load, float, About] | None:
+        """The variable of its own by which a loop ends when that has come to a bound by equal steps, how often the loop
+        runs, and what stands for the variable's values; None for any other loop."""
         test = s.test
         if test.__class__ is not c.Comparison or len(test.rights) != 1 or test.symbols[0] not in ("<", "<=", ">", ">="):
             return None
@@ -193,18 +201,22 @@ class Survey(Expressions):
         for one, other in ((test.left, test.rights[0]), (test.rights[0], test.left)):
             if one.__class__ is not c.Load or (one.depth, one.slot) not in carried:
                 continue
-            steps = [x for x in s.body if x.__class__ is c.Augment and same_place(x.target, one)]
-            if len(steps) != 1 or steps[0].symbol not in ("+", "-") or count_stores(s.body, one) != 1:
+            steps = [found for found in (step_of(x, one) for x in s.body) if found is not None]
+            if len(steps) != 1 or count_stores(s.body, one) != 1:
                 return None
+            symbol, each = steps[0]
             start, inside = self.loaded(one, frame), list(frame)
             forget(carried, inside)
             before = Work(*self.work.parts())
-            bound, step = self.value(other, inside), self.value(steps[0].value, inside)
+            bound, step = self.value(other, inside), self.value(each, inside)
             self.work = before
             if not (is_number(start) and is_number(bound) and is_number(step) and step):
                 return None
-            trips = (bound - start) / (step if steps[0].symbol == "+" else -step)
-            return trips if 0.0 <= trips < LARGEST else None
+            step = step if symbol == "+" else -step
+            trips = (bound - start) / step
+            if About in (start.__class__, bound.__class__, step.__class__):
+                trips = max(trips, 0.0)
+            return (one, trips, About(start + trips // 2 * step)) if 0.0 <= trips < LARGEST else None
         return None
 
     def return_(self, s: c.Return, frame: list[Any]) -> bool:

@@ -262,6 +262,23 @@ def same_place(target: Any, load: c.Load) -> bool:
     return target.__class__ is c.Store and (target.depth, target.slot) == (load.depth, load.slot)
 
 
+def step_of(s: c.Stmt, load: c.Load) -> tuple[str, c.Expr] | None:
+    """The sign and the size of the step by which a statement changes a variable: `i += 1`, or `i = i + 1`."""
+    if s.__class__ is c.Augment and same_place(s.target, load):
+        step: Any = s
+        size = step.value
+    elif s.__class__ is c.Assign and len(s.targets) == 1 and same_place(s.targets[0], load):
+        step = s.value
+        if step.__class__ is not c.Operator or step.left.__class__ is not c.Load:
+            return None
+        if (step.left.depth, step.left.slot) != (load.depth, load.slot):
+            return None
+        size = step.right
+    else:
+        return None
+    return (step.symbol, size) if step.symbol in ("+", "-") else None
+
+
 def count_stores(body: list[c.Stmt], load: c.Load) -> int:
     """How many statements assign a variable."""
     found = 0

@@ -49,6 +49,18 @@ def survey(text: str, at: dict[str, Any]) -> Survey:
         ("sin(x) + max(x, 2)", {"x": 0.5}, work.FUNCTION + work.CHOICE + 1),
         # Equal steps to a bound.
         ("t = 0.0\nwhile t < x:\n    t += 0.25\nt", {"x": 2.0}, 8 * 3),
+        ("t = x\nwhile 0 < t:\n    t = t - 0.25\nt", {"x": 2.0}, 8 * 3),
+        # ... which a counter may be, or be reckoned from.
+        (
+            "s = x\ni = 0\nwhile i < n:\n    j = 0\n    while j < i:\n        s *= x\n        j += 1\n    i += 1\ns",
+            {"x": 0.5, "n": 10},
+            10 * (3 + 5 * 4),
+        ),
+        (
+            "s = x\nfor i in range(n):\n    j = i - 9\n    while j > i:\n        s *= x\n        j -= 1\ns",
+            {"x": 0.5, "n": 10},
+            10 * 2,
+        ),
         ("fori_loop(0, 5, lambda i, v: v * x, x)", {"x": 0.5}, 5 * (2 + 1 + work.CALL)),
     ],
 )
