@@ -64,6 +64,14 @@ NEST = (
     "a = []\nk = 0\nwhile k < m:\n    j = 0\n    while j < n:\n        a.append(x*k + j)\n        j = j + 7\n    k = k + 1\n"
     "s = 0.0\nfor v in a:\n    s = s + sin(v)\ns"
 )
+# What derivatives of high orders cost differs: linear on either side of a branch, a square, a function, and more of it.
+BODIES = {
+    "a branch": "y * 0.5 + x if y > 1.0 else y + x * 0.1",
+    "squares": "y - 0.01*y*y + x*0.001",
+    "sines": "y + 0.001 * sin(y)",
+    "quotients": "0.5*y + exp(-y)*x / (1 + y*y)",
+}
+
 MATRIX = "[[1, .2, .3], [.1, 1, .2], [.3, .1, .9]]"
 
 # Command, program, inputs, and about how many scalar operations the tape interprets one by one.
@@ -88,6 +96,10 @@ WORKLOADS: list[tuple[str, str, str, dict[str, str], float]] = [
     *((f"{n} steps of particles", "grad", PARTICLES, {"x": "0.7", "n": str(n)}, 300.0 * n) for n in (3, 200)),
     *((f"a list of {k} tensors", "grad", ORBIT.format(k), {"x": "0.3", "A": MATRIX, "n": "30000"}, 2e5) for k in (60, 500)),
     *((f"a list that {m} inner loops fill", "grad", NEST, {"x": "0.3", "n": "100", "m": str(m)}, 100.0 * m) for m in (2_000,)),
+    *((f"derivatives to order {order} of {n:,} times {name}", f"derivative --order {order}",
+       f"y = x\nfor i in range(n):\n    y = {body}\ny", {"x": "0.7", "n": str(n)}, 8.0 * n)
+      for order in (1, 2, 3, 6, 8) for name, body in BODIES.items()
+      for n in ((10, 5_000, 30_000, 1_000_000) if order == 6 else (5_000, 30_000))),
     ("the value of a loop of 300,000,000", "value", LOOP, {"x": "0.7", "a": "0.3", "n": "300000000"}, 9e8),
 ]  # fmt: skip
 
@@ -96,8 +108,8 @@ def command(verb: str, program: str, at: dict[str, str], engine: str) -> list[st
     adiff = str(Path(sys.executable).parent / "adiff")
     bound = [part for name, value in at.items() for part in ("--at", f"{name}={value}")]
     more = {"jvp": ["--tangent", "x=1"], "hvp": ["--vector", "x=1"]}.get(verb, [])
-    sources = ["--wrt", "x"] if verb in ("grad", "hvp") else []
-    return [adiff, verb, program, *bound, *more, *sources, "--engine", engine]
+    sources = ["--wrt", "x"] if verb.split()[0] in ("grad", "hvp", "derivative") else []
+    return [adiff, *verb.split(), program, *bound, *more, *sources, "--engine", engine]
 
 
 def seconds(line: list[str], folder: str) -> float:

@@ -324,7 +324,7 @@ def derivative(evaluation: Evaluation) -> None:
 def taylor_derivatives(evaluation: Evaluation, order: int) -> list[Any] | None:
     """The derivatives by Taylor mode, or None for a program that it does not cover."""
     x = evaluation.sources()[0]
-    if order < 3 or not isinstance(x, float | int) or not taylor.covers(evaluation.core):
+    if order < 2 or not isinstance(x, float | int) or not taylor.covers(evaluation.core):
         return None
     value = scalar_function(evaluation, [drivers.source(x)])
     if value.__class__ is not float and not (value.__class__ is Tensor and value.value.__class__ is float):

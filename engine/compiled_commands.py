@@ -22,10 +22,10 @@ SECOND = ("hessian", "hvp", "sparse hessian")
 
 def by_kernel(
     evaluation: Evaluation, derive: Callable[[Derivatives], Found | None], command: str, directions: int = 0,
-    more: float = 0.0, written: float = 1.0,
+    order: int | None = None,
 ) -> Any:  # fmt: skip
-    """What `derive` finds, less the kernel, or None, for a command and so many directions of it, and `more` work; `written`
-    is how much more there is to compile than for a gradient."""
+    """What `derive` finds, less the kernel, or None, for a command and so many directions of it, or for the derivatives up
+    to an `order`."""
     if not evaluation.names or not all(drivers.source(x).dtype.differentiable for x in evaluation.sources()):
         return None
 
@@ -34,13 +34,15 @@ def by_kernel(
 
         return derive(Derivatives(kernels, evaluation.point, evaluation.names, always))
 
-    from .kernels.work import COMMAND_WORK, hessian_work
+    from .kernels.work import COMMAND_WORK, derivative_work, hessian_work
 
-    if command == "hessian":
+    if order is not None:
+        work = derivative_work(order)
+    elif command == "hessian":
         work = hessian_work(directions)
     else:
-        work = COMMAND_WORK.get(command, 0.0) + directions * COMMAND_WORK["direction"] + more
-    return evaluation.by_kernel(run, work, command in SECOND, written)
+        work = COMMAND_WORK.get(command, 0.0) + directions * COMMAND_WORK["direction"]
+    return evaluation.by_kernel(run, work, command in SECOND, order)
 
 
 def elements(evaluation: Evaluation) -> int:
@@ -101,10 +103,7 @@ def sparse_hessian(evaluation: Evaluation) -> tuple[list[Any], Any] | None:
 def derivative(evaluation: Evaluation, order: int) -> bool:
     if order < 1:
         return False
-    from .kernels.work import derivative_work, derivative_written
-
-    more, written = derivative_work(order), derivative_written(order)
-    found = by_kernel(evaluation, lambda derivatives: derivatives.derivative(order), "", 0, more, written)
+    found = by_kernel(evaluation, lambda derivatives: derivatives.derivative(order), "derivative", order=order)
     if found is None:
         return False
     value, derivatives = found

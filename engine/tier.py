@@ -50,17 +50,17 @@ class Tiers:
         run: Callable[[Kernels, bool], tuple[Any, Any, Compiled] | None],
         repeats: float | None = 1,
         second: bool = False,
-        written: float = 1.0,
+        order: int | None = None,
     ) -> Any:
         """The value and the derivatives that `run` finds with kernels, or None where the tape is to run.
 
         `repeats` is the tape's work, in gradients; None is the value alone; `second` says that there are second derivatives;
-        `written` is how much more there is to compile than for a gradient.
+        `order` that of the derivatives of one input that are wanted.
         """
         start = time.perf_counter()
         before = self.outcome.kernel
         try:
-            return self.found_by_kernel(run, repeats, second, written)
+            return self.found_by_kernel(run, repeats, second, order)
         finally:
             kernel = self.outcome.kernel
             ran = kernel.seconds if kernel is not before else 0.0
@@ -71,7 +71,7 @@ class Tiers:
         run: Callable[[Kernels, bool], tuple[Any, Any, Compiled] | None],
         repeats: float | None,
         second: bool,
-        written: float,
+        order: int | None,
     ) -> Any:
         engine = self.options.get("engine") or "auto"
         program = self.program
@@ -93,7 +93,7 @@ class Tiers:
             )
 
             looped = program.has_loops
-            outlook = Outlook(self.core, self.point, looped, written)
+            outlook = Outlook(self.core, self.point, looped, order)
             passes = COMMAND_WORK["value"] if repeats is None else repeats
             seconds = outlook.seconds(passes, second)
             running = outlook.kernel_seconds(passes)

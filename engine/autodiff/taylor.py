@@ -1,15 +1,18 @@
 """Taylor mode: the first N derivatives of a scalar function in time polynomial in N.
 
 A `Series` is the truncated power series of a value around the point of evaluation. It flows through a program as a
-number does. Sums, products, quotients and constant powers have the recurrences of Griewank and Walther, Evaluating
-Derivatives (2nd ed., SIAM 2008), chapter 13. Every other element-wise row needs no rule of its own: from its partials,
-y' = sum of p_i(x, y) x_i', so coefficient k + 1 of y follows from the partials known to order k. The partials are
-evaluated on series again, by the table's own formulas.
+number does. Sums, products, quotients and powers have the recurrences of Griewank and Walther, Evaluating Derivatives
+(2nd ed., SIAM 2008), chapter 13. Every other element-wise row needs no rule of its own: from its partials,
+y' = sum of p_i(x, y) x_i', so coefficient k of y follows from the partials known to order k - 1. The partials are series
+too, made once by the table's own formulas and as long as somebody asks: the slope of sin is a cos whose own slope is that
+sin, and each of the two is found one coefficient after the other.
 """
 
 from __future__ import annotations
 
-from ..core.dispatch import apply
+from operator import mul
+
+from ..core.dispatch import apply, apply_scalar_1, apply_scalar_2
 from ..core.operation import Operation
 
 TYPE_CHECKING = False
@@ -18,6 +21,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     Coefficients = list[float]
+    # Coefficient k, given those before it.
+    Term = Callable[[Coefficients, int], float]
 
 
 class Unsupported(Exception):
@@ -25,22 +30,36 @@ class Unsupported(Exception):
 
 
 class Series:
-    """Coefficients c[0] + c[1] t + c[2] t**2 + ...
+    """Coefficients c[0] + c[1] t + c[2] t**2 + ..., `length` of them.
 
-    A truncated view of a series shares its `root`, and with it `grown`, the memory of what was computed from it.
+    One in the formula of a partial has a `memory` of what has been grown for that formula, and as many coefficients as
+    somebody has asked for: `term` gives the next one.
     """
 
-    __slots__ = ("c", "grown", "root")
+    __slots__ = ("c", "length", "memory", "term")
     description = "a power series"
 
-    def __init__(self, coefficients: Coefficients, root: Series | None = None) -> None:
-        self.c = coefficients
-        self.root: Series = self if root is None else root
-        self.grown: dict[Any, Series] = {} if root is None else root.grown
+    def __init__(
+        self,
+        c: Coefficients,
+        length: int,
+        term: Term | None = None,
+        memory: dict[Any, Series] | None = None,
+    ) -> None:
+        self.c = c
+        self.length = length
+        self.term = term
+        self.memory = memory
 
-    def view(self, length: int) -> Series:
-        """The first `length` coefficients."""
-        return self if length == len(self.c) else Series(self.c[:length], self.root)
+    def known(self, length: int) -> Coefficients:
+        """The coefficients, of which at least the first `length` are known."""
+        c = self.c
+        if len(c) < length:
+            term = self.term
+            assert term is not None
+            while len(c) < length:
+                c.append(term(c, len(c)))
+        return c
 
     def as_symbol(self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
         """Apply a row to inputs of which at least one is a series."""
@@ -104,11 +123,12 @@ class Undecided(Series):
     A branch that is not taken may end in one.
     """
 
-    __slots__ = ("length", "value")
+    __slots__ = ("value",)
 
-    def __init__(self, value: float, length: int) -> None:
+    def __init__(self, value: float, length: int, memory: dict[Any, Series] | None) -> None:
         self.value = value
         self.length = length
+        self.memory = memory
 
     @property
     def c(self) -> Coefficients:  # type: ignore[override]
@@ -130,140 +150,216 @@ def head(x: Any) -> float:
     raise Unsupported
 
 
-def coefficients(x: Any, length: int) -> Coefficients:
-    """The first `length` coefficients of a series or of a constant."""
-    if isinstance(x, Series):
-        return x.c[:length]
-    return [float(head(x))] + [0.0] * (length - 1)
+def series(first: float, term: Term, *inputs: Any) -> Series:
+    """The series of a recurrence: of what inputs in the formula of a partial make, as much as is asked for."""
+    length, memory = form(inputs)
+    y = Series([first], length, term, memory)
+    if memory is None:
+        y.known(length)
+        y.term = None
+    return y
+
+
+def form(inputs: tuple[Any, ...]) -> tuple[int, dict[Any, Series] | None]:
+    """The length of what these inputs make, and the memory of the formula that they are in."""
+    length, memory = 0, None
+    for x in inputs:
+        if isinstance(x, Series):
+            length = x.length
+            if x.memory is not None:
+                memory = x.memory
+                break
+    return length, memory
+
+
+def constant(value: float, *inputs: Any) -> Series:
+    return series(float(value), lambda c, k: 0.0, *inputs)
 
 
 def apply_series(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
-    length = min(x.length if x.__class__ is Undecided else len(x.c) for x in inputs if isinstance(x, Series))
     undecided = any(x.__class__ is Undecided for x in inputs)
     recurrence = RECURRENCES.get(op.name)
     if recurrence is not None and not undecided:
-        return recurrence(length, *inputs)
-    heads = tuple(head(x) for x in inputs)
+        return recurrence(*inputs)
+    heads = tuple([head(x) for x in inputs])
     kind = op.derivative
     if op.name == "where_select":
         return inputs[1] if heads[0] else inputs[2]
     if op.name in ("identity", "positive"):
         return inputs[0]
-    value = apply(op, heads, attributes)
+    value = evaluate(op, heads, attributes)
     if kind == "none":
         return value
     if kind == "zero":
-        return Series(coefficients(value, length))
+        return constant(head(value), *inputs)
     if undecided:
         if value.__class__ is not float:
             raise Unsupported
-        return Undecided(value, length)
+        return Undecided(value, *form(inputs))
     if kind != "partials" or value.__class__ is not float:
         raise Unsupported
     for spot in op.singular:
         if spot.where(*heads) is not False:
-            return Undecided(value, length)
-    return grow(op, inputs, attributes, value, length)
+            return Undecided(value, *form(inputs))
+    return grown(op, inputs, attributes, value)
 
 
-def grow(
-    op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None, value: float, length: int
-) -> Series:
-    """The series of a row from its partials, one coefficient at a time.
+def evaluate(op: Operation, heads: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
+    """The row's value on numbers."""
+    if attributes is None:
+        if len(heads) == 1:
+            return apply_scalar_1(op, *heads)
+        if len(heads) == 2:
+            return apply_scalar_2(op, *heads)
+    return apply(op, heads, attributes)
 
-    What was grown before for the same inputs is kept and extended: the partials of sin ask for cos, those of cos for
+
+def grown(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None, value: float) -> Series:
+    """The series of a row from its partials.
+
+    What is grown for the same inputs inside one formula is one series: the partials of sin ask for cos, those of cos for
     sin, and without memory the two would ask each other ever more often.
     """
-    owner = next(x for x in inputs if x.__class__ is Series)
-    key = (op.name, tuple(x.root if x.__class__ is Series else head(x) for x in inputs), str(attributes))
-    y = owner.grown.get(key)
+    length, memory = form(inputs)
+    whole = memory is None
+    if memory is None:
+        memory = {}
+        inputs = tuple([Series(x.c, length, None, memory) if x.__class__ is Series else x for x in inputs])
+    key = (op.name, tuple([x if x.__class__ is Series else head(x) for x in inputs]), str(attributes))
+    y = memory.get(key)
     if y is None:
-        y = owner.grown[key] = Series([value])
-    while len(y.c) < length:
-        k = len(y.c) - 1
-        known = Series(y.c.copy(), y)
-        views = tuple(x.view(k + 1) if x.__class__ is Series else x for x in inputs)
+        y = memory[key] = Series([value], length, None, memory)
+        y.term = Growth(op, inputs, attributes, y)
+    if whole:
+        y.known(length)
+        for other in memory.values():  # they hold one another
+            other.term = None
+        memory.clear()
+        y.memory = None
+    return y
+
+
+class Growth:
+    """The coefficients of a row, from its partials: k y[k] = sum over j of p[k - j] j x[j], for each input x."""
+
+    __slots__ = ("attributes", "inputs", "op", "parts", "y")
+
+    def __init__(self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None, y: Series) -> None:
+        self.op = op
+        self.inputs = inputs
+        self.attributes = attributes
+        self.y = y
+        # Of each input its partial, itself, and its coefficients j x[j]; None before somebody asks for one.
+        self.parts: list[tuple[Any, Series, Coefficients]] | None = None
+
+    def __call__(self, c: Coefficients, k: int) -> float:
+        if self.parts is None:
+            self.parts = [
+                (formula(self.y, *self.inputs, **(self.attributes or {})) if callable(formula) else formula, x, [0.0])
+                for formula, x in zip(self.op.partials, self.inputs)
+                if x.__class__ is Series and formula is not None
+            ]
         slope = 0.0
-        for i, x in enumerate(inputs):
-            if x.__class__ is not Series:
-                continue
-            formula = op.partials[i]
-            if formula is None:
-                continue
-            p = formula if not callable(formula) else formula(known, *views, **(attributes or {}))
-            pc = coefficients(p, k + 1)
-            slope += sum(pc[j] * (k + 1 - j) * x.c[k + 1 - j] for j in range(k + 1))
-        y.c.append(slope / (k + 1))
-    return Series(y.c[:length], y)
+        for p, x, moved in self.parts:
+            u = x.known(k + 1)
+            while len(moved) <= k:
+                moved.append(len(moved) * u[len(moved)])
+            if isinstance(p, Series):
+                slope += sum(map(mul, p.known(k), moved[k:0:-1]))
+            else:
+                slope += head(p) * moved[k]
+        return slope / k
 
 
-def add(length: int, a: Any, b: Any) -> Series:
-    return Series([u + v for u, v in zip(coefficients(a, length), coefficients(b, length))])
-
-
-def subtract(length: int, a: Any, b: Any) -> Series:
-    return Series([u - v for u, v in zip(coefficients(a, length), coefficients(b, length))])
-
-
-def negative(length: int, a: Any) -> Series:
-    return Series([-u for u in coefficients(a, length)])
-
-
-def multiply(length: int, a: Any, b: Any) -> Series:
+def add(a: Any, b: Any) -> Series:
     if a.__class__ is not Series:
-        factor = head(a)
-        return Series([factor * v for v in coefficients(b, length)])
+        a, b = b, a
+    if b.__class__ is not Series:
+        return series(a.c[0] + head(b), lambda c, k: a.known(k + 1)[k], a)
+    return series(a.c[0] + b.c[0], lambda c, k: a.known(k + 1)[k] + b.known(k + 1)[k], a, b)
+
+
+def subtract(a: Any, b: Any) -> Series:
+    if b.__class__ is not Series:
+        return series(a.c[0] - head(b), lambda c, k: a.known(k + 1)[k], a)
+    if a.__class__ is not Series:
+        return series(head(a) - b.c[0], lambda c, k: 0.0 - b.known(k + 1)[k], b)
+    return series(a.c[0] - b.c[0], lambda c, k: a.known(k + 1)[k] - b.known(k + 1)[k], a, b)
+
+
+def negative(a: Any) -> Series:
+    return series(-a.c[0], lambda c, k: -a.known(k + 1)[k], a)
+
+
+def multiply(a: Any, b: Any) -> Series:
+    if a.__class__ is not Series:
+        a, b = b, a
     if b.__class__ is not Series:
         factor = head(b)
-        return Series([factor * u for u in coefficients(a, length)])
-    u, v = a.c, b.c
-    return Series([sum(u[j] * v[k - j] for j in range(k + 1)) for k in range(length)])
+        return series(factor * a.c[0], lambda c, k: factor * a.known(k + 1)[k], a)
+    return series(a.c[0] * b.c[0], lambda c, k: sum(map(mul, a.known(k + 1), b.known(k + 1)[k::-1])), a, b)
 
 
-def divide(length: int, a: Any, b: Any) -> Series:
-    u, v = coefficients(a, length), coefficients(b, length)
-    if v[0] == 0:
+def divide(a: Any, b: Any) -> Series:
+    divisor = head(b)
+    if divisor == 0:
         raise Unsupported
-    y: Coefficients = []
-    for k in range(length):
-        y.append((u[k] - sum(y[j] * v[k - j] for j in range(k))) / v[0])
-    return Series(y)
+    if b.__class__ is not Series:
+        return series(a.c[0] / divisor, lambda c, k: a.known(k + 1)[k] / divisor, a)
+
+    def term(c: Coefficients, k: int) -> float:
+        above = a.known(k + 1)[k] if a.__class__ is Series else 0.0
+        found: float = (above - sum(map(mul, c, b.known(k + 1)[k:0:-1]))) / divisor
+        return found
+
+    return series(head(a) / divisor, term, a, b)
 
 
-def power(length: int, a: Any, b: Any) -> Any:
-    """a**b for a constant exponent: a y' = b a' y. A whole exponent is a product, which needs no a != 0."""
-    if b.__class__ is Series:
-        from ..core.tensor import OPERATORS
+# Coefficients of a power are found by what is multiplied with its value and divided by its base: neither may be near the
+# ends of the range of floats.
+LEAST, MOST = 1e-200, 1e200
 
-        if head(a) <= 0:
+
+def power(a: Any, b: Any) -> Any:
+    """a**b: for a constant exponent, a y' = b a' y; a whole one is a product, which needs no a != 0."""
+    base, exponent = head(a), head(b)
+    if b.__class__ is not Series:
+        if exponent == int(exponent) and 0 <= exponent <= 64:
+            return whole_power(a, int(exponent))
+        value = base**exponent if base > 0 or (exponent == int(exponent) and base) else 0.0
+        if not (LEAST < abs(value) < MOST and LEAST < abs(base) < MOST):
             raise Unsupported
-        return OPERATORS["exp"](multiply(length, b, as_series(OPERATORS["log"](a), length)))
-    exponent = head(b)
-    if exponent == int(exponent) and 0 <= exponent <= 64:
-        return whole_power(length, a, int(exponent))
-    u = coefficients(a, length)
-    if u[0] == 0 or (u[0] < 0 and exponent != int(exponent)):
+
+        def term(c: Coefficients, k: int) -> float:
+            u = a.known(k + 1)
+            found: float = sum([(exponent * j - (k - j)) * u[j] * c[k - j] for j in range(1, k + 1)]) / (k * base)
+            return found
+
+        return series(value, term, a)
+    if base <= 0:
         raise Unsupported
-    y = [u[0] ** exponent]
-    for k in range(1, length):
-        y.append(sum((exponent * j - (k - j)) * u[j] * y[k - j] for j in range(1, k + 1)) / (k * u[0]))
-    return Series(y)
+    from ..core.tensor import OPERATORS
+
+    e = multiply(b, OPERATORS["log"](a))
+
+    def of_exponent(c: Coefficients, k: int) -> float:
+        u = e.known(k + 1)
+        found: float = sum([j * u[j] * c[k - j] for j in range(1, k + 1)]) / k
+        return found
+
+    return series(base**exponent, of_exponent, a, b)
 
 
-def as_series(x: Any, length: int) -> Series:
-    return x if x.__class__ is Series else Series(coefficients(x, length))
-
-
-def whole_power(length: int, a: Any, exponent: int) -> Series:
-    result = Series([1.0] + [0.0] * (length - 1))
-    factor = as_series(a, length)
+def whole_power(a: Series, exponent: int) -> Series:
+    result: Series | None = None
+    factor = a
     while exponent:
         if exponent & 1:
-            result = multiply(length, result, factor)
+            result = factor if result is None else multiply(result, factor)
         exponent >>= 1
         if exponent:
-            factor = multiply(length, factor, factor)
-    return result
+            factor = multiply(factor, factor)
+    return constant(1.0, a) if result is None else result
 
 
 RECURRENCES: dict[str, Callable[..., Any]] = {
@@ -304,17 +400,20 @@ def covers(node: Any) -> bool:
 
 def derivatives(f: Callable[[list[Any]], Any], x: float, order: int) -> list[float]:
     """y, y', ..., up to `order` for a scalar function of one float. Raises Unsupported outside of Taylor mode."""
-    start = Series([x, 1.0] + [0.0] * (order - 1))
+    # Coefficient k is that of (t/2)**k: the second is the second derivative doubled and not halved, so that it keeps its
+    # digits near the least floats.
+    start = Series([x, 2.0] + [0.0] * (order - 1), order + 1)
     try:
         y = f([start])
     except (OverflowError, ZeroDivisionError):
         raise Unsupported from None
-    c = coefficients(y, order + 1)
+    c = y.c if isinstance(y, Series) else [float(head(y))] + [0.0] * order
     found = []
-    factorial = 1.0
+    factor = 1.0
     for k, coefficient in enumerate(c):
-        factorial *= max(k, 1)
-        found.append(coefficient * factorial)
+        if k:
+            factor *= 0.5 * k
+        found.append(coefficient * factor)
     if any(d - d != 0 for d in found):
         raise Unsupported  # an infinity or a NaN: nested forward mode finds its reason
     return found

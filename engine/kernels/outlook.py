@@ -28,30 +28,37 @@ class Outlook:
     """The seconds that a program will take, as far as its text and its inputs tell.
 
     `work` is what the tape has to do, and `bounded` says that it is all; `loads` names the library that the tape imports
-    for it first, and a kernel perhaps not; `ready` are the seconds that a kernel takes to compile, about, which has so many
-    times as much `written` as that of a gradient.
+    for it first, and a kernel perhaps not; `ready` are the seconds that a kernel takes to compile, about: one of
+    a gradient, or of the derivatives up to an `order`.
     """
 
-    __slots__ = ("bounded", "loads", "of_numbers", "ready", "work")
+    __slots__ = ("bounded", "core", "loads", "of_numbers", "order", "ready", "work")
 
-    def __init__(self, core: CoreProgram, point: dict[str, Any], looped: bool, written: float = 1.0) -> None:
+    def __init__(self, core: CoreProgram, point: dict[str, Any], looped: bool, order: int | None = None) -> None:
+        self.core = core
+        self.order = order
         self.loads = ""
         # What an operation on numbers costs, in those on bare ones.
         self.of_numbers = 1.0
         nodes = None if looped or any(x.__class__ not in (float, int) for x in point.values()) else numbers(core.body)
+        constant = False
         if nodes is not None:
             self.bounded = True
             self.work = work.Work(float(nodes))
-            self.ready = work.LOOK_SECONDS + work.START_SECONDS + nodes * work.NODE_SECONDS * written
+            to_compile, curves = nodes * work.NODE_SECONDS, nodes
         else:
             from .survey import Survey
 
             survey = Survey(core, point)
             self.bounded, self.work = survey.bounded, survey.work
-            self.ready = work.LOOK_SECONDS + work.START_SECONDS + survey.compile * written
+            to_compile, curves = survey.compile, survey.curves
             self.loads = survey.loads
-            if survey.constant:
-                self.ready += work.import_seconds("numpy")
+            constant = survey.constant
+        if order is not None:
+            to_compile = work.derivative_compile(to_compile, curves, order)
+        self.ready = work.LOOK_SECONDS + work.START_SECONDS + to_compile
+        if constant:
+            self.ready += work.import_seconds("numpy")
         if STATE.weak_float.bits == 32 or any(map(is_float32, point.values())):
             self.of_numbers = work.OF_FLOAT32
 
@@ -60,6 +67,10 @@ class Outlook:
         false."""
         found = work.Work(*self.work.parts())
         found.operations *= self.of_numbers
+        if self.order is not None:
+            from ..autodiff.taylor import covers
+
+            return work.derivative_seconds(found, self.order, self.of_numbers == 1.0 and covers(self.core))
         return estimated(found, passes, second)
 
     def kernel_seconds(self, passes: float) -> float:

@@ -47,9 +47,9 @@ class Survey(Expressions):
 
     `work` is what its text tells of, in each loop no more than a limit of steps leaves; `bounded` says that this is all, or
     rather more: it is less where data decide how often a loop runs or a function calls itself. `breaks` says that a loop may
-    be left before its end. `compile` are the seconds
-    that the program's operations take to compile, `tensors` says whether there are any on tensors, `constant` whether
-    tensors are made of numbers that are known, which a compiler needs NumPy for.
+    be left before its end. `compile` are the seconds that the program's operations take to compile, `curves` how many of
+    them are not linear, `tensors` says whether there are any on tensors, `constant` whether tensors are made of numbers that
+    are known, which a compiler needs NumPy for.
     """
 
     def __init__(self, core: CoreProgram, point: dict[str, Any]) -> None:
@@ -57,6 +57,7 @@ class Survey(Expressions):
         self.bounded = True
         self.breaks = False
         self.compile = 0.0
+        self.curves = 0
         self.tensors = False
         self.library = ""
         self.constant = False

@@ -66,6 +66,7 @@ class Calls:
     work: Work
     bounded: bool
     compile: float
+    curves: int
     tensors: bool
     constant: bool
     library: str
@@ -175,7 +176,10 @@ class Calls:
             return number if op.dtype in OF_COMPLEX else None
         if not tensors and (by_element or op.scalar is not None):
             self.number(1.0 if op.family == "arithmetic" else work.FUNCTION)
-            self.work.curved += op.derivative == "partials" and op.family not in ("arithmetic", "rounding")
+            if op.derivative == "partials" and op.family not in ("arithmetic", "rounding"):
+                self.work.curved += 1.0
+                self.work.functions += 1.0
+                self.curves += 1
             if op.scalar is None and op.derivative == "partials":
                 self.work.arrays += 1.0  # by the library's function, on an array of one element
             return None
@@ -275,12 +279,12 @@ class Calls:
                     frame[2 + k] = named[name]
                 elif default is not None:
                     frame[2 + k] = self.value(default, function.frame)
-            before, again = self.compile, any(inner[0] == key[0] for inner in self.calls)
+            before, again = (self.compile, self.curves), any(inner[0] == key[0] for inner in self.calls)
             self.calls.append(key)
             taken, _ = self.measured(lambda: self.block(code.body, frame))
             self.calls.pop()
             if again:
-                self.compile = before  # one function, however deeply it calls itself
+                self.compile, self.curves = before  # one function, however deeply it calls itself
             taken.operations += work.CALL
             taken.steps += 1.0
             self.found[key] = taken, frame[c.RESULT]

@@ -115,7 +115,9 @@ class Expressions(Calls):
 
     def curve(self, symbol: str, left: bool, right: bool) -> None:
         """Count an operation on numbers, of which these vary, that is not linear."""
-        self.work.curved += (symbol == "*" and left and right) or (symbol == "/" and right) or symbol == "**"
+        if (symbol == "*" and left and right) or (symbol == "/" and right) or symbol == "**":
+            self.work.curved += 1.0
+            self.curves += 1
 
     def prefix(self, node: c.Prefix, frame: list[Any]) -> Any:
         value = self.value(node.operand, frame)

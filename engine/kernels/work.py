@@ -97,8 +97,18 @@ SOME_TRIPS = 16
 COMMAND_WORK = {
     "value": 0.2, "jvp": 6.0, "vjp": 1.0, "hvp": 10.5, "hessian": 4.0, "direction": 2.0, "sparse hessian": 20.0,
 }  # fmt: skip
-# The power of its order with which what a kernel of a derivative has to compile grows.
-GROWTH = 1.3
+# What the tape's Taylor series of `derivative` cost, in gradients, and for each order; an operation on numbers that is not
+# linear, for each order, and a function with its partials, also for each order, in operations. The first derivative needs
+# none. What they do not cover is found by tangents of tangents, which cost so much at the second order, and so many times
+# as much at the next.
+FIRST = 1.7
+SERIES, SERIES_ORDER = 1.9, 0.07
+SERIES_CURVED = 0.55
+SERIES_FUNCTION, SERIES_FUNCTION_ORDER = 5.0, 1.6
+NESTED, NESTED_GROWTH, NESTED_MOST = 10.0, 3.2, 200
+# How much more a kernel of a derivative has to compile for each order, and the seconds of each operation that is not linear
+# for the square of the order.
+WRITTEN_ORDER, WRITTEN_CURVED_SECONDS = 0.1, 0.8e-3
 # The share of that, beyond one gradient, which operations on tensors cost, and on their elements: their tangents are
 # tensors too, where those of floats are objects beside them.
 OF_TENSORS, OF_ITEMS = 0.35, 0.65
@@ -133,14 +143,29 @@ ESTIMATES: dict[str, Any] = {
 ESTIMATES |= {"int_" + name: function for name, function in ESTIMATES.items()}
 
 
-def derivative_work(order: int) -> float:
-    """`COMMAND_WORK` of the derivatives up to an order: tangents of tangents, and Taylor series from the third on."""
-    return (4.5, 20.0)[order - 1] if order < 3 else 8.0 + 2.0 * order
+def derivative_work(order: int, nested: bool = False) -> float:
+    """`COMMAND_WORK` of the derivatives up to an order: by Taylor series from the second on, or by `nested` tangents."""
+    if order < 2:
+        return FIRST
+    if nested:
+        return NESTED * math.pow(NESTED_GROWTH, min(order, NESTED_MOST) - 2)
+    return SERIES + SERIES_ORDER * order
 
 
-def derivative_written(order: int) -> float:
-    """How many times as much a kernel of the derivatives up to an order has to compile as one of the first."""
-    return math.pow(order, GROWTH)
+def derivative_seconds(work: Work, order: int, covered: bool) -> float:
+    """The tape's seconds for the derivatives up to an order; `covered` says that Taylor series may do."""
+    nested = not covered or work.arrays > 0.0 or work.items > 0.0
+    seconds = work.tape_seconds(derivative_work(order, nested))
+    if order < 2 or nested:
+        return seconds
+    functions = work.functions * (SERIES_FUNCTION + SERIES_FUNCTION_ORDER * order)
+    return seconds + (work.curved * SERIES_CURVED * order + functions) * TAPE_SECONDS
+
+
+def derivative_compile(seconds: float, curves: int, order: int) -> float:
+    """How long a kernel of the derivatives up to an order takes to compile, where one of a gradient takes so many seconds
+    and so many of the operations in its text are not linear."""
+    return seconds * (1.0 + WRITTEN_ORDER * (order - 1)) + curves * WRITTEN_CURVED_SECONDS * (order * order - 1)
 
 
 def parameter(k: int) -> str:
@@ -153,10 +178,10 @@ class Work:
     `operations` on numbers, one by one; `items`, operations on elements of tensors, one by one; `arrays`, operations on
     tensors; `elements` that these compute; `products` that libraries of matrices sum; `loops` that a kernel has for the
     operations on tensors; `steps`, which a limit counts (core/limits.py), and `curved`, the operations on numbers that are
-    not linear, where a survey has counted them.
+    not linear, with the `functions` among them, where a survey has counted them.
     """
 
-    __slots__ = ("arrays", "curved", "elements", "items", "loops", "operations", "products", "steps")
+    __slots__ = ("arrays", "curved", "elements", "functions", "items", "loops", "operations", "products", "steps")
 
     def __init__(
         self,
@@ -168,6 +193,7 @@ class Work:
         items: float = 0.0,
         steps: float = 0.0,
         curved: float = 0.0,
+        functions: float = 0.0,
     ) -> None:
         self.operations = operations
         self.arrays = arrays
@@ -177,6 +203,7 @@ class Work:
         self.items = items
         self.steps = steps
         self.curved = curved
+        self.functions = functions
 
     def parts(self) -> tuple[float, ...]:
         return (
@@ -188,6 +215,7 @@ class Work:
             self.items,
             self.steps,
             self.curved,
+            self.functions,
         )
 
     def plus(self, other: Work, times: float = 1.0) -> Work:

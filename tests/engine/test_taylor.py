@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from unittest import mock
 
 import adiff
@@ -21,6 +22,10 @@ CASES = [
     ("x**-2.5", lambda x: x ** mpmath.mpf(-2.5), 0.5),
     ("2**x", lambda x: 2**x, 1.25),
     ("x**5 - 3*x", lambda x: x**5 - 3 * x, 0.0),
+    ("sin(x)*cosh(x) - cos(x)*sinh(x)", lambda x: mpmath.sin(x) * mpmath.cosh(x) - mpmath.cos(x) * mpmath.sinh(x), 0.8),
+    ("arcsin(x)/(2 - x)", lambda x: mpmath.asin(x) / (2 - x), 0.25),
+    ("tan(x)*log(x)", lambda x: mpmath.tan(x) * mpmath.log(x), 0.7),
+    ("hypot(x, 1 - x)", lambda x: mpmath.sqrt(x * x + (1 - x) ** 2), 0.3),
 ]
 
 
@@ -29,8 +34,39 @@ def test_every_order(text: str, function: object, point: float) -> None:
     with mpmath.workdps(60):
         series = mpmath.taylor(function, mpmath.mpf(point), ORDER)
         wanted = [float(c * mpmath.factorial(k)) for k, c in enumerate(series)]
-    outcome = adiff.program(text).evaluate("derivative", {"x": point}, order=ORDER)
-    assert [outcome.value, *outcome.derivatives] == pytest.approx(wanted, rel=1e-12, abs=1e-12)
+    for order in (2, ORDER):
+        outcome = adiff.program(text).evaluate("derivative", {"x": point}, order=order)
+        assert [outcome.value, *outcome.derivatives] == pytest.approx(wanted[: order + 1], rel=1e-12, abs=1e-12)
+
+
+# Where products of the base with its power leave the range of floats, or their quotients do.
+@pytest.mark.parametrize("x", [1e-200, 1e-160, 1e200])
+@pytest.mark.parametrize("exponent", [2.5, -0.5, 1.5, 100.5])
+def test_powers_at_the_ends_of_the_range(x: float, exponent: float) -> None:
+    derivatives = adiff.program(f"x**{exponent}").evaluate("derivative", {"x": x}, order=3, engine="tape").derivatives
+    with mpmath.workdps(30):
+        for k, found in enumerate(derivatives, 1):
+            wanted = mpmath.ff(exponent, k) * mpmath.mpf(x) ** (mpmath.mpf(exponent) - k)
+            if abs(wanted) < sys.float_info.max:
+                assert found == pytest.approx(float(wanted), rel=1e-13, abs=1e-320)
+
+
+def test_the_least_floats_keep_their_digits() -> None:
+    found = adiff.program("log10(x)").evaluate("derivative", {"x": 1e160}, order=2, engine="tape").derivatives
+    assert found[1] == -4.343e-321  # -1/(x**2 log(10))
+
+
+@pytest.mark.parametrize("body", ["y + 0.001*sin(y)", "0.5*y + exp(-y)*x/(1 + y*y)", "tanh(x*y)*log(2 + y*y)"])
+def test_partials_are_made_once_for_all_orders(body: str) -> None:
+    """And not anew for each coefficient: a formula is asked as often for many orders as for a few."""
+    program = adiff.program(f"y = x\nfor i in range(5):\n    y = {body}\ny")
+
+    def applied(order: int) -> int:
+        with mock.patch.object(taylor, "apply_series", wraps=taylor.apply_series) as called:
+            program.evaluate("derivative", {"x": 0.7}, order=order, engine="tape")
+        return called.call_count
+
+    assert applied(12) == applied(3) == applied(2) > 0
 
 
 PROGRAMS = [

@@ -183,18 +183,20 @@ def test_elements_of_tensors(text: str, elements: float, products: float) -> Non
 
 
 @pytest.mark.parametrize(
-    ("text", "curved"),
+    ("text", "curved", "functions", "curves"),
     [
-        ("x*2 + y/3 - x", 0),
-        ("x*y", 1),
-        ("2/x + sin(3*y)", 2),
-        ("z = x\nfor i in range(10):\n    z *= y\n    z += i*x\nz**2", 11),
-        ("sum(v*v)", 0),
+        ("x*2 + y/3 - x", 0, 0, 0),
+        ("x*y", 1, 0, 1),
+        ("2/x + sin(3*y)", 2, 1, 2),
+        ("z = x\nfor i in range(10):\n    z *= y\n    z += i*x\nz**2", 11, 0, 2),
+        ("z = x\nfor i in range(10):\n    z = exp(z)*x\nz", 20, 10, 2),
+        ("sum(v*v)", 0, 0, 0),
     ],
 )
-def test_operations_that_are_not_linear(text: str, curved: float) -> None:
+def test_operations_that_are_not_linear(text: str, curved: float, functions: float, curves: int) -> None:
+    """In a run, with the functions among them, and in the text."""
     found = survey(text, {"x": 0.5, "y": 0.25, "v": np.ones(3)})
-    assert found.work.curved == curved
+    assert (found.work.curved, found.work.functions, found.curves) == (curved, functions, curves)
 
 
 def test_numbers_of_a_list_are_gathered_into_a_tensor() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -75,11 +76,33 @@ def test_no_kernel_is_looked_for_that_would_run_longer_than_the_tape(monkeypatch
 
 
 def test_a_kernel_of_a_high_derivative_takes_long_to_compile() -> None:
-    """The tape finds the sixth before it, and the first in a longer loop after it."""
-    for order, n, engine in ((6, 2_000, "tape"), (1, 100_000, "kernel")):
+    """The tape finds the sixth before it, and either in a longer loop after it."""
+    for order, n, engine in ((6, 200, "tape"), (1, 100_000, "kernel"), (6, 100_000, "kernel")):
         program = adiff.program("y = x\nfor i in range(n):\n    y = y + 0.001 * sin(y)\ny")
         assert program.evaluate("derivative", {"x": 1.0, "n": n}, ["x"], order=order).engine == engine
         assert (engine == "kernel") == (program.kernels is not None and bool(program.kernels.built))
+
+
+def test_what_the_tape_takes_for_derivatives_up_to_an_order() -> None:
+    """By series, each order takes little more than the one before, and most where functions are; by nested tangents, many
+    times as much."""
+    loop = "y = x\nfor i in range(1_000):\n    y = {}\ny"
+
+    def seconds(body: str, order: int) -> float:
+        return Outlook(adiff.program(loop.format(body)).core, {"x": 1.0}, True, order).seconds(1.0)
+
+    def ready(body: str, order: int) -> float:
+        return Outlook(adiff.program(loop.format(body)).core, {"x": 1.0}, True, order).ready
+
+    linear, curved, function, nested = "y*0.5 + x", "y*y*0.5 + x", "y + 0.5*sin(x)", "y*0.5 + [x, x][1]"
+    for order in (2, 6):
+        assert 1.0 < seconds(linear, order) / seconds(linear, 1) < 1.5
+        assert seconds(linear, order) < seconds(curved, order) < seconds(function, order) < seconds(nested, order)
+    assert seconds(nested, 6) > 50 * seconds(nested, 2)
+    assert seconds(nested, 999) < seconds(nested, 9_999) * 2 < math.inf
+    # And a kernel has the more to compile the more of its operations are not linear.
+    assert ready(linear, 8) < 1.2 * ready(linear, 1)
+    assert ready(curved, 8) - ready(curved, 1) > 2 * (ready(linear, 8) - ready(linear, 1))
 
 
 def test_a_limit_of_steps_ends_the_tape_before_a_kernel_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
