@@ -7,6 +7,7 @@ from math import inf
 
 from .core.errors import span_of
 from .core.limits import LIMITS, give_way_after
+from .core.state import STATE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -175,6 +176,7 @@ class Tiers:
             from .eager.text import formatted
 
             compiled.write(self.write, formatted)
+            self.write = STATE.write = None  # what a program prints is printed once, however often it runs
         if compiled.built.structure is not None:
             from .kernels.lowering.structures import stacked_shape
 

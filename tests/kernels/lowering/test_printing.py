@@ -73,8 +73,10 @@ def test_run(text: str) -> None:
 
 
 @pytest.mark.usefixtures("interpret")
-def test_gradient_prints_once() -> None:
-    text = "s = x\nfor i in range(100):\n    s = s*0.9 + x*x\n    if i % 30 == 0:\n        print(i, s)\ns"
+@pytest.mark.parametrize("end", ["s", "s / 0"])
+def test_gradient_prints_once(end: str) -> None:
+    """A result that is not finite among them, for which the program is run again."""
+    text = f"s = x\nfor i in range(100):\n    s = s*0.9 + x*x\n    if i % 30 == 0:\n        print(i, s)\n{end}"
     (tape, printed), (kernel, lines) = both(text, "grad")
     assert kernel.engine == "kernel"
     assert lines == printed != ""
