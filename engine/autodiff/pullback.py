@@ -282,8 +282,7 @@ def pushforward(
         for i, t in enumerate(tangents):
             if t is not None:
                 term = apply(op, (*inputs[:i], t, *inputs[i + 1 :]), attributes)
-                if kind == "partials":  # the products of the chain rule, of two factors
-                    note_ambiguity(t, inputs[1 - i])
+                note_ambiguity(t, inputs[1 - i])
                 total = term if total is None else total + term
         return total
     if kind == "zero":

@@ -193,7 +193,7 @@ def others(place: Place, result: Any) -> Ways | None:
 def products(place: Place, result: Any) -> Ways | None:
     """The terms of a product of tensors: the ways to one factor beside those to the other."""
     a, b = (np.arange(1, int(np.prod(s, dtype=np.int64)) + 1).reshape(s) for s in place.sizes())
-    if place.name == "matmul":
+    if place.name in ("matmul", "strong_matmul"):
         left = a if a.ndim > 1 else a[None, :]
         right = b if b.ndim > 1 else b[:, None]
         terms = [left[..., :, None, :], np.swapaxes(right, -1, -2)[..., None, :, :]]
@@ -310,7 +310,7 @@ WAYS: dict[str, Callable[[Place, Any], Ways | None]] = {
     **dict.fromkeys(("segments_max", "segments_min"), segment_extremum),
     "sort_along": sorted_line,
     "product_of_others": others,
-    **dict.fromkeys(("matmul", "contract", "convolve_full", "correlate_valid"), products),
+    **dict.fromkeys(("matmul", "strong_matmul", "contract", "convolve_full", "correlate_valid"), products),
     **dict.fromkeys(MATRICES, matrices),
     "triangular_system": triangle,
 }

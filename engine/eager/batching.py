@@ -147,7 +147,7 @@ def multiplied(op: Operation, xs: Operands, ranks: Ranks, static: dict[str, Any]
 def contracted(op: Operation, xs: Operands, ranks: Ranks, static: dict[str, Any]) -> Any:
     """Sums of products over labels of axes: the axis in front has a label of its own."""
     label = max((-1, *static["first"], *static["second"])) + 1
-    return apply(op, xs, {name: (label, *static[name]) for name in ("first", "second", "output")})
+    return apply(op, xs, static | {name: (label, *static[name]) for name in ("first", "second", "output")})
 
 
 # --- shapes behind the axis in front --------------------------------------------------------------------------------

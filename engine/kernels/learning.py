@@ -165,9 +165,9 @@ class Learning(Collection):
         return True
 
     def take_care(self, _: Hasty) -> bool:
-        """Compute this result anew, product by product."""
-        self.careful = True
-        return True
+        """Compute this result anew, product by product; False if that was so already."""
+        again, self.careful = self.careful, True
+        return not again
 
     def make_room(self, why: Crowded) -> bool:
         """Let lists have more room in a loop; False where that is too much."""

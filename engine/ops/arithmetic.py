@@ -134,6 +134,15 @@ multiply_cotangents: Operation = elementwise(
 )  # fmt: skip
 
 
+# Products of arrays, by which of the factors `a` and `b` are cotangents.
+PRODUCTS: dict[str, Any] = {
+    "": array_product,
+    "a": _strong,
+    "b": lambda np, p, g: _strong(np, g, p),
+    "ab": _strong_on_both_sides,
+}
+
+
 def array_quotient(np: Any, a: Any, b: Any) -> Any:
     if is_complex(a) and not is_complex(b):
         return of_parts(np, a.real / b, a.imag / b, np.result_type(a, b))
@@ -425,6 +434,7 @@ for _name in [
     "equal",
     "where",
     "strong_multiply",
+    "multiply_cotangents",
 ]:
     OPERATORS[_name] = globals()[_name]
 OPERATORS["where"] = where_select

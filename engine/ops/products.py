@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from ..core import limits
 from ..core.errors import failure, plural
-from ..core.operands import as_operand, plain
+from ..core.operands import as_operand
 from ..core.operation import Operation, composite, multilinear, static
 from ..core.tensor import OPERATORS
-from .arithmetic import array_product
+from .arithmetic import PRODUCTS
 from .joining import parts_of
 from .reductions import reduce_sum
 from .shapes import transpose
+from .strong_products import NEITHER, with_strong_zeros
 from .structure import index, reshape, stack
 from .support import (
     BATCH,
@@ -25,10 +26,8 @@ from .support import (
     cases,
     conjugate,
     count,
-    is_complex,
-    is_symbol,
     shape_of,
-    strong,
+    strong_terms,
     swapped,
 )
 
@@ -43,8 +42,8 @@ if TYPE_CHECKING:
 CHUNK = 1 << 20
 
 
-def rounded_matmul(np: Any, a: Any, b: Any) -> Any:
-    """np.matmul as if every product were rounded before it is added.
+def rounded_matmul(np: Any, a: Any, b: Any, strong: str = NEITHER) -> Any:
+    """np.matmul as if every product were rounded before it is added, where the zeros of cotangents are strong.
 
     BLAS fuses both, so that of two products beyond the floats, one of either sign, the last one remains. Complex numbers
     it multiplies by 1 + 0j in the end, which makes nan of either part where the other is not finite.
@@ -52,10 +51,16 @@ def rounded_matmul(np: Any, a: Any, b: Any) -> Any:
     if np.result_type(a, b).kind == "c":
         from .complex_arithmetic import by_parts
 
-        return by_parts(np, lambda x, y: rounded_matmul(np, x, y), a, b, np.matmul)
+        return by_parts(np, lambda x, y: rounded_matmul(np, x, y, strong), a, b, np.matmul)
     found = np.matmul(a, b)
     if found.dtype.kind != "f" or np.isfinite(found).all():
         return found
+    found = with_rounded_terms(np, found, a, b)
+    return with_strong_zeros(np, found, a, b, strong, lambda x, y: rounded_matmul(np, x, y))
+
+
+def with_rounded_terms(np: Any, found: Any, a: Any, b: Any) -> Any:
+    """A product of matrices, anew where it is beyond the floats and its factors are not."""
     left, right = np.atleast_2d(a), b if b.ndim > 1 else b[:, None]
     fits = np.isfinite(left).all(axis=-1)[..., :, None] & np.isfinite(right).all(axis=-2)[..., None, :]
     shape = fits.shape
@@ -73,47 +78,25 @@ def rounded_matmul(np: Any, a: Any, b: Any) -> Any:
     return exact.reshape(np.shape(found))[()]
 
 
-def rounded_sums(np: Any, times: Any, sums: Any, a: Any, b: Any) -> Any:
-    """A sum of products of vectors, by the terms alone where `times` is beyond the floats and no element is."""
+def rounded_sums(np: Any, times: Any, sums: Any, a: Any, b: Any, strong: str = NEITHER) -> Any:
+    """A sum of products of vectors, by the terms alone where `times` is beyond the floats and no element is, and where the
+    zeros of cotangents are strong."""
     if np.result_type(a, b).kind == "c":
         from .complex_arithmetic import by_parts
 
-        return by_parts(np, lambda x, y: rounded_sums(np, times, sums, x, y), a, b, times)
+        return by_parts(np, lambda x, y: rounded_sums(np, times, sums, x, y, strong), a, b, times)
     found = times(a, b)
-    if np.isfinite(found).all() or not (np.isfinite(a).all() and np.isfinite(b).all()):
+    if np.isfinite(found).all():
         return found
-    return sums(a, b)
-
-
-def strong_sums(times: Any, g: Any, x: Any) -> Any:
-    """`times(g, x)`, bilinear, for a cotangent g: a part that is 0 throughout takes no part beside what is not finite."""
-    if not is_complex(g) or is_symbol(g) or is_symbol(x):
-        return times(g, x)
-    import numpy as np
-
-    if np.isfinite(plain(x)).all():
-        return times(g, x)
-    real, imag = OPERATORS["real"], OPERATORS["imag"]
-    (u, v), (c, d) = (real(g), imag(g)), (real(x), imag(x))
-    shares, turned = np.any(plain(u)), np.any(plain(v))
-    if not shares and not turned:
-        return times(g, OPERATORS["zeros_like"](x))
-    if not turned:
-        return OPERATORS["complex"](times(u, c), times(u, d))
-    if not shares:
-        return OPERATORS["complex"](-times(v, d), times(v, c))
-    return times(g, x)
-
-
-def strong_terms(g: Any, x: Any) -> Any:
-    """g*x for a cotangent g, in which each part of a complex element of g that is 0 takes no part."""
-    return strong(g, x) if is_complex(g) else g * x
+    if np.isfinite(a).all() and np.isfinite(b).all():
+        return sums(a, b)
+    return with_strong_zeros(np, found, a, b, strong, lambda x, y: rounded_sums(np, times, sums, x, y))
 
 
 # --- matrix products ------------------------------------------------------------------------------------------------
 
 
-def _matmul(np: Any, a: Any, b: Any) -> Any:
+def _matmul(np: Any, a: Any, b: Any, strong: str = NEITHER) -> Any:
     a, b = np.asarray(a), np.asarray(b)
     if not a.ndim or not b.ndim:
         raise failure("E0302", "matmul takes tensors, not scalars", "multiply by a number with *")
@@ -123,7 +106,7 @@ def _matmul(np: Any, a: Any, b: Any) -> Any:
             "E0302", f"matmul: shapes {list(a.shape)} and {list(b.shape)} do not fit: {a.shape[-1]} is not {inner}",
             "the last size of the first must be the last but one of the second",
         )  # fmt: skip
-    return rounded_matmul(np, a, b)
+    return rounded_matmul(np, a, b, strong)
 
 
 def _column(x: Any) -> Any:
@@ -135,30 +118,33 @@ def _row(x: Any) -> Any:
     return reshape(x, shape=(*shape[:-1], 1, *shape[-1:]))
 
 
-def _matmul_back(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
+def _matmul_back(g: Any, y: Any, a: Any, b: Any, strong: str = NEITHER) -> tuple[Any, Any]:
     rank_a, rank_b = len(shape_of(a)), len(shape_of(b))
+    # g meets b in the cotangent of a, and a in that of b.
+    both_a, both_b = "b" in strong, "a" in strong
     if rank_a == 1 and rank_b == 1:
-        return lambda: strong(g, conjugate(b)), lambda: strong(g, conjugate(a))
+        return lambda: strong_terms(g, conjugate(b), both_a), lambda: strong_terms(g, conjugate(a), both_b)
+    first, second = "ab" if both_a else "a", "ab" if both_b else "b"
     # A vector on the other side takes the place of a matrix transposed, which would be a copy of it.
     if rank_a == 1:
+        first = "ab" if both_a else "b"
         return (
-            lambda: strong_sums(lambda g, x: index(matmul(x, _column(g)), index=(Ellipsis, 0)), g, conjugate(b)),
-            lambda: strong_terms(_row(g), _column(conjugate(a))),
+            lambda: index(strong_matmul(conjugate(b), _column(g), strong=first), index=(Ellipsis, 0)),
+            lambda: strong_terms(_row(g), _column(conjugate(a)), both_b),
         )
     if rank_b == 1:
+        second = "ab" if both_b else "a"
         return (
-            lambda: strong_terms(_column(g), conjugate(b)),
-            lambda: strong_sums(
-                lambda g, x: index(matmul(_row(g), x), index=(Ellipsis, 0, slice(None))), g, conjugate(a)
-            ),
+            lambda: strong_terms(_column(g), conjugate(b), both_a),
+            lambda: index(strong_matmul(_row(g), conjugate(a), strong=second), index=(Ellipsis, 0, slice(None))),
         )
     if rank_b == 2 and rank_a > 2:  # one matrix for a whole batch: sum the batch within the product
         rows, columns = reshape(a, shape=(-1, shape_of(a)[-1])), reshape(g, shape=(-1, shape_of(g)[-1]))
         return (
-            lambda: strong_sums(matmul, g, adjoint(b)),
-            lambda: strong_sums(lambda g, x: matmul(x, g), columns, adjoint(rows)),
+            lambda: strong_matmul(g, adjoint(b), strong=first),
+            lambda: strong_matmul(adjoint(rows), columns, strong=second),
         )
-    return lambda: strong_sums(matmul, g, adjoint(b)), lambda: strong_sums(lambda g, x: matmul(x, g), g, adjoint(a))
+    return lambda: strong_matmul(g, adjoint(b), strong=first), lambda: strong_matmul(adjoint(a), g, strong=second)
 
 
 matmul: Operation = multilinear(
@@ -170,6 +156,17 @@ matmul: Operation = multilinear(
     ),
     batch="product", doc="The matrix product a @ b, over matching batches of matrices, or with vectors.",
     example=("matmul([[1, 2], [3, 4]], [[1, 1], [0, 1]])", [[1, 3], [3, 7]]),
+)  # fmt: skip
+strong_matmul: Operation = multilinear(
+    "strong_matmul", "a, b | strong", _matmul_back, array=_matmul, dtype="arithmetic",
+    kernel=lambda k, a, b, strong: k.matmul(a, b, strong),
+    domain=cases(
+        *[((WIDE, TALL), {"strong": strong}) for strong in ("a", "b", "ab")],
+        ((SQUARE, VECTOR[:3]), {"strong": "a"}), ((VECTOR[:3], SQUARE), {"strong": "ab"}),
+    ),
+    internal=True, batch="product",
+    doc="The matrix product in which the zeros of the factors that are cotangents, of 'a' and 'b', stay zero beside inf or nan.",
+    example=("strong_matmul([[0, 1]], [[inf], [2]], 'a')", [[2.0]]),
 )  # fmt: skip
 
 
@@ -204,7 +201,7 @@ matvec = composite(
 # --- contractions ---------------------------------------------------------------------------------------------------
 
 
-def _contract(np: Any, a: Any, b: Any, first: Any, second: Any, output: Any) -> Any:
+def _contract(np: Any, a: Any, b: Any, first: Any, second: Any, output: Any, strong: str = NEITHER) -> Any:
     """One matrix product: shared labels that stay are batches, shared ones that go are summed, the rest are free."""
     a, b = np.asarray(a), np.asarray(b)
     size = dict(zip(first, a.shape)) | dict(zip(second, b.shape))
@@ -221,27 +218,28 @@ def _contract(np: Any, a: Any, b: Any, first: Any, second: Any, output: Any) -> 
     right = b.transpose([second.index(n) for n in batch + summed + free_b])
     left = left.reshape(sizes(batch), sizes(free_a), sizes(summed))
     right = right.reshape(sizes(batch), sizes(summed), sizes(free_b))
-    product = rounded_matmul(np, left, right) if summed else array_product(np, left, right)
+    product = rounded_matmul(np, left, right, strong) if summed else PRODUCTS[strong](np, left, right)
     found = batch + free_a + free_b
     return product.reshape([size[n] for n in found]).transpose([found.index(n) for n in output])
 
 
-def _contract_back(g: Any, y: Any, a: Any, b: Any, first: Any, second: Any, output: Any) -> tuple[Any, Any]:
-    def of_first(g: Any, x: Any) -> Any:
-        return contract(g, x, first=output, second=second, output=first)
-
-    def of_second(g: Any, x: Any) -> Any:
-        return contract(g, x, first=output, second=first, output=second)
-
-    return lambda: strong_sums(of_first, g, conjugate(b)), lambda: strong_sums(of_second, g, conjugate(a))
+def _contract_back(
+    g: Any, y: Any, a: Any, b: Any, first: Any, second: Any, output: Any, strong: str = NEITHER
+) -> tuple[Any, Any]:
+    of_a, of_b = "ab" if "b" in strong else "a", "ab" if "a" in strong else "a"
+    return (
+        lambda: contract(g, conjugate(b), first=output, second=second, output=first, strong=of_a),
+        lambda: contract(g, conjugate(a), first=output, second=first, output=second, strong=of_b),
+    )
 
 
 contract: Operation = multilinear(
-    "contract", "a, b | first, second, output", _contract_back, array=_contract, dtype="arithmetic",
-    kernel=lambda k, a, b, first, second, output: k.contract(a, b, first, second, output),
+    "contract", "a, b | first, second, output, strong=''", _contract_back, array=_contract, dtype="arithmetic",
+    kernel=lambda k, a, b, first, second, output, strong: k.contract(a, b, first, second, output, strong),
     domain=cases(((WIDE, SQUARE), {"first": (0, 1), "second": (1, 2), "output": (2, 0)})),
     internal=True, batch="contraction",
-    doc="The sum of products of two tensors over the labels that the output does not have: what einsum is made of.",
+    doc="The sum of products of two tensors over the labels that the output does not have: what einsum is made of. The "
+    "zeros of the factors that are cotangents, named in `strong`, stay zero beside inf or nan.",
     example=("contract([1, 2], [3, 4], [0], [0], [])", 11),
 )  # fmt: skip
 

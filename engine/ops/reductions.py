@@ -33,7 +33,6 @@ from .support import (
     some,
     spread,
     strong,
-    strong_lines,
     to_front,
 )
 
@@ -245,9 +244,9 @@ def _product_of_others_vjp(g: Any, y: Any, x: Any) -> Any:
     z = conjugate(x)
     before = cumprod(z, axis=0, exclusive=True)
     after = cumprod(z, axis=0, exclusive=True, reverse=True)
-    replaced_before = shifted(linear_recurrence(z, g * before), step=1)
-    replaced_after = shifted(linear_recurrence(z, g * after, reverse=True), step=-1)
-    return strong_lines(g, replaced_before * after + before * replaced_after)
+    replaced_before = shifted(linear_recurrence(z, strong(g, before), strong=True), step=1)
+    replaced_after = shifted(linear_recurrence(z, strong(g, after), reverse=True, strong=True), step=-1)
+    return strong(replaced_before, after) + strong(replaced_after, before)
 
 
 product_of_others = rule(

@@ -13,6 +13,7 @@ from ..core.errors import failure
 from ..core.operands import as_operand, plain
 from ..core.operation import Operation, composite, linear, rule, zero
 from ..core.tensor import OPERATORS
+from .arithmetic import PRODUCTS
 from .joining import concat
 from .shapes import flip
 from .structure import index, reshape
@@ -28,6 +29,8 @@ from .support import (
     from_front,
     meet,
     shape_of,
+    strong,
+    strong_terms,
     to_front,
 )
 
@@ -64,7 +67,7 @@ shifted: Operation = linear(
 )  # fmt: skip
 
 
-def _linear_recurrence(np: Any, a: Any, b: Any, reverse: bool) -> Any:
+def _linear_recurrence(np: Any, a: Any, b: Any, reverse: bool, strong: bool = False) -> Any:
     a, b = np.asarray(a), np.asarray(b)
     if a.shape != b.shape or not a.ndim:
         raise failure(
@@ -72,32 +75,44 @@ def _linear_recurrence(np: Any, a: Any, b: Any, reverse: bool) -> Any:
         )
     if reverse:
         a, b = a[::-1], b[::-1]
+    out = _states(np, a, b)
+    if strong and np.isnan(out).any():
+        times = PRODUCTS["a"]
+        out = np.array(b)
+        for k in range(1, len(out)):
+            out[k] += times(np, out[k - 1], a[k])
+    return out[::-1] if reverse else out
+
+
+def _states(np: Any, a: Any, b: Any) -> Any:
+    """The states of a recurrence from the front, one after the other."""
     if a.ndim == 1:  # Python's floats are faster than NumPy's one at a time
         state: Any = 0.0
         line = []
         for k, (factor, term) in enumerate(zip(a.tolist(), b.tolist())):
             state = factor * state + term if k else term
             line.append(state)
-        out = np.array(line, dtype=a.dtype)
-    else:
-        out = np.array(b)
-        for k in range(1, len(out)):
-            out[k] += a[k] * out[k - 1]
-    return out[::-1] if reverse else out
+        return np.array(line, dtype=a.dtype)
+    out = np.array(b)
+    for k in range(1, len(out)):
+        out[k] += a[k] * out[k - 1]
+    return out
 
 
-def _linear_recurrence_vjp(g: Any, y: Any, a: Any, b: Any, reverse: bool) -> tuple[Any, Any]:
+def _linear_recurrence_vjp(g: Any, y: Any, a: Any, b: Any, reverse: bool, strong: bool = False) -> tuple[Any, Any]:
     back = 1 if reverse else -1
-    s = linear_recurrence(shifted(conjugate(a), step=back), g, reverse=not reverse)
-    return s * conjugate(shifted(y, step=-back)), s
+    s = linear_recurrence(shifted(conjugate(a), step=back), g, reverse=not reverse, strong=True)
+    return strong_terms(s, conjugate(shifted(y, step=-back)), strong), s
 
 
 linear_recurrence: Operation = rule(
-    "linear_recurrence", "a, b | reverse=False", _linear_recurrence_vjp,
-    kernel=lambda k, a, b, reverse: k.linear_recurrence(a, b, reverse),
+    "linear_recurrence", "a, b | reverse=False, strong=False", _linear_recurrence_vjp,
+    kernel=lambda k, a, b, reverse, strong: k.linear_recurrence(a, b, reverse, strong),
     array=_linear_recurrence, dtype="promote", accepts="ifc",
     domain=cases(((VECTOR, POSITIVE), {}), ((WIDE, WIDE), {"reverse": True})),
-    internal=True, doc="Along axis 0: s[0] = b[0], s[k] = a[k]*s[k-1] + b[k]; from the other end if reverse.",
+    internal=True,
+    doc="Along axis 0: s[0] = b[0], s[k] = a[k]*s[k-1] + b[k]; from the other end if reverse. If strong, b and s are "
+    "cotangents, whose zeros stay zero beside inf or nan.",
     example=("linear_recurrence([0, 2, 3], [1, 1, 1])", [1, 3, 10]),
 )  # fmt: skip
 
@@ -155,8 +170,8 @@ tf_cumsum = composite(
 def _cumprod_vjp(g: Any, y: Any, x: Any, axis: int) -> Any:
     shape = shape_of(x)
     lines, g = to_front(conjugate(x), (axis,)), to_front(g, (axis,))
-    s = linear_recurrence(shifted(lines, step=-1), g, reverse=True)
-    return from_front(_exclusive_product(lines) * s, (axis,), shape)
+    s = linear_recurrence(shifted(lines, step=-1), g, reverse=True, strong=True)
+    return from_front(strong(s, _exclusive_product(lines)), (axis,), shape)
 
 
 def _exclusive_product(lines: Any) -> Any:

@@ -7,9 +7,10 @@ from ..core.operands import as_operand, plain
 from ..core.operation import Operation, composite, multilinear
 from ..core.tensor import OPERATORS
 from .gathering import take_rows
-from .products import rounded_sums, strong_sums
+from .products import rounded_sums
 from .reductions import mean, reduce_sum
 from .shapes import flip
+from .strong_products import NEITHER
 from .structure import index, reshape, stack
 from .support import (
     SQUARE,
@@ -47,37 +48,48 @@ def _overlaps(np: Any, a: Any, b: Any) -> Any:
     return found
 
 
-def _convolve_full(np: Any, a: Any, b: Any) -> Any:
-    return rounded_sums(np, np.convolve, lambda x, y: _overlaps(np, x, y), *_vectors(np, "convolve", a, b))
+def _convolve_full(np: Any, a: Any, b: Any, strong: str = NEITHER) -> Any:
+    a, b = _vectors(np, "convolve", a, b)
+    return rounded_sums(np, np.convolve, lambda x, y: _overlaps(np, x, y), a, b, strong)
 
 
-def _correlate_valid(np: Any, a: Any, b: Any) -> Any:
+def _correlate_valid(np: Any, a: Any, b: Any, strong: str = NEITHER) -> Any:
     def complete(x: Any, y: Any) -> Any:
         return np.convolve(x, y[::-1], "valid")
 
     def terms(x: Any, y: Any) -> Any:
         return _overlaps(np, x, y[::-1])[len(y) - 1 : len(x)]
 
-    return rounded_sums(np, complete, terms, a, b)
+    return rounded_sums(np, complete, terms, a, b, strong)
+
+
+def _convolve_back(g: Any, y: Any, a: Any, b: Any, strong: str = NEITHER) -> tuple[Any, Any]:
+    return (
+        correlate_valid(g, conjugate(b), strong="ab" if "b" in strong else "a"),
+        correlate_valid(g, conjugate(a), strong="ab" if "a" in strong else "a"),
+    )
+
+
+def _correlate_back(g: Any, y: Any, a: Any, b: Any, strong: str = NEITHER) -> tuple[Any, Any]:
+    return (
+        convolve_full(g, conjugate(b), strong="ab" if "b" in strong else "a"),
+        correlate_valid(conjugate(a), g, strong="ab" if "a" in strong else "b"),
+    )
 
 
 convolve_full: Operation = multilinear(
-    "convolve_full", "a, b",
-    lambda g, y, a, b: (
-        strong_sums(correlate_valid, g, conjugate(b)), strong_sums(correlate_valid, g, conjugate(a))
-    ),
-    kernel=lambda k, a, b: k.convolve(a, b), array=_convolve_full, accepts="ifc",
-    domain=cases(((VECTOR, [0.5, -1.0]), {})), internal=True, doc="Every overlap of two vectors: sum_j a[k-j] b[j].",
+    "convolve_full", "a, b | strong=''", _convolve_back,
+    kernel=lambda k, a, b, strong: k.convolve(a, b, strong), array=_convolve_full, accepts="ifc",
+    domain=cases(((VECTOR, [0.5, -1.0]), {})), internal=True,
+    doc="Every overlap of two vectors: sum_j a[k-j] b[j]; `strong` as of contract.",
     example=("convolve_full([1, 2], [1, 1])", [1, 3, 2]),
 )  # fmt: skip
 correlate_valid: Operation = multilinear(
-    "correlate_valid", "a, b",
-    lambda g, y, a, b: (
-        strong_sums(convolve_full, g, conjugate(b)), strong_sums(lambda g, x: correlate_valid(x, g), g, conjugate(a))
-    ),
-    kernel=lambda k, a, b: k.correlate(a, b), array=_correlate_valid, accepts="ifc",
-    domain=cases(((VECTOR, [0.5, -1.0]), {})),
-    internal=True, doc="The complete overlaps of a with a vector b that is no longer: sum_j a[k+j] b[j], without conjugation.",
+    "correlate_valid", "a, b | strong=''", _correlate_back,
+    kernel=lambda k, a, b, strong: k.correlate(a, b, strong), array=_correlate_valid, accepts="ifc",
+    domain=cases(((VECTOR, [0.5, -1.0]), {})), internal=True,
+    doc="The complete overlaps of a with a vector b that is no longer: sum_j a[k+j] b[j], without conjugation; `strong` as "
+    "of contract.",
     example=("correlate_valid([1, 2, 3], [1, 1])", [3, 5]),
 )  # fmt: skip
 

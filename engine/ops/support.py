@@ -148,6 +148,11 @@ def strong(g: Any, p: Any) -> Any:
     On symbols the product is the plain one, but of complex numbers, of which one part may be infinite alone: gradients
     that are not finite are computed anew, by a kernel whose builder is `careful`.
     """
+    return strong_terms(g, p)
+
+
+def strong_terms(g: Any, p: Any, both: bool = False) -> Any:
+    """`strong(g, p)`; if p is a cotangent as well, a zero of `both` stays zero."""
     symbol = g if is_symbol(g) else p if is_symbol(p) else None
     if symbol is not None and not (is_complex(g) or is_complex(p)):
         builder = getattr(symbol, "builder", None)
@@ -156,20 +161,7 @@ def strong(g: Any, p: Any) -> Any:
         if not builder.careful:
             builder.hasty = True
             return g * p
-    return OPERATORS["strong_multiply"](g, p)
-
-
-def strong_lines(g: Any, c: Any) -> Any:
-    """What a rule makes of a cotangent `g` line by line along axis 0: of a line that is zero, zeros."""
-    if is_symbol(g) or is_symbol(c):
-        return c
-    import numpy as np
-
-    undefined = np.isnan(plain(c))
-    if not undefined.any():
-        return c
-    silent = (np.asarray(plain(g)) == 0).all(axis=0)
-    return OPERATORS["where"](mask_tensor(undefined & silent), 0.0, c)
+    return OPERATORS["multiply_cotangents" if both else "strong_multiply"](g, p)
 
 
 def swapped(rank: int, first: int = -1, second: int = -2) -> tuple[int, ...]:

@@ -73,6 +73,7 @@ def close(a: Any, b: Any, tolerance: float, least: float = 0.0) -> bool:
             close(getattr(a, part)[odd], getattr(b, part)[odd], tolerance) for part in ("real", "imag")
         ):
             return False
+        a, b = np.where(odd, 0, a), np.where(odd, 0, b)
     finite = np.abs(a[np.isfinite(a)])
     scale = max(finite.max() if a.ndim and finite.size else 0.0, least)
     return np.allclose(b, a, rtol=tolerance, atol=tolerance * scale, equal_nan=True)

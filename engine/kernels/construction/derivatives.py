@@ -119,7 +119,13 @@ def hvp(lowered: Lowered, moved: Sequence[str]) -> Built:
     """Value, gradients, products, flags; the vectors of the sources `moved` are further parameters."""
     result = scalar_result(lowered)
     kernel, noted = adjoint(
-        lowered.kernel, result, list(lowered.targets.values()), True, lowered.builder.watch, several=True
+        lowered.kernel,
+        result,
+        list(lowered.targets.values()),
+        True,
+        lowered.builder.watch,
+        several=True,
+        slopes=lowered.slopes,
     )
     kernel.results[0] = lowered.value
     seeds = parameters_for(lowered, moved)
@@ -153,7 +159,7 @@ def hessian(lowered: Lowered, lanes: int | None = None) -> Built:
     if not total:
         return constant(lowered, result, sources)
     lanes = lanes_for(lowered, total) if lanes is None else lanes
-    kernel, noted = adjoint(lowered.kernel, result, sources.targets, True, lowered.builder.watch)
+    kernel, noted = adjoint(lowered.kernel, result, sources.targets, True, lowered.builder.watch, slopes=lowered.slopes)
     kernel.results[0] = lowered.value
     flags = kernel.results[1 + len(sources.targets) :]
     seeds = sources.seeds(lanes)
@@ -241,7 +247,9 @@ def slope(lowered: Lowered) -> Built:
     sources = Sources(lowered, result)
     if not sources.total:
         return constant(lowered, result, sources)
-    kernel, noted = adjoint(lowered.kernel, result, sources.targets, watch=lowered.builder.watch, several=True)
+    kernel, noted = adjoint(
+        lowered.kernel, result, sources.targets, watch=lowered.builder.watch, several=True, slopes=lowered.slopes
+    )
     kernel.results[0] = lowered.value
     return lowered.built(kernel, noted, result)
 
@@ -269,6 +277,7 @@ def reverse_jacobian(lowered: Lowered) -> Built:
         False,
         lowered.builder.watch,
         several=True,
+        slopes=lowered.slopes,
     )
     kernel.results[0] = lowered.value
     inner = without_dead_code(ir.Kernel(kernel.parameters, dissolved(kernel.body), kernel.results))

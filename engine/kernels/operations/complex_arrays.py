@@ -13,7 +13,7 @@ from ..ir import Unsupported
 from ..machine.externals import IN_COMPLEX
 from ..symbols.pairs import Pair, by_parts
 from ..symbols.symbol import Lazy
-from .complex_formulas import either, product
+from .complex_formulas import either, product, strong_product
 from .rearranging import Rearranging
 from .reducing import Reducing
 from .routines import result_shapes
@@ -73,13 +73,16 @@ class ComplexArrays(Rearranging, Reducing, Scanning, Solving):
         found = self.running(lines, lambda at, state: product(state, element(lines, at)))
         return from_front(found, (axis,), x.shape)
 
-    def linear_recurrence(self, a: Any, b: Any, reverse: bool) -> Any:
+    def linear_recurrence(self, a: Any, b: Any, reverse: bool, strong: bool = False) -> Any:
         if a.__class__ is not Pair and b.__class__ is not Pair:
-            return super().linear_recurrence(a, b, reverse)
+            return super().linear_recurrence(a, b, reverse, strong)
+        careful = self.builder.careful
+        times = strong_product if strong and careful else product
+        self.builder.hasty |= strong and not careful
         a, b = (x.settled() for x in (a, b))
 
         def step(at: Index, state: Any) -> tuple[Any, ...]:
-            scaled, term = product(element(a, at), state), element(b, at)
+            scaled, term = times(state, element(a, at)), element(b, at)
             return scaled[0] + term[0], scaled[1] + term[1]
 
         return self.running(b, step, None, reverse)

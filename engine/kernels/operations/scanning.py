@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from operator import mul
+
 from ...core.tensor import OPERATORS
+from ...ops.support import strong_terms
 from ..ir import BOOL, FLOAT, INT
 from ..symbols.arrays import lazy
 from ..symbols.symbol import Lazy
@@ -73,8 +76,9 @@ class Scanning(Loops):
         # Of equal numbers the extrema take the first of their operands, and NumPy's running extrema the last element.
         return self.scan(x, axis, kind, None, lambda state, item: OPERATORS[row](item, state))
 
-    def linear_recurrence(self, a: Any, b: Any, reverse: bool) -> Any:
+    def linear_recurrence(self, a: Any, b: Any, reverse: bool, strong: bool = False) -> Any:
         """Along axis 0: s[0] = b[0], s[k] = a[k] * s[k-1] + b[k]; from the other end if reverse."""
+        times = strong_terms if strong else mul
         a, b = lazy(self.builder, a), lazy(self.builder, b)
         n = b.shape[0]
         out = self.empty(b.shape, FLOAT if FLOAT in (a.kind, b.kind) else INT)
@@ -85,7 +89,7 @@ class Scanning(Loops):
 
             def turn(i: Any, state: Any) -> Any:
                 at = place(i + 1)
-                following = a.element(at) * state + b.element(at)
+                following = times(state, a.element(at)) + b.element(at)
                 self.put(out, at, following)
                 return (following,)
 
