@@ -62,6 +62,8 @@ class Assigning(Sequences):
         """`container[index] = value`; what the container is then."""
         if container.__class__ is List:
             self.put_in_list(container, index, value)
+        elif container.__class__ is Records:
+            records.put(self, container, index, value)  # type: ignore[arg-type]
         elif container.__class__ is Grid:
             grids.put(self, container, index, value, any(value is x for x in self.new))
         elif container.__class__ is dict and self.is_frozen(container):
@@ -91,6 +93,13 @@ class Assigning(Sequences):
         if container.frozen:
             raise Unsupported("a change of a list that is one or another, depending on data")
         if container.items is not None and index.__class__ is Sym:
+            form = records.form_of_all(tuple(container.items))
+            if form is not None and records.fixed(form):
+                alike = records.Alike(container, form, by_data=True)
+                if not records.kept(self, alike):  # type: ignore[arg-type]
+                    raise alike
+                records.put(self, container, index, value)  # type: ignore[arg-type]
+                return
             rows = rows_of_list(self.builder, plain(container))
             container.items, container.array, container.length = None, rows, rows.shape[0]
         if container.items is None:

@@ -12,6 +12,7 @@ from ..symbols.arrays import array_of_list, from_front, get, known_integers, laz
 from ..symbols.strength import is_strong
 from ..symbols.symbol import NUMBERS, Lazy, Sym
 from ..symbols.values import FUNCTIONS, Chosen, Letter, List, Range, read
+from .carried import COMPLEX
 from .printing import Text
 from .records import form_of_all, freeze, numbers_of, put_together
 
@@ -169,7 +170,7 @@ def same_class(x: Any, y: Any) -> bool:
 
 
 def one_of(machine: Any, items: list[Any], index: Any, what: str) -> Any:
-    """`items[index]` of texts, of functions, or of tuples of one form; None of anything else."""
+    """`items[index]` of texts, of functions, of complex numbers, or of tuples of one form; None of anything else."""
     builder, count = machine.builder, len(items)
     if index.kind != INT or not items:
         return None
@@ -187,13 +188,13 @@ def one_of(machine: Any, items: list[Any], index: Any, what: str) -> Any:
             elif condition:
                 found = items[k]
         return found
-    form = form_of_all(tuple(items)) if items[0].__class__ is tuple else None
+    form = form_of_all(tuple(items)) if items[0].__class__ in (tuple, *COMPLEX) else None
     if form is None:
         return None
     rows = [list(numbers_of(item)) for item in items]
     for item in items:
         freeze(item)
-    return put_together(form, iter([machine.item_of(List(list(column)), index) for column in zip(*rows)]))
+    return put_together(machine, form, iter([machine.item_of(List(list(column)), index) for column in zip(*rows)]))
 
 
 # --- dicts ----------------------------------------------------------------------------------------------------------

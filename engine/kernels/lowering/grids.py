@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from .statements import Specialiser
 
 
+class Plain(Unsupported):
+    """What might have made lists makes something else."""
+
+
 def anew(node: c.Expr) -> bool:
     """Whether an expression makes a list that nothing else refers to; the lists in it may have other names (`own`)."""
     if node.__class__ is c.Operator:
@@ -91,6 +95,8 @@ def comprehended(machine: Specialiser, node: c.Comprehension, frame: Frame) -> A
 
     def add(cells: List, item: Any) -> None:
         shape = shape_of(item)
+        if item.__class__ not in (List, Grid):
+            raise Plain("a list of what is no list")
         if shape is None:
             raise Mismatch("a list of lists that grows in a loop", peel=False)
         if not own(machine, item):
@@ -109,7 +115,14 @@ def comprehended(machine: Specialiser, node: c.Comprehension, frame: Frame) -> A
 
         machine.walk(each, frame, receive)
 
-    machine.with_frame({"found": cells}, run)
+    def go() -> None:
+        machine.with_frame({"found": cells}, run)
+
+    why = machine.tried(go)
+    if why.__class__ is Plain:
+        return machine.listed(node, frame, each)
+    if why is not None:
+        raise why
     if len(shapes) != 1:
         raise Mismatch("a list of lists that grows in a loop", peel=False)
     shape = (each.length, *shapes.pop())

@@ -1,4 +1,4 @@
-"""Structures of arrays: lists of lists or tuples of numbers, all alike, that a loop appends to, as simulations do.
+"""Structures of arrays: lists of lists, tuples or complex numbers, all alike, that a loop appends to, as simulations do.
 
 Each number of an item has a list of its own, which loops carry and branches merge like any other; an item is put together
 where it is read. So items do not change: a list that is appended here, and one that is read here, is `frozen`, since a
@@ -8,8 +8,10 @@ change of it would have to reach the other.
 from __future__ import annotations
 
 from ..ir import Unsupported
-from ..symbols.symbol import NUMBERS, Sym
-from ..symbols.values import Each, List, Mismatch, Records
+from ..symbols.arrays import array_of_list
+from ..symbols.pairs import Pair
+from ..symbols.symbol import NUMBERS, Lazy, Sym
+from ..symbols.values import Each, List, Mismatch, Records, flatten
 from .heap import Heap
 
 TYPE_CHECKING = False
@@ -20,8 +22,15 @@ if TYPE_CHECKING:
     from .sequences import Sequences
     from .statements import Specialiser
 
-# What stands for a number in the form of an item; a list or a tuple is its class and the forms of its items.
+# What stands for a number in the form of an item; a list or a tuple is its class and the forms of its items, a complex
+# number as if it were a list of its parts.
 NUMBER = "number"
+COMPLEX_NUMBER = (Pair, (NUMBER, NUMBER))
+
+
+def fixed(form: Any) -> bool:
+    """Whether nothing can change an item of a form."""
+    return form == NUMBER or (form is not None and form[0] is not List and all(map(fixed, form[1])))
 
 
 class Alike(Mismatch):
@@ -38,6 +47,8 @@ def form_of(x: Any) -> Any:
     """The form of a number, or of a list or a tuple of what has one; None for anything else."""
     if x.__class__ is Sym or x.__class__ in NUMBERS:
         return NUMBER
+    if x.__class__ is complex or (x.__class__ is Pair and not x.shape):
+        return COMPLEX_NUMBER
     items = items_of(x)
     if not items:
         return None
@@ -46,7 +57,7 @@ def form_of(x: Any) -> Any:
 
 
 def form_of_all(items: Any) -> Any:
-    """The one form that the items of a list have, if these are lists or tuples; else None."""
+    """The one form that the items of a list have, if these are lists, tuples or complex numbers; else None."""
     if items.__class__ is not tuple or not items:
         return None
     form = form_of(items[0])
@@ -56,7 +67,11 @@ def form_of_all(items: Any) -> Any:
 
 def numbers_of(x: Any) -> Iterator[Any]:
     """The numbers of what has a form."""
-    items = items_of(x)
+    items: Any = items_of(x)
+    if x.__class__ is Pair:
+        items = (x.re, x.im)
+    elif x.__class__ is complex:
+        items = (x.real, x.imag)
     if items is None:
         yield x
     for part in items or ():
@@ -111,12 +126,14 @@ def append(machine: Sequences, records: Records, value: Any) -> None:
     freeze(value)
 
 
-def put_together(form: Any, numbers: Iterator[Any]) -> Any:
+def put_together(machine: Sequences, form: Any, numbers: Iterator[Any]) -> Any:
     """An item of a form of its numbers."""
     if form == NUMBER:
         return next(numbers)
     cls, forms = form
-    parts = [put_together(part, numbers) for part in forms]
+    parts = [put_together(machine, part, numbers) for part in forms]
+    if cls is Pair:
+        return Pair(machine.builder, *parts)
     if cls is tuple:
         return tuple(parts)
     made = List(parts)
@@ -126,8 +143,18 @@ def put_together(form: Any, numbers: Iterator[Any]) -> Any:
 
 def item(machine: Specialiser, records: Records, index: Any) -> Any:
     if index.__class__ is slice:
-        raise Unsupported("a slice of a list of lists")
-    return put_together(records.form, iter([machine.item_of(column, index) for column in records.columns]))
+        columns = [machine.items(machine.item_of(column, index)) for column in records.columns]
+        return List([put_together(machine, records.form, iter(row)) for row in zip(*columns)])
+    return put_together(machine, records.form, iter([machine.item_of(column, index) for column in records.columns]))
+
+
+def put(machine: Specialiser, records: Records, index: Any, value: Any) -> None:
+    """`records[index] = value`: another item, which is as frozen as one that is appended."""
+    if index.__class__ is slice or form_of(value) != records.form:
+        raise Unsupported("a list whose items are of several kinds or shapes")
+    for column, number in zip(records.columns, list(numbers_of(value))):
+        machine.put_in_list(column, index, number)
+    freeze(value)
 
 
 def each_of(machine: Sequences, records: Records) -> Each:
@@ -135,7 +162,7 @@ def each_of(machine: Sequences, records: Records) -> Each:
     first = eaches[0]
 
     def at(i: Any) -> Any:
-        return put_together(records.form, iter([each.item(i) for each in eaches]))
+        return put_together(machine, records.form, iter([each.item(i) for each in eaches]))
 
     return Each(first.length, at, first.loopable, first.sources, along=first.along)
 
@@ -162,7 +189,7 @@ def each_of_many(machine: Sequences, x: List) -> Each | None:
     eaches = [machine.items_of(List(list(column))) for column in zip(*rows)]
 
     def at(i: Any) -> Any:
-        return put_together(form, iter([each.item(i) for each in eaches]))
+        return put_together(machine, form, iter([each.item(i) for each in eaches]))
 
     return Each(len(rows), at, all(each.loopable for each in eaches), (x,), along=x)
 
@@ -174,10 +201,28 @@ def tensor_of(records: Records, plain: Callable[[Any], Any]) -> Any:
     if any(part != NUMBER for part in records.form[1]):
         raise Unsupported("a list of lists of lists as a tensor")
     columns = [plain(column) for column in records.columns]
-    builder = next((column.builder for column in columns if hasattr(column, "builder")), None)
+    builder = next((x.builder for x in flatten(columns) if hasattr(x, "builder")), None)
     if builder is None:
-        return [list(row) for row in zip(*columns)]
+        rows = [list(row) for row in zip(*columns)]
+        return [complex(*row) for row in rows] if records.form == COMPLEX_NUMBER else rows
+    if records.form == COMPLEX_NUMBER:
+        return Pair(
+            builder, *(column if column.__class__ is Lazy else array_of_list(builder, column) for column in columns)
+        )
     return builder.settle(builder.apply(NAMES["stack"], tuple(columns), {"axis": 1}))
 
 
-__all__ = ["Alike", "append", "each_of", "form_of_all", "item", "kept", "tensor_of"]
+def dissolved(machine: Specialiser, value: Any) -> Any:
+    """A value with the lists in it that are kept by the numbers of their items as plain ones."""
+    if value.__class__ is Records:
+        return List([dissolved(machine, item) for item in machine.items(value)])
+    if value.__class__ is tuple:
+        return tuple(dissolved(machine, item) for item in value)
+    if value.__class__ is dict:
+        return {key: dissolved(machine, item) for key, item in value.items()}
+    if value.__class__ is List and any(item.__class__ in (Records, List, tuple, dict) for item in value.items or ()):
+        return List([dissolved(machine, item) for item in value.items or ()])
+    return value
+
+
+__all__ = ["Alike", "append", "dissolved", "each_of", "form_of_all", "item", "kept", "put", "tensor_of"]

@@ -21,6 +21,7 @@ from ..symbols.strength import LEAST_NARROW, claim, own
 from ..symbols.symbol import Lazy, Sym
 from ..symbols.values import CONFLICT, RESULT, RETURN, UNSET, VALUE, List, Recursive, Selected, new_frame, read
 from .printing import LINES, Printed, Wider
+from .records import dissolved
 from .sizes import Sizes, Unknown
 from .statements import Specialiser
 from .steps import STEPS
@@ -187,7 +188,7 @@ def attempted(
     elif frame[RETURN] is not False:
         machine.branch(frame[RETURN], frame, lambda: frame.update({RESULT: frame[VALUE]}), lambda: None)
     try:
-        result = sizes.finished(read(frame[RESULT]))
+        result = dissolved(machine, sizes.finished(read(frame[RESULT])))
     except Unknown as found:
         found.kernel, found.inputs = ir.Kernel(parameters, builder.root, []), symbols
         raise
