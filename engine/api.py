@@ -51,6 +51,8 @@ CHOICES = {
     "mode": ("auto", "forward", "reverse"),
     "engine": ("auto", "tape", "kernel"),
 }
+# The highest order whose factorial is a float: what goes by power series multiplies with it.
+MOST_ORDER = 170
 # The options that are more than nothing: what they may be, and what of.
 AMOUNTS: dict[str, tuple[Any, str]] = {
     "checkpoint": ((int,), "bytes: checkpoint=500_000_000"),
@@ -104,8 +106,10 @@ def check_options(command: str, at: Any, wrt: Any, options: Mapping[str, Any]) -
         if amount is not None and not (isinstance(amount, kinds) and amount > 0):
             raise AdiffError("E0812", f"{name} cannot be {amount!r}", None, f"it is a number of {meaning}")
     order = options.get("order")
-    if order is not None and (order.__class__ is not int or order < 0):
-        raise AdiffError("E0812", f"order cannot be {order!r}", None, "it is a whole number: order=2")
+    if order is not None and (order.__class__ is not int or not 0 <= order <= MOST_ORDER):
+        raise AdiffError(
+            "E0812", f"order cannot be {order!r}", None, f"it is a whole number up to {MOST_ORDER}: order=2"
+        )
 
 
 class Program:

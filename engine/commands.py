@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # Rows of a Hessian from which on its pattern is looked for: that takes the time of a few sweeps.
 SOME = 8
+# The highest order that is tried by nested tangents, which take twice as long for each.
+MOST_NESTED = 20
 
 
 def value(evaluation: Evaluation) -> None:
@@ -315,6 +317,14 @@ def derivative(evaluation: Evaluation) -> None:
         return
     found = taylor_derivatives(evaluation, order)
     if found is None:
+        if order > MOST_NESTED:
+            raise failure(
+                "E0606",
+                f"derivatives up to order {order} would take the program more than {2**MOST_NESTED} runs: "
+                "it has no power series here",
+                f"up to order {MOST_NESTED} they are tangents of tangents, of which each order has twice as many",
+                site=evaluation.end_site(),
+            )
         found = drivers.derivatives(lambda inputs: scalar_function(evaluation, inputs), evaluation.sources()[0], order)
     evaluation.keep_value(found[0])
     x = drivers.source(evaluation.sources()[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from unittest import mock
 
@@ -113,6 +114,26 @@ def test_a_singular_point_that_matters_is_told(text: str) -> None:
     outcome = adiff.program(text).evaluate("derivative", {"x": 0.0}, order=3)
     assert outcome.derivatives[0] == float("inf")
     assert any("sqrt has an infinite derivative" in notice.message for notice in outcome.notices)
+
+
+@pytest.mark.parametrize("order", [171, 999_999, -1, 2.0])
+def test_orders_whose_factorial_is_no_float_are_refused(order: object) -> None:
+    with pytest.raises(adiff.AdiffError, match="order cannot be") as caught:
+        adiff.program("sin(x)").evaluate("derivative", {"x": 0.5}, order=order)
+    assert (caught.value.code, caught.value.hint) == ("E0812", "it is a whole number up to 170: order=2")
+
+
+def test_the_highest_order() -> None:
+    for at, rate in ((0.5, 1.0), (0.0, 40.0), (1.0, 0.05)):
+        found = adiff.program(f"exp({rate}*x)").evaluate("derivative", {"x": at}, order=170, engine="tape").derivatives
+        assert found == pytest.approx([rate**k * math.exp(rate * at) for k in range(1, 171)], rel=1e-11)
+
+
+def test_high_orders_of_what_has_no_series_are_refused() -> None:
+    for text, point in (("abs(x)", 0.0), ("sum(x * ones(3))", 1.0)):
+        with pytest.raises(adiff.AdiffError, match="more than 1048576 runs") as caught:
+            adiff.program(text).evaluate("derivative", {"x": point}, order=40, engine="tape")
+        assert caught.value.code == "E0606"
 
 
 def test_high_orders_are_quick() -> None:
