@@ -42,7 +42,8 @@ class Deadline:
         """The child: it hears of the end by a byte, and of an evaluation that was done in time by none."""
         import signal
 
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # which a whole group of processes may get
+            signal.signal(number, signal.SIG_IGN)
         os.close(self.pipe)
         for standard in (0, 1):
             os.close(standard)

@@ -1,5 +1,6 @@
 """The first and the last word on Ctrl-C: it may come while the command is loaded, one long operation of NumPy's does not
-hear it, which a thread beside it does, and what imports a library in vain may hide it.
+hear it, which a thread beside it does, and what imports a library in vain may hide it. A signal to terminate, or that the
+terminal is gone, is answered like it.
 
 Python answers a signal between two of its instructions. What sorts 10**9 numbers is one instruction, but lets other threads
 run meanwhile.
@@ -15,10 +16,11 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 GRACE = 1.0  # seconds that the command has to end by itself
-INTERRUPTED = 130
+INTERRUPTED = 130  # by Ctrl-C, whose number is 2
+OF_SIGNAL = 128  # and its number: the status of what a signal ended
 # What removes an output that is not complete.
 ABANDON: list[Callable[[], None]] = []
-# Every Ctrl-C that was heard.
+# The numbers of the signals that were heard.
 HEARD: list[int] = []
 
 
@@ -32,13 +34,18 @@ def main() -> None:
 
 
 def hear(number: int, frame: Any) -> NoReturn:
-    """Python's answer to a Ctrl-C, which is remembered."""
+    """Python's answer to a signal that ends the command, which is remembered."""
     HEARD.append(number)
     raise KeyboardInterrupt
 
 
+def status() -> int:
+    """The exit status of a command that a signal ended."""
+    return OF_SIGNAL + HEARD[0] if HEARD else INTERRUPTED
+
+
 def interrupted(error: BaseException | None) -> bool:
-    """Whether an error comes of a Ctrl-C: NumPy, interrupted while it is imported, says that it cannot be, and so does the
+    """Whether an error comes of such a signal: NumPy, interrupted while it is imported, says that it cannot be, and so does the
     next who imports it."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
@@ -50,36 +57,41 @@ def interrupted(error: BaseException | None) -> bool:
 
 
 def watch() -> None:
-    """Let a Ctrl-C end this process with status 130 when GRACE is over, whatever it is doing."""
+    """Let a Ctrl-C, SIGTERM or SIGHUP end this process when GRACE is over, whatever it is doing."""
     from _thread import start_new_thread
 
     try:
         # A file that hears of signals at once; what `signal` adds to this module takes milliseconds.
         from _signal import (  # type: ignore[import-not-found]
+            SIG_DFL,
+            SIGHUP,
             SIGINT,
+            SIGTERM,
             default_int_handler,
             getsignal,
             set_wakeup_fd,
             signal,
         )
 
-        if getsignal(SIGINT) is default_int_handler:  # what runs in the background may be told to ignore it
-            signal(SIGINT, hear)
+        ending = SIGINT, SIGTERM, SIGHUP
+        for number in ending:  # what runs in the background, or by `nohup`, may be told to ignore one
+            if getsignal(number) in (SIG_DFL, default_int_handler):
+                signal(number, hear)
         reading, writing = os.pipe()
         os.set_blocking(writing, False)
         set_wakeup_fd(writing, warn_on_full_buffer=False)
-        start_new_thread(wait, (reading, SIGINT))
+        start_new_thread(wait, (reading, ending))
     except (ImportError, OSError, RuntimeError, ValueError):
         pass  # not on Windows, nor where no thread can be had: the operation goes on to its end
 
 
-def wait(reading: int, interrupt: int) -> None:
-    """The thread: it sleeps until there is a Ctrl-C among the signals."""
+def wait(reading: int, ending: tuple[int, ...]) -> None:
+    """The thread: it sleeps until one of these is among the signals."""
     from time import sleep
 
-    while interrupt not in os.read(reading, 64):
+    while not (heard := [number for number in os.read(reading, 64) if number in ending]):
         pass
     sleep(GRACE)
     for abandon in ABANDON:
         abandon()
-    os._exit(INTERRUPTED)
+    os._exit(OF_SIGNAL + heard[0])

@@ -14,7 +14,7 @@ from .diagnostics import error_text, report_engine, report_error, report_fallbac
 from .environment import Environment
 from .errors import from_exception
 from .formats import pieces, style_of
-from .interrupts import ABANDON, INTERRUPTED, interrupted, watch
+from .interrupts import ABANDON, interrupted, status, watch
 from .memory import guard
 from .options import COMPLETION
 from .output import ClosedPipe, Output
@@ -42,7 +42,7 @@ def main() -> None:
         code = run(sys.argv[1:], environment)
         environment.flush()
     except KeyboardInterrupt:  # before, or once more after, the one that `run` answers
-        code = INTERRUPTED
+        code = status()
     except Exception as error:  # while another was being told: no more memory, say, or files
         os.write(2, f"error: {error!r}\n".encode(errors="replace"))
         code = FAULT
@@ -59,14 +59,14 @@ def run(tokens: Sequence[str], environment: Environment) -> int:
             return DONE
         except Exception as error:
             if interrupted(error):
-                return INTERRUPTED
+                return status()
             if "--debug" in tokens and not isinstance(error, AdiffError):
                 import traceback
 
                 environment.write_error(traceback.format_exc())
             return refuse(from_exception(error), tokens, environment)
     except KeyboardInterrupt:
-        return INTERRUPTED
+        return status()
 
 
 def execute(tokens: Sequence[str], environment: Environment) -> int:

@@ -111,22 +111,26 @@ def test_a_pipe_closed_before_the_answer(folder: Path) -> None:
         assert process.wait(60) == 0
 
 
-def test_an_interrupt_ends_at_once_and_leaves_nothing(folder: Path) -> None:
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)], ids=str
+)
+def test_an_interrupt_ends_at_once_and_leaves_nothing(folder: Path, number: int, status: int) -> None:
     (folder / "loop.adiff").write_text("x = 0.0\nwhile True:\n    x = x + 1.0\n")
     process = subprocess.Popen(
         [*COMMAND, "run", "loop.adiff", "-o", "out.txt"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder
     )  # fmt: skip
     time.sleep(1.0)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     begun = time.monotonic()
     stdout, stderr = process.communicate(timeout=30)
     assert time.monotonic() - begun < 2
-    assert (process.returncode, stdout) == (130, b"")
+    assert (process.returncode, stdout) == (status, b"")
     assert b"Traceback" not in stderr
     assert sorted(path.name for path in folder.iterdir() if path.name.startswith((".adiff", "out"))) == []
 
 
-def test_an_interrupt_ends_one_long_operation_too(folder: Path) -> None:
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=str)
+def test_an_interrupt_ends_one_long_operation_too(folder: Path, number: int, status: int) -> None:
     # Bessel functions of nine million numbers are one call, in which Python answers no signal.
     program = "sum(jv(0.5, 20.0 * ones((3000, 3000))))"
     process = subprocess.Popen(
@@ -135,12 +139,29 @@ def test_an_interrupt_ends_one_long_operation_too(folder: Path) -> None:
     )  # fmt: skip
     time.sleep(1.5)
     assert process.poll() is None
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     begun = time.monotonic()
     stdout, stderr = process.communicate(timeout=60)
     assert time.monotonic() - begun < 2
-    assert (process.returncode, stdout, stderr) == (130, b"", b"")
+    assert (process.returncode, stdout, stderr) == (status, b"", b"")
     assert sorted(path.name for path in folder.iterdir() if path.name.startswith((".adiff", "out"))) == []
+
+
+def test_a_signal_that_is_ignored_is_not_heard(folder: Path) -> None:
+    """As what `nohup` runs outlives its terminal."""
+    line = ["nohup", *COMMAND, "batch", "-"]
+    process = subprocess.Popen(
+        line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=folder
+    )  # fmt: skip
+    assert process.stdin is not None
+    assert process.stdout is not None
+    for text in (b"value 1+1\n", b"value 1+2\n"):
+        process.stdin.write(text)
+        process.stdin.flush()
+        assert b'"value": ' in process.stdout.readline()
+        process.send_signal(signal.SIGHUP)
+    process.communicate(timeout=30)
+    assert process.returncode == 0
 
 
 def test_an_interrupt_while_waiting_for_input(folder: Path) -> None:
