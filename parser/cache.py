@@ -127,14 +127,24 @@ class File:
         self.modified = modified
 
 
-def files() -> list[File]:
-    """The files in the folder, by name; none where it cannot be read."""
+# What `write` adds to a name while it writes.
+TEMPORARY = r"(\.[0-9]+\.[0-9a-f]{8})?"
+
+
+def files(form: str) -> list[File]:
+    """The files in the folder with names of a form, or on the way to one, by name; none where it cannot be read.
+
+    The form is a regular expression. The folder may be one that a user has chosen and keeps other files in.
+    """
+    import re
+
     found: list[File] = []
+    of_form = re.compile(form + TEMPORARY).fullmatch
     try:
         with os.scandir(folder()) as entries:
             for entry in entries:
                 try:
-                    if entry.is_file(follow_symlinks=False):
+                    if of_form(entry.name) and entry.is_file(follow_symlinks=False):
                         state = entry.stat(follow_symlinks=False)
                         found.append(File(entry.name, entry.path, state.st_size, state.st_mtime))
                 except OSError:

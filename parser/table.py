@@ -94,6 +94,10 @@ def _load() -> Table:
     return Table(entry)
 
 
+# The names of such files, those of other grammars and Pythons too.
+ENTRY_FORM = r"grammar-[0-9]+-[0-9a-z-]+-[0-9a-f]+-[0-9a-f]+"
+
+
 def entry_name(grammar: bytes) -> str:
     """The file name of a grammar's table: whatever the entry depends on is part of it.
 

@@ -10,25 +10,24 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..request import Request
 
-# What the files are that adiff keeps, by the beginnings of their names. Others in the folder are not ours.
-KINDS = {"kernel-": "kernels", "grammar-": "grammar"}
-
 
 def answer(request: Request) -> Result:
     """The folder with the number and size of its files by kind, once they are removed where that is asked for."""
+    from ...engine.kernels import store
+    from ...parser import table
+
     clear = request.flag("clear")
-    found = {kind: [0, 0] for kind in KINDS.values()}
-    for file in cache.files():
-        kind = next((kind for prefix, kind in KINDS.items() if file.name.startswith(prefix)), None)
-        if kind is not None:
-            if clear:
+    found: dict[str, list[int]] = {}
+    # By the form of their names: others in the folder are not ours.
+    for kind, form in (("kernels", store.FORM), ("grammar", table.ENTRY_FORM)):
+        files = cache.files(form)
+        found[kind] = [len(files), sum(file.size for file in files)]
+        if clear:
+            for file in files:
                 cache.remove(file.path)
-            found[kind][0] += 1
-            found[kind][1] += file.size
-    if clear:
-        left = [file.name for file in cache.files() if file.name.startswith(tuple(KINDS))]
-        if left:
-            raise unwritable(cache.folder(), f"{left[0]} cannot be removed")
+            left = cache.files(form)
+            if left:
+                raise unwritable(cache.folder(), f"{left[0].name} cannot be removed")
     return listing(cache.folder(), cache.problem(), found, clear)
 
 

@@ -23,6 +23,7 @@ PREFIX = "kernel-"
 # Raise this where an entry of the same key comes to mean something else.
 MAGIC = b"adiff kernel 1\n"
 DIGEST_BYTES = 16
+FORM = f"{PREFIX}[0-9a-f]{{{2 * DIGEST_BYTES}}}"
 # Entries are removed, the oldest first, where they take more than this.
 MOST_BYTES = 256 << 20
 # An entry that takes more than one part in so many of them is not kept: it would cost many others their place.
@@ -144,7 +145,7 @@ def forget(key: str) -> None:
 
 def make_room(size: int) -> None:
     """Remove the oldest entries where those that there are, and one of `size` bytes, would take too much."""
-    files = [file for file in cache.files() if file.name.startswith(PREFIX)]
+    files = cache.files(FORM)
     total = size + sum(file.size for file in files)
     for file in sorted(files, key=lambda file: file.modified):
         if total <= MOST_BYTES:

@@ -15,12 +15,17 @@ Answer = Callable[..., str]
 Completed = subprocess.CompletedProcess[str]
 
 
+# Of others, one of which is called after a kernel.
+OTHERS = ["grammar-school.txt", "kernel-5.15.tar", f"kernel-{'0a' * 16}.txt", "kernel-panic", "letters.txt"]
+
+
 @pytest.fixture
 def kept(tmp_path: Path) -> Path:
-    """A folder with files of ours and of others."""
+    """A folder with files of ours, one of which somebody left half written, and of others."""
     folder = tmp_path / "kept"
     folder.mkdir()
-    for name, size in (("kernel-1", 100), ("kernel-2.17.ab", 50), ("grammar-x", 3000), ("letters.txt", 7)):
+    kernel, grammar = f"kernel-{'0a' * 16}", "grammar-1-cpython-312-30c07f0-6abf753234bde147bae1064e250d806"
+    for name, size in ((kernel, 100), (f"{kernel}.17.0123cdef", 50), (grammar, 3000), *((name, 7) for name in OTHERS)):
         (folder / name).write_bytes(bytes(size))
     return folder
 
@@ -31,13 +36,13 @@ def test_shows_and_sizes(answer: Answer, kept: Path) -> None:
     found = json.loads(answer("cache", "--json", ADIFF_CACHE_DIR=str(kept)))
     assert found["folder"] == str(kept)
     assert found["kept"] == {"kernels": {"files": 2, "bytes": 150}, "grammar": {"files": 1, "bytes": 3000}}
-    assert len(list(kept.iterdir())) == 4
+    assert len(list(kept.iterdir())) == 3 + len(OTHERS)
 
 
 def test_clears_what_is_ours_and_nothing_else(answer: Answer, kept: Path) -> None:
     shown = answer("cache", "--clear", ADIFF_CACHE_DIR=str(kept))
     assert shown.splitlines()[1:] == ["kernels\t2 files, 150 B, removed", "grammar\t1 file, 2.93 KiB, removed"]
-    assert [path.name for path in kept.iterdir()] == ["letters.txt"]
+    assert sorted(path.name for path in kept.iterdir()) == sorted(OTHERS)
     assert "kernels\t0 files, 0 B" in answer("cache", ADIFF_CACHE_DIR=str(kept))
 
 
