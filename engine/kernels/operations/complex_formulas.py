@@ -215,10 +215,7 @@ def sine(z: Parts) -> Parts:
 
 
 def cosine(z: Parts) -> Parts:
-    over, under, rest = growing(z[1])
-    slope = of("sin", z[0]) * rest
-    im = -choose(of("equal", slope, 0.0), times(slope, under), times(under, slope))
-    return at_end(z[1], z[0], of("cos", z[0]) * rest * over), im
+    return hyperbolic_cosine((-z[1], z[0]))
 
 
 def hyperbolic_sine(z: Parts) -> Parts:
@@ -228,9 +225,11 @@ def hyperbolic_sine(z: Parts) -> Parts:
 
 
 def hyperbolic_cosine(z: Parts) -> Parts:
+    """Where the imaginary part is 0 beside nan, C99 leaves its sign open, and this is glibc's."""
     over, under, rest = growing(z[0])
     slope = of("sin", z[1]) * rest
-    im = choose(of("equal", under, 0.0), times(under, slope), times(slope, under))
+    flat = choose(of("isfinite", slope), under * slope, 0.0)
+    im = choose(of("equal", under, 0.0), flat, times(slope, under))
     return at_end(z[0], z[1], of("cos", z[1]) * rest * over), im
 
 

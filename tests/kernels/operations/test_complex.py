@@ -336,6 +336,24 @@ def test_numbers_with_a_part_that_is_not_finite_are_those_of_numpy(text: str, en
     np.testing.assert_array_equal(found.imag, expected.imag)
 
 
+SIGNED = [complex(re, im) for re in (0.0, -0.0, 1.0, INF, -INF, np.nan) for im in (0.0, -0.0, -1.0, INF, np.nan)]
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(
+    "text", [*"sin cos tan sinh cosh tanh sqrt exp arctan arccos arcsinh".split(), "z * w", "z / w"]
+)
+def test_zeros_have_one_sign(text: str) -> None:
+    """Beside nan too, where C99 leaves it open."""
+    z, w = np.repeat(SIGNED, len(SIGNED)), np.tile(SIGNED, len(SIGNED))
+    text, at = (text, {"z": z, "w": w}) if "w" in text else (f"{text}(z)", {"z": np.array(SIGNED)})
+    tape, kernel = (adiff.program(text).evaluate("value", at, engine=engine).value for engine in ("tape", "kernel"))
+    for part, other in ((tape.real, kernel.real), (tape.imag, kernel.imag)):
+        zero = part == 0
+        np.testing.assert_array_equal(zero, other == 0)
+        np.testing.assert_array_equal(np.signbit(part[zero]), np.signbit(other[zero]))
+
+
 # Powers, functions and products whose numbers have parts that are infinite, nan, or too large or small for squares.
 SPECIAL = [
     complex(re, im)
