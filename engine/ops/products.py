@@ -11,7 +11,7 @@ from .arithmetic import PRODUCTS
 from .joining import parts_of
 from .reductions import reduce_sum
 from .shapes import transpose
-from .strong_products import NEITHER, with_strong_zeros
+from .strong_products import NEITHER, beside_infinities
 from .structure import index, reshape, stack
 from .support import (
     BATCH,
@@ -43,7 +43,7 @@ CHUNK = 1 << 20
 
 
 def rounded_matmul(np: Any, a: Any, b: Any, strong: str = NEITHER) -> Any:
-    """np.matmul as if every product were rounded before it is added, where the zeros of cotangents are strong.
+    """np.matmul as if every product were rounded before it is added; the zeros of the cotangents in `strong` are strong.
 
     BLAS fuses both, so that of two products beyond the floats, one of either sign, the last one remains. Complex numbers
     it multiplies by 1 + 0j in the end, which makes nan of either part where the other is not finite.
@@ -56,7 +56,9 @@ def rounded_matmul(np: Any, a: Any, b: Any, strong: str = NEITHER) -> Any:
     if found.dtype.kind != "f" or np.isfinite(found).all():
         return found
     found = with_rounded_terms(np, found, a, b)
-    return with_strong_zeros(np, found, a, b, strong, lambda x, y: rounded_matmul(np, x, y))
+    if np.isfinite(a).all() and np.isfinite(b).all():
+        return found
+    return beside_infinities(np, found, a, b, strong, lambda x, y: rounded_matmul(np, x, y))
 
 
 def with_rounded_terms(np: Any, found: Any, a: Any, b: Any) -> Any:
@@ -90,7 +92,7 @@ def rounded_sums(np: Any, times: Any, sums: Any, a: Any, b: Any, strong: str = N
         return found
     if np.isfinite(a).all() and np.isfinite(b).all():
         return sums(a, b)
-    return with_strong_zeros(np, found, a, b, strong, lambda x, y: rounded_sums(np, times, sums, x, y))
+    return beside_infinities(np, found, a, b, strong, lambda x, y: rounded_sums(np, times, sums, x, y))
 
 
 # --- matrix products ------------------------------------------------------------------------------------------------

@@ -169,6 +169,13 @@ average = composite(
 def _prod(np: Any, x: Any, axis: Any, keepdims: Any) -> Any:
     axes = axes_of("prod", axis, np.ndim(x))
     product = np.prod(x, axis=axes, keepdims=bool(keepdims))
+    if x.dtype.kind == "c" and x.size and not np.isfinite(product).all():
+        # NumPy begins with 1 + 0j, which makes nan of either part where the other is not finite.
+        lines = np.moveaxis(x, axes, range(len(axes))).reshape(-1, *[n for i, n in enumerate(x.shape) if i not in axes])
+        found = lines[0]
+        for factor in lines[1:]:
+            found = array_product(np, found, factor)
+        return found.reshape(np.shape(product))
     if x.dtype.kind != "f" or not x.size:
         return product
     size = np.abs(product)

@@ -1,7 +1,7 @@
-"""Sums of products in which a cotangent's zeros are strong: 0 beside nan and infinities, term by term.
+"""Sums of products beside nan and infinities: zeros of cotangents are strong, and every product is rounded.
 
-Of finite factors these are products of matrices as any other; what is said here is wanted where BLAS, which forms every
-term, gave a nan.
+BLAS forms every term, those of zeros too, and fuses products with sums. Where its result shows that this may matter, the
+sum of the finite factors is found alone, and terms that are not finite are counted.
 """
 
 from __future__ import annotations
@@ -23,13 +23,19 @@ def may_differ(np: Any, a: Any, b: Any, strong: str) -> bool:
     )
 
 
-def with_strong_zeros(np: Any, found: Any, a: Any, b: Any, strong: str, times: Callable[[Any, Any], Any]) -> Any:
-    """A bilinear sum of products of real factors, `found` by `times`, with strong zeros in the place of its nans.
+def may_overflow(np: Any, a: Any, b: Any) -> bool:
+    """Whether the product of two finite elements may be beyond the floats."""
+    sizes = [np.abs(x[np.isfinite(x)]).max(initial=0.0) for x in (a, b)]
+    return not np.isfinite(sizes[0] * sizes[1])
 
-    The sum of the finite factors, and how many terms of either infinity and of nan there are beside it.
-    """
-    undefined = np.isnan(found)
-    if not strong or not undefined.any() or not may_differ(np, a, b, strong):
+
+def beside_infinities(np: Any, found: Any, a: Any, b: Any, strong: str, times: Callable[[Any, Any], Any]) -> Any:
+    """A bilinear sum of products of real factors that are not all finite, which `times` has `found`: with strong zeros in
+    the place of its nans, and nan where an infinity meets a product that overflows to the other one."""
+    doubtful = np.isnan(found) & (bool(strong) and may_differ(np, a, b, strong))
+    if np.isinf(found).any() and may_overflow(np, a, b):
+        doubtful |= np.isinf(found)
+    if not doubtful.any():
         return found
 
     def count(x: Any, y: Any) -> Any:
@@ -46,9 +52,8 @@ def with_strong_zeros(np: Any, found: Any, a: Any, b: Any, strong: str, times: C
     if "b" not in strong:
         lost = lost + count(~np.isfinite(a), b == 0)
     exact = times(np.where(np.isfinite(a), a, 0.0), np.where(np.isfinite(b), b, 0.0))
-    exact = np.where(up > 0, np.inf, exact)
-    exact = np.where(down > 0, np.where(up > 0, np.nan, -np.inf), exact)
-    return np.where(undefined, np.where(lost > 0, np.nan, exact), found).astype(found.dtype)
+    exact = exact + np.where(up > 0, np.inf, 0.0) - np.where(down > 0, np.inf, 0.0)
+    return np.where(doubtful, np.where(lost > 0, np.nan, exact), found).astype(found.dtype)[()]
 
 
-__all__ = ["NEITHER", "with_strong_zeros"]
+__all__ = ["NEITHER", "beside_infinities"]

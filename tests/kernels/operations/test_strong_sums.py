@@ -96,3 +96,29 @@ def test_what_a_loop_overwrites() -> None:
         text = f"y = {made}\nfor i in range(n):\n    y = a * 2.0\nsum(y * b)"
         at = {"a": np.array([[INF, 2.0], [3.0, 1e308]]), "b": np.array([[1.0, 5.0], [-INF, 3e200]]), "n": 2}
         assert agree(text, at, ["a", "b"]) == ""
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(
+    "text", ["a @ b", "a @ b.T[0]", "a[0] @ b", "einsum('ij,jk->ki', a, b)", "convolve(a[0], b[:, 0])"]
+)
+def test_an_infinity_beside_a_product_that_overflows(text: str) -> None:
+    """inf - 1e400 is nan where every product is rounded."""
+    at = {"a": np.array([[1.0, -1e200], [1e200, 1.0]]), "b": np.array([[INF], [1e200]])}
+    expected = {"einsum('ij,jk->ki', a, b)": [[NAN, INF]], "a @ b": [[NAN], [INF]], "a @ b.T[0]": [NAN, INF]}
+    expected |= {"a[0] @ b": [NAN], "convolve(a[0], b[:, 0])": [INF, -INF, -INF]}
+    for engine in ("tape", "kernel"):
+        found = adiff.program(text).evaluate("value", at, engine=engine)
+        assert found.engine == engine
+        np.testing.assert_array_equal(found.value, expected[text])
+
+
+@pytest.mark.usefixtures("interpret")
+def test_a_product_of_complex_numbers_with_infinite_parts() -> None:
+    """From the first factor on: 1 + 0j times a part that is infinite is nan in the other."""
+    z = numbers(np.array([-INF, -1.5, -1.7]), np.array([-1.7, INF, -0.9]))
+    for engine in ("tape", "kernel"):
+        found = adiff.program("prod(z)").evaluate("value", {"z": z}, engine=engine)
+        assert found.engine == engine
+        assert found.value.real == -INF
+        assert np.isnan(found.value.imag)
