@@ -211,7 +211,10 @@ class Assigning(Sequences):
 
         def write(at: tuple[Any, ...]) -> None:
             place = builder.integer("add", start, builder.flat(at, item.shape))
-            builder.append(ir.Store(array.stored, raw(place), raw(builder.of_kind(array.kind, item.element(at)))))
+            if array.stored in self.shrinking:
+                builder.overwrite(array, place, item.element(at))
+            else:
+                builder.append(ir.Store(array.stored, raw(place), raw(builder.of_kind(array.kind, item.element(at)))))
 
         builder.each(item.shape, write)
         container.array, container.length = array, self.longer(length, 1)

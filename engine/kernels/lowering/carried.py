@@ -176,6 +176,10 @@ class Carrying(Control):
     # arrays that have such room what is said where one has too little.
     rooms: dict[int, int]
     crowding: dict[Any, tuple[Site, tuple[Any, ...]]]
+    # How often an iteration takes the last item of a list, by its id; and the arrays that hold such lists in a loop, where
+    # another item may come in its place.
+    pops: dict[int, int]
+    shrinking: set[Any]
 
     def specified(self, old: Any, new: Any, dummy: bool = False) -> Any:
         """How a loop carries what is `old` before it and `new` after an iteration."""
@@ -243,15 +247,15 @@ class Carrying(Control):
         return Listed(array)
 
     def growing(
-        self, old: Any, new: Any, length: int | None, short: bool = True, place: Site | None = None, roomy: bool = False
-    ) -> Any:
-        """The contents of a list that is longer after an iteration of the loop at a place of the program, which runs so many
-        times at most; where that is not known, there is room for some items, and for more when it has not been enough, if
-        the loop is `roomy`. A `short` one is written out while the list's items are known."""
+        self, old: Any, new: Any, length: int | None, short: bool = True, place: Site | None = None, roomy: bool = False,
+        pops: int = 0,
+    ) -> Any:  # fmt: skip
+        """The contents of a list that is longer or shorter after an iteration of the loop at a place of the program, which
+        runs so many times at most; where that is not known, there is room for some items, and for more when it has not been
+        enough, if the loop is `roomy`. A `short` one is written out while the list's items are known. Within an iteration it
+        may be longer by as many items as that `pops`."""
         room = [len(x) if x.__class__ is tuple else x.array.shape[0] for x in (old, new)]
-        growth = room[1] - room[0]
-        if growth < 0:
-            raise Mismatch("a list that becomes shorter in a loop", peel=False)
+        growth = max(room[1] - room[0], 0)
         lengths = [len(x) if x.__class__ is tuple else x.length for x in (old, new)]
         fixed = lengths[0] if growth == 0 and lengths[0].__class__ is int and lengths[0] is lengths[1] else None
         if fixed is not None:
@@ -280,11 +284,11 @@ class Carrying(Control):
             # A loop inside it that has found its own room says nothing of what there is to come.
             assert place is not None
             more = self.room_at(place, shape) * (1 if inner else -(-growth // ROOM))
-            array = builder.blank(joined_kind(kinds), (room[0] + more, *shape))
+            array = builder.blank(joined_kind(kinds), (room[0] + more + pops, *shape))
             assert array.stored is not None
             self.crowding[array.stored] = place, ("no_more_room", place.start, self.room_at(place, shape))
         else:
-            array = builder.blank(joined_kind(kinds), (room[0] + length * growth, *shape), place)
+            array = builder.blank(joined_kind(kinds), (room[0] + length * growth + pops, *shape), place)
         whole = [x.array.stored in builder.some_whole for x in (old, new) if x.__class__ is Rows]
         if array.kind == FLOAT and (INT in kinds or any(whole) or any(map(builder.may_be_whole, numbers(sample)))):
             assert array.stored is not None

@@ -346,8 +346,10 @@ class Loops(WrittenOut):
             elif value.__class__ is Lazy and not value.volatile and key != RESULT:
                 plan[id(frame), key] = Tensor(builder.carried(value))
         self.around.append(heap)
+        outer = self.pops
         try:
             for _ in range(MAX_ATTEMPTS):
+                self.pops = {}
                 found = self.attempt(header, frame, run, heap, plan, dropped)
                 heap.restore()
                 if found is not None:
@@ -356,6 +358,7 @@ class Loops(WrittenOut):
                 raise Unsupported("a loop whose variables change their kind or shape")
         finally:
             self.around.pop()
+            self.pops = {key: outer.get(key, 0) + self.pops.get(key, 0) for key in {**outer, **self.pops}}
         statement, after, must_run = found
         builder.append(statement)
         if must_run:
@@ -380,7 +383,7 @@ class Loops(WrittenOut):
                 outside = heap.before[place[0]]
                 if outside.get(RESULT) is outside[place[1]]:
                     heap.put((place[0], RESULT), value)
-        some_whole = set(builder.some_whole)
+        some_whole, shrinking = set(builder.some_whole), set(self.shrinking)
         frame[BREAK] = frame[CONTINUE] = False
         for flag in (RETURN, SUSPEND):
             if (id(frame), flag) in plan:
@@ -468,7 +471,15 @@ class Loops(WrittenOut):
                             raise records.Alike(heap.objects[key], form, short=self.is_short(length, written))
                     grows = slot == ITEMS and (Rows in (old.__class__, new.__class__) or len(old) != len(new))
                     plan[place] = (
-                        self.growing(old, new, room, self.is_short(length, written), header.site, header.roomy)
+                        self.growing(
+                            old,
+                            new,
+                            room,
+                            self.is_short(length, written),
+                            header.site,
+                            header.roomy,
+                            self.pops.get(key, 0),
+                        )
                         if grows
                         else self.specified(old, new, slot == VALUE)
                     )
@@ -480,9 +491,10 @@ class Loops(WrittenOut):
                 else:
                     after[place] = UNSET
                     self.outlived[place] = (header.site.start, slot)
-        # A list that is given an integer in the body was read, at its head, as if it had none.
+        # A list that is given an integer in the body was read, at its head, as if it had none; and one of which an item is
+        # taken was given others as if none were ever replaced.
         lists = {spec.rows.carried.stored for _, spec, _, _ in fitting if spec.__class__ is Grown}
-        if not settled or lists & (builder.some_whole - some_whole):
+        if not settled or lists & ((builder.some_whole - some_whole) | (self.shrinking - shrinking)):
             return None
         if shared:
             raise Mismatch("a list or a dict that is changed under another name in the loop that replaces it")

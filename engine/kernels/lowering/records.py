@@ -148,6 +148,12 @@ def item(machine: Specialiser, records: Records, index: Any) -> Any:
     return put_together(machine, records.form, iter([machine.item_of(column, index) for column in records.columns]))
 
 
+def pop(machine: Sequences, records: Records, index: int) -> Any:
+    from .sequences import pop
+
+    return put_together(machine, records.form, iter([pop(machine, column, index) for column in records.columns]))
+
+
 def put(machine: Specialiser, records: Records, index: Any, value: Any) -> None:
     """`records[index] = value`: another item, which is as frozen as one that is appended."""
     if index.__class__ is slice or form_of(value) != records.form:

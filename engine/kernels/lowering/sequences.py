@@ -405,8 +405,19 @@ def extend(machine: Sequences, x: List, values: Any) -> None:
 
 
 def pop(machine: Sequences, x: List, index: Any = -1) -> Any:
-    items = own_items(x)
     key = static_index(index)
+    if x.__class__ is Records:
+        from . import records
+
+        return records.pop(machine, x, key)
+    machine.pops[id(x)] = machine.pops.get(id(x), 0) + 1
+    if x.items is None and not x.frozen and key == -1:
+        value = machine.item_of(x, key)
+        if x.array.volatile:
+            machine.shrinking.add(x.array.stored)
+        x.length = machine.longer(x.length, -1)
+        return value
+    items = own_items(x)
     if key.__class__ is not int or not -len(items) <= key < len(items):
         raise Unsupported("an index that is out of range, or no key")
     value = items.pop(key)
@@ -480,6 +491,6 @@ METHODS: dict[type, dict[str, Callable[..., Any]]] = {
         "append": append, "extend": extend, "pop": pop, "insert": insert, "reverse": reverse, "clear": clear,
         "copy": copy, "as_list": copy, "index": index, "count": count,
     },
-    Records: {"append": append, "extend": extend},
+    Records: {"append": append, "extend": extend, "pop": pop},
     dict: {"keys": keys, "values": values, "items": pairs, "get": get_key, "update": update},
 }  # fmt: skip

@@ -43,6 +43,7 @@ class Specialiser(Assigning):
         self.spared = None
         self.outlived, self.read_after = {}, set()
         self.rooms, self.crowding = {}, {}
+        self.pops, self.shrinking = {}, set()
         self.frozen_dicts = {}
         self.recursive = recursive
         self.recursion: Recursion | None = None

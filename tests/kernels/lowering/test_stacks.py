@@ -1,0 +1,71 @@
+"""Lists of which loops take the last item; the values against Python, which runs the same text."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from adiff import program
+from agreement import agree
+
+FILLED = "a = []\ny = x\nfor k in range(70):\n    y = sin(y) + 0.1\n    a.append(y * k)\ns = 0.0\n"
+# Programs of Python's: their last line is the result.
+CASES = {
+    "more are appended": "a = [x]\ny = x\nfor k in range(70):\n    y = sin(y) + 0.1 * k\n    a.append(y)\n    a.append(y * k)\n"
+    "    y = y * 0.5 + a.pop() * 0.01\nsum(a) * a[2]",
+    "in a short loop of many statements": "a = [x]\ny = x\nfor k in range(60):\n    y = sin(y) - exp(-y * y) / (1 + y * y) + cos(y)\n"
+    "    a.append(y)\n    a.append(y * k)\n    y = y * 0.1 + a.pop() * 0.01\nsum(a) * a[2]",
+    "until there is none": FILLED + "while a:\n    s = sin(s + a.pop())\ns",
+    "until there is one": FILLED + "while len(a) > 1:\n    s = sin(s + a.pop() * a[0])\ns * len(a)",
+    "so many": FILLED + "for k in range(66):\n    s = sin(s + a.pop() * a[k // 20])\ns * len(a)",
+    "or appended": "a = [x, x]\ny = x\nfor k in range(70):\n    y = sin(y + k)\n    if y > 0:\n        a.append(y)\n"
+    "    elif len(a) > 1:\n        y = y + a.pop()\nsum(a) * len(a)",
+    "and another in its place": "a = [x]\ny = x\nfor k in range(70):\n    y = sin(y * a[-1]) + 1.0\n    a.append(y)\n"
+    "    y = y * a[-1] * a[-2]\n    a.pop()\n    a.append(y)\nsum(a) * len(a)",
+    "a stack of pairs": "s = [(0.0, 1.0 + x)]\nt = 0.0\nwhile s:\n    a, b = s.pop()\n    if b - a < 0.1:\n        t = t + (b - a) * sin(a * b)\n"
+    "    else:\n        m = (a + b) / 2\n        s.append((a, m))\n        s.append((m, b))\nt",
+    "a stack of numbers": "s = [x]\nt = 0.0\nn = 0\nwhile s and n < 1000:\n    a = s.pop()\n    n += 1\n    if a > 0.01:\n"
+    "        s.append(a * 0.4)\n        s.append(a * 0.5)\n    else:\n        t = t + a * a\nt * n",
+    "a stack in every iteration": "t = 0.0\nfor i in range(70):\n    s = [x * i]\n    for j in range(i):\n        s.append(s[-1] * 0.9 + j)\n"
+    "        if j % 3 == 2:\n            t = t + s.pop() * s[-1] * 1e-3\n    t = t + sum(s)\nt",
+    "loops in a loop": "s = [x]\nfor i in range(70):\n    for j in range(5):\n        s.append(s[-1] * 0.9 + j * x)\n"
+    "    for j in range(4):\n        s[-2] = s[-2] * 0.5 + s.pop() * 0.1\nsum(s) * len(s)",
+    "a window": "a = [x, x * x, x * x * x]\ny = x\nfor k in range(70):\n    y = sin(y)\n    a.append(y)\n    a.pop(0)\n"
+    "    y = y + sum(a) * 0.1\nsum(a) * a[2]",
+    "complex numbers": "a = [1j]\nz = x + 0.1j\nfor k in range(70):\n    z = z * z * 0.5 + 0.1j\n    a.append(z)\n    a.append(z * z)\n"
+    "    z = z + a.pop() * 0.1\nabs(sum(a))",
+    "of another function's": "def f(a):\n    s = 0.0\n    while a:\n        s = s * 0.9 + a.pop()\n    return s\na = []\nfor k in range(70):\n"
+    "    a.append(x * k)\nb = list(a)\nf(a) * len(b) + sum(b)",
+}  # fmt: skip
+
+
+def of_python(text: str, x: float) -> float:
+    lines = text.split("\n")
+    names: dict[str, Any] = {"x": x, "sin": math.sin, "cos": math.cos, "exp": math.exp}
+    exec("\n".join(lines[:-1]), names)
+    return float(eval(lines[-1], names))
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("name", CASES)
+def test_on_kernels(name: str) -> None:
+    compiled = program(CASES[name])
+    for command in ("grad", "hessian"):
+        assert agree(compiled, {"x": 0.7}, None, command, 1e-11) == "", command
+    found = compiled.evaluate("value", {"x": 0.7}, engine="kernel")
+    assert math.isclose(found.value, of_python(CASES[name], 0.7), rel_tol=1e-13)
+    assert found.emitted is not None
+    assert found.emitted.count("\n") < 150
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(
+    "end", ["for k in range(71):\n    s = s + a.pop()\ns", "while s < 1e9:\n    s = s + a.pop()\ns"]
+)
+def test_taken_from_an_empty_list(end: str) -> None:
+    assert agree(FILLED + end, {"x": 0.7}) == "an error"
+
+
+def test_in_machine_code() -> None:
+    assert agree(CASES["and another in its place"], {"x": 0.7}, None, "hessian", 1e-11) == ""
