@@ -1,4 +1,5 @@
-"""The last word on `--timeout`: one long operation that holds the interpreter is ended from outside of it.
+"""The last word on `--timeout`: one long operation that holds the interpreter is ended from outside of it, and so is an
+answer that is not written by then.
 
 The engine's own alarm is heard between two operations. What sorts a list of 10**9 numbers, or inverts a large matrix, does
 not hear it; a thread of the C library that needs no interpreter does.
@@ -10,9 +11,37 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ..engine.core.alarm import Alarm
     from .output import Output
 
 GRACE = 1.0  # seconds: those of starting up, and those that the alarm has to be heard, with the place in the program
+
+
+# Seconds that a short answer has to be written, whose evaluation was done in time.
+LEAST = 0.1
+
+
+class Writing:
+    """A context that raises `out_of_time` when what the stages of an evaluation have left of `seconds`, if there is such a
+    limit, is over."""
+
+    __slots__ = ("alarm", "seconds", "timings")
+
+    def __init__(self, seconds: float | None, timings: dict[str, float]) -> None:
+        self.seconds = seconds
+        self.timings = timings
+        self.alarm: Alarm | None = None
+
+    def __enter__(self) -> None:
+        if self.seconds is not None:
+            from ..engine.core.alarm import Alarm
+
+            self.alarm = Alarm(self.seconds, min(sum(self.timings.values()), self.seconds - LEAST))
+            self.alarm.start()
+
+    def __exit__(self, *exception: object) -> None:
+        if self.alarm is not None:
+            self.alarm.cancel()
 
 
 class Deadline:

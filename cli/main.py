@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from .formats import Style
     from .request import Request
+    from .result import Result
 
 DONE, FAILED, FAULT = 0, 1, 70
 
@@ -106,8 +107,22 @@ def respond(request: Request, environment: Environment, output: Output) -> int:
         from .commands import batch
 
         return DONE if batch.run(request, environment, output, style) else FAILED
-    with deadline(request, environment, output, style):
+    if "timeout" in request.options:
+        from .deadline import Writing
+
+        seconds = float(request.options["timeout"])  # type: ignore[arg-type]
+        with deadline(seconds, request, environment, output, style):
+            result = answer(request, environment, output, style)
+            with Writing(seconds, result.timings):
+                tell(result, request, environment, output, style)
+    else:
         result = answer(request, environment, output, style)
+        tell(result, request, environment, output, style)
+    return DONE if result.ok else FAILED
+
+
+def tell(result: Result, request: Request, environment: Environment, output: Output, style: Style) -> None:
+    """Write an answer on `output`, and what is to be said beside it on standard error."""
     if style.format not in ("json", "ndjson"):  # whose object holds the notices
         report_notices(result, request, environment)
     start = time.perf_counter()
@@ -124,19 +139,15 @@ def respond(request: Request, environment: Environment, output: Output) -> int:
     else:
         report_fallback(result, request, environment)
     output.write(text)
-    return DONE if result.ok else FAILED
 
 
-def deadline(request: Request, environment: Environment, output: Output, style: Style) -> AbstractContextManager[None]:
+def deadline(
+    seconds: float, request: Request, environment: Environment, output: Output, style: Style
+) -> AbstractContextManager[None]:
     """What ends a command whose `--timeout` is over."""
-    if "timeout" not in request.options:
-        from contextlib import nullcontext
-
-        return nullcontext()
     from ..engine.core.alarm import out_of_time
     from .deadline import Deadline
 
-    seconds = float(request.options["timeout"])  # type: ignore[arg-type]
     as_json = style.format in ("json", "ndjson")
     message = error_text(out_of_time(seconds), environment, as_json, request.text("color", "auto"))
     return Deadline(seconds, message, output)

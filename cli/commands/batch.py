@@ -6,6 +6,7 @@ import gc
 
 from ...parser.errors import AdiffError
 from .. import errors
+from ..deadline import Writing
 from ..decode import decode
 from ..environment import is_terminal
 from ..files import decode_text, open_file
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from ..environment import Environment
     from ..formats import Style
+    from ..formats.records import Writer
     from ..output import Output
     from ..request import Request
 
@@ -44,7 +46,7 @@ def run(request: Request, environment: Environment, output: Output, style: Style
         record = answer_line(number, raw, request, environment, output, style)
         if record is None:
             continue
-        records.write(record)
+        tell(record, records)
         answered += record.ok
         failed += not record.ok
         progress.show(answered + failed)
@@ -56,6 +58,19 @@ def run(request: Request, environment: Environment, output: Output, style: Style
         noun = "line" if answered + failed == 1 else "lines"
         environment.write_error(f"{answered + failed} {noun}: {answered} answered, {failed} failed\n")
     return not failed
+
+
+def tell(record: Record, records: Writer) -> None:
+    """Write a record, or that there was no time for it."""
+    timings = {} if record.result is None else record.result.timings
+    try:
+        with Writing(record.timeout, timings):
+            records.write(record)
+    except AdiffError as error:
+        if error.code != "E0603":
+            raise
+        record.result, record.error = None, error
+        records.write(record)
 
 
 def lines(path: str, environment: Environment) -> Iterator[tuple[int, bytes]]:
@@ -92,6 +107,8 @@ def answer_line(
         for key in INHERITED:
             if key in batch.options:
                 request.options.setdefault(key, batch.options[key])
+        if "timeout" in request.options:
+            record.timeout = float(request.options["timeout"])  # type: ignore[arg-type]
         record.result = answer(request, environment, output, style)
     except Exception as error:
         if interrupted(error):

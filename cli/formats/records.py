@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Record:
     """The answer to one line: a result or an error."""
 
-    __slots__ = ("command", "error", "id", "line", "result")
+    __slots__ = ("command", "error", "id", "line", "result", "timeout")
 
     def __init__(self, line: int) -> None:
         self.line = line
@@ -27,6 +27,7 @@ class Record:
         self.command: str | None = None
         self.result: Result | None = None
         self.error: AdiffError | None = None
+        self.timeout: float | None = None
 
     @property
     def ok(self) -> bool:
@@ -133,8 +134,9 @@ class TableWriter(PlainWriter):
         wrapped = textwrap.wrap(body, room, break_long_words=False, break_on_hyphens=False) or [""]
         colour = "31" if record.error is not None else ""
         margins = [head, *[" " * len(head)] * (len(wrapped) - 1)]
-        for margin, text in zip(margins, wrapped, strict=True):
-            self.output.write(margin + self.styled(text, colour) + "\n")
+        self.output.write(
+            "".join([margin + self.styled(text, colour) + "\n" for margin, text in zip(margins, wrapped, strict=True)])
+        )
 
     def styled(self, text: str, code: str) -> str:
         return f"\x1b[{code}m{text}\x1b[0m" if self.style.colour and code else text
@@ -152,7 +154,6 @@ class DelimitedWriter(Writer):
 
     def write(self, record: Record) -> None:
         rows: list[list[str]] = [] if self.begun else [["line", "id", "command", "name", "value", "error"]]
-        self.begun = True
         id_text = "" if record.id is None else record.id if isinstance(record.id, str) else dumps(record.id)
         head = [str(record.line), id_text, record.command or ""]
         if record.error is not None:
@@ -162,7 +163,9 @@ class DelimitedWriter(Writer):
             for name, value in record.result.columns or record.result.lines or [("", dumps(record.result.document))]:
                 for path, scalar, single in entries(value):
                     rows.append([*head, ".".join([name, *map(str, path)]), scalar_field(scalar, single), ""])
-        self.output.write(lines(rows, self.delimiter))
+        text = lines(rows, self.delimiter)
+        self.begun = True  # and not before: there may be no time for this record
+        self.output.write(text)
 
 
 def writer(output: Output, style: Style) -> Writer:

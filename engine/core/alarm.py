@@ -68,7 +68,8 @@ class OutOfTime(AdiffError):
 
 
 class Alarm:
-    """Raises OutOfTime in the thread that makes it, `seconds` after its start and again until it is cancelled.
+    """Raises OutOfTime in the thread that makes it, `seconds` after its start, less those that were `spent` before, and
+    again until it is cancelled.
 
     It waits for the end of an import, or of LLVM's work, that has begun since its start.
     `stop` is called as well, while there is one: it ends work in which Python takes no steps.
@@ -76,8 +77,9 @@ class Alarm:
 
     timed = True
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, spent: float = 0.0) -> None:
         self.seconds = seconds
+        self.spent = spent
         self.stop: Callable[[], object] | None = None
         self.cancelled = False
         self.spared = 0
@@ -96,7 +98,7 @@ class Alarm:
     def watch(self) -> None:
         """Wait for the end in a thread beside, and tell."""
         error = type("OutOfTime", (OutOfTime,), {"seconds": self.seconds})
-        pause = min(max(self.seconds, 0.0), TIMEOUT_MAX)
+        pause = min(max(self.seconds - self.spent, 0.0), TIMEOUT_MAX)
         while not self.asleep.acquire(timeout=pause):
             with self.telling:
                 if self.cancelled:

@@ -32,6 +32,29 @@ def test_one_long_operation_is_ended(adiff: Callable[..., Completed], folder: Pa
     assert not [path for path in folder.iterdir() if path.name.startswith((".adiff", "out"))]
 
 
+@pytest.mark.parametrize("form", ["csv", "plain", "json"])
+def test_an_answer_that_takes_long_to_write_is_ended(adiff: Callable[..., Completed], folder: Path, form: str) -> None:
+    """The evaluation itself takes milliseconds."""
+    done = adiff("value", "ones((4000, 4000))", "--timeout", "1", "--format", form, "-o", str(folder / "out.txt"))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "the time limit of 1 s is over" in done.stderr
+    assert not [path for path in folder.iterdir() if path.name.startswith((".adiff", "out"))]
+
+
+def test_a_line_of_a_batch_that_takes_long_to_write_is_ended_alone(
+    adiff: Callable[..., Completed], folder: Path
+) -> None:
+    (folder / "long.txt").write_text('value "ones((4000, 4000))" --timeout 1\nvalue 1+1 --timeout 100\n')
+    for form in ("ndjson", "csv"):
+        done = adiff("batch", "long.txt", "--format", form)
+        assert done.returncode == 1
+        first, *_, last = done.stdout.splitlines()[form == "csv" :]
+        assert "the time limit of 1 s is over" in first
+        assert last.startswith(
+            '{"schema": 1, "line": 2, "command": "value", "value": 2' if form == "ndjson" else "2,,value,value,2"
+        )
+
+
 def test_the_alarm_that_is_heard_has_a_place(adiff: Callable[..., Completed]) -> None:
     done = adiff("value", "while True: pass", "--timeout", "0.2")
     assert done.returncode == 1
