@@ -186,7 +186,7 @@ def hessian(evaluation: Evaluation) -> None:
             block = blocks[i][j]
             if block is None and gradients[i] is not None and gradients[j] is not None:
                 block = drivers.zeros(tensors[i].shape + tensors[j].shape)
-            outcome.hessian[row][column] = shaped(block, tensors[i], y)
+            outcome.hessian[row][column] = shaped(block, drivers.narrower(tensors[i], tensors[j]), y)
     explain_missing(evaluation, outcome.gradients)
     evaluation.keep_value(y)
 
@@ -230,7 +230,7 @@ def sparse_hessian(evaluation: Evaluation) -> None:
             indices, values = found.block(parts[row], parts[column])
             if x.ndim != 1 or z.ndim != 1:
                 indices = unravelled(indices, x.shape, z.shape)
-            values = values.astype(x.dtype.name) if x.dtype.name == "float32" else values
+            values = values.astype("float32") if drivers.narrower(x, z).dtype.name == "float32" else values
             outcome.hessian[row][column] = SparseTensor(indices, values, x.shape + z.shape)
     explain_missing(evaluation, outcome.gradients)
 

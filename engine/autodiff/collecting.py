@@ -7,7 +7,7 @@ the sweep quadratic.
 from __future__ import annotations
 
 from ..core.dispatch import apply
-from ..core.dtypes import FLOAT32, FLOAT64, WEAK_FLOAT
+from ..core.dtypes import WEAK_FLOAT
 from ..core.operands import plain, wrap
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
@@ -68,15 +68,13 @@ class SingleSum:
 class Terms:
     """A cotangent of float32 of several terms that an outer recorder may follow: they are added up in float64 as well."""
 
-    __slots__ = ("bare", "values")
+    __slots__ = ("values",)
 
-    def __init__(self, first: Any, bare: bool) -> None:
-        self.bare = bare
-        self.values: list[Any] = []
-        self += first
+    def __init__(self, first: Any) -> None:
+        self.values = [first]
 
     def __add__(self, other: Any) -> Terms:
-        self.values.append(widened(other) if self.bare else other)
+        self.values.append(other)
         return self
 
     def tensor(self) -> Any:
@@ -90,23 +88,19 @@ class Elements:
     It is `total` without the elements that are `hidden`, and the sums of `values` at their places in row-major order.
     """
 
-    __slots__ = ("bare", "hidden", "shape", "total", "values")
+    __slots__ = ("hidden", "shape", "total", "values")
 
     def __init__(self, x: Tensor, initial: Any) -> None:
-        self.bare = is_bare(x)
         self.shape = x.shape
-        self.total = self.term(initial.tensor() if initial.__class__ is Terms else initial)
+        self.total = initial.tensor() if initial.__class__ is Terms else initial
         self.hidden: set[int] = set()
         self.values: dict[int, list[Any]] = {}
 
-    def term(self, c: Any) -> Any:
-        return widened(c) if self.bare else c
-
     def add(self, place: int, value: Any) -> None:
-        self.values.setdefault(place, []).append(self.term(value))
+        self.values.setdefault(place, []).append(value)
 
     def __add__(self, other: Any) -> Any:
-        other, total = self.term(other), self.seen()
+        total = self.seen()
         self.total = other if total is None else total + other
         self.hidden = set()
         return self
@@ -149,33 +143,23 @@ class Elements:
 COLLECTING = (Buffer, Elements, SingleSum, Terms)
 
 
-def is_bare(x: Tensor) -> bool:
-    """Whether a bare float: what it gets of float32 and of float64 is added up in float64, whatever came first."""
-    return x.dtype.weak and x.dtype.name == "float64"
+def bare_beside(x: Tensor, c: Any, recorded: bool) -> Any:
+    """A float32 as a term of the cotangent of `x`: as bare as `x`, where that is a bare number.
 
-
-def widened(c: Any) -> Any:
-    """A term of a bare number's cotangent: as bare as the number."""
-    return OPERATORS["cast"](c, dtype=WEAK_FLOAT) if c.__class__ is Tensor and c.dtype in (FLOAT32, FLOAT64) else c
+    What a bare number gets of float32 and of float64 keeps all its digits, whatever came first; who takes the derivative rounds
+    it, if at all (drivers.in_width).
+    """
+    if not x.dtype.weak or x.dtype.name != "float64":
+        return c
+    return OPERATORS["cast"](c, dtype=WEAK_FLOAT) if recorded or c.shape else float(c.value)
 
 
 def collecting(x: Tensor, old: Any, c: Any, recorded: bool) -> Any:
-    """A cotangent `old` of `x`, ready for `c` to be added: in float64 where a term is of float32.
-
-    It is rounded where `x` is a float32. That of a bare number is not: who takes the derivative rounds it (drivers.in_width).
-    """
-    if old.__class__ in COLLECTING:
+    """A cotangent `old` of `x`, ready for `c` to be added: in float64 where they are of float32, rounded in the end."""
+    if old.__class__ in COLLECTING or x.dtype.name != "float32":
         return old
-    bare = False
-    if x.dtype.name != "float32":
-        bare = is_bare(x)
-        single = (c.__class__ is Tensor and c.dtype.name == "float32") or (
-            old.__class__ is Tensor and old.dtype.name == "float32"
-        )
-        if not (single and bare):
-            return old
     if recorded:
-        return Terms(old, bare)
+        return Terms(old)
     return Buffer(x, old) if x.shape else SingleSum(x.dtype, float(plain(old)))
 
 

@@ -303,6 +303,11 @@ def dtype_of_derivative(y: Any, x: Any) -> DType:
     return found if dtype.weak and found.name == "float32" else dtype
 
 
+def narrower(*sources: Any) -> Any:
+    """Of the sources of a derivative the one whose dtype it has: a float32 beside a bare number."""
+    return next((x for x in sources if getattr(x, "dtype", WEAK_FLOAT).name == "float32"), sources[0])
+
+
 def in_width(g: Any, y: Any, x: Any) -> Any:
     """A derivative of `y` by `x` in its dtype."""
     dtype = dtype_of_derivative(y, x)

@@ -14,11 +14,12 @@ from __future__ import annotations
 from itertools import islice
 
 from ..core.dispatch import ARITHMETIC_FAULTS
+from ..core.dtypes import FLOAT32
 from ..core.following import add_mark, follows, site_for
 from ..core.operands import SINGLES, plain, tensor
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor, Token, shape_of
-from .collecting import COLLECTING, Buffer, Elements, collecting, flat_place
+from .collecting import COLLECTING, Buffer, Elements, bare_beside, collecting, flat_place
 from .pullback import pullback, singular_partial, zeros_like
 
 TYPE_CHECKING = False
@@ -239,8 +240,11 @@ def sweep(
                 if need and c is not None:
                     if STATE.trace_adjoint is not None:
                         STATE.trace_adjoint(op, g, c)
-                    if c.__class__ is Tensor and c.on is None and c.value.__class__ is float:
-                        c = c.value
+                    if c.__class__ is Tensor:
+                        if c.on is None and c.value.__class__ is float:
+                            c = c.value
+                        elif c.dtype is FLOAT32 and x.dtype is not FLOAT32:
+                            c = bare_beside(x, c, recorded)
                     old = adjoint_get(x)
                     if old is not None:
                         old = collecting(x, old, c, recorded)
@@ -271,6 +275,8 @@ def before_write(
     if follows(value, token):
         if STATE.trace_adjoint is not None:
             STATE.trace_adjoint(site.op, c, c)
+        if c.__class__ is Tensor and c.dtype is FLOAT32 and value.dtype is not FLOAT32:
+            c = bare_beside(value, c, recorded)
         old = adjoints.get(value)
         adjoints[value] = c if old is None else collecting(value, old, c, recorded) + c
 

@@ -89,7 +89,7 @@ def filled(found: Any, y: Any, shape: tuple[int, ...], *leaves: Any) -> Any:
     An argument whose dtype carries no tangent has no derivative: None, and a notice.
     """
     if found is not None:
-        return drivers.handed_back(found, y, leaves[0])
+        return drivers.handed_back(found, y, drivers.narrower(*leaves))
     for leaf in leaves:
         dtype = drivers.tangentless(leaf)
         if dtype is not None:
@@ -98,7 +98,7 @@ def filled(found: Any, y: Any, shape: tuple[int, ...], *leaves: Any) -> Any:
                 "pass a float, or write cast(x, float64)",
             )  # fmt: skip
             return None
-    return drivers.in_width(drivers.zeros(shape), y, leaves[0])
+    return drivers.in_width(drivers.zeros(shape), y, drivers.narrower(*leaves))
 
 
 def gradients_of(found: list[Any], y: Any, leaves: list[Any]) -> list[Any]:

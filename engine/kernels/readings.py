@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from math import isfinite, prod
 
-from .inputs import Complex, shape_of
+from .inputs import Complex, Single, shape_of
 from .ir import Unsupported
 
 TYPE_CHECKING = False
@@ -212,6 +212,9 @@ class Reading:
                     joined(side, table[along, places[name, True]].T) if (name, True) in places else side
                     for name, side, along in ((row, part, places[column, False]), (column, part.T, places[row, False]))
                 )
+                if Single in (self.spec[row].__class__, self.spec[column].__class__):
+                    # Beside bare numbers the table may hold float64.
+                    parts_of_row, parts_of_column = map(narrowed, (parts_of_row, parts_of_column))
                 blocks[row][column] = shaped(parts_of_row, self.shape(row) + self.shape(column))
                 if column != row:
                     blocks[column][row] = shaped(parts_of_column, self.shape(column) + self.shape(row))
@@ -305,6 +308,11 @@ def shaped(part: Any, shape: tuple[int, ...]) -> Any:
 
     found = np.ascontiguousarray(part).reshape(shape)
     return found if shape else reshaped(found, ())
+
+
+def narrowed(x: Any) -> Any:
+    """Real numbers of an array as float32."""
+    return x.astype("float32") if x.dtype.kind == "f" else x
 
 
 def connected(

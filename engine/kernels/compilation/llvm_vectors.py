@@ -14,7 +14,7 @@ from .llvm_many import FUSED, MANY, TURNING
 # What a loop on vectors may call beside them: instructions, and what memory of a row's own needs.
 INSTRUCTIONS = frozenset(
     "math.sqrt math.fabs math.copysign np.floor np.ceil np.trunc np.rint abs float max min bool clear few_ints few_floats "
-    "_square_rest".split()
+    "few_doubles _single _double _square_rest".split()
 )
 # Shorter loops are not worth more code.
 LEAST_TRIPS = 16

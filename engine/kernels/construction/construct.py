@@ -341,7 +341,9 @@ def build(
     # Where memory is bounded, everything is computed again.
     short, kept = keeping(short) if STATE.checkpoint is None else (short, {})
     targets = list(lowered.targets.values())
-    differentiated, noted = adjoint(short, total, targets, watch=watch, kept=kept, slopes=lowered.slopes, last=True)
+    differentiated, noted = adjoint(
+        short, total, targets, watch=watch, kept=kept, slopes=lowered.slopes, last=True, precision=lowered.precision
+    )
     differentiated.results[0] = value
     place = 1 + len(lowered.targets)
     differentiated.results[place:place] = lines

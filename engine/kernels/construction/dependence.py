@@ -90,7 +90,7 @@ def dependence(lowered: Lowered, lanes: int) -> Built:
     the same shape, are further parameters."""
     result = scalar_result(lowered)
     targets = list(lowered.targets.values())
-    kernel, _ = adjoint(lowered.kernel, result, targets, True, lowered.builder.watch)
+    kernel, _ = adjoint(lowered.kernel, result, targets, True, lowered.builder.watch, precision=lowered.precision)
     # The statements of a row read all that its results depend on.
     kernel = ir.Kernel(kernel.parameters, dissolved(kernel.body), kernel.results)
     seeds = {x: Array(FLOAT, (x.size if x.__class__ is Array else 1, lanes), "da", "input") for x in targets}

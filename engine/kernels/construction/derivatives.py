@@ -55,7 +55,12 @@ def lanes_for(lowered: Lowered, total: int) -> int:
 def watched(lowered: Lowered, result: Any) -> tuple[ir.Kernel, list[Noted], list[Any]]:
     """The value's kernel for forward mode, which leaves and raises flags as a sweep back does; what these note; they."""
     kernel, noted = adjoint(
-        lowered.kernel, result, list(lowered.targets.values()), watch=lowered.builder.watch, several=True
+        lowered.kernel,
+        result,
+        list(lowered.targets.values()),
+        watch=lowered.builder.watch,
+        several=True,
+        precision=lowered.precision,
     )
     flags = kernel.results[1 + len(lowered.targets) :]
     if noted or ruled(lowered.kernel.body):
@@ -109,7 +114,12 @@ def vjp(lowered: Lowered) -> Built:
         (lambda index: builder.load(given, builder.flat(index, shape))) if shape else lambda index: Sym(builder, given)
     )
     kernel, noted = adjoint(
-        lowered.kernel, result, list(lowered.targets.values()), watch=lowered.builder.watch, slopes=lowered.slopes
+        lowered.kernel,
+        result,
+        list(lowered.targets.values()),
+        watch=lowered.builder.watch,
+        slopes=lowered.slopes,
+        precision=lowered.precision,
     )
     kernel.results[0] = lowered.value
     return lowered.built(kernel, noted, result)
@@ -126,6 +136,7 @@ def hvp(lowered: Lowered, moved: Sequence[str]) -> Built:
         lowered.builder.watch,
         several=True,
         slopes=lowered.slopes,
+        precision=lowered.precision,
     )
     kernel.results[0] = lowered.value
     seeds = parameters_for(lowered, moved)
@@ -159,7 +170,15 @@ def hessian(lowered: Lowered, lanes: int | None = None) -> Built:
     if not total:
         return constant(lowered, result, sources)
     lanes = lanes_for(lowered, total) if lanes is None else lanes
-    kernel, noted = adjoint(lowered.kernel, result, sources.targets, True, lowered.builder.watch, slopes=lowered.slopes)
+    kernel, noted = adjoint(
+        lowered.kernel,
+        result,
+        sources.targets,
+        True,
+        lowered.builder.watch,
+        slopes=lowered.slopes,
+        precision=lowered.precision,
+    )
     kernel.results[0] = lowered.value
     flags = kernel.results[1 + len(sources.targets) :]
     seeds = sources.seeds(lanes)
@@ -168,6 +187,8 @@ def hessian(lowered: Lowered, lanes: int | None = None) -> Built:
     bars = kernel.results[1 : 1 + len(sources.targets)]
     products = [tangent.dots.get(bar) for bar in bars]
     table = Array(FLOAT, (total * total,), "a")
+    if lowered.precision is not None:
+        lowered.precision.hold_both(table, lowered.value, sources.targets)
 
     def collect(builder: Builder, direction: Any) -> None:
         """Store the products of a pass, one beside the other in each row of the table."""
@@ -248,7 +269,13 @@ def slope(lowered: Lowered) -> Built:
     if not sources.total:
         return constant(lowered, result, sources)
     kernel, noted = adjoint(
-        lowered.kernel, result, sources.targets, watch=lowered.builder.watch, several=True, slopes=lowered.slopes
+        lowered.kernel,
+        result,
+        sources.targets,
+        watch=lowered.builder.watch,
+        several=True,
+        slopes=lowered.slopes,
+        precision=lowered.precision,
     )
     kernel.results[0] = lowered.value
     return lowered.built(kernel, noted, result)
@@ -278,6 +305,7 @@ def reverse_jacobian(lowered: Lowered) -> Built:
         lowered.builder.watch,
         several=True,
         slopes=lowered.slopes,
+        precision=lowered.precision,
     )
     kernel.results[0] = lowered.value
     inner = without_dead_code(ir.Kernel(kernel.parameters, dissolved(kernel.body), kernel.results))

@@ -28,7 +28,9 @@ def derivative(lowered: Lowered, order: int) -> Built:
     if source.__class__ is not Var or lowered.value.__class__ is not Var or lowered.value.kind != FLOAT:
         raise Unsupported("the derivative of what is no number, or by what is none")
     result = lowered.summed()
-    kernel, noted = adjoint(lowered.kernel, result, [source], watch=lowered.builder.watch, every=True)
+    kernel, noted = adjoint(
+        lowered.kernel, result, [source], watch=lowered.builder.watch, every=True, precision=lowered.precision
+    )
     flags = kernel.results[-1:] if noted else []
     if not noted:
         kernel = ir.Kernel(lowered.kernel.parameters, for_tangents(lowered.kernel.body), [])

@@ -5,6 +5,7 @@ adjoint, cotangents   reverse mode: the sweep through blocks and loops; what eac
 tangent               forward mode, of adjoints too
 taylor                Taylor mode: forward mode of one order after another
 transposed            forward mode of rows that choose among tied elements: their rules, transposed
+bare                  how wide cotangents are, beside float32: those of bare numbers are bare
 products              cotangents times partials, where 0 times infinity is 0
 bodies, slopes        what blocks read and write; loops that find their slope before they multiply
 renaming              cloning: blocks once more, with variables of their own

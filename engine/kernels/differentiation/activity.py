@@ -20,6 +20,11 @@ def carries(s: ir.Set) -> bool:
     return s.var.kind == FLOAT and s.op not in ("weight", "divisor_unit") and (row is None or row.derivative != "none")
 
 
+def followed(s: ir.Set) -> tuple[Any, ...]:
+    """What a statement's result depends on: not what tells how wide it is."""
+    return s.args[:1] if s.op == "as_wide" else s.args
+
+
 def region_carries(s: ir.Region) -> bool:
     """Whether a tape records the row of a region."""
     return s.row not in ROWS or ROWS[s.row].derivative != "none"
@@ -46,7 +51,7 @@ def dependencies(kernel: ir.Kernel, steps: bool = True, every: bool = False) -> 
         for s in block:
             if s.__class__ is ir.Set:
                 if every or (carries(s) and (steps or s.op not in ROWS or ROWS[s.op].derivative != "zero")):
-                    for a in s.args if s.op != "as_wide" else s.args[:1]:
+                    for a in followed(s):
                         edge(a, s.var)
             elif s.__class__ is ir.Load:
                 edge(s.array, s.var)

@@ -14,13 +14,16 @@ from __future__ import annotations
 from ...core.state import STATE
 from .. import ir
 from ..built import Noted
+from ..inputs import SOME
 from ..ir import BOOL, FLOAT, Array, Stack, Stmt, Unsupported, Var
 from ..passes.statements import changes, everything, operands
 from ..passes.stored_intermediates import from_memory
+from ..passes.widths import Levels
 from ..symbols.regions import for_tangents
 from ..symbols.symbol import Sym, raw
 from ..symbols.watch import Watch
 from .activity import active_set
+from .bare import Known
 from .bodies import (
     arrays_made,
     marks,
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..passes.stored_intermediates import Kept
+    from ..passes.widths import Precision
 
 
 def adjoint(
@@ -55,6 +59,7 @@ def adjoint(
     several: bool = False,
     slopes: Slopes | None = None,
     last: bool = False,
+    precision: Precision | None = None,
 ) -> tuple[ir.Kernel, list[Noted]]:
     """A kernel that gives `result` and the cotangents of `sources` (scalar variables or input arrays), seeded with 1.
 
@@ -63,7 +68,7 @@ def adjoint(
     itself watches, and `kept` the values that its loops have stored. With `every` a singular point counts whatever
     cotangent meets it. `several` says that the cotangents stand for derivatives along several directions. `slopes` says
     whether loops may find the slope of an iteration first, and is told whether one does. `last` says that nothing is
-    differentiated any more: rows stay what they are.
+    differentiated any more: rows stay what they are. `precision` says what of the kernel is float32.
     """
     watch = watch or Watch()
     transform = Adjoint(
@@ -72,12 +77,16 @@ def adjoint(
     transform.kept = dict(kept or {})
     transform.every = every
     transform.slopes = slopes or Slopes()
+    known = Known(Levels(kernel, precision).singles()) if precision is not None and precision.mode == SOME else None
+    transform.widths = known or transform.widths
     body = transform.sweep(kernel.body, result, sources, last)
     transform.slopes.used |= transform.builder.hasty
     results: list[Any] = [result]
     for s in sources:
         results.append(transform.bars[s] if s.__class__ is Var else transform.arrays[s])
     whole = watch.given(ir.Kernel(kernel.parameters, body, results), transform.noted, transform.flags)
+    if known is not None and precision is not None:
+        known.settle(whole, precision)
     return whole, watch.noted
 
 

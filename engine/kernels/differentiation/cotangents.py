@@ -17,6 +17,7 @@ from ..symbols.build import Builder
 from ..symbols.pairs import Pair, of_operand, pair_of, paired
 from ..symbols.regions import chooses, moved_by_rule
 from ..symbols.symbol import Lazy, Sym, pick, raw
+from .bare import AsTheyCome
 from .products import CONVERSE, chosen, fresh, product, symbol_of
 
 TYPE_CHECKING = False
@@ -80,6 +81,8 @@ class Cotangents:
         # and what belongs to the iteration alone.
         self.scale: Sym | None = None
         self.inside: set[Any] = set()
+        # How wide what each variable is given is.
+        self.widths = AsTheyCome()
         # Heads of the loops being streamed: their cotangents are what the loop's results have.
         self.unchanged: set[Any] = set()
 
@@ -126,7 +129,8 @@ class Cotangents:
                 return
             if c.__class__ in (int, float) and c == 0:
                 return
-            self.builder.append(ir.Accumulate(self.bars[x], raw(c if x in self.inside else self.scaled(c))))
+            c = self.widths.given(self.builder, self.origin, c if x in self.inside else self.scaled(c), x)
+            self.builder.append(ir.Accumulate(self.bars[x], raw(c)))
 
     def scaled(self, c: Any) -> Any:
         """What an iteration gives to the variables and arrays outside it; what it is multiplied by is not zero."""
@@ -149,7 +153,9 @@ class Cotangents:
         def add(index: tuple[Any, ...]) -> None:
             value = builder.to_float(pick(c, index, shape) if c.__class__ is Lazy else c)
             if value.__class__ is Sym or value != 0.0:
-                builder.append(ir.AddTo(self.arrays[x], raw(builder.flat(index, shape)), raw(value)))
+                place = builder.flat(index, shape)
+                value = self.widths.given(builder, self.origin, value, x, place)
+                builder.append(ir.AddTo(self.arrays[x], raw(place), raw(value)))
 
         builder.each(shape, add)
 

@@ -11,7 +11,7 @@ from .. import ir
 from ..ir import FLOAT, Array, Stmt, Var
 from ..passes.dependence import affine, follow, static_range
 from ..passes.statements import everything
-from .activity import arguments, carries, region_carries
+from .activity import arguments, carries, followed, region_carries
 from .bodies import arrays_made
 
 TYPE_CHECKING = False
@@ -68,7 +68,7 @@ class Reached:
         renewed = Renewed()
         for s in block:
             if s.__class__ is ir.Set:
-                if carries(s) and any(map(self.has, s.args)):
+                if carries(s) and any(map(self.has, followed(s))):
                     self.known.add(s.var)
             elif s.__class__ is ir.Load:
                 if self.gives(s.array):

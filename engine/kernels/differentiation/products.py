@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 # What changes what a float is (passes/widths.py), and what changes its cotangent back.
 CONVERSE = {"narrow": "to_double", "widen": "shorten", "strengthen": "weaken"}
 CONVERSE |= {back: there for there, back in CONVERSE.items()}
+CONVERSE["rounded"] = "to_double"
 
 
 def chosen(builder: Builder, spot: Singular, mask: Any, p: Any, symbols: tuple[Any, ...], again: bool) -> Any:

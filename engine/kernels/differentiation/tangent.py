@@ -152,7 +152,7 @@ class Tangent:
         builder.append(s)
         if self.stays(s):
             symbols = tuple(Sym(builder, a) if a.__class__ is Var else a for a in s.args)
-            builder.remember(builder.key(s.op, symbols, s.attributes), Sym(builder, s.var))
+            builder.remember((builder.key(s.op, symbols, s.attributes), None), Sym(builder, s.var))
 
     def differentiated(self, s: ir.Set) -> None:
         if s.op == "opaque":
@@ -195,10 +195,10 @@ class Tangent:
     def tangents(self, s: ir.Set) -> list[Any]:
         """The tangents of a row's result."""
         builder = self.builder
-        if s.op in ("zero", "copy", "to_float", "to_single", "strong", "as_wide"):
+        if s.op in ("zero", "copy", "to_float", "to_single", "strong"):
             return self.of(s.args[0]) if s.args else [0.0] * self.lanes
-        if s.op in CONVERSE:
-            return [fresh(builder, s.op, (t,), FLOAT) for t in self.of(s.args[0])]
+        if s.op in CONVERSE or s.op == "as_wide":
+            return [fresh(builder, s.op, (t, *s.args[1:]), FLOAT) for t in self.of(s.args[0])]
         if s.op == "where_select":
             sides = zip(self.of(s.args[1]), self.of(s.args[2]))
             return [fresh(builder, "where_select", (s.args[0], a, b), FLOAT) for a, b in sides]

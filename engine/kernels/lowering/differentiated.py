@@ -10,6 +10,7 @@ from .. import ir
 from ..built import UNFINITE, Noted
 from ..differentiation.activity import active_set
 from ..differentiation.adjoint import Adjoint
+from ..differentiation.bare import Asked
 from ..differentiation.must_reach import surely_reached_inside
 from ..differentiation.products import CONVERSE, fresh
 from ..differentiation.renaming import renamed
@@ -304,6 +305,8 @@ class Differentiated:
         # What is found here may be differentiated in its turn: by statements, which do not share what is tied.
         again = surrounded(self.machine)
         transform = Adjoint(active_set(kernel, y.var, sources), surely_reached_inside(kernel, sources), True, again)
+        if builder.mode == SOME:
+            transform.widths = Asked()
         doubtful = again and ruled(self.block, True)
         body = transform.sweep(self.block, y.var, sources, True)
         self.splice([ir.Set(flag, "copy", (0,), None, None) for flag in transform.flags])

@@ -75,9 +75,16 @@ class GradientRule:
         inner = Adjoint(active_set(ir.Kernel(wanted, moved, [along]), along, wanted), (set(), {}), adjoint.again)
         inner.flags, inner.noted, inner.every = adjoint.flags, adjoint.noted, adjoint.every
         inner.slopes = adjoint.slopes
+        like = [(x, x) for x in free(moved)]
+        like += [(seed, r) for x, r in zip(self.sources, s.results) for seed in parts_of(seeds[names[x]])]
+        inner.widths = adjoint.widths.inside(moved, like, adjoint.origin)
         for statement in inner.sweep(moved, along, wanted):
             builder.append(statement)
         return [adjoint.symbol(inner.bars[x] if x.__class__ is Var else inner.arrays[x]) for x in wanted]
+
+
+def parts_of(seed: Any) -> list[Any]:
+    return seed if seed.__class__ is list else [seed]
 
 
 def zeros(adjoint: Adjoint, x: Array) -> Array:

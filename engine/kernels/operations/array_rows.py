@@ -161,7 +161,7 @@ def cast_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, An
             # Derivatives by float32 inputs are float32, also where nothing is left of them but a zero.
             raise Unsupported("a tensor, or an input of float32, that is made float64")
         builder.made_strong[0] = True
-        return builder.emit("strong", (builder.cast_to_float(x),), FLOAT)
+        return builder.emit("strong", (builder.cast_to_float(x),), FLOAT, by=object())
     if target.name == ("float32" if builder.mode else "float64"):
         if x.__class__ is Lazy:
             return marked(builder, Lazy(builder, FLOAT, x.shape, lambda index: builder.cast_to_float(x.element(index))))
@@ -210,10 +210,13 @@ def gather_nd_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[st
 
 
 def to_single(builder: Builder, x: Any) -> Any:
-    """A number or an array as float32, where bare floats are not."""
-    if x.__class__ is Lazy:
-        return Lazy(builder, FLOAT, x.shape, lambda index: to_single(builder, x.element(index)))
-    return builder.emit("to_single", (builder.to_int(x) if kind_of(x) == BOOL else x,), FLOAT)
+    """A number or an array as float32, where bare floats are not; no two casts are one, of which each rounds its cotangent."""
+    cast = object()
+
+    def element(x: Any) -> Any:
+        return builder.emit("to_single", (builder.to_int(x) if kind_of(x) == BOOL else x,), FLOAT, by=cast)
+
+    return Lazy(builder, FLOAT, x.shape, lambda index: element(x.element(index))) if x.__class__ is Lazy else element(x)
 
 
 def where_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:

@@ -26,7 +26,7 @@ LONG, PATIENCE_OF_LONG = 20.0, 1e7
 CHEAP = frozenset(
     "add subtract multiply negative abs square minimum maximum fmin fmax less less_equal greater greater_equal equal "
     "not_equal logical_and logical_or logical_xor logical_not where_select strong_multiply copy zero to_float "
-    "to_single narrow to_double strong widen shorten weaken strengthen int_of_bool isnan isinf isfinite signum relu "
+    "to_single narrow rounded to_double strong widen shorten weaken strengthen int_of_bool isnan isinf isfinite signum relu "
     "stop_gradient".split()
 )
 MODERATE = {

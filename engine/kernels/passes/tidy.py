@@ -183,6 +183,8 @@ def shorter(op: str, args: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
         for a, b in (args, args[::-1]):
             if a.__class__ is float and abs(a) == 1.0:
                 return ("copy" if a == 1.0 else "negative"), (b,)
+    if op == "rounded" and args[0].__class__ is float and abs(args[0]) == 1.0:
+        return "copy", args
     if op == "add" and args[1].__class__ is int and args[1] == 0 and getattr(args[0], "kind", None) == ir.INT:
         return "copy", args[:1]
     if op == "not_equal" and all(a.__class__ in (int, float) for a in args):

@@ -27,6 +27,7 @@ LITERAL, BARE, SINGLE, DOUBLE = 0, 1, 2, 3
 WIDTHS = {
     "to_single": SINGLE,
     "narrow": SINGLE,
+    "rounded": SINGLE,
     "shorten": SINGLE,
     "to_double": BARE,
     "weaken": BARE,
@@ -81,6 +82,11 @@ class Precision:
         self.bare = bare
         self.exact = exact
         self.alike = alike
+
+    def hold_both(self, table: Array, value: Any, sources: list[Any]) -> None:
+        """Take a table of derivatives as float64, where those by bare numbers are bare beside those by float32."""
+        if self.mode == SOME and value not in self.known and not self.bare.isdisjoint(sources):
+            self.exact.append(table)
 
     def leave_bare(self, seed: Any) -> None:
         """Take a parameter that comes with a derivative, a tangent or a cotangent, as float64. Raises Unsupported for
@@ -157,7 +163,7 @@ class Levels:
         for s in everything(self.kernel.body):
             if s.__class__ is ir.Set and s.op == "as_wide":
                 was, single = (self.of(x) == SINGLE for x in (s.args[0], s.var))
-                s.op = "copy" if was == single else "to_single" if single else "to_double"
+                s.op = "copy" if was == single else "narrow" if single else "to_double"
                 s.args = s.args[:1]
         return self
 

@@ -42,6 +42,8 @@ class Naming:
 
     def __init__(self, kernel: ir.Kernel, precision: Precision | None = None) -> None:
         self.widths = None if precision is None else widths(kernel, precision)
+        # What is float64 among the names that stand for no variable of the kernel.
+        self.wide: list[str] = []
         # Of variables, and of what belongs to them: (owner, suffix).
         self.names: dict[Any, str] = {}
         self.taken = set(RESERVED)
@@ -58,7 +60,8 @@ class Naming:
         if found is None:
             return "", [], []
         doubles = [self.names[x] for x in found.doubles if x.__class__ is Var and x in self.names]
-        return found.mode, sorted(self.names[x] for x in found.sums if x in self.names), sorted(doubles)
+        sums = [self.names[x] for x in found.sums if x in self.names]
+        return found.mode, sorted(sums), sorted(doubles + self.wide)
 
     def stored(self, x: Any) -> str:
         """The kind of a variable, of an array's elements, or of a number."""

@@ -86,6 +86,7 @@ def loop_over_rows(built: Built, varying: set[str]) -> Built:
             printer.line(2, f"for {k} in range({result.size}):")
             name = fresh(printer, "out")
             total = fresh(printer, "total")
+            printer.wide += [name, total] if printer.given(result) == FLOAT else []
             printer.line(3, f"{name} = {printer.text(result)}[{k}]{positive}")
             printer.line(3, f"{column}[{row} * {result.size} + {k}] = {name}")
             if result.kind == FLOAT:
@@ -95,6 +96,7 @@ def loop_over_rows(built: Built, varying: set[str]) -> Built:
         else:
             columns.append((printer.stored(result), 1))
             name = fresh(printer, "out")
+            printer.wide += [name] if printer.stored(result) == FLOAT else []
             printer.line(2, f"{name} = {printer.text(result)}{positive}")
             printer.line(2, f"{column}[{row}] = {name}")
             if columns[-1][0] in (FLOAT, SINGLE):

@@ -35,6 +35,7 @@ OWN = {
     "to_single": "_single({0})",
     "to_double": "_double({0})",
     "narrow": "_single({0})",
+    "rounded": "_single({0})",
     "strong": "_double({0})",
     "widen": "_double({0})",
     "shorten": "_single({0})",

@@ -147,9 +147,12 @@ class Blocks:
             x.stored, x.element = stored, element
         del self.late[late:]
 
-    def emit(self, op: str, args: tuple[Any, ...], kind: str, attributes: dict[str, Any] | None = None) -> Sym:
-        """`op(args)` as a symbol; what was computed before, within reach, is not computed again."""
-        key = self.key(op, args, attributes)
+    def emit(
+        self, op: str, args: tuple[Any, ...], kind: str, attributes: dict[str, Any] | None = None, by: Any = None
+    ) -> Sym:
+        """`op(args)` as a symbol; what was computed before, within reach, is not computed again: where `by` is given,
+        what was computed by that."""
+        key = (self.key(op, args, attributes), by)
         found = self.known(key)
         if found is not None:
             return found

@@ -179,6 +179,7 @@ def test_processors_without_a_fused_product_call_the_c_library(monkeypatch: pyte
         (["s += math.sin(x[i])"], True),
         (["t = s + math.sin(x[i])", "s = t"], True),
         (["s -= math.exp(x[i])", "y[i] = x[i]"], True),
+        (["s += _double(_single(math.sin(x[i])))"], True),
         (["s = math.sin(s)"], False),
         (["s = 0.5 * s + math.exp(x[i])"], False),
         (["s += math.exp(x[i])", "y[i] = s"], False),
