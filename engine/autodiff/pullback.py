@@ -11,7 +11,7 @@ of z has the partial d/dRe - i d/dIm, pulls back in the same way, and pushes for
 from __future__ import annotations
 
 from ..core.dispatch import apply
-from ..core.dtypes import FLOAT64
+from ..core.dtypes import BOOL, FLOAT64
 from ..core.errors import failure
 from ..core.following import follows
 from ..core.operands import plain, tensor
@@ -250,7 +250,28 @@ def pullback(
     result = rule(g, y, *inputs) if attributes is None else rule(g, y, *inputs, **attributes)
     if result.__class__ is not tuple:
         result = (result,)
-    return [fit(given(c), x) if c is not None and want else None for c, x, want in zip(result, inputs, wanted)]
+    found = [fit(given(c), x) if c is not None and want else None for c, x, want in zip(result, inputs, wanted)]
+    return [silenced(c) for c in found] if kind == "rule" and is_silent(g) else found
+
+
+def is_silent(g: Any) -> bool:
+    """Whether the cotangents of an array, or of all results of a row, are zero throughout."""
+    if g.__class__ is tuple:
+        return all(part is None or is_silent(part) for part in g)
+    return (g.__class__ is Tensor and bool(g.shape) and not g.value.any()) or (
+        plain(g).__class__ is float and plain(g) == 0.0
+    )
+
+
+def silenced(c: Any) -> Any:
+    """What a rule makes of a zero cotangent, where the derivatives that it meets are not finite."""
+    value = plain(c)
+    if not hasattr(value, "dtype") or value.dtype.kind not in "fc":
+        return c
+    import numpy as np
+
+    undefined = np.isnan(value)
+    return OPERATORS["where"](Tensor(undefined, BOOL), 0.0, c) if undefined.any() else c
 
 
 def pushforward(

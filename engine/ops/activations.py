@@ -12,7 +12,7 @@ from .arithmetic import choose, divide, everywhere, greater, multiply, where_sel
 from .exponential import exp, hypot, sigmoid, sigmoid_of_array, sigmoid_of_float, softplus, sqrt, square, tanh
 from .rounding import absolute
 from .special import ndtr, normal_density
-from .support import cases
+from .support import cases, strong
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -281,12 +281,12 @@ def _log_softmax(np: Any, x: Any, axis: Any) -> Any:
 
 
 def _softmax_pullback(g: Any, y: Any, x: Any, axis: Any) -> Any:
-    return _balanced(y * (g - _total(g * y, axis)), y, axis)
+    return _balanced(strong(g - _total(strong(g, y), axis), y), y, axis)
 
 
 def _log_softmax_pullback(g: Any, y: Any, x: Any, axis: Any) -> Any:
     weights = exp(y)
-    return _balanced(g - weights * _total(g, axis), weights, axis)
+    return _balanced(g - strong(_total(g, axis), weights), weights, axis)
 
 
 ROWS_OF_LOGITS = cases(

@@ -294,8 +294,8 @@ def _cumlogsumexp_vjp(g: Any, y: Any, x: Any, axis: int) -> Any:
     safe = OPERATORS["where"](OPERATORS["equal"](y, -math.inf), 0.0, y)
     step = OPERATORS["exp"](index(safe, index=slice(0, last - 1)) - index(safe, index=slice(1, last)))
     ratio = concat([step, OPERATORS["zeros_like"](index(y, index=slice(0, 1)))])
-    s = linear_recurrence(ratio, g, reverse=True)
-    return from_front(OPERATORS["exp"](x - safe) * s, (axis,), shape)
+    s = linear_recurrence(ratio, g, reverse=True, strong=True)
+    return from_front(strong(s, OPERATORS["exp"](x - safe)), (axis,), shape)
 
 
 cumlogsumexp_along = rule(

@@ -122,3 +122,34 @@ def test_a_product_of_complex_numbers_with_infinite_parts() -> None:
         assert found.engine == engine
         assert found.value.real == -INF
         assert np.isnan(found.value.imag)
+
+
+RULED = (
+    "det(m)",
+    "inv(m)",
+    "solve(m, m + 1)",
+    "expm(m)",
+    "qr(m)[1]",
+    "softmax(m)",
+    "log_softmax(m)",
+    "cumlogsumexp(m)",
+)
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("made", RULED)
+def test_a_rule_makes_nothing_of_a_zero_cotangent(made: str) -> None:
+    for text in (
+        f"y = {made}\nsum(where(m[0, 0] > 100, y, zeros_like(y) + m[0, 1]))",
+        f"y = {made}\nfor i in range(n):\n    y = zeros_like(y) + m[0, 1]\nsum(y)",
+    ):
+        m = np.array([[0.5, 1.5, 2.0], [0.7, 1.1, INF], [1.9, 0.4, 0.8]])
+        at = {"m": m} if "n)" not in text else {"m": m, "n": 2}
+        agree(text, at, ["m"])
+        try:
+            found = adiff.program(text).evaluate("grad", at, ["m"], engine="tape")
+        except adiff.AdiffError:
+            continue  # of a matrix that is not finite
+        expected = np.zeros((3, 3))
+        expected[0, 1] = np.size(adiff.program(f"{made} * 1.0").evaluate("value", {"m": m}).value)
+        np.testing.assert_array_equal(found.gradients["m"], expected)
