@@ -278,20 +278,27 @@ def joins(place: Place, k: int, other: int, ways: Ids, others: Ids) -> Truths | 
         return ~np.eye(len(ways), dtype=np.bool_)
     if place.name in SOLVING and k and other:
         return np.zeros((len(ways), len(others)), dtype=np.bool_)
-    found: Truths | None = None
-    n = place.sizes()[0][-1] if place.sizes()[0] else 0
-    rows, columns = np.divmod(np.arange(n * n), max(n, 1))
-    if place.name == "det" and n < 4:  # of more rows it is found by factors, which have all elements in them
-        found = (rows[:, None] != rows) & (columns[:, None] != columns)
+    if place.name == "det" and place.sizes()[0][-1] < 4:
+        # Of more rows it is found by factors, which have all elements in them.
+        rows, columns = places_of(place.sizes()[0][-1])
+        apart: Truths = (rows[:, None] != rows) & (columns[:, None] != columns)
+        return apart
     if place.name == "triangular_system":
+        n = place.sizes()[0][-1]
+        rows, columns = places_of(n)
         before = order_of_rows(place)
         if place.attributes["adjoint"]:
             rows, columns = columns, rows
         if other:
-            found = before[np.arange(n), columns[:, None]]
-        else:
-            found = before[rows, columns[:, None]] | before[rows[:, None], columns]
-    return found
+            return before[np.arange(n), columns[:, None]]
+        return before[rows, columns[:, None]] | before[rows[:, None], columns]
+    return None
+
+
+def places_of(n: int) -> tuple[Ids, Ids]:
+    """The rows and the columns of the elements of a square matrix in order."""
+    rows, columns = np.divmod(np.arange(n * n), max(n, 1))
+    return rows, columns
 
 
 SOLVING = frozenset(("solve", "triangular_system", "least_squares"))
