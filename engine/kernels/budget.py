@@ -26,7 +26,8 @@ class Budget:
 def budget(seconds: float) -> Iterator[None]:
     """Raise TooLate from the checks inside once they come later than in so many seconds; an outer budget holds too."""
     outer = Budget.end
-    Budget.end = min(outer, time.thread_time() + seconds)
+    if seconds != inf:
+        Budget.end = min(outer, time.thread_time() + seconds)
     try:
         yield
     finally:
@@ -36,8 +37,10 @@ def budget(seconds: float) -> Iterator[None]:
 @contextmanager
 def part_of_budget(share: float) -> Iterator[None]:
     """Raise TooLate from the checks inside where they leave less than the rest of what is left for what comes after."""
-    outer, now = Budget.end, time.thread_time()
-    Budget.end = now + share * (outer - now)
+    outer = Budget.end
+    if outer != inf:
+        now = time.thread_time()
+        Budget.end = now + share * (outer - now)
     try:
         yield
     finally:
@@ -45,6 +48,9 @@ def part_of_budget(share: float) -> Iterator[None]:
 
 
 def check_budget() -> None:
-    """Raise TooLate where the budget is spent: asked for every so many statements, and between passes."""
-    if time.thread_time() > Budget.end:
+    """Raise TooLate where the budget is spent: asked for every so many statements, and between passes.
+
+    Where there is none the clock is not read: a thread's is the system's to tell, which takes its time where many run.
+    """
+    if Budget.end != inf and time.thread_time() > Budget.end:
         raise TooLate

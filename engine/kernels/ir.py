@@ -272,6 +272,9 @@ class Stmt:
         return copy
 
 
+# Statements of which there are most have their fields set one by one: that is several times as quick.
+
+
 class Set(Stmt):
     """`var = op(args)`; an argument is a Var or a Python number. `site` is the place in the program.
 
@@ -285,6 +288,15 @@ class Set(Stmt):
     site: Site | None
     attributes: dict[str, Any] | None
 
+    def __init__(
+        self, var: Var, op: str, args: tuple[Any, ...], site: Site | None, attributes: dict[str, Any] | None
+    ) -> None:
+        self.var = var
+        self.op = op
+        self.args = args
+        self.site = site
+        self.attributes = attributes
+
 
 class Load(Stmt):
     """`var = array[index]`, the index flat and within bounds."""
@@ -293,6 +305,11 @@ class Load(Stmt):
     var: Var
     array: Array
     index: Any
+
+    def __init__(self, var: Var, array: Array, index: Any) -> None:
+        self.var = var
+        self.array = array
+        self.index = index
 
 
 class Check(Stmt):
@@ -398,6 +415,10 @@ class Accumulate(Stmt):
     __slots__ = ("var", "value")
     var: Var
     value: Any
+
+    def __init__(self, var: Var, value: Any) -> None:
+        self.var = var
+        self.value = value
 
 
 class Loop(Stmt):

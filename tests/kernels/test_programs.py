@@ -97,3 +97,13 @@ def test_a_kernel_is_compiled_once() -> None:
     for n in (3, 40, 500):
         assert program.evaluate("grad", {"x": 1.0, "n": n}, ["x"], engine="kernel").engine == "kernel"
     assert len(program.kernels.compiled) == 1
+
+
+@pytest.mark.usefixtures("interpret")
+def test_a_kernel_without_a_budget_needs_no_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    from adiff.engine.kernels import budget
+
+    monkeypatch.setattr(budget, "time", None)
+    text = "s = x\nfor i in range(n):\n    s = s * 0.5 + x\ns"
+    outcome = adiff.program(text).evaluate("hessian", {"x": 1.0, "n": 3}, ["x"], engine="kernel")
+    assert outcome.engine == "kernel"

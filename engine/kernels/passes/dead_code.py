@@ -62,12 +62,13 @@ def live(kernel: ir.Kernel, logs: bool, undone: set[int]) -> set[Any]:
         known = edges.get(target)
         if known is None:
             known = edges[target] = []
-        known.extend([x for x in sources if x.__class__ in NAMED])
+        known += [x for x in sources if x.__class__ in NAMED]
 
     def walk(block: list[Any], control: list[Any], again: bool = False) -> None:
         for s in block:
             if s.__class__ is ir.Set:
-                need(s.var, *s.args, *control)
+                if s.args or control:
+                    need(s.var, *s.args, *control)
             elif s.__class__ is ir.Load:
                 need(s.var, content(s, undone), s.index, *control)
             elif s.__class__ is ir.Check:

@@ -50,8 +50,8 @@ def taken_out(s: Any) -> list[Stmt]:
     made = s.replace(body=body) if s.__class__ is ir.Loop else with_blocks(s, lambda _: body)
     found: list[Stmt] = []
     for total in sums.values():
-        begun = ("zero", ()) if total.kind == FLOAT else ("copy", (0,))
-        found.append(ir.Set(total, *begun, None, None))
+        op, args = ("zero", ()) if total.kind == FLOAT else ("copy", (0,))
+        found.append(ir.Set(total, op, args, None, None))
     found.append(made)
     for (array, index), total in sums.items():
         # A loop without an iteration says nothing about its places.

@@ -7,7 +7,7 @@ from ..ir import Stmt, Var
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Sequence
     from typing import Any
 
 
@@ -24,29 +24,29 @@ def blocks_of(s: Stmt) -> list[list[Stmt]]:
     return [block for name in s.blocks if (block := getattr(s, name))] if s.blocks else []
 
 
-def operands(s: Stmt) -> Iterator[Any]:
+def operands(s: Stmt) -> Sequence[Any]:
     """What a statement itself reads (the blocks inside it apart)."""
-    if s.__class__ is ir.Set:
-        yield from s.args
-    elif s.__class__ is ir.Accumulate:
-        yield s.var
-        yield s.value
-    elif s.__class__ is ir.Loop:
-        yield from (s.start, s.stop, s.step, s.condition, s.stop_when)
-        for _, initial, following in s.carried:
-            yield initial
-            yield following
-    elif s.__class__ is ir.ReverseLoop:
-        yield from (s.trips, s.start, s.step)
-    elif s.__class__ is ir.Region:
-        yield from s.operands
-    elif s.__class__ is ir.If:
-        yield s.condition
-        for _, a, b in s.merges:
-            yield a
-            yield b
-    else:
-        yield from (getattr(s, name, None) for name in ("index", "value"))
+    kind: Any = s.__class__
+    if kind is ir.Set:
+        return s.args  # type: ignore[attr-defined,no-any-return]
+    single: Any = s
+    if kind is ir.Accumulate:
+        return single.var, single.value
+    if kind is ir.Loop:
+        found = [single.start, single.stop, single.step, single.condition, single.stop_when]
+        for _, initial, following in single.carried:
+            found += (initial, following)
+        return found
+    if kind is ir.ReverseLoop:
+        return single.trips, single.start, single.step
+    if kind is ir.Region:
+        return single.operands  # type: ignore[no-any-return]
+    if kind is ir.If:
+        found = [single.condition]
+        for _, one, other in single.merges:
+            found += (one, other)
+        return found
+    return getattr(s, "index", None), getattr(s, "value", None)
 
 
 def read_counts(block: list[Stmt]) -> dict[Any, int]:

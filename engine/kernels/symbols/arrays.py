@@ -342,8 +342,8 @@ def from_front(builder: Builder, i: Sym, n: int, passed: Var | None = None) -> S
     start = 0 if builder.interval(i)[0] >= 0 else -n
     within = Var(INT)
     builder.ranges[within] = (start, max(n - 1, 0))
-    found = ("copy", (i.var,)) if passed is None else ("add", (i.var, passed))
-    builder.append(ir.Set(within, *found, None, None))
+    op, args = ("copy", (i.var,)) if passed is None else ("add", (i.var, passed))
+    builder.append(ir.Set(within, op, args, None, None))
     if start == 0:
         return Sym(builder, within)
     i = Sym(builder, within)
