@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy
 import pytest
-from adiff.cli.formats import delimited, plain
+from adiff.cli.formats import delimited, numbers, plain
 from adiff.cli.formats import json as as_json
 from adiff.cli.formats.json import dumps
 from adiff.cli.formats.numbers import is_float32, scalar_text, shortest, value_text
@@ -165,11 +165,12 @@ def test_csv_reads_back(values: list[object]) -> None:
     assert record == [value if isinstance(value, str) else repr(value) for value in values]
 
 
-@pytest.mark.parametrize("shape", [(0,), (3, 0), (3,), (2, 3, 4), (20_000,), (20_000, 3), (3, 20_000), (2, 3, 9_000)])
+@pytest.mark.parametrize("shape", [(0,), (3, 0), (3,), (2, 3, 4), (700,), (700, 3), (3, 700), (2, 3, 350)])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "bool", "complex128"])
 @pytest.mark.parametrize("name", ["x", "a,b"])
-def test_csv_of_arrays(shape: tuple[int, ...], dtype: str, name: str) -> None:
+def test_csv_of_arrays(shape: tuple[int, ...], dtype: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Written by many entries at a time, they are what they are by one."""
+    monkeypatch.setattr(delimited, "AT_ONCE", 512)
     array = (numpy.sin(numpy.arange(float(math.prod(shape)))).reshape(shape) * 99).astype(dtype)
     result = Result({})
     result.columns = [("value", 1.5), (name, array)]
@@ -234,17 +235,19 @@ def test_plain_rows() -> None:
 
 
 LONG = [
-    numpy.linspace(-1.0, 1.0, 50_001),
-    numpy.linspace(-1.0, 1.0, 60_000).reshape(2, 10_000, 3),
-    numpy.linspace(-1.0, 1.0, 60_000).reshape(10_000, 6).astype(numpy.float32),
-    numpy.arange(40_000),
-    numpy.array([0.5, math.nan, -math.inf] * 10_000),
+    numpy.linspace(-1.0, 1.0, 1_601),
+    numpy.linspace(-1.0, 1.0, 1_920).reshape(2, 320, 3),
+    numpy.linspace(-1.0, 1.0, 1_920).reshape(320, 6).astype(numpy.float32),
+    numpy.arange(1_280),
+    numpy.array([0.5, math.nan, -math.inf] * 320),
 ]
 
 
 @pytest.mark.parametrize("array", LONG, ids=lambda array: f"{array.dtype}{array.shape}")
-def test_long_arrays_are_written_in_pieces(array: Any) -> None:
+def test_long_arrays_are_written_in_pieces(array: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every format writes them a part at a time, and the parts are what the whole would be."""
+    for module in (numbers, delimited):
+        monkeypatch.setattr(module, "AT_ONCE", 512)
     result = Result({"value": array, "more": {"x": array, "empty": {}}})
     result.lines = [("value", array)]
     result.columns = [("value", array)]

@@ -90,12 +90,12 @@ def test_what_is_printed_is_printed_once() -> None:
 
 
 def test_where_there_is_no_kernel_the_tape_ends_what_it_began() -> None:
-    text = "s = 0.0\nk = 0\nwhile True:\n    z = stack([x, x])\n    s += sum(sort(z[z > 0.0]))\n    k += 1\n    if k == 1200:\n        break\ns"
+    text = "s = 0.0\nk = 0\nwhile True:\n    s += x * len(str(k))\n    k += 1\n    if k == 1200:\n        break\ns"
     program = adiff.program(text)
     outcome = program.evaluate("grad", {"x": 2.0})
     assert outcome.engine == "tape"
     assert outcome.reason.startswith("no kernel for")
-    assert outcome.gradients == {"x": 2.0 * 1200}
+    assert outcome.gradients == {"x": 10 * 1.0 + 90 * 2 + 900 * 3 + 200 * 4}  # numbers of so many digits
     assert not program.gives_way
 
 

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import functools
+import marshal
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +12,7 @@ import pytest
 from adiff.engine.core.state import STATE
 from adiff.engine.kernels import collection, ir, runtime
 from adiff.engine.kernels.construction import construct, derivatives, directions, series
+from adiff.parser import table
 
 # pytest's importlib mode adds no path: the helpers beside the tests are found from here.
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "ops")]
@@ -25,14 +28,27 @@ def fresh_state() -> Iterator[None]:
     program_of.cache_clear()
 
 
+@pytest.fixture(scope="session")
+def grammar(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of the grammar's table, which takes a process that has none most of a second."""
+    text = (Path(table.__file__).parent / "grammar.lark").read_bytes()
+    made = tmp_path_factory.mktemp("grammar") / table.entry_name(text)
+    made.write_bytes(marshal.dumps(table.make(text.decode())))
+    made.chmod(0o600)
+    return made
+
+
 @pytest.fixture(autouse=True)
-def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, grammar: Path) -> None:
     """Kernels are made here, and not found in a folder that another test, or a user, has filled."""
-    monkeypatch.setenv("ADIFF_CACHE_DIR", str(tmp_path / "cache"))
+    folder = tmp_path / "cache"
+    folder.mkdir(0o700)
+    os.link(grammar, folder / grammar.name)
+    monkeypatch.setenv("ADIFF_CACHE_DIR", str(folder))
 
 
-@pytest.fixture(autouse=True)
-def legal_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True, scope="module")
+def legal_programs() -> Iterator[None]:
     """Every intermediate program of every test is checked, before and after each pass; no fault is passed over."""
     from interpreted import checked
 
@@ -44,18 +60,20 @@ def legal_programs(monkeypatch: pytest.MonkeyPatch) -> None:
         return found
 
     original = runtime.Kernels.attempt
-    monkeypatch.setattr(runtime.Kernels, "attempt", attempt)
-    # Tangents, and the loops over directions around them, are what the next pass is given.
-    for module in (construct, derivatives, directions, series):
-        monkeypatch.setattr(module, "without_dead_code", checked(module.without_dead_code))
-    for name in ("aligned", "fuse", "keeping"):
-        monkeypatch.setattr(construct, name, checked(getattr(construct, name)))
-    for name in (
-        "tidy", "snapshots", "loops_forwards", "sums_promoted", "stored_first", "settled", "scalar_replaced", "sums_apart",
-        "fuse_shifted",
-    ):  # fmt: skip
-        monkeypatch.setattr(construct, name, checked(getattr(construct, name), regions=False))
-    monkeypatch.setattr(construct, "adjoint", adjoint_of_legal(construct.adjoint))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runtime.Kernels, "attempt", attempt)
+        # Tangents, and the loops over directions around them, are what the next pass is given.
+        for module in (construct, derivatives, directions, series):
+            patch.setattr(module, "without_dead_code", checked(module.without_dead_code))
+        for name in ("aligned", "fuse", "keeping"):
+            patch.setattr(construct, name, checked(getattr(construct, name)))
+        for name in (
+            "tidy", "snapshots", "loops_forwards", "sums_promoted", "stored_first", "settled", "scalar_replaced",
+            "sums_apart", "fuse_shifted",
+        ):  # fmt: skip
+            patch.setattr(construct, name, checked(getattr(construct, name), regions=False))
+        patch.setattr(construct, "adjoint", adjoint_of_legal(construct.adjoint))
+        yield
 
 
 def adjoint_of_legal(transform: Any) -> Any:

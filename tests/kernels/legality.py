@@ -52,6 +52,15 @@ def kept(given: Any, wanted: str) -> bool:
     return fits(given, wanted) or {kind(given), wanted} == {INT, BOOL}
 
 
+# What is known from where a statement defines it.
+DEFINED = frozenset((ir.Var, ir.Array, ir.Stack))
+METHODS = {
+    kind: f"of_{kind.__name__.lower()}"
+    for kind in vars(ir).values()
+    if kind.__class__ is type and issubclass(kind, ir.Stmt) and kind is not ir.Stmt
+}
+
+
 class Checker:
     """What is defined at each point of a kernel."""
 
@@ -68,8 +77,8 @@ class Checker:
 
     def use(self, *operands: Any) -> None:
         for x in operands:
-            if x.__class__ in (ir.Var, ir.Array, ir.Stack):
-                assert x in self.known, f"{x} is used before it is defined"
+            if x not in self.known and x.__class__ in DEFINED:
+                raise AssertionError(f"{x} is used before it is defined")
 
     def define(self, x: Any) -> None:
         assert x not in self.known, f"{x} is defined twice"
@@ -97,7 +106,7 @@ class Checker:
 
     def block(self, block: list[ir.Stmt]) -> None:
         for s in block:
-            getattr(self, f"of_{s.__class__.__name__.lower()}")(s)
+            getattr(self, METHODS[s.__class__])(s)
 
     def of_set(self, s: ir.Set) -> None:
         self.use(*s.args)

@@ -11,9 +11,12 @@ from collections.abc import Callable
 from typing import Any
 
 import mpmath as mp
+from mpmath.libmp import gammazeta
 
 DIGITS = 50
 mp.mp.dps = DIGITS
+# Of more bits the gamma function is found by Stirling's series: to set up the other takes seconds.
+gammazeta.MAX_GAMMA_TAYLOR_PREC = 500
 
 
 def where(condition: Any, a: Any, b: Any) -> Any:

@@ -118,6 +118,11 @@ INCOMPLETE: dict[str, list[tuple[float, ...]]] = {
         (30.0, 0.5, 0.2), (50.0, 60.0, 0.9),
     ],
 }  # fmt: skip
+# Derivatives of which differences take seconds, by those that are known, and the orders that are left: that of zeta by
+# its second argument is -s zeta(s + 1, q).
+DERIVED: dict[tuple[str, tuple[int, ...]], tuple[Any, tuple[int, ...]]] = {
+    ("zeta", (1, 1)): (lambda s, q: -s * mp.zeta(s + 1, q), (1, 0)),
+}
 
 
 def parameters(table: dict[str, list[Any]], orders: tuple[int, ...]) -> list[Any]:
@@ -134,7 +139,8 @@ def parameters(table: dict[str, list[Any]], orders: tuple[int, ...]) -> list[Any
 def check(row: Operation, point: tuple[float, ...], path: tuple[int, ...], digits: int) -> None:
     orders = tuple(path.count(i) for i in range(len(point)))
     with mp.workdps(digits):
-        expected = mp.re(derivative(FUNCTIONS[row.name], tuple(mp.mpf(x) for x in point), orders))
+        function, left = DERIVED.get((row.name, orders), (FUNCTIONS[row.name], orders))
+        expected = mp.re(derivative(function, tuple(mp.mpf(x) for x in point), left))
         found = nested_derivative(row, point, path)
         if abs(expected) < mp.mpf(10) ** -300:
             assert abs(found) < 1e-300
