@@ -79,14 +79,6 @@ def report_notices(result: Result, request: Request, environment: Environment) -
         environment.write_error(render(told, label=f"notice[{notice.code}]", accent=MAGENTA, **shown) + "\n")
 
 
-def report_fallback(result: Result, request: Request, environment: Environment) -> None:
-    """Say on standard error that the tape answered where a kernel was asked for, and why."""
-    if request.text("engine", "auto") == "kernel" and result.engine == "tape" and not request.flag("quiet"):
-        because = f": {result.reason}" if result.reason else ""
-        text = told("notice", f"--engine kernel: the tape answered{because}", result.reason_span, request, environment)
-        environment.write_error(text + "\n")
-
-
 def told(label: str, message: str, span: Span | None, request: Request, environment: Environment) -> str:
     """What is said beside an answer, drawn as an error is, with its place."""
     from ..parser.errors import AdiffError
@@ -96,20 +88,30 @@ def told(label: str, message: str, span: Span | None, request: Request, environm
     return render(AdiffError("", message, span), label=label, accent=MAGENTA, **shown)
 
 
-def report_engine(result: Result, request: Request, environment: Environment) -> None:
-    """Say on standard error which tier of the engine ran, why, in which mode, and how long each stage took."""
+def report_engine(result: Result, request: Request, environment: Environment, line: str = "") -> None:
+    """Say on standard error which tier of the engine ran, why, in which mode, and how long each stage took; before it the
+    `line` of a batch."""
     if result.engine is not None:
         because = f" ({result.reason})" if result.reason and result.reason_span is None else ""
-        environment.write_error(f"engine: {result.engine}{because}\n")
+        environment.write_error(f"{line}engine: {result.engine}{because}\n")
     if result.reason_span is not None:
         environment.write_error(told("reason", result.reason or "", result.reason_span, request, environment) + "\n")
-    if result.engine == "kernel":
+    if result.engine == "kernel" and not line:
         environment.write_error("kernel: 'adiff tape --emit' shows its source, 'adiff cache' what is kept\n")
     if result.mode is not None:
-        environment.write_error(f"mode: {result.mode}\n")
+        environment.write_error(f"{line}mode: {result.mode}\n")
     if result.timings:
-        stages = ", ".join(f"{stage} {1000 * seconds:.2f} ms" for stage, seconds in result.timings.items())
-        environment.write_error(f"timings: {stages}\n")
+        names = {"compile": "load"} if result.loaded else {}
+        stages = ", ".join(
+            f"{names.get(name, name)} {1e3 * seconds:.2f} ms" for name, seconds in result.timings.items()
+        )
+        environment.write_error(f"{line}timings: {stages}\n")
+    if not line:
+        report_cache(environment)
+
+
+def report_cache(environment: Environment) -> None:
+    """Say on standard error why nothing is kept, where that is so."""
     problem = cache.problem()
     if problem is not None:
         environment.write_error(f"cache: nothing is kept in {cache.folder()}: {problem}\n")

@@ -10,7 +10,7 @@ from .. import __version__
 from ..parser.errors import AdiffError
 from .commands import answer
 from .decode import decode, text_given
-from .diagnostics import error_text, report_engine, report_error, report_fallback, report_notices
+from .diagnostics import error_text, report_engine, report_error, report_notices
 from .environment import Environment
 from .errors import from_exception
 from .formats import pieces, style_of
@@ -136,8 +136,6 @@ def tell(result: Result, request: Request, environment: Environment, output: Out
         result.timings["output"] = time.perf_counter() - start
     if request.flag("verbose"):
         report_engine(result, request, environment)
-    else:
-        report_fallback(result, request, environment)
     output.write(text)
 
 

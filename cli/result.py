@@ -29,6 +29,7 @@ class Result:
         "engine",
         "header",
         "lines",
+        "loaded",
         "mode",
         "notices",
         "ok",
@@ -49,10 +50,18 @@ class Result:
         self.notices: list[Notice] = []
         self.ok = True
         self.engine: str | None = None
+        self.loaded = False  # a kernel that was kept, and not compiled
         self.mode: str | None = None
         self.reason: str | None = None
         self.reason_span: Span | None = None
         self.timings: dict[str, float] = {}
+
+    def note(self, notice: Notice) -> None:
+        """One notice more, for people and in the document."""
+        from .diagnostics import notice_document
+
+        self.notices.append(notice)
+        self.document.setdefault("notices", []).append(notice_document(notice))
 
 
 class Evaluated:
@@ -123,6 +132,7 @@ def attach(result: Result, outcome: Outcome) -> None:
     result.document["notices"] = [notice_document(notice) for notice in result.notices]
     result.engine, result.reason, result.mode = outcome.engine, outcome.reason, outcome.mode
     result.reason_span = outcome.reason_span
+    result.loaded = outcome.kernel is not None and outcome.kernel.loaded
     result.timings = outcome.timings
 
 

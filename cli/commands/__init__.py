@@ -12,7 +12,18 @@ if TYPE_CHECKING:
 
 
 def answer(request: Request, environment: Environment, output: Output, style: Style) -> Result:
-    """The result of a command that gives one; `run` writes what its program prints on the way."""
+    """The result of a command that gives one, with a notice where a kernel was asked for and the tape has answered; `run`
+    writes what its program prints on the way."""
+    result = result_of(request, environment, output, style)
+    if result.engine == "tape" and request.text("engine", "auto") == "kernel":
+        from ...engine.outcome import Notice
+
+        because = f": {result.reason}" if result.reason else ""
+        result.note(Notice("N0804", f"--engine kernel: the tape answered{because}", result.reason_span))
+    return result
+
+
+def result_of(request: Request, environment: Environment, output: Output, style: Style) -> Result:
     if request.command == "run":
         from . import run
 

@@ -8,6 +8,7 @@ from ...parser.errors import AdiffError
 from .. import errors
 from ..deadline import Writing
 from ..decode import decode
+from ..diagnostics import report_cache, report_engine
 from ..environment import is_terminal
 from ..files import decode_text, open_file
 from ..formats.records import Record, writer
@@ -50,10 +51,15 @@ def run(request: Request, environment: Environment, output: Output, style: Style
         answered += record.ok
         failed += not record.ok
         progress.show(answered + failed)
+        if record.verbose and record.result is not None:
+            progress.clear()
+            report_engine(record.result, request, environment, f"line {number}: ")
         if failed and request.flag("fail_fast"):
             break
     records.finish()
     progress.clear()
+    if request.flag("verbose"):
+        report_cache(environment)
     if not request.flag("quiet"):
         noun = "line" if answered + failed == 1 else "lines"
         environment.write_error(f"{answered + failed} {noun}: {answered} answered, {failed} failed\n")
@@ -103,6 +109,7 @@ def answer_line(
             raise errors.usage("the line is too long")
         request = from_json(text, record) if text.startswith("{") else from_words(text, environment)
         record.command = request.command
+        record.verbose = request.flag("verbose") or batch.flag("verbose")
         allow(request)
         for key in INHERITED:
             if key in batch.options:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Record:
     """The answer to one line: a result or an error."""
 
-    __slots__ = ("command", "error", "id", "line", "result", "timeout")
+    __slots__ = ("command", "error", "id", "line", "result", "timeout", "verbose")
 
     def __init__(self, line: int) -> None:
         self.line = line
@@ -28,6 +28,7 @@ class Record:
         self.result: Result | None = None
         self.error: AdiffError | None = None
         self.timeout: float | None = None
+        self.verbose = False
 
     @property
     def ok(self) -> bool:
@@ -54,6 +55,8 @@ class Record:
         assert self.result is not None
         if self.result.header and not self.result.lines:
             return [(self.command or "", f"{len(self.result.rows)} rows")]
+        if "kernel" in self.result.document and not self.result.lines:
+            return [("kernel", dumps(self.result.document["kernel"]))]  # a source of many lines, on one
         return self.result.lines
 
     def message(self) -> str:

@@ -52,7 +52,7 @@ def load_kernel(built: Built, kept: dict[str, Any], source: Source) -> Compiled:
     if kept["processor"] != processor():
         raise Unsupported("machine code for another processor")
     emitted = emitted_from_plain(kept["emitted"], source)
-    return Compiled(built, Entry(emitted, Code(kept["object"], kept["symbol"], kept["externals"])), emitted)
+    return Compiled(built, Entry(emitted, Code(kept["object"], kept["symbol"], kept["externals"])), emitted, True)
 
 
 def run(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
@@ -217,10 +217,12 @@ def keep_lines(compiled: Compiled, arrays: dict[int, Any]) -> None:
 class Compiled:
     """A kernel ready to run: what is known of it, what is called, and what was compiled."""
 
-    __slots__ = ("built", "emitted", "entry", "lines", "reading", "seconds", "unfinished")
+    __slots__ = ("built", "emitted", "entry", "lines", "loaded", "reading", "seconds", "unfinished")
 
-    def __init__(self, built: Built, entry: Entry, emitted: Emitted) -> None:
+    def __init__(self, built: Built, entry: Entry, emitted: Emitted, loaded: bool = False) -> None:
         self.built = built
+        # Whether another process had compiled it.
+        self.loaded = loaded
         self.entry = entry
         self.emitted = emitted
         # The rows of what it printed when it ran last, and how many; None if it prints nothing.

@@ -103,16 +103,20 @@ def test_a_kernel_that_is_asked_for_and_cannot_be_is_said(adiff: Callable[..., C
     for text, told in (
         (
             "len(str(x))",
-            "<expr>:1:1: notice: --engine kernel: the tape answered: no kernel for len of a text\n"
+            "<expr>:1:1: notice[N0804]: --engine kernel: the tape answered: no kernel for len of a text\n"
             "len(str(x))\n"
             "^^^^^^^^^^^\n",
         ),
         ("x**2", ""),
     ):
-        for format in ("plain", "json"):
-            command = ("value", text, "--at", "x=2.5", "--engine", "kernel", "--format", format)
-            assert adiff(*command).stderr == told
-            assert adiff(*command, "-q").stderr == ""
+        command = ("value", text, "--at", "x=2.5", "--engine", "kernel")
+        assert adiff(*command).stderr == told
+        assert adiff(*command, "-q").stderr == ""
+        done = adiff(*command, "--json")
+        assert done.stderr == ""
+        assert [(n["code"], n["span"]["column"]) for n in json.loads(done.stdout)["notices"]] == [("N0804", 1)][
+            : len(told)
+        ]
     assert adiff("value", "len(str(x))", "--at", "x=2.5", "--engine", "tape").stderr == ""
 
 
@@ -142,7 +146,34 @@ def test_emit_says_why_there_is_no_kernel(adiff: Callable[..., Completed]) -> No
     assert done.returncode == 1
     assert "error[E0409]: this program is not compiled: " in done.stderr
     told = adiff("value", "y = x\nlen(str(y))", "--at", "x=2.5", "--engine", "kernel", "-v").stderr
-    assert told.startswith("engine: tape\n<expr>:2:1: reason: no kernel for len of a text\nlen(str(y))\n^^^^^^^^^^^\n")
+    assert "\nengine: tape\n<expr>:2:1: reason: no kernel for len of a text\nlen(str(y))\n^^^^^^^^^^^\n" in told
+
+
+def test_a_kernel_that_was_kept_is_loaded(adiff: Callable[..., Completed], tmp_path: Path) -> None:
+    command = ("grad", "y = x\nfor i in range(9):\n    y = sin(y)\ny", "--at", "x=1", "--engine", "kernel", "-v")
+    first, second = (adiff(*command, ADIFF_CACHE_DIR=str(tmp_path / "kept")).stderr for _ in range(2))
+    assert [("compile " in told, "load " in told) for told in (first, second)] == [(True, False), (False, True)]
+
+
+def test_a_batch_says_which_engine_ran(adiff: Callable[..., Completed], folder: Path) -> None:
+    (folder / "some.txt").write_text("value 1+1\ngrad x**2 --at x=2 --engine kernel\nvalue 1 +\n")
+    told = adiff("batch", "some.txt", "-v").stderr
+    assert "line 1: engine: tape (" in told
+    assert "line 2: engine: kernel (asked for)\n" in told
+    assert told.count("timings: ") == 2
+    assert "engine" not in adiff("batch", "some.txt").stderr
+    (folder / "one.txt").write_text("value 1+1\ngrad x**2 --at x=2 --engine tape -v\n")
+    told = adiff("batch", "one.txt").stderr
+    assert "line 2: engine: tape (asked for)\n" in told
+    assert "line 1" not in told
+
+
+def test_the_source_of_a_kernel_has_a_place_in_a_table(adiff: Callable[..., Completed], folder: Path) -> None:
+    (folder / "some.txt").write_text("tape x**2 --at x=2 --emit\n")
+    source = adiff("tape", "x**2", "--at", "x=2", "--emit").stdout
+    line = adiff("batch", "some.txt", "--format", "plain").stdout
+    assert json.loads(line.partition("\t")[2]) == source
+    assert "kernel(run, x)" in adiff("batch", "some.txt", "--format", "table").stdout
 
 
 def test_the_tape_command_says_which_tier_it_shows(adiff: Callable[..., Completed]) -> None:
