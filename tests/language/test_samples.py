@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import math
+import os
 import shlex
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,11 @@ from typing import Any
 import mpmath as mp
 import numpy as np
 import pytest
+from adiff.cli.environment import Environment
+from adiff.cli.main import run
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "samples"
-RUN = "from adiff.cli.main import main; main()"
 
 
 def command_of(name: str) -> list[str]:
@@ -31,11 +33,11 @@ def command_of(name: str) -> list[str]:
 def answers(name: str) -> list[dict[str, Any]]:
     arguments = command_of(name)
     extra = [] if arguments[0] == "batch" else ["--json"]
-    done = subprocess.run(
-        [sys.executable, "-c", RUN, *arguments, *extra], cwd=ROOT, capture_output=True, text=True, timeout=120
-    )
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    out, error = io.StringIO(), io.StringIO()
+    with contextlib.chdir(ROOT):
+        status = run([*arguments, *extra], Environment(None, out, error, dict(os.environ)))
+    assert status == 0, error.getvalue()
+    return [json.loads(line) for line in out.getvalue().splitlines()]
 
 
 def gradient(f: Callable[..., Any], *at: float) -> list[float]:
