@@ -66,7 +66,7 @@ def test_a_wrong_rule_is_found() -> None:
 
 @pytest.mark.usefixtures("interpret")
 def test_what_the_tape_gives_is_said() -> None:
-    outcome = Program("l = []\nfor i in range(100):\n    l.append(x[0, 1] * i)\nl[3] * x[1, 1]").evaluate(
+    outcome = Program("l = []\nfor i in range(100):\n    l.append(x * i)\nl[3][0, 1] * x[1, 1]").evaluate(
         "check", {"x": np.array([[1.0, 2.0], [3.0, 5.0]])}, engine="kernel"
     )
     assert outcome.engine == "kernel"

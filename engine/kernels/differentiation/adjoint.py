@@ -37,7 +37,7 @@ from .cotangents import Cotangents
 from .must_reach import surely_reached_inside
 from .products import fresh
 from .renaming import renamed
-from .slopes import Slopes, worth_a_slope
+from .slopes import Slopes, handed_on, worth_a_slope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -335,7 +335,7 @@ class Adjoint(Cotangents):
             def fill() -> None:
                 self.clear_block(block)
                 for var, value in values:
-                    if self.is_active(var):
+                    if self.is_active(var) and (var, value) not in self.handed_on:
                         self.give(value, Sym(builder, self.bars[var]))
                 self.reverse(block)
 
@@ -394,15 +394,18 @@ class Adjoint(Cotangents):
                 self.bars[names[phi]] = slope
                 outer = self.scale, self.inside
                 self.scale, self.inside = Sym(builder, g), set(names.values())
+                f = following[phi]
+                last = names.get(f, f) if f.__class__ is Var else f
+                self.handed_on = {(x, names[phi]) for x in handed_on(body, names[phi], last)}
 
-                def seed() -> None:
-                    f = following[phi]
-                    self.give(names.get(f, f) if f.__class__ is Var else f, 1.0)
-
-                builder.block.extend(self.there_and_back(body, lambda: self.clear_block(body), seed))
-                after = raw(self.scaled(Sym(builder, slope)))
-                self.scale, self.inside = outer
-                builder.append(ir.Set(g, "copy", (after,), None, None))
+                builder.block.extend(
+                    self.there_and_back(body, lambda: self.clear_block(body), lambda: self.give(last, 1.0))
+                )
+                after = self.scaled(Sym(builder, slope))
+                if self.handed_on:
+                    after = fresh(builder, "add", (Sym(builder, g), after), FLOAT)
+                self.scale, self.inside, self.handed_on = *outer, set()
+                builder.append(ir.Set(g, "copy", (raw(after),), None, None))
 
             # A cotangent of zero stays zero, whatever the slopes are.
             counts = fresh(builder, "not_equal", (Sym(builder, g), 0.0), BOOL)

@@ -81,6 +81,8 @@ class Cotangents:
         # and what belongs to the iteration alone.
         self.scale: Sym | None = None
         self.inside: set[Any] = set()
+        # Variables and what they hand on by a derivative of exactly 1, which is added to the whole and not to the slope.
+        self.handed_on: set[tuple[Any, Any]] = set()
         # How wide what each variable is given is.
         self.widths = AsTheyCome()
         # Heads of the loops being streamed: their cotangents are what the loop's results have.
@@ -179,7 +181,8 @@ class Cotangents:
         g = Sym(builder, self.bars[s.var])
         STATE.site = s.site if s.site is not None else STATE.site
         if s.op in ("copy", "to_float", "to_single", "strong", "as_wide"):
-            self.give(s.args[0], g)
+            if (s.var, s.args[0]) not in self.handed_on:
+                self.give(s.args[0], g)
             return
         if s.op in CONVERSE:
             self.give(s.args[0], fresh(builder, CONVERSE[s.op], (g,), FLOAT))
@@ -212,7 +215,7 @@ class Cotangents:
         try:
             for k, x in enumerate(s.args):
                 formula = row.partials[k]
-                if formula is None or not self.is_active(x):
+                if formula is None or not self.is_active(x) or (s.var, x) in self.handed_on:
                     continue
                 p = formula(y, *symbols, **attributes) if callable(formula) else formula
                 if s.op == "divide":

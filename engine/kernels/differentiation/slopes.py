@@ -6,6 +6,7 @@ import math
 
 from .. import ir
 from ..ir import FLOAT, Stmt, Var
+from ..passes.statements import read_counts
 from .products import CONVERSE
 
 TYPE_CHECKING = False
@@ -60,3 +61,39 @@ def worth_a_slope(s: ir.Loop, phi: Var) -> bool:
     following = next(f for carried, _, f in s.carried if carried is phi)
     uses = walk(s.body)
     return following in depths and depths[following] + uses - 1 >= STEEP
+
+
+# Operations that hand an operand on by a derivative of exactly 1: a difference its first one.
+PASSING = frozenset(("add", "subtract", "copy"))
+
+
+def handed_on(body: list[Stmt], phi: Var, following: Any) -> set[Any]:
+    """The variables of which each hands `phi` on to `following` by a derivative of exactly 1 beside what else it has of it.
+
+    x + h*f(x) has the slope 1 + h*f'(x), of which the digits of a small h*f'(x) are lost, and the same ones in iteration
+    after iteration: with the cotangent g, g + g*(h*f'(x)) keeps them. Empty where a path through the body has no such sum,
+    or another statement reads what is on the way.
+    """
+    reads = read_counts(body)
+
+    def sums(x: Any, block: list[Stmt]) -> set[Any]:
+        """Such sums on all paths to x, which a block or a branch in it computes; none where one of the paths has none."""
+        for s in block:
+            if s.__class__ is ir.Set and s.var is x and s.op in PASSING:
+                if phi in s.args:
+                    once = s.args.count(phi) == 1 and (s.op != "subtract" or s.args[0] is phi)
+                    return {x} if once else set()
+                for a in s.args[:1] if s.op == "subtract" else s.args:
+                    if reads[a] == 1 and (found := sums(a, block)):
+                        return found
+            elif s.__class__ is ir.If:
+                for var, *sides in s.merges:
+                    if var is x:
+                        ways = [
+                            {x} if y is phi else sums(y, inner) if reads.get(y) == 1 else set()
+                            for y, inner in zip(sides, (s.then, s.orelse))
+                        ]
+                        return ways[0] | ways[1] if all(ways) else set()
+        return set()
+
+    return set() if following in reads else sums(following, body)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import adiff
+import mpmath
 import numpy as np
 import pytest
 from adiff.engine.kernels import runtime
@@ -108,3 +109,39 @@ def test_a_kept_kernel_knows_of_its_slopes() -> None:
         found = adiff.program(STEEP).evaluate("grad", {"x": 0.0}, engine="kernel")
         assert np.isnan(found.gradients["x"])
         assert found.engine == "kernel"
+
+
+# Iterations that change x little, in several ways.
+STEP = "1e-6 * (a * x - b * x * x)"
+SMALL_STEPS: dict[str, str] = {
+    "a sum": f"x = x + {STEP}",
+    "a difference": f"x = x - (-1) * ({STEP})",
+    "a sum of sums": "x = x + 1e-6 * a * x - 1e-6 * b * x * x",
+    "in branches": f"if i % 3 == 0:\n        x = x + {STEP}\n    else:\n        x = {STEP} + x",
+}
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("case", SMALL_STEPS)
+def test_what_is_handed_on_keeps_the_digits_of_small_steps(case: str) -> None:
+    """1 + f'(x) loses the same digits of f'(x) in every iteration."""
+    n, a, b = 4_000, 0.7, 1.5
+    with mpmath.workdps(40):
+        x, slope = mpmath.mpf(0.2), mpmath.mpf(1)
+        h, a_, b_ = mpmath.mpf(1e-6), mpmath.mpf(a), mpmath.mpf(b)
+        for _ in range(n):
+            slope *= 1 + h * (a_ - 2 * b_ * x)
+            x += h * (a_ * x - b_ * x * x)
+        expected = float(slope)
+    program = adiff.program(f"x = x0\nfor i in range(n):\n    {SMALL_STEPS[case]}\nx")
+    at = {"x0": 0.2, "a": a, "b": b, "n": n}
+    for engine in ("tape", "kernel"):
+        found = program.evaluate("grad", at, ["x0"], engine=engine).gradients["x0"]
+        assert abs(found / expected - 1.0) < 2e-14, engine
+
+
+@pytest.mark.usefixtures("interpret")
+def test_a_path_without_such_a_sum_is_multiplied() -> None:
+    """Where one branch shrinks x to next to nothing, the slope less 1 would keep none of its digits."""
+    text = "t = x\nfor i in range(3):\n    if i == 1:\n        t = 1e-30 * sin(t) * cos(t) * (2 + t)\n    else:\n        t = t + t * t * t\nt"
+    assert agree(text, {"x": 0.5}, None, "grad", 1e-13) == ""

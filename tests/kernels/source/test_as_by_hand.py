@@ -153,7 +153,7 @@ def test_a_steep_iteration_finds_its_slope_before_it_multiplies() -> None:
     (start,) = (k for k, line in enumerate(lines) if line.endswith(" != 0.0:"))
     cotangent = lines[start].split()[1]
     (update,) = (line for line in lines[start:] if line.startswith(f"{cotangent} = "))
-    assert update.startswith(f"{cotangent} = {cotangent} * ")
+    assert update.startswith(f"{cotangent} = {cotangent} + ({cotangent} * ")
 
 
 def test_quotients_share_a_division_where_loops_become_vectors_and_not_in_steep_iterations() -> None:
