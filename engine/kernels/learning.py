@@ -138,7 +138,9 @@ class Learning(Collection):
             while True:
                 try:
                     found = run()
-                    if self.trial and found is not None:
+                    if self.trial and found is None:  # the tape is sooner than such a kernel: nothing is known of it
+                        self.written = None
+                    elif self.trial:
                         self.end_trial(True)
                     return found
                 except Unsupported as why:

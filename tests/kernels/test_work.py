@@ -99,7 +99,7 @@ def test_what_the_tape_takes_for_derivatives_up_to_an_order() -> None:
         assert 1.0 < seconds(linear, order) / seconds(linear, 1) < 1.5
         assert seconds(linear, order) < seconds(curved, order) < seconds(function, order) < seconds(nested, order)
     assert seconds(nested, 6) > 50 * seconds(nested, 2)
-    assert seconds(nested, 999) < seconds(nested, 9_999) * 2 < math.inf
+    assert seconds(nested, 99) < seconds(nested, 9_999) < math.inf
     # And a kernel has the more to compile the more of its operations are not linear.
     assert ready(linear, 8) < 1.2 * ready(linear, 1)
     assert ready(curved, 8) - ready(curved, 1) > 2 * (ready(linear, 8) - ready(linear, 1))

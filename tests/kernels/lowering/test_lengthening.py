@@ -39,6 +39,11 @@ KEPT = {
     "r = [h[1], f(h.pop())]\nsum(r[0]) * r[1]",
     "another name in every iteration": HEAD + "n = 0\nfor k in range(20):\n    b = a\n    a = a + [y]\n    n = n + len(b)\nn * sum(a)",
     "returned before": "def f(y):\n    a = [y]\n    if y > 1:\n        return a\n    a = a + [y * y]\n    return a\nsum(f(x)) * len(f(x * 2))",
+    "items that take one away": "a = [x, 2.0]\na = [*a, a.pop()]\nsum(a)",
+    "items that take one away in every iteration": "r = 0.0\nfor j in range(6):\n    a = [x*j]\n    for k in range(9):\n"
+    "        a = [*a, a.pop()*0.5 + k]\n    r = r + sum(a)\nr",
+    "items of a call that adds one": "def f(l):\n    l.append(5.0)\n    return x\na = [x, 2.0]\na = a + [1.0] + [f(a)]\nsum(a)",
+    "an item of a call that adds one": "def f(l):\n    l.append(5.0)\n    return x\na = [x, 2.0]\na = a + [f(a)]\nsum(a)",
     "by itself": "a = [x, x * 2]\nfor k in range(4):\n    a = a + a\nsum(a) * len(a)",
     "lists of lists": "a = []\nb = [x]\nfor k in range(6):\n    b = b + [x * k]\n    a = a + [b]\nsum([sum(q) for q in a]) * len(a[3])",
 }  # fmt: skip
