@@ -9,6 +9,7 @@ UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "kb": 10**3, "mb
 
 
 LEAST_MEMORY = 2**20
+MOST_COUNT = 10**18
 
 
 def convert(option: Option, text: str) -> object:
@@ -22,6 +23,10 @@ def convert(option: Option, text: str) -> object:
     if option.kind == "count":
         if option.key == "max_steps" and count(text) == 0:
             raise ValueError("no program takes 0 steps")
+        if option.key == "order":
+            from ..engine.core.limits import MOST_ORDER
+
+            return count(text, MOST_ORDER)
         return count(text)
     if option.kind == "digits":
         digits = count(text)
@@ -52,17 +57,15 @@ def names(text: str) -> list[str]:
     return parts
 
 
-def count(text: str) -> int:
+def count(text: str, most: int = MOST_COUNT) -> int:
     """A whole number, zero or more; `10_000` and `1e6` are read too, as in a program."""
     plain = text.strip().replace("_", "")
-    if plain.isascii() and plain.isdigit() and len(plain) <= 18:
-        return int(plain)
     try:
-        number = float(plain)
+        number: float = int(plain) if plain.isascii() and plain.isdigit() and len(plain) <= 18 else float(plain)
     except ValueError:
-        number = -1.0
-    if not 0 <= number <= 1e18 or number != int(number):
-        raise ValueError(f"{text!r} is not a whole number from 0 to 10**18")
+        number = -1
+    if not 0 <= number <= most or number != int(number):
+        raise ValueError(f"{text!r} is not a whole number from 0 to {'10**18' if most == MOST_COUNT else most}")
     return int(number)
 
 

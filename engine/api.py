@@ -18,7 +18,7 @@ from .commands import COMMANDS
 from .core import limits
 from .core.dtypes import FLOAT32, WEAK_FLOAT32
 from .core.errors import listing
-from .core.limits import LIMITS, out_of_memory
+from .core.limits import LIMITS, MOST_ORDER, out_of_memory
 from .core.state import RECORDERS, RUNNING, STATE
 from .eager.builtins import INTRINSICS
 from .eager.compile import Compiler
@@ -51,8 +51,6 @@ CHOICES = {
     "mode": ("auto", "forward", "reverse"),
     "engine": ("auto", "tape", "kernel"),
 }
-# The highest order whose factorial is a float: what goes by power series multiplies with it.
-MOST_ORDER = 170
 # The options that are more than nothing: what they may be, and what of.
 AMOUNTS: dict[str, tuple[Any, str]] = {
     "checkpoint": ((int,), "bytes: checkpoint=500_000_000"),
@@ -108,7 +106,7 @@ def check_options(command: str, at: Any, wrt: Any, options: Mapping[str, Any]) -
     order = options.get("order")
     if order is not None and (order.__class__ is not int or not 0 <= order <= MOST_ORDER):
         raise AdiffError(
-            "E0812", f"order cannot be {order!r}", None, f"it is a whole number up to {MOST_ORDER}: order=2"
+            "E0812", f"order cannot be {order!r}", None, f"it is a whole number from 0 to {MOST_ORDER}: order=2"
         )
 
 

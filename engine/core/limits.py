@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from .operation import Operation
 
 MAX_CALL_DEPTH = 5_000
+# The highest order whose factorial is a float: what goes by power series multiplies with it.
+MOST_ORDER = 170
 # How deep lists may nest where they are shown, compared or made tensors; a list that holds itself has no end.
 MAX_NESTING = 1_000
 MAX_INTEGER_BITS = 1_000_000

@@ -9,7 +9,7 @@ from ..differentiation.taylor import Taylor
 from ..ir import FLOAT, Array, Unsupported, Var
 from ..outline import statements
 from ..passes.dead_code import without_dead_code
-from ..symbols.regions import for_tangents
+from ..symbols.regions import dissolved, for_tangents
 from .construct import Lowered
 
 TYPE_CHECKING = False
@@ -44,7 +44,7 @@ def derivative(lowered: Lowered, order: int) -> Built:
         found.append(last.of(found[-1])[0])
         if statements(body) > MANY_STATEMENTS:
             raise Unsupported("a derivative of this order")
-    body = without_dead_code(ir.Kernel(parameters, body, [*found, *flags])).body
+    body = without_dead_code(ir.Kernel(parameters, dissolved(body), [*found, *flags])).body
     # Forward mode of several orders cannot say which singular points take part: the tape does.
     told = [Noted(n.message, n.site, False, n.code) for n in noted]
     return lowered.built(ir.Kernel(parameters, body, [*found, *flags]), told, result)

@@ -104,14 +104,18 @@ def reach(edges: Edges, start: Iterable[Any]) -> set[Any]:
     return found
 
 
-def active_set(kernel: ir.Kernel, result: Any, sources: Iterable[Any]) -> set[Any]:
-    """What depends on a source and on which the result depends: only this has cotangents."""
-    edges = dependencies(kernel)
+def reversed_edges(edges: Edges) -> Edges:
     backwards: Edges = {}
     for source, targets in edges.items():
         for target in targets:
             backwards.setdefault(target, set()).add(source)
-    return reach(edges, sources) & reach(backwards, [result])
+    return backwards
+
+
+def active_set(kernel: ir.Kernel, result: Any, sources: Iterable[Any]) -> set[Any]:
+    """What depends on a source and on which the result depends: only this has cotangents."""
+    edges = dependencies(kernel)
+    return reach(edges, sources) & reach(reversed_edges(edges), [result])
 
 
 def empty(source: Any) -> bool:

@@ -70,7 +70,7 @@ class Tangent:
         self.again = again
         self.watch = watch
         self.followed = reach(dependencies(kernel), seeds) if watch is not None else set()
-        self.varied = varied_set(kernel, seeds)
+        self.varied = self.varying(kernel, seeds)
         self.changing = changing(kernel.body)
         self.builder = Builder()
         self.dots: dict[Any, Any] = dict(seeds)
@@ -79,8 +79,12 @@ class Tangent:
         self.marks: dict[Any, Any] = {}
         # Rows that stay what they are, inside a program that is differentiated in its turn.
         self.untouched: set[ir.Region] = set()
-        # Statements, and variables of loops and branches, beside which their tangents stand already (taylor.py).
+        # Variables, arrays and logs beside which their tangents stand already (taylor.py).
         self.settled: set[Any] = set()
+
+    def varying(self, kernel: ir.Kernel, seeds: Iterable[Any]) -> set[Any]:
+        """What has tangents."""
+        return varied_set(kernel, seeds)
 
     def run(self, block: list[Stmt]) -> list[Stmt]:
         """The statements with their tangents."""
@@ -274,13 +278,13 @@ class Tangent:
 
     def add_to(self, s: ir.AddTo) -> None:
         self.builder.append(s)
-        if self.has(s.value):
+        if self.has(s.value) and self.has(s.array):
             for lane, t in enumerate(self.of(s.value)):
                 self.builder.append(ir.AddTo(self.dots[s.array], self.place(s.index, lane), t))
 
     def accumulate(self, s: ir.Accumulate) -> None:
         self.builder.append(s)
-        if self.has(s.value):
+        if self.has(s.value) and self.has(s.var):
             for var, t in zip(self.dots[s.var], self.of(s.value)):
                 self.builder.append(ir.Accumulate(var, t))
 
@@ -417,7 +421,7 @@ class Tangent:
         stacks: dict[Var, Stack] = {}
         for phi, stack in s.stacks.items():
             stacks[phi] = stack
-            if self.has(stack) and phi not in self.settled:
+            if self.has(stack) and stack not in self.settled:
                 stacks.update(zip(self.dots[phi], self.define(stack)))
         body = self.nested(s.body)
         carried: list[tuple[Var, Any, Any]] = []
