@@ -64,6 +64,11 @@ INSIDE: dict[str, tuple[str, dict[str, Any]]] = {
         "def odd(k):\n    return 1.0 if k == 0 else even(k - 1) + x\neven(n)",
         {"n": 6},
     ),
+    "recursions that share a loop": (
+        "def a(k, u):\n    return u if k <= 0 else b(k - 1, u * x) + 0.5 * a(k - 2, u)\n"
+        "def b(k, u):\n    return u * u if k <= 0 else a(k - 1, u * 0.9) - b(k - 3, u)\na(n, x) + b(n, x)",
+        {"n": 6},
+    ),
     "a derivative before the call of a recursion": (
         "def f(k, u):\n    if k <= 0:\n        return u\n    return u * grad(lambda t: t * t * k)(u) + f(k - 1, u)\nf(n, x)",
         {"n": 3},

@@ -86,8 +86,9 @@ class Calls(Applying):
     active: list[tuple[c.FunctionCode, int]]
     calls: int
     frames: list[Frame]
-    # The functions that run as loops over stacks of frames, the one that does so now, and whether it may stop here.
-    recursive: set[c.FunctionCode]
+    # The functions that run as loops over stacks of frames, each with those that it shares one with as they call one
+    # another; the loop that is made now, and whether it may stop here.
+    recursive: dict[c.FunctionCode, set[c.FunctionCode]]
     recursion: Recursion | None
     may_stop: bool
     # Where the call is that runs.
@@ -176,11 +177,12 @@ class Calls(Applying):
         count_step(self, self.place)  # type: ignore[arg-type]
         recursion = self.recursion
         if code in self.recursive:
-            if recursion is None or recursion.function.code is not code:
+            if recursion is None or code not in self.recursive[recursion.function.code]:
                 return self.recurse(function, values)
-            if not may_stop or recursion.function.frame is not function.frame:
-                raise Unsupported(f"the recursion of {code.name}, at a place where it cannot stop")
-            return recursion.call(values)
+            if recursion.has_frames_of(code):
+                if not may_stop:
+                    raise Unsupported(f"the recursion of {code.name}, at a place where it cannot stop")
+                return recursion.call(function, values)
         running = [depth for active, depth in self.active if active is code]
         # Recursion that data decides never ends here; what is decided now may, as may a function of functions.
         decided = all(depth == self.dynamic for depth in running) or (

@@ -10,6 +10,7 @@ from ....parser.errors import AdiffError
 from ...core.dtypes import INT32, INT64
 from ...program import core as c
 from .. import ir
+from ..budget import check_budget
 from ..inputs import CAREFUL, ROOMS, SIZES, WRITTEN, Complex, Discrete, Known, KnownTensor, Single
 from ..ir import FLOAT, INT, Array, Unsupported, Var
 from ..symbols.arrays import constant_array
@@ -19,7 +20,7 @@ from ..symbols.foreseen import COUNTABLE
 from ..symbols.pairs import Pair
 from ..symbols.strength import LEAST_NARROW, claim, own
 from ..symbols.symbol import Lazy, Sym
-from ..symbols.values import CONFLICT, RESULT, RETURN, UNSET, VALUE, List, Recursive, Selected, new_frame, read
+from ..symbols.values import CONFLICT, RESULT, RETURN, UNSET, VALUE, List, Mutual, Recursive, Selected, new_frame, read
 from .printing import LINES, Printed, Wider
 from .records import dissolved
 from .sizes import Sizes, Unknown
@@ -70,7 +71,7 @@ def specialise(
     """
     sizes = Sizes(inputs.get(SIZES))
     parted: Unsupported | None = None
-    recursive: set[c.FunctionCode] = set()
+    recursive: dict[c.FunctionCode, set[c.FunctionCode]] = {}
     width = 2
     tabled: Unsupported | None = None
     followed: Unsupported | None = None
@@ -83,6 +84,7 @@ def specialise(
     as_loops: Unsupported | None = None
     read_after: set[tuple[int, int]] = set()
     while True:
+        check_budget()
         try:
             tables = tabled is not None and not at_length
             ways = (tables, followed is not None, aliased is not None, at_length, read_after, spared)
@@ -98,7 +100,10 @@ def specialise(
                 return Specialised(sizes.builder, found.kernel, found.value, found.inputs, Printed(width))
             raise ir.Sized(found.why, found.site) from None
         except Recursive as found:
-            recursive.add(found.code)
+            recursive[found.code] = {found.code}
+        except Mutual as found:
+            together = set().union(*(recursive[code] for code in found.codes))
+            recursive.update(dict.fromkeys(together, together))
         except Wider as found:
             width = found.width
         except ir.Signed:
@@ -138,7 +143,7 @@ def specialise(
 def attempted(
     program: c.CoreProgram,
     inputs: dict[str, Any],
-    recursive: set[c.FunctionCode],
+    recursive: dict[c.FunctionCode, set[c.FunctionCode]],
     printed: Printed,
     last: bool,
     signed: bool,
@@ -147,13 +152,15 @@ def attempted(
     ways: tuple[bool, bool, bool, bool, set[tuple[int, int]], list[Unsupported] | None],
     sizes: Sizes,
 ) -> Specialised:
-    """The IR of a program of which some functions are known to be recursive; `ways` says whether small lists of lists are
-    arrays, whether short loops are written out in any case, whether tensors that are known are in variables, whether loops are
-    written out at length for lists of lists that are no arrays, which variables are read after a loop that assigns them first,
-    and whether loops in which lists grow are to be spared where that is much (unrolling.py).
+    """The IR of a program of which some functions are known to be recursive, each with those that it shares a loop with.
 
-    Raises Recursive for another one, Wider for a line with more numbers than there is room for, and Signed where vectors
-    are read that must be LAPACK's.
+    `ways` says whether small lists of lists are arrays, whether short loops are written out in any case, whether tensors that
+    are known are in variables, whether loops are written out at length for lists of lists that are no arrays, which variables
+    are read after a loop that assigns them first, and whether loops in which lists grow are to be spared where that is much
+    (unrolling.py).
+
+    Raises Recursive for another function, Mutual where several call one another, Wider for a line with more numbers than
+    there is room for, and Signed where vectors are read that must be LAPACK's.
     """
     builder = Builder()
     builder.signed = signed

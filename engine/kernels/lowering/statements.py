@@ -12,7 +12,7 @@ from ..ir import Unsupported
 from ..symbols.build import Builder
 from ..symbols.operands import Moment
 from ..symbols.symbol import Lazy, raw
-from ..symbols.values import BREAK, CONTINUE, RESULT, RETURN, UNSET, VALUE, Closure, Frame, List
+from ..symbols.values import BREAK, CONTINUE, RESULT, RETURN, UNSET, VALUE, Closure, Frame, List, Mutual
 from .assigning import Assigning
 from .grids import anew, apart, exchanges
 from .lengthening import lengthened
@@ -26,11 +26,13 @@ if TYPE_CHECKING:
 
     from .recursion import Recursion
 
+    Functions = dict[c.FunctionCode, set[c.FunctionCode]]
+
 
 class Specialiser(Assigning):
     """Runs the core program on symbols."""
 
-    def __init__(self, builder: Builder, recursive: set[c.FunctionCode], printed: Printed, sizes: Sizes) -> None:
+    def __init__(self, builder: Builder, recursive: Functions, printed: Printed, sizes: Sizes) -> None:
         self.builder = builder
         self.sizes = sizes
         self.printed = printed
@@ -47,6 +49,7 @@ class Specialiser(Assigning):
         self.frozen_dicts = {}
         self.recursive = recursive
         self.recursion: Recursion | None = None
+        self.rounds = 0  # of all recursions, until what their frames hold was known
         self.may_stop = False
         self.place = STATE.site
         builder.known_value = self.whole
@@ -74,6 +77,10 @@ class Specialiser(Assigning):
     def recurse(self, function: Closure, args: list[Any]) -> Any:
         from .recursion import Recursion
 
+        running = [code for code, _ in self.active]
+        if function.code in running:
+            around = running[running.index(function.code) :]
+            raise Mutual({code for code in around if code in self.recursive})
         outer, self.recursion = self.recursion, Recursion(self, function, args)
         try:
             return self.recursion.run()

@@ -268,6 +268,13 @@ class Recursive(Exception):
         self.code = code
 
 
+class Mutual(Exception):
+    """Functions that run as loops call one another: one loop must run the frames of all of them."""
+
+    def __init__(self, codes: set[c.FunctionCode]) -> None:
+        self.codes = codes
+
+
 class Chosen:
     """One of two functions, which one depending on data."""
 
