@@ -129,6 +129,18 @@ def test_the_highest_order() -> None:
         assert found == pytest.approx([rate**k * math.exp(rate * at) for k in range(1, 171)], rel=1e-11)
 
 
+def test_digits_that_cancel() -> None:
+    """The digits that docs/commands.md says are left, within a few bits."""
+    found, plain = (
+        adiff.program(text).evaluate("derivative", {"x": 0.3}, order=60, engine="tape").derivatives
+        for text in ("exp(-x)*exp(3*x)", "exp(2*x)")
+    )
+    wanted = [2.0**k * math.exp(0.6) for k in range(1, 61)]
+    for order, error in ((10, 1e-13), (20, 1e-10), (30, 1e-7), (40, 2e-4), (50, 2e-1)):
+        assert found[order - 1] == pytest.approx(wanted[order - 1], rel=error)
+    assert plain == pytest.approx(wanted, rel=1e-14)
+
+
 def test_high_orders_of_what_has_no_series_are_refused() -> None:
     for text, point in (("abs(x)", 0.0), ("sum(x * ones(3))", 1.0)):
         with pytest.raises(adiff.AdiffError, match="more than 1048576 runs") as caught:
