@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from operator import mul
 
+from ...parser.errors import AdiffError
 from ..core.dispatch import apply, apply_scalar_1, apply_scalar_2
 from ..core.operation import Operation
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Unsupported(Exception):
-    """The program leaves what Taylor mode covers (tensors, kinks, rules); nested forward mode covers all."""
+    """The program leaves what Taylor mode covers (tensors, singular points, rules); nested forward mode covers all."""
 
 
 class Series:
@@ -98,6 +99,20 @@ class Series:
     def __neg__(self) -> Any:
         return operator("negative", self)
 
+    def text(self, representation: Any) -> str:
+        """What a program makes of numbers as text has no series; where it only prints them nobody asks."""
+        raise Unsupported
+
+    # Equal by value as numbers are, and so no key of a dict: what compares by identity asks for id().
+    def __eq__(self, other: object) -> bool:
+        return head(self) == head(other)
+
+    def __ne__(self, other: object) -> bool:
+        return head(self) != head(other)
+
+    def __bool__(self) -> bool:
+        return head(self) != 0
+
     def __lt__(self, other: Any) -> bool:
         return head(self) < head(other)
 
@@ -117,34 +132,13 @@ def operator(name: str, *inputs: Any) -> Any:
     return apply(OPERATORS[name], inputs, None)
 
 
-class Undecided(Series):
-    """A series whose value is known and whose other coefficients are not: nobody may ask for these.
-
-    A branch that is not taken may end in one.
-    """
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: float, length: int, memory: dict[Any, Series] | None) -> None:
-        self.value = value
-        self.length = length
-        self.memory = memory
-
-    @property
-    def c(self) -> Coefficients:  # type: ignore[override]
-        raise Unsupported
-
-    def as_symbol(self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
-        return apply_series(op, inputs, attributes)
-
-
 def head(x: Any) -> float:
     """The value itself: coefficient 0."""
     if x.__class__ is Series:
         return x.c[0]
     if x.__class__ in (float, int, bool):
         return x
-    value = getattr(x, "value", None)  # of a tensor, or of what is undecided
+    value = getattr(x, "value", None)  # of a tensor
     if value.__class__ is float:
         return value
     raise Unsupported
@@ -177,11 +171,15 @@ def constant(value: float, *inputs: Any) -> Series:
 
 
 def apply_series(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
-    undecided = any(x.__class__ is Undecided for x in inputs)
     recurrence = RECURRENCES.get(op.name)
-    if recurrence is not None and not undecided:
+    if recurrence is not None and not op.singular:
         return recurrence(*inputs)
     heads = tuple([head(x) for x in inputs])
+    if op.singular and is_singular(op, inputs, heads):
+        # The value stands; forward mode knows what is told, chosen or refused there if somebody wants more.
+        return series(head(evaluate(op, heads, attributes)), leave, *inputs)
+    if recurrence is not None:
+        return recurrence(*inputs)
     kind = op.derivative
     if op.name == "where_select":
         return inputs[1] if heads[0] else inputs[2]
@@ -192,16 +190,25 @@ def apply_series(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, A
         return value
     if kind == "zero":
         return constant(head(value), *inputs)
-    if undecided:
-        if value.__class__ is not float:
-            raise Unsupported
-        return Undecided(value, *form(inputs))
     if kind != "partials" or value.__class__ is not float:
         raise Unsupported
-    for spot in op.singular:
-        if spot.where(*heads) is not False:
-            return Undecided(value, *form(inputs))
     return grown(op, inputs, attributes, value)
+
+
+def is_singular(op: Operation, inputs: tuple[Any, ...], heads: tuple[float, ...]) -> bool:
+    """Whether a partial that takes part is singular; of a piecewise constant row, whether what moves is at a jump."""
+    if op.derivative == "zero":
+        return any(map(moves, inputs)) and any(spot.where(*heads) is not False for spot in op.singular)
+    return any(inputs[spot.input].__class__ is Series and spot.where(*heads) is not False for spot in op.singular)
+
+
+def moves(x: Any) -> bool:
+    """Whether a series may be more than its value."""
+    return x.__class__ is Series and (x.memory is not None or any(x.c[1:]))
+
+
+def leave(c: Coefficients, k: int) -> float:
+    raise Unsupported
 
 
 def evaluate(op: Operation, heads: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
@@ -225,7 +232,8 @@ def grown(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | N
     if memory is None:
         memory = {}
         inputs = tuple([Series(x.c, length, None, memory) if x.__class__ is Series else x for x in inputs])
-    key = (op.name, tuple([x if x.__class__ is Series else head(x) for x in inputs]), str(attributes))
+    # What is grown holds its inputs, so that no other series has the id of one.
+    key = (op.name, tuple([(id(x),) if x.__class__ is Series else head(x) for x in inputs]), str(attributes))
     y = memory.get(key)
     if y is None:
         y = memory[key] = Series([value], length, None, memory)
@@ -405,8 +413,8 @@ def derivatives(f: Callable[[list[Any]], Any], x: float, order: int) -> list[flo
     start = Series([x, 2.0] + [0.0] * (order - 1), order + 1)
     try:
         y = f([start])
-    except (OverflowError, ZeroDivisionError):
-        raise Unsupported from None
+    except (OverflowError, ZeroDivisionError, AdiffError):
+        raise Unsupported from None  # the program runs on numbers: forward mode tells whether it is at fault
     c = y.c if isinstance(y, Series) else [float(head(y))] + [0.0] * order
     found = []
     factor = 1.0

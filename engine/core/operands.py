@@ -237,7 +237,8 @@ def tensor(value: Any, dtype: DType | None = None) -> Tensor:
     if value.__class__ is Tensor:
         return value
     raw = raw_dtype(value)
-    assert raw is not None
+    if raw is None:  # a symbol
+        raise failure("E0304", f"{describe(value)} is no tensor")
     if raw is WEAK_FLOAT and STATE.weak_float is not WEAK_FLOAT:
         import numpy as np
 

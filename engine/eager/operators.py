@@ -158,7 +158,11 @@ def compare(op: Operation | None, symbol: str, x: Any, y: Any) -> Any:
 
 
 def is_numeric(x: Any) -> bool:
-    return x.__class__ in (Tensor, float, int, bool, complex, list, tuple, str) or hasattr(x, "read_value")
+    return (
+        x.__class__ in (Tensor, float, int, bool, complex, list, tuple, str)
+        or hasattr(x, "read_value")
+        or hasattr(x, "as_symbol")
+    )
 
 
 def equal(x: Any, y: Any, depth: int = 0) -> bool:
@@ -197,7 +201,7 @@ def contains(container: Any, x: Any) -> bool:
     if cls is dict:
         return hashable(x) in container
     if cls is range:
-        return x in container
+        return (x.value if x.__class__ is Tensor and x.shape == () else x) in container
     if cls is Tensor:
         value = container.value == (x.value if x.__class__ is Tensor else x)
         return bool(value.any()) if hasattr(value, "any") else bool(value)

@@ -10,6 +10,7 @@ import adiff
 import mpmath
 import pytest
 from adiff.engine.autodiff import taylor
+from adiff.engine.ops.registry import NAMES
 
 ORDER = 12
 CASES = [
@@ -114,6 +115,123 @@ def test_a_singular_point_that_matters_is_told(text: str) -> None:
     outcome = adiff.program(text).evaluate("derivative", {"x": 0.0}, order=3)
     assert outcome.derivatives[0] == float("inf")
     assert any("sqrt has an infinite derivative" in notice.message for notice in outcome.notices)
+
+
+SQUARE = [2.0, 2.0]  # the first two derivatives of x**2 at 1
+CUBE = [3.0, 6.0]  # and of x**3
+
+# What asks for the value of a number, and decides by it.
+DECISIONS = [
+    ("1.0 if x == 0.0 else x**2", 0.0, [0.0, 0.0]),
+    ("x**3 if x else x**2", 0.0, [0.0, 2.0]),
+    ("x**3 if not x else x**2", 0.0, [0.0, 0.0]),
+    ("x**3 if bool(x) else x**2", 0.0, [0.0, 2.0]),
+    ("(x and x**2) or x**3", 0.0, [0.0, 0.0]),
+    ("sum([i*x*x for i in [1.0, 2.0] if not x])", 0.0, [0.0, 6.0]),
+    ("where(x, x**3, x**2)", 0.0, [0.0, 2.0]),
+    ("x**2 if x != 1.0 else x**3", 1.0, CUBE),
+    ("x**3 if 1.0 == x else x**2", 1.0, CUBE),
+    ("x**3 if 0 < x == 1.0 else x**2", 1.0, CUBE),
+    ("x**3 if x == 1 else x**2", 1, CUBE),
+    ("x**3 if x == True else x**2", 1.0, CUBE),
+    ("x**3 if x == 1 + 0j else x**2", 1.0, CUBE),
+    ("x**3 if x == x**2 else x**2", 1.0, CUBE),
+    ("x**2 if x == None or x is None else x**3", 1.0, CUBE),
+    ("x**3 if x in [1.0, 2.0] else x**2", 1.0, CUBE),
+    ("x**2 if x not in (1.0, 2.0) else x**3", 1.0, CUBE),
+    ("x**3 if x in range(3) else x**2", 1.0, CUBE),
+    ("d = {1.0: 5.0}\nx**3 if x in d else x**2", 1.0, CUBE),
+    ("d = {x: 1.0, 1.0: 2.0}\nx**3 + len(d)", 1.0, CUBE),
+    ("a, b = x, x**2\nx**3 if (a, b) == (b, a) else x**2", 1.0, CUBE),
+    ("x**3 if [x, 1] < [1.0, 2] else x**2", 1.0, CUBE),
+    ("where(x == 1.0, x**3, x**2)", 1.0, CUBE),
+    ("(x == 1.0)*x**2", 1.0, SQUARE),
+    ("x**3 if '%s' % x == '1.0' else x**2", 1.0, CUBE),
+    ("x**3 if isinstance(x, float) else x**2", 1.0, CUBE),
+    ("int(x)*round(x)*x**2", 1.0, SQUARE),
+    ("min([x, x**2], key=lambda t: t != 2.0)", 2.0, [1.0, 0.0]),
+    ("sorted([x**2, x, 9.0])[1]", 2.0, [4.0, 2.0]),
+    ("assert x == 1.0\nx**3", 1.0, CUBE),
+    ("y = x\nk = 0\nwhile y != 0.0:\n    y = y - 1\n    k = k + 1\n    assert k < 9\nk*x**2", 1.0, SQUARE),
+    ("s = 0.0\nfor i in range(x):\n    s = s + x**2\ns", 1, SQUARE),
+    ("def f(n):\n    return 1.0 if n == 0 else x*f(n - 1)\nf(x + 2)", 1.0, CUBE),
+]
+
+
+@pytest.mark.parametrize(("text", "point", "wanted"), DECISIONS, ids=[case[0] for case in DECISIONS])
+def test_decisions_are_those_of_numbers(text: str, point: float, wanted: list[float]) -> None:
+    for order in (1, 2):
+        found = adiff.program(text).evaluate("derivative", {"x": point}, order=order, engine="tape").derivatives
+        assert found == wanted[:order]
+
+
+def test_what_is_printed_are_numbers_and_once() -> None:
+    printed: list[str] = []
+    adiff.program("print(x, [x], f'{x:.1f}')\nx**3").evaluate(
+        "derivative", {"x": 2.0}, order=2, engine="tape", write=printed.append
+    )
+    assert "".join(printed) == "2.0 [2.0] 2.0\n"
+
+
+JUMPS = [
+    ("floor(x)*x", 2.0, "floor jumps at integers"),
+    ("ceil(x)*x", 2.0, "ceil jumps at integers"),
+    ("sign(x)*x", 0.0, "sign jumps at 0"),
+    ("x//2*x", 2.0, "floor_divide jumps at multiples"),
+    ("2.0//x", 1.0, "floor_divide jumps at multiples"),
+    ("x**0", 0.0, "0\\*\\*0 jumps"),
+    ("where(x > 0, sqrt(x), x)", 0.0, "sqrt has an infinite derivative at 0"),
+    ("max(x, x**2)", 1.0, "maximum"),
+]
+
+
+@pytest.mark.parametrize(("text", "point", "told"), JUMPS, ids=[case[0] for case in JUMPS])
+def test_what_is_told_of_jumps(text: str, point: float, told: str) -> None:
+    program = adiff.program(text)
+    for order in (1, 2, 3):
+        notices = program.evaluate("derivative", {"x": point}, order=order, engine="tape").notices
+        assert [notice.code for notice in notices] == ["N0501"]
+        with pytest.raises(adiff.AdiffError, match=told) as caught:
+            program.evaluate("derivative", {"x": point}, order=order, engine="tape", kinks="error")
+        assert caught.value.code == "E0501"
+
+
+def test_what_does_not_move_meets_no_jump() -> None:
+    outcome = adiff.program("floor(floor(x))*x**40").evaluate("derivative", {"x": 1.5}, order=40, engine="tape")
+    assert outcome.derivatives[-1] == pytest.approx(float(math.factorial(40)), rel=1e-12)
+    assert not outcome.notices
+
+
+def elementwise_calls() -> list[str]:
+    """Of each element-wise row of real numbers its calls by one number."""
+    calls = []
+    for row in {op.name: op for op in NAMES.values()}.values():
+        if row.derivative in ("partials", "zero") and not row.internal and row.nin in (1, 2):
+            calls += [f"{row.name}(x)*x"] if row.nin == 1 else [f"{row.name}(x, 2.0)*x", f"{row.name}(0.0, x)*x"]
+    return calls
+
+
+@pytest.mark.parametrize("kinks", ["error", "jax"])
+def test_every_row_agrees_with_nested_forward_mode(kinks: str) -> None:
+    """Derivatives, notices and errors, at points that are singular for many of them."""
+
+    def answer(program: adiff.Program, point: float) -> tuple[list[float], object]:
+        try:
+            outcome = program.evaluate("derivative", {"x": point}, order=2, engine="tape", kinks=kinks)
+        except adiff.AdiffError as error:
+            return [], (error.code, error.message)
+        return outcome.derivatives, sorted((notice.code, notice.message) for notice in outcome.notices)
+
+    calls = elementwise_calls()
+    assert len(calls) > 100
+    for call in calls:
+        program = adiff.program(call)
+        for point in (0.0, 1.0, 0.3):
+            found, told = answer(program, point)
+            with mock.patch.object(taylor, "covers", return_value=False):
+                nested, truly_told = answer(program, point)
+            assert told == truly_told, (call, point)
+            assert found == pytest.approx(nested, rel=1e-9, abs=1e-9, nan_ok=True), (call, point)
 
 
 @pytest.mark.parametrize("order", [171, 999_999, -1, 2.0])
