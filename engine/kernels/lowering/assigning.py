@@ -189,12 +189,16 @@ class Assigning(Sequences):
         if item.shape != array.shape[1:] or (BOOL in (item.kind, array.kind) and item.kind != array.kind):
             raise Unsupported("a list whose items are of several kinds or shapes")
         if not array.volatile:
-            # Room for one more: how much a loop needs is found from this.
+            # Room for one more: how much a loop needs is found from this. Where the array may be longer than the list, the
+            # new item may come in the place of one that was taken, whose cotangent is not that of the new one.
+            full = container.length.__class__ is int and container.length == array.shape[0]
             wider = Array(
                 ir.FLOAT if FLOAT in (item.kind, array.kind) else array.kind,
                 (array.shape[0] + 1, *array.shape[1:]),
-                role="list",
+                role="list" if full else "updated",
             )
+            wider.mixed = True
+            builder.listed(wider)
             builder.append(ir.Alloc(wider, True))
             builder.fill(wider, array)
             array = builder.stored(wider)

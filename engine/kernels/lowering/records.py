@@ -231,4 +231,6 @@ def dissolved(machine: Specialiser, value: Any) -> Any:
     return value
 
 
-__all__ = ["Alike", "append", "dissolved", "each_of", "form_of_all", "item", "kept", "put", "tensor_of"]
+__all__ = [
+    "Alike", "append", "dissolved", "each_of", "fixed", "form_of_all", "item", "kept", "pop", "put", "tensor_of",
+]  # fmt: skip
