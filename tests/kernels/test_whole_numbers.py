@@ -97,3 +97,19 @@ def test_kernels_take_what_is_chosen_of_elements(sign: str) -> None:
     at = {"x": np.array([1.0, -2.0, 3.0, -0.0])}
     for command in ("value", "grad", "hessian"):
         assert agree(f"s = 0.0\nfor i in range(4):\n    s += {sign}\ns", at, None, command) == ""
+
+
+FILLED = "a = []\nfor k in range(70):\n    a.append(x * k)\n"
+LISTS = [
+    FILLED + "a.pop()\na.append(0)\nb = max(a[-1], 0) * -3\natan2(b, -x)",
+    FILLED + "a[3] = 0\nb = max(a[3], 0) * -3\natan2(b, -x)",
+    FILLED + "b = 1.0\nfor k in range(70):\n    a[k] = 0\n    b = max(a[k], 0) * -3\natan2(b, -x)",
+]
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("text", LISTS)
+def test_an_item_of_a_list_may_be_an_integer(text: str) -> None:
+    """Integers have no zero with a sign, whatever the list has been through: what is above the negative axis stays there."""
+    agree(text, {"x": 0.7}, None, "value")
+    assert adiff.program(text).evaluate("value", {"x": 0.7}, engine="kernel").value == np.pi

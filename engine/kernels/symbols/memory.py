@@ -95,7 +95,7 @@ class Memory(Scalars):
             self.doubtful.add(var)
         if array.kind == INT and array.role == "input":
             self.ranges[var] = COUNTABLE
-        if array.kind == FLOAT and array.role != "list":
+        if array.kind == FLOAT and not self.is_list(array):
             self.elements.add(var)
         self.append(ir.Load(var, array, raw(place)))
         return self.remember(key, Sym(self, var))
