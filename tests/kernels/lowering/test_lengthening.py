@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import pytest
 from adiff import program
 from agreement import agree
+from python_values import of_python
 
 HEAD = "a = [x]\ny = x\n"
 # Programs of Python's; the last line is the result. Loops of so many iterations are not written out.
@@ -47,13 +47,6 @@ KEPT = {
     "by itself": "a = [x, x * 2]\nfor k in range(4):\n    a = a + a\nsum(a) * len(a)",
     "lists of lists": "a = []\nb = [x]\nfor k in range(6):\n    b = b + [x * k]\n    a = a + [b]\nsum([sum(q) for q in a]) * len(a[3])",
 }  # fmt: skip
-
-
-def of_python(text: str, x: float) -> float:
-    lines = text.split("\n")
-    names: dict[str, Any] = {"x": x, "sin": math.sin, "cos": math.cos, "exp": math.exp}
-    exec("\n".join(lines[:-1]), names)
-    return float(eval(lines[-1], names))
 
 
 @pytest.mark.usefixtures("interpret")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import pytest
 from adiff import program
 from agreement import agree
+from python_values import of_python
 
 # Programs of Python's: their last line is the result.
 CASES = {
@@ -73,13 +73,6 @@ IMMUTABLE = {
     "l[5] = [2.0, x]\nl[5][0] * q[0] + l[4][1] * l[5][1]",
     "sums of numbers": "a = [x * k + 1.0 for k in range(70)]\na[3] * a[-1]",
 }  # fmt: skip
-
-
-def of_python(text: str, x: float) -> float:
-    lines = text.split("\n")
-    names: dict[str, Any] = {"x": x}
-    exec("\n".join(lines[:-1]), names)
-    return float(eval(lines[-1], names))
 
 
 @pytest.mark.parametrize("name", CASES)

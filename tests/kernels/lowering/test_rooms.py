@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import adiff
 import pytest
 from adiff import program
 from adiff.engine.kernels import collection
 from agreement import agree
+from python_values import of_python
 
 # Programs of Python's: their last line is the result.
 CASES = {
@@ -38,13 +38,6 @@ CASES = {
     "as often as data says": "xs = []\nfor i in range(int(10000 * x)):\n    xs.append(x * i)\nsum(xs) + xs[-1]",
     "known after all": "xs = []\ni = 0\nwhile i < 5:\n    xs.append(x**i)\n    i = i + 1\nsum(xs) * xs[2]",
 }  # fmt: skip
-
-
-def of_python(text: str, x: float) -> float:
-    lines = text.split("\n")
-    names: dict[str, Any] = {"x": x}
-    exec("\n".join(lines[:-1]), names)
-    return float(eval(lines[-1], names))
 
 
 @pytest.mark.usefixtures("interpret")

@@ -9,6 +9,7 @@ import pytest
 from adiff import program
 from adiff.engine.kernels.machine import failures
 from agreement import agree
+from python_values import of_python
 
 FILLED = "a = []\ny = x\nfor k in range(70):\n    y = sin(y) + 0.1\n    a.append(y * k)\ns = 0.0\n"
 # Programs of Python's: their last line is the result.
@@ -73,13 +74,6 @@ REPLACED = {
         "a = []\nfor k in range(70):\n    a.append(x * k + 1j * x)\nu = a.pop()\na.append(u * u)\nsum(a).real",
         lambda x: (2346 * x + 4760 * x * x, 2346 + 9520 * x, 9520.0)),
 }  # fmt: skip
-
-
-def of_python(text: str, x: float) -> float:
-    lines = text.split("\n")
-    names: dict[str, Any] = {"x": x, "sin": math.sin, "cos": math.cos, "exp": math.exp}
-    exec("\n".join(lines[:-1]), names)
-    return float(eval(lines[-1], names))
 
 
 @pytest.mark.usefixtures("interpret")
