@@ -18,6 +18,7 @@ from .commands import COMMANDS
 from .core import limits
 from .core.dtypes import FLOAT32, WEAK_FLOAT32
 from .core.errors import listing
+from .core.garbage import without_collection
 from .core.limits import LIMITS, MOST_ORDER, out_of_memory
 from .core.state import RECORDERS, RUNNING, STATE
 from .eager.builtins import INTRINSICS
@@ -120,7 +121,7 @@ class Program:
         start = time.perf_counter()
         self.source = Source(text, name)
         with deep_recursion():
-            self.core = lower(self.source, parse(self.source))
+            self.core = without_collection(lambda: lower(self.source, parse(self.source)))
         self.parse_seconds = time.perf_counter() - start
         self._compiled: dict[tuple[bool, bool, bool], Any] = {}
         self.kernels: Kernels | None = None
@@ -337,7 +338,9 @@ class Program:
     def compiled(self, scalars: bool, fast: bool, stable: bool = True) -> Any:
         key = (scalars, fast, stable)
         if key not in self._compiled:
-            self._compiled[key] = Compiler(INTRINSICS, scalars, fast, stable).program(self.core.body)
+            self._compiled[key] = without_collection(
+                lambda: Compiler(INTRINSICS, scalars, fast, stable).program(self.core.body)
+            )
         return self._compiled[key]
 
 

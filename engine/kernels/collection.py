@@ -7,6 +7,7 @@ from math import inf
 
 from ...parser.errors import AdiffError
 from ..core.dtypes import FLOAT64, WEAK_FLOAT
+from ..core.garbage import without_collection
 from ..core.limits import LIMITS, is_not_loaded, memory_of_adiff, step_limit
 from ..core.state import STATE, Site
 from . import store
@@ -218,7 +219,7 @@ class Collection:
         # What a kernel is made of knows no float32: what it computes in is decided last (widths.py).
         STATE.weak_float, STATE.default_float = WEAK_FLOAT, FLOAT64
         try:
-            return make()
+            return without_collection(make)
         except Unsupported as why:
             why.__context__ = why.__cause__ = None  # it is kept, and these would keep what was evaluated
             return why

@@ -14,6 +14,7 @@ from ..autodiff.tape import Tape, gradient, unconnected_reason
 from ..core.dtypes import WEAK_COUNT
 from ..core.errors import span_of
 from ..core.following import follows
+from ..core.garbage import without_collection
 from ..core.limits import LIMITS
 from ..core.operands import as_operand, bare
 from ..core.operation import UNFIT
@@ -176,7 +177,7 @@ class ByColumns(SingleRows):
         table = self.table
         table.reset(index)
         if self.body is None:
-            self.body = ColumnCompiler(INTRINSICS, table).block(self.core.body)
+            self.body = without_collection(lambda: ColumnCompiler(INTRINSICS, table).block(self.core.body))
         frame: list[Any] = [UNSET] * self.core.size
         frame[0] = None
         values: dict[str, Any] = dict(self.bound())
