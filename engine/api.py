@@ -307,12 +307,11 @@ class Program:
             with deep_recursion(), enforced:
                 try:
                     return Evaluation(self, at or {}, wrt, {**options, "command": command}).run(command)
-                except limits.GivesWay:
+                except limits.GivesWay as tape:
                     limits.stay()
                     begin(options)
-                    return Evaluation(self, at or {}, wrt, {**options, "command": command, "awaited": True}).run(
-                        command
-                    )
+                    awaited = {**options, "command": command, "awaited": tape.seconds}
+                    return Evaluation(self, at or {}, wrt, awaited).run(command)
         except RecursionError:
             raise AdiffError(
                 "E0605",

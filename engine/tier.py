@@ -80,8 +80,10 @@ class Tiers:
             self.outcome.reason = "asked for"
             return None
         may_compile, patience, least, loads, budget = True, 0.0, 0.0, "", inf
-        awaited = self.options.get("awaited", False)
-        if engine == "auto":
+        # The seconds after which the tape was left for a kernel: then there is nothing to be asked.
+        tape_left: float | None = self.options.get("awaited")
+        always = engine == "kernel" or tape_left is not None
+        if not always:
             from .kernels.outlook import Outlook
             from .kernels.work import (
                 COMMAND_WORK,
@@ -100,12 +102,7 @@ class Tiers:
             running = outlook.kernel_seconds(passes)
             imports = import_seconds(outlook.loads)
             patience = outlook.ready + OVER * seconds if outlook.bounded else patience_seconds(outlook.ready)
-            if (
-                program.kernels is None
-                and outlook.bounded
-                and seconds + imports < load_seconds() + running
-                and not awaited
-            ):
+            if program.kernels is None and outlook.bounded and seconds + imports < load_seconds() + running:
                 self.outcome.reason = (
                     "the tape is done before a kernel would be loaded"
                     if looped
@@ -113,11 +110,10 @@ class Tiers:
                 )
                 self.hurry(patience)
                 return None
-            may_compile = awaited or seconds + imports >= PROMISE * outlook.ready + running
+            may_compile = seconds + imports >= PROMISE * outlook.ready + running
             # Of calls and of derivatives inside it, a kernel's statements say less than its text.
             least, loads = seconds if outlook.bounded else 0.0, outlook.loads
-            if not awaited:
-                budget = budget_seconds(seconds + imports)
+            budget = budget_seconds(seconds + imports)
         from .kernels.ir import Fault, Told, TooLate, Unsupported
         from .kernels.runtime import Kernels
 
@@ -128,7 +124,7 @@ class Tiers:
         kernels.least_seconds, kernels.loads, kernels.budget = least, loads, budget
         kernels.waits, kernels.ready_seconds = self.may_give_way(), None
         try:
-            found = kernels.answered(lambda: run(kernels, engine == "kernel" or awaited))
+            found = kernels.answered(lambda: run(kernels, always))
         except TooLate:
             found = None
         except Unsupported as why:
@@ -155,19 +151,21 @@ class Tiers:
             if kernels.ready_seconds is not None:
                 self.outcome.reason = "the tape is done before a kernel would be loaded"
                 ready = kernels.ready_seconds
-                patience = min(patience, patience_seconds(ready))
+                patience = kernels.patience(ready)
             # What is recorded tells how much there is to do where the program does not.
             self.hurry(
                 patience, None if outlook.bounded else lambda log, work: lasts(log, work or passes, second, ready)
             )
             return None
         value, derivatives, compiled = found
+        if tape_left is not None:
+            kernels.learn_duration(tape_left, compiled.seconds)
         self.outcome.engine = "kernel"
         self.outcome.reason = (
             "asked for"
             if engine == "kernel"
             else "the tape had not done in a moment"
-            if awaited
+            if always
             else "enough work to repay the compiler"
         )
         self.outcome.emitted = compiled.source
@@ -199,7 +197,7 @@ class Tiers:
             give_way_after(patience, ahead)
 
     def may_give_way(self) -> bool:
-        return self.program.gives_way and not self.options.get("awaited") and LIMITS.max_steps is None
+        return self.program.gives_way and self.options.get("awaited") is None and LIMITS.max_steps is None
 
 
 def lasts(log: list[Any], work: float, second: bool, ready: float) -> bool:

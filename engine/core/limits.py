@@ -37,24 +37,31 @@ LOOK = 100
 
 
 class GivesWay(BaseException):
-    """The tape has taken so long that a kernel should be tried. No error: nothing that handles errors may take it."""
+    """The tape has taken so long, or will, that a kernel should be tried: longer than so many `seconds`, its argument. No
+    error: nothing that handles errors may take it."""
+
+    @property
+    def seconds(self) -> float:
+        found: float = self.args[0]
+        return found
 
 
 class Limits:
     """The limits in force. `max_memory` is in bytes; None means no limit.
 
-    `patience` is the time of the thread (that others are busy is no reason) from which on a step gives way to a kernel;
-    steps are counted for it too; and `ahead` tells whether a kernel is ready before what has been recorded is swept. `each`,
-    where rows of a table go on together, counts a step of those that take it.
+    `patience` is the time of the thread (that others are busy is no reason) from which on a step gives way to a kernel,
+    `waited` seconds after it was set; steps are counted for it too; and `ahead` tells whether a kernel is ready before what
+    has been recorded is swept. `each`, where rows of a table go on together, counts a step of those that take it.
     """
 
-    __slots__ = ("ahead", "each", "max_memory", "max_steps", "patience", "steps")
+    __slots__ = ("ahead", "each", "max_memory", "max_steps", "patience", "steps", "waited")
 
     def __init__(self) -> None:
         self.ahead: Callable[[list[Any], float | None], bool] | None = None
         self.max_steps: int | None = None
         self.max_memory: int | None = None
         self.patience: float | None = None
+        self.waited = 0.0
         self.each: Callable[[int], None] | None = None
         self.steps = 0
 
@@ -84,7 +91,7 @@ def step() -> None:
         if LIMITS.patience is None:
             raise too_many_steps(LIMITS.max_steps)
         if thread_time() > LIMITS.patience:
-            raise GivesWay
+            raise GivesWay(LIMITS.waited)
         LIMITS.max_steps = LIMITS.steps + LOOK
 
 
@@ -99,6 +106,7 @@ def step_limit() -> int | None:
 
 def give_way_after(seconds: float, ahead: Callable[[list[Any], float | None], bool] | None = None) -> None:
     """Steps from now on give way to a kernel once so many seconds have gone, whatever limit of steps there was."""
+    LIMITS.waited = seconds
     LIMITS.patience = thread_time() + seconds
     LIMITS.ahead = ahead
     LIMITS.max_steps = LIMITS.steps + LOOK
@@ -108,7 +116,7 @@ def look_ahead(log: list[Any], sweeps: float | None = None) -> None:
     """Give way to a kernel where it is ready before what a tape has recorded is differentiated: by so many sweeps, or where
     that is not said by those of the whole command."""
     if LIMITS.patience is not None and LIMITS.ahead is not None and LIMITS.ahead(log, sweeps):
-        raise GivesWay
+        raise GivesWay(LIMITS.waited)
 
 
 def stay() -> None:

@@ -56,6 +56,8 @@ class Collection:
         # Whether the tape can be left for a kernel, and the seconds until one is ready that has waited for that.
         self.waits = False
         self.ready_seconds: float | None = None
+        # The key of the kernel that was asked for last.
+        self.latest = ""
         # The seconds that the tape would take for what was evaluated last; None where nobody knows.
         self.tape_seconds: float | None = None
         # What is known of them; what another process has compiled and nobody has loaded; those that are ready.
@@ -154,6 +156,7 @@ class Collection:
         while it is made.
         """
         key, spent = self.key(parts), 0.0
+        self.latest = key
         if not self.find(key) and key not in self.built:
             if not always and (not self.may_compile or self.tape_is_sooner(parts)):
                 return None

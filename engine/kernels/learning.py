@@ -17,6 +17,7 @@ from .collection import Collection
 from .inputs import CAREFUL, ROOMS, SIZES, WRITTEN, KnownTensor, arguments, specification
 from .ir import Crowded, Hasty, Needed, Parted, Resized, Sized, Spared, Told, Unsupported, Untold
 from .running import called
+from .work import OTHER_DATA, kept_patience_seconds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -155,6 +156,25 @@ class Learning(Collection):
                     self.budget, start = self.budget - (now - start), now
         finally:
             self.evaluated = {}, ()  # nobody's arrays are held
+
+    # --- how long the tape takes where only data tells ---------------------------------------------------------------------
+
+    def patience(self, ready: float) -> float:
+        """How long the tape goes on before the kernel that was asked for last is loaded, which takes so many seconds."""
+        return kept_patience_seconds(ready, self.duration()["tape"])
+
+    def duration(self) -> dict[str, float]:
+        """The seconds after which the tape was left for the kernel that was asked for last, and what that took then."""
+        return store.load(self.key(("duration", self.latest))) or {"tape": 0.0, "kernel": 0.0}
+
+    def learn_duration(self, tape: float, kernel: float) -> None:
+        """Note that the tape was left after so many seconds for a kernel that took so many; where that says that there was
+        less to do than at the time that is noted, forget this."""
+        known, key = self.duration(), self.key(("duration", self.latest))
+        if tape > known["tape"]:
+            store.save(key, {"tape": tape, "kernel": kernel})
+        elif kernel * OTHER_DATA < known["kernel"]:
+            store.forget(key)
 
     # --- what was missing, and the remedy: whether there is one -----------------------------------------------------------
 

@@ -65,6 +65,7 @@ class Survey(Expressions):
         self.first_list = 0
         self.nodes = 0
         self.calls: list[Any] = []
+        self.walked: dict[int, int] = {}
         self.found: dict[Any, tuple[Work, Any]] = {}
         frame: list[Any] = [None] * core.size
         for name, slot in core.inputs.items():

@@ -23,6 +23,7 @@ from .survey_values import (
     shaped,
     stacked,
     whole,
+    widened,
 )
 from .work import Work
 
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 
 # Calls inside calls that are followed.
 MOST_CALLS = 60
+# From so many walks on of one function its arguments are told apart by integers alone: recursion that halves an interval
+# ends by its depth, and each of its calls has numbers of its own.
+MOST_WALKS = 40
 # The families of rows that give a tensor of its arguments' common shape, element by element.
 ELEMENTWISE = frozenset(
     "arithmetic exponential trigonometric rounding special activations complex losses stable".split()
@@ -72,6 +76,7 @@ class Calls:
     library: str
     calls: list[Any]
     found: dict[Any, tuple[Work, Any]]
+    walked: dict[int, int]
     most_steps: int | None
     # The last list made before the innermost loop began.
     first_list: int
@@ -263,6 +268,8 @@ class Calls:
     def inside(self, function: Closure, values: list[Any], named: dict[str, Any]) -> Any:
         """The result of a call of a function of the program's."""
         code = function.code
+        if self.walked.get(id(code), 0) >= MOST_WALKS:
+            values, named = list(map(widened, values)), {name: widened(x) for name, x in named.items()}
         key = (id(code), id(function.frame), *map(alike, values), *((name, alike(x)) for name, x in named.items()))
         if key not in self.found:
             if key in self.calls or len(self.calls) > MOST_CALLS:
@@ -280,6 +287,7 @@ class Calls:
                 elif default is not None:
                     frame[2 + k] = self.value(default, function.frame)
             before, again = (self.compile, self.curves), any(inner[0] == key[0] for inner in self.calls)
+            self.walked[id(code)] = self.walked.get(id(code), 0) + 1
             self.calls.append(key)
             taken, _ = self.measured(lambda: self.block(code.body, frame))
             self.calls.pop()

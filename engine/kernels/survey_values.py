@@ -137,6 +137,11 @@ def alike(x: Any) -> Any:
     return x if x.__class__ in (*NUMBERS, tuple, complex) else id(x) if x.__class__ in (Closure, Derived) else None
 
 
+def widened(x: Any) -> Any:
+    """An argument, of which no more is known than of any number where it is a float."""
+    return None if x.__class__ is float else x
+
+
 def flat(values: list[Any]) -> list[Any]:
     """Values, and those in lists of theirs."""
     found: list[Any] = []

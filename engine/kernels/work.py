@@ -28,6 +28,11 @@ LOAD_SECONDS, LOADED_SECONDS = 0.045, 0.004
 # takes hardly more than with the kernel alone, and a short one what the tape takes; between, as long as both.
 OVER = 2.0
 SHARE, PATIENCE_SECONDS = 0.2, 0.2
+# A kernel that was kept is ready soon, and runs are many of which the tape would just be done: it goes on for the first
+# share of what the kernel takes to be ready, and where it is known to have been left after that, for the second one. What is
+# known is of other data, where these take the kernel less than a part in so many of its time.
+KEPT_SHARE, LEFT_SHARE = 0.65, 0.1
+OTHER_DATA = 3.0
 
 # The share of the tape's seconds that may go by before a kernel is handed to LLVM, which takes longer than that: after it
 # the kernel would not be ready before the tape is done. What is imported for it has seconds of its own; and a share of both
@@ -101,9 +106,9 @@ COMMAND_WORK = {
 # linear, for each order, and a function with its partials, also for each order, in operations. The first derivative needs
 # none. What they do not cover is found by tangents of tangents, which cost so much at the second order, and so many times
 # as much at the next.
-FIRST = 1.7
-SERIES, SERIES_ORDER = 1.9, 0.07
-SERIES_CURVED = 0.55
+FIRST = 2.2
+SERIES, SERIES_ORDER = 2.3, 0.1
+SERIES_CURVED = 0.6
 SERIES_FUNCTION, SERIES_FUNCTION_ORDER = 5.0, 1.6
 NESTED, NESTED_GROWTH, NESTED_MOST = 10.0, 3.2, 200
 # How much more a kernel of a derivative has to compile for each order, and the seconds of each operation that is not linear
@@ -368,6 +373,12 @@ def tape_seconds(built: Built, given: list[Any]) -> float | None:
 def patience_seconds(ready: float) -> float:
     """How long the tape goes on, of a program of which nobody knows how long it takes, where a kernel is ready in so long."""
     return min(SHARE * ready, PATIENCE_SECONDS)
+
+
+def kept_patience_seconds(ready: float, left: float) -> float:
+    """The same where a kernel was kept, of a program with which the tape was left after so many seconds before, or 0."""
+    long = KEPT_SHARE * ready
+    return LEFT_SHARE * ready if left >= long else long
 
 
 def budget_seconds(by_tape: float) -> float:

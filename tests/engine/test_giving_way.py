@@ -9,7 +9,7 @@ from typing import Any
 import adiff
 import pytest
 from adiff.engine.core.limits import LIMITS
-from adiff.engine.kernels import work
+from adiff.engine.kernels import learning, work
 
 # The work of each is nowhere written: 5,000 turns of a loop that data ends, of functional loops, of a recursion.
 PROGRAMS = {
@@ -53,6 +53,27 @@ def test_a_kernel_that_is_kept_comes_after_the_tape_where_nobody_knows(monkeypat
     assert found[0].reason == "the tape is done before a kernel would be loaded"
     # Once it is there it answers at once.
     assert program.evaluate("grad", {"x": 2.0, "n": 50}, ["x"]).reason == "enough work to repay the compiler"
+
+
+def test_what_the_tape_has_taken_is_known_the_next_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After the tape was left late it is left early, until there is less to do."""
+    text = next(iter(PROGRAMS))
+    adiff.program(text).evaluate("grad", {"x": 2.0, "n": 50}, ["x"], engine="kernel")
+
+    def engine(late: float, early: float, n: int) -> str:
+        monkeypatch.setattr(work, "KEPT_SHARE", late)
+        monkeypatch.setattr(work, "LEFT_SHARE", early)
+        return adiff.program(text).evaluate("grad", {"x": 2.0, "n": n}, ["x"]).engine
+
+    at_once, never = 1e-9, 1e9
+    assert engine(never, at_once, 5000) == "tape"  # nothing is known
+    assert engine(at_once, never, 5000) == "kernel"
+    assert engine(at_once, never, 5000) == "tape"  # what is known is not forgotten
+    assert engine(at_once, at_once, 5000) == "kernel"
+    assert engine(at_once, never, 5000) == "tape"
+    monkeypatch.setattr(learning, "OTHER_DATA", 0.0)
+    assert engine(at_once, at_once, 500) == "kernel"
+    assert engine(never, at_once, 5000) == "tape"
 
 
 @pytest.mark.parametrize(

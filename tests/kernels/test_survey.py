@@ -45,6 +45,13 @@ def survey(text: str, at: dict[str, Any]) -> Survey:
             {"x": 0.5},
             4 * (work.CALL + 1) + 6,
         ),
+        # A recursion that its depth ends, whatever its other numbers: 2**21 leaves.
+        (
+            "def a(l, r, d):\n    m = (l + r) / 2\n    if d > n:\n        return (r - l) * sin(m * x)\n"
+            "    return a(l, m, d + 1) + a(m, r, d + 1)\na(0.0, 2.0, 0)",
+            {"x": 0.5, "n": 20},
+            2**21 * (work.CALL + 6 + work.FUNCTION) + (2**21 - 1) * (work.CALL + 6),
+        ),
         ("sum([v * x for v in [1, 2, 3]])", {"x": 0.5}, 3 * (2 + work.ITEM)),
         ("sin(x) + max(x, 2)", {"x": 0.5}, work.FUNCTION + work.CHOICE + 1),
         # Equal steps to a bound.
