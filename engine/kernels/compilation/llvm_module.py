@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 SYMBOL = "adiff_kernel"
 KINDS = {dtype: kind for kind, dtype in DTYPES.items()}
 # Metadata that every module has: 2 weighs a branch that is not expected, 4 tags the record shared with the host, 6 says
-# of a loop that it ends or does something, 8 besides that its iterations are not to become vectors, and 10 that eight are to
-# become one (llvm_streams.py).
+# of a loop that it ends or does something, 8 besides that its iterations are not to become vectors, 10 that eight are to
+# become one (llvm_streams.py), and 12 that it is to stay as it is, with the least code: what it takes is next to nothing, or
+# it seldom runs.
 METADATA = """
 !0 = !{!"adiff"}
 !1 = !{!"adiff constants", !0, i64 0}
@@ -46,8 +47,10 @@ METADATA = """
 !8 = distinct !{!8, !5, !7}
 !9 = !{!"llvm.loop.vectorize.width", i32 8}
 !10 = distinct !{!10, !5, !9}
+!11 = !{!"llvm.loop.unroll.disable"}
+!12 = distinct !{!12, !5, !7, !11}
 """
-FIRST_TAG = 11
+FIRST_TAG = 13
 
 
 def module_text(emitted: Emitted, wide_vectors: bool = False) -> tuple[str, list[str]]:

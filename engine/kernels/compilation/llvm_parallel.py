@@ -47,7 +47,7 @@ create:
 created:
   %next = add i64 %k, 1
   %more = icmp slt i64 %next, %helpers
-  br i1 %more, label %create, label %own
+  br i1 %more, label %create, label %own, !llvm.loop !12
 own:
   %made = phi i64 [ 0, %entry ], [ %k, %create ], [ %next, %created ]
   call ptr %part(ptr %shared)
@@ -61,7 +61,7 @@ wait:
   %thread = load i64, ptr %at
   call i32 @pthread_join(i64 %thread, ptr null)
   %following = add i64 %j, 1
-  br label %join
+  br label %join, !llvm.loop !12
 done:
   ret void
 }}
@@ -102,8 +102,8 @@ def shared(w: Writer, node: Any, loop: Callable[[Writer, Any], None]) -> None:
     w.line(f"call void @together(ptr @{part.symbol}, ptr {record}, i64 {helpers})")
     left = w.value(INT, f"load i64, ptr {member(w, layout, record, LEFT)}")[1]
     w.leave_if(w.value(BOOL, f"icmp ne i64 {left}, 0")[1])
-    for k, name in enumerate(sums):
-        add_up(w, name, partial, k, len(sums), blocks)
+    if sums:
+        add_up(w, sums, partial, blocks)
 
 
 RECORD, NEXT, LEFT, SUMS, GIVEN = range(5)
@@ -114,9 +114,8 @@ def member(w: Writer, layout: str, record: str, k: int) -> str:
     return w.value(INT, f"getelementptr inbounds {layout}, ptr {record}, i64 0, i32 {k}")[1]
 
 
-def add_up(w: Writer, name: str, partial: str, k: int, sums: int, blocks: int) -> None:
-    """The k-th sums of all blocks, added to a variable in order."""
-    kind = w.kinds[name]
+def add_up(w: Writer, sums: list[str], partial: str, blocks: int) -> None:
+    """The sums of all blocks, added to their variables in order."""
     counter = w.place(INT, "counter")
     head, body, after = (w.fresh(stem) for stem in ("sum", "body", "after"))
     w.line(f"store i64 0, ptr {counter}")
@@ -124,14 +123,16 @@ def add_up(w: Writer, name: str, partial: str, k: int, sums: int, blocks: int) -
     number = w.value(INT, f"load i64, ptr {counter}")[1]
     w.choose(w.value(BOOL, f"icmp slt i64 {number}, {blocks}")[1], body, after)
     w.start(body)
-    at = w.value(INT, f"mul nsw i64 {number}, {sums}")[1]
-    at = w.value(INT, f"add nsw i64 {at}, {k}")[1]
-    at = w.value(INT, f"getelementptr inbounds i64, ptr {partial}, i64 {at}")[1]
-    value = w.value(kind, f"load {type_of(kind)}, ptr {at}")[1]
-    add = "fadd double" if kind == FLOAT else "add i64"
-    w.assign(name, w.value(kind, f"{add} {w.held(name)[1]}, {value}"))
+    first = w.value(INT, f"mul nsw i64 {number}, {len(sums)}")[1]
+    for k, name in enumerate(sums):
+        kind = w.kinds[name]
+        at = w.value(INT, f"add nsw i64 {first}, {k}")[1]
+        at = w.value(INT, f"getelementptr inbounds i64, ptr {partial}, i64 {at}")[1]
+        value = w.value(kind, f"load {type_of(kind)}, ptr {at}")[1]
+        add = "fadd double" if kind == FLOAT else "add i64"
+        w.assign(name, w.value(kind, f"{add} {w.held(name)[1]}, {value}"))
     w.line(f"store i64 {w.value(INT, f'add nsw i64 {number}, 1')[1]}, ptr {counter}")
-    w.go(head)
+    w.go(head, ", !llvm.loop !12")
     w.start(after)
 
 
@@ -164,7 +165,8 @@ class Part:
             if made.kinds[name] != w.kinds[name]:
                 w.known[name] = made.kinds[name]
                 raise Widened
-        w.module.put(f"define internal ptr @{self.symbol}(ptr nonnull %shared) nounwind", made)
+        # Called from one place, it would be there once more beside the function that other threads begin with.
+        w.module.put(f"define internal ptr @{self.symbol}(ptr nonnull %shared) noinline nounwind", made)
 
     def written(self, known: dict[str, str]) -> Writer:
         p = Writer(self.outer.module, known, self.outer.kernel)

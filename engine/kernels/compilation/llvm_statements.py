@@ -229,14 +229,14 @@ def through(w: Writer, node: Any, over: ast.expr) -> None:
         w.start(again)
         for kept, kind, text in before:
             w.line(f"store {TYPES[kind]} {text}, ptr %v.{kept}")
-        loop(w, node, lambda: block(w, node.body))
+        loop(w, node, lambda: block(w, node.body), seldom=True)
         w.start(end)
     else:
         loop(w, node, lambda: block(w, node.body))
     w.on_vectors = around
 
 
-def loop(w: Writer, node: Any, body_of: Callable[[], None]) -> None:
+def loop(w: Writer, node: Any, body_of: Callable[[], None], seldom: bool = False) -> None:
     """A loop over a range, which is worked out once. The variable keeps its last value."""
     of_range = isinstance(node.iter, ast.Call) and dotted(node.iter.func) == "range"
     if not of_range or not isinstance(node.target, ast.Name):
@@ -271,7 +271,8 @@ def loop(w: Writer, node: Any, body_of: Callable[[], None]) -> None:
     w.start(on)
     following = w.value(INT, f"add nsw i64 {k}, {step}")[1]
     w.line(f"store i64 {following}, ptr {counter}")
-    w.go(head, f", !llvm.loop {'!8' if side_by_side(w, node.body) else '!10' if wide(w, node) else '!6'}")
+    note = "!12" if seldom else "!8" if side_by_side(w, node.body) else "!10" if wide(w, node) else "!6"
+    w.go(head, f", !llvm.loop {note}")
     w.start(after)
 
 

@@ -384,6 +384,17 @@ def test_many_exponentials_are_computed_on_vectors() -> None:
     assert "fmuladd" not in optimised(exponentials(8), "FF", "i")
 
 
+def test_what_seldom_runs_or_takes_next_to_nothing_has_the_least_code() -> None:
+    """The function that threads run, the sums of its blocks, and the loop for angles that are too large for vectors."""
+    shared = f"def kernel(run, x):\n    s = 0.0\n    t = 1.0\n    for i in prange({10**6}):\n        s += math.lgamma(x[i])\n"
+    found = optimised(shared + "        t += x[i]\n    return (s, t)\n", "F", "ff")
+    assert len(re.findall(r"call double @lgamma\(", found)) == 1
+    (own,) = re.findall(r"(?s)^define [^\n]*@adiff_kernel.*?^}", found, re.MULTILINE)
+    assert own.count("= fadd ") <= 2
+    turned = "def kernel(run, x, y):\n    for i in range(1000):\n        y[i] = math.sin(x[i])\n    return (0,)\n"
+    assert len(re.findall(r"call double @llvm\.sin\.f64\(", optimised(turned, "FF", "i"))) == 1
+
+
 @pytest.mark.parametrize(("lanes", "note"), [(4, "!8"), (2, "!6")])
 def test_neighbours_that_an_iteration_writes_are_the_vector(lanes: int, note: str) -> None:
     """Iterations are not made vectors of, whose elements would be gathered and scattered."""
