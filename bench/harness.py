@@ -9,6 +9,9 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
+# Rounds of functions before those that count.
+WARMUP = 3
+
 
 def available(module: str) -> bool:
     """Whether a peer is installed; peers are optional."""
@@ -27,6 +30,21 @@ def best_of(run: Callable[[], object], repeats: int = 5, clock: Callable[[], flo
         run()
         times.append(clock() - start)
     return min(times)
+
+
+def best_in_turn(
+    runs: Sequence[Callable[[], object]], repeats: int, clock: Callable[[], float] = time.perf_counter
+) -> list[float]:
+    """`best_of` for each, run A B C A B C ... once they have been run a few times: what each costs where all are in use,
+    each of them with the memory that the others have left."""
+    times: list[list[float]] = [[] for _ in runs]
+    for i in range(repeats + WARMUP):
+        for run, found in zip(runs, times):
+            start = clock()
+            run()
+            if i >= WARMUP:
+                found.append(clock() - start)
+    return [min(found) for found in times]
 
 
 def in_turn(commands: Sequence[Sequence[str]], repeats: int = 11, warmup: int = 2) -> list[float]:

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+# Bytes of an array from which on C libraries take memory for it from the system.
+LARGE = 1 << 17
+
+
 class Binding:
     """A value of the language given from outside, with its dtype and weakness: what `--at x=...` makes."""
 
@@ -105,6 +109,10 @@ def bind(value: Any, name: str) -> Any:
                 dtype = STRONG["float64" if array.dtype.itemsize > 4 else "float32"]
             else:
                 raise failure("E0802", f"the value of '{name}' has dtype {array.dtype}, which adiff does not know")
+        if array.nbytes >= LARGE:
+            from .core.kept_memory import keep_memory
+
+            keep_memory()
         return wrap(array.astype(object) if dtype.kind == "s" else array, dtype)
     if hasattr(value, "read_value") or hasattr(value, "leaves"):
         return value

@@ -1,0 +1,31 @@
+"""The memory that large arrays leave, kept for the next ones.
+
+The system fills every page of new memory with zeros when it is first touched, which takes longer than most operations on
+an array do. glibc keeps what is freed, but no more than twice the largest array that was ever freed, and takes each array
+that is larger than that one from the system by itself: what goes over arrays of some 100,000 numbers would have most of
+its memory new, each time. An array of the largest size that counts there, freed without having been touched, is enough
+for memory to be kept, at most twice its size. Other C libraries take no notice.
+"""
+
+from __future__ import annotations
+
+from .limits import LIMITS
+
+# Bytes: just below the largest that counts, as an array has a header and takes whole pages.
+LARGEST = (1 << 25) - (1 << 14)
+KEPT: list[bool] = []
+
+
+def keep_memory() -> None:
+    """Let memory be kept from now on, for good. Where it is limited all goes as it did."""
+    if not KEPT and LIMITS.max_memory is None:
+        import numpy as np
+
+        KEPT.append(True)
+        try:
+            np.empty(LARGEST, dtype=np.uint8)
+        except MemoryError:  # limited from outside
+            pass
+
+
+__all__ = ["keep_memory"]

@@ -1,0 +1,34 @@
+"""Arrays take the memory that others have left: the system need not be asked for it again."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+import sys
+
+import pytest
+
+# Gradients of a sum over a vector, one after the other, and how many pages of memory the later ones have touched first.
+SCRIPT = """
+import resource, sys
+import adiff, numpy as np
+limit = {"max_memory": 2**32} if sys.argv[1] == "limited" else {}
+program, x = adiff.program("sum(sin(x * x) * cos(x))"), np.linspace(0.0, 1.0, 100_000)
+def faults(times):
+    for _ in range(times):
+        program.evaluate("grad", {"x": x}, engine="tape", **limit)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+before = faults(3)
+print(faults(5) - before)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="of glibc")
+def test_large_arrays_take_memory_that_is_there() -> None:
+    def pages(limit: str) -> int:
+        done = subprocess.run([sys.executable, "-c", SCRIPT, limit], capture_output=True, text=True, check=True)
+        return int(done.stdout)
+
+    # An array has some 200 pages.
+    assert pages("free") < 200
+    assert pages("limited") > 200
