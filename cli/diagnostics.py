@@ -65,8 +65,8 @@ def error_text(error: AdiffError, environment: Environment, as_json: bool, colou
     return render(error, **appearance(environment, colour)) + "\n"
 
 
-def report_notices(result: Result, request: Request, environment: Environment) -> None:
-    """Say on standard error what a user should know about a result that is right."""
+def report_notices(result: Result, request: Request, environment: Environment, line: str = "") -> None:
+    """Say on standard error what a user should know about a result that is right; before it the `line` of a batch."""
     if not result.notices or request.flag("quiet"):
         return
     from ..parser.errors import AdiffError
@@ -76,7 +76,7 @@ def report_notices(result: Result, request: Request, environment: Environment) -
     for notice in result.notices:
         # A notice is drawn as an error is: its place, its message, the line with the place marked.
         told = AdiffError(notice.code, notice.message, notice.span)
-        environment.write_error(render(told, label=f"notice[{notice.code}]", accent=MAGENTA, **shown) + "\n")
+        environment.write_error(line + render(told, label=f"notice[{notice.code}]", accent=MAGENTA, **shown) + "\n")
 
 
 def told(label: str, message: str, span: Span | None, request: Request, environment: Environment) -> str:

@@ -56,13 +56,46 @@ def interrupted(error: BaseException | None) -> bool:
     return bool(HEARD)
 
 
+class unheard:
+    """A context in which no signal is heard: what came meanwhile is heard after it."""
+
+    __slots__ = ("before",)
+
+    def __enter__(self) -> None:
+        from _signal import (  # type: ignore[import-not-found]
+            SIG_BLOCK,
+            SIGHUP,
+            SIGINT,
+            SIGTERM,
+            pthread_sigmask,
+        )
+
+        self.before = pthread_sigmask(SIG_BLOCK, (SIGINT, SIGTERM, SIGHUP))
+
+    def __exit__(self, *exception: object) -> None:
+        from _signal import SIG_SETMASK, pthread_sigmask
+
+        pthread_sigmask(SIG_SETMASK, self.before)
+
+
+def ignore() -> None:
+    """Hear none of these signals in a process that was forked while they were unheard: another hears them, and ends this
+    one."""
+    from _signal import SIG_IGN, SIG_UNBLOCK, SIGHUP, SIGINT, SIGTERM, pthread_sigmask, set_wakeup_fd, signal
+
+    set_wakeup_fd(-1)
+    for number in (SIGINT, SIGTERM, SIGHUP):
+        signal(number, SIG_IGN)
+    pthread_sigmask(SIG_UNBLOCK, (SIGINT, SIGTERM, SIGHUP))
+
+
 def watch() -> None:
     """Let a Ctrl-C, SIGTERM or SIGHUP end this process when GRACE is over, whatever it is doing."""
     from _thread import start_new_thread
 
     try:
         # A file that hears of signals at once; what `signal` adds to this module takes milliseconds.
-        from _signal import (  # type: ignore[import-not-found]
+        from _signal import (
             SIG_DFL,
             SIGHUP,
             SIGINT,

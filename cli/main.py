@@ -12,7 +12,7 @@ from .commands import answer
 from .decode import decode, text_given
 from .diagnostics import error_text, report_engine, report_error, report_notices
 from .environment import Environment
-from .errors import from_exception
+from .errors import FAULT, from_exception
 from .formats import pieces, style_of
 from .interrupts import ABANDON, interrupted, status, watch
 from .memory import guard
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .request import Request
     from .result import Result
 
-DONE, FAILED, FAULT = 0, 1, 70
+DONE, FAILED = 0, 1
 
 
 def main() -> None:

@@ -6,15 +6,15 @@ SHARE = 0.9  # of what is free
 PROCESS, MACHINE, GROUP = "/proc/self/status", "/proc/meminfo", "/sys/fs/cgroup/memory"
 
 
-def guard() -> None:
-    """Limit this process, where the system tells what is free and lets us: Linux does."""
+def guard(processes: int = 1) -> None:
+    """Limit this process, one of so many, where the system tells what is free and lets us: Linux does."""
     try:
         import resource
 
         used = field(PROCESS, "VmData:")
         free = min(field(MACHINE, "MemAvailable:"), free_in_group())
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-        limit = used + int(SHARE * free)
+        limit = used + int(SHARE * free / processes)
         if hard == resource.RLIM_INFINITY or limit < hard:
             resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
     except (ImportError, OSError, ValueError):

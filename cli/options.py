@@ -120,6 +120,7 @@ OPTIONS = (
     ),
     Option("--clear", None, "flag", "", "cache", COMPUTING, "Remove what is kept."),
     Option("--fail-fast", None, "flag", "", "batch", COMPUTING, "Stop at the first line that fails."),
+    Option("--jobs", None, "processes", "N", "batch", COMPUTING, "Answer lines in N processes (default 1)."),
     Option(
         "--dtype", None, "choice", "DTYPE", COMPUTATIONS, COMPUTING, "Type of bare numbers (default float64).",
         choices=("float64", "float32"),
@@ -251,7 +252,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "batch", "Evaluate", (Argument("file", "FILE", "A file of command lines ('-' is standard input)."),),
             "Answer a file of command lines, one record a line, in order.",
-            ("adiff batch lines.txt", "adiff batch lines.txt --fail-fast --format csv"),
+            ("adiff batch lines.txt", "adiff batch lines.txt --fail-fast --format csv", "adiff batch lines.txt --jobs 2"),
         ),
         Command(
             "ops", "Understand", (Argument("name", "NAME", "One operation in detail.", False),),

@@ -10,6 +10,7 @@ UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "kb": 10**3, "mb
 
 LEAST_MEMORY = 2**20
 MOST_COUNT = 10**18
+MOST_PROCESSES = 256
 
 
 def convert(option: Option, text: str) -> object:
@@ -28,6 +29,8 @@ def convert(option: Option, text: str) -> object:
 
             return count(text, MOST_ORDER)
         return count(text)
+    if option.kind == "processes":
+        return processes(text)
     if option.kind == "digits":
         digits = count(text)
         if not 1 <= digits <= 17:
@@ -67,6 +70,17 @@ def count(text: str, most: int = MOST_COUNT) -> int:
     if not 0 <= number <= most or number != int(number):
         raise ValueError(f"{text!r} is not a whole number from 0 to {'10**18' if most == MOST_COUNT else most}")
     return int(number)
+
+
+def processes(text: str) -> int:
+    """How many processes, one or more."""
+    try:
+        number = count(text, MOST_PROCESSES)
+    except ValueError:
+        number = 0
+    if not number:
+        raise ValueError(f"{text!r} is not a number of processes from 1 to {MOST_PROCESSES}")
+    return number
 
 
 def size(text: str) -> int:

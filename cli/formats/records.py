@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Record:
     """The answer to one line: a result or an error."""
 
-    __slots__ = ("command", "error", "id", "line", "result", "timeout", "verbose")
+    __slots__ = ("command", "error", "id", "line", "result", "timeout")
 
     def __init__(self, line: int) -> None:
         self.line = line
@@ -28,7 +28,6 @@ class Record:
         self.result: Result | None = None
         self.error: AdiffError | None = None
         self.timeout: float | None = None
-        self.verbose = False
 
     @property
     def ok(self) -> bool:
@@ -68,15 +67,25 @@ class Record:
 class Writer:
     """Records as NDJSON: one object a line."""
 
-    __slots__ = ("output", "style")
+    __slots__ = ("begun", "output", "style")
 
     def __init__(self, output: Output, style: Style) -> None:
         self.output = output
         self.style = style
+        self.begun = False
 
-    def write(self, record: Record) -> None:
-        """Write one record and send it on its way."""
-        self.output.write(dumps(record.document(), self.style.ascii) + "\n")
+    def head(self) -> str:
+        """What comes before the first record."""
+        return ""
+
+    def text(self, record: Record) -> str:
+        """One record, whatever was written before."""
+        return dumps(record.document(), self.style.ascii) + "\n"
+
+    def write(self, text: str) -> None:
+        """Write the text of a record and send it on its way."""
+        self.output.write(text if self.begun else self.head() + text)
+        self.begun = True
 
     def finish(self) -> None:
         """Write what comes after the last record."""
@@ -85,18 +94,23 @@ class Writer:
 class DocumentWriter(Writer):
     """One JSON object with all the records."""
 
-    __slots__ = ("records",)
+    __slots__ = ("texts",)
 
     def __init__(self, output: Output, style: Style) -> None:
         super().__init__(output, style)
-        self.records: list[dict[str, Any]] = []
+        self.texts: list[str] = []
 
-    def write(self, record: Record) -> None:
-        self.records.append(record.document())
+    def head(self) -> str:
+        return dumps({"schema": SCHEMA, "command": "batch", "records": []}).removesuffix("]}")
+
+    def text(self, record: Record) -> str:
+        return dumps(record.document(), self.style.ascii)
+
+    def write(self, text: str) -> None:
+        self.texts.append(text)
 
     def finish(self) -> None:
-        document = {"schema": SCHEMA, "command": "batch", "records": self.records}
-        self.output.write(dumps(document, self.style.ascii) + "\n")
+        self.output.write(self.head() + ", ".join(self.texts) + "]}\n")
 
 
 class PlainWriter(Writer):
@@ -104,8 +118,8 @@ class PlainWriter(Writer):
 
     __slots__ = ()
 
-    def write(self, record: Record) -> None:
-        self.output.write("\t".join([str(record.line), *self.cells(record)]) + "\n")
+    def text(self, record: Record) -> str:
+        return "\t".join([str(record.line), *self.cells(record)]) + "\n"
 
     def cells(self, record: Record) -> list[str]:
         """The texts of a record."""
@@ -119,26 +133,22 @@ class PlainWriter(Writer):
 class TableWriter(PlainWriter):
     """Aligned lines under a heading, wrapped between values."""
 
-    __slots__ = ("begun",)
+    __slots__ = ()
 
-    def __init__(self, output: Output, style: Style) -> None:
-        super().__init__(output, style)
-        self.begun = False
+    def head(self) -> str:
+        return self.styled("  line  command     result", "1") + "\n"
 
-    def write(self, record: Record) -> None:
+    def text(self, record: Record) -> str:
         import textwrap
 
-        if not self.begun:
-            self.begun = True
-            self.output.write(self.styled("  line  command     result", "1") + "\n")
         head = f"{record.line:>6}  {record.command or '':<10}  "
         body = "  ".join(self.cells(record))
         room = max(self.style.width - len(head), 24)
         wrapped = textwrap.wrap(body, room, break_long_words=False, break_on_hyphens=False) or [""]
         colour = "31" if record.error is not None else ""
         margins = [head, *[" " * len(head)] * (len(wrapped) - 1)]
-        self.output.write(
-            "".join([margin + self.styled(text, colour) + "\n" for margin, text in zip(margins, wrapped, strict=True)])
+        return "".join(
+            [margin + self.styled(text, colour) + "\n" for margin, text in zip(margins, wrapped, strict=True)]
         )
 
     def styled(self, text: str, code: str) -> str:
@@ -148,15 +158,17 @@ class TableWriter(PlainWriter):
 class DelimitedWriter(Writer):
     """A line an entry: records of different commands have no columns in common."""
 
-    __slots__ = ("begun", "delimiter")
+    __slots__ = ("delimiter",)
 
     def __init__(self, output: Output, style: Style) -> None:
         super().__init__(output, style)
         self.delimiter = "," if style.format == "csv" else "\t"
-        self.begun = False
 
-    def write(self, record: Record) -> None:
-        rows: list[list[str]] = [] if self.begun else [["line", "id", "command", "name", "value", "error"]]
+    def head(self) -> str:
+        return lines([["line", "id", "command", "name", "value", "error"]], self.delimiter)
+
+    def text(self, record: Record) -> str:
+        rows: list[list[str]] = []
         id_text = "" if record.id is None else record.id if isinstance(record.id, str) else dumps(record.id)
         head = [str(record.line), id_text, record.command or ""]
         if record.error is not None:
@@ -166,9 +178,7 @@ class DelimitedWriter(Writer):
             for name, value in record.result.columns or record.result.lines or [("", dumps(record.result.document))]:
                 for path, scalar, single in entries(value):
                     rows.append([*head, ".".join([name, *map(str, path)]), scalar_field(scalar, single), ""])
-        text = lines(rows, self.delimiter)
-        self.begun = True  # and not before: there may be no time for this record
-        self.output.write(text)
+        return lines(rows, self.delimiter)
 
 
 def writer(output: Output, style: Style) -> Writer:

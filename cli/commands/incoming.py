@@ -1,0 +1,62 @@
+"""The lines of a batch as they come, read without waiting for a whole one."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+
+from .. import errors
+from ..files import open_file
+from .line import LONGEST_LINE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..environment import Environment
+
+PIECE = 2**16  # bytes read at a time, which bound how many lines wait here
+
+
+class Incoming:
+    """The numbered lines of a file or of standard input that have come and are not answered yet. The end of a line that is
+    too long is dropped."""
+
+    __slots__ = ("descriptor", "ended", "file", "number", "parts", "path", "ready", "size")
+
+    def __init__(self, path: str, environment: Environment) -> None:
+        self.path = path
+        self.file = environment.stdin if path == "-" else open_file(path, regular=False)
+        self.descriptor = -1 if self.file is None else self.file.fileno()
+        self.ended = self.file is None
+        self.ready: deque[tuple[int, bytes]] = deque()
+        self.number = 0
+        self.parts: list[bytes] = []
+        self.size = 0
+
+    def read(self) -> None:
+        """Take what has come, or wait for it."""
+        try:
+            some = os.read(self.descriptor, PIECE)
+        except OSError as error:
+            raise errors.unreadable(self.path, errors.reason(error)) from None
+        if not some:
+            self.ended = True
+            if self.parts:
+                self.end_line()
+            return
+        *whole, rest = some.split(b"\n")
+        for part in whole:
+            self.add(part + b"\n")
+            self.end_line()
+        if rest:
+            self.add(rest)
+
+    def add(self, part: bytes) -> None:
+        if self.size < LONGEST_LINE:
+            self.parts.append(part[: LONGEST_LINE - self.size])
+            self.size += len(self.parts[-1])
+
+    def end_line(self) -> None:
+        self.number += 1
+        self.ready.append((self.number, b"".join(self.parts)))
+        self.parts = []
+        self.size = 0

@@ -1,0 +1,194 @@
+"""One line of a batch: what it asks for, and what it comes to as text."""
+
+from __future__ import annotations
+
+from ...parser.errors import AdiffError
+from .. import errors
+from ..deadline import Writing
+from ..decode import decode
+from ..diagnostics import report_engine, report_notices
+from ..environment import Environment
+from ..files import decode_text
+from ..formats.records import Record
+from ..interrupts import interrupted
+from ..request import from_object
+from ..words import divide
+from . import answer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ..formats import Style
+    from ..formats.records import Writer
+    from ..output import Output
+    from ..request import Request
+
+LONGEST_LINE = 64 * 2**20  # bytes
+# What a line takes from the options of the batch itself, where it does not say otherwise.
+INHERITED = ("dtype", "kinks", "engine", "max_steps", "max_memory", "timeout", "checkpoint")
+
+
+class Reply:
+    """What a line comes to: the text of its record, what is to be said beside it on standard error, and whether it did what
+    it asked for."""
+
+    __slots__ = ("ok", "text", "told")
+
+    def __init__(self, ok: bool, text: str, told: str = "") -> None:
+        self.ok = ok
+        self.text = text
+        self.told = told
+
+
+class Beside(Environment):
+    """An environment that keeps what is said on standard error until the record it stands beside is written."""
+
+    __slots__ = ("said",)
+
+    def __init__(self, environment: Environment) -> None:
+        super().__init__(environment.stdin, environment.stdout, environment.stderr, environment.variables)
+        self.said = ""
+
+    def write_error(self, text: str) -> None:
+        self.said += text
+
+
+class Answering:
+    """Lines answered one after the other, with the options of their batch.
+
+    `limited` is told the seconds that a line may take, when its work begins.
+    """
+
+    __slots__ = ("batch", "environment", "limited", "output", "records", "style")
+
+    def __init__(self, batch: Request, environment: Environment, output: Output, style: Style, records: Writer) -> None:
+        self.batch = batch
+        self.environment = environment
+        self.output = output
+        self.style = style
+        self.records = records
+        self.limited: Callable[[float], None] | None = None
+
+    def reply(self, number: int, raw: bytes) -> Reply | None:
+        """What the line comes to, None for a blank one or a comment. Whatever the line holds, the batch goes on."""
+        record = Record(number)
+        beside = Beside(self.environment)
+        try:
+            if not self.evaluate(record, raw, beside):
+                return None
+            timings = {} if record.result is None else record.result.timings
+            with Writing(record.timeout, timings):
+                text = self.records.text(record)
+        except Exception as error:
+            if interrupted(error):
+                raise KeyboardInterrupt from None
+            return self.failed(record, errors.from_exception(error))
+        return Reply(record.ok, text, beside.said)
+
+    def failed(self, record: Record, error: AdiffError) -> Reply:
+        """The record of a line that has no answer."""
+        record.result, record.error = None, error
+        return Reply(False, self.records.text(record))
+
+    def lost(self, number: int, raw: bytes, error: AdiffError) -> Reply:
+        """The record of a line whose process is gone."""
+        record = Record(number)
+        try:
+            self.request(record, raw)
+        except AdiffError:
+            pass  # its record holds what the line says of itself
+        return self.failed(record, error)
+
+    def evaluate(self, record: Record, raw: bytes, beside: Environment) -> bool:
+        """Put the result of a line into its record; whether it asks for anything."""
+        request = self.request(record, raw)
+        if request is None:
+            return False
+        allow(request)
+        for key in INHERITED:
+            if key in self.batch.options:
+                request.options.setdefault(key, self.batch.options[key])
+        if "timeout" in request.options:
+            record.timeout = float(request.options["timeout"])  # type: ignore[arg-type]
+            if self.limited is not None:
+                self.limited(record.timeout)
+        record.result = answer(request, self.environment, self.output, self.style)
+        self.tell(record, request, beside)
+        return True
+
+    def request(self, record: Record, raw: bytes) -> Request | None:
+        """What a line asks for, as far as its record too; None where it asks for nothing."""
+        text = decode_text(f"line {record.line}", raw).strip()
+        if not text or text.startswith("#"):
+            return None
+        if len(raw) >= LONGEST_LINE:
+            raise errors.usage("the line is too long")
+        request = from_json(text, record) if text.startswith("{") else from_words(text, self.environment)
+        record.command = request.command
+        return request
+
+    def tell(self, record: Record, request: Request, beside: Environment) -> None:
+        """Say beside the record what people should know of the result, and with -v what has answered."""
+        assert record.result is not None
+        line = f"line {record.line}: "
+        if self.style.format not in ("json", "ndjson"):  # whose objects hold the notices
+            if not request.flag("quiet"):
+                report_notices(record.result, self.batch, beside, line)
+        if request.flag("verbose") or self.batch.flag("verbose"):
+            report_engine(record.result, self.batch, beside, line)
+
+
+def from_words(text: str, environment: Environment) -> Request:
+    """The request of a line quoted as in a shell."""
+    try:
+        tokens = divide(text)
+    except ValueError as error:
+        raise errors.usage(f"the line does not divide into words: {str(error).lower()}") from None
+    if tokens[:1] == ["adiff"]:
+        raise errors.usage("a line begins with the command, without the word 'adiff'")
+    request = decode(tokens)
+    if request is None:
+        raise mistake(tokens, environment)
+    return request
+
+
+def mistake(tokens: Sequence[str], environment: Environment) -> AdiffError:
+    """What is wrong with a line that does not decode."""
+    from ..app import interpret, unknown_command
+    from ..options import NAMES
+
+    if tokens[0] not in NAMES:
+        return unknown_command(tokens[0])
+    if "-h" in tokens or "--help" in tokens:
+        return errors.usage("a line of a batch cannot ask for help")
+    try:
+        interpret(tokens, environment)
+    except AdiffError as error:
+        return error
+    return errors.usage("the line cannot be understood")
+
+
+def from_json(text: str, record: Record) -> Request:
+    """The request of a line that is a JSON object; its `id` goes to the record before anything can fail."""
+    import json
+
+    try:
+        line = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise errors.usage(f"not JSON: {error.msg} at column {error.colno}") from None
+    except (ValueError, RecursionError):
+        raise errors.usage("not JSON that adiff reads: nested too deeply, or a number too long") from None
+    record.id = line.get("id")
+    return from_object(line)
+
+
+def allow(request: Request) -> None:
+    """Refuse what has no place on a line."""
+    if request.command in ("batch", "run"):
+        hint = "write value -f FILE" if request.command == "run" else None
+        raise errors.usage(f"{request.command!r} cannot be a line of a batch", hint)
+    if "-" in (request.arguments.get("expression"), request.options.get("file")):
+        raise errors.usage("a line of a batch cannot read standard input")
+    if "output" in request.options:
+        raise errors.usage("a line of a batch has no file of its own", "give -o FILE to batch itself")
