@@ -142,7 +142,7 @@ def test_an_interrupt_ends_one_long_operation_too(folder: Path, number: int, sta
     process.send_signal(number)
     begun = time.monotonic()
     stdout, stderr = process.communicate(timeout=60)
-    assert time.monotonic() - begun < 2
+    assert time.monotonic() - begun < 6  # of some fifteen seconds
     assert (process.returncode, stdout, stderr) == (status, b"", b"")
     assert sorted(path.name for path in folder.iterdir() if path.name.startswith((".adiff", "out"))) == []
 
