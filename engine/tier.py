@@ -79,49 +79,29 @@ class Tiers:
         if engine == "tape":
             self.outcome.reason = "asked for"
             return None
-        may_compile, patience, least, loads, budget = True, 0.0, 0.0, "", inf
         # The seconds after which the tape was left for a kernel: then there is nothing to be asked.
         tape_left: float | None = self.options.get("awaited")
         always = engine == "kernel" or tape_left is not None
+        forecast = None
         if not always:
-            from .kernels.outlook import Outlook
-            from .kernels.work import (
-                COMMAND_WORK,
-                OVER,
-                PROMISE,
-                budget_seconds,
-                import_seconds,
-                load_seconds,
-                patience_seconds,
-            )
+            from .kernels.outlook import Forecast
 
-            looped = program.has_loops
-            outlook = Outlook(self.core, self.point, looped, order)
-            passes = COMMAND_WORK["value"] if repeats is None else repeats
-            seconds = outlook.seconds(passes, second)
-            running = outlook.kernel_seconds(passes)
-            imports = import_seconds(outlook.loads)
-            patience = outlook.ready + OVER * seconds if outlook.bounded else patience_seconds(outlook.ready)
-            if program.kernels is None and outlook.bounded and seconds + imports < load_seconds() + running:
+            forecast = Forecast(self.core, self.point, program.has_loops, repeats, second, order)
+            if program.kernels is None and forecast.tape_is_sooner():
                 self.outcome.reason = (
                     "the tape is done before a kernel would be loaded"
-                    if looped
+                    if program.has_loops
                     else "no loop that would repay a compiler"
                 )
-                self.hurry(patience)
+                self.hurry(forecast.patience)
                 return None
-            may_compile = seconds + imports >= PROMISE * outlook.ready + running
-            # Of calls and of derivatives inside it, a kernel's statements say less than its text.
-            least, loads = seconds if outlook.bounded else 0.0, outlook.loads
-            budget = budget_seconds(seconds + imports)
         from .kernels.ir import Fault, Told, TooLate, Unsupported
         from .kernels.runtime import Kernels
 
         if program.kernels is None:
             program.kernels = Kernels(self.core, program.source)
-        program.kernels.may_compile = may_compile
         kernels = program.kernels
-        kernels.least_seconds, kernels.loads, kernels.budget = least, loads, budget
+        kernels.expect(forecast)
         kernels.waits, kernels.ready_seconds = self.may_give_way(), None
         try:
             found = kernels.answered(lambda: run(kernels, always))
@@ -146,16 +126,13 @@ class Tiers:
         finally:
             kernels.budget = inf
         if found is None:
+            assert forecast is not None
             self.outcome.reason = "the tape is done before a kernel would be compiled"
-            ready = outlook.ready
             if kernels.ready_seconds is not None:
                 self.outcome.reason = "the tape is done before a kernel would be loaded"
-                ready = kernels.ready_seconds
-                patience = kernels.patience(ready)
+                forecast.wait_for(kernels.ready_seconds, kernels.patience(kernels.ready_seconds))
             # What is recorded tells how much there is to do where the program does not.
-            self.hurry(
-                patience, None if outlook.bounded else lambda log, work: lasts(log, work or passes, second, ready)
-            )
+            self.hurry(forecast.patience, None if forecast.bounded else forecast.kernel_is_sooner)
             return None
         value, derivatives, compiled = found
         if tape_left is not None:
@@ -198,13 +175,6 @@ class Tiers:
 
     def may_give_way(self) -> bool:
         return self.program.gives_way and self.options.get("awaited") is None and LIMITS.max_steps is None
-
-
-def lasts(log: list[Any], work: float, second: bool, ready: float) -> bool:
-    """Whether so much work on what a tape has recorded takes longer than a kernel takes to be ready."""
-    from .kernels.outlook import seconds_left
-
-    return seconds_left(log, work, second) > ready
 
 
 __all__ = ["Tiers"]

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .built import Built
     from .emitted import Emitted
     from .machine.code import Code
+    from .outlook import Forecast
     from .running import Compiled
 
 
@@ -68,6 +69,14 @@ class Collection:
     def key(self, parts: Any) -> str:
         """Everything that a kernel depends on, on this machine."""
         return store.key_of(self.source.text, STATE.kinks, (parts, STATE.checkpoint, step_limit()))
+
+    def expect(self, forecast: Forecast | None) -> None:
+        """Take what is expected of the command that comes; None where a kernel is to answer whatever it takes."""
+        if forecast is None:
+            self.may_compile, self.least_seconds, self.loads, self.budget = True, 0.0, "", inf
+            return
+        self.may_compile, self.budget = forecast.may_compile, forecast.budget
+        self.least_seconds, self.loads = forecast.least_seconds, forecast.loads
 
     def find(self, key: str) -> bool:
         """Whether a kernel is here, or was kept by another process."""

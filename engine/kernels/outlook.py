@@ -78,6 +78,70 @@ class Outlook:
         return self.work.kernel_seconds(passes)
 
 
+class Forecast:
+    """The seconds that the tape and a kernel take for a command, as far as a program and its inputs tell.
+
+    `repeats` is the tape's work, in gradients; None is the value alone; `second` says that there are second derivatives;
+    `order` that of the derivatives of one input that are wanted. `bounded` says that the tape takes no more than `seconds`,
+    and those that it imports a library for, which `loads` names; `patience` are those after which it is left for a kernel,
+    which is `ready` then after so many.
+    """
+
+    __slots__ = ("bounded", "imports", "loads", "passes", "patience", "ready", "running", "second", "seconds")
+
+    def __init__(
+        self,
+        core: CoreProgram,
+        point: dict[str, Any],
+        looped: bool,
+        repeats: float | None,
+        second: bool,
+        order: int | None,
+    ) -> None:
+        outlook = Outlook(core, point, looped, order)
+        self.second = second
+        self.passes = work.COMMAND_WORK["value"] if repeats is None else repeats
+        self.seconds = outlook.seconds(self.passes, second)
+        self.running = outlook.kernel_seconds(self.passes)
+        self.loads = outlook.loads
+        self.imports = work.import_seconds(outlook.loads)
+        self.bounded = outlook.bounded
+        self.ready = outlook.ready
+        self.patience = (
+            outlook.ready + work.OVER * self.seconds if self.bounded else work.patience_seconds(outlook.ready)
+        )
+
+    def tape_is_sooner(self) -> bool:
+        """Whether the tape is surely done before a kernel could be loaded."""
+        return self.bounded and self.seconds + self.imports < work.load_seconds() + self.running
+
+    @property
+    def may_compile(self) -> bool:
+        """Whether a kernel may repay its compilation."""
+        return self.seconds + self.imports >= work.PROMISE * self.ready + self.running
+
+    @property
+    def least_seconds(self) -> float:
+        """The seconds that the tape takes at least: of calls and of derivatives inside it, a kernel's statements say less
+        than a program's text."""
+        return self.seconds if self.bounded else 0.0
+
+    @property
+    def budget(self) -> float:
+        """How long a kernel may be in the making."""
+        return work.budget_seconds(self.seconds + self.imports)
+
+    def wait_for(self, ready: float, patience: float) -> None:
+        """Expect a kernel that was kept: ready in so many seconds, for which the tape is left after so many."""
+        self.ready = ready
+        self.patience = patience
+
+    def kernel_is_sooner(self, log: list[Any], passes: float | None) -> bool:
+        """Whether so much work on what a tape has recorded, or that of the command, takes longer than a kernel takes to be
+        ready."""
+        return seconds_left(log, passes or self.passes, self.second) > self.ready
+
+
 def estimated(found: work.Work, passes: float, second: bool) -> float:
     """What the tape takes for so many gradients of some work, or for as much of `second` derivatives."""
     return found.tape_seconds(passes) + (found.curved * work.CURVED_SECONDS if second else 0.0)
