@@ -32,7 +32,10 @@ def star_colouring(pattern: SymmetricPattern) -> Ids:
         return np.zeros(pattern.n, dtype=np.int64)
     period = cycle(pattern)
     if period:
-        return np.arange(pattern.n, dtype=np.int64) % period
+        colours = np.empty(pattern.n, dtype=np.int64)
+        for colour in range(period):
+            colours[colour::period] = colour
+        return colours
     return greedy(pattern)
 
 
@@ -43,11 +46,12 @@ def cycle(pattern: SymmetricPattern) -> int:
     Columns i and i + k d have a colour; they meet where two diagonals of the pattern are k d apart.
     """
     met = np.zeros(pattern.n, dtype=np.int64)
+    found = np.empty(MOST_DIAGONALS + 1, dtype=np.int64)
     rows, columns = pattern.rows, pattern.columns
-    (count,) = pattern.run(distances, rows.size, rows, columns, MOST_DIAGONALS, met)
+    (count,) = pattern.run(distances, rows.size, rows, columns, MOST_DIAGONALS, met, found)
     if count > MOST_DIAGONALS:
         return 0
-    found = np.flatnonzero(met)
+    found = found[:count]
     diagonals = np.unique(np.concatenate((-found, found, [0])))
     apart = np.unique(np.abs(diagonals[:, None] - diagonals))
     period = pattern.most + 1
@@ -73,13 +77,10 @@ def recovered(pattern: SymmetricPattern, colours: Ids, products: Floats) -> tupl
     """The entries of both triangles, in order, from the products, of shape (colours, n): their places (row and column),
     of shape (entries, 2), and their values."""
     n = pattern.n
-    diagonal = pattern.diagonal()
-    entries = int(pattern.starts[n] + diagonal.sum())
-    indices, values = np.empty((entries, 2), dtype=np.int64), np.empty(entries)
-    starts = pattern.starts[:n] + np.cumsum(diagonal) - diagonal
+    indices, values = np.empty((pattern.entries, 2), dtype=np.int64), np.empty(pattern.entries)
     pattern.run(
-        read_off, n, pattern.starts, pattern.neighbours, diagonal, colours, products.reshape(-1),
-        np.zeros(len(products), dtype=np.int64), starts, indices.reshape(-1), values,
+        read_off, n, pattern.starts, pattern.neighbours, pattern.diagonal, colours, products.reshape(-1),
+        np.zeros(len(products), dtype=np.int64), np.empty(n, dtype=np.int64), indices.reshape(-1), values,
     )  # fmt: skip
     return indices, values
 

@@ -77,15 +77,22 @@ def entries_in_order(n: Any, ends: Any, rows: Any, columns: Any) -> Any:
     return (entries,)
 
 
-def adjacency(n: Any, entries: Any, rows: Any, columns: Any, starts: Any, places: Any, neighbours: Any) -> Any:
+def adjacency(
+    n: Any, entries: Any, rows: Any, columns: Any, starts: Any, places: Any, neighbours: Any, diagonal: Any
+) -> Any:
     """The neighbours of each vertex, in order, from the upper triangle; the most that a vertex has.
 
-    Those of v are neighbours[starts[v]:starts[v + 1]]. `starts` is given as zeros.
+    Those of v are neighbours[starts[v]:starts[v + 1]]. `starts` and `diagonal` are given as zeros; the latter has a 1 for
+    each entry of the diagonal afterwards.
     """
     for k in range(entries):
-        if rows[k] != columns[k]:
-            starts[rows[k] + 1] += 1
-            starts[columns[k] + 1] += 1
+        i = rows[k]
+        j = columns[k]
+        if i != j:
+            starts[i + 1] += 1
+            starts[j + 1] += 1
+        else:
+            diagonal[i] = 1
     most = 0
     for v in range(n):
         most = max(most, starts[v + 1])
@@ -102,17 +109,21 @@ def adjacency(n: Any, entries: Any, rows: Any, columns: Any, starts: Any, places
     return (most,)
 
 
-def distances(entries: Any, rows: Any, columns: Any, most: Any, met: Any) -> Any:
-    """Mark how far entries are from the diagonal; how many distances there are, or one more than the most."""
-    found = 0
+def distances(entries: Any, rows: Any, columns: Any, most: Any, met: Any, found: Any) -> Any:
+    """How far entries are from the diagonal, in any order; how many distances there are, or one more than the most.
+
+    `found` has room for one more than the most, and `met` a zero for each column.
+    """
+    count = 0
     for k in range(entries):
         distance = columns[k] - rows[k]
         if met[distance] == 0:
             met[distance] = 1
-            found += 1
-            if found > most:
+            found[count] = distance
+            count += 1
+            if count > most:
                 break
-    return (found,)
+    return (count,)
 
 
 def colour_greedily(
@@ -164,8 +175,12 @@ def read_off(
     """Row, column and value of all entries of both triangles, in order, from the products; how many they are.
 
     `diagonal` says which entries of it are in the pattern; `products` is flat, a row of n for each colour; `meeting` has
-    a zero for each colour; `places` says where the entries of each row begin.
+    a zero for each colour; `places` has room for n numbers.
     """
+    before = 0
+    for i in range(n):
+        places[i] = starts[i] + before
+        before += diagonal[i]
     entries = 0
     for i in range(n):
         for e in range(starts[i], starts[i + 1]):

@@ -72,10 +72,13 @@ def gathered(elements: Ids, places: Ids, shape: tuple[int, ...]) -> Ids:
     """Ways from pairs of an element of the result and a place in the input, in order of the elements."""
     size = int(np.prod(shape, dtype=np.int64))
     counts = np.bincount(elements, minlength=size)
+    most = int(counts.max(initial=0))
+    if elements.size == size * most:  # as many for each
+        return (places.reshape(size, most).T + 1).reshape(most, *shape)
     way = np.arange(elements.size) - (np.cumsum(counts) - counts)[elements]
-    found = np.zeros((int(counts.max(initial=0)), size), dtype=np.int64)
+    found = np.zeros((most, size), dtype=np.int64)
     found[way, elements] = places + 1
-    return found.reshape(-1, *shape)
+    return found.reshape(most, *shape)
 
 
 # --- sums -----------------------------------------------------------------------------------------------------------

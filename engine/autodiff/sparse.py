@@ -147,7 +147,8 @@ def compressed(times: Callable[[Floats], list[Floats]], colours: Ids, used: int)
     """The products of the Hessian with the sum of the unit vectors of each colour, of shape (colours, n)."""
     products = np.empty((used, colours.size))
     for c in range(used):
-        np.concatenate(times((colours == c).astype(np.float64)), out=products[c])
+        # Bytes become floats sooner than truth values do.
+        np.concatenate(times((colours == c).view(np.int8).astype(np.float64)), out=products[c])
     return products
 
 

@@ -24,10 +24,11 @@ class SymmetricPattern:
     """A pattern of n rows and columns, by the entries of its upper triangle: `rows` and `columns`, in order.
 
     As a graph its columns are vertices, and the neighbours of v are neighbours[starts[v]:starts[v + 1]], in order; `most`
-    is the largest number of them. `run` goes through loops over it.
+    is the largest number of them. `diagonal` has a 1 for each entry of the diagonal that is in the pattern, and `entries` is
+    the number of those of both triangles. `run` goes through loops over it.
     """
 
-    __slots__ = ("columns", "most", "n", "neighbours", "rows", "run", "starts")
+    __slots__ = ("columns", "diagonal", "entries", "most", "n", "neighbours", "rows", "run", "starts")
 
     def __init__(self, n: int, rows: Ids, columns: Ids, run: Runner = as_it_stands) -> None:
         self.n = n
@@ -36,15 +37,14 @@ class SymmetricPattern:
         self.run = run
         self.starts = np.zeros(n + 1, dtype=np.int64)
         self.neighbours = np.empty(2 * rows.size, dtype=np.int64)
+        self.diagonal = np.zeros(n, dtype=np.int64)
         places = np.empty(n, dtype=np.int64)
-        (self.most,) = run(adjacency, n, rows.size, rows, columns, self.starts, places, self.neighbours)
+        (self.most,) = run(
+            adjacency, n, rows.size, rows, columns, self.starts, places, self.neighbours, self.diagonal
+        )  # fmt: skip
         self.neighbours = self.neighbours[: self.starts[n]]
-
-    def diagonal(self) -> Ids:
-        """1 for each entry of the diagonal that is in the pattern, 0 for the others."""
-        found = np.zeros(self.n, dtype=np.int64)
-        found[self.rows[self.rows == self.columns]] = 1
-        return found
+        # One of the diagonal is in the upper triangle alone, any other has a double.
+        self.entries = rows.size + self.neighbours.size // 2
 
 
 def entries_of_pairs(pairs: Sequence[tuple[Ids, Ids]], n: int, run: Runner) -> tuple[Ids, Ids]:

@@ -64,6 +64,8 @@ def test_patterns_are_put_in_order_coloured_and_read_off(name: str, run: Any) ->
     pattern = SymmetricPattern(N, *found, run)
     degrees = (full & ~np.eye(N, dtype=bool)).sum(axis=0)
     assert pattern.most == degrees.max()
+    assert pattern.diagonal.tolist() == full.diagonal().tolist()
+    assert pattern.entries == full.sum()
     assert np.diff(pattern.starts).tolist() == degrees.tolist()
     matrix = np.where(full, DRAW.normal(size=(N, N)), 0.0)
     matrix = np.triu(matrix) + np.triu(matrix, 1).T
@@ -81,6 +83,6 @@ def test_patterns_are_put_in_order_coloured_and_read_off(name: str, run: Any) ->
 def test_the_source_is_that_of_a_kernel() -> None:
     from adiff.engine.autodiff.pattern_loops import distances
 
-    emitted = own_loops.emitted_source(distances, "iIIiI")
-    assert emitted.text.startswith("def kernel(run, entries, rows, columns, most, met):")
+    emitted = own_loops.emitted_source(distances, "iIIiII")
+    assert emitted.text.startswith("def kernel(run, entries, rows, columns, most, met, found):")
     assert emitted.results == ["i"]
