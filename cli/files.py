@@ -101,6 +101,9 @@ def read_value(reference: str) -> object:
         return read_table(path, "\t" if lower.endswith(".tsv") else ",")
     if lower.endswith(".json"):
         return read_json(path)
+    if colon and stem.lower().endswith((".npy", ".csv", ".tsv", ".json")):
+        hint = f"write @{stem}; the program picks a part of it, as in A[:, 0]"
+        raise errors.unreadable(path, f"':{key}' is for an array of an .npz file", hint)
     raise errors.unreadable(path or "@", "its name does not end in .npy, .npz, .csv, .tsv or .json")
 
 

@@ -99,6 +99,7 @@ MISUSES = [
     (["batch", "nope.txt"], 4, "nope.txt: no such file"),
     (["grad", "x", "--at", "x=@nope.npy"], 4, "nope.npy: no such file"),
     (["grad", "x", "--at", "x=@rosenbrock.adiff"], 4, "does not end in"),
+    (["grad", "sum(x)", "--at", "x=@table.csv:b"], 4, "':b' is for an array of an .npz file"),
     (["grad", "x", "--at", "x=@data.npz"], 4, "several arrays"),
     (["grad", "x", "--at", "x=@data.npz:third"], 4, "no array 'third'"),
     (["partition", "@nope.csv", "[0]", "1"], 4, "nope.csv"),
