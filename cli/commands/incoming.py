@@ -50,6 +50,11 @@ class Incoming:
         if rest:
             self.add(rest)
 
+    def close(self) -> None:
+        """Leave a file; standard input is not ours to close."""
+        if self.path != "-" and self.file is not None:
+            self.file.close()
+
     def add(self, part: bytes) -> None:
         if self.size < LONGEST_LINE:
             self.parts.append(part[: LONGEST_LINE - self.size])

@@ -106,6 +106,7 @@ class Jobs:
             self.kill()
         for process in self.processes.values():
             process.end()
+        self.incoming.close()
         ABANDON.remove(self.kill)
 
     def kill(self) -> None:

@@ -108,8 +108,9 @@ def test_answers_are_those_of_one_process_in_order(adiff: Callable[..., Complete
 
 def test_a_file_and_what_is_said_beside_it(adiff: Callable[..., Completed], folder: Path) -> None:
     (folder / "quick.txt").write_text("value 1+1\n" * 20)
-    done = adiff("batch", "quick.txt", "--jobs", "2", "-v", "-o", "out.txt")
+    done = adiff("batch", "quick.txt", "--jobs", "2", "-v", "-o", "out.txt", PYTHONWARNINGS="error")
     assert (done.returncode, done.stdout) == (0, "")
+    assert "Warning" not in done.stderr
     told = [line.partition(":")[0] for line in done.stderr.splitlines() if "engine: " in line]
     assert told == [f"line {number}" for number in range(1, 21)]
     assert len((folder / "out.txt").read_text().splitlines()) == 20
