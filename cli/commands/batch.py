@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 
 from .. import errors
 from ..diagnostics import report_cache
@@ -59,8 +60,12 @@ def run(request: Request, environment: Environment, output: Output, style: Style
 
 
 def replies(path: str, jobs: int, answering: Answering) -> Generator[Reply]:
-    """What the lines of a file or of standard input come to, in order, answered here or by so many processes."""
-    if jobs == 1:
+    """What the lines of a file or of standard input come to, in order, answered here or by so many processes: by one where
+    there is a limit of time, which a line that hears no alarm is held to by the end of its process."""
+    forks = hasattr(os, "fork")  # not on Windows
+    if jobs > 1 and not forks:
+        raise errors.usage("--jobs needs a system whose processes fork, and this one's do not")
+    if jobs == 1 and not (forks and answering.batch.flag("timeout")):
         for number, raw in lines(path, answering.environment):
             reply = answering.reply(number, raw)
             if reply is not None:

@@ -83,7 +83,12 @@ class Answering:
         except Exception as error:
             if interrupted(error):
                 raise KeyboardInterrupt from None
-            return self.failed(record, errors.from_exception(error))
+            reply = self.failed(record, errors.from_exception(error))
+            if self.batch.flag("debug") and not isinstance(error, AdiffError):
+                import traceback
+
+                reply.told = traceback.format_exc()
+            return reply
         return Reply(record.ok, text, beside.said)
 
     def failed(self, record: Record, error: AdiffError) -> Reply:

@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from adiff.cli import main
+from adiff.cli.commands import line
+from adiff.cli.environment import Environment
 
 Completed = subprocess.CompletedProcess[str]
 COMMAND = [sys.executable, "-c", "from adiff.cli.main import main; main()"]
@@ -38,10 +41,10 @@ value "ones((10**5, 10**5))" --max-memory 10M
 
 
 @contextmanager
-def batch(folder: Path, *options: str) -> Iterator[subprocess.Popen[bytes]]:
-    """A batch of standard input in two processes."""
+def batch(folder: Path, *options: str, jobs: int = 2) -> Iterator[subprocess.Popen[bytes]]:
+    """A batch of standard input in so many processes."""
     process = subprocess.Popen(
-        [*COMMAND, "batch", "-", "--jobs", "2", *options],
+        [*COMMAND, "batch", "-", "--jobs", str(jobs), *options],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder,
     )  # fmt: skip
     try:
@@ -178,6 +181,34 @@ def test_a_line_whose_process_is_killed_has_an_error_and_the_others_an_answer(fo
         assert answer(process)["error"]["message"].endswith("the process that answered this line was ended by SIGSEGV")
         process.communicate(timeout=30)
         assert process.returncode == 1
+
+
+@ON_LINUX
+def test_where_time_is_limited_a_process_answers_that_can_be_ended(folder: Path) -> None:
+    with batch(folder, "--timeout", "60", jobs=1) as process:
+        ask(process, "value 1+1\n")
+        assert answer(process)["value"] == 2
+        (number,) = workers(process)
+        ask(process, ENDLESS)
+        os.kill(number, signal.SIGKILL)
+        assert answer(process)["error"]["code"] == "E0611"
+        ask(process, "value 3\n")
+        assert answer(process)["value"] == 3
+
+
+def test_a_fault_has_its_trace_beside_the_record(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def fail(*given: object) -> None:
+        raise KeyError("ours")
+
+    monkeypatch.setattr(line, "answer", fail)
+    (tmp_path / "one.txt").write_text("value 1\n")
+    for options in ([], ["--debug"], ["--debug", "--jobs", "2"]):
+        assert main.run(["batch", str(tmp_path / "one.txt"), *options], Environment.system()) == 1
+        shown = capfd.readouterr()
+        assert json.loads(shown.out)["error"]["code"] == "E0911"
+        assert ("KeyError: 'ours'" in shown.err) == bool(options)
 
 
 @ON_LINUX
