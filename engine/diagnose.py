@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..parser.errors import AdiffError
 from .autodiff import drivers
 from .autodiff.tape import gradient, seed_for
+from .core.limits import look_at_clock
 from .core.operands import as_operand, plain
 from .core.state import RECORDERS, STATE
 from .plain import all_finite
@@ -26,10 +27,7 @@ def finite(x: Any) -> bool:
 
 def kind_of(x: Any) -> str:
     """'nan' or 'inf', whichever a value holds first."""
-    value = plain(x)
-    import numpy as np
-
-    return "nan" if np.isnan(value).any() else "infinity"
+    return "nan" if has_nan(x) else "infinity"
 
 
 class ValueTrace:
@@ -87,11 +85,18 @@ class AdjointTrace:
     Of a derivative inside the program, what its value held on the way there, as `values` knows it, comes first.
     """
 
+    # Cotangents between two looks at the clock.
+    LOOK = 256
+
     def __init__(self, values: ValueTrace | None) -> None:
         self.values = values
         self.infinite: Operation | None = None
+        self.calls = 0
 
     def __call__(self, op: Operation, g: Any, c: Any) -> None:
+        self.calls += 1
+        if self.calls % self.LOOK == 0:
+            look_at_clock()
         if finite(c):
             return
         if self.values is not None and self.values.first is not None:
@@ -113,11 +118,33 @@ class AdjointTrace:
             self.infinite = op
             STATE.notify("N0602", f"the first infinity of the derivative arises here, in the derivative of {op.name}")
 
+    def added(self, op: Operation, total: Any) -> None:
+        """Called with every sum of cotangents of one value: what its parts do not hold, arises in it."""
+        if finite(total):
+            return
+        if kind_of(total) == "nan":
+            STATE.notify(
+                "N0602",
+                f"the first nan of the derivative arises here, where the derivative of {op.name} meets an infinity of "
+                "the other sign",
+            )
+            raise Found
+        if self.infinite is None:
+            self.infinite = op
+            STATE.notify(
+                "N0602",
+                f"the first infinity of the derivative arises here, where the derivative of {op.name} is added to "
+                "another",
+            )
+
 
 def has_nan(x: Any) -> bool:
+    value = plain(x)
+    if value.__class__ is float:
+        return bool(value != value)
     import numpy as np
 
-    return bool(np.isnan(plain(x)).any())
+    return bool(np.isnan(value).any())
 
 
 def find_origin(evaluation: Any, derivative: bool) -> None:

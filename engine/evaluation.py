@@ -258,10 +258,12 @@ class Evaluation(Tiers):
         from .diagnose import find_origin
 
         start = time.perf_counter()
-        limited = outcome.engine == "kernel" and not self.tape_is_quick()
+        of_kernel = outcome.engine == "kernel"
+        limited = of_kernel and not self.tape_is_quick()
         self.body = self.program.compiled(STATE.weak_float.bits == 64, False)
-        if limited:
-            give_way_after(min(MOMENT, max(LEAST, PART * spent)))
+        if of_kernel:
+            # What is quick for the tape takes it some times longer when every result is looked at.
+            give_way_after(min(MOMENT, max(LEAST, PART * spent)) if limited else MOMENT)
         try:
             # What is in the value began on the way there.
             derived, told = command not in ("value", "run"), len(STATE.notices)
@@ -274,6 +276,6 @@ class Evaluation(Tiers):
                 "N0603", "the result holds nan or inf; --engine tape finds where the first one arises", self.end_site()
             )
         finally:
-            if limited:
+            if of_kernel:
                 stay()
             outcome.timings["origin"] = time.perf_counter() - start

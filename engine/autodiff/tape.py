@@ -248,6 +248,8 @@ def sweep(
                     old = adjoint_get(x)
                     if old is not None:
                         old = collecting(x, old, c, recorded)
+                        if STATE.trace_adjoint is not None and old.__class__ not in COLLECTING:
+                            STATE.trace_adjoint.added(op, old + c)
                     adjoints[x] = c if old is None else old + c
     finally:
         STATE.site = saved_site

@@ -119,6 +119,12 @@ def look_ahead(log: list[Any], sweeps: float | None = None) -> None:
         raise GivesWay(LIMITS.waited)
 
 
+def look_at_clock() -> None:
+    """Give way once the time for it has come, in what counts no steps."""
+    if LIMITS.patience is not None and thread_time() > LIMITS.patience:
+        raise GivesWay
+
+
 def stay() -> None:
     """Steps do not give way any more."""
     if LIMITS.patience is not None:

@@ -44,6 +44,9 @@ def test_the_diagnostic_is_as_kept(path: Path) -> None:
         ("where(x > 0, log(x), 0) + sqrt(y - 2)", "value", "N0601", "sqrt(y - 2)"),
         ("log(x) + sqrt(y - 2)", "value", "N0601", "log(x)"),
         ("where(x > 0, log(x), 0) + sqrt((y - 1)**2)", "grad", "N0602", "(y - 1)**2"),
+        # What arises where the parts of a derivative meet.
+        ("sqrt(y - 1) + x - (y - 1)**0.25", "grad", "N0602", "y - 1"),
+        ("y * 0.9e308 + y * y * 0.45e308 + x", "grad", "N0602", "y * 0.9e308"),
     ],
 )
 def test_what_nobody_takes_is_not_where_a_nan_began(
