@@ -77,7 +77,7 @@ def bind(value: Any, name: str) -> Any:
     cls = value.__class__
     if cls is list or cls is tuple:
         try:
-            return tensor_of_list([inner(v) for v in value])
+            return kept(tensor_of_list([inner(v) for v in value]))
         except AdiffError as error:
             if error.code == "E0302":
                 return [bind(v, name) for v in value]  # ragged: a list of tensors
@@ -89,7 +89,9 @@ def bind(value: Any, name: str) -> Any:
             raise
     if cls is float or cls is int or cls is complex:
         return scalar(value)
-    if raw_dtype(value) is not None or value is None or cls is Tensor:
+    if cls is Tensor:
+        return kept(value)
+    if raw_dtype(value) is not None or value is None:
         return value
     if cls is dict:
         return {key: bind(v, name) for key, v in value.items()}
@@ -109,14 +111,19 @@ def bind(value: Any, name: str) -> Any:
                 dtype = STRONG["float64" if array.dtype.itemsize > 4 else "float32"]
             else:
                 raise failure("E0802", f"the value of '{name}' has dtype {array.dtype}, which adiff does not know")
-        if array.nbytes >= LARGE:
-            from .core.kept_memory import keep_memory
-
-            keep_memory()
-        return wrap(array.astype(object) if dtype.kind == "s" else array, dtype)
+        return kept(wrap(array.astype(object) if dtype.kind == "s" else array, dtype))
     if hasattr(value, "read_value") or hasattr(value, "leaves"):
         return value
     raise failure("E0802", f"the value of '{name}' is {describe(value)}, which adiff does not know")
+
+
+def kept(x: Any) -> Any:
+    """An input, which if it is large lets memory be kept for what is made of it."""
+    if x.__class__ is Tensor and getattr(x.value, "nbytes", 0) >= LARGE:
+        from .core.kept_memory import keep_memory
+
+        keep_memory()
+    return x
 
 
 def holds_none(items: Any) -> bool:

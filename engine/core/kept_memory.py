@@ -13,12 +13,14 @@ from .limits import LIMITS
 
 # Bytes: just below the largest that counts, as an array has a header and takes whole pages.
 LARGEST = (1 << 25) - (1 << 14)
+# A limit of memory of which what is kept is not a small part.
+SMALL = 1 << 29
 KEPT: list[bool] = []
 
 
 def keep_memory() -> None:
-    """Let memory be kept from now on, for good. Where it is limited all goes as it did."""
-    if not KEPT and LIMITS.max_memory is None:
+    """Let memory be kept from now on, for good. Where there is little of it all goes as it did."""
+    if not KEPT and (LIMITS.max_memory is None or LIMITS.max_memory >= SMALL):
         import numpy as np
 
         KEPT.append(True)

@@ -5,14 +5,18 @@ from __future__ import annotations
 import platform
 import subprocess
 import sys
+from typing import Any
 
+import adiff
+import numpy as np
 import pytest
+from adiff.engine.core import kept_memory
 
 # Gradients of a sum over a vector, one after the other, and how many pages of memory the later ones have touched first.
 SCRIPT = """
 import resource, sys
 import adiff, numpy as np
-limit = {"max_memory": 2**32} if sys.argv[1] == "limited" else {}
+limit = {"max_memory": 2 ** int(sys.argv[1])}
 program, x = adiff.program("sum(sin(x * x) * cos(x))"), np.linspace(0.0, 1.0, 100_000)
 def faults(times):
     for _ in range(times):
@@ -30,5 +34,22 @@ def test_large_arrays_take_memory_that_is_there() -> None:
         return int(done.stdout)
 
     # An array has some 200 pages.
-    assert pages("free") < 200
-    assert pages("limited") > 200
+    assert pages("32") < 200
+    assert pages("28") > 200
+
+
+@pytest.mark.parametrize(
+    ("x", "kept"),
+    [
+        (np.zeros(2**14), True),
+        ([0.0] * 2**14, True),
+        (adiff.constant("linspace(0, 1, 2**14)"), True),
+        (np.zeros(2**14 - 1), False),
+        (adiff.constant("linspace(0, 1, 9)"), False),
+        (1.0, False),
+    ],
+)
+def test_memory_is_kept_from_the_first_large_input_on(x: Any, kept: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_memory, "KEPT", [])
+    adiff.program("sum(x)").evaluate("value", {"x": x})
+    assert bool(kept_memory.KEPT) is kept
