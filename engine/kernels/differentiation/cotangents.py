@@ -180,7 +180,7 @@ class Cotangents:
         builder = self.builder
         g = Sym(builder, self.bars[s.var])
         STATE.site = s.site if s.site is not None else STATE.site
-        if s.op in ("copy", "to_float", "to_single", "strong", "as_wide"):
+        if s.op in ("copy", "to_float", "to_single", "strong", "as_wide", "unsure"):
             if (s.var, s.args[0]) not in self.handed_on:
                 self.give(s.args[0], g)
             return

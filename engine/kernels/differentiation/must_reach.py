@@ -68,7 +68,7 @@ class Reached:
         renewed = Renewed()
         for s in block:
             if s.__class__ is ir.Set:
-                if carries(s) and any(map(self.has, followed(s))):
+                if s.op != "unsure" and carries(s) and any(map(self.has, followed(s))):
                     self.known.add(s.var)
             elif s.__class__ is ir.Load:
                 if self.gives(s.array):

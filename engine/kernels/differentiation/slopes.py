@@ -64,7 +64,7 @@ def worth_a_slope(s: ir.Loop, phi: Var) -> bool:
 
 
 # Operations that hand an operand on by a derivative of exactly 1: a difference its first one.
-PASSING = frozenset(("add", "subtract", "copy"))
+PASSING = frozenset(("add", "subtract", "copy", "unsure"))
 
 
 def handed_on(body: list[Stmt], phi: Var, following: Any) -> set[Any]:

@@ -25,12 +25,13 @@ from ..symbols.watch import Watch
 from .activity import dependencies, reach
 from .adjoint import Adjoint
 from .cotangents import differentiable
+from .must_reach import surely_reached_inside
 from .products import CONVERSE, chosen, fresh, symbol_of
 from .transposed import tangents_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
     from ...core.operation import Singular
@@ -39,6 +40,11 @@ if TYPE_CHECKING:
 def varied_set(kernel: ir.Kernel, seeds: Iterable[Any]) -> set[Any]:
     """What has a tangent that may differ from zero: rows that are constant piece by piece end the way."""
     return reach(dependencies(kernel, steps=False), seeds)
+
+
+def unsure(builder: Builder, x: Any) -> Sym:
+    """A value of which nobody is certain that it is connected to anything."""
+    return fresh(builder, "unsure", (x,), FLOAT)
 
 
 def changing(block: list[Stmt]) -> set[Var]:
@@ -61,12 +67,34 @@ class Tangent:
     array (of the array's own shape for one lane). `again` says that the result is to be differentiated once more, which
     a value chosen at a singular point must allow for. With `watch`, the singular points that are met are noted, as ones
     that only the tape can tell about: it is the sweep back that knows which of them take part.
+
+    `along` says, where the tangents become a part of a program, which sources each lane goes along. A tape would multiply
+    nothing by the tangent of what does not depend on these, so there is no such product here either (`lacks`), and none
+    that is certain where it is not certain that there is one on the tape (`doubted`).
     """
 
     def __init__(
-        self, kernel: ir.Kernel, seeds: dict[Any, Any], lanes: int = 1, again: bool = False, watch: Watch | None = None
+        self,
+        kernel: ir.Kernel,
+        seeds: dict[Any, Any],
+        lanes: int = 1,
+        again: bool = False,
+        watch: Watch | None = None,
+        along: Sequence[tuple[Any, ...]] | None = None,
     ) -> None:
         self.lanes = lanes
+        # By lane: what has a tangent there, and what has one on every path through the program.
+        self.moved: list[set[Any]] | None = None
+        self.surely: list[set[Any]] = []
+        # Whether an array of tangents holds those along several sources, of which a tape has a tensor each.
+        self.several = False
+        if along is not None:
+            ways = set(along)
+            moved = {sources: varied_set(kernel, sources) for sources in ways}
+            surely = {sources: surely_reached_inside(kernel, sources)[0] for sources in ways}
+            self.several = len(ways) > 1
+            self.moved = [moved[sources] for sources in along]
+            self.surely = [surely[sources] for sources in along]
         self.again = again
         self.watch = watch
         self.followed = reach(dependencies(kernel), seeds) if watch is not None else set()
@@ -108,7 +136,23 @@ class Tangent:
     def of(self, x: Any) -> list[Any]:
         """The tangents of an operand, one for each lane."""
         found: list[Any] = self.dots[x] if self.has(x) else [0.0] * self.lanes
+        if self.moved is not None and self.has(x):
+            found = [0.0 if self.lacks(x, lane) else t for lane, t in enumerate(found)]
         return found
+
+    def lacks(self, x: Any, lane: int) -> bool:
+        """Whether an operand has no tangent in a lane, whatever path the program takes."""
+        return self.moved is not None and x not in self.moved[lane]
+
+    def doubted(self, x: Any, lane: int) -> bool:
+        """Whether it depends on the path that the program takes whether an operand has a tangent in a lane."""
+        return self.moved is not None and (x not in self.surely[lane] or (self.several and x.__class__ is Array))
+
+    def factor(self, p: Any, x: Any, lane: int) -> Any:
+        """What the tangent of `x` in a lane is multiplied by."""
+        if raw(p).__class__ is not Var or raw(p).kind != FLOAT or not self.doubted(x, lane):
+            return p
+        return unsure(self.builder, p)
 
     def define(self, x: Any) -> Any:
         """The tangents of a variable or array that is about to be set: new ones, or those that it has."""
@@ -201,6 +245,8 @@ class Tangent:
         builder = self.builder
         if s.op in ("zero", "copy", "to_float", "to_single", "strong"):
             return self.of(s.args[0]) if s.args else [0.0] * self.lanes
+        if s.op == "unsure":
+            return [t if t.__class__ is float else unsure(builder, t) for t in self.of(s.args[0])]
         if s.op in CONVERSE or s.op == "as_wide":
             return [fresh(builder, s.op, (t, *s.args[1:]), FLOAT) for t in self.of(s.args[0])]
         if s.op == "where_select":
@@ -209,16 +255,20 @@ class Tangent:
         if s.op == "strong_multiply":
             g, p = s.args
             totals: list[Any] = [None] * self.lanes
-            if self.has(g):
-                totals = [fresh(builder, "strong_multiply", (t, p), FLOAT) for t in self.of(g)]
-            if self.has(p):
-                terms = [fresh(builder, "strong_multiply", (g, t), FLOAT) for t in self.of(p)]
-                totals = [self.sum(total, term) for total, term in zip(totals, terms)]
+            for lane in range(self.lanes):
+                if self.has(g) and not self.lacks(g, lane):
+                    by = self.factor(p, g, lane)
+                    totals[lane] = fresh(builder, "strong_multiply", (self.of(g)[lane], by), FLOAT)
+                if self.has(p) and not self.lacks(p, lane):
+                    by = self.factor(g, p, lane)
+                    term = fresh(builder, "strong_multiply", (by, self.of(p)[lane]), FLOAT)
+                    totals[lane] = self.sum(totals[lane], term)
             return [0.0 if total is None else total for total in totals]
         if s.op == "sloped":
             value, x, slope = s.args
-            return [self.sum(t, self.product(d, Sym(builder, slope) if slope.__class__ is Var else slope))
-                    for t, d in zip(self.of(value), self.of(x))]  # fmt: skip
+            factor = Sym(builder, slope) if slope.__class__ is Var else slope
+            return [t if self.lacks(x, lane) else self.sum(t, self.product(d, self.factor(factor, x, lane)))
+                    for lane, (t, d) in enumerate(zip(self.of(value), self.of(x)))]  # fmt: skip
         row = differentiable(s)
         if row.derivative != "partials":
             raise Unsupported(f"the derivative of {row.name}", s.site)
@@ -233,7 +283,10 @@ class Tangent:
             for spot in row.singular:
                 if spot.input == k:
                     p = chosen(builder, spot, spot.where(*symbols), p, symbols, self.again)
-            totals = [self.sum(total, self.product(t, p)) for total, t in zip(totals, self.of(x))]
+            totals = [
+                total if self.lacks(x, lane) else self.sum(total, self.product(t, self.factor(p, x, lane)))
+                for lane, (total, t) in enumerate(zip(totals, self.of(x)))
+            ]
         return [0.0 if total is None else total for total in totals]
 
     def sum(self, a: Any, b: Any) -> Any:
@@ -255,7 +308,13 @@ class Tangent:
         self.builder.append(s)
         if self.has(s.array):
             for lane, var in enumerate(self.define(s.var)):
-                self.builder.append(ir.Load(var, self.dots[s.array], self.place(s.index, lane)))
+                if self.lacks(s.array, lane):
+                    self.builder.append(ir.Set(var, "zero", (), None, None))
+                else:
+                    read = Var(FLOAT) if self.doubted(s.array, lane) else var
+                    self.builder.append(ir.Load(read, self.dots[s.array], self.place(s.index, lane)))
+                    if read is not var:
+                        self.builder.append(ir.Set(var, "unsure", (read,), None, None))
 
     def alloc(self, s: ir.Alloc) -> None:
         self.builder.append(s)
@@ -354,6 +413,7 @@ class Tangent:
             return
         builder.memos.append({})
         for lane in range(self.lanes):
+            part = [x for x in moved if not self.lacks(x, lane)]
 
             def element(x: Any, lane: int = lane) -> Callable[[Builder, Any], Any]:
                 if x.__class__ is Var:
@@ -361,14 +421,16 @@ class Tangent:
                     return lambda inner, place: Sym(inner, t) if t.__class__ is Var else t
                 return lambda inner, place: inner.load(self.dots[x], self.place_in(inner, place, lane))
 
-            found = tangents_of(builder, s, {x: element(x) for x in moved}, self.again)
+            found = tangents_of(builder, s, {x: element(x) for x in part}, self.again)
+            op = "unsure" if any(self.doubted(x, lane) for x in part) else "copy"
             for x, t in zip(s.results, found):
                 if x.__class__ is Var:
-                    builder.append(ir.Set(self.dots[x][lane], "copy", (t,), None, None))
+                    builder.append(ir.Set(self.dots[x][lane], op, (t,), None, None))
                     continue
 
-                def keep(i: Sym, x: Array = x, t: Array = t, lane: int = lane) -> None:
-                    builder.append(ir.Store(self.dots[x], self.place(raw(i), lane), builder.load(t, raw(i)).var))
+                def keep(i: Sym, x: Array = x, t: Array = t, lane: int = lane, op: str = op) -> None:
+                    value = fresh(builder, op, (builder.load(t, raw(i)),), FLOAT)
+                    builder.append(ir.Store(self.dots[x], self.place(raw(i), lane), value.var))
 
                 builder.count(x.size, keep)
         builder.memos.pop()
@@ -390,6 +452,7 @@ class Tangent:
         flat = tuple(symbol_of(builder, x) if x.__class__ is Var else x for x in s.operands)
         operands = tuple(paired(flat, s.pairs[1], builder))
         totals: list[Any] = [None] * self.lanes
+        doubtful: set[int] = set()
         for k, formula in enumerate(row.partials):
             parts = of_operand(s.operands, s.pairs[1], k)
             if formula is None or not any(map(self.has, parts)):
@@ -400,6 +463,10 @@ class Tangent:
                     p = chosen(builder, spot, spot.where(*operands), p, operands, self.again)
             p = pair_of(builder, p)
             for lane, dots in enumerate(zip(*map(self.of, parts))):
+                if all(self.lacks(x, lane) for x in parts):
+                    continue
+                if any(self.doubted(x, lane) for x in parts):
+                    doubtful.add(lane)
                 known = [symbol_of(builder, x) if x.__class__ is Var else x for x in dots]
                 t = Pair(builder, *known) if len(known) == 2 else known[0]
                 term = builder.apply(ROWS["multiply"], (p, t), None)
@@ -408,7 +475,8 @@ class Tangent:
             total = 0.0 if total is None else total
             for x, part in zip(s.results, ("re", "im")):
                 value = getattr(pair_of(builder, total), part)
-                builder.append(ir.Set(self.dots[x][lane], "copy", (raw(builder.to_float(value)),), None, None))
+                op = "unsure" if lane in doubtful else "copy"
+                builder.append(ir.Set(self.dots[x][lane], op, (raw(builder.to_float(value)),), None, None))
         builder.memos.pop()
 
     def as_it_is(self, s: Stmt) -> None:

@@ -14,6 +14,8 @@ from ...core.operation import Operation
 from ...ops.registry import NAMES
 from .. import ir
 from ..differentiation.activity import dependencies, reach
+from ..differentiation.must_reach import surely_reached_inside
+from ..differentiation.tangent import unsure
 from ..ir import FLOAT, Array, Unsupported, Var
 from ..symbols.arrays import array_of_list
 from ..symbols.regions import ruled
@@ -124,7 +126,7 @@ class Call(Differentiated):
             self.splice(self.block)
             return [self.zeros(x) for x in self.leaves.sources]
         if self.leaves.total <= few(self.machine) and not ruled(self.block) and not rounds(self.machine, self.block):
-            tangent = self.pushed(y.var, self.basis(), self.leaves.total)
+            tangent = self.pushed(y.var, self.basis(), self.along())
             return self.slopes(y, tangent.of(y.var))
         # What is differentiated around this must find its way through the sweep.
         return self.swept_apart(y) if surrounded(self.machine) and stands_alone(self.block) else self.swept(y)
@@ -169,7 +171,7 @@ def jacobian(machine: Specialiser, f: Any, argnums: Any = 0, mode: str = "auto")
             return call.structured(call.gradients(call.scalar()))
         if not can_write_out(call.block, lanes):
             raise Unsupported("a Jacobian by this many numbers inside the program")
-        tangent = call.pushed(y.stored, call.basis(), lanes)
+        tangent = call.pushed(y.stored, call.basis(), call.along())
         return call.structured(call.columns(y.stored, tangent))
 
     return Made(run, (f,))
@@ -247,7 +249,7 @@ def jvp(machine: Specialiser, f: Any, primals: Any, tangents: Any) -> Any:
     if result.__class__ not in (Var, Array) or result.kind != FLOAT:
         call.splice(call.block)
         return y, 0.0
-    tangent = call.pushed(result, seeds, 1)
+    tangent = call.pushed(result, seeds, [tuple(sources)])
     if result.__class__ is Var:
         return y, handed_back(builder, symbol(builder, tangent.of(result)[0]), result)
     assert result.__class__ is Array
@@ -275,9 +277,9 @@ def vjp(machine: Specialiser, f: Any, *primals: Any) -> Any:
     """(f(*primals), a function from a cotangent of the result to those of the primals)."""
     call = Call(machine, f, list(primals), {}, tuple(range(len(primals))))
     y = call.scalar()
-    connected = y.__class__ is Sym and y.var in reach(
-        dependencies(ir.Kernel([], call.block, []), steps=False), call.leaves.sources
-    )
+    block, sources = ir.Kernel([], call.block, []), call.leaves.sources
+    connected = y.__class__ is Sym and y.var in reach(dependencies(block, steps=False), sources)
+    surely = y.__class__ is Sym and y.var in surely_reached_inside(block, sources)[0]
     found = call.structured(call.gradients(y))
 
     def pull(cotangents: list[Any], keywords: dict[str, Any]) -> Any:
@@ -287,6 +289,8 @@ def vjp(machine: Specialiser, f: Any, *primals: Any) -> Any:
         # The tape begins its sweep with the cotangent: beside what is not finite the two may differ.
         if machine.careful:
             raise Unsupported("a cotangent, beside what is not finite")
+        if c.__class__ is Var and not surely:
+            c = raw(unsure(machine.builder, c))
         note_unfinite(machine.builder, [c])
         return rebuild(
             found,

@@ -14,7 +14,7 @@ from ..differentiation.bare import Asked
 from ..differentiation.must_reach import surely_reached_inside
 from ..differentiation.products import CONVERSE, fresh
 from ..differentiation.renaming import renamed
-from ..differentiation.tangent import Tangent
+from ..differentiation.tangent import Tangent, unsure
 from ..inputs import SOME
 from ..ir import BOOL, FLOAT, INT, Array, Unsupported, Var
 from ..passes.statements import everything
@@ -114,6 +114,7 @@ def copy_lane(
     lanes: int,
     lane: int,
     like: tuple[Any, ...],
+    doubted: bool,
 ) -> None:
     """One lane of an array of tangents as a column of a block, as wide as others; of no array it is zeros."""
 
@@ -121,6 +122,7 @@ def copy_lane(
         t: Any = 0.0
         if tangents is not None:
             t = builder.load(tangents, builder.integer("add", builder.integer("multiply", k, lanes), lane))
+            t = unsure(builder, t) if doubted else t
         place = builder.integer("add", builder.integer("multiply", k, width), column)
         builder.append(ir.Store(block, raw(place), raw(handed_back(builder, t, *like))))
 
@@ -225,14 +227,20 @@ class Differentiated:
             first += size
         return seeds
 
-    def pushed(self, result: Any, seeds: dict[Any, Any], lanes: int) -> Tangent:
-        """The block with tangents, put in its place. Those of the result are to be finite: where zero meets infinity a
-        reverse sweep may decide otherwise, as the tape does. Raises Unsupported where one has been."""
+    def along(self) -> list[tuple[Any, ...]]:
+        """The source that each direction of the basis goes along."""
+        return [(x,) for x, size in zip(self.leaves.sources, self.leaves.sizes) for _ in range(size)]
+
+    def pushed(self, result: Any, seeds: dict[Any, Any], along: list[tuple[Any, ...]]) -> Tangent:
+        """The block with tangents, put in its place; `along` says which sources each lane goes along.
+
+        Those of the result are to be finite: where zero meets infinity a reverse sweep may decide otherwise, as the tape
+        does. Raises Unsupported where one has been."""
         if self.machine.careful:
             raise Unsupported("a tangent that is nan or infinite")
         casts_named(self.machine, self.block)
         kernel = ir.Kernel(list(self.leaves.sources), dissolved(self.block), [result])
-        tangent = Tangent(kernel, seeds, lanes, True, self.builder.watch)
+        tangent = Tangent(kernel, seeds, len(along), True, self.builder.watch, along)
         # What is differentiated around this multiplies tangents that are zero by infinite cotangents.
         self.builder.hasty = True
         self.splice(tangent.run(self.block))
@@ -270,7 +278,9 @@ class Differentiated:
                 tangents = tangent.dots[stored] if tangent.has(stored) else None
                 like = width_of(builder, stored), width_of(builder, x)
                 for i in range(size):
-                    copy_lane(builder, block, tangents, stored.size, size, i, lanes, first + i, like)
+                    lane = first + i
+                    doubted = tangents is not None and tangent.doubted(stored, lane)
+                    copy_lane(builder, block, tangents, stored.size, size, i, lanes, lane, like, doubted)
             blocks.append(builder.stored(block))
             first += size
         return blocks

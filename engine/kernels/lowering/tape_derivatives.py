@@ -232,7 +232,7 @@ class Asked(Differentiated):
             return self.one_by_one(extra, y)
         if start is not None and self.leaves.total <= most and not ruled(body) and not rounds(self.machine, body):
             y = Sym(self.builder, self.take(start, extra, y.var))
-            tangent = self.pushed(y.var, self.basis(), self.leaves.total)
+            tangent = self.pushed(y.var, self.basis(), self.along())
             return self.slopes(y, tangent.of(y.var))
         if surrounded(self.machine) and stands_alone(body if start is None else body[start:]):
             # What is differentiated around this must find its way through the sweep.
@@ -269,7 +269,7 @@ class Asked(Differentiated):
         together = lanes <= MANY or (many and can_write_out(self.record[start:], lanes))
         if start is not None and together and not ruled(self.record):
             stored = self.take(start, [], y.stored)
-            tangent = self.pushed(stored, self.basis(), lanes)
+            tangent = self.pushed(stored, self.basis(), self.along())
             return self.columns(stored, tangent)
         if many:
             raise Unsupported("a Jacobian by this many numbers inside the program")

@@ -172,7 +172,7 @@ class Aliases:
 
 
 def shorter(op: str, args: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
-    """Products with a known 1 as copies: cotangents start from it."""
+    """Products with a known 1 as copies: cotangents start from it. So is what is known to be one now."""
     if op == "strong_multiply":
         # What is finite or starts from a number needs no look at whether it is zero.
         if args[0].__class__ is float and args[0] == 0.0:
@@ -183,6 +183,8 @@ def shorter(op: str, args: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
         for a, b in (args, args[::-1]):
             if a.__class__ is float and abs(a) == 1.0:
                 return ("copy" if a == 1.0 else "negative"), (b,)
+    if op == "unsure":
+        return "copy", args
     if op == "rounded" and args[0].__class__ is float and abs(args[0]) == 1.0:
         return "copy", args
     if op == "add" and args[1].__class__ is int and args[1] == 0 and getattr(args[0], "kind", None) == ir.INT:

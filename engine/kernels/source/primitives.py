@@ -42,6 +42,8 @@ OWN = {
     "weaken": "_double({0})",
     "strengthen": "_double({0})",
     "copy": "{0}",
+    # One of which it is not certain that it depends on what its operand does (differentiation/must_reach.py).
+    "unsure": "{0}",
     "zero": "0.0",
     # A power of two by which the divisor of a quotient has a reciprocal.
     "divisor_unit": "_divisor_unit({0})",

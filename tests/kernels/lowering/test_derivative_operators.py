@@ -91,6 +91,47 @@ def test_program(name: str) -> None:
         assert agree(text, at, None, command, TOLERANCE) == "", command
 
 
+# What a derivative inside depends on: what stands on the paths that lead to what it is taken by, and nothing else.
+LOOP = "def f(p):\n    s = 0.0\n    for i in range({}):\n        s = s * x + p\n    return s\ngrad(f)(y)"
+PAIR = "(lambda p, q: stack([2*p*q, 2*p*q, p*q, p*q, p*q, p]), argnums=(0, 1))(x, y)[0]"
+PATHS: dict[str, tuple[str, dict[str, Any]]] = {
+    "one of two factors": ("grad(lambda p: 2*(p[0]*p[1]) + p[1])([x, y])[0]", {"x": None, "y": 2.0}),
+    "the other": ("grad(lambda p: 2*(p[0]*p[1]) + p[1])([x, y])[1]", {"x": 2.0, "y": None}),
+    "of a linear function of the program's": (
+        "def f(z):\n    return 2*z\ngrad(lambda p: f(p[0]*p[1]) + p[1])([x, y])[0]", {"x": None, "y": 2.0},
+    ),
+    "of two arguments": ("grad(lambda p, q: p*q, argnums=(0, 1))(x, y)[0]", {"x": None, "y": 1.0}),
+    "a square": ("grad(lambda p: p[0]*p[1])([x, x*y])[0]", {"x": -1.3, "y": 0.7}),
+    "one iteration": (LOOP.format(1), {"x": None, "y": None}),
+    "several iterations": (LOOP.format("n"), {"x": 1.0, "y": None}),
+    "a column of a Jacobian": (f"jacobian{PAIR}[0]", {"x": None, "y": 2.0}),
+    "one that is found forwards": (f"jacfwd{PAIR}[0]", {"x": None, "y": 2.0}),
+    "one that is found in reverse": (f"jacrev{PAIR}[0]", {"x": None, "y": 2.0}),
+    "a direction of zero": ("jvp(lambda p, q: 2*p*q, (x, y), (1.0, 0.0))[1]", {"x": 0.0, "y": 2.0}),
+    "a direction that nothing follows": (
+        "jvp(lambda p: p*y if y > 0 else 3.0*y, (x,), (x,))[1] + y", {"x": None, "y": 1.0},
+    ),
+    "a cotangent that nothing follows": (
+        "vjp(lambda p: p*y if y > 0 else 3.0*y, x)[1](x)[0] + y", {"x": None, "y": 1.0},
+    ),
+    "an item that a list loses": (
+        "def f(p):\n    q = [1.0, p[0]]\n    for i in range(1):\n        q[i] = q[1 - i]*p[1]\n    return q[0] + q[1]\n"
+        "grad(f)([x, y])[1]", {"x": 1.0, "y": None},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("name", PATHS)
+def test_what_a_derivative_depends_on(name: str) -> None:
+    text, expected = PATHS[name]
+    at = {"x": 0.7, "y": -1.3} | ({"n": 2} if "(n)" in text else {})
+    agree(text, at, ["x", "y"])
+    for engine in ("tape", "kernel"):
+        found = adiff.program(text).evaluate("grad", at, ["x", "y"], engine=engine).gradients
+        assert {x: g if g is None else round(g, 12) for x, g in found.items()} == expected, engine
+
+
 # Gradients by more inputs than are followed forward, and something around that is differentiated.
 SWEPT = {
     "norm": "g = grad(lambda u: sum(u**3*cos(u)))(w)\nsum(g*g)",
