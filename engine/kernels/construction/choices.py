@@ -33,7 +33,7 @@ AMONG = frozenset(name for name in SIDES if name.endswith("_along") or name.star
 # Beyond which edges rows are linear pieces.
 EDGES: dict[str, tuple[float, ...]] = {"relu6": (0.0, 6.0), "hard_tanh": (-1.0, 1.0), "hard_sigmoid": (-3.0, 3.0)}
 # Statements that are no rows, and pass on what they are given.
-PASSING = frozenset(("copy", "weight", "zero", "sloped", "opaque", "to_float", "unsure"))
+PASSING = frozenset(("copy", "weight", "zero", "sloped", "opaque", "to_float", "unsure", "inert"))
 
 
 def build_choices(program: CoreProgram, spec: dict[str, Any], sources: Sequence[str]) -> Built:

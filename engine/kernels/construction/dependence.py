@@ -41,7 +41,7 @@ class Dependence(Tangent):
         self.choices -= {s.var for s in everything(program) if isinstance(s, ir.Set | ir.Load)}
 
     def tangents(self, s: ir.Set) -> list[Any]:
-        if s.op in ("zero", "copy", "to_float", "where_select", "unsure") or s.op in WIDTHS:
+        if s.op in ("zero", "copy", "to_float", "where_select", "unsure", "inert") or s.op in WIDTHS:
             return super().tangents(s)
         if s.op in ("strong_multiply", "sloped"):
             moving = [(s.args[0], self.choice(s.args[1])), (s.args[1], None)]

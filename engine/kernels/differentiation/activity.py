@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...ops.registry import ROWS
 from .. import ir
 from ..ir import FLOAT, Array, Stack, Stmt, Var
+from ..passes.statements import everything
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -115,7 +116,12 @@ def reversed_edges(edges: Edges) -> Edges:
 def active_set(kernel: ir.Kernel, result: Any, sources: Iterable[Any]) -> set[Any]:
     """What depends on a source and on which the result depends: only this has cotangents."""
     edges = dependencies(kernel)
-    return reach(edges, sources) & reach(reversed_edges(edges), [result])
+    return reach(edges, {*sources, *inert(kernel)}) & reach(reversed_edges(edges), [result])
+
+
+def inert(kernel: ir.Kernel) -> set[Var]:
+    """What a tape may follow though it is a known number: what is singular there is told of."""
+    return {s.var for s in everything(kernel.body) if s.__class__ is ir.Set and s.op == "inert"}
 
 
 def empty(source: Any) -> bool:

@@ -184,6 +184,8 @@ class Cotangents:
             if (s.var, s.args[0]) not in self.handed_on:
                 self.give(s.args[0], g)
             return
+        if s.op == "inert":
+            return
         if s.op in CONVERSE:
             self.give(s.args[0], fresh(builder, CONVERSE[s.op], (g,), FLOAT))
             return

@@ -22,7 +22,7 @@ from ..symbols.build import Builder
 from ..symbols.regions import COMPARING, dissolved, moved_by_rule, without
 from ..symbols.symbol import Lazy, Sym, raw
 from ..symbols.watch import Watch
-from .activity import dependencies, reach
+from .activity import dependencies, inert, reach
 from .adjoint import Adjoint
 from .cotangents import differentiable
 from .must_reach import surely_reached_inside
@@ -97,7 +97,7 @@ class Tangent:
             self.surely = [surely[sources] for sources in along]
         self.again = again
         self.watch = watch
-        self.followed = reach(dependencies(kernel), seeds) if watch is not None else set()
+        self.followed = reach(dependencies(kernel), {*seeds, *inert(kernel)}) if watch is not None else set()
         self.varied = self.varying(kernel, seeds)
         self.changing = changing(kernel.body)
         self.builder = Builder()
@@ -243,6 +243,8 @@ class Tangent:
     def tangents(self, s: ir.Set) -> list[Any]:
         """The tangents of a row's result."""
         builder = self.builder
+        if s.op == "inert":
+            return [0.0] * self.lanes
         if s.op in ("zero", "copy", "to_float", "to_single", "strong"):
             return self.of(s.args[0]) if s.args else [0.0] * self.lanes
         if s.op == "unsure":

@@ -276,6 +276,7 @@ def hvp(machine: Specialiser, f: Any, primals: Any, vectors: Any) -> Any:
 def vjp(machine: Specialiser, f: Any, *primals: Any) -> Any:
     """(f(*primals), a function from a cotangent of the result to those of the primals)."""
     call = Call(machine, f, list(primals), {}, tuple(range(len(primals))))
+    call.scaled = True
     y = call.scalar()
     block, sources = ir.Kernel([], call.block, []), call.leaves.sources
     connected = y.__class__ is Sym and y.var in reach(dependencies(block, steps=False), sources)

@@ -203,6 +203,8 @@ class Differentiated:
     builder: Builder
     leaves: Leaves
     block: list[ir.Stmt]
+    # Whether the sweep begins with another cotangent than 1, which may be zero: then no singular point takes part.
+    scaled: bool = False
 
     def splice(self, block: list[ir.Stmt]) -> None:
         """Put statements where the builder stands."""
@@ -323,7 +325,7 @@ class Differentiated:
         self.splice(body)
         for noted, flag in zip(transform.noted, transform.flags):
             hit = fresh(builder, "not_equal", (flag, 0), BOOL)
-            told = Noted(noted.message, noted.site, noted.certain and not doubtful, noted.code)
+            told = Noted(noted.message, noted.site, noted.certain and not (doubtful or self.scaled), noted.code)
             builder.append(ir.If(hit.var, [builder.watch.flag(told)], [], []))
         found: list[Any] = []
         for x in sources:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def fuse(kernel: ir.Kernel) -> ir.Kernel:
     """The same kernel with fewer loops and arrays."""
-    forwarding = Forwarding()
+    forwarding = Forwarding(kernel.body)
     kernel = without_dead_code(kernel, logs=True)
     body = forwarding.block(fused(kernel.body, {}, {}, frozenset(swept(kernel.body))))
     return without_dead_code(ir.Kernel(kernel.parameters, body, list(map(forwarding.new, kernel.results))), logs=True)
@@ -159,8 +159,13 @@ def renamed(block: list[Stmt], names: dict[Any, Any]) -> list[Stmt]:
 class Forwarding:
     """Loads of what the block has just stored replaced by it; integers and loads computed once in a block."""
 
-    def __init__(self) -> None:
+    def __init__(self, block: list[Stmt]) -> None:
         self.names: dict[Var, Any] = {}
+        # Arrays that a tape may follow as wholes, their numbers that are known among the others.
+        self.followed = {
+            s.array for s in everything(block)
+            if s.__class__ is ir.Store and s.value.__class__ is Var and s.array.kind == ir.FLOAT and not s.array.mixed
+        }  # fmt: skip
 
     def new(self, x: Any) -> Any:
         return self.names.get(x, x) if x.__class__ is Var else x
@@ -180,10 +185,13 @@ class Forwarding:
                 integers[key] = s.var
             elif s.__class__ is ir.Load:
                 found = elements.get((s.array, s.index))
-                if found is not None:
+                if found.__class__ is float and s.array in self.followed:
+                    s = ir.Set(s.var, "inert", (found,), None, None)
+                elif found is not None:
                     self.names[s.var] = found
                     continue
-                elements[s.array, s.index] = s.var
+                else:
+                    elements[s.array, s.index] = s.var
             elif s.__class__ is ir.Store:
                 forget(elements, {s.array})
                 if s.array.kind != ir.FLOAT or s.value.__class__ in (Var, float):

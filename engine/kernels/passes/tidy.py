@@ -183,7 +183,7 @@ def shorter(op: str, args: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
         for a, b in (args, args[::-1]):
             if a.__class__ is float and abs(a) == 1.0:
                 return ("copy" if a == 1.0 else "negative"), (b,)
-    if op == "unsure":
+    if op in ("unsure", "inert"):
         return "copy", args
     if op == "rounded" and args[0].__class__ is float and abs(args[0]) == 1.0:
         return "copy", args

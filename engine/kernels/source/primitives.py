@@ -42,6 +42,8 @@ OWN = {
     "weaken": "_double({0})",
     "strengthen": "_double({0})",
     "copy": "{0}",
+    # A number that is the same whatever the inputs are, and which a tape may follow (Builder.inert).
+    "inert": "{0}",
     # One of which it is not certain that it depends on what its operand does (differentiation/must_reach.py).
     "unsure": "{0}",
     "zero": "0.0",

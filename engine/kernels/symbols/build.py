@@ -8,10 +8,10 @@ from ...core.operation import UNFIT, Operation
 from ...core.state import STATE
 from ...core.tensor import Tensor
 from ..inputs import SOME
-from ..ir import BOOL, Unsupported
+from ..ir import BOOL, FLOAT, Unsupported
 from ..source.primitives import TEXT, kind_of_row
 from .memory import Memory
-from .pairs import has_complex
+from .pairs import Pair, has_complex
 from .strength import met, strengthened
 from .symbol import NUMBERS, Lazy, Sym, broadcast, join, kind_of, pick
 from .values import symbolic
@@ -20,8 +20,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
-
-    from .pairs import Pair
 
 # Rows that choose elements by their values: how many there are is known when the kernel runs, and arrays have shapes before.
 SHAPED_BY_DATA = frozenset("nonzero argwhere flatnonzero unique tf.unique tf.unique_with_counts".split())
@@ -64,6 +62,8 @@ class Builder(Memory):
             raise
         if found.__class__ is Lazy and not found.shape:
             found = found.element(())  # computed here: branches merge numbers
+        if found.__class__ is float and op.derivative != "none":
+            found = self.inert(found, inputs)
         return found if dtype is None else strengthened(self, found, dtype)
 
     def computed_whole(self, op: Operation, inputs: tuple[Any, ...], dtype: Any) -> bool:
@@ -79,10 +79,18 @@ class Builder(Memory):
 
         return computed_whole(op)
 
+    def inert(self, x: float, inputs: tuple[Any, ...]) -> Any:
+        """A number that a row gives whatever the inputs of the program are, as what a tape may follow all the same: an element
+        of `stack([x, 0.0])`, the sum of no elements of x."""
+        if not (self.outer or self.derives) or not any(map(may_be_followed, inputs)):
+            return x
+        return self.emit("inert", (x,), FLOAT)
+
     def indexed(self, x: Lazy | Pair, run: Callable[[], Any]) -> Any:
         """The part of a tensor that `run` gives."""
         if self.follower is None or self.follower.inside:
-            return run()
+            found = run()
+            return self.inert(found, (x,)) if found.__class__ is float else found
         return self.follower.row(list(self.follower.operands(x)), True, run)
 
     def refuse_unknown_length(self, op: Operation, inputs: tuple[Any, ...]) -> None:
@@ -152,7 +160,11 @@ class Builder(Memory):
                 found = self.scalar(op, values, attributes)
                 self.in_array = outer
             else:
-                found = self.rounded(op(*values, **(attributes or {})))
+                known = tuple(self.inert(v, (x,)) if v.__class__ is float else v for v, x in zip(values, inputs))
+                if op.singular and any(spot.where(*values) is not False for spot in op.singular) and known != values:
+                    found = self.scalar(op, known, attributes)
+                else:
+                    found = self.rounded(op(*values, **(attributes or {})))
             STATE.site = asking
             return found
 
@@ -179,6 +191,15 @@ class Builder(Memory):
             kept = self.materialised(x)
             self.late.append((x, x.stored, x.element))
             x.stored, x.element = kept.stored, kept.element
+
+
+def may_be_followed(x: Any) -> bool:
+    """Whether an operand is made of floats that are not known."""
+    if x.__class__ is Lazy:
+        return x.kind == FLOAT and x.known is None
+    if x.__class__ in (list, tuple):
+        return any(map(may_be_followed, x))
+    return (x.__class__ is Sym and x.kind == FLOAT) or x.__class__ is Pair
 
 
 def makes_complex(op: Operation, attributes: dict[str, Any] | None) -> bool:
