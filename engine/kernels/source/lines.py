@@ -157,7 +157,10 @@ class Lines(Naming):
         if s.array in self.kept:
             self.put(s, f"{self.kept[s.array]} + {self.text(s.index)}]", reads, level, leaves)
             return
-        self.put(s, f"{self.name(s.array)}[{bare(self.text(s.index))}]", reads, level, leaves)
+        code = f"{self.name(s.array)}[{bare(self.text(s.index))}]"
+        if self.widths is not None and s.array in self.widths.rounded and s.var not in self.widths.doubles:
+            code = f"_single({code})"  # where it is read, whatever that stands in
+        self.put(s, code, reads, level, leaves)
 
     def put(self, s: Any, code: str, reads: set[Any], level: int, leaves: bool) -> None:
         if s.var in self.once and len(code) <= LONGEST and s.var not in reads:

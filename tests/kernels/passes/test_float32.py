@@ -407,6 +407,19 @@ def test_casts_between_float32_and_float64(text: str) -> None:
         assert kinds(tape) == kinds(kernel), command
 
 
+def test_the_cotangent_of_an_argument_is_rounded_once() -> None:
+    """It is added up over several turns of the loop that a recursion becomes; whoever takes it gets a float32."""
+    text = (
+        "def f(a):\n    if a < 0.02:\n        return a * 0.3\n    return f(a * 0.3) * y + f(sin(a) * 0.5) * a\n"
+        "cast(f(cast(x, float32)), float64) * y"
+    )
+    for x in (0.1, 0.3, 0.7):
+        at = {"x": x, "y": 0.7}
+        assert agree(text, at, None, "grad", 1e-13, 2.0**-52) == ""
+        slope = adiff.program(text).evaluate("grad", at, engine="kernel").gradients["x"]
+        assert slope == float(np.float32(slope))
+
+
 def test_a_cast_rounds() -> None:
     found = adiff.program("cast(cast(x, float32), float64) * 3").evaluate("value", {"x": 0.1}, engine="kernel")
     assert found.engine == "kernel"
