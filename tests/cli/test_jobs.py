@@ -91,7 +91,8 @@ def state(number: int) -> str:
         return "Z"
 
 
-ON_LINUX = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="processes are found in /proc")
+CHILDREN = Path(f"/proc/self/task/{os.getpid()}/children")
+ON_LINUX = pytest.mark.skipif(not CHILDREN.exists(), reason="processes are found in /proc")
 
 
 @pytest.mark.parametrize("form", ["ndjson", "json", "plain", "table", "csv"])
