@@ -478,7 +478,7 @@ def apply_to(node: Node, inputs: Sequence[Any], columns: dict[int, Ids]) -> Ids:
     operands: list[Any] = []
     for k, x in enumerate(inputs):
         if k in columns:
-            operands.append(Tensor(np.ascontiguousarray(np.broadcast_to(columns[k], x.shape)), INT64))
+            operands.append(Tensor(np.asarray(np.broadcast_to(columns[k], x.shape), order="C"), INT64))
         elif k < op.skip:
             operands.append(x)
         else:

@@ -34,6 +34,7 @@ CASES: dict[str, tuple[str, dict[str, Any], int | None, int | None]] = {
     "both sides of where": ("sum(where(x > 0, x**3, sin(x)*x[::-1]))", {"x": VECTOR}, None, None),
     "rows with rules": ("norm(x[:5]) + det(reshape(x[5:14], (3, 3)) + eye(3)*3) + prod(x[20:23])", {"x": VECTOR}, None, None),
     "joined elements": ("z = stack([x[i]*x[i+1] for i in range(20)])\nsum(z**2) + sum(cumsum(x))", {"x": VECTOR}, None, None),
+    "joined elements of more and fewer inputs": ("z = stack([x[0]*x[1], x[2], x[3]*x[4]*x[5]])\nsum(z**2)", {"x": VECTOR}, 10, 3),
     "sums over an axis": ("sum(sum(reshape(x, (4, 6)), axis=1)**2)", {"x": VECTOR}, 84, 6),
     "softmax": ("M = reshape(x, (4, 6))\nsum(softmax(M, axis=1)*M)", {"x": VECTOR}, None, None),
     "element writes": ("w = x\nfor i in range(5):\n    w[i] = w[i+1]*2.0 + w[i]**2\nsum(w*w)", {"x": VECTOR}, None, None),
