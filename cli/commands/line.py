@@ -96,11 +96,12 @@ class Answering:
         record.result, record.error = None, error
         return Reply(False, self.records.text(record))
 
-    def lost(self, number: int, raw: bytes, error: AdiffError) -> Reply:
-        """The record of a line whose process is gone."""
+    def lost(self, number: int, raw: bytes, error: AdiffError) -> Reply | None:
+        """The record of a line whose process is gone, None for one that asks for nothing."""
         record = Record(number)
         try:
-            self.request(record, raw)
+            if self.request(record, raw) is None:
+                return None
         except AdiffError:
             pass  # its record holds what the line says of itself
         return self.failed(record, error)

@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from adiff.cli import main
+from adiff.cli import errors, main
 from adiff.cli.commands import line
 from adiff.cli.environment import Environment
+from adiff.cli.request import Request
 
 Completed = subprocess.CompletedProcess[str]
 COMMAND = [sys.executable, "-c", "from adiff.cli.main import main; main()"]
@@ -182,6 +183,13 @@ def test_a_line_whose_process_is_killed_has_an_error_and_the_others_an_answer(fo
         assert answer(process)["error"]["message"].endswith("the process that answered this line was ended by SIGSEGV")
         process.communicate(timeout=30)
         assert process.returncode == 1
+
+
+def test_a_comment_has_no_record_whatever_becomes_of_its_process() -> None:
+    nothing: Any = None
+    request = Request("batch", {"file": "-"}, {})
+    answering = line.Answering(request, Environment(None, None, None, {}), nothing, nothing, nothing)
+    assert answering.lost(1, b"  # a comment\n", errors.killed("SIGKILL")) is None
 
 
 @ON_LINUX
