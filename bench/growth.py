@@ -38,6 +38,11 @@ def straight(statements: int) -> str:
     return "\n".join([*lines, f"y{statements}"])
 
 
+def products(statements: int) -> str:
+    """A program of so many products of matrices, all needed."""
+    return "\n".join(["y = x", *(f"y = y @ a * 0.5 + x * {k % 7 + 1}.0" for k in range(statements)), "sum(y)"])
+
+
 def step(name: str, cost: Callable[[int], float], small: int, large: int) -> Row:
     """The growth of a cost from a small size to a large one, against growth in proportion."""
     return Row(f"{name}, {small:,} to {large:,}", "in proportion", cost(large) / cost(small), large / small, "x", SLACK)
@@ -115,6 +120,10 @@ def rows() -> list[Row]:
     def vector_kernel(n: int) -> float:
         return first_kernel("sum(exp(-x**2) * sin(x))", {"x": np.linspace(0.0, 2.0, n)})
 
+    def products_kernel(n: int) -> float:
+        x = np.array([[0.9, 0.2, -0.1], [0.1, 0.7, 0.3], [-0.2, 0.1, 0.8]])
+        return first_kernel(products(n), {"x": x, "a": 0.3 * x})
+
     worst = worst_to_parse(2_000, 16_000)
     first_kernel("x * 2.0", {"x": 1.0})  # the compiler is loaded
     # Kernels keep some memory for their next run: sizes are beyond that, or a step would be one from kept to new memory.
@@ -126,6 +135,7 @@ def rows() -> list[Row]:
         step("time of a program from its text, tape", text, 250, 1_000),
         step(f"time of the parser, {worst}", lambda n: parsing(n)(worst), 4_000, 16_000),
         step("time of a program never seen, kernel", lambda n: first_kernel(straight(n), {"x": 0.7}), 60, 240),
+        step("the same, lines of 3x3 products", products_kernel, 10, 40),
         flat("first kernel of a loop", lambda n: first_kernel(LOOP, {"x": 0.7, "a": 0.3, "n": n}), 10, 100_000),
         flat("first kernel of a vector", vector_kernel, 100, 100_000),
         flat("first kernel, its functions on vectors", vector_kernel, 10, 100, OTHER_FORM),

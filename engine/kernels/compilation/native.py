@@ -49,7 +49,7 @@ def object_code(text: str, paired: bool = True) -> bytes:
             module = binding.parse_assembly(text)
             optimise(module, machine, False)
             module.verify()
-    code: bytes = machine.emit_object(module)
+        code: bytes = machine.emit_object(module)
     return code
 
 
@@ -62,16 +62,19 @@ def is_sound(module: Any) -> bool:
     return True
 
 
-# Options of LLVM's passes: how they are to be set here, and what LLVM has by itself.
+# Options of LLVM's passes and of its making of machine code: how they are to be set here, and what LLVM has by itself.
 #
 # Loops that sum become vectors, with what they add in the order that the source says. And loops of more than a few
 # iterations are not written out before they could become vectors: at 20 to 40 iterations that made products of matrices
 # two to three times as slow. Sums of where one loop ended and how often the next runs are followed no further than an index
-# needs: through thirty loops, each of which goes on where the last one ended, that took minutes.
+# needs: through thirty loops, each of which goes on where the last one ended, that took minutes. And before the instructions of
+# a long block are put in order, each load and store in it is held against no more others than these: of products of small
+# matrices, which are such blocks, that took four times as long as all else that is done to machine code.
 SETTINGS = (
     ("--force-ordered-reductions", "true", "false"),
     ("--unroll-full-max-count", "16", str(2**32 - 1)),
     ("--scalar-evolution-huge-expr-threshold", "32", "4096"),
+    ("--dag-maps-huge-region", "200", "1000"),
 )
 
 

@@ -413,6 +413,27 @@ def test_neighbours_that_an_iteration_writes_are_the_vector(lanes: int, note: st
     np.testing.assert_array_equal(found.reshape(100, 100)[:, :lanes], expected)
 
 
+def test_options_of_llvm_hold_until_there_is_machine_code_and_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    set_option, emit = binding.set_option, binding.TargetMachine.emit_object
+    state: dict[str, str] = {}
+    during: list[dict[str, str]] = []
+
+    def told(program: str, option: str) -> None:
+        name, _, value = option.partition("=")
+        state[name] = value
+        set_option(program, option)
+
+    def emitted(machine: Any, module: Any) -> Any:
+        during.append(dict(state))
+        return emit(machine, module)
+
+    monkeypatch.setattr(binding, "set_option", told)
+    monkeypatch.setattr(binding.TargetMachine, "emit_object", emitted)
+    assert native.object_code("define i32 @adiff_kernel() { ret i32 0 }")
+    assert during == [{name: ours for name, ours, _ in native.SETTINGS}]
+    assert state == {name: default for name, _, default in native.SETTINGS}
+
+
 def test_what_llvm_has_put_into_a_wrong_order_is_compiled_without_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of this Hessian LLVM 20 pairs operations so that one comes before what it needs, which ends the process later."""
     emit = binding.TargetMachine.emit_object
