@@ -37,6 +37,14 @@ def above(x: Any, bound: float) -> Any:
     return False if is_complex(x) else x > bound
 
 
+def both(mask: Any, condition: Any) -> Any:
+    """`mask & condition`: for a number beside an array NumPy takes ten times as long as for two arrays."""
+    for one, other in ((mask, condition), (condition, mask)):
+        if other.__class__ is bool and hasattr(one, "nbytes"):
+            return one if other else one ^ one
+    return mask & condition
+
+
 NAN = math.nan
 INF = math.inf
 
@@ -281,7 +289,7 @@ def _power_db(y: Any, a: Any, b: Any) -> Any:
 
 
 def _zero_base(a: Any, b: Any) -> Any:
-    return (a == 0) & (b > 0) if not is_complex(b) and not is_complex(a) else a == 0
+    return both(a == 0, b > 0) if not is_complex(b) and not is_complex(a) else a == 0
 
 
 power = elementwise(
@@ -291,11 +299,11 @@ power = elementwise(
     kernel="math.pow({0}, {1})",
     singular=[
         Singular(
-            lambda a, b: (a == 0) & below(b, 1) & (b != 0),
+            lambda a, b: both(a == 0, below(b, 1) & (b != 0)),
             "power has an infinite derivative at base 0 for exponents below 1"
         ),
         Singular(
-            lambda a, b: (a == 0) & (b == 0), "0**0 jumps: its derivative by the base is 0 where the exponent stays 0",
+            lambda a, b: both(a == 0, b == 0), "0**0 jumps: its derivative by the base is 0 where the exponent stays 0",
             adiff=0.0, tensorflow=NAN, jax=lambda a, b: 0.0 if b.__class__ is int else NAN, torch=0.0,
             subgradients="{0}",
         ),
@@ -304,11 +312,11 @@ power = elementwise(
             **everywhere(0.0), subgradients="the limit", input=1,
         ),
         Singular(
-            lambda a, b: (a == 0) & (b == 0), "0**0 jumps: its derivative by the exponent is -inf", adiff=-INF,
+            lambda a, b: both(a == 0, b == 0), "0**0 jumps: its derivative by the exponent is -inf", adiff=-INF,
             tensorflow=0.0, jax=0.0, torch=0.0, subgradients="{-inf}", input=1,
         ),
         Singular(
-            lambda a, b: below(a, 0) & (not is_complex(b)), "a negative base has no real derivative by the exponent",
+            lambda a, b: both(below(a, 0), not is_complex(b)), "a negative base has no real derivative by the exponent",
             adiff=NAN, tensorflow=0.0, subgradients="no value", input=1,
         ),
     ],

@@ -17,6 +17,7 @@ from adiff.engine.core.operands import plain
 from adiff.engine.core.operation import Operation, Singular
 from adiff.engine.core.state import RECORDERS, STATE
 from adiff.engine.core.tensor import Tensor
+from adiff.engine.ops.arithmetic import both
 from adiff.engine.ops.registry import NAMES, ROWS
 from adiff.parser.errors import AdiffError
 from harness import (
@@ -430,3 +431,12 @@ def test_sinc_is_regular_at_zero() -> None:
     assert nested_derivative(ROWS["sinc"], [0.0], [0]) == 0.0
     assert math.isclose(nested_derivative(ROWS["sinc"], [0.0], [0, 0]), -(math.pi**2) / 3, rel_tol=1e-15)
     assert not STATE.notices
+
+
+@pytest.mark.parametrize("one", [np.array([True, False]), np.array(True), True, False])
+@pytest.mark.parametrize("other", [np.array([[True], [False]]), True, False])
+def test_masks_meet_truth_values(one: Any, other: Any) -> None:
+    for a, b in ((one, other), (other, one)):
+        found, wanted = both(a, b), np.logical_and(a, b)
+        assert np.shape(found) == np.shape(wanted)
+        assert np.array_equal(found, wanted)
