@@ -39,7 +39,7 @@ SIGKILL = 9
 class Process:
     """One process, and the lines that it has been given and has not answered."""
 
-    __slots__ = ("limit", "lines", "messages", "number", "since", "writing")
+    __slots__ = ("limit", "lines", "messages", "number", "proven", "since", "writing")
 
     def __init__(self, number: int, writing: int, reading: int) -> None:
         self.number = number
@@ -48,6 +48,7 @@ class Process:
         self.lines: deque[tuple[int, bytes]] = deque()
         self.limit: float | None = None  # seconds that the line it is at may take
         self.since = monotonic()  # when it was given that line
+        self.proven = False  # whether it has answered one
 
     def give(self, number: int, raw: bytes) -> None:
         """Hand it a line. Raises BrokenPipeError where it is gone."""
@@ -141,6 +142,8 @@ class Jobs:
             try:
                 process.give(number, raw)
             except BrokenPipeError:
+                if process.proven:  # it was gone before it saw the line, which another may answer
+                    ready.appendleft(process.lines.pop())
                 self.bury(process)
 
     def free(self, size: int) -> Process | None:
@@ -213,6 +216,7 @@ class Jobs:
         self.pace += NEWEST * (now - process.since - self.pace)
         process.since = now
         process.limit = None
+        process.proven = True
         number, _ = process.lines.popleft()
         self.keep(number, Reply(*message) if message else None)
 

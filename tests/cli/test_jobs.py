@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,15 @@ def workers(process: subprocess.Popen[bytes], at_least: int = 1) -> list[int]:
     while len(found := path.read_text().split()) < at_least:
         time.sleep(0.01)
     return [int(number) for number in found]
+
+
+def strike(process: subprocess.Popen[bytes], number: int) -> dict[str, Any]:
+    """What is answered once the process at a line has got a signal; before that it may be idle, and another takes its place."""
+    while not select.select([process.stdout], [], [], 0.05)[0]:
+        for worker in workers(process, 0):
+            with suppress(ProcessLookupError):
+                os.kill(worker, number)
+    return answer(process)
 
 
 def are_gone(numbers: list[int]) -> bool:
@@ -173,14 +183,15 @@ def test_a_line_whose_process_is_killed_has_an_error_and_the_others_an_answer(fo
         assert record["error"]["message"] == "the process that answered this line was ended by SIGKILL"
         assert answer(process)["value"] == 2
         assert answer(process)["error"]["code"] == "E0811"
-        for number in workers(process):  # while they are idle
+        idle = workers(process)
+        for number in idle:
             os.kill(number, signal.SIGKILL)
-        time.sleep(0.1)
+        assert are_gone(idle)
         ask(process, "value 1+2\n")
         assert answer(process)["value"] == 3
         ask(process, ENDLESS)
-        os.kill(workers(process, 1)[0], signal.SIGSEGV)
-        assert answer(process)["error"]["message"].endswith("the process that answered this line was ended by SIGSEGV")
+        message = strike(process, signal.SIGSEGV)["error"]["message"]
+        assert message.endswith("the process that answered this line was ended by SIGSEGV")
         process.communicate(timeout=30)
         assert process.returncode == 1
 
@@ -197,10 +208,8 @@ def test_where_time_is_limited_a_process_answers_that_can_be_ended(folder: Path)
     with batch(folder, "--timeout", "60", jobs=1) as process:
         ask(process, "value 1+1\n")
         assert answer(process)["value"] == 2
-        (number,) = workers(process)
         ask(process, ENDLESS)
-        os.kill(number, signal.SIGKILL)
-        assert answer(process)["error"]["code"] == "E0611"
+        assert strike(process, signal.SIGKILL)["error"]["code"] == "E0611"
         ask(process, "value 3\n")
         assert answer(process)["value"] == 3
 
