@@ -74,6 +74,14 @@ def test_kinks_by_every_policy(policy: str) -> None:
                 agree(text, {name: point[name] for name in inputs}, kinks=policy)
 
 
+@pytest.mark.usefixtures("interpret")
+def test_a_step_of_0_that_a_loop_comes_to_is_the_tape_s_error() -> None:
+    text = "s = x\nfor k in range(-2, 4):\n    for j in range(0, 5, k):\n        s += j * x\ns"
+    agree(text, {"x": 0.5})
+    with pytest.raises(adiff.AdiffError, match="the step must not be 0"):
+        adiff.program(text).evaluate("grad", {"x": 0.5}, engine="kernel")
+
+
 def test_auto_keeps_small_work_on_the_tape() -> None:
     text = "s = x\nfor i in range(n):\n    s = s * 0.5 + x\ns"
     outcome = adiff.program(text).evaluate("grad", {"x": 1.0, "n": 100}, engine="auto")

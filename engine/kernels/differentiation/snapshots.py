@@ -10,11 +10,16 @@ from __future__ import annotations
 from .. import ir
 from ..ir import Array, Loop, ReverseLoop, Stack, Stmt, Var
 from ..passes.statements import everything, operands, with_blocks
-from .checkpoint import kept_elements, without_logs
+from .checkpoint import without_logs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+# Operations by which the end of a loop is reckoned from the counter of one around it.
+SUMS = frozenset(
+    "add subtract int_add int_subtract multiply int_multiply maximum minimum copy to_int where_select".split()
+)
 
 
 class Whole:
@@ -64,7 +69,43 @@ def replaced(s: Loop, stack: Stack, array: Array) -> bool:
     if any(x is phi for inner in everything(s.body) for x in operands(inner)):
         return False
     # A note takes two words, and an element of a copy one.
-    return 2 * kept_elements(s.body, array) >= array.size
+    return 2 * overwritten(s.body, array, definitions(s.body)) >= array.size
+
+
+def definitions(block: list[Stmt]) -> dict[Any, Any]:
+    """The statement that sets each variable of a block."""
+    return {s.var: s for s in everything(block) if s.__class__ in (ir.Set, ir.Load)}
+
+
+def overwritten(block: list[Stmt], array: Array, made: dict[Any, Any]) -> int:
+    """About how many elements of an array a block notes; of loops whose length is computed otherwise than by counting on
+    rather few: a log is never much longer than their work, and copies may be."""
+    total = 0
+    for s in block:
+        if s.__class__ is ir.Keep and s.array is array:
+            total += 1
+        elif s.__class__ is Loop:
+            bounds = (s.start, s.stop, s.step)
+            if all(x.__class__ is int for x in bounds):
+                trips = len(range(*bounds))
+            else:
+                trips = array.size if s.test is None and all(counts_on(x, made) for x in bounds) else 1
+            total += overwritten(s.body, array, made) * trips
+        elif s.__class__ is ir.If:
+            total += max(overwritten(s.then, array, made), overwritten(s.orelse, array, made))
+    return total
+
+
+def counts_on(x: Any, made: dict[Any, Any]) -> bool:
+    """Whether a bound is reckoned from numbers that loops around count, or that are known before them, by sums."""
+    pending = [x]
+    while pending:
+        s = made.get(pending.pop())
+        if s is not None:
+            if s.__class__ is not ir.Set or s.op not in SUMS:
+                return False
+            pending.extend(s.args)
+    return True
 
 
 def rewritten(block: list[Stmt], chosen: dict[Stack, Whole]) -> list[Stmt]:

@@ -7,7 +7,7 @@ from ...core.state import STATE
 from ...ops.registry import NAMES
 from ...program import core as c
 from .. import ir
-from ..ir import BOOL, FLOAT, INT, LIMIT, Unsupported
+from ..ir import BOOL, FLOAT, INT, LIMIT, Needed, Unsupported
 from ..symbols.pairs import Pair
 from ..symbols.strength import bare, is_strong
 from ..symbols.symbol import NUMBERS, Lazy, Sym, kind_of, raw
@@ -60,7 +60,7 @@ def compare_static(op: Any, symbol: str, x: Any, y: Any) -> bool:
     return result
 
 
-def range_(machine: Specialiser, start: Any, stop: Any = None, step: Any = 1) -> Range:
+def range_(machine: Specialiser, start: Any, stop: Any = None, step: Any = 1) -> Range | Each:
     if stop is None:
         start, stop = 0, start
     bounds = []
@@ -78,10 +78,27 @@ def range_(machine: Specialiser, start: Any, stop: Any = None, step: Any = 1) ->
             x = bare(machine.builder, x) if known is None else known
         machine.builder.keep_countable(x)
         bounds.append(x)
-    bounds[2] = machine.whole(bounds[2], "a range with a step that depends on data")
+    try:
+        bounds[2] = machine.whole(bounds[2], "a range with a step that depends on data")
+    except Needed:
+        raise
+    except Unsupported:
+        return stepped(machine, *bounds)
     if bounds[2] == 0:
         raise Unsupported("a range whose step is 0")
     return Range(*bounds)
+
+
+def stepped(machine: Specialiser, start: Any, stop: Any, step: Any) -> Each:
+    """The numbers of a range whose step is known when the kernel runs."""
+    builder = machine.builder
+    low, high = builder.interval(step)
+    sign = 1 if low > 0 else -1 if high < 0 else builder.apply(NAMES["sign"], (step,), None)
+    if low <= 0 <= high:
+        builder.append(ir.Check(raw(builder.apply(NAMES["abs"], (step,), None)), 1, LIMIT))  # of 0 the tape tells
+    span = builder.integer("add", builder.integer("subtract", stop, start), builder.integer("subtract", step, sign))
+    length = builder.apply(NAMES["maximum"], (builder.apply(NAMES["floor_divide"], (span, step), None), 0), None)
+    return Each(length, lambda i: builder.integer("add", builder.integer("multiply", i, step), start), True)
 
 
 def len_(machine: Specialiser, x: Any) -> Any:
@@ -99,6 +116,8 @@ def len_(machine: Specialiser, x: Any) -> Any:
         return x.columns[0].length
     if x.__class__ is Range:
         return machine.range_length(x)
+    if x.__class__ is Each and not x.once:
+        return x.length
     raise Unsupported(f"len of {describe(x)}")
 
 

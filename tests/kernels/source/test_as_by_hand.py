@@ -58,6 +58,17 @@ def test_nothing_is_logged_that_no_adjoint_reads() -> None:
     assert "_was" in emitted(squared, v=V)
 
 
+def test_a_log_is_kept_where_an_iteration_may_overwrite_few_elements_of_many() -> None:
+    """Copies of a whole array at each iteration would take its size squared, whatever there is to do."""
+    stored = "w[j] = w[j] * w[j - 1]"
+    head = "w = concat([v] * 30)\nfor i in range(1, 120):\n"
+    for inner in (
+        "    for j in range(i, 120, i):\n        %s\n",
+        "    j = i\n    while j > 0 and w[j] > w[j - 1]:\n        %s\n        j -= 1\n",
+    ):
+        assert "w1_was" in emitted(head + inner % stored + "sum(w)", v=V * 0.5)
+
+
 def test_states_that_are_replaced_are_not_stored_again() -> None:
     found = emitted("y = v\nfor i in range(n):\n    y = y + 0.1 * sin(y)\nsum(y)", v=V, n=3)
     assert found.count("math.sin") == 1
