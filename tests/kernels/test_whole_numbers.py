@@ -113,3 +113,29 @@ def test_an_item_of_a_list_may_be_an_integer(text: str) -> None:
     """Integers have no zero with a sign, whatever the list has been through: what is above the negative axis stays there."""
     agree(text, {"x": 0.7}, None, "value")
     assert adiff.program(text).evaluate("value", {"x": 0.7}, engine="kernel").value == np.pi
+
+
+HANDED_ON = [
+    "t = (x, y)\nfor i in range(n):\n    a, b = t\n    t = (b, i)\nt[0] * t[1]",
+    "t = x\nw = x\nfor i in range(n):\n    w = t * 2\n    t = i\nw",
+    "t = x\nw = x\nfor i in range(n):\n    w = t * -1\n    t = i * 0\natan2(w, -1.0)",
+    "t = (x, [y, x])\nfor i in range(n):\n    a, (b, c) = t\n    t = (b, [c, i])\nt[0] + t[1][0]",
+]
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("text", HANDED_ON)
+def test_integers_that_a_loop_hands_on_in_the_place_of_floats(text: str) -> None:
+    """From one variable to the next, and to what is computed of them in the next iteration."""
+    for n in (0, 1, 2, 4):
+        at = {"x": 1.49, "y": -0.74, "n": n}
+        agree(text, {name: at[name] for name in adiff.program(text).inputs}, [name for name in "xy" if name in text])
+    x, y, n = 1.49, -0.74, 4
+    names: dict[str, Any] = {"x": x, "y": y, "n": n, "atan2": np.arctan2}
+    head, _, result = text.rpartition("\n")
+    exec(head, names)
+    wanted = eval(result, names)
+    wrt = [name for name in "xy" if name in text]
+    point = {name: {"x": x, "y": y, "n": n}[name] for name in adiff.program(text).inputs}
+    found = adiff.program(text).evaluate("grad", point, wrt, engine="kernel").value
+    assert (found, type(found) is int) == (wanted, type(wanted) is int)

@@ -363,6 +363,10 @@ def build(
 def why_lost(builder: Builder, kernel: ir.Kernel, target: Any) -> tuple[str, Any] | None:
     """Why the gradient of a source is None, as the tape says it, and the place; None where a run must tell."""
     if target in builder.counted and not uses(without_dead_code(kernel).body, target):
+        if target in builder.counted_inside and any(
+            s.__class__ is ir.Set and s.op == "to_int" and target in s.args for s in everything(kernel.body)
+        ):
+            return None
         place = "a place where it counts as an integer"
         reason = f"the path from the source ends at {place}, which carries no derivative"
         return reason, builder.counted[target]

@@ -342,8 +342,10 @@ class Carrying(Control):
                 raise Mismatch("a variable that is a number in one iteration and something else in the next")
             kind = joined_kind([spec.kind, kind_of(new)])
             strong = spec.strong or is_strong(self.builder, new)
-            doubtful = spec.doubtful or INT in (kind_of(old) if old is not UNSET else FLOAT, spec.kind)
-            return spec if (kind, strong) == (spec.kind, spec.strong) else Number(kind, strong, doubtful)
+            integer = INT in (kind_of(old) if old is not UNSET else FLOAT, spec.kind)
+            doubtful = kind == FLOAT and (spec.doubtful or integer or self.builder.may_be_whole(new))
+            alike = (kind, strong, doubtful) == (spec.kind, spec.strong, spec.doubtful)
+            return spec if alike else Number(kind, strong, doubtful)
         if spec.__class__ is Tensor:
             if new.__class__ is not Lazy or new.shape != spec.carried.shape:
                 raise Mismatch("a tensor that becomes something else in a loop")

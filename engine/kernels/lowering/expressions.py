@@ -168,11 +168,11 @@ class Expressions(Calls):
     def chained(self, node: c.Comparison, first: int, x: Any, frame: Frame) -> Any:
         """A chain of comparisons from its link `first` on, whose left operand is `x`.
 
-        What stands behind a link that fails is not evaluated, unless nobody could tell.
+        What stands behind a link that fails is not evaluated, unless nobody could tell, as who follows inputs could.
         """
         result: Any = True
         for k, right in enumerate(node.rights[first:], first):
-            if result.__class__ is Sym and not harmless(right):
+            if result.__class__ is Sym and not (harmless(right) and self.builder.follower is None):
                 return self.choice(result, lambda k=k, x=x: self.chained(node, k, x, frame), lambda: False)  # type: ignore[misc]
             moment = Moment(self.builder)
             y = self.expression(right, frame)

@@ -45,6 +45,8 @@ class Blocks:
         self.ranges: dict[Var, tuple[int, int]] = {}
         # Float inputs that the program counts with (`range(n)`), and where: they must be whole numbers.
         self.counted: dict[Var, Site] = {}
+        # Those of them that do so in loops and branches only, where a run tells whether they do.
+        self.counted_inside: set[Var] = set()
         self.inputs: set[Var] = set()
         # The arrays that were put into memory after they had been made, and what they were before.
         self.late: list[tuple[Any, Any, Any]] = []

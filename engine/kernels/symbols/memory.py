@@ -174,12 +174,12 @@ class Memory(Scalars):
 
     def total(self, shape: tuple[int, ...], element: Callable[[tuple[Any, ...]], Any]) -> Any:
         """The sum of the elements of a shape, in row-major order."""
+        if 0 in shape:
+            return 0.0
 
         def level(k: int, index: tuple[Any, ...], start: Any) -> Any:
             if k == len(shape):
                 return self.scalar_or_static("add", start, element(index))
-            if shape[k] == 0:
-                return start
             if shape[k] == 1:
                 return level(k + 1, (*index, 0), start)
             return self.reduce(shape[k], start, lambda i, acc: level(k + 1, (*index, i), acc))

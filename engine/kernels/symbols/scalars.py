@@ -206,6 +206,10 @@ class Scalars(Blocks):
                 zero = self.emit("equal", (parts[1], 0), BOOL)
                 self.append(ir.Check(raw(zero), 0, 1, STATE.site))
             return self.integers(name, parts)
+        if not self.around:
+            self.counted_inside.discard(x.var)
+        elif x.var not in self.counted:
+            self.counted_inside.add(x.var)
         self.counted.setdefault(x.var, STATE.site)
         return self.emit("to_int", (x,), INT)
 

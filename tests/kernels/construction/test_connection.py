@@ -105,6 +105,9 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "points that interpolation looks for": (
         "s = x\nif interp(y, [-1.0, 0.0, 2.0], [1.0, 2.0, a]) > 0.5:\n    s = s * 2.0\ns", {"x": 1.1, "y": 0.5, "a": 4.0},
     ),
+    "what is compared behind a link that fails": (
+        "t = x + (1.0 if 0.5 > x > y else 0.0)\nt + (y == 3.0)", {"x": 1.49, "y": 1.0},
+    ),
     "nothing at all": ("s = 0.0\nfor i in range(3):\n    if i > 5:\n        s = s + x\ns", {"x": 1.0}),
     "nothing at all, of a tensor": ("s = zeros(3)\nfor i in range(3):\n    if i > 5:\n        s = s + x\ns", {"x": 1.0}),
 }  # fmt: skip

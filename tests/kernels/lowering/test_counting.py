@@ -22,6 +22,7 @@ COMPILED: dict[str, tuple[str, dict[str, Any]]] = {
     "of what is written": ("y = x + 0\ny[m] = y[m - 1]*m\nsum(y*y)", {"x": X, "m": 3}),
     "of what is added to": ("t = zeros(4)\nfor i in range(12):\n    t[i % m] += x[i // m % 5]\nsum(t**2)", {"x": X, "m": 3}),
     "of a list that is added to": ("t = [0.0]*4\nfor i in range(12):\n    t[i % m] += x[i*m % 5]\nsum(t)", {"x": X, "m": 3}),
+    "in no iteration": ("w = x * 9.0\nwhile sum(w) < 5:\n    w[0] = x[-m % 4]\nsum(w)", {"x": X, "m": 3}),
     "in a range": ("s = 0.0\nfor i in range(2*m + 1):\n    s += x[min(i, m)]*i\ns", {"x": X, "m": 3}),
     "given to a function": ("def f(k):\n    return x[k]*k\nf(m) + f(m + 1)", {"x": X, "m": 2}),
     "out of range": ("x[m]", {"x": X, "m": 9}),
