@@ -26,6 +26,7 @@ from ..symbols.values import (
     symbolic,
 )
 from .heap import same
+from .items import MAX_ITEMS
 from .loops import Loops
 from .printing import Text
 from .steps import count_step
@@ -254,7 +255,7 @@ class Sequences(Loops):
                 raise Unsupported("a tuple of this length")
             return value * times
         items = self.items(value)
-        if len(items) == 1 and items[0].__class__ in NUMBERS and times > MAX_REPEATED:
+        if len(items) == 1 and items[0].__class__ in (*NUMBERS, Sym) and times > MAX_ITEMS:
             from .grids import filled
 
             return filled(self.builder, items[0], times)

@@ -31,6 +31,32 @@ def test_values(case: str) -> None:
     assert np.isclose(adiff.program(text).evaluate("value", {"x": 0.5}, engine="tape").value, wanted, rtol=1e-15)
 
 
+# One item so many times, at places that counters say: lists too long to be written out.
+LONG = {
+    "filled in turn": ("t = [0.0]*700\nfor j in range(1, 700):\n    t[j] = t[j - 1] + x\nt[699]", 699.0, 0.0),
+    "a knapsack": (
+        "t = [0.0]*301\nfor i in range(3):\n    w = 40 + 20*i\n    for j in range(300, w - 1, -1):\n"
+        "        t[j] = max(t[j], t[j - w] + x*x*(i + 1))\nt[300]",
+        6.0,  # each of the three once
+        12.0,
+    ),
+    "of an input": ("t = [x]*400\nfor j in range(1, 400):\n    t[j] = t[j - 1]*t[j]\nt[2]", 0.75, 3.0),
+    "of integers that become floats": (
+        "t = [0]*300\nfor j in range(1, 300):\n    t[j] = t[j - 1]/2 + x\nt[2]",
+        1.5,
+        0.0,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", LONG)
+def test_long_lists(case: str) -> None:
+    text, slope, curvature = LONG[case]
+    found = adiff.program(text).evaluate("hessian", {"x": 0.5}, ["x"], engine="kernel")
+    assert (found.engine, found.gradients) == ("kernel", {"x": pytest.approx(slope, rel=1e-15)})
+    assert found.hessian == {"x": {"x": pytest.approx(curvature, rel=1e-15)}}
+
+
 @pytest.mark.usefixtures("interpret")
 @pytest.mark.parametrize("text", ERRORS)
 def test_errors(text: str) -> None:
