@@ -14,6 +14,7 @@ from _thread import RLock
 from ..parser.errors import AdiffError
 from ..parser.parse import parse
 from ..parser.source import Source, Span
+from . import tier
 from .commands import COMMANDS
 from .core import limits
 from .core.dtypes import FLOAT32, WEAK_FLOAT32
@@ -303,15 +304,20 @@ class Program:
     ) -> Outcome:
         begin(options)
         enforced = limits.enforced(options.get("max_steps"), options.get("max_memory"), options.get("timeout"))
+        given = {**options, "command": command}
+        start = time.thread_time()
         try:
             with deep_recursion(), enforced:
                 try:
-                    return Evaluation(self, at or {}, wrt, {**options, "command": command}).run(command)
+                    outcome = Evaluation(self, at or {}, wrt, given).run(command)
+                    if outcome.engine == "tape" and options.get("engine") in (None, "auto"):
+                        tier.spend(self.source.text, command, time.thread_time() - start)
+                    return outcome
                 except limits.GivesWay as tape:
                     limits.stay()
                     begin(options)
-                    awaited = {**options, "command": command, "awaited": tape.seconds}
-                    return Evaluation(self, at or {}, wrt, awaited).run(command)
+                    given["awaited"] = tape.seconds
+                    return Evaluation(self, at or {}, wrt, given).run(command)
         except RecursionError:
             raise AdiffError(
                 "E0605",

@@ -23,6 +23,21 @@ if TYPE_CHECKING:
     from .program.core import CoreProgram
 
 
+# Seconds that the tape has spent in this process on evaluations of programs, by text and command, where these have taken
+# longer than a kernel that was kept takes to be loaded after others: more of them will come.
+SPENT: dict[tuple[str, str], float] = {}
+MOST_SPENDERS = 1_000
+WORTH_COUNTING = 8.0e-3
+
+
+def spend(text: str, command: str, seconds: float) -> None:
+    """Note that the tape has taken so many seconds for a command."""
+    if seconds > WORTH_COUNTING:
+        if len(SPENT) >= MOST_SPENDERS:
+            SPENT.clear()
+        SPENT[text, command] = SPENT.get((text, command), 0.0) + seconds
+
+
 class Tiers:
     """The part of an evaluation that asks the kernels."""
 
@@ -86,7 +101,8 @@ class Tiers:
         if not always:
             from .kernels.outlook import Forecast
 
-            forecast = Forecast(self.core, self.point, program.has_loops, repeats, second, order)
+            spent = SPENT.get((program.source.text, self.options["command"]), 0.0)
+            forecast = Forecast(self.core, self.point, program.has_loops, repeats, second, order, spent)
             if program.kernels is None and forecast.tape_is_sooner():
                 self.outcome.reason = (
                     "the tape is done before a kernel would be loaded"

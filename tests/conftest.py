@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from adiff.engine import tier
 
 
 def pytest_collection_finish() -> None:
@@ -23,6 +24,12 @@ def hears_ctrl_c() -> Iterator[None]:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture(autouse=True)
+def nothing_spent() -> None:
+    """Which engine answers in one test is no matter of what others have evaluated."""
+    tier.SPENT.clear()
 
 
 @pytest.fixture(params=["main thread", "another thread"])

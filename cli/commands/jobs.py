@@ -131,12 +131,12 @@ class Jobs:
     def hand_out(self) -> None:
         """Give lines to processes that have time for them."""
         ready = self.incoming.ready
-        while ready and len(self.order) < AHEAD * self.most and (self.held < HELD or not self.order):
+        while ready and (ready[0][0] <= self.newest or self.has_room()):
             process = self.free(len(ready[0][1]))
             if process is None:
                 return
             number, raw = ready.popleft()
-            if number > self.newest:  # and not one that a process had which is gone
+            if number > self.newest:
                 self.newest = number
                 self.order.append(number)
             try:
@@ -145,6 +145,10 @@ class Jobs:
                 if process.proven:  # it was gone before it saw the line, which another may answer
                     ready.appendleft(process.lines.pop())
                 self.bury(process)
+
+    def has_room(self) -> bool:
+        """Whether there is room for the reply of one line more; what a process had that is gone has its room already."""
+        return len(self.order) < AHEAD * self.most and (self.held < HELD or not self.order)
 
     def free(self, size: int) -> Process | None:
         """A process for a line of so many bytes."""

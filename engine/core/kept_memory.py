@@ -30,4 +30,16 @@ def keep_memory() -> None:
             pass
 
 
-__all__ = ["keep_memory"]
+def release_memory(limit: int) -> None:
+    """Give what is kept and free back to the system, as far as it lies at the end, where a limit to come is so small that it
+    would be much: what is used now does not count there."""
+    if KEPT and limit < SMALL:
+        import ctypes
+
+        try:
+            ctypes.CDLL(None).malloc_trim(0)
+        except (AttributeError, OSError):  # another C library, which keeps nothing for an array's sake
+            pass
+
+
+__all__ = ["keep_memory", "release_memory"]

@@ -122,7 +122,7 @@ def look_ahead(log: list[Any], sweeps: float | None = None) -> None:
 def look_at_clock() -> None:
     """Give way once the time for it has come, in what counts no steps."""
     if LIMITS.patience is not None and thread_time() > LIMITS.patience:
-        raise GivesWay
+        raise GivesWay(LIMITS.waited)
 
 
 def stay() -> None:
@@ -282,7 +282,9 @@ class enforced:
             # what is used is looked at, since that memory is none of the program's.
             import numpy  # noqa: F401
         from .headroom import Headroom, data_size
+        from .kept_memory import release_memory
 
+        release_memory(size)
         try:
             used = data_size()
         except (OSError, ValueError):  # not where the system does not say what is used

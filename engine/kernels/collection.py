@@ -52,6 +52,8 @@ class Collection:
         self.may_compile = True
         # What the program's text says of the tape: the seconds that it takes at least, and the library that it imports.
         self.least_seconds, self.loads = 0.0, ""
+        # What it has spent on the same command before.
+        self.spent = 0.0
         # The seconds after which what is being made of a program is no kernel that would be before the tape.
         self.budget = inf
         # Whether the tape can be left for a kernel, and the seconds until one is ready that has waited for that.
@@ -73,10 +75,10 @@ class Collection:
     def expect(self, forecast: Forecast | None) -> None:
         """Take what is expected of the command that comes; None where a kernel is to answer whatever it takes."""
         if forecast is None:
-            self.may_compile, self.least_seconds, self.loads, self.budget = True, 0.0, "", inf
+            self.may_compile, self.least_seconds, self.loads, self.budget, self.spent = True, 0.0, "", inf, 0.0
             return
         self.may_compile, self.budget = forecast.may_compile, forecast.budget
-        self.least_seconds, self.loads = forecast.least_seconds, forecast.loads
+        self.least_seconds, self.loads, self.spent = forecast.least_seconds, forecast.loads, forecast.spent
 
     def find(self, key: str) -> bool:
         """Whether a kernel is here, or was kept by another process."""
@@ -182,7 +184,7 @@ class Collection:
         self.tape_seconds = tape_seconds(built, given)
         if not always:
             seconds = 0.0 if key in self.compiled else load_seconds() if key in self.kept else None
-            if not worthwhile(built, given, seconds, self.least_seconds, self.loads, self.waits):
+            if not worthwhile(built, given, seconds, self.least_seconds, self.loads, self.waits, self.spent):
                 if self.tape_seconds is None:
                     self.ready_seconds = seconds
                 if spent > WORTH_KEEPING:
@@ -193,7 +195,7 @@ class Collection:
     def tape_is_sooner(self, parts: Any) -> bool:
         """Whether a kernel, of which it was found out how long it takes to be ready, is not before the tape has done all."""
         entry = store.load(self.key(("seconds", parts))) if self.least_seconds else None
-        return entry is not None and self.least_seconds + import_seconds(self.loads) < entry["seconds"]
+        return entry is not None and self.least_seconds + self.spent + import_seconds(self.loads) < entry["seconds"]
 
     def within_budget(self, parts: Any, make: Callable[[], Any]) -> Any:
         """What `attempt` gives, within the budget. Raises TooLate, which is kept for other processes."""

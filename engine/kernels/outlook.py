@@ -84,10 +84,11 @@ class Forecast:
     `repeats` is the tape's work, in gradients; None is the value alone; `second` says that there are second derivatives;
     `order` that of the derivatives of one input that are wanted. `bounded` says that the tape takes no more than `seconds`,
     and those that it imports a library for, which `loads` names; `patience` are those after which it is left for a kernel,
-    which is `ready` then after so many.
+    which is `ready` then after so many. Those that the tape has `spent` on the same command before count as if they were to
+    come: whoever has waited as long as a kernel takes to be ready will not wait much longer than need be.
     """
 
-    __slots__ = ("bounded", "imports", "loads", "passes", "patience", "ready", "running", "second", "seconds")
+    __slots__ = ("bounded", "imports", "loads", "passes", "patience", "ready", "running", "second", "seconds", "spent")
 
     def __init__(
         self,
@@ -97,9 +98,11 @@ class Forecast:
         repeats: float | None,
         second: bool,
         order: int | None,
+        spent: float = 0.0,
     ) -> None:
         outlook = Outlook(core, point, looped, order)
         self.second = second
+        self.spent = spent
         self.passes = work.COMMAND_WORK["value"] if repeats is None else repeats
         self.seconds = outlook.seconds(self.passes, second)
         self.running = outlook.kernel_seconds(self.passes)
@@ -107,18 +110,17 @@ class Forecast:
         self.imports = work.import_seconds(outlook.loads)
         self.bounded = outlook.bounded
         self.ready = outlook.ready
-        self.patience = (
-            outlook.ready + work.OVER * self.seconds if self.bounded else work.patience_seconds(outlook.ready)
-        )
+        patience = outlook.ready + work.OVER * self.seconds if self.bounded else work.patience_seconds(outlook.ready)
+        self.patience = max(0.0, patience - spent)
 
     def tape_is_sooner(self) -> bool:
         """Whether the tape is surely done before a kernel could be loaded."""
-        return self.bounded and self.seconds + self.imports < work.load_seconds() + self.running
+        return self.bounded and self.seconds + self.spent + self.imports < work.load_seconds() + self.running
 
     @property
     def may_compile(self) -> bool:
         """Whether a kernel may repay its compilation."""
-        return self.seconds + self.imports >= work.PROMISE * self.ready + self.running
+        return self.seconds + self.spent + self.imports >= work.PROMISE * self.ready + self.running
 
     @property
     def least_seconds(self) -> float:
@@ -129,12 +131,12 @@ class Forecast:
     @property
     def budget(self) -> float:
         """How long a kernel may be in the making."""
-        return work.budget_seconds(self.seconds + self.imports)
+        return work.budget_seconds(self.seconds + self.spent + self.imports)
 
     def wait_for(self, ready: float, patience: float) -> None:
         """Expect a kernel that was kept: ready in so many seconds, for which the tape is left after so many."""
         self.ready = ready
-        self.patience = patience
+        self.patience = max(0.0, patience - self.spent)
 
     def kernel_is_sooner(self, log: list[Any], passes: float | None) -> bool:
         """Whether so much work on what a tape has recorded, or that of the command, takes longer than a kernel takes to be

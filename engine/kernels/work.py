@@ -387,20 +387,22 @@ def budget_seconds(by_tape: float) -> float:
 
 
 def worthwhile(
-    built: Built, given: list[Any], ready: float | None, least: float = 0.0, loads: str = "", waits: bool = False
-) -> bool:
+    built: Built, given: list[Any], ready: float | None, least: float = 0.0, loads: str = "", waits: bool = False,
+    spent: float = 0.0,
+) -> bool:  # fmt: skip
     """Whether a kernel gives the answer for some arguments sooner than the tape.
 
     `ready` is the seconds until a kernel that is compiled can run, None for one that is not; `least` those that the tape
     takes at least, and `loads` names the library that it imports first. `waits` says that the tape can be left for the
-    kernel after a moment: where nobody knows what there is to do, a kernel that is to be loaded comes second.
+    kernel after a moment: where nobody knows what there is to do, a kernel that is to be loaded comes second. What the tape
+    has `spent` on the same command before counts as if it were to come.
     """
     work = work_of(built, given)
     if work is None:
         if not least:
-            return ready == 0.0 or (ready is not None and not waits)
+            return ready is not None and (ready <= spent or not waits)
         work = Work()
     if ready is None:
         ready = ready_seconds(built)
-    by_tape = max(work.tape_seconds(built.passes), least) + import_seconds(loads)
+    by_tape = max(work.tape_seconds(built.passes), least) + spent + import_seconds(loads)
     return by_tape > ready + import_seconds(built.loads) + work.kernel_seconds(built.passes)

@@ -9,14 +9,16 @@ import signal
 import subprocess
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from adiff.cli import errors, main
-from adiff.cli.commands import line
+from adiff.cli.commands import jobs, line
 from adiff.cli.environment import Environment
 from adiff.cli.request import Request
 
@@ -24,6 +26,33 @@ Completed = subprocess.CompletedProcess[str]
 COMMAND = [sys.executable, "-c", "from adiff.cli.main import main; main()"]
 ENDLESS = '{"command": "value", "expr": "while True: pass", "id": "endless"}\n'
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
+
+
+class Taking:
+    """A process that is handed lines."""
+
+    proven = True
+
+    def __init__(self) -> None:
+        self.taken: list[int] = []
+
+    def give(self, number: int, raw: bytes) -> None:
+        self.taken.append(number)
+
+
+def test_a_line_that_a_process_left_is_handed_out_however_much_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    incoming: Any = SimpleNamespace(ready=deque([(3, b"value 1"), (5, b"value 2")]))
+    work = jobs.Jobs(2, None, incoming)  # type: ignore[arg-type]
+    process = Taking()
+    monkeypatch.setattr(jobs.Jobs, "free", lambda self, size: process)
+    work.order.extend([3, 4])
+    work.newest, work.held = 4, jobs.HELD + 1
+    work.hand_out()
+    assert process.taken == [3]
+    work.held = 0
+    work.hand_out()
+    assert process.taken == [3, 5]
+
 
 MIXED = (
     """\

@@ -8,6 +8,7 @@ from typing import Any
 
 import adiff
 import pytest
+from adiff.engine import tier
 from adiff.engine.core.limits import LIMITS
 from adiff.engine.kernels import learning, work
 
@@ -57,6 +58,7 @@ def test_a_kernel_that_is_kept_comes_after_the_tape_where_nobody_knows(monkeypat
 
 def test_what_the_tape_has_taken_is_known_the_next_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """After the tape was left late it is left early, until there is less to do."""
+    monkeypatch.setattr(tier, "WORTH_COUNTING", math.inf)
     text = next(iter(PROGRAMS))
     adiff.program(text).evaluate("grad", {"x": 2.0, "n": 50}, ["x"], engine="kernel")
 
@@ -74,6 +76,22 @@ def test_what_the_tape_has_taken_is_known_the_next_time(monkeypatch: pytest.Monk
     monkeypatch.setattr(learning, "OTHER_DATA", 0.0)
     assert engine(at_once, at_once, 500) == "kernel"
     assert engine(never, at_once, 5000) == "tape"
+
+
+@pytest.mark.parametrize("text", [next(iter(PROGRAMS)), "y = x\nfor i in range(n):\n    y = y * 0.999\ny"])
+def test_what_the_tape_has_spent_repays_a_kernel(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of programs that are evaluated again and again, each time as if for the first."""
+    monkeypatch.setattr(work, "PATIENCE_SECONDS", 100.0)
+    monkeypatch.setattr(work, "SHARE", 1e9)
+    monkeypatch.setattr(tier, "WORTH_COUNTING", 0.0)
+
+    def engine(command: str) -> str:
+        return adiff.program(text).evaluate(command, {"x": 2.0, "n": 500}, ["x"] if command == "grad" else None).engine
+
+    assert engine("grad") == "tape"
+    assert 0.0 < tier.SPENT[text, "grad"] < 1.0
+    tier.SPENT[text, "grad"] = 1e9
+    assert [engine("grad"), engine("value")] == ["kernel", "tape"]
 
 
 @pytest.mark.parametrize(

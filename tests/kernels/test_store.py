@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -232,6 +233,7 @@ def test_how_long_a_kernel_takes_to_compile_is_kept_too(folder: Path, monkeypatc
     monkeypatch.setattr(collection, "WORTH_KEEPING", 0.0)
     monkeypatch.setattr(outline, "LOOP_STATEMENT_SECONDS", 0.02)
     monkeypatch.setattr(tier.Tiers, "hurry", lambda self, patience, ahead=None: None)  # whatever else the machine does
+    monkeypatch.setattr(tier, "WORTH_COUNTING", inf)
     text = "y = x\nfor i in range(n):\n    y = y * 0.5 + sin(y)\ny"
     tried: list[Any] = []
     attempt = runtime.Kernels.attempt
