@@ -86,6 +86,9 @@ class Reducing(Loops):
         def finish(inner: tuple[int, ...], at: At) -> Any:
             first = at((0,) * len(inner))
             # Of equal numbers NumPy's reduction keeps the last, and the row its first operand.
+            if len(inner) == 1:  # the first is not compared with itself, which would be a tie
+                others = self.builder.integer("subtract", inner[0], 1)
+                return self.fold(others, (first,), lambda i, best: (join(at((i + 1,)), best),))[0]
             return self.fold_over(inner, (first,), lambda index, best: (join(at(index), best),))[0]
 
         return self.reduced(name, x, axis, keepdims, finish, x.kind)

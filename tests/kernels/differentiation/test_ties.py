@@ -155,3 +155,11 @@ def test_one_operand_that_is_surely_followed_is_enough() -> None:
     """What was stored before may be connected or not: the other operand of the tie is, and the tape says no more."""
     text = "best = zeros(5)\nfor k in range(n):\n    best[k % 5] = maximum(best[k % 5], x*(k % 7))\nsum(best)"
     assert agree(text, {"x": 1.3, "n": 40}, ["x"]) == ""
+
+
+@pytest.mark.parametrize("row", ["max", "min"])
+def test_the_first_element_does_not_tie_with_itself(row: str) -> None:
+    first = 3 if row == "max" else -3
+    text = f"def g(p, q):\n    return {row}(stack([{first}, p])) * q * p\nv, r = jvp(g, (x, y), (1.0, y))\nr"
+    assert agree(text, {"x": 1.0, "y": 2.0}) == ""
+    assert adiff.program(text).evaluate("grad", {"x": 1.0, "y": 2.0}, engine="kernel").notices == []
