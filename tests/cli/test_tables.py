@@ -251,7 +251,7 @@ def test_decimal_points_stand_under_each_other() -> None:
 
 def test_progress_shows_after_a_second_and_leaves_nothing_behind(terminal: Terminal, folder: Path) -> None:
     (folder / "loop.adiff").write_text("x = 0.0\nfor i in range(100000):\n    x = x + 1.0\nx\n")
-    (folder / "slow.txt").write_text("value -f loop.adiff\n" * 100)
+    (folder / "slow.txt").write_text("value -f loop.adiff --engine tape\n" * 100)
     shown = terminal("batch", "slow.txt", "-o", "out.txt", "--timeout", "60")
     assert re.search(r"\r\d+ lines", shown)
     assert shown.endswith("\r\x1b[K100 lines: 100 answered, 0 failed\n")

@@ -561,6 +561,9 @@ BARE_ON_A_PATH = [
     "v if v < n else 2.0",
     "[2.0 if n < v else v for i in range(2)][0]",
     "t = 0.0\nfor i in range(n + 4):\n    s = 0.0\n    for j in range(i):\n        s += v\n    t += s\nt",
+    "w = zeros(4)\nfor i in range(n):\n    w[i % 4] = v * i\nw",
+    "w = zeros(4)\nfor i in range(n):\n    w[i % 4] = v * i\nsum(w * w)",
+    "w = zeros(4)\nfor i in range(n):\n    w[i % 4] += v\ns = 0.0\nfor i in range(4):\n    s += w[i]\ns",
 ]
 
 
