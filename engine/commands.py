@@ -315,6 +315,7 @@ def derivative(evaluation: Evaluation) -> None:
     order = 1 if order is None else order
     if compiled_commands.derivative(evaluation, order):
         return
+    told = len(STATE.notices)
     found = taylor_derivatives(evaluation, order)
     if found is None:
         if order > MOST_NESTED:
@@ -326,6 +327,13 @@ def derivative(evaluation: Evaluation) -> None:
                 site=evaluation.end_site(),
             )
         found = drivers.derivatives(lambda inputs: scalar_function(evaluation, inputs), evaluation.sources()[0], order)
+    if any(notice.code == "N0501" for notice in STATE.notices[told:]):
+        from .autodiff.idle import idle_places
+
+        idle = idle_places(lambda inputs: scalar_function(evaluation, inputs), evaluation.sources())
+        STATE.notices[told:] = [
+            n for n in STATE.notices[told:] if n.code != "N0501" or (n.site.start, n.site.end) not in idle
+        ]
     evaluation.keep_value(found[0])
     x = drivers.source(evaluation.sources()[0])
     evaluation.outcome.derivatives = [shaped(as_float(d), x, as_operand(found[0])) for d in found[1:]]

@@ -163,3 +163,20 @@ def test_the_first_element_does_not_tie_with_itself(row: str) -> None:
     text = f"def g(p, q):\n    return {row}(stack([{first}, p])) * q * p\nv, r = jvp(g, (x, y), (1.0, y))\nr"
     assert agree(text, {"x": 1.0, "y": 2.0}) == ""
     assert adiff.program(text).evaluate("grad", {"x": 1.0, "y": 2.0}, engine="kernel").notices == []
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("w = abs(x)\nx * 2", []),
+        ("def f(t):\n    u = sqrt(t)\n    return t * t\nf(x)", []),
+        ("t = [relu(x), x]\nt[1] * 2", []),
+        ("w = abs(x)\nw * x", ["N0501"]),
+        ("s = x\nfor i in range(3):\n    s = s + abs(x) * 0.0\ns", ["N0501"]),
+    ],
+)
+def test_derivatives_tell_of_singular_points_on_the_way_to_the_result(text: str, codes: list[str], order: int) -> None:
+    found = adiff.program(text).evaluate("derivative", {"x": 0.0}, ["x"], order=order, engine="tape")
+    assert [n.code for n in found.notices] == codes
+    agree(text, {"x": 0.0}, ["x"], "derivative", order=order)
