@@ -124,7 +124,7 @@ def set_(x: Any = ()) -> Any:
     raise failure(
         "E0304",
         "Python's sets are not part of the language",
-        "unique(x) gives the distinct elements; sets.union and others work on tensors",
+        "unique(x) gives the distinct elements of a tensor, len(unique(x)) their number",
     )
 
 

@@ -209,14 +209,14 @@ maximum = elementwise(
     "maximum", "a, b", [lambda y, a, b: choose(a > b, 1.0, 0.0), lambda y, a, b: choose(b > a, 1.0, 0.0)],
     scalar=lambda a, b: a if a >= b or a != a else b, array=lambda np, a, b: np.maximum(b, a), dtype="arithmetic",
     accepts="bif", domain=[(0, 1), (2, 3)], singular=[_tie(1.0, "maximum", 0), _tie(0.0, "maximum", 1)],
-    kernel="_maximum({0}, {1})",
+    kernel="_maximum({0}, {1})", aliases="jax.lax.max",
     doc="The larger of a and b, element by element.", example=("maximum(2, 3)", 3),
 )  # fmt: skip
 minimum = elementwise(
     "minimum", "a, b", [lambda y, a, b: choose(a < b, 1.0, 0.0), lambda y, a, b: choose(b < a, 1.0, 0.0)],
     scalar=lambda a, b: a if a <= b or a != a else b, array=lambda np, a, b: np.minimum(b, a), dtype="arithmetic",
     accepts="bif", domain=[(0, 1), (2, 3)], singular=[_tie(1.0, "minimum", 0), _tie(0.0, "minimum", 1)],
-    kernel="_minimum({0}, {1})",
+    kernel="_minimum({0}, {1})", aliases="jax.lax.min",
     doc="The smaller of a and b, element by element.", example=("minimum(2, 3)", 2),
 )  # fmt: skip
 

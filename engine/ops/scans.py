@@ -159,7 +159,8 @@ cumsum = composite(
 )  # fmt: skip
 tf_cumsum = composite(
     "tf.cumsum", "x | axis=0, exclusive=False, reverse=False", _cumsum_row,
-    aliases="tf.math.cumsum", domain=cases(((WIDE,), {})), batch=True, doc="cumsum along axis 0 unless another is named.",
+    aliases="tf.math.cumsum jax.lax.cumsum",
+    domain=cases(((WIDE,), {})), batch=True, doc="cumsum along axis 0 unless another is named.",
     example=("tf.cumsum([1, 2, 3])", [1, 3, 6]),
 )  # fmt: skip
 
@@ -209,7 +210,8 @@ cumprod = composite(
 )  # fmt: skip
 tf_cumprod = composite(
     "tf.cumprod", "x | axis=0, exclusive=False, reverse=False", _cumprod_row,
-    aliases="tf.math.cumprod", domain=cases(((WIDE,), {})), doc="cumprod along axis 0 unless another is named.",
+    aliases="tf.math.cumprod jax.lax.cumprod",
+    domain=cases(((WIDE,), {})), doc="cumprod along axis 0 unless another is named.",
     example=("tf.cumprod([1, 2, 3])", [1, 2, 6]),
 )  # fmt: skip
 

@@ -117,6 +117,7 @@ def _correlate(a: Any, b: Any, mode: Any = "valid") -> Any:
 
 convolve = composite(
     "convolve", "a, b | mode='full'", _convolve,
+    aliases="scipy.signal.convolve",
     domain=cases(((VECTOR, [0.5, -1.0]), {}), ((VECTOR, [0.5, -1.0, 0.3]), {"mode": "same"})),
     doc="The discrete convolution of two vectors; mode full, same or valid.",
     example=("convolve([1, 2], [1, 1])", [1, 3, 2]),

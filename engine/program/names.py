@@ -158,6 +158,9 @@ class Names:
                 "E0204", f"'{spelled}' is not part of the language", node,
                 "random numbers have a seed here: random.normal(shape, seed=1), random.uniform, random.shuffle",
             )  # fmt: skip
+        apart = vocabulary.module_apart(path[1:])
+        if apart is not None and vocabulary.APART[apart][1] is not None:
+            return self.error("E0204", f"'{spelled}' is not part of the language", node, vocabulary.APART[apart][1])
         prefix = spelled.rpartition(".")[0]
         close = [f"{prefix}.{name}" for name in vocabulary.members_near(path)]
         if not close:

@@ -92,6 +92,38 @@ SUBMODULES = frozenset(
     tree tree_util debugging config sets sparse ragged strings queue data image signal bitwise dtypes testing io train
     """.split()
 )
+# Modules about other things than dense tensors. What they call `size`, `add` or `range` is no function of that name here
+# (tf.sets.size counts distinct elements), so of them there is what is named, and nothing else; and what to write instead.
+APART: dict[str, tuple[frozenset[str], str | None]] = {
+    module: (frozenset(names.split()), advice)
+    for module, names, advice in (
+        (
+            "sets",
+            "",
+            "there are no sets here: unique(x) gives the distinct elements of a tensor, len(unique(x)) their number",
+        ),
+        ("sparse", "", "tensors are dense here: scatter_nd(indices, values, shape) makes one of its entries"),
+        ("ragged", "", "there are no ragged tensors here: a list may hold tensors of different lengths"),
+        ("signal", "", None),
+        ("strings", "", None),
+        ("queue", "", None),
+        ("image", "", None),
+        ("data", "", None),
+        ("io", "", None),
+        ("train", "", None),
+        ("config", "", None),
+        ("keras", "", None),
+        ("raw_ops", "", None),
+        ("autodiff", "", None),
+        ("bitwise", "bitwise_and bitwise_or bitwise_xor invert left_shift right_shift", None),
+        ("debugging", "Assert assert_equal", None),
+        ("dtypes", "cast complex " + " ".join(SPELLINGS), None),
+        ("nest", "map_structure", None),
+        ("tree", "map map_structure", None),
+        ("tree_util", "tree_map tree_multimap", None),
+        ("testing", "assert_allclose assert_array_equal assert_equal", None),
+    )
+}
 
 # Functions of Python that nothing here can call. As names of inputs they are as good as any: a table of prices has a
 # column `open`.
@@ -168,6 +200,9 @@ def dotted(parts: list[str]) -> Meaning | None:
         row = NAMES.get(full)
         if row is not None and "." in full:
             return Meaning("row", row)
+    apart = module_apart(path)
+    if apart is not None and path[-1] not in APART[apart][0]:
+        return None
     if root == "cmath" and len(path) == 1 and path[0] in COMPLEX_FUNCTIONS:
         return Meaning("row", of_complex(path[0]))
     if root == "math" and len(path) == 1 and parts[-1] in WHOLE:
@@ -189,6 +224,11 @@ def dotted(parts: list[str]) -> Meaning | None:
     if root == "numpy" and path[-1] in ("int", "float", "bool", "complex", "str"):
         return Meaning("dtype", SPELLINGS[path[-1]])
     return under_prefix(path[-1]) if path else None
+
+
+def module_apart(parts: list[str]) -> str | None:
+    """The module of APART on the way of a dotted name; None where there is none."""
+    return next((part for part in parts[:-1] if part in APART), None)
 
 
 def members_near(parts: list[str]) -> list[str]:

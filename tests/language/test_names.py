@@ -25,6 +25,13 @@ ADVICE = [
     ("tf.maht.log(2)", "E0204", "did you mean 'tf.math.log'?"),
     ("np.sine(2)", "E0204", "did you mean 'np.sin'?"),
     ("tf.random.norm((2,))", "E0204", None),
+    ("tf.sets.size([[1, 2, 2]])", "E0204", "len(unique(x))"),
+    ("tf.sparse.add(1, 2)", "E0204", "tensors are dense here"),
+    ("tf.ragged.range(3)", "E0204", "no ragged tensors here"),
+    ("tf.strings.split('a b')", "E0204", None),
+    ("from tensorflow import signal\nsignal.sum([1, 2])", "E0204", None),
+    ("tf.bitwise.inverse(5)", "E0204", "did you mean 'tf.bitwise.invert'?"),
+    ("set([1, 2])", "E0304", "len(unique(x))"),
 ]
 
 
@@ -55,6 +62,18 @@ def test_only_names_that_exist_are_proposed(path: str) -> None:
         assert vocabulary.dotted([*parts[:-1], name]) is not None
     for way in vocabulary.ways_near(parts):
         assert vocabulary.dotted(way) is not None
+
+
+def test_modules_hold_what_is_theirs() -> None:
+    """Where a module is not about dense tensors, its names are no functions that happen to be called the same."""
+    for module in vocabulary.APART:
+        for name in vocabulary.callable_names():
+            if vocabulary.dotted(["tensorflow", module, name]) is not None:
+                assert name in vocabulary.APART[module][0], (module, name)
+    assert program("tf.bitwise.invert(5) + tf.dtypes.cast(1.5, tf.dtypes.int32)").value() == -5
+    assert program("scipy.signal.convolve([1, 2], [1, 1])").value().tolist() == [1, 3, 2]
+    assert program("jax.lax.max(2, 3) - lax.min(2, 3)").value() == 1
+    assert program("lax.cumsum([[1, 2], [3, 4]])").value().tolist() == [[1, 2], [4, 6]]
 
 
 def test_sums_of_ranges_are_exact_and_quick() -> None:
