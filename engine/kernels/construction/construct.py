@@ -43,6 +43,7 @@ from ..passes.tidy import summed, tidy
 from ..passes.unrolling import unrolled
 from ..passes.widths import Levels, Precision, checked
 from ..symbols.build import Builder
+from ..symbols.following import COMPARISONS, COUNTED
 from ..symbols.pairs import Pair
 from ..symbols.regions import dissolved
 from ..symbols.strength import is_narrow
@@ -362,18 +363,27 @@ def build(
 
 def why_lost(builder: Builder, kernel: ir.Kernel, target: Any) -> tuple[str, Any] | None:
     """Why the gradient of a source is None, as the tape says it, and the place; None where a run must tell."""
-    if target in builder.counted and not uses(without_dead_code(kernel).body, target):
-        if target in builder.counted_inside and any(
-            s.__class__ is ir.Set and s.op == "to_int" and target in s.args for s in everything(kernel.body)
-        ):
-            return None
-        place = "a place where it counts as an integer"
-        reason = f"the path from the source ends at {place}, which carries no derivative"
-        return reason, builder.counted[target]
-    if target in builder.ends and not mentioned(kernel.body, target):
-        place, site = builder.ends[target]
-        return f"the path from the source ends at {place}, which carries no derivative", site
-    return None
+    if target in builder.counted and counts_alone(builder, kernel, target):
+        place = COUNTED
+        site, block = builder.counted[target]
+    elif target in builder.ends and target not in builder.counted and not mentioned(kernel.body, target):
+        place, site, block = builder.ends[target]
+    else:
+        return None
+    if not surely_run(kernel.body, block):
+        return None
+    return f"the path from the source ends at {place}, which carries no derivative", site
+
+
+def surely_run(body: list[ir.Stmt], block: list[ir.Stmt]) -> bool:
+    """Whether a block runs whenever `body` does: it is that, or the body of a loop in it that has iterations for certain."""
+    if body is block:
+        return True
+    for s in body:
+        if s.__class__ is ir.Loop and s.test is None and (s.start.__class__, s.stop.__class__) == (int, int):
+            if (s.stop - s.start) * s.step > 0 and surely_run(s.body, block):
+                return True
+    return False
 
 
 def mentioned(block: list[ir.Stmt], x: Any) -> bool:
@@ -383,13 +393,16 @@ def mentioned(block: list[ir.Stmt], x: Any) -> bool:
     )
 
 
-def uses(block: list[ir.Stmt], x: Any) -> bool:
-    """Whether a variable is read as the number it is, beside counting with it."""
-    for s in everything(block):
-        if s.__class__ is ir.Set and s.op != "to_int" and x in s.args:
-            return True
-        if s.__class__ is ir.Loop and any(x is a or x is b for _, a, b in s.carried):
-            return True
-        if s.__class__ is ir.If and any(x is a or x is b for _, a, b in s.merges):
-            return True
-    return False
+def counts_alone(builder: Builder, kernel: ir.Kernel, x: Any) -> bool:
+    """Whether an input, and what is counted from it, is compared and counted with, and read in no other way."""
+    counting = {x}
+    for s in everything(kernel.body):
+        if not any(operand in counting for operand in operands(s)):
+            continue
+        if s.__class__ is not ir.Set:
+            return False
+        if s.var in builder.counting or s.var in builder.whole:
+            counting.add(s.var)
+        elif s.op != "to_int" and s.op not in COMPARISONS:
+            return False
+    return counting.isdisjoint(builder.ends)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...core.state import STATE
 from ...ops.registry import NAMES
 from ...program import core as c
 from ..ir import FLOAT, INT, Needed, Unsupported, Var
@@ -94,6 +93,8 @@ class Sequences(Loops):
                 value = self.sizes.number(x, why)
             if value is None:
                 raise self.needed([x], why)
+            if x.kind == FLOAT and self.builder.follower is not None:
+                self.builder.follower.counted(x.var)
             return value
         if cls is Lazy and x.known is not None:
             return x.known.value.tolist()
@@ -112,7 +113,7 @@ class Sequences(Loops):
         if x.__class__ in (int, bool):
             return int(x)
         if x in builder.values:
-            builder.counted.setdefault(x, STATE.site)
+            builder.note_counted(x)
             return builder.values[x]
         if x.__class__ is not Var or x not in builder.made or (x.kind == FLOAT and x not in builder.whole):
             return None

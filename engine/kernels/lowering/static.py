@@ -327,9 +327,10 @@ def int_(machine: Specialiser, x: Any = 0) -> Any:
         return of_text(int, x)
     x = x.found if x.__class__ is Rounded else read(x)
     if x.__class__ is Sym:
-        if x.kind == FLOAT and machine.builder.follower is not None:
-            machine.builder.follower.end([x.var], "int(), where it counts as an integer")
         if x.kind == FLOAT:
+            machine.builder.note_end(x.var, "int(), where it counts as an integer")
+            if machine.builder.follower is not None:
+                machine.builder.follower.end([x.var], "int(), where it counts as an integer")
             return machine.builder.aside(lambda: whole_number(machine, x))
         return bare(machine.builder, machine.builder.to_int(x))
     if x.__class__ in (int, bool) or (x.__class__ is float and x - x == 0.0):

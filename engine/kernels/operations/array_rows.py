@@ -275,7 +275,7 @@ def filled(builder: Builder, name: str, x: Any) -> Any:
     """What `zeros_like` or `ones_like` gives of a real operand, or of a part of a complex one."""
     value = 1.0 if name == "ones_like" else 0.0
     source = x.var if x.__class__ is Sym else getattr(x, "stored", None)
-    builder.ends.setdefault(source, (f"{name} (a constant)", STATE.site))
+    builder.note_end(source, f"{name} (a constant)")
     if x.__class__ is not Lazy:
         return value
     number: Any = value if x.kind == FLOAT else int(value) if x.kind == INT else bool(value)

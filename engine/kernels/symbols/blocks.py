@@ -43,10 +43,9 @@ class Blocks:
         self.around: list[list[ir.Stmt]] = []
         self.memos: list[dict[Any, Sym]] = [{}]
         self.ranges: dict[Var, tuple[int, int]] = {}
-        # Float inputs that the program counts with (`range(n)`), and where: they must be whole numbers.
-        self.counted: dict[Var, Site] = {}
-        # Those of them that do so in loops and branches only, where a run tells whether they do.
-        self.counted_inside: set[Var] = set()
+        # Float inputs that the program counts with (`range(n)`): they must be whole numbers. Where it does so first, and in
+        # which block.
+        self.counted: dict[Var, tuple[Site, list[ir.Stmt]]] = {}
         self.inputs: set[Var] = set()
         # The arrays that were put into memory after they had been made, and what they were before.
         self.late: list[tuple[Any, Any, Any]] = []
@@ -91,8 +90,8 @@ class Blocks:
         # How many statements have been written, and how many may be.
         self.size = 0
         self.most = MAX_STATEMENTS
-        # Where paths from inputs end at rows that take nothing of them but their shape, and which.
-        self.ends: dict[Any, tuple[str, Site]] = {}
+        # Where paths end first that leave no trace among the statements, for what reason, and in which block.
+        self.ends: dict[Any, tuple[str, Site, list[ir.Stmt]]] = {}
         # Whether eigenvectors and singular vectors must have LAPACK's signs.
         self.signed = False
         self.in_array = False  # whether an element of an array is being computed
@@ -122,6 +121,10 @@ class Blocks:
         self.meets: Callable[[Any, Any, Any], None] | None = None
         # Whether parts of tensors keep a length that data decides (lowering/sizes.py).
         self.parted = True
+
+    def note_end(self, x: Any, reason: str) -> None:
+        """Note that a path ends here of which the statements may not tell."""
+        self.ends.setdefault(x, (reason, STATE.site, self.block))
 
     def nested(self, fill: Callable[[], Any]) -> tuple[list[ir.Stmt], Any]:
         """Run `fill` with a new block as the current one."""

@@ -170,6 +170,10 @@ class Follower:
         if operands:
             self.builder.append(Ended(operands, reason, STATE.site))
 
+    def counted(self, x: Var) -> None:
+        """Note that a float counts as an integer here, which may be known while the program is specialised."""
+        self.end([x], COUNTED)
+
     def seen(self, s: ir.Stmt) -> None:
         """Look at a statement that is appended outside of any row."""
         if s.__class__ is not ir.Set or s.var.kind == FLOAT:

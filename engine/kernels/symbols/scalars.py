@@ -198,20 +198,28 @@ class Scalars(Blocks):
             return tuple([self.counted_index(part) for part in x])
         if x.__class__ is not Sym or x.kind != FLOAT or not self.counts(x):
             return x
+        if self.follower is not None:
+            self.follower.counted(x.var)
+        return self.aside(lambda: self.as_counted(x))
+
+    def as_counted(self, x: Any) -> Any:
+        """The integer that a number is which counts."""
+        if x.__class__ is not Sym or x.kind != FLOAT:
+            return x
         if x.var in self.counting:
             name, inputs = self.counting[x.var]
-            parts = tuple([self.counted_index(part) for part in inputs])
+            parts = tuple(map(self.as_counted, inputs))
             if name in ("mod", "floor_divide") and parts[1].__class__ is Sym:
                 # The tape divides floats, and has an error of its own for an index that is nan.
                 zero = self.emit("equal", (parts[1], 0), BOOL)
                 self.append(ir.Check(raw(zero), 0, 1, STATE.site))
             return self.integers(name, parts)
-        if not self.around:
-            self.counted_inside.discard(x.var)
-        elif x.var not in self.counted:
-            self.counted_inside.add(x.var)
-        self.counted.setdefault(x.var, STATE.site)
+        self.note_counted(x.var)
         return self.emit("to_int", (x,), INT)
+
+    def note_counted(self, x: Var) -> None:
+        """Note that an input counts as an integer here, if it is the first place where it does."""
+        self.counted.setdefault(x, (STATE.site, self.block))
 
     def is_whole(self, x: Any) -> bool:
         return x.__class__ is int or (x.__class__ is Sym and (x.var in self.values or x.var in self.whole))

@@ -17,6 +17,7 @@ from test_agreement import LONG, point
 
 LOOP = "s = x\nfor i in range(n):\n    if s > limit:\n        s = s + y\n    s = 0.5 * s + x\ns"
 NEWTON = "t = x\nwhile abs(t * t - a) > tol:\n    t = 0.5 * (t + a / t)\nt"
+NUMBERS = np.array([1.0, 2.0, 0.5])
 CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "a branch that is never taken": (LOOP, {"x": 1.0, "y": 2.0, "n": 9, "limit": 1e6}),
     "a branch that is taken": (LOOP, {"x": 1.0, "y": 0.0, "n": 9, "limit": 1.2}),
@@ -107,6 +108,29 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "what is compared behind a link that fails": (
         "t = x + (1.0 if 0.5 > x > y else 0.0)\nt + (y == 3.0)", {"x": 1.49, "y": 1.0},
+    ),
+    "a size that is compared as well": ("t = x\nif k > 1:\n    t = t * 2.0\nsum(v[k:]) * t", {"x": 1.1, "k": 1, "v": NUMBERS}),
+    "a size that is compared in a loop": (
+        "t = x\nfor i in range(3):\n    if k > i:\n        t = t * sum(v[k:])\nt", {"x": 1.1, "k": 1, "v": NUMBERS},
+    ),
+    "a size in a branch that is not taken": (
+        "t = x\nif x > 5.0:\n    t = t * sum(v[k:]) * sum(ones(j))\nif k > 0:\n    t = 2.0 * t\nt",
+        {"x": 1.1, "k": 1, "j": 2, "v": NUMBERS},
+    ),
+    "a size in a loop that does not run, and in one that does": (
+        "t = x\nfor i in range(n):\n    t = t * sum(v[:k])\nfor i in range(2):\n    t = t * sum(v[k:])\nt",
+        {"x": 1.1, "k": 1, "n": 0, "v": NUMBERS},
+    ),
+    "a shape in a loop that does not run": (
+        "t = x\nfor i in range(n):\n    t = t + sum(ones_like(v)) + sum(zeros_like(y))\nt", {"x": 1.1, "y": 2.0, "n": 0, "v": NUMBERS},
+    ),
+    "a whole number before it counts": (
+        "t = x\nif k > 1:\n    t = int(k) * t\nfor i in range(k):\n    t = 0.5 * t + zeros_like(j)\nt + sum(v[:j])",
+        {"x": 1.1, "k": 2, "j": 1, "v": NUMBERS},
+    ),
+    "a length in a recursion": (
+        "def f(m, i):\n    if i <= 0:\n        return sum(m)\n    return f(m[..., :k], i - 1) * x\nf(m, 2) if k > 1 else 2.0",
+        {"x": 1.1, "k": 2, "m": np.array([[1.0, 2.0, 0.5], [0.2, 1.0, 1.5]])},
     ),
     "nothing at all": ("s = 0.0\nfor i in range(3):\n    if i > 5:\n        s = s + x\ns", {"x": 1.0}),
     "nothing at all, of a tensor": ("s = zeros(3)\nfor i in range(3):\n    if i > 5:\n        s = s + x\ns", {"x": 1.0}),
