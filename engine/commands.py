@@ -7,7 +7,7 @@ from . import compiled_commands
 from .autodiff import drivers, taylor
 from .core.errors import failure, plural
 from .core.limits import allow_table
-from .core.operands import as_operand, shape_text, tensor
+from .core.operands import as_operand, tensor
 from .core.state import STATE
 from .core.tensor import OPERATORS, Tensor
 from .eager.values import UNSET
@@ -57,12 +57,7 @@ def grad(evaluation: Evaluation, work: float = 1) -> None:
     tape, tensors, y = drivers.recorded(evaluation.function, sources)
     y = as_operand(y)
     warn_sources(evaluation, tensors)
-    if y.__class__ is Tensor and y.shape != ():
-        STATE.notify(
-            "N0503",
-            f"the result has shape {shape_text(y.shape)}: its elements are summed for the gradient",
-            evaluation.end_site(),
-        )
+    tell_of_sum(evaluation, y.shape if y.__class__ is Tensor else ())
     log = tape.log.copy() if tape.breaks or len(tape.log) < 4000 else None
     unused = unused_in(tape, tensors) if log is None else set()
     gradients = gradient(tape, [y], [seed_for(y)], [[x] for x in tensors], consume=True)
@@ -76,6 +71,14 @@ def grad(evaluation: Evaluation, work: float = 1) -> None:
     evaluation.keep_value(y if structured.__class__ not in (list, tuple, dict) else structured)
 
 
+def tell_of_sum(evaluation: Evaluation, shape: tuple[int, ...]) -> None:
+    """Notice that a gradient is one of the sum of the result's elements, where the result is no scalar."""
+    if shape or evaluation.apart:
+        from .core.wording import summed_for_gradient
+
+        STATE.notify("N0503", summed_for_gradient(shape, evaluation.apart), evaluation.end_site())
+
+
 def kernel_gradients(evaluation: Evaluation, work: float = 1) -> bool:
     """Value and gradients by the kernel tier, if it takes the program."""
     names = [name for name in evaluation.names if drivers.source(evaluation.point[name]).dtype.differentiable]
@@ -85,12 +88,7 @@ def kernel_gradients(evaluation: Evaluation, work: float = 1) -> bool:
     if found is None:
         return False
     value, gradients = found
-    shape = value.shape if hasattr(value, "shape") else evaluation.stacked or ()
-    if shape:
-        shape = shape_text(shape)
-        STATE.notify(
-            "N0503", f"the result has shape {shape}: its elements are summed for the gradient", evaluation.end_site()
-        )
+    tell_of_sum(evaluation, value.shape if hasattr(value, "shape") else evaluation.stacked or ())
     evaluation.outcome.gradients = dict(zip(names, gradients))
     evaluation.keep_value(bind(value, "value") if hasattr(value, "shape") else value)
     return True

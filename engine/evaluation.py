@@ -66,6 +66,7 @@ class Evaluation(Tiers):
         self.names = self.choose_sources(wrt)
         self.structured: Any = None
         self.stacked: tuple[int, ...] | None = None  # what a list that a kernel gave is as a tensor
+        self.apart: str | None = None  # what a result is whose elements are no tensor: a dict, a list, a tuple
         start = time.perf_counter()
         # A tape shows the program as it is written, without the rewrites that keep digits.
         self.body = program.compiled(STATE.weak_float.bits == 64, True, options.get("command") != "tape")
@@ -187,6 +188,7 @@ class Evaluation(Tiers):
             flat = result.__class__ is not dict and not any(part.__class__ in (list, tuple, dict) for part in result)
             if flat and len(shapes) == 1:
                 return as_operand(leaves)
+            self.apart = result.__class__.__name__
             total: Any = 0.0
             for leaf in leaves:
                 total = total + (OPERATORS["sum_to"](leaf, shape=()) if getattr(leaf, "shape", ()) else leaf)

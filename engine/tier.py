@@ -48,6 +48,7 @@ class Tiers:
     point: dict[str, Any]
     write: Any
     stacked: tuple[int, ...] | None
+    apart: str | None
     kernel_seconds: float
 
     def kernel(
@@ -169,9 +170,10 @@ class Tiers:
             compiled.write(self.write, formatted)
             self.write = STATE.write = None  # what a program prints is printed once, however often it runs
         if compiled.built.structure is not None:
-            from .kernels.lowering.structures import stacked_shape
+            from .kernels.lowering.structures import kind_apart, stacked_shape
 
             self.stacked = stacked_shape(compiled.built.structure)
+            self.apart = kind_apart(compiled.built.structure)
         return value, derivatives
 
     def assertion(self, kernels: Kernels, told: Told) -> AdiffError:

@@ -1,4 +1,4 @@
-"""Errors that more than one part of the engine finds, in the words that they all use."""
+"""Errors and notices of more than one part of the engine, in the words that they all use."""
 
 from __future__ import annotations
 
@@ -44,3 +44,10 @@ def assertion_failed(message: str | None, site: Site | None = None) -> AdiffErro
 def calls_itself(name: str) -> AdiffError:
     """A call that is one too many inside others."""
     return failure("E0605", f"{name} calls itself more than {limits.MAX_CALL_DEPTH} deep", "does the recursion end?")
+
+
+def summed_for_gradient(shape: tuple[int, ...], apart: str | None = None) -> str:
+    """Of a result that is no scalar: a tensor of that shape, or a dict, list or tuple that is no tensor."""
+    if apart is not None:
+        return f"the result is a {apart} and no tensor: its elements are summed for the gradient"
+    return f"the result has shape [{','.join(map(str, shape))}]: its elements are summed for the gradient"

@@ -228,3 +228,25 @@ def test_a_string_carries_no_derivative(command: str) -> None:
     assert [(n.code, "string" in n.message) for n in found.notices] == told
     if command == "grad":
         assert found.gradients == {"k": None, "x": 6.0}
+
+
+@pytest.mark.parametrize(
+    ("result", "is_what", "gradient"),
+    [
+        ("{'a': x, 'b': [x**2, x]}", "is a dict and no tensor", 6.0),
+        ("[x, (x**2, 1)]", "is a list and no tensor", 5.0),
+        ("(x * ones(2), x)", "is a tuple and no tensor", 3.0),
+        ("[x, x**2]", "has shape [2]", 5.0),
+        ("y = x * ones(3); y[y > 1]", "has shape [3]", 3.0),
+        ("x**2", None, 4.0),
+    ],
+)
+def test_a_gradient_of_several_values_says_that_they_are_summed(
+    result: str, is_what: str | None, gradient: float
+) -> None:
+    for engine in ("tape", "kernel"):
+        found = program(result).evaluate("grad", {"x": 2.0}, engine=engine)
+        assert found.engine == engine
+        assert found.gradients == {"x": gradient}
+        told = [notice.message for notice in found.notices if notice.code == "N0503"]
+        assert told == ([] if is_what is None else [f"the result {is_what}: its elements are summed for the gradient"])

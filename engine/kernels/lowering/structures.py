@@ -350,3 +350,10 @@ def stacked_shape(structure: Structure) -> tuple[int, ...] | None:
     shapes = {tuple(item[2]) if item[0] in STACKED else () for item in structure[1]}
     flat = all(item[0] in SCALARS or item[0] in STACKED for item in structure[1])
     return (len(structure[1]), *shapes.pop()) if flat and len(shapes) == 1 else None
+
+
+def kind_apart(structure: Structure) -> str | None:
+    """Which of "dict", "list" and "tuple" a result is whose leaves are summed on their own; None where it is one tensor."""
+    if structure[0] not in ("dict", "list", "tuple", "grid") or stacked_shape(structure) is not None:
+        return None
+    return "list" if structure[0] == "grid" else str(structure[0])
