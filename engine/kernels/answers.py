@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from ..core.tensor import Tensor
-from .inputs import EVERY, MODE, SOME, Complex, arguments, shape_of
+from .inputs import EVERY, MODE, PATTERN, SOME, Complex, arguments, shape_of
 from .ir import Unsupported
 from .readings import Reading, leave_infinite
 from .running import Compiled, run
@@ -53,7 +53,8 @@ class Derivatives:
             from .outline import outline
             from .passes.dead_code import without_dead_code
 
-            lowered = Lowered(self.kernels.program, self.spec, self.sources)
+            spec = {**self.spec, PATTERN: True} if command == "sparse hessian" else self.spec
+            lowered = Lowered(self.kernels.program, spec, self.sources)
             plain = without_dead_code(ir.Kernel(lowered.kernel.parameters, list(lowered.kernel.body), [lowered.value]))
             built = make(lowered)
             built.outline = outline(plain, OF_FLOAT32 if lowered.builder.mode else 1.0)

@@ -25,6 +25,9 @@ ROOMS = "+"
 # What in a specification says that every product of the reverse sweep is to be formed as a tape forms it (Slopes), and that
 # derivatives inside the program are to be found by such sweeps.
 CAREFUL = "!"
+# What in a specification says that the kernel tells which elements of a gradient depend on which inputs, so that derivatives
+# inside the program are to be found by sweeps too: tangents along several inputs depend on all of them alike.
+PATTERN = "?"
 # What in a specification says that loops are written out that could stay loops, where that is possible (unrolling.py).
 WRITTEN = "="
 KINDS = {dtype: kind for kind, dtype in DTYPES.items()}

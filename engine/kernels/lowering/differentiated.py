@@ -42,6 +42,8 @@ def few(machine: Specialiser) -> int:
     """How many inputs are followed in forward mode rather than swept for."""
     if machine.careful:
         return 0
+    if machine.pattern:
+        return 1
     return FEW if surrounded(machine) else LEAST
 
 

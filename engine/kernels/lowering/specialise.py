@@ -11,7 +11,7 @@ from ...core.dtypes import INT32, INT64
 from ...program import core as c
 from .. import ir
 from ..budget import check_budget
-from ..inputs import CAREFUL, ROOMS, SIZES, WRITTEN, Complex, Discrete, Known, KnownTensor, Single
+from ..inputs import CAREFUL, PATTERN, ROOMS, SIZES, WRITTEN, Complex, Discrete, Known, KnownTensor, Single
 from ..ir import FLOAT, INT, Array, Unsupported, Var
 from ..symbols.arrays import constant_array
 from ..symbols.build import Builder
@@ -181,7 +181,7 @@ def attempted(
     machine = Specialiser(builder, recursive, printed, sizes)
     machine.last = last
     machine.rooms = dict(inputs.get(ROOMS, ()))
-    machine.careful = CAREFUL in inputs
+    machine.careful, machine.pattern = CAREFUL in inputs, PATTERN in inputs
     machine.tables, machine.written, machine.tensors_apart, machine.at_length, machine.read_after, machine.spared = ways
     frame[LINES] = frame[STEPS] = 0
     machine.frames.append(frame)

@@ -39,6 +39,8 @@ class Specialiser(Assigning):
         self.derived = 0
         # Whether a derivative inside the program was not finite, as it was found first.
         self.careful = False
+        # Whether the kernel tells which elements of a gradient depend on which inputs.
+        self.pattern = False
         self.most_steps = step_limit()
         self.last = False
         self.tables = self.written = self.tensors_apart = self.at_length = False
