@@ -225,8 +225,16 @@ def names_in(body: list[ast.stmt]) -> tuple[set[str], set[str]]:
 
 
 def asked(body: list[ast.stmt]) -> tuple[str | None, list[ast.stmt]]:
-    """The place of the question whether to go on with which a body begins, for blocks to ask it; and the rest."""
-    match body[0]:
-        case ast.Expr(value=ast.Call(func=ast.Name(id="poll"), args=[_, ast.Constant(value=place)])):
-            return str(place), body[1:]
+    """The place of the question whether to go on with which a body begins or ends, for blocks to ask it; and the rest."""
+    for place, rest in ((question(body[0]), body[1:]), (question(body[-1]), body[:-1])):
+        if place is not None:
+            return place, rest
     return None, body
+
+
+def question(node: ast.stmt) -> str | None:
+    """The place of a question whether to go on, where a statement is one."""
+    match node:
+        case ast.Expr(value=ast.Call(func=ast.Name(id="poll"), args=[_, ast.Constant(value=place)])):
+            return str(place)
+    return None

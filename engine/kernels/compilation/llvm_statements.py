@@ -8,7 +8,7 @@ from ..ir import BOOL, FLOAT, INT, SINGLE
 from ..machine.externals import ROUTINES
 from .llvm_extrema import accumulate, over_many
 from .llvm_host import HOST_STATEMENTS, clear
-from .llvm_parallel import shared
+from .llvm_parallel import question, shared
 from .llvm_streams import streams
 from .llvm_values import (
     adding_up,
@@ -250,11 +250,21 @@ def loop(w: Writer, node: Any, body_of: Callable[[], None], seldom: bool = False
     counter = w.place(INT, "counter")
     w.line(f"store i64 {start}, ptr {counter}")
     head, body, on, after = (w.fresh(stem) for stem in ("for", "body", "next", "after"))
-    w.start(head)
-    k = w.value(INT, f"load i64, ptr {counter}")[1]
     order = "sgt" if step[0] == "-" else "slt"
-    w.choose(w.value(BOOL, f"icmp {order} i64 {k}, {stop}")[1], body, after)
+
+    def go_on(k: str, note: str = "") -> None:
+        w.choose(w.value(BOOL, f"icmp {order} i64 {k}, {stop}")[1], body, after, note)
+
+    # LLVM moves the test to the end of an iteration, and then knows that what an iteration does is done once at least; but
+    # not where an iteration asks at its end whether to go on.
+    at_end = question(node.body[-1]) is not None
+    if at_end:
+        go_on(start)
+    else:
+        w.start(head)
+        go_on(w.value(INT, f"load i64, ptr {counter}")[1])
     w.start(body)
+    k = w.value(INT, f"load i64, ptr {counter}")[1]
     before, start_of_body = set(w.kinds), len(w.lines)
     if counted:
         by = w.value(INT, f"mul i64 {k}, {by}")[1]
@@ -272,7 +282,10 @@ def loop(w: Writer, node: Any, body_of: Callable[[], None], seldom: bool = False
     following = w.value(INT, f"add nsw i64 {k}, {step}")[1]
     w.line(f"store i64 {following}, ptr {counter}")
     note = "!12" if seldom else "!8" if side_by_side(w, node.body) else "!10" if wide(w, node) else "!6"
-    w.go(head, f", !llvm.loop {note}")
+    if at_end:
+        go_on(following, f", !llvm.loop {note}")
+    else:
+        w.go(head, f", !llvm.loop {note}")
     w.start(after)
 
 

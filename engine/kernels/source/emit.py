@@ -7,6 +7,7 @@ from ..emitted import Emitted
 from ..ir import INT, Array, Stack, Stmt, Var
 from ..passes.parallel_loops import parallel_loops
 from ..passes.polls import asking
+from ..passes.statements import everything
 from .lines import bare
 from .stores import ROOM, Stores, first_site
 from .usage import Replaced, read_where_kept, used_positions
@@ -120,6 +121,7 @@ class Printer(Stores):
         if s.stop_when is not None:
             self.line(level + 1, f"if {self.text(s.stop_when)}:")
             self.line(level + 2, "break")
+        self.ask(s, level + 1, True)
         if len(self.lines) == first:
             self.line(level + 1, "pass")
 
@@ -135,9 +137,9 @@ class Printer(Stores):
         self.line(level, f"for {i} in range({count}):")
         self.line(level + 1, element.format(i))
 
-    def ask(self, s: ir.Loop | ir.ReverseLoop, level: int) -> None:
-        """Leave here if the run is to stop."""
-        if s in self.asking:
+    def ask(self, s: ir.Loop | ir.ReverseLoop, level: int, at_end: bool = False) -> None:
+        """Leave here if the run is to stop: at the head of an iteration, or at its end."""
+        if s in self.asking and nested(s) is at_end:
             site = first_site(s.body) or getattr(s, "site", None)
             self.line(level, f"poll(run, {self.place(site, None)})")
 
@@ -184,6 +186,7 @@ class Printer(Stores):
         self.within = outer or self.around.get(s.trips)
         self.block(s.body, level + 1)
         self.within = outer
+        self.ask(s, level + 1, True)
 
     def if_(self, s: ir.If, level: int) -> None:
         condition = self.text(s.condition)
@@ -210,6 +213,14 @@ class Printer(Stores):
             self.let(var, value, level)
         if len(self.lines) == first:
             self.line(level, "pass")
+
+
+def nested(s: ir.Loop | ir.ReverseLoop) -> bool:
+    """Whether a loop had better ask at the end of an iteration: loops in it are sure to run then, and LLVM loads what no
+    iteration changes once, before all of them. Where an iteration is straight code, it makes vectors of the little that such
+    a loop hands on, which takes longer."""
+    counted = s.__class__ is ir.ReverseLoop or s.index is not None
+    return counted and any(isinstance(x, ir.Loop | ir.ReverseLoop) for x in everything(s.body))
 
 
 Printer.printers = {

@@ -349,6 +349,19 @@ def test_extrema_of_many_numbers_are_found_on_vectors(arguments: str) -> None:
     assert re.search(r"call <\d+ x double> @llvm\.maximum", optimised(text, "F", "f"))
 
 
+def test_what_no_iteration_changes_is_loaded_before_a_loop_that_asks_at_its_end() -> None:
+    text = """def kernel(run, n, x, w):
+    for i in range(n):
+        for j in range(4):
+            x = x * x + w[j]
+        poll(run, 5)
+    return (x,)
+"""
+    found = optimised(text, "ifF", "f")
+    assert "%p.w" in found[: found.index("load volatile")]
+    assert "%p.w" not in found[found.index("load volatile") :]
+
+
 def exponentials(n: int, over: str = "range") -> str:
     return f"def kernel(run, x, y):\n    for i in {over}({n}):\n        y[i] = math.exp(x[i])\n    return (0,)\n"
 

@@ -265,6 +265,17 @@ def test_loops_of_the_reverse_sweep_are_joined() -> None:
     assert back.count("for ") == 2, "the state is restored, and its cotangents change"
 
 
+def test_a_loop_around_loops_asks_at_the_end_of_an_iteration() -> None:
+    """What comes before is sure to run, so that what no iteration changes is loaded before all of them."""
+    around = "y = v\nfor i in range(n):\n    y = tanh(a @ y)\nsum(y)"
+    found = adiff.program(around).evaluate("tape", {"v": V, "a": np.eye(4), "n": 3}, ["v"], emit=True).emitted
+    assert found is not None
+    lines = [*found[found.index("def ") :].splitlines(), ""]
+    asked = [k for k, line in enumerate(lines) if line == "        poll(run, 0)"]
+    assert len(asked) == 2
+    assert not any(lines[k + 1].startswith("        ") for k in asked)
+
+
 BRANCHING = "y = x\nfor i in range(n):\n    if y > 1.0:\n        y = y * 0.5 + a\n    else:\n        y = y + x * 0.1\ny"
 BY_HAND = """\
 def kernel(run, x, n, a):
