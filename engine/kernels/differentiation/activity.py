@@ -22,8 +22,13 @@ def carries(s: ir.Set) -> bool:
 
 
 def followed(s: ir.Set) -> tuple[Any, ...]:
-    """What a statement's result depends on: not what tells how wide it is."""
-    return s.args[:1] if s.op == "as_wide" else s.args
+    """What a statement's result has derivatives by: not what tells how wide it is, nor the order of a polygamma function."""
+    if s.op == "as_wide":
+        return s.args[:1]
+    row = ROWS.get(s.op)
+    if row is None or row.direct or row.derivative != "partials" or row.transpose is not None:
+        return s.args
+    return tuple(x for x, partial in zip(s.args, row.partials) if partial is not None)
 
 
 def region_carries(s: ir.Region) -> bool:
@@ -52,7 +57,7 @@ def dependencies(kernel: ir.Kernel, steps: bool = True, every: bool = False) -> 
         for s in block:
             if s.__class__ is ir.Set:
                 if every or (carries(s) and (steps or s.op not in ROWS or ROWS[s.op].derivative != "zero")):
-                    for a in followed(s):
+                    for a in s.args if every else followed(s):
                         edge(a, s.var)
             elif s.__class__ is ir.Load:
                 edge(s.array, s.var)

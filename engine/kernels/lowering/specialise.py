@@ -163,6 +163,7 @@ def attempted(
     there is room for, and Signed where vectors are read that must be LAPACK's.
     """
     builder = Builder()
+    builder.apart = True
     builder.signed = signed
     builder.outer = outer
     if follow:

@@ -83,6 +83,11 @@ class Blocks:
         self.strong: set[Any] = set()
         # Whether a row is applied that the program names: what it computes with has a dtype that others meet.
         self.named = False
+        # Which application of a row of the program is being written, where each has a derivative of its own, as each record
+        # of a tape has: of an infinite partial the cotangents c and -c make nan, and c - c makes 0. What is computed twice
+        # is found behind the sweep. None where all is shared: in what rules compute.
+        self.apart = False
+        self.application: object = None
         # Which one: there are no two in one program.
         self.own_integers: DType | None = None
         # Arrays of integers that have been read as bare ones.
@@ -175,8 +180,11 @@ class Blocks:
     def key(self, op: str, args: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
         """What tells a computation from others."""
         row = ROWS.get(op)
-        # A singular point is reported at its own place, so only what has none is shared between places.
-        place = (STATE.site.start, STATE.site.end) if row is not None and row.singular else None
+        place: Any = None
+        if row is not None and row.singular:  # which is told of at its own place
+            place = (STATE.site.start, STATE.site.end)
+        if self.application is not None and row is not None and any(map(callable, row.partials)):
+            place = (place, self.application)
         operands = tuple(a.var if a.__class__ is Sym else (a.__class__, a, str(a)) for a in args)
         return op, place, repr(attributes), operands
 

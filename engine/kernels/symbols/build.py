@@ -47,6 +47,7 @@ class Builder(Memory):
         if self.mode == SOME and any(x.__class__ is Tensor and x.dtype is FLOAT64 for x in inputs):
             raise Unsupported("float64 beside float32")
         inputs, dtype = met(self, op, inputs, attributes)
+        outer, self.application = self.application, object() if self.apart else None
         try:
             if self.follower is None or self.follower.inside:
                 found = self.applied(op, inputs, attributes)
@@ -60,6 +61,8 @@ class Builder(Memory):
             if refused(op, inputs, attributes):
                 raise Unsupported("a part of the program that is an error if it is reached") from None
             raise
+        finally:
+            self.application = outer
         if found.__class__ is Lazy and not found.shape:
             found = found.element(())  # computed here: branches merge numbers
         if found.__class__ is float and op.derivative != "none":
@@ -150,11 +153,12 @@ class Builder(Memory):
         shape = broadcast([x.shape if x.__class__ is Lazy else () for x in inputs], op.name)
         if op.name not in TEXT:
             raise Unsupported(f"the operation {op.name}")
-        site = STATE.site
+        site, application = STATE.site, self.application
 
         def element(index: tuple[Any, ...]) -> Any:
             values = tuple(pick(x, index, shape) if x.__class__ is Lazy else x for x in inputs)
-            asking, STATE.site = STATE.site, site
+            asking, STATE.site = (STATE.site, self.application), site
+            self.application = application
             if any(v.__class__ is Sym for v in values):
                 outer, self.in_array = self.in_array, True
                 found = self.scalar(op, values, attributes)
@@ -165,7 +169,7 @@ class Builder(Memory):
                     found = self.scalar(op, known, attributes)
                 else:
                     found = self.rounded(op(*values, **(attributes or {})))
-            STATE.site = asking
+            STATE.site, self.application = asking
             return found
 
         kinds = [x.kind if x.__class__ is Lazy else kind_of(x) for x in inputs]

@@ -61,3 +61,13 @@ def test_what_is_sure(name: str) -> None:
     built = outcome.kernel.built
     found = SURE if "v" in built.sure else IF_RUNNING if "v" in built.sure_if_running else DOUBTFUL
     assert found == expected
+
+
+@pytest.mark.parametrize("at", [1.0, np.array([1.0, 2.0])])
+def test_an_input_that_a_row_has_no_derivative_by(at: Any) -> None:
+    """The order of a polygamma function, which is a number as any other: no path leads from it, on either tier."""
+    text, point = "y * sum(polygamma(m, z)) + sum(z)", {"m": at, "y": 2.0, "z": 0.5}
+    for engine in ("tape", "kernel"):
+        assert adiff.program(text).evaluate("grad", point, engine=engine).gradients["m"] is None
+    agree(text, point)
+    assert agree(text, point, ["y", "z"]) == ""

@@ -355,3 +355,8 @@ def test_rules_begin_where_the_value_began() -> None:
     ordered = adiff.program("sum(sort(v)**2)").evaluate("value", {"v": V}, engine="kernel")
     assert emitted("sum(sort(v)**2)", v=V).count("_int_add(v") == ordered.emitted.count("_int_add(v") > 0
     assert emitted("std(v) + var(v)", v=V).count("for ") == 6  # three of them for extreme numbers
+
+
+def test_a_function_that_is_called_twice_is_computed_once() -> None:
+    """Though each call has a derivative of its own: the sweep comes first."""
+    assert emitted("def h(p):\n    return p * exp(p * p)\nsum(h(v)) + y * sum(h(v))", v=V, y=2.0).count("exp(") == 1
