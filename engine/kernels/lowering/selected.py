@@ -85,7 +85,14 @@ def guarded(builder: Builder, part: Selected, neutral: Any) -> Lazy:
         builder.append(ir.If(here.var, block, [], [(var, raw(builder_kind(builder, rows.kind, value)), fill)]))
         return Sym(builder, var)
 
-    return builder.materialised(Lazy(builder, rows.kind, rows.shape, element))
+    return followed(builder, rows, builder.materialised(Lazy(builder, rows.kind, rows.shape, element)))
+
+
+def followed(builder: Builder, rows: Lazy, found: Lazy) -> Lazy:
+    """What a part is copied into, which a tape follows as it does the tensor, also where no row is part of it."""
+    if builder.follower is not None and rows.kind == FLOAT:
+        builder.follower.link([found.stored], rows)
+    return found
 
 
 def builder_kind(builder: Builder, kind: str, value: Any) -> Any:
@@ -113,7 +120,7 @@ def compacted(builder: Builder, part: Selected) -> tuple[Lazy, Any]:
     (count,) = words.fold(n, (0,), step, within=(0, n))
     words.bound(count, n)
     found.interval = rows.interval
-    return found, count
+    return followed(builder, rows, found), count
 
 
 def as_long(builder: Builder, part: Selected, n: int) -> Lazy:

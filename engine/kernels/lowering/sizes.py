@@ -64,7 +64,6 @@ class Sizes:
         self.builder = builder
         self.count = 0
         self.found = {}
-        builder.parted = self.known is None
 
     def may_ask(self) -> bool:
         self.asked = True

@@ -124,8 +124,6 @@ class Blocks:
         # What notes which inputs a tape would follow, in a kernel that is made for that alone (following.py).
         self.follower: Follower | None = None
         self.meets: Callable[[Any, Any, Any], None] | None = None
-        # Whether parts of tensors keep a length that data decides (lowering/sizes.py).
-        self.parted = True
 
     def note_end(self, x: Any, reason: str) -> None:
         """Note that a path ends here of which the statements may not tell."""

@@ -13,6 +13,7 @@ from .. import ir
 from ..ir import BOOL, FLOAT, INT, Unsupported, Var
 from .pairs import Pair
 from .symbol import Lazy, Sym, raw
+from .values import Selected
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -120,6 +121,8 @@ class Follower:
                 return x.__class__([held(part) for part in x])
             if x.__class__ is Pair:
                 return Pair(self.builder, held(x.re), held(x.im))
+            if x.__class__ is Selected:
+                return Selected(held(x.rows), x.keep, x.key, x.places, x.bounds)
             if x.__class__ is Lazy and x.kind == FLOAT:
                 if not operands and carries:
                     return x
@@ -169,6 +172,11 @@ class Follower:
         """Note that paths end here."""
         if operands:
             self.builder.append(Ended(operands, reason, STATE.site))
+
+    def link(self, results: list[Any], x: Any) -> None:
+        """Note that a tape follows results where it follows `x`."""
+        if not self.inside:
+            self.builder.append(Linked(results, list(self.operands(x)), True))
 
     def counted(self, x: Var) -> None:
         """Note that a float counts as an integer here, which may be known while the program is specialised."""

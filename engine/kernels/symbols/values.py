@@ -5,8 +5,7 @@ from __future__ import annotations
 from ...core.operation import Operation, static
 from ...ops.registry import NAMES
 from ...program import core as c
-from ..ir import LIMIT, Unsupported
-from .following import refuse
+from ..ir import FLOAT, LIMIT, Unsupported
 from .pairs import Pair
 from .symbol import Lazy, Sym
 
@@ -184,8 +183,8 @@ class Selected:
         self, rows: Lazy, keep: Lazy, key: Any, places: tuple[int, ...] | None = None,
         bounds: tuple[Any, Any] | None = None,
     ) -> None:  # fmt: skip
-        if rows.builder.parted:
-            refuse(rows.builder, "a part of a tensor whose length depends on data")
+        if rows.builder.follower is not None and rows.kind == FLOAT:
+            rows.builder.follower.link([], rows)
         self.rows = rows
         self.keep = keep
         self.key = key

@@ -132,6 +132,14 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
         "def f(m, i):\n    if i <= 0:\n        return sum(m)\n    return f(m[..., :k], i - 1) * x\nf(m, 2) if k > 1 else 2.0",
         {"x": 1.1, "k": 2, "m": np.array([[1.0, 2.0, 0.5], [0.2, 1.0, 1.5]])},
     ),
+    "no elements of a part in a branch": ("t = x\nif x > 0.0:\n    t = t * sum(v[: int(k > 1)])\nt", {"x": 1.1, "k": 0, "v": NUMBERS}),
+    "the length of a part": (
+        "t = x\nfor i in range(2):\n    t = 0.5 * t + len(v[:(2 if x > 0.0 else 0)]) + len(v[v > y])\nt", {"x": 1.1, "y": 0.9, "v": NUMBERS},
+    ),
+    "parts that a mask selects": (
+        "t = x\nif x > 0.0:\n    t = t + sum(cumsum(2.0 * v[v > 9.0])) + sum(stop_gradient(w[w > y]))\nt",
+        {"x": 1.1, "y": 0.9, "v": NUMBERS, "w": NUMBERS},
+    ),
     "nothing at all": ("s = 0.0\nfor i in range(3):\n    if i > 5:\n        s = s + x\ns", {"x": 1.0}),
     "nothing at all, of a tensor": ("s = zeros(3)\nfor i in range(3):\n    if i > 5:\n        s = s + x\ns", {"x": 1.0}),
 }  # fmt: skip
