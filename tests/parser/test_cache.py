@@ -122,9 +122,11 @@ def test_entry_is_its_owner_s_alone(folder: Path) -> None:
         lambda content: content[:-1],
         lambda content: bytes(len(content)),
         lambda content: b"not an entry",
-        lambda content: marshal.dumps([1, 2, 3]),
-        lambda content: marshal.dumps({"rows": None}),
-        lambda content: marshal.dumps({**marshal.loads(content), "rules": [(1, 2, "no_such_action")]}),
+        lambda content: table.sealed(marshal.dumps([1, 2, 3])),
+        lambda content: table.sealed(marshal.dumps({"rows": None})),
+        lambda content: table.sealed(marshal.dumps({**marshal.loads(content), "rules": [(1, 2, "no_such_action")]})),
+        # A table by its form, in which a number is another.
+        lambda content: marshal.dumps({**marshal.loads(content), "starts": {"program": 2, "replacement": 1}}),
     ],
 )
 @pytest.mark.usefixtures("made_before")
@@ -135,6 +137,15 @@ def test_damaged_entry_is_made_anew(folder: Path, damage: Any) -> None:
     entry.write_bytes(damage(content))
     assert table._load().rows == good.rows
     assert marshal.loads(entry.read_bytes()) == marshal.loads(content)
+
+
+def test_no_byte_of_an_entry_may_be_another(made: bytes) -> None:
+    content = table.sealed(made)
+    number = int.from_bytes(content, "big")
+    assert number % table.SEAL == 0
+    for place in range(0, len(content), 997):
+        for other in (1, -1, 16, 128):
+            assert (number + other * 256**place) % table.SEAL
 
 
 @pytest.mark.usefixtures("made_before")
