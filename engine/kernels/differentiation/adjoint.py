@@ -37,7 +37,7 @@ from .cotangents import Cotangents
 from .must_reach import surely_reached_inside
 from .products import fresh
 from .renaming import renamed
-from .slopes import Slopes, handed_on, worth_a_slope
+from .slopes import Slopes, handed_on, smooth, worth_a_slope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -392,8 +392,8 @@ class Adjoint(Cotangents):
                 body = self.renamed(s.body, names)
                 builder.append(ir.Set(slope, "zero", (), None, None))
                 self.bars[names[phi]] = slope
-                outer = self.scale, self.inside
-                self.scale, self.inside = Sym(builder, g), set(names.values())
+                outer = self.scale, self.inside, self.plain
+                self.scale, self.inside, self.plain = Sym(builder, g), set(names.values()), smooth(s.body)
                 f = following[phi]
                 last = names.get(f, f) if f.__class__ is Var else f
                 self.handed_on = {(x, names[phi]) for x in handed_on(body, names[phi], last)}
@@ -404,7 +404,7 @@ class Adjoint(Cotangents):
                 after = self.scaled(Sym(builder, slope))
                 if self.handed_on:
                     after = fresh(builder, "add", (Sym(builder, g), after), FLOAT)
-                self.scale, self.inside, self.handed_on = *outer, set()
+                self.scale, self.inside, self.plain, self.handed_on = *outer, set()
                 builder.append(ir.Set(g, "copy", (raw(after),), None, None))
 
             # A cotangent of zero stays zero, whatever the slopes are.

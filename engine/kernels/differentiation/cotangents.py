@@ -81,6 +81,8 @@ class Cotangents:
         # and what belongs to the iteration alone.
         self.scale: Sym | None = None
         self.inside: set[Any] = set()
+        # Whether nothing in the iteration makes a cotangent of zero but the numbers that it meets.
+        self.plain = False
         # Variables and what they hand on by a derivative of exactly 1, which is added to the whole and not to the slope.
         self.handed_on: set[tuple[Any, Any]] = set()
         # How wide what each variable is given is.
@@ -229,24 +231,32 @@ class Cotangents:
                 for spot in row.singular:
                     if spot.input == k:
                         p = self.resolved(spot, p, symbols, g, s, x)
-                self.give(x, product(builder, g, p))
+                self.give(x, self.times(g, p))
         finally:
             builder.memos.pop()
+
+    def times(self, g: Sym, p: Any) -> Any:
+        """A cotangent times a partial: the plain product where zero times infinity makes a slope anew (slopes.py)."""
+        if self.plain and p.__class__ not in (int, float):
+            return fresh(self.builder, "multiply", (g, self.builder.to_float(p)), FLOAT)
+        return product(self.builder, g, p)
 
     def slope_of_quotient(self, y: Sym, args: tuple[Any, ...], k: int, p: Any) -> Any:
         """The derivative of y = a / b by a or b, where the row's formula is `p`: one division serves both, r = 1 / b.
 
-        Where 1 / b would overflow, though y / b need not, r is 1 / (b * unit), with a power of two that is 1 elsewhere.
-        Where an iteration's slope is found first, the row's formula is quicker: its divisions wait for nothing, and the
-        processor has room for more iterations at once where each has fewer operations.
+        Where 1 / b would overflow, though y / b need not, r is 1 / (b * unit), with a power of two that is 1 elsewhere. Where an
+        iteration's slope is found first there is no such unit: results that are not finite are computed anew without slopes.
         """
         a, b = args
         multiply, negative = ROWS["multiply"], ROWS["negative"]
         if a.__class__ in (int, float) and a == 1:
             return negative(multiply(y, y))
-        if self.scale is not None or not (self.is_active(a) and self.is_active(b)):
+        if not (self.is_active(a) and self.is_active(b)):
             return p
         divisor = Sym(self.builder, b)
+        if self.scale is not None:
+            r = ROWS["divide"](1.0, divisor)
+            return r if k == 0 else negative(multiply(y, r))
         unit = self.builder.emit("divisor_unit", (divisor,), FLOAT)
         r = ROWS["divide"](1.0, multiply(divisor, unit))
         return multiply(r, unit) if k == 0 else negative(multiply(multiply(y, r), unit))

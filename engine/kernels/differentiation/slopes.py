@@ -63,6 +63,27 @@ def worth_a_slope(s: ir.Loop, phi: Var) -> bool:
     return following in depths and depths[following] + uses - 1 >= STEEP
 
 
+# Operations whose partials are zero at single points alone, and what has no cotangent.
+SMOOTH = frozenset(
+    "add subtract multiply divide negative square sqrt exp log sin cos tanh sinh cosh reciprocal copy abs absolute zero to_float "
+    "less less_equal greater greater_equal equal not_equal logical_and logical_or logical_not".split()
+)
+
+
+def smooth(block: list[Stmt]) -> bool:
+    """Whether zero times infinity is seldom met in the adjoint of an iteration: no operation in it chooses among its operands,
+    of which the others have cotangents of zero whatever their values are. Where it is met all the same, the result is nan, and
+    is computed anew without slopes."""
+    return all(
+        s.op in SMOOTH or s.var.kind != FLOAT
+        if s.__class__ is ir.Set
+        else smooth(s.then) and smooth(s.orelse)
+        if s.__class__ is ir.If
+        else isinstance(s, ir.Load | ir.Check)
+        for s in block
+    )
+
+
 # Operations that hand an operand on by a derivative of exactly 1: a difference its first one.
 PASSING = frozenset(("add", "subtract", "copy", "unsure"))
 

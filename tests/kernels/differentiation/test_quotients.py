@@ -35,6 +35,16 @@ def test_an_iteration_at_a_singular_point(text: str) -> None:
         assert agree(text, {"x": x, "a": a, "n": 1}, ["x", "a"]) == "", (x, a)
 
 
+def test_one_division_serves_both_derivatives() -> None:
+    found = adiff.program(STEEP["until it is small"]).evaluate(
+        "tape", {"x": 1.5, "a": 2.0, "n": 2}, ["x", "a"], emit=True
+    )
+    assert found.emitted is not None
+    back = found.emitted[found.emitted.index("-1, -1") :]
+    assert back.count(" / ") == 2, "the quotient again, and one by the divisor"
+    assert "_strong(" not in back
+
+
 @pytest.mark.parametrize("name", ["until it is small", "the cotangent is 0"])
 def test_compiled_iterations(name: str) -> None:
     for x, a in POINTS:

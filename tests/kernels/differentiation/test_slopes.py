@@ -29,6 +29,9 @@ CASES: dict[str, tuple[str, dict[str, Any], Any]] = {
     ),
     "beside what is printed": ("print(x)\n" + STEEP, {"x": 0.0}, np.nan),
     "beside a singular point": ("a = abs(x)\n" + STEEP + " + a", {"x": 0.0}, np.nan),
+    "zero times infinity where nothing is chosen": (
+        "t = x\nfor i in range(2):\n    t = sqrt(t) * t / (1 + t) + t\nt", {"x": 0.0}, 1.0,
+    ),
     "a slope beyond all floats, of a derivative that is not": (
         "t = x\nfor i in range(2):\n    t = 1e-300 * t if i == 1 else sin(1e200 * sin(1e200 * t))\nt", {"x": 0.0}, 1e100,
     ),
@@ -67,6 +70,17 @@ def test_a_kernel_with_slopes_answers_where_they_are_finite(specified: list[bool
         specified.clear()
         program.evaluate("grad", {"x": x}, engine="kernel")
         assert (True in specified) is careful
+
+
+CHOOSING = "t = x\nfor i in range(3):\n    t = where(t > 0, sqrt(t), 0.1 * t * t * (1 - t) - 1)\nt"
+
+
+@pytest.mark.usefixtures("interpret")
+def test_what_an_iteration_does_not_choose_is_no_reason_for_another_kernel(specified: list[bool]) -> None:
+    """The square root of a negative number has the cotangent zero, whatever its derivative is."""
+    assert agree(CHOOSING, {"x": -0.5}, None, "grad", 1e-13) == ""
+    assert specified
+    assert True not in specified
 
 
 @pytest.mark.usefixtures("interpret")
