@@ -31,6 +31,7 @@ from ..passes.fuse import fuse
 from ..passes.loop_reversal import loops_forwards
 from ..passes.memory import settled
 from ..passes.outer_vectorisation import outer_vectorised
+from ..passes.peeled_fusion import fuse_peeled
 from ..passes.redundant_arrays import without_redundant_arrays
 from ..passes.scalar_promotion import sums_promoted
 from ..passes.scalar_replacement import scalar_replaced
@@ -270,7 +271,9 @@ def finished(kernel: ir.Kernel) -> ir.Kernel:
         kernel = improved(kernel)
     if Builder.mode:
         return kernel
-    for improved in (fuse_shifted, outer_vectorised, without_dead_code, computed_once, summed, without_dead_code):
+    for improved in (
+        fuse_shifted, fuse_peeled, outer_vectorised, without_dead_code, computed_once, summed, without_dead_code,
+    ):  # fmt: skip
         check_budget()
         kernel = improved(kernel)
     written = unrolled(kernel)

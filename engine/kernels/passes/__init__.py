@@ -24,6 +24,7 @@ On what a sweep has made, in this order
     sum_fission             sums into several places, a loop for each
     shifted_fusion,         loop fusion with shifting and peeling
       shifted_loop
+    peeled_fusion           loops over all elements in those that leave the first few out
     outer_vectorisation     short sums over rows of an array, several rows at a time
     common_subexpressions   what is computed or loaded twice
     unrolling               full unrolling of short loops over short lists
