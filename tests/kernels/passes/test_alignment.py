@@ -89,7 +89,7 @@ def test_what_is_shifted_is_not_stored() -> None:
     found = emitted("sum(exp(concat([[2.0], v[:-1]], axis=0)) * v)", v=V)
     assert found.count("floats(") <= 3
     forward = emitted(STEPS + "y[-1]", v=V, n=3).partition("-1, -1")[0]
-    own = forward[forward.index("poll") :].rpartition("\n    ab2")[0]
+    own = forward[forward.index("in range(n):") :].rpartition("\n    ab2")[0]
     # The state is kept, and each stage is one loop.
     assert own.count("for ") == 3, own
     assert f"in range({N - 1})" in own

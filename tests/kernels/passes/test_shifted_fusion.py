@@ -59,11 +59,11 @@ def test_the_stages_of_a_step_are_one_loop_there_and_one_back() -> None:
     assert agree(STAGES, at, ["v"], "grad", tolerance=1e-14) == ""
     found = str(adiff.program(STAGES).evaluate("grad", at, ["v"], engine="kernel").emitted)
     forward, _, back = found.partition("-1, -1")
-    for part in (forward[forward.index("poll") :], back):
+    for part in (forward[forward.index("in range(n):") :], back):
         long = [loop for loop in re.findall(r"\n {8}for \w+ in range\((.*)\):\n(?! +h\d)", part) if loop.endswith("59")]
         assert len([loop for loop in long if loop in ("59", *(f"{k}, 59" for k in range(9)))]) == 1, part
     # What waits is stored nowhere: the state and the gradient alone are.
-    assert len(re.findall(r"\n {12}\w+\[", forward[forward.index("poll") :])) == 2, forward
+    assert len(re.findall(r"\n {12}\w+\[", forward[forward.index("in range(n):") :])) == 2, forward
 
 
 def test_what_is_computed_in_float32_goes_through_memory() -> None:
