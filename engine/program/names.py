@@ -71,7 +71,9 @@ class Names:
     def input_load(self, name: str, node: s.Node) -> c.Load:
         """A read of an input: a slot of the module's frame that is filled from outside."""
         if name not in self.inputs:
-            self.inputs[name] = self.module.fresh(name)
+            # Where it was read before, and a function might have stood, it was this input already.
+            read = self.optional.pop(name, None)
+            self.inputs[name] = self.module.fresh(name) if read is None else read[0]
             self.places[name] = self.site(node)
         return c.Load(self.height(self.scope), self.inputs[name], name, self.site(node))
 

@@ -53,6 +53,17 @@ def test_names_of_pythons_functions_are_names_of_inputs(name: str, engine: str) 
     assert (rows.value.tolist(), rows.gradients[name].tolist()) == ([27.0, 8.0], [12.0, 9.0])
 
 
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+@pytest.mark.parametrize("name", ["gamma", "beta", "e"])
+def test_an_input_with_the_name_of_a_function_is_one_input_wherever_it_is_read(name: str, engine: str) -> None:
+    """First where a function might stand, then where none can."""
+    reading = program(f"s = {name}\ns * {name} + [{name}][0]")
+    assert reading.value_and_gradient({name: 3.0}, engine=engine) == (12.0, {name: 7.0})
+    assert reading.hessian({name: 3.0}, engine=engine) == {name: {name: 2.0}}
+    rows = reading.rows({name: [3.0, 1.0]}, engine=engine)
+    assert (rows.value.tolist(), rows.gradients[name].tolist()) == ([12.0, 2.0], [7.0, 3.0])
+
+
 @pytest.mark.parametrize(
     "path", ["np.lingalg.inv", "tf.math.loq", "tf.random.norm", "np.lingalg.int", "jnp.lingalg.nrm", "np.foo.bar"]
 )
