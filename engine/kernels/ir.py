@@ -209,7 +209,8 @@ class Var:
 class Array:
     """A flat array of a static shape. `role` is "input", "local", "list" for a list of the program's, or
     "updated" for one whose elements are stored more than once, "carried" for one that a loop changes in place, and that
-    the reverse sweep brings back to what it was from a log of the elements that were overwritten; "constant" for one that
+    the reverse sweep brings back to what it was from a log of the elements that were overwritten, "overwritten" for one
+    without such a log, through which there is no sweep; "constant" for one that
     is known; "unsigned" for vectors that only the rules of derivatives may read; "printed" for what a program has printed,
     which whoever ends a kernel reads: what is stored in it, and when, stays where it is among loops.
 

@@ -113,6 +113,7 @@ class Adjoint(Cotangents):
 
         `inside` a program that is differentiated in its turn, rows keep the rules that they have.
         """
+        self.refuse_overwritten(block)
         forward = self.keep_heads(block, True)
 
         def clear() -> None:
@@ -130,6 +131,16 @@ class Adjoint(Cotangents):
         if not inside:
             body = for_tangents(body)
         return [*self.builder.root, *body]  # at the root are the arrays that are constants
+
+    def refuse_overwritten(self, block: Iterable[Stmt]) -> None:
+        """Refuse statements that store over what they have read, where no row's rule stands for them any more: nothing keeps
+        what stood there, and the sweep would read what stands there in the end."""
+        for s in block:
+            if s.__class__ is ir.Store and s.array.role == "overwritten" and self.is_active(s.array):
+                raise Unsupported("the gradient of tangents of a row that computes in place", STATE.site)
+            if s.__class__ is not ir.Region:
+                for name in s.blocks:
+                    self.refuse_overwritten(getattr(s, name) or ())
 
     # --- forward ------------------------------------------------------------------------------------------------------
 

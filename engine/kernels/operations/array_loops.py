@@ -87,6 +87,11 @@ class Loops:
         """An array whose elements may be stored more than once: the last one counts."""
         return self._memory(shape, kind, zero, "updated")
 
+    def overwritten(self, shape: tuple[int, ...], kind: str = FLOAT, zero: bool = False) -> Lazy:
+        """An array whose elements are read before others are stored there: a row with a rule of its own makes it, since no
+        sweep finds its way back through such statements."""
+        return self._memory(shape, kind, zero, "overwritten")
+
     def _memory(self, shape: tuple[int, ...], kind: str, zero: bool, role: str) -> Lazy:
         array = Array(kind, shape, role=role)
         self.builder.append(ir.Alloc(array, zero))

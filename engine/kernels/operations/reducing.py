@@ -157,7 +157,7 @@ class Reducing(Loops):
         """For each element along axis 0 the product of all the others."""
         x = self.settled(x)
         n = x.shape[0]
-        out = self.changing(x.shape)
+        out = self.overwritten(x.shape)
 
         def line(rest: Index) -> None:
             def guarded(product: Any) -> Any:

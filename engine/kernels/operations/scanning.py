@@ -110,7 +110,7 @@ class Scanning(Loops):
         end = self.floats.largest
         nothing = (-end if largest else end) if empty is None else float(empty)
         shape = (total, *x.shape[1:])
-        out, sizes = self.changing(shape), self.zeros((total,), INT)
+        out, sizes = self.overwritten(shape), self.zeros((total,), INT)
         self.each(shape, lambda at: self.put(out, at, start))
 
         def visit(at: Index) -> None:

@@ -120,8 +120,8 @@ class Solving(Rotating, Multiplying):
 
     def eliminated(self, left: Callable[..., Any], n: int, right: Callable[..., Any] | None, m: int) -> tuple[Any, Any]:
         """Gaussian elimination with row pivoting: the triangle (with the pivots), the right sides, and the sign."""
-        table = self.changing((n, n))
-        sides = self.changing((n, m)) if right is not None else None
+        table = self.overwritten((n, n))
+        sides = self.overwritten((n, m)) if right is not None else None
         self.each((n, n), lambda at: self.put(table, at, left(*at)))
         if sides is not None and right is not None:
             self.each((n, m), lambda at: self.put(sides, at, right(*at)))
@@ -329,10 +329,10 @@ class Solving(Rotating, Multiplying):
         self.leave_unless_ordinary(x)
         m, n = x.shape[-2:]
         batch = x.shape[:-2]
-        q, r = self.changing((*batch, m, n), zero=True), self.changing((*batch, n, n), zero=True)
+        q, r = self.overwritten((*batch, m, n), zero=True), self.changing((*batch, n, n), zero=True)
 
         def stack(at: Index) -> None:
-            work, scale = self.changing((m, n)), self.changing((n,))
+            work, scale = self.overwritten((m, n)), self.changing((n,))
             self.each((m, n), lambda index: self.put(work, index, x.element((*at, *index))))
 
             def reflect(target: Lazy, first: Index, k: Any, j: Any, length: Any, limit: int) -> None:

@@ -41,7 +41,7 @@ MOST_PARTED = 8
 # What vectors compute as well as numbers.
 ON_VECTORS = CHEAP | {"divide", "reciprocal", "sqrt"}
 # The roles of arrays whose elements are all there from the first on.
-STEADY = frozenset(("input", "local", "updated", "constant"))
+STEADY = frozenset(("input", "local", "updated", "overwritten", "constant"))
 # Rows of elements that are as far apart as pages compete for one place in the cache.
 PAGE, BESIDE = 512, 8
 
