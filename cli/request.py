@@ -137,7 +137,9 @@ def from_object(line: Mapping[str, object]) -> Request:
             continue
         option = command.option(key)
         if option is None:
-            known = [known.replace("_", "-") for known in (*keys, *(option.key for option in command.options))]
+            known = [known.replace("_", "-") for known in (*keys, *(option.key for option in command.options), "id")]
+            if "expression" in keys:
+                known.insert(0, "expr")
             key = key.replace("_", "-")
             raise errors.usage(f"'{name}' has no option {key!r}", nearest(key, known))
         if isinstance(value, dict) and option.metavar == "NAME=VALUE":

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
+from contextlib import suppress
 from select import POLLIN, poll
 from time import monotonic
 
@@ -82,6 +83,7 @@ class Jobs:
         "pace",
         "poll",
         "processes",
+        "refused",
     )
 
     def __init__(self, most: int, answering: Answering, incoming: Incoming) -> None:
@@ -92,6 +94,7 @@ class Jobs:
         self.poll = poll()
         self.order: deque[int] = deque()  # the numbers of lines that are handed out, and not yet written
         self.newest = 0  # the last of them
+        self.refused = 0  # the last line that a process was gone for before it saw it
         self.found: dict[int, Reply | None] = {}
         self.held = 0  # bytes, nearly, of what was found
         self.pace = QUICK  # seconds that a line takes
@@ -111,9 +114,10 @@ class Jobs:
         ABANDON.remove(self.kill)
 
     def kill(self) -> None:
-        """End all processes at once."""
-        for process in self.processes.values():
-            os.kill(process.number, SIGKILL)
+        """End all processes at once. A thread may ask for it while others come and go."""
+        for process in list(self.processes.values()):
+            with suppress(ProcessLookupError):
+                os.kill(process.number, SIGKILL)
 
     def replies(self) -> Iterator[Reply]:
         """What the lines come to, in their order."""
@@ -142,7 +146,9 @@ class Jobs:
             try:
                 process.give(number, raw)
             except BrokenPipeError:
-                if process.proven:  # it was gone before it saw the line, which another may answer
+                # It was gone before it saw the line, which another may answer; but not where all are gone at once.
+                if process.proven or number != self.refused:
+                    self.refused = number
                     ready.appendleft(process.lines.pop())
                 self.bury(process)
 

@@ -9,7 +9,7 @@ from ..decode import decode
 from ..diagnostics import report_engine, report_notices
 from ..environment import Environment
 from ..files import decode_text
-from ..formats.records import Record
+from ..formats.records import NO_ID, Record
 from ..interrupts import interrupted
 from ..request import from_object
 from ..words import divide
@@ -185,7 +185,7 @@ def from_json(text: str, record: Record) -> Request:
         raise errors.usage(f"not JSON: {error.msg} at column {error.colno}") from None
     except (ValueError, RecursionError):
         raise errors.usage("not JSON that adiff reads: nested too deeply, or a number too long") from None
-    record.id = line.get("id")
+    record.id = line.get("id", NO_ID)
     return from_object(line)
 
 

@@ -8,12 +8,17 @@ from .numbers import entries, value_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
     from ...parser.errors import AdiffError
     from ..output import Output
     from ..result import Result
     from . import Style
+
+
+# What a line has for an `id` that names none: null is one like others.
+NO_ID: object = object()
 
 
 class Record:
@@ -23,7 +28,7 @@ class Record:
 
     def __init__(self, line: int) -> None:
         self.line = line
-        self.id: Any = None
+        self.id: Any = NO_ID
         self.command: str | None = None
         self.result: Result | None = None
         self.error: AdiffError | None = None
@@ -37,7 +42,7 @@ class Record:
     def document(self) -> dict[str, Any]:
         """The record for JSON."""
         content: dict[str, Any] = {"schema": SCHEMA, "line": self.line}
-        if self.id is not None:
+        if self.id is not NO_ID:
             content["id"] = self.id
         if self.command is not None:
             content["command"] = self.command
@@ -49,10 +54,15 @@ class Record:
             content["error"] = error_document(self.error)
         return content
 
+    @property
+    def rows(self) -> bool:
+        """Whether the answer is rows of cells."""
+        return self.result is not None and bool(self.result.header) and not self.result.lines
+
     def pairs(self) -> list[tuple[str, Any]]:
         """Names and values, for a person."""
         assert self.result is not None
-        if self.result.header and not self.result.lines:
+        if self.rows:
             return [(self.command or "", f"{len(self.result.rows)} rows")]
         if "kernel" in self.result.document and not self.result.lines:
             return [("kernel", dumps(self.result.document["kernel"]))]  # a source of many lines, on one
@@ -114,9 +124,10 @@ class DocumentWriter(Writer):
 
 
 class PlainWriter(Writer):
-    """`line<TAB>value`, or `line<TAB>name=value<TAB>…`."""
+    """`line<TAB>value`, or `line<TAB>name=value<TAB>…`; of an answer of rows, `name=value name=value …` for each."""
 
     __slots__ = ()
+    whole = True  # rows are not counted in the place of being shown
 
     def text(self, record: Record) -> str:
         return "\t".join([str(record.line), *self.cells(record)]) + "\n"
@@ -125,15 +136,32 @@ class PlainWriter(Writer):
         """The texts of a record."""
         if record.error is not None:
             return [record.message()]
+        if record.rows and self.whole:
+            assert record.result is not None
+            names = record.result.header
+            return [
+                " ".join(f"{name}={self.word(value)}" for name, value in zip(names, row, strict=True))
+                for row in record.result.rows
+            ]
         pairs = record.pairs()
-        texts = [" ".join(value_text(value, self.style.precision).split("\n")) for _, value in pairs]
+        texts = self.texts([value for _, value in pairs])
         return texts if len(pairs) == 1 else [f"{name}={text}" for (name, _), text in zip(pairs, texts, strict=True)]
+
+    def word(self, value: Any) -> str:
+        """A value in a row: what is text with spaces, or empty, is quoted."""
+        [text] = self.texts([value])
+        return repr(text) if isinstance(value, str) and (not text or " " in text) else text
+
+    def texts(self, values: Iterable[Any]) -> list[str]:
+        """Values in a line."""
+        return [" ".join(value_text(value, self.style.precision).split("\n")) for value in values]
 
 
 class TableWriter(PlainWriter):
     """Aligned lines under a heading, wrapped between values."""
 
     __slots__ = ()
+    whole = False
 
     def head(self) -> str:
         return self.styled("  line  command     result", "1") + "\n"
@@ -169,7 +197,7 @@ class DelimitedWriter(Writer):
 
     def text(self, record: Record) -> str:
         rows: list[list[str]] = []
-        id_text = "" if record.id is None else record.id if isinstance(record.id, str) else dumps(record.id)
+        id_text = "" if record.id is NO_ID else record.id if isinstance(record.id, str) else dumps(record.id)
         head = [str(record.line), id_text, record.command or ""]
         if record.error is not None:
             rows.append([*head, "", "", record.message()])

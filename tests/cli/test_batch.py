@@ -108,6 +108,8 @@ def test_options_are_spelt_as_in_the_manual(adiff: Callable[..., Completed]) -> 
         error = records(done.stdout)[0]["error"]
         assert error["message"] == f"'value' has no option '{key.replace('_', '-')}'"
         assert error["hint"] == "did you mean 'max-steps'?"
+    done = adiff("batch", "-", stdin='{"command": "value", "exp": "1"}\n{"command": "value", "exprs": "1"}\n')
+    assert [record["error"]["hint"] for record in records(done.stdout)] == ["did you mean 'expr'?"] * 2
 
 
 def test_a_null_in_a_list(adiff: Callable[..., Completed]) -> None:
@@ -136,6 +138,8 @@ def test_json_lines_take_every_option(adiff: Callable[..., Completed]) -> None:
     found = records(done.stdout)
     assert done.returncode == 0, [record.get("error") for record in found]
     assert found[0]["id"] == "a"
+    assert found[1]["id"] is None
+    assert "id" not in found[2]
     assert found[0]["gradients"] == {"y": [2, 2]}
     assert found[1]["gradients"] == {"x": 3}
     assert found[2]["value"] == 2
@@ -178,6 +182,7 @@ def test_line_endings_and_marks(adiff: Callable[..., Completed], ending: str) ->
     assert [(record["line"], record["value"]) for record in found] == [(1, 1), (4, 2), (5, 3)]
 
 
+ROWS = "hessian --sparse sum(x**3) --at x=[1,2]\ntape x**2 --at x=3\n"
 MIXED = "grad x**2*y --at x=2,y=3\nvalue (\nvalue 'a,b'\n"
 
 
@@ -185,6 +190,12 @@ def test_formats(adiff: Callable[..., Completed]) -> None:
     plain = adiff("batch", "-", "--format", "plain", stdin=MIXED).stdout.splitlines()
     assert plain[0] == "1\tx=12.0\ty=4.0"
     assert plain[1].startswith("2\terror[E01")
+    assert adiff("batch", "-", "--format", "plain", stdin=ROWS).stdout.splitlines() == [
+        "1\trow=x[0] column=x[0] value=6.0\trow=x[1] column=x[1] value=12.0",
+        "2\tstep=0 operation=input inputs='' name=x value=3.0 partials=[] adjoint=6.0 line=None column=None source=None"
+        "\tstep=1 operation=power inputs='x 2' name=%1 value=9.0 partials=[6.0, None] adjoint=1.0 line=1 column=1 source=x**2",
+    ]
+    assert "2 rows" in adiff("batch", "-", "--format", "table", stdin=ROWS).stdout
     rows = list(csv.reader(io.StringIO(adiff("batch", "-", "--csv", stdin=MIXED).stdout), strict=True))
     assert rows[0] == ["line", "id", "command", "name", "value", "error"]
     assert rows[1:4] == [

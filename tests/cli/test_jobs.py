@@ -54,6 +54,54 @@ def test_a_line_that_a_process_left_is_handed_out_however_much_waits_for_it(monk
     assert process.taken == [3, 5]
 
 
+def test_a_line_is_answered_though_a_process_was_gone_before_it_saw_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first process is gone when it is handed the line, the second is not; two that are gone are enough."""
+    incoming: Any = SimpleNamespace(ready=deque([(1, b"value 1")]))
+    work = jobs.Jobs(1, None, incoming)  # type: ignore[arg-type]
+    buried: list[list[int]] = []
+
+    class Gone(Taking):
+        proven = False
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.lines: deque[tuple[int, bytes]] = deque()
+
+        def give(self, number: int, raw: bytes) -> None:
+            self.lines.append((number, raw))
+            raise BrokenPipeError
+
+    def bury(self: jobs.Jobs, process: Any) -> None:
+        buried.append([number for number, _ in process.lines])
+
+    last = Taking()
+    processes = iter([Gone(), last])
+    monkeypatch.setattr(jobs.Jobs, "free", lambda self, size: next(processes))
+    monkeypatch.setattr(jobs.Jobs, "bury", bury)
+    work.hand_out()
+    assert (buried, last.taken) == ([[]], [1])
+    incoming.ready.append((2, b"value 2"))
+    processes = iter([Gone(), Gone()])
+    work.hand_out()
+    assert buried == [[], [], [2]]
+    assert not incoming.ready
+
+
+def test_processes_may_come_and_go_while_all_are_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    work = jobs.Jobs(2, None, None)  # type: ignore[arg-type]
+    work.processes.update({n: SimpleNamespace(number=n) for n in (1, 2)})  # type: ignore[misc]
+    ended: list[int] = []
+
+    def kill(number: int, _: int) -> None:
+        ended.append(number)
+        work.processes.pop(number)
+        raise ProcessLookupError
+
+    monkeypatch.setattr(jobs.os, "kill", kill)
+    work.kill()
+    assert ended == [1, 2]
+
+
 MIXED = (
     """\
 # the first is the slowest
@@ -300,11 +348,14 @@ def test_lines_are_not_read_far_ahead(folder: Path) -> None:
         descriptor = process.stdin.fileno()
         os.set_blocking(descriptor, False)
         line = b"value 1  # " + b"x" * 989 + b"\n"
-        taken, until = 0, time.monotonic() + 1
-        while time.monotonic() < until:
+        most, handed_out = 2 * 256 * len(line) + 4 * 2**16, 2 * 256 * len(line)
+        taken, until, quiet = 0, time.monotonic() + 60, 0
+        while taken < most and quiet < 100 and time.monotonic() < until:
             try:
                 taken += os.write(descriptor, line * 10)
+                quiet = 0
             except BlockingIOError:
+                quiet += taken >= handed_out
                 time.sleep(0.005)
         os.set_blocking(descriptor, True)
-        assert taken < 2 * 256 * len(line) + 4 * 2**16
+        assert handed_out <= taken < most
