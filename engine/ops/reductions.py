@@ -547,7 +547,7 @@ def _exponentials(np: Any, x: Any, top: Any) -> Any:
 
 
 def _exponentials_vjp(g: Any, y: Any, x: Any, top: Any) -> Any:
-    moved = strong(g, OPERATORS["where"](OPERATORS["equal"](top, math.inf), 0.0, y))
+    moved = OPERATORS["where"](OPERATORS["equal"](top, math.inf), 0.0, strong(g, y))  # of an infinite g too
     return moved, lambda: -moved
 
 

@@ -43,6 +43,7 @@ CASES: dict[str, tuple[str, dict[str, Any], Any]] = {
     "products with infinity": ("y*(x*w) - x*w", {"y": 1.0, "w": math.inf, "x": 2.0}, math.nan),
     "sums beside infinity": ("y*(x + w) - (x + w)", {"y": 1.0, "w": math.inf, "x": 2.0}, 0.0),
     "at infinity": ("y*cos(x) - cos(x)", {"y": 1.0, "x": math.inf}, math.nan),
+    "a soft maximum at infinity": ("y*logsumexp(v) - logsumexp(v*x)", {"y": 1.0, "v": np.array([math.inf, 2.0]), "x": 1.0}, -math.inf),
     "beyond the floats": ("y*exp(x) - exp(x)", {"y": 1.0, "x": 1e3}, math.nan),
 }  # fmt: skip
 
