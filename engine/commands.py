@@ -83,6 +83,8 @@ def kernel_gradients(evaluation: Evaluation, work: float = 1) -> bool:
     """Value and gradients by the kernel tier, if it takes the program."""
     names = [name for name in evaluation.names if drivers.source(evaluation.point[name]).dtype.differentiable]
     if len(names) != len(evaluation.names) or not names:
+        without = [name for name in evaluation.names if name not in names]
+        evaluation.outcome.reason = compiled_commands.no_derivative_by(without)
         return False
     found = evaluation.kernel(names, work=work)
     if found is None:

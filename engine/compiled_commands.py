@@ -26,7 +26,11 @@ def by_kernel(
 ) -> Any:  # fmt: skip
     """What `derive` finds, less the kernel, or None, for a command and so many directions of it, or for the derivatives up
     to an `order`."""
-    if not evaluation.names or not all(drivers.source(x).dtype.differentiable for x in evaluation.sources()):
+    without = [
+        name for name, x in zip(evaluation.names, evaluation.sources()) if not drivers.source(x).dtype.differentiable
+    ]
+    if without or not evaluation.names:
+        evaluation.outcome.reason = no_derivative_by(without)
         return None
 
     def run(kernels: Any, always: bool) -> Found | None:
@@ -43,6 +47,11 @@ def by_kernel(
     else:
         work = COMMAND_WORK.get(command, 0.0) + directions * COMMAND_WORK["direction"]
     return evaluation.by_kernel(run, work, command in SECOND, order)
+
+
+def no_derivative_by(names: Sequence[str]) -> str:
+    """Why there is no kernel of derivatives by no input, or by these that have none."""
+    return f"'{names[0]}' has no derivative" if names else "there is no input to differentiate by"
 
 
 def elements(evaluation: Evaluation) -> int:
@@ -102,6 +111,7 @@ def sparse_hessian(evaluation: Evaluation) -> tuple[list[Any], Any] | None:
 
 def derivative(evaluation: Evaluation, order: int) -> bool:
     if order < 1:
+        evaluation.outcome.reason = "order 0 asks for no derivative"
         return False
     found = by_kernel(evaluation, lambda derivatives: derivatives.derivative(order), "derivative", order=order)
     if found is None:

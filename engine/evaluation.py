@@ -164,6 +164,13 @@ class Evaluation(Tiers):
                     "E0302", f"'{name}' is bound to a list whose rows differ in length, which has no derivative as a whole",
                     "bind the rows under names of their own, or make them equally long", self.end_site(),
                 )  # fmt: skip
+            if self.point[name].__class__ is dict:
+                others = ",".join(other for other in self.names if self.point[other].__class__ is not dict)
+                raise failure(
+                    "E0304", f"'{name}' is bound to a dict, which has no derivative as a whole",
+                    "bind what it holds under names of their own" + (f", or choose other inputs: --wrt {others}" if others else ""),
+                    self.end_site(),
+                )  # fmt: skip
         return [self.point[name] for name in self.names]
 
     def function(self, inputs: list[Any]) -> Any:

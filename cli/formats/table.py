@@ -248,7 +248,7 @@ def short(text: str, marks: Marks, most: int = 32) -> str:
 VERDICTS = {
     True: ("the gradient agrees", GOOD),
     False: ("the gradient DISAGREES", BAD),
-    None: ("NO VERDICT: what the gradient is compared with has not converged", BAD),
+    None: ("NO VERDICT: nothing that is known well enough speaks for or against the gradient", BAD),
 }
 
 

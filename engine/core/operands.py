@@ -62,7 +62,8 @@ def as_operand(x: Any, op: Operation | None = None) -> Any:
     what = describe(x)
     hint = None
     if what.startswith("the function"):
-        hint = f"call it, or bind an input of that name: --at {what.split(chr(39))[1]}=..."
+        called = what.split("'")[1]
+        hint = "call it" + (f", or bind an input of that name: --at {called}=..." if called.isidentifier() else "")
     raise failure("E0304", f"{name} needs a number or a tensor, and got {what}", hint)
 
 

@@ -259,3 +259,24 @@ def test_integers_that_a_program_counts_with_are_passed_over(engine: str) -> Non
 def test_of_integers_alone_there_is_nothing_to_check() -> None:
     with pytest.raises(AdiffError, match="nothing to check"):
         Program("ones(n)[0]").evaluate("check", {"n": 3})
+
+
+@pytest.mark.parametrize(
+    ("text", "x", "ok", "words"),
+    [
+        ("abs(x)", 0.0, None, "beside which the slopes are -1 and 1, and the gradient is 0"),
+        ("relu(x)", 0.0, None, "beside which the slopes are 0 and 1, and the gradient is 0"),
+        ("maximum(x, 1)", 1.0, None, "beside which the slopes are 0 and 1, and the gradient is 0.5"),
+        ("floor(x)", 2.0, None, "beside which the slopes are inf and 0, and the gradient is 0"),
+        ("where(x > 1, x**2, 2*x - 1)", 1.0, True, None),  # the sides meet smoothly
+        ("abs(x) + x", 1.0, True, None),
+    ],
+)
+def test_on_a_kink_there_is_no_verdict(text: str, x: float, ok: bool | None, words: str | None) -> None:
+    """Where the slopes on the two sides differ, even a symmetric difference that is the chosen value confirms nothing."""
+    for engine in ("tape", "kernel"):
+        found = Program(text).evaluate("check", {"x": x}, engine=engine)
+        assert found.check.ok is ok
+        told = [notice.message for notice in found.notices if notice.code == "N0605"]
+        expected = [] if words is None else [f"no verdict by 'x': the point is on a kink or a jump, {words}"]
+        assert told == expected

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from adiff import AdiffError, program
 from adiff.engine.core import limits
@@ -111,3 +112,33 @@ def test_what_numpy_could_not_have_is_named() -> None:
     fault = MemoryError()
     fault._total_size = 2**43  # type: ignore[attr-defined]
     assert "it asked for 8 TiB at once" in limits.out_of_memory(None, fault).message
+
+
+def test_a_function_without_a_name_is_no_input() -> None:
+    for text, hint in (
+        ("lambda x: x", "call it"),
+        ("def f(x):\n    return x\nf", "call it, or bind an input of that name: --at f=..."),
+    ):
+        with pytest.raises(AdiffError) as caught:
+            program(text).evaluate("grad", {})
+        assert caught.value.hint == hint
+
+
+@pytest.mark.parametrize("command", ["grad", "jacobian", "hessian", "derivative", "check"])
+def test_a_dict_that_is_to_be_differentiated_is_named(command: str) -> None:
+    made = program("d['a'] * x")
+    with pytest.raises(AdiffError, match="'d' is bound to a dict, which has no derivative as a whole"):
+        made.evaluate(command, {"d": {"a": 2.0}, "x": 3.0}, ["d"])
+    assert made.value_and_gradient({"d": {"a": 2.0}, "x": 3.0}, ["x"]) == (6.0, {"x": 2.0})
+
+
+def test_why_no_kernel_answers_is_said() -> None:
+    reasons = {
+        ("derivative", "x**2"): "order 0 asks for no derivative",
+        ("grad", "2 + 3"): "there is no input to differentiate by",
+        ("jacobian", "sum(n)"): "'n' has no derivative",
+    }
+    for (command, text), reason in reasons.items():
+        at = {"x": 2.0} if "x" in text else {"n": np.array([1, 2])} if "n" in text else {}
+        options = {"order": 0} if command == "derivative" else {}
+        assert program(text).evaluate(command, at, engine="kernel", **options).reason == reason
