@@ -86,7 +86,7 @@ class Direct:
             self.command not in GIVEN
             or not DECIDED_EACH_TIME.isdisjoint(self.options)
             or any(notice.code != SUMMED for notice in outcome.notices)
-            or bool(built.counted or built.doubtful)
+            or bool(built.counted or built.uncounted or built.doubtful)
             or built.printed is not None
             or built.structure is not None
             or bool(self.compiled.emitted.single)

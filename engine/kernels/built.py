@@ -53,8 +53,9 @@ class Built:
 
     `shape` is that of the program's value; `noted` are the singular points whose flags are the last result; `lost`
     names the sources that the result does not depend on, with the reason and its place; `counted` the float
-    parameters that must be whole; `sure` the sources that every path connects to the result, `sure_if_running` those
-    that do if the parameters at the positions in `bounds` are at least as large as it says, so that their loops run.
+    parameters that must be whole, `uncounted` those of which not all may be that are named together; `sure` the sources
+    that every path connects to the result, `sure_if_running` those that do if the parameters at the positions in `bounds`
+    are at least as large as it says, so that their loops run.
     `estimate` is the program that a tape would run, with the work of `passes` gradients, and `outline` what that work
     is estimated from. A kernel that was kept has no IR. Of a loop over the rows of a table, `emitted` is the
     source, `columns` what it writes: kind and elements of each, and `fails` whether it notes rows that fail. `whole` says
@@ -98,6 +99,7 @@ class Built:
         "structure",
         "sure",
         "sure_if_running",
+        "uncounted",
         "whole",
     )  # fmt: skip
 
@@ -120,6 +122,7 @@ class Built:
         self.printed_counts: list[tuple[list[str], list[str]]] = []
         self.lost: dict[str, tuple[str, Any]] = {}
         self.counted: list[int] = []
+        self.uncounted: list[list[int]] = []
         self.sure: set[str] = set()
         self.sure_if_running: set[str] = set()
         self.bounds: list[tuple[int, int]] = []
@@ -178,6 +181,7 @@ def to_plain(built: Built, source: Source) -> dict[str, Any]:
         "printed": built.printed,
         "printed_counts": built.printed_counts,
         "counted": built.counted,
+        "uncounted": built.uncounted,
         "sure": sorted(built.sure),
         "sure_if_running": sorted(built.sure_if_running),
         "bounds": built.bounds,
@@ -210,6 +214,7 @@ def from_plain(plain: dict[str, Any], source: Source) -> Built:
     built.printed = plain["printed"]
     built.printed_counts = plain["printed_counts"]
     built.counted = plain["counted"]
+    built.uncounted = plain["uncounted"]
     built.sure = set(plain["sure"])
     built.sure_if_running = set(plain["sure_if_running"])
     built.bounds = plain["bounds"]

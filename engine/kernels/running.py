@@ -75,6 +75,9 @@ def results_of(compiled: Compiled, values: list[Any]) -> tuple[Any, ...]:
     for position in built.counted:
         if values[position].__class__ is not OfInteger:
             raise Unsupported("a range to a float")
+    for group in built.uncounted:
+        if all(values[position].__class__ is OfInteger for position in group):
+            raise Unsupported("a number of points that is counted with integers which are differentiated")
     results = called(compiled, values)
     if built.hasty and not are_finite(built, results):
         raise Hasty("a gradient that is not finite, for the way in which it was found")

@@ -215,6 +215,7 @@ class Lowered:
         found.loads = libraries(found.kernel.body) or ("numpy" if arrays else "")  # type: ignore[union-attr]
         positions = {p: k for k, p in enumerate(self.kernel.parameters)}
         found.counted = [positions[var] for var in self.builder.counted]
+        found.uncounted = [[positions[var] for var in group] for group in self.builder.uncounted]
         running = bounded_by_parameters(self.kernel)
         found.bounds = [(positions[loop.stop], loop.start + 1) for loop in running]
         found.meetings = self.meetings
@@ -404,7 +405,7 @@ def counts_alone(builder: Builder, kernel: ir.Kernel, x: Any) -> bool:
             continue
         if s.__class__ is not ir.Set:
             return False
-        if s.var in builder.counting or s.var in builder.whole:
+        if s.var in builder.counting:
             counting.add(s.var)
         elif s.op != "to_int" and s.op not in COMPARISONS:
             return False

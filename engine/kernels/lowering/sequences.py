@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 from ...ops.registry import NAMES
 from ...program import core as c
 from ..ir import FLOAT, INT, Needed, Unsupported, Var
 from ..symbols.arrays import get, rows_of_list
 from ..symbols.pairs import Pair, by_parts
+from ..symbols.scalars import MOST_BITS
 from ..symbols.symbol import NUMBERS, Lazy, Sym
 from ..symbols.values import (
     MAX_UNROLL,
@@ -39,9 +42,20 @@ MAX_REPEATED = 4096
 WHOLE_OPERATIONS: dict[str, Callable[..., Any]] = {
     "to_int": lambda a: a, "copy": lambda a: a, "add": lambda a, b: a + b, "subtract": lambda a, b: a - b,
     "multiply": lambda a, b: a * b, "floor_divide": lambda a, b: a // b, "mod": lambda a, b: a % b,
-    "minimum": min, "maximum": max, "abs": abs, "negative": lambda a: -a,
+    "minimum": min, "maximum": max, "fmin": min, "fmax": max, "abs": abs, "negative": lambda a: -a, "square": lambda a: a * a,
+    "squared_difference": lambda a, b: (a - b) ** 2, "multiply_no_nan": lambda a, b: a * b, "power": lambda a, b: power(a, b),
+    "relu": lambda a: max(a, 0), "signum": lambda a: (a > 0) - (a < 0), "round": lambda a: a, "nan_to_num": lambda a: a,
+    "fmod": math.fmod, "clip_between": lambda a, low, high: min(max(a, low), high),
 }  # fmt: skip
 WHOLE_OPERATIONS |= {"int_" + name: function for name, function in WHOLE_OPERATIONS.items()}
+
+
+def power(a: int, b: int) -> int:
+    """A power that is an integer, and no long one."""
+    if not 0 <= b < MOST_BITS:
+        raise ValueError
+    found: int = a**b
+    return found
 
 
 class Sequences(Loops):

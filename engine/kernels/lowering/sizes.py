@@ -267,6 +267,7 @@ class Sizes:
         start, stop, step = (x if x is None else lazy(builder, x).element(()) for x in inputs)
         if stop is None:
             start, stop = 0, start
+        builder.take_for_float(stop)
 
         def points() -> Any:
             count = builder.apply(NAMES["divide"], (builder.apply(NAMES["subtract"], (stop, start), None), step), None)

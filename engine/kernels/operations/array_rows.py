@@ -167,6 +167,8 @@ def cast_row(builder: Builder, inputs: tuple[Any, ...], attributes: dict[str, An
             return marked(builder, Lazy(builder, FLOAT, x.shape, lambda index: builder.cast_to_float(x.element(index))))
         return marked(builder, builder.cast_to_float(x))
     if target.name in ("int64", "int32") and x.__class__ in (Sym, Lazy):
+        if x.__class__ is Sym and x.kind == FLOAT:
+            builder.note_end(x.var, f"the cast to {target.name}")
         return own(builder, whole_numbers(builder, x), target)
     if target.name == "bool" and x.__class__ is Lazy:
         return Lazy(builder, BOOL, x.shape, lambda index: builder.to_bool(x.element(index)))

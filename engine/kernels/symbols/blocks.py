@@ -46,6 +46,8 @@ class Blocks:
         # Float inputs that the program counts with (`range(n)`): they must be whole numbers. Where it does so first, and in
         # which block.
         self.counted: dict[Var, tuple[Site, list[ir.Stmt]]] = {}
+        # Those that something is made of that is taken for a float here, and counts as an integer if all of them do.
+        self.uncounted: list[list[Var]] = []
         self.inputs: set[Var] = set()
         # The arrays that were put into memory after they had been made, and what they were before.
         self.late: list[tuple[Any, Any, Any]] = []

@@ -132,6 +132,10 @@ def marked(builder: Builder, x: Any) -> Any:
 def origin(builder: Builder, x: Any, number: Callable[[Builder, Any], Any]) -> Any:
     """A symbol or an array as an origin; `number` is what is done to what is known."""
     if x.__class__ is Sym:
+        if x.kind == FLOAT and builder.counts(x):
+            x = builder.emit(
+                "copy", (x,), FLOAT, by=object()
+            )  # which does not count as an integer, as what it is made of may
         builder.origins.add(x.var)
         return x
     if x.__class__ is not Lazy:

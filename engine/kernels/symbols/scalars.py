@@ -34,7 +34,10 @@ WHOLE_OF_WHOLE = frozenset(
 )
 
 # Operations that have integers of integers.
-COUNTING = frozenset("add subtract multiply negative mod floor_divide minimum maximum".split())
+COUNTING = frozenset(
+    "add subtract multiply negative mod floor_divide minimum maximum abs square power squared_difference multiply_no_nan "
+    "nan_to_num relu round signum fmin fmax fmod clip_between".split()
+)
 
 
 class Scalars(Blocks):
@@ -151,10 +154,12 @@ class Scalars(Blocks):
         if doubtful:
             self.doubtful.add(found.var)
             self.as_whole(name, inputs, found)
-        if self.values and all(self.is_whole(x) for x in inputs):
+        # Of an integer `nan_to_num` is that integer, whatever is asked for, and so is its rounding behind the point.
+        plainly = not attributes or name == "nan_to_num" or (name == "round" and attributes.get("decimals", 0) >= 0)
+        if self.values and plainly and all(self.is_whole(x) for x in inputs):
             self.whole.add(found.var)
             self.made[found.var] = (name, inputs)
-        if name in COUNTING and found.__class__ is Sym and all(self.counts(x) for x in inputs):
+        if name in COUNTING and plainly and found.__class__ is Sym and all(map(self.counts, inputs)):
             self.counting[found.var] = (name, inputs)
         return found
 
@@ -202,6 +207,20 @@ class Scalars(Blocks):
             self.follower.counted(x.var)
         return self.aside(lambda: self.as_counted(x))
 
+    def take_for_float(self, x: Any) -> None:
+        """Note that a number is taken for a float here, which counts as an integer if the inputs do that it is made of."""
+        if x.__class__ is not Sym or x.kind != FLOAT or not self.counts(x):
+            return
+        found: dict[Var, None] = {}
+        pending = [x]
+        while pending:
+            part = pending.pop()
+            if part.var in self.counting:
+                pending += [y for y in self.counting[part.var][1] if y.__class__ is Sym]
+            elif part.kind == FLOAT:
+                found[part.var] = None
+        self.uncounted.append(list(found))
+
     def as_counted(self, x: Any) -> Any:
         """The integer that a number is which counts."""
         if x.__class__ is not Sym or x.kind != FLOAT:
@@ -209,7 +228,7 @@ class Scalars(Blocks):
         if x.var in self.counting:
             name, inputs = self.counting[x.var]
             parts = tuple(map(self.as_counted, inputs))
-            if name in ("mod", "floor_divide") and parts[1].__class__ is Sym:
+            if name in ("mod", "floor_divide", "fmod") and parts[1].__class__ is Sym:
                 # The tape divides floats, and has an error of its own for an index that is nan.
                 zero = self.emit("equal", (parts[1], 0), BOOL)
                 self.append(ir.Check(raw(zero), 0, 1, STATE.site))

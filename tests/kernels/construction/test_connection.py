@@ -128,6 +128,9 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
         "t = x\nif k > 1:\n    t = int(k) * t\nfor i in range(k):\n    t = 0.5 * t + zeros_like(j)\nt + sum(v[:j])",
         {"x": 1.1, "k": 2, "j": 1, "v": NUMBERS},
     ),
+    "a whole number of 32 bits before it counts": (
+        "t = x + cast(cast(k, int32), float64)\nt * sum(v[:k])", {"x": 1.1, "k": 2, "v": NUMBERS},
+    ),
     "a length in a recursion": (
         "def f(m, i):\n    if i <= 0:\n        return sum(m)\n    return f(m[..., :k], i - 1) * x\nf(m, 2) if k > 1 else 2.0",
         {"x": 1.1, "k": 2, "m": np.array([[1.0, 2.0, 0.5], [0.2, 1.0, 1.5]])},
