@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 from adiff.cli import errors, main
+from adiff.cli.commands import batch as line_by_line
 from adiff.cli.commands import jobs, line
 from adiff.cli.environment import Environment
 from adiff.cli.request import Request
@@ -215,13 +216,29 @@ def test_fail_fast_shows_nothing_behind_the_failure(adiff: Callable[..., Complet
     assert (done.returncode, done.stderr) == (1, "1 line: 0 answered, 1 failed\n")
 
 
-def test_a_line_that_hears_no_alarm_ends_with_its_process(adiff: Callable[..., Completed]) -> None:
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_line_that_hears_no_alarm_ends_with_its_process(
+    adiff: Callable[..., Completed], folder: Path, jobs: str
+) -> None:
     deaf = 'value "sum(abs(eigvals(reshape(sin(arange(2200.0**2)), (2200, 2200)))))" --timeout 0.3\n'
-    done = adiff("batch", "-", "--jobs", "2", stdin="value ones(2)\n" + deaf + "value 1\nvalue 2\n")
+    (folder / "deaf.txt").write_text("value ones(2)\n" + deaf + "value 1\nvalue 2\n")
+    done = adiff("batch", "deaf.txt", "--jobs", jobs)
     first, second, *rest = (json.loads(line) for line in done.stdout.splitlines())
     assert first["value"] == [1, 1]
     assert (second["command"], second["error"]["code"]) == ("value", "E0603")
     assert [record["value"] for record in rest] == [1, 2]
+
+
+@pytest.mark.parametrize("piece", [3, 8, 2**20])
+def test_a_file_tells_of_limits_of_time_in_its_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, piece: int
+) -> None:
+    monkeypatch.setattr(line_by_line, "PIECE", piece)
+    (tmp_path / "limited").write_text('value 1\n{"command": "value", "expr": "1", "timeout": 3}\n')
+    (tmp_path / "free").write_text("value 1\nvalue 2 --max-steps 3\n")
+    assert line_by_line.limits_time(str(tmp_path / "limited"))
+    assert not line_by_line.limits_time(str(tmp_path / "free"))
+    assert not line_by_line.limits_time("-")
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "1.5", "1000", "two"])
