@@ -325,10 +325,10 @@ class Program:
                 Span(self.source, 0, 0),
                 "give parts of it names",
             ) from None
-        except MemoryError:
+        except MemoryError as fault:
             # Where in the loop it ran out is chance; a kernel names the loop too.
             STATE.site = outermost_loop(self.core.body, STATE.site) or STATE.site
-            raise out_of_memory(limit=options.get("max_memory")) from None
+            raise out_of_memory(None, fault, options.get("max_memory")) from None
         finally:
             enforced.lift()
             STATE.end()

@@ -195,6 +195,8 @@ def out_of_memory(
     limit = limit or LIMITS.max_memory
     within = f" (limit {size_text(limit)})" if limit else ""
     wanted = getattr(fault, "_total_size", None)  # NumPy's says what it could not have
+    if op is None and wanted and wanted * LITTLE < (limit or MACHINE):
+        wanted = None  # the last straw
     asked = f": it asked for {size_text(wanted)} at once" if wanted else ""
     advice = "raise the limit: --max-memory SIZE; for a derivative of a long loop, --checkpoint SIZE takes less"
     return failure("E0602", f"{what} ran out of memory{within}{asked}", advice)

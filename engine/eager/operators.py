@@ -89,8 +89,12 @@ def repeat(x: Any, y: Any) -> Any:
     sequence, count = (y, x) if x.__class__ is int else (x, y)
     if count.__class__ is not int:
         raise failure("E0304", f"a list cannot be multiplied by {describe(count)}")
-    limits.allocate(len(sequence) * max(count, 0))
-    return sequence * count
+    limits.allocate(length := len(sequence) * max(count, 0))
+    try:
+        return sequence * count
+    except MemoryError as fault:
+        fault._total_size = 8 * length  # type: ignore[attr-defined]  # which Python's own does not say
+        raise
 
 
 def prefix(op: Operation, symbol: str, x: Any) -> Any:

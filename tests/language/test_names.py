@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from adiff import AdiffError, program
 from adiff.engine.core import limits
+from adiff.engine.eager import operators
 from adiff.engine.program import vocabulary
 
 ADVICE = [
@@ -112,6 +113,18 @@ def test_what_numpy_could_not_have_is_named() -> None:
     fault = MemoryError()
     fault._total_size = 2**43  # type: ignore[attr-defined]
     assert "it asked for 8 TiB at once" in limits.out_of_memory(None, fault).message
+    fault._total_size = 64  # type: ignore[attr-defined]
+    assert "asked" not in limits.out_of_memory(None, fault).message  # other things have taken what there was
+
+
+def test_what_a_list_could_not_have_is_named() -> None:
+    class Unlimited(list[float]):
+        def __mul__(self, count: object) -> list[float]:
+            raise MemoryError
+
+    with pytest.raises(MemoryError) as caught:
+        operators.repeat(Unlimited([1.0, 2.0]), 2**20)
+    assert caught.value._total_size == 2**24  # type: ignore[attr-defined]
 
 
 def test_a_function_without_a_name_is_no_input() -> None:
