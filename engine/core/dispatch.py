@@ -50,6 +50,8 @@ def apply_scalar_1(op: Operation, x: Any) -> Any:
         if value.__class__ is float:
             dtype = x.dtype
             if not RECORDERS:
+                if dtype is WEAK_COUNT:
+                    return apply(op, (x,), None)
                 return value if dtype.weak else Tensor(value, dtype)
             recorder = RECORDERS[0]
             on, token = x.on, recorder.token
@@ -111,6 +113,8 @@ def apply_scalar_2(op: Operation, a: Any, b: Any) -> Any:
     if value.__class__ is not float:
         return apply(op, (a, b), None)
     if not RECORDERS:
+        if dtype is WEAK_COUNT:
+            return apply(op, (a, b), None)
         return value if dtype.weak else Tensor(value, dtype)
     recorder = RECORDERS[0]
     token = recorder.token
@@ -219,6 +223,7 @@ def apply(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | N
         out.__class__ is Tensor
         and out.on is None
         and out.dtype.weak
+        and out.dtype is not WEAK_COUNT  # one that counts does so whether it is followed or not
         and out.value.__class__ in (float, int, complex, bool)
     ):
         return out.value

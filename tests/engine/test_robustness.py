@@ -203,7 +203,12 @@ COUNTS = {"half": ("sum([x*i for i in range(n//2)])", 1.0), "twice": ("[x, x*x, 
 
 @pytest.mark.parametrize(("text", "wanted"), COUNTS.values(), ids=COUNTS)
 def test_arithmetic_on_a_differentiated_count_still_counts(text: str, wanted: float) -> None:
-    assert adiff.program(text).value_and_gradient({"x": 1.0, "n": 5})[1]["x"] == wanted
+    compiled, at = adiff.program(text), {"x": 1.0, "n": 5}
+    assert compiled.value_and_gradient(at)[1]["x"] == wanted
+    for engine in ("tape", "kernel"):  # followed or not, in every mode
+        assert compiled.evaluate("jacobian", at, mode="forward", engine=engine).jacobian["x"] == wanted
+        assert compiled.jvp(at, {"x": 1.0}, engine=engine)[1] == wanted
+        assert compiled.evaluate("derivative", at, ["n"], order=2, engine=engine).derivatives == [0.0, 0.0]
 
 
 def test_nested_stop_recording() -> None:
