@@ -164,7 +164,7 @@ def repeat(evaluation: Any, derivative: bool, trace: ValueTrace | None) -> None:
     STATE.depth = 0
     try:
         if not derivative:
-            result = evaluation.result_of(evaluation.point)
+            result = evaluation.result_of(evaluation.differentiated_point())
             if trace is not None:
                 trace.tell(result)
             return

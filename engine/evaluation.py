@@ -173,6 +173,12 @@ class Evaluation(Tiers):
                 )  # fmt: skip
         return [self.point[name] for name in self.names]
 
+    def differentiated_point(self) -> dict[str, Any]:
+        """The inputs as the command's run of the program has them: integers that are differentiated are floats."""
+        names = () if self.options.get("command") in ("value", "run") else self.names
+        integers = [name for name in names if self.point[name].__class__ is int]
+        return {**self.point, **{name: drivers.source(self.point[name]) for name in integers}}
+
     def function(self, inputs: list[Any]) -> Any:
         """The program as a function of the sources, its result one tensor."""
         values = {**self.point, **dict(zip(self.names, inputs))}

@@ -67,3 +67,10 @@ def test_what_the_inputs_hold_is_followed_on_the_way_back_by_kernels_too() -> No
     assert kernel.engine == "kernel", kernel.reason
     assert [(n.code, n.message) for n in kernel.notices] == [(n.code, n.message) for n in tape.notices]
     assert tape.notices[0].code == "N0602"
+
+
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+def test_an_integer_that_is_differentiated_is_told_as_the_float_that_it_is(engine: str) -> None:
+    """Also where the program has a loop, and a kernel's values alone are looked at."""
+    found = adiff.program("y = erfinv(x)\nk = 0\nwhile k < y:\n    k += 1\ny").evaluate("grad", {"x": 2}, engine=engine)
+    assert [n.message for n in found.notices] == ["the first nan arises here, in erfinv of 2.0"]
