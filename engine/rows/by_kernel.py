@@ -188,7 +188,7 @@ class ByKernel:
             doubt |= unfit
         names = [name for name in self.sources if request.order < 2 or name not in built.lost]
         slopes = columns[1:]
-        self.connection(built, names, slopes, doubt)
+        self.connection(built, names, slopes, doubt, start)
         if built.structure is not None and not is_array(built.structure, *built.shape):
             # What is an integer and what a float is to be seen in what is no array.
             for place in built.doubtful:
@@ -325,7 +325,7 @@ class ByKernel:
             given.append(column.reshape(-1))
         return np.logical_or.reduce(doubts) if doubts else None, given
 
-    def connection(self, built: Built, names: list[str], slopes: list[Any], doubt: Any) -> None:
+    def connection(self, built: Built, names: list[str], slopes: list[Any], doubt: Any, start: int) -> None:
         """Raise Unsupported if a gradient is 0 in all rows and may be None instead.
 
         Rows in doubt are not looked at: what their columns hold nobody has written.
@@ -334,6 +334,12 @@ class ByKernel:
             unsure = name not in built.sure and name not in built.lost
             if unsure and not doubt.all() and not slope.reshape(len(doubt), -1)[~doubt].any():
                 raise Unsupported("an input that reaches the result on some paths of the program only")
+        for name in built.unexplained:
+            # No number leads from it to the result, and a part of a tensor may: an imaginary part, of which there is the real.
+            if name not in self.results.unconnected and not doubt.all():
+                alone = self.tape.evaluate(start + int(doubt.argmin()), "grad")
+                if alone.gradients[name] is not None:
+                    raise Unsupported("an input that reaches the result as a part of a tensor")
 
 
 def crowded(left: dict[int, tuple[int, int, int]], emitted: Emitted) -> list[Crowded]:

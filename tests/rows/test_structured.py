@@ -139,6 +139,14 @@ def test_complex_constants_beside_columns() -> None:
     assert np.allclose(loop.value, 2 * X + 3 * X**2, rtol=1e-14)
 
 
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("engine", ["kernel", "tape"])
+def test_an_imaginary_part_is_a_part_of_what_has_a_real_one(engine: str) -> None:
+    found = adiff.program("real(complex(x, y))").rows({"x": X, "y": X}, engine=engine)
+    assert found.gradients["x"].tolist() == [1.0] * len(X)
+    assert found.gradients["y"].tolist() == [0.0] * len(X)
+
+
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_rows_at_once_are_rows_one_by_one(dtype: str) -> None:
     """Of every kind of leaf: what is made of all rows is what is made of each."""

@@ -248,7 +248,8 @@ def as_one(builder: Builder, value: Any) -> Any:
     if stacked_shape(structure) is None:
         return packed.summed()
     items = [leaf for leaf, _ in packed.leaves]
-    if any((x.__class__ not in (Sym, Lazy) or x.kind != FLOAT) and x.__class__ is not float for x in items):
+    held = any(part[0] in ("integer", "truth", "either") for part in structure[1])  # as the floats that hold them
+    if held or any((x.__class__ not in (Sym, Lazy) or x.kind != FLOAT) and x.__class__ is not float for x in items):
         raise Unsupported("a list of integers and floats")
     return array_of_list(builder, items)
 

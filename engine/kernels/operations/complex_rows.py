@@ -45,8 +45,14 @@ def computed_whole(op: Operation) -> bool:
 
 def apply_complex(builder: Builder, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
     """A row of which an operand or the result is complex. Raises Unsupported for rows without a formula here."""
+    if builder.mode:
+        raise Unsupported(
+            "complex numbers in float32"
+        )  # whether they are complex64, and what is made of them is a float32
     for x in {id(x): x for x in inputs if x.__class__ is Pair}.values():
         used(x)
+    if "c" not in op.accepts and any(map(has_complex, inputs)):
+        raise Unsupported(f"{op.name} of complex numbers")
     if op.name == "constant":
         found = pair_of(builder, inputs[0])
         return marked(builder, found) if attributes.get("dtype") is None else cast(builder, found, attributes)

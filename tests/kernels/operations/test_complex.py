@@ -179,6 +179,12 @@ def test_gradients_of_complex_results_and_of_truths(text: str) -> None:
 
 
 @pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("text", ["(y > 0,)", "(1 if y > 0 else 2, 3)"])
+def test_truths_and_integers_stay_what_they_are_beside_a_cotangent(text: str) -> None:
+    assert agree(text, {"y": 0.4}, None, "vjp", cotangent=1.0) == "no kernel for a list of integers and floats"
+
+
+@pytest.mark.usefixtures("interpret")
 @pytest.mark.parametrize(
     "text", ["(sum(x), z)", "{'k': argsort(x), 'x': x, 'z': z}", "[float64(y), z[0]]", "(z, [x, x])"]
 )
@@ -228,6 +234,11 @@ MIXED: list[tuple[str, dict[str, Any], str]] = [
     ("array([0.5, 1.0, 2.0]) * z", {"z": ROW}, "an error"),
     ("array([1j, x, 2]) * z + complex128(k) * z + cast(2, complex128)", {"z": ROW, "x": 0.7, "k": np.arange(3)}, ""),
     ("array([1j, x, 2]) * w", {"x": 0.7, "w": np.arange(3.0)}, "an error"),
+    # What is complex is no part of a complex number, and parts of float32 make a complex64.
+    ("complex(complex(x, 1.0))", {"x": 0.7}, "an error"),
+    ("complex(2j, x)", {"x": 0.7}, "an error"),
+    ("complex(x, 1.0)", {"x": np.array(0.7, np.float32)}, "no kernel for complex numbers in float32"),
+    ("abs(x * 1j)", {"x": np.array(0.7, np.float32)}, "no kernel for complex numbers in float32"),
 ]
 
 
