@@ -37,7 +37,7 @@ from .cotangents import Cotangents
 from .must_reach import surely_reached_inside
 from .products import fresh
 from .renaming import renamed
-from .slopes import Slopes, handed_on, smooth, worth_a_slope
+from .slopes import SMOOTH, STEEPER, Slopes, handed_on, smooth, worth_a_slope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -393,7 +393,9 @@ class Adjoint(Cotangents):
         alone = alone and not self.again  # a cotangent of zero may have a tangent
         # In float32 the products of slopes lose digits that those with the cotangent have.
         alone = alone and self.slopes.allowed and not self.builder.mode
-        self.slopes.used |= alone
+        plain = self.slopes.allowed and not (self.again or self.several or self.builder.mode)
+        plain = plain and smooth(s.body, SMOOTH, self.is_active)
+        self.slopes.used |= alone or plain
 
         def fill_alone() -> None:
             (phi,) = moving
@@ -404,7 +406,8 @@ class Adjoint(Cotangents):
                 builder.append(ir.Set(slope, "zero", (), None, None))
                 self.bars[names[phi]] = slope
                 outer = self.scale, self.inside, self.plain
-                self.scale, self.inside, self.plain = Sym(builder, g), set(names.values()), smooth(s.body)
+                self.scale, self.inside = Sym(builder, g), set(names.values())
+                self.plain = smooth(s.body, STEEPER, self.is_active)
                 f = following[phi]
                 last = names.get(f, f) if f.__class__ is Var else f
                 self.handed_on = {(x, names[phi]) for x in handed_on(body, names[phi], last)}
@@ -444,7 +447,9 @@ class Adjoint(Cotangents):
             # Arrays from outside hold what they held: nothing is stored in them again, unless they were rewound.
             made = arrays_made(body)
             foreign = [x for x in stored_arrays(body) if x not in made and not (s.own and x.role == "carried")]
+            self.plain = plain
             builder.block.extend(self.there_and_back(body, lambda: self.clear_block(body), seed, foreign))
+            self.plain = False
 
         block, _ = builder.nested(fill_alone if alone else fill)
         self.iterations.pop(counter, None)

@@ -11,6 +11,7 @@ from .products import CONVERSE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 # From so many operations on, one after the other, it is sooner to find an iteration's slope first.
@@ -63,23 +64,22 @@ def worth_a_slope(s: ir.Loop, phi: Var) -> bool:
     return following in depths and depths[following] + uses - 1 >= STEEP
 
 
-# Operations whose partials are zero at single points alone, and what has no cotangent.
-SMOOTH = frozenset(
-    "add subtract multiply divide negative square sqrt exp log sin cos tanh sinh cosh reciprocal copy abs absolute zero to_float "
-    "less less_equal greater greater_equal equal not_equal logical_and logical_or logical_not".split()
-)
+# Operations whose partials are finite where their operands are, and zero at single points alone; and those whose partials
+# may be infinite.
+SMOOTH = frozenset("add subtract multiply negative square abs sin cos tanh copy zero to_float".split())
+STEEPER = SMOOTH | frozenset("divide reciprocal sqrt exp log sinh cosh".split())
 
 
-def smooth(block: list[Stmt]) -> bool:
-    """Whether zero times infinity is seldom met in the adjoint of an iteration: no operation in it chooses among its operands,
-    of which the others have cotangents of zero whatever their values are. Where it is met all the same, the result is nan, and
-    is computed anew without slopes."""
+def smooth(block: list[Stmt], operations: frozenset[str], active: Callable[[Any], bool]) -> bool:
+    """Whether an iteration is straight code whose derivatives are those of some operations, none of which chooses among its
+    operands: of those that are not chosen the cotangents would be zero whatever their values are. In its adjoint zero times
+    infinity is seldom met then, and where it is, the result is nan, and computed anew by products in which a zero stays zero."""
     return all(
-        s.op in SMOOTH or s.var.kind != FLOAT
+        s.op in operations or not active(s.var)
         if s.__class__ is ir.Set
-        else smooth(s.then) and smooth(s.orelse)
+        else smooth(s.then, operations, active) and smooth(s.orelse, operations, active)
         if s.__class__ is ir.If
-        else isinstance(s, ir.Load | ir.Check)
+        else isinstance(s, ir.Load | ir.Store | ir.AddTo | ir.Check | ir.Keep | ir.Mark)
         for s in block
     )
 

@@ -29,6 +29,12 @@ CASES: dict[str, tuple[str, dict[str, Any], Any]] = {
     ),
     "beside what is printed": ("print(x)\n" + STEEP, {"x": 0.0}, np.nan),
     "beside a singular point": ("a = abs(x)\n" + STEEP + " + a", {"x": 0.0}, np.nan),
+    "a number beyond all floats that does not matter": (
+        "t = x\nu = x\nfor i in range(14):\n    t, u = t * t, 0.5 * u + x\nwhere(t > 1e300, u, t + u)", {"x": 3.0}, 2 - 2.0**-14,
+    ),
+    "an element beyond all floats that does not matter": (
+        "w = zeros(14)\nw[0] = x\nfor i in range(1, 14):\n    w[i] = w[i - 1] * w[i - 1] * x\nw[2]", {"x": 3.0}, 7 * 3.0**6,
+    ),
     "zero times infinity where nothing is chosen": (
         "t = x\nfor i in range(2):\n    t = sqrt(t) * t / (1 + t) + t\nt", {"x": 0.0}, 1.0,
     ),

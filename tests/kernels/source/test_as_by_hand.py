@@ -265,6 +265,13 @@ def test_loops_of_the_reverse_sweep_are_joined() -> None:
     assert back.count("for ") == 2, "the state is restored, and its cotangents change"
 
 
+def test_products_with_what_is_finite_are_plain() -> None:
+    """A state that is finite has finite derivatives in a loop of sums and products; where it is not, a careful kernel tells."""
+    turning = "x, y = v[0], v[1]\nfor i in range(n):\n    x, y = x - 0.1 * y * y, y + 0.1 * x * v[2]\nx * y"
+    assert "_strong(" not in emitted(turning, v=V, n=3)
+    assert "_strong(" in emitted(turning.replace("y * y", "exp(y)"), v=V, n=3)
+
+
 def test_a_loop_around_loops_asks_at_the_end_of_an_iteration() -> None:
     """What comes before is sure to run, so that what no iteration changes is loaded before all of them."""
     around = "y = v\nfor i in range(n):\n    y = tanh(a @ y)\nsum(y)"
