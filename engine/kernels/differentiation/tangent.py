@@ -161,6 +161,8 @@ class Tangent:
                 shape = x.shape if self.lanes == 1 else (*x.shape, self.lanes)
                 self.dots[x] = Array(FLOAT, shape, "da", x.role)
                 self.dots[x].grown = x.grown
+                if self.moved is not None:
+                    self.dots[x].mixed = x.mixed  # of a list each element has a tangent of its own, or none
             elif x.__class__ is Stack:
                 self.dots[x] = [Stack(FLOAT) for _ in range(self.lanes)]
             else:
@@ -313,7 +315,8 @@ class Tangent:
                 if self.lacks(s.array, lane):
                     self.builder.append(ir.Set(var, "zero", (), None, None))
                 else:
-                    read = Var(FLOAT) if self.doubted(s.array, lane) else var
+                    # The elements of a list may have tangents or not, each of its own.
+                    read = Var(FLOAT) if self.doubted(s.array, lane) or self.doubted(s.var, lane) else var
                     self.builder.append(ir.Load(read, self.dots[s.array], self.place(s.index, lane)))
                     if read is not var:
                         self.builder.append(ir.Set(var, "unsure", (read,), None, None))

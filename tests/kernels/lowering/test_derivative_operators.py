@@ -144,6 +144,14 @@ PATHS: dict[str, tuple[str, dict[str, Any]]] = {
         "def f(p):\n    q = [1.0, p[0]]\n    for i in range(1):\n        q[i] = q[1 - i]*p[1]\n    return q[0] + q[1]\n"
         "grad(f)([x, y])[1]", {"x": 1.0, "y": None},
     ),
+    "an item that nothing leads to any more": (
+        "def f(p):\n    q = [p[0], p[1], p[0] * p[0]]\n    for i in range(2):\n        q[i % 3] = 3.0\n    return q[1]\n"
+        "grad(f)(array([x, y]))[0] + y", {"x": None, "y": 1.0},
+    ),
+    "an item beside others": (
+        "def f(p):\n    q = [p[0], p[1], p[1] / p[1]]\n    for i in range(1):\n        q[i % 3] = p[0] * 2.0\n    return q[0]\n"
+        "grad(f)(array([x, y]))[1] + y", {"x": None, "y": 1.0},
+    ),
 }  # fmt: skip
 
 
