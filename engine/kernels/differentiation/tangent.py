@@ -234,7 +234,9 @@ class Tangent:
         symbols = tuple(Sym(builder, a) if a.__class__ is Var else a for a in s.args)
         builder.memos.append({})
         for spot in row.singular:
-            if s.args[spot.input] in self.followed:
+            # What is constant piece by piece jumps whichever operand moves.
+            moving = s.args if row.derivative == "zero" else (s.args[spot.input],)
+            if any(x in self.followed for x in moving):
                 mask = spot.where(*symbols)
                 if mask is True:
                     builder.append(watch.flag(Noted(spot.message, s.site, False)))

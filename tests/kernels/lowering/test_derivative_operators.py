@@ -287,6 +287,7 @@ def test_compiled_newton_of_a_closed_form() -> None:
         "jvp(lambda u: norm(u - v)*x, (v,), (v*v,))[1]",
         "f = lambda u: norm(u - v)*x\ns = 0.0\nfor i in range(3):\n    s = s + jvp(f, (v*i,), (v,))[1]\ns",
         "jvp(lambda u: max(u*0)*x, (v,), (v,))[1]",
+        "jvp(lambda u: x // u, x, 1.0)[1] + v[0]",
     ],
 )
 def test_tangents_at_singular_points_of_rules(text: str) -> None:
