@@ -94,6 +94,8 @@ def test_decoder_leaves_doubt_to_typer(line: str) -> None:
 
 VALUES = {
     "count": st.sampled_from(["1", "25", "1e3"]),
+    "order": st.sampled_from(["0", "25", "170"]),
+    "processes": st.sampled_from(["1", "2"]),
     "digits": st.sampled_from(["1", "17"]),
     "size": st.sampled_from(["1M", "2g", "1.5MiB"]),
     "seconds": st.sampled_from(["1", "0.25"]),
@@ -118,7 +120,8 @@ def command_lines(draw: st.DrawFn) -> list[str]:
         if option.kind == "flag":
             parts.append([name])
             continue
-        value = draw(st.sampled_from(option.choices) if option.choices else VALUES[option.kind])
+        values = VALUES[option.key if option.key in VALUES else option.kind]
+        value = draw(st.sampled_from(option.choices) if option.choices else values)
         parts.append([f"{name}={value}"] if draw(st.booleans()) and name == option.long else [name, value])
     # The order of positional arguments among themselves does not matter to the comparison.
     return [command.name, *(token for part in draw(st.permutations(parts)) for token in part)]
