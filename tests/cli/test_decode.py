@@ -120,8 +120,8 @@ def command_lines(draw: st.DrawFn) -> list[str]:
         if option.kind == "flag":
             parts.append([name])
             continue
-        values = VALUES[option.key if option.key in VALUES else option.kind]
-        value = draw(st.sampled_from(option.choices) if option.choices else values)
+        kind = option.key if option.key in VALUES else option.kind
+        value = draw(st.sampled_from(option.choices) if option.choices else VALUES[kind])
         parts.append([f"{name}={value}"] if draw(st.booleans()) and name == option.long else [name, value])
     # The order of positional arguments among themselves does not matter to the comparison.
     return [command.name, *(token for part in draw(st.permutations(parts)) for token in part)]
