@@ -57,7 +57,7 @@ def grad(evaluation: Evaluation, work: float = 1) -> None:
     tape, tensors, y = drivers.recorded(evaluation.function, sources)
     y = as_operand(y)
     warn_sources(evaluation, tensors)
-    tell_of_sum(evaluation, y.shape if y.__class__ is Tensor else ())
+    tell_of_shape(evaluation, y.shape if y.__class__ is Tensor else ())
     log = tape.log.copy() if tape.breaks or len(tape.log) < 4000 else None
     unused = unused_in(tape, tensors) if log is None else set()
     gradients = gradient(tape, [y], [seed_for(y)], [[x] for x in tensors], consume=True)
@@ -71,12 +71,12 @@ def grad(evaluation: Evaluation, work: float = 1) -> None:
     evaluation.keep_value(y if structured.__class__ not in (list, tuple, dict) else structured)
 
 
-def tell_of_sum(evaluation: Evaluation, shape: tuple[int, ...]) -> None:
-    """Notice that a gradient is one of the sum of the result's elements, where the result is no scalar."""
-    if shape or evaluation.apart:
-        from .core.wording import summed_for_gradient
+def tell_of_shape(evaluation: Evaluation, shape: tuple[int, ...]) -> None:
+    """Notice that a gradient is one of the sum of the result's elements, where the result is a tensor and no scalar."""
+    if shape:
+        from .core.wording import elements_summed
 
-        STATE.notify("N0503", summed_for_gradient(shape, evaluation.apart), evaluation.end_site())
+        STATE.notify("N0503", elements_summed(shape), evaluation.end_site())
 
 
 def kernel_gradients(evaluation: Evaluation, work: float = 1) -> bool:
@@ -90,7 +90,7 @@ def kernel_gradients(evaluation: Evaluation, work: float = 1) -> bool:
     if found is None:
         return False
     value, gradients = found
-    tell_of_sum(evaluation, value.shape if hasattr(value, "shape") else evaluation.stacked or ())
+    tell_of_shape(evaluation, value.shape if hasattr(value, "shape") else evaluation.stacked or ())
     evaluation.outcome.gradients = dict(zip(names, gradients))
     evaluation.keep_value(bind(value, "value") if hasattr(value, "shape") else value)
     return True

@@ -184,10 +184,12 @@ class Evaluation(Tiers):
         values = {**self.point, **dict(zip(self.names, inputs))}
         result = self.result_of(values)
         self.structured = result
-        return self.numeric(result)
+        y, self.apart = self.numeric(result)
+        return y
 
-    def numeric(self, result: Any) -> Any:
-        """A result as one operand: a list of tensors of one shape is stacked, any other structure is summed.
+    def numeric(self, result: Any) -> tuple[Any, str | None]:
+        """A result as one operand: a list of tensors of one shape is stacked, any other structure is summed, and what it
+        is is beside the sum: a dict, a list, a tuple.
 
         Integers of a structure (a rank, an index) are constants of the sum.
         """
@@ -200,16 +202,15 @@ class Evaluation(Tiers):
             shapes = {leaf.shape if leaf.__class__ is Tensor else () for leaf in leaves}
             flat = result.__class__ is not dict and not any(part.__class__ in (list, tuple, dict) for part in result)
             if flat and len(shapes) == 1:
-                return as_operand(leaves)
-            self.apart = result.__class__.__name__
+                return as_operand(leaves), None
             total: Any = 0.0
             for leaf in leaves:
                 total = total + (OPERATORS["sum_to"](leaf, shape=()) if getattr(leaf, "shape", ()) else leaf)
-            return total
+            return total, result.__class__.__name__
         operand = as_operand(result)
         if operand.__class__ is str or (operand.__class__ is Tensor and operand.dtype.kind == "s"):
             raise failure("E0304", "the result is a string, and strings have no derivative", site=self.end_site())
-        return operand
+        return operand, None
 
     def run(self, command: str) -> Outcome:
         outcome = self.outcome
@@ -221,6 +222,8 @@ class Evaluation(Tiers):
             )
         COMMANDS[command](self)
         stay()
+        if self.apart is not None:
+            self.tell_of_sum(command)
         total = time.perf_counter() - start - self.kernel_seconds
         outcome.timings["compile"] += self.kernel_seconds
         if outcome.kernel is not None and command in ("value", "run"):
@@ -239,6 +242,13 @@ class Evaluation(Tiers):
         self.own_results()
         outcome.notices = in_order([Notice(n.code, n.message, span_of(n.site)) for n in STATE.notices])
         return outcome
+
+    def tell_of_sum(self, command: str) -> None:
+        """Notice that what a command found is of the sum of the elements of a result that is no tensor."""
+        from .core.wording import FOUND_OF_SUM, elements_summed
+
+        if command in FOUND_OF_SUM:
+            STATE.notify("N0503", elements_summed((), self.apart, command), self.end_site())
 
     def keep_value(self, value: Any) -> None:
         STATE.site = self.end_site()

@@ -50,7 +50,7 @@ class Nearby:
             finally:
                 MEETING.clear()
             self.reason = why
-        result = plain(self.evaluation.numeric(found))
+        result = plain(self.evaluation.numeric(found)[0])
         total = complex(result.sum()) if hasattr(result, "sum") else result
         if abs(total) > self.size:
             self.size = abs(total)

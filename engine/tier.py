@@ -170,10 +170,10 @@ class Tiers:
             compiled.write(self.write, formatted)
             self.write = STATE.write = None  # what a program prints is printed once, however often it runs
         if compiled.built.structure is not None:
-            from .kernels.lowering.structures import kind_apart, stacked_shape
+            from .kernels.lowering.structures import stacked_shape
 
             self.stacked = stacked_shape(compiled.built.structure)
-            self.apart = kind_apart(compiled.built.structure)
+        self.apart = compiled.built.apart
         return value, derivatives
 
     def assertion(self, kernels: Kernels, told: Told) -> AdiffError:

@@ -71,6 +71,7 @@ class Built:
     """
 
     __slots__ = (
+        "apart",
         "bare",
         "bounds",
         "closed",
@@ -110,6 +111,8 @@ class Built:
         self.precision: Precision | None = None
         # How a result that is a list, a tuple or a dict is put together (structures.py).
         self.structure: Any = None
+        # What a result is whose leaves are summed for derivatives: "dict", "list" or "tuple"; None where it is one tensor.
+        self.apart: str | None = None
         self.estimate = kernel
         self.passes = 1.0
         # Whether it makes float32 of bare numbers alone.
@@ -176,6 +179,7 @@ def to_plain(built: Built, source: Source) -> dict[str, Any]:
     return {
         "shape": built.shape,
         "structure": built.structure,
+        "apart": built.apart,
         "noted": [(n.message, site_to_plain(n.site, source), n.certain, n.code) for n in built.noted],
         "lost": {name: (reason, site_to_plain(site, source)) for name, (reason, site) in built.lost.items()},
         "printed": built.printed,
@@ -207,6 +211,7 @@ def from_plain(plain: dict[str, Any], source: Source) -> Built:
     """What `to_plain` was given, for the same program."""
     built = Built(None, plain["shape"])
     built.structure = plain["structure"]
+    built.apart = plain["apart"]
     built.noted = [
         Noted(message, site_from_plain(site, source), certain, code) for message, site, certain, code in plain["noted"]
     ]

@@ -20,7 +20,7 @@ from ..core.operands import as_operand, bare
 from ..core.operation import UNFIT
 from ..core.state import RECORDERS, RUNNING, STATE, Site, end_of
 from ..core.tensor import OPERATORS, Tensor
-from ..core.wording import summed_for_gradient
+from ..core.wording import elements_summed
 from ..eager.builtins import INTRINSICS
 from ..eager.columns import Column, unit, whole_column
 from ..eager.columnwise import ColumnCompiler
@@ -248,7 +248,7 @@ class ByColumns(SingleRows):
             if outer is not None:
                 table.drop(Alike("a Hessian of a result that is no scalar"))
                 raise NobodyLeft
-            STATE.notify("N0503", summed_for_gradient(y.shape[1:]), end_of(self.program.source))
+            STATE.notify("N0503", elements_summed(y.shape[1:]), end_of(self.program.source))
         log = tape.log.copy() if tape.breaks or len(tape.log) < 4000 else None
         before = table.active
         found = self.swept(tape, outer, y, tensors)

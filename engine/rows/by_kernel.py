@@ -11,12 +11,12 @@ from math import prod
 from ...parser.errors import AdiffError
 from ..core.errors import span_of
 from ..core.tensor import Tensor
-from ..core.wording import summed_for_gradient
+from ..core.wording import elements_summed
 from ..eager.row_sets import FINAL
 from ..kernels.built import Built
 from ..kernels.inputs import ROOMS, Complex, Single, arguments, shape_of, specification
 from ..kernels.ir import BOOL, FLOAT, INT, LIMIT, Crowded, Left, Needed, Unsupported
-from ..kernels.lowering.structures import kind_apart, stacked_shape
+from ..kernels.lowering.structures import stacked_shape
 from ..kernels.machine import spare
 from ..kernels.machine.failures import error_of
 from ..kernels.machine.record import FAILED
@@ -234,9 +234,9 @@ class ByKernel:
                 index,
             )
         shape = built.shape if built.structure is None else stacked_shape(built.structure)
-        apart = None if built.structure is None or request.order > 1 else kind_apart(built.structure)
-        if (shape or apart) and request.order and len(index):
-            results.notices.add("N0503", summed_for_gradient(shape or (), apart), self.tape.span_of(None), len(index))
+        if (shape or built.apart) and request.order and len(index):
+            words = elements_summed(shape or (), built.apart, "grad" if request.order == 1 else "hessian")
+            results.notices.add("N0503", words, self.tape.span_of(None), len(index))
         outcome.emitted = loop.source
         if not everything:
             self.failed(loop.emitted, start, doubt, unfit, workers.left, noted)

@@ -250,3 +250,36 @@ def test_a_gradient_of_several_values_says_that_they_are_summed(
         assert found.gradients == {"x": gradient}
         told = [notice.message for notice in found.notices if notice.code == "N0503"]
         assert told == ([] if is_what is None else [f"the result {is_what}: its elements are summed for the gradient"])
+
+
+@pytest.mark.parametrize(
+    ("command", "given", "found_of_it", "derived"),
+    [
+        ("jacobian", {}, "the Jacobian", {"x": 12.0}),
+        ("jvp", {"tangent": {"x": 1.0}}, "the Jacobian times the tangent", 12.0),
+        ("vjp", {"cotangent": 2.0}, "the cotangent times the Jacobian", {"x": 24.0}),
+        ("hessian", {}, "the Hessian", {"x": {"x": 12.0}}),
+        ("hessian", {"sparse": True}, "the Hessian", None),
+        ("hvp", {"vector": {"x": 2.0}}, "the Hessian times the vector", {"x": 24.0}),
+        ("derivative", {"order": 3}, "the derivatives", [12.0, 12.0, 6.0]),
+        ("check", {}, "the gradient", {"x": 12.0}),
+        ("value", {}, None, None),
+    ],
+)
+@pytest.mark.parametrize("result", ["{'a': x**3, 'b': 1.5}", "[x**3, [1.5]]"])
+def test_derivatives_of_several_values_say_that_they_are_summed(
+    result: str, command: str, given: dict[str, Any], found_of_it: str | None, derived: Any
+) -> None:
+    kind = "dict" if result[0] == "{" else "list"
+    words = f"the result is a {kind} and no tensor: its elements are summed for {found_of_it}"
+    for engine in ("tape", "kernel"):
+        compiled = program(result)
+        # A point like the first may be answered with what has been found out there.
+        for _ in range(2):
+            found = compiled.evaluate(command, {"x": 2.0}, engine=engine, **given)
+            assert found.engine == engine
+            told = [(n.code, n.message, n.span.start, n.span.end) for n in found.notices]
+            assert told == ([] if found_of_it is None else [("N0503", words, 0, len(result))])
+            if derived is not None:
+                places = ("hessian", "jacobian", "tangent", "cotangents", "product", "derivatives", "gradients")
+                assert next(d for d in (getattr(found, place) for place in places) if d is not None) == derived

@@ -91,6 +91,18 @@ def test_parts(name: str, order: int) -> None:
 
 
 @pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("name", ["dict", "list of lists"])
+def test_hessians_of_parts_are_of_their_sum(name: str) -> None:
+    program = adiff.program(PARTS[name][0])
+    kernel, tape = (program.rows({"x": X}, order=2, engine=engine) for engine in ("kernel", "tape"))
+    assert (kernel.engine, tape.engine) == ("kernel", "tape")
+    same(kernel, tape)
+    kind = name.split()[0]
+    told = f"the result is a {kind} and no tensor: its elements are summed for the Hessian"
+    assert [(n.code, n.message, n.rows) for n in kernel.notices] == [("N0503", told, len(X))]
+
+
+@pytest.mark.usefixtures("interpret")
 @pytest.mark.parametrize("name", ["dict", "tuple with a list", "list of lists", "list with a constant", "integers"])
 def test_the_first_rows_are_as_the_others(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows on the tape, and the rest in a loop."""

@@ -17,7 +17,7 @@ from ..differentiation.snapshots import snapshots
 from ..inputs import CAREFUL, EVERY, IMAGINARY, MODE, REAL, SOME, Single, source_of
 from ..ir import FLOAT, INT, Array, Unsupported, Var
 from ..lowering.specialise import specialise
-from ..lowering.structures import Packed, as_one
+from ..lowering.structures import Packed, as_one, kind_apart
 from ..machine.code import ROUTINE
 from ..passes.alignment import aligned
 from ..passes.check_fission import checked_first
@@ -66,6 +66,7 @@ class Lowered:
     """
 
     __slots__ = (
+        "apart",
         "builder",
         "complex",
         "element",
@@ -102,8 +103,9 @@ class Lowered:
         if len(STATE.notices) > notices:
             raise Unsupported("a program of which a notice is known before it runs")
         builder, result = made.builder, made.result
+        self.apart: str | None = None
         if not structured and result.__class__ in (List, tuple, dict):
-            result = as_one(builder, result)
+            result, self.apart = as_one(builder, result)
         self.builder = builder
         self.slopes = Slopes(not Builder.careful)
         self.printed = made.printed
@@ -203,6 +205,7 @@ class Lowered:
         if self.targets and self.packed is None and self.value.__class__ is Var and self.value.kind == FLOAT:
             found.mixed = self.builder.may_be_whole(Sym(self.builder, self.value))
         found.structure = None if self.packed is None else self.packed.structure
+        found.apart = self.apart if self.packed is None else kind_apart(self.packed.structure)
         if self.complex is not None:
             found.structure = ("complex", 0, self.complex)
         found.noted = noted

@@ -232,9 +232,9 @@ class Packed:
         return total
 
 
-def as_one(builder: Builder, value: Any) -> Any:
+def as_one(builder: Builder, value: Any) -> tuple[Any, str | None]:
     """A structure as what is differentiated: a list of tensors of one shape as one tensor, any other as the sum of its
-    leaves."""
+    leaves, and what that one is (`kind_apart`)."""
     from ..ir import FLOAT
     from ..symbols.arrays import array_of_list
     from ..symbols.symbol import Lazy, Sym
@@ -244,14 +244,14 @@ def as_one(builder: Builder, value: Any) -> Any:
         raise Unsupported("a list of complex numbers, truths or integers, of which more than the gradient is asked for")
     structure = packed.structure
     if structure[0] == "rows":
-        return packed.leaves[0][0]
+        return packed.leaves[0][0], None
     if stacked_shape(structure) is None:
-        return packed.summed()
+        return packed.summed(), kind_apart(structure)
     items = [leaf for leaf, _ in packed.leaves]
     held = any(part[0] in ("integer", "truth", "either") for part in structure[1])  # as the floats that hold them
     if held or any((x.__class__ not in (Sym, Lazy) or x.kind != FLOAT) and x.__class__ is not float for x in items):
         raise Unsupported("a list of integers and floats")
-    return array_of_list(builder, items)
+    return array_of_list(builder, items), None
 
 
 def unpacked(value: Any, structure: Structure) -> Any:
