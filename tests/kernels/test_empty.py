@@ -43,6 +43,30 @@ def test_every_command(text: str, shape: tuple[int, ...]) -> None:
         agree(text, at, None, command, **options)
 
 
+# Where n is 0, and the gradients that are zeros and not None, or 1.
+SIZES: list[tuple[str, dict[str, float]]] = [
+    ("zeros(n) + x", {"x": 0.0}),
+    ("arange(n**2) * x", {"x": 0.0}),
+    ("w = zeros(n) + x\nfor i in range(2):\n    w = w * y\nw", {"x": 0.0, "y": 0.0}),
+    ("w = zeros(n) + x\nw if x > 1 else w * y", {"x": 0.0}),
+    ("(zeros(n) + x) * (y > 0)", {"x": 0.0}),
+    ("zeros(n) + stop_gradient(x)", {}),
+    ("[zeros(n) + x, y]", {"x": 0.0, "y": 1.0}),
+    ("[arange(n), x]", {"x": 1.0}),
+    ("[(zeros(n) + x) * 1j, y > x]", {"x": 0.0}),
+    ("[1j * zeros(n), x]", {"x": 1.0}),
+]
+
+
+@pytest.mark.parametrize(("text", "gradients"), SIZES)
+def test_a_size_of_zero(text: str, gradients: dict[str, float]) -> None:
+    """A result depends by a tensor without elements on what none of its numbers does, whatever has counted them."""
+    at = {name: value for name, value in {"x": 1.5, "y": 2.0, "n": 0}.items() if name in adiff.program(text).inputs}
+    assert agree(text, at) == ""
+    found = adiff.program(text).evaluate("grad", at, engine="kernel").gradients
+    assert {name: g for name, g in found.items() if g is not None} == gradients
+
+
 PLACES = {"k": np.zeros((0, 2), dtype=int)}
 ROWS = [
     ("trace(x)", (0, 2)), ("diag_part(x)", (0, 2)), ("diagonal(x)", (0, 2)), ("diag(x, k=-1)", (0, 2)),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from ...autodiff.tape import ASIDE, MAX_BREAKS
 from .. import ir
 from ..built import Built
-from ..differentiation.activity import carries, dependencies, empty, reach
+from ..differentiation.activity import carries, dependencies, reach
 from ..inputs import source_of
 from ..ir import BOOL, FLOAT, INT, Array, Stmt, Unsupported, Var
 from ..symbols.build import Builder
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     Taint = list[Any]
 
 MAX_SOURCES = 16
-# What the result says of each source, after the numbers of paths that ended, comparisons and the like apart, and before
-# whether there are tensors without elements: whether the result depends on it, whether a row took it, and the numbers of the
-# places where its paths ended first, comparisons apart; -1 for a place that a tape may have no room for.
+# What the result says of each source, after the numbers of paths that ended, comparisons and the like apart: whether the
+# result depends on it, whether a row took it, and the numbers of the places where its paths ended first, comparisons apart;
+# -1 for a place that a tape may have no room for.
 CONNECTED, USED, END, COMPARED = range(4)
 LATE = -1
 
@@ -42,9 +42,11 @@ def build_connection(program: CoreProgram, spec: dict[str, Any], sources: Sequen
     if len(sources) > MAX_SOURCES:
         raise Unsupported("so many inputs that reach the result on some paths of the program only")
     lowered = Lowered(program, spec, sources, True, follow=True)
-    if (lowered.packed is not None or 0 in lowered.shape) and any(map(empty, lowered.targets.values())):
-        raise Unsupported("an input without elements that may be a part of the result")
     result = lowered.summed()
+    if lowered.hollow:
+        # No statement of the sum reads them, and a tape follows them like other parts of the result.
+        total, result = result, Var(FLOAT)
+        lowered.builder.append(Linked([result], [total, *lowered.hollow], True))
     targets: dict[str, list[Any]] = {}
     for part, target in lowered.targets.items():
         targets.setdefault(source_of(part), []).append(target)
@@ -72,9 +74,7 @@ class Connection:
         self.builder.ranges = made.ranges
         self.count = len(sources)
         self.places: list[tuple[str, Any]] = []
-        self.state = Array(INT, (place_of(self.count) + 1,), "notes", "carried")
-        # By a tensor without elements a result depends on what none of its numbers does.
-        self.empty = made.empty
+        self.state = Array(INT, (place_of(self.count),), "notes", "carried")
         edges = dependencies(kernel)
         link(kernel.body, edges)
         self.reached = [reach(edges, targets) for targets in sources]
@@ -92,8 +92,7 @@ class Connection:
                 self.when(followed, lambda k=k: self.note(k, CONNECTED, 1))  # type: ignore[misc]
 
         body, _ = self.builder.nested(everything)
-        start: list[Stmt] = [ir.Alloc(self.state, True), ir.Store(self.state, self.state.size - 1, int(self.empty))]
-        return ir.Kernel(kernel.parameters, [*start, *body], [self.state])
+        return ir.Kernel(kernel.parameters, [ir.Alloc(self.state, True), *body], [self.state])
 
     # --- what is followed -------------------------------------------------------------------------------------------
 

@@ -70,6 +70,7 @@ class Lowered:
         "builder",
         "complex",
         "element",
+        "hollow",
         "kernel",
         "meetings",
         "packed",
@@ -149,6 +150,12 @@ class Lowered:
             self.element = builder.stored(self.value).element
         else:
             raise Unsupported("a result that is no number and no tensor")
+        # The tensors of the result that have no elements, where it is followed what leads to it.
+        self.hollow: list[Any] = []
+        if follow:
+            assert builder.follower is not None
+            tensors = [result] if self.packed is None else self.packed.tensors()
+            self.hollow = list(builder.follower.operands([x for x in tensors if x.__class__ is Lazy and 0 in x.shape]))
         builder.watch.begun(made.kernel.body)
         self.kernel = ir.Kernel(made.kernel.parameters, made.kernel.body, [self.value])
         keep_failing(self.kernel, self.printed.results, builder.strong)

@@ -447,7 +447,7 @@ class Carrying(Control):
         value = builder.settle(value)
         assert old.stored is not None
         old.stored.mixed = True
-        builder.renewed(old.stored)
+        builder.renewed(old.stored, value)
         builder.each(
             old.shape, lambda index: builder.overwrite(old, builder.flat(index, old.shape), value.element(index))
         )

@@ -81,7 +81,7 @@ class Packed:
             x = x.settled()
             self.complex = True
             start = self.place(x.re, prod(x.shape))
-            self.imaginary.add(self.place(x.im, prod(x.shape)))
+            self.place(x.im, prod(x.shape), self.imaginary)
             return "complex", start, x.shape
         if x.__class__ is Grid:
             return self.grid(x)
@@ -111,14 +111,12 @@ class Packed:
         if x.__class__ is Lazy and x.kind == INT:
             self.refuse_integers()
             kind = "narrow" if is_narrow(self.builder, x) else "integers"
-            self.counts.add(start := self.place(self.as_floats(x), prod(x.shape)))
-            return kind, start, x.shape
+            return kind, self.place(self.as_floats(x), prod(x.shape), self.counts), x.shape
         if x.__class__ is Sym and x.kind == FLOAT:
             return self.number(x, whole(self.builder, x))
         if x.__class__ is Sym and is_strong(self.builder, x):
             self.refuse_integers()
-            self.counts.add(start := self.place(self.exact(x), 1))
-            return "narrow" if is_narrow(self.builder, x) else "integers", start, ()
+            return "narrow" if is_narrow(self.builder, x) else "integers", self.place(self.exact(x), 1, self.counts), ()
         if x.__class__ is Sym:
             if self.builder.mode:
                 raise Unsupported("a result that holds integers beside float32")
@@ -190,8 +188,11 @@ class Packed:
             raise Unsupported("a result that holds integers beside float32")
         self.whole = True
 
-    def place(self, x: Any, size: int) -> int:
+    def place(self, x: Any, size: int, kind: set[int] | None = None) -> int:
+        """The place of a leaf, which is noted as one of its kind; of a leaf without elements it is that of the next leaf."""
         start = self.size
+        if kind is not None and size:
+            kind.add(start)
         self.leaves.append((x, start))
         self.size += size
         return start
@@ -216,6 +217,10 @@ class Packed:
 
             builder.each(x.shape, store)
         return array
+
+    def tensors(self) -> list[Any]:
+        """The leaves that are no counts."""
+        return [leaf for leaf, start in self.leaves if start not in self.counts]
 
     def summed(self) -> Any:
         """The sum of all leaves; its real part is what is differentiated."""

@@ -109,8 +109,6 @@ class Blocks:
         # The floats, parts of complex numbers and arrays that have a dtype of their own whatever the inputs have; ANY stands
         # for one that is not known apart.
         self.origins: set[Any] = set()
-        # Whether there is a tensor without elements.
-        self.empty = False
         # Whether derivatives are taken inside the program, and their singular points.
         self.derives = False
         # Whether what is being compiled may be differentiated in its turn.

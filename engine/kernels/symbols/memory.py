@@ -60,15 +60,18 @@ class Memory(Scalars):
             value = self.of_kind(array.kind, x.element(index))
             self.append(ir.Store(array, raw(self.flat(index, x.shape)), raw(value)))
 
-        self.renewed(array)
+        self.renewed(array, x)
         if array.kind == FLOAT and (x.kind == INT or x.stored in self.some_whole) and self.is_list(array):
             self.some_whole.add(array)
         self.each(x.shape, store)
 
-    def renewed(self, array: Array) -> None:
-        """Note that all of an array is written anew."""
-        if self.follower is not None:
-            self.append(Renewed(array))
+    def renewed(self, array: Array, x: Lazy) -> None:
+        """Note that all of an array is written anew, with the elements of `x`."""
+        if self.follower is None:
+            return
+        self.append(Renewed(array))
+        if 0 in x.shape and x.kind == FLOAT and x.stored is not None:
+            self.follower.link([array], x)  # no statement tells of a copy without elements
 
     def is_list(self, array: Array) -> bool:
         """Whether an array stands for a list of the program, whose elements are as they were put there."""

@@ -94,7 +94,6 @@ class Lazy:
         stored: Array | None = None,
     ) -> None:
         self.builder: Builder = builder
-        builder.empty = builder.empty or 0 in shape
         self.kind = kind
         self.shape = shape
         self.element = element
