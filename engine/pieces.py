@@ -7,7 +7,7 @@ a slope on such a piece; across a kink or a jump they tell none, however well th
 
 from __future__ import annotations
 
-from .core.following import add_mark, follows
+from .core.following import CONDITION, add_mark, follows
 from .core.operands import plain, tensor
 from .core.state import RECORDERS, STATE
 from .core.tensor import Tensor, Token, is_complex
@@ -191,7 +191,9 @@ class Listener:
         if not any(follows(x, self.token) for x in values):
             return
         values = [plain(x) for x in values]
-        if reason.startswith("int()"):
+        if reason == CONDITION:
+            values = [bool(x) for x in values]
+        elif reason.startswith("int()"):
             self.counted = values[0]
             values = [int(x) if x - x == 0 else x for x in values]
         elif values[0] is self.counted:

@@ -15,7 +15,7 @@ from itertools import islice
 
 from ..core.dispatch import ARITHMETIC_FAULTS
 from ..core.dtypes import FLOAT32
-from ..core.following import add_mark, follows, site_for
+from ..core.following import CONDITION, add_mark, follows, site_for
 from ..core.operands import SINGLES, plain, tensor
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor, Token, shape_of
@@ -340,7 +340,9 @@ def seed_for(target: Any) -> Any:
     return OPERATORS["ones_like"](target)
 
 
-ASIDE = frozenset("less less_equal greater greater_equal equal not_equal numpy() item()".split())
+ASIDE = frozenset(
+    ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "numpy()", "item()", CONDITION)
+)
 
 
 def unconnected_reason(tape: Tape, log: list[Any], sources: Sequence[Tensor]) -> tuple[str, Site | None]:

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from .operation import Operation
 
 
+# Why a path ends where a number itself is a condition: `a if x else b`, `x or b`, `not x`.
+CONDITION = "the truth of a condition"
+
+
 def at_row(op: Operation) -> Any:
     """The current place, as that of an operation."""
     return STATE.site if STATE.site.op is op else site_for(op)

@@ -10,7 +10,9 @@ from __future__ import annotations
 from ...parser.errors import AdiffError
 from ..core.dispatch import apply
 from ..core.dtypes import BOOL, WEAK_COUNT, WEAK_FLOAT, WEAK_INT, DType, DTypeMismatch, promote, raw_dtype
+from ..core.following import CONDITION, path_ends
 from ..core.operands import as_operand, plain
+from ..core.state import RECORDERS
 from ..core.tensor import OPERATORS, Tensor
 from ..kinds.access import static_index
 from .batching import BATCHING
@@ -197,6 +199,8 @@ def truths(x: Column) -> Any:
     values = x.numbers()
     if values.ndim != 1:
         raise NotTogether("the truth of a tensor")
+    if RECORDERS and x.tensor.on is not None:
+        path_ends((x.here(),), CONDITION)
     return values if values.dtype == bool else values != 0
 
 

@@ -6,7 +6,7 @@ from ..core import limits
 from ..core.dispatch import ARITHMETIC_FAULTS, apply, apply_scalar_1, apply_scalar_2
 from ..core.dtypes import WEAK_COUNT, WEAK_FLOAT
 from ..core.errors import failure
-from ..core.following import path_ends
+from ..core.following import CONDITION, path_ends
 from ..core.operands import as_operand, counted, describe
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor
@@ -111,13 +111,15 @@ def truth(x: Any) -> bool:
     if cls is bool:
         return x  # type: ignore[no-any-return]
     if cls is Tensor or hasattr(x, "read_value"):
-        value = as_operand(x)
-        value = value.value if value.__class__ is Tensor else value
+        x = as_operand(x)
+        value = x.value if x.__class__ is Tensor else x
         if getattr(value, "size", 1) != 1:
             hint = "reduce it with all(...) or any(...), or choose element by element with where(condition, a, b)"
             if value.dtype.kind == "b":
                 hint += "; `and`, `or` and `not` of whole tensors are written (a > 0) & (b > 0), (a > 0) | (b > 0), ~(a > 0)"
             raise failure("E0304", f"the truth of a tensor of shape {list(value.shape)} is ambiguous", hint)
+        if RECORDERS and x.__class__ is Tensor and x.on is not None:
+            path_ends((x,), CONDITION)
         return bool(value)
     return bool(x)
 

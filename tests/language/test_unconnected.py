@@ -18,6 +18,7 @@ BREAKS = {
     "comparison": ("y = cast(x > 2, float64)", "greater", "x > 2"),
     "assigned Variable": ("v.assign(x * 2)\n    y = v * 1.0", "the assignment to a Variable", "v.assign(x * 2)"),
     "a new Variable": ("w = Variable(x)\n    y = w * 1.0", "the assignment to a Variable", "Variable(x)"),
+    "truth": ("y = 2.0 * v if x else v", "the truth of a condition", "x"),
     "item": ("y = x.numpy() * 2.0", "numpy()", "x.numpy()"),
 }
 

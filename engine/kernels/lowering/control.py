@@ -197,7 +197,7 @@ class Control(Expressions):
         return frame["value"]
 
     def if_(self, node: c.If, frame: Frame) -> None:
-        condition = self.condition(node.test, frame)
+        condition = self.condition(node.test, frame, node.site)
         if condition.__class__ is bool:
             self.block(node.body if condition else node.orelse, frame)
             return

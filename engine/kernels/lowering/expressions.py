@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...core.following import CONDITION
 from ...core.operands import describe
 from ...core.operation import Operation
 from ...core.state import STATE
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from ...core.state import Site
     from .printing import Printed
 
 SMALL_INTEGERS = frozenset(("+", "-", "*", "/", "//", "%", "**", "<<", ">>", "&", "|", "^"))
@@ -241,7 +243,7 @@ class Expressions(Calls):
         """`and` and `or`: the right side runs only if the left one does not decide."""
         value = self.expression(node.values[0], frame)
         for k, other in enumerate(node.values[1:], 1):
-            condition = self.truth(value)
+            condition = self.truth(value, node.site)
             if condition.__class__ is bool:
                 if condition == (node.symbol == "or"):
                     return value
@@ -256,23 +258,27 @@ class Expressions(Calls):
             return self.choice(condition, rest, lambda value=value: value)  # type: ignore[misc]
         return value
 
-    def condition(self, node: c.Expr, frame: Frame) -> Any:
-        """An expression as a condition, a bool or a bool symbol: what `and` and `or` give is not needed as a value."""
+    def condition(self, node: c.Expr, frame: Frame, site: Site | None = None) -> Any:
+        """An expression as a condition, a bool or a bool symbol: what `and` and `or` give is not needed as a value. It is
+        one of what stands at `site`."""
         if node.__class__ is c.Not:
-            inner = self.condition(node.operand, frame)
+            inner = self.condition(node.operand, frame, node.site)
             return self.inverse(inner)
         if node.__class__ is not c.Logical:
-            return self.truth(self.expression(node, frame))
-        found = self.condition(node.values[0], frame)
+            return self.truth(self.expression(node, frame), site)
+        found = self.condition(node.values[0], frame, node.site)
         for k, _ in enumerate(node.values[1:], 1):
             if found.__class__ is bool:
                 if found == (node.symbol == "or"):
                     return found
-                found = self.condition(node.values[k], frame)
+                found = self.condition(node.values[k], frame, site if k + 1 == len(node.values) else node.site)
                 continue
 
             def rest(k: int = k) -> Any:
-                return self.condition(c.Logical(node.symbol, node.values[k:], node.site), frame)
+                last = k + 1 == len(node.values)
+                return self.condition(
+                    node.values[k] if last else c.Logical(node.symbol, node.values[k:], node.site), frame, site
+                )
 
             if node.symbol == "or":
                 return self.choice(found, lambda: True, rest)
@@ -285,9 +291,14 @@ class Expressions(Calls):
     def put(self, target: c.Target, value: Any, frame: Frame) -> None:
         raise NotImplementedError
 
-    def truth(self, x: Any) -> Any:
-        """A condition as a bool or a bool symbol."""
+    def truth(self, x: Any, site: Site | None = None) -> Any:
+        """A condition, of what stands at `site`, as a bool or a bool symbol."""
         x = read(x)
+        follower = self.builder.follower
+        if follower is not None and x.__class__ in (Sym, Lazy):
+            if site is not None:
+                STATE.site = site
+            follower.end(list(follower.operands(x)), CONDITION)
         if x.__class__ is Sym:
             return self.builder.to_bool(x)
         if x.__class__ is Lazy:
@@ -304,10 +315,10 @@ class Expressions(Calls):
         raise Unsupported(f"{describe(x)} as a condition")
 
     def negation(self, node: c.Not, frame: Frame) -> Any:
-        return self.inverse(self.condition(node.operand, frame))
+        return self.inverse(self.condition(node.operand, frame, node.site))
 
     def choose(self, node: c.Choose, frame: Frame) -> Any:
-        condition = self.condition(node.test, frame)
+        condition = self.condition(node.test, frame, node.site)
         if condition.__class__ is bool:
             return self.expression(node.then if condition else node.otherwise, frame)
         return self.choice(

@@ -266,7 +266,7 @@ class Loops(WrittenOut):
     def while_(self, node: c.While, frame: Frame) -> None:
         STATE.site = node.site
         rotated = self.repeat(
-            lambda: self.condition(node.test, frame),
+            lambda: self.condition(node.test, frame, node.site),
             frame,
             lambda: self.stepped(node.site, lambda: self.block(node.body, frame)),
             assigned(node.body),

@@ -200,7 +200,7 @@ class Specialiser(Assigning):
         self.put(node.target, made, frame)
 
     def assertion(self, node: c.Assert, frame: Frame) -> None:
-        holds = self.condition(node.test, frame)
+        holds = self.condition(node.test, frame, node.site)
         if holds is False:
             raise Unsupported("an assertion that fails")
         if holds is not True:

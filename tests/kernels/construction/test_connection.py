@@ -143,6 +143,12 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
         "t = x\nif x > 0.0:\n    t = t + sum(cumsum(2.0 * v[v > 9.0])) + sum(stop_gradient(w[w > y]))\nt",
         {"x": 1.1, "y": 0.9, "v": NUMBERS, "w": NUMBERS},
     ),
+    "a number that is a condition": ("1.0 if x else y", {"x": 0.0, "y": 2.0}),
+    "numbers that are conditions together": ("1.0 if not (x and y and x) else p", {"x": 1.0, "y": 2.0, "p": 3.0}),
+    "a number whose truth is computed with": ("float(bool(x)) * y + len([k for k in range(3) if p])", {"x": 1.1, "y": 2.0, "p": 0.0}),
+    "a number that ends a loop": (
+        "s = y\nk = x\nwhile k:\n    s = s * y\n    k = k - 1\ns", {"x": 3.0, "y": 1.1},
+    ),
     "nothing at all": ("s = 0.0\nfor i in range(3):\n    if i > 5:\n        s = s + x\ns", {"x": 1.0}),
     "nothing at all, of a tensor": ("s = zeros(3)\nfor i in range(3):\n    if i > 5:\n        s = s + x\ns", {"x": 1.0}),
 }  # fmt: skip
@@ -211,6 +217,32 @@ def test_what_is_compared_in_later_iterations_alone_is_not_said_to_be_unused(eng
     (notice,) = [n for n in found.notices if n.code == "N0502"]
     assert notice.message.endswith("ends at greater, which carries no derivative")
     assert text[notice.span.start : notice.span.end] == "q[j] > 0.0"
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("1.0 if x else y", "x"),
+        ("1.0 if x > 0 else y", "x > 0"),
+        ("y if not x else 2 * y", "not x"),
+        ("if x:\n    r = y\nelse:\n    r = 2 * y\nr", "x"),
+        ("y * (x and 3)", "x and 3"),
+        ("cond(x, lambda: y, lambda: 2 * y)", "cond(x, lambda: y, lambda: 2 * y)"),
+    ],
+)
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+def test_a_number_that_is_a_condition_is_used_there(engine: str, text: str, place: str) -> None:
+    ended = "greater" if ">" in text else "the truth of a condition"
+    told = f"x: the gradient is None: the path from the source ends at {ended}, which carries no derivative"
+    compiled = adiff.program(text)
+    values = {"x": 0.0 if "and" not in text else 1.0, "y": 2.0}
+    found = compiled.evaluate("grad", values, engine=engine)
+    notices = [n for n in found.notices if n.message.startswith("x:")]
+    notices += compiled.rows({name: [value] * 3 for name, value in values.items()}, engine=engine).notices
+    assert {(n.code, n.message, text[n.span.start : n.span.end]) for n in notices} == {("N0502", told, place)}
+    assert found.engine == engine
+    assert found.gradients["x"] is None
 
 
 def test_a_long_tape_says_that_an_input_is_never_used() -> None:
