@@ -122,14 +122,14 @@ def refuse_singular(compiled: Compiled, hit: list[Noted]) -> None:
 
 
 def are_finite(built: Built, results: tuple[Any, ...]) -> bool:
-    """Whether the gradients among the results of a kernel are finite."""
+    """Whether the value and the gradients among the results of a kernel are finite."""
     if built.closed:
         *rest, unfinite = results
         if unfinite:
             return False
         results = tuple(rest)
     end = len(results) - bool(built.noted) - (0 if built.printed is None else 2)
-    return all(is_finite(x) for x in results[1:end] if not built.closed or getattr(x, "size", 1) < LONG)
+    return all(is_finite(x) for x in results[:end] if not built.closed or getattr(x, "size", 1) < LONG)
 
 
 def typed(compiled: Compiled, results: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -6,7 +6,7 @@ from ...core.state import STATE
 from ...ops.registry import ROWS
 from .. import ir
 from ..budget import check_budget
-from ..ir import BOOL, INT, LEAST, MOST, Array, TooLarge, Unsupported, Var
+from ..ir import BOOL, FLOAT, INT, LEAST, MOST, Array, TooLarge, Unsupported, Var
 from .foreseen import EVERYTHING, interval_of
 from .symbol import Sym, raw
 from .watch import Watch
@@ -23,6 +23,16 @@ if TYPE_CHECKING:
 MAX_STATEMENTS = 20_000
 # After so many statements it is looked whether there is time for more.
 BETWEEN_CHECKS = 64
+
+
+# Rows whose results are not finite where a partial is not.
+TELLING = frozenset("multiply square exp exp2 expm1 sin cos tan sinh cosh tanh sigmoid erf erfc".split())
+
+
+def is_curved(op: str) -> bool:
+    """Whether a row has partials that are no constants, so that one may be infinite."""
+    row = ROWS.get(op)
+    return row is not None and any(map(callable, row.partials))
 
 
 class Blocks:
@@ -87,9 +97,11 @@ class Blocks:
         self.named = False
         # Which application of a row of the program is being written, where each has a derivative of its own, as each record
         # of a tape has: of an infinite partial the cotangents c and -c make nan, and c - c makes 0. What is computed twice
-        # is found behind the sweep. None where all is shared: in what rules compute.
+        # is found behind the sweep. None where all is shared: in what rules compute. Rows that tell of such partials by their
+        # results are shared for once (`hasty`), which a kernel of many calls is small by.
         self.apart = False
         self.application: object = None
+        self.shared: dict[Var, object] = {}
         # Which one: there are no two in one program.
         self.own_integers: DType | None = None
         # Arrays of integers that have been read as bare ones.
@@ -163,9 +175,12 @@ class Blocks:
         key = (self.key(op, args, attributes), by)
         found = self.known(key)
         if found is not None:
+            self.hasty |= self.shared.get(found.var, self.application) is not self.application
             return found
         var = Var(kind)
         self.append(ir.Set(var, op, tuple(raw(a) for a in args), STATE.site, attributes))
+        if self.application is not None and not self.careful and kind == FLOAT and op in TELLING:
+            self.shared[var] = self.application
         self.made[var] = (op, args)
         if kind == INT and self.strong and any(a.__class__ is Sym and a.var in self.strong for a in args):
             self.strong.add(var)
@@ -181,7 +196,7 @@ class Blocks:
         place: Any = None
         if row is not None and row.singular:  # which is told of at its own place
             place = (STATE.site.start, STATE.site.end)
-        if self.application is not None and row is not None and any(map(callable, row.partials)):
+        if self.application is not None and is_curved(op) and (self.careful or op not in TELLING):
             place = (place, self.application)
         operands = tuple(a.var if a.__class__ is Sym else (a.__class__, a, str(a)) for a in args)
         return op, place, repr(attributes), operands
