@@ -3,7 +3,8 @@
 `w[0] = x` and `for i in range(1, n): w[i] = f(w[i - 1])`, and then a loop over all of w: the first iteration of that comes
 before both, and each of the others where its element is at hand. What such a loop finds for an element waits for the
 element before it, so that the processor does the other's work meanwhile, and memory is gone through once less (Allen and
-Kennedy, Optimizing compilers for modern architectures, 2001, chapter 8).
+Kennedy, Optimizing compilers for modern architectures, 2001, chapter 8). What is more than it does meanwhile is done sooner
+apart, on vectors, and what several cores may share is as well.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from .cloning import cloned, renewed
 from .dependence import Touched, affine, apart, movable
 from .fuse import together
 from .memory import through_elements
+from .parallel_loops import parallel_loops
 from .shifted_fusion import PLAIN
 from .statements import operands, read_counts, with_blocks
 
@@ -27,22 +29,29 @@ if TYPE_CHECKING:
 
 # So many elements the first loop may leave out.
 MOST_LEFT = 3
+# So many statements a loop may have when another has become part of it: while a product and a sum wait for those before them,
+# a processor does about as many.
+MOST_TOGETHER = 16
 # What takes so long that it had better be done on vectors, in a loop of its own.
 LONG = frozenset(("divide", "sqrt"))
 
 
 def fuse_peeled(kernel: ir.Kernel) -> ir.Kernel:
     """The same kernel with such loops as one."""
-    return ir.Kernel(kernel.parameters, joined(kernel.body, read_counts(kernel.body)), kernel.results)
+    body = joined(kernel.body, read_counts(kernel.body), parallel_loops(kernel))
+    return ir.Kernel(kernel.parameters, body, kernel.results)
 
 
-def joined(block: list[Stmt], reads: dict[Any, int]) -> list[Stmt]:
-    """A block with such loops as one; blocks inside likewise. `reads` says how often a variable is read anywhere."""
+def joined(block: list[Stmt], reads: dict[Any, int], shared: set[Stmt]) -> list[Stmt]:
+    """A block with such loops as one, but those that are `shared` among cores; blocks inside likewise.
+
+    `reads` says how often a variable is read anywhere.
+    """
     found: list[Stmt] = []
     for s in block:
-        at = place_for(s, found, reads) if takes_part(s, reads) else None
+        at = place_for(s, found) if s not in shared and takes_part(s, reads) else None
         if at is None:
-            found.append(with_blocks(s, lambda inner: joined(inner, reads)))
+            found.append(with_blocks(s, lambda inner: joined(inner, reads, shared)))
             continue
         first: Any = found[at]
         made = [x for x in found[at + 1 :] if x.__class__ is ir.Alloc]
@@ -53,7 +62,7 @@ def joined(block: list[Stmt], reads: dict[Any, int]) -> list[Stmt]:
 
 
 def takes_part(s: Any, reads: dict[Any, int]) -> bool:
-    """Whether a loop is over all elements from the first on, of an array operation, and each takes little."""
+    """Whether a loop is over all elements from the first on, of an array operation, and nothing in it takes long."""
     if not through_elements(s) or s.own or s.stacks or s.start != 0 or s.stop < LEAST_TRIPS or reads.get(s.trips):
         return False
     inside = sum(x is s.index for inner in s.body for x in operands(inner))
@@ -61,7 +70,7 @@ def takes_part(s: Any, reads: dict[Any, int]) -> bool:
     return quick and reads.get(s.index, 0) == inside
 
 
-def place_for(s: Any, found: list[Stmt], reads: dict[Any, int]) -> int | None:
+def place_for(s: Any, found: list[Stmt]) -> int | None:
     """The place of a loop before `s`, with nothing between them that `s` must come after, of which it may be part."""
     ours = Touched([s], {}, {})
     if ours.special or ours.checks:
@@ -78,7 +87,7 @@ def may_take(first: Any, second: ir.Loop, ours: Touched) -> bool:
     """Whether each iteration of the second loop may come right after that of the first, and its first ones before both."""
     if not through_elements(first) or first.stop != second.stop or not 0 < first.start <= MOST_LEFT:
         return False
-    if any(x.__class__ is Array for x in first.stacks):
+    if len(first.body) + len(second.body) > MOST_TOGETHER or any(x.__class__ is Array for x in first.stacks):
         return False
     theirs = Touched([first], {}, {})
     if theirs.special or theirs.defined & (ours.read | ours.defined) or ours.defined & theirs.read:

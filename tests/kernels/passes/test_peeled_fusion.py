@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import re
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 from adiff.engine.kernels import ir
 from adiff.engine.kernels.built import Built
+from adiff.engine.kernels.passes import parallel_loops, peeled_fusion
 from adiff.engine.kernels.passes.peeled_fusion import fuse_peeled
 from agreement import agree
 from generated_loops import WIDTH, N, loops, random_kernel
@@ -44,7 +46,8 @@ def summing(s: Any, start: Any) -> tuple[ir.Loop, ir.Var]:
     return s.replace(carried=[(phi, start, total)], body=[*s.body, added]), phi
 
 
-def test_random_loops() -> None:
+def test_random_loops(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(peeled_fusion, "MOST_TOGETHER", 100)
     fewer = 0
     for seed in range(400):
         choose = random.Random(seed)
@@ -68,6 +71,33 @@ def test_random_loops() -> None:
     assert fewer > 30
 
 
+def test_what_a_recurrence_takes_is_bounded_in_all() -> None:
+    """Each of many short loops is little; together they are more than a processor does while an element is waited for."""
+    x, y = (ir.Array(ir.FLOAT, (WIDTH,), name, "input") for name in "xy")
+    w, *products = (ir.Array(ir.FLOAT, (N,)) for _ in range(9))
+    body: list[ir.Stmt] = [ir.Alloc(array, True) for array in (w, *products)]
+    body.append(ir.Store(w, 0, 0.5))
+    body.append(recurrent(random.Random(1), loop_of_product(x, w, 0.25), 1))
+    body += [loop_of_product(w, array, 0.5 + k) for k, array in enumerate(products)]
+    kernel = ir.Kernel([x, y], body, products)
+    together = checked(fuse_peeled)(kernel)
+    longest = max(len(s.body) for s in together.body if s.__class__ is ir.Loop)
+    assert peeled_fusion.MOST_TOGETHER - 3 < longest <= peeled_fusion.MOST_TOGETHER
+    assert 1 < loops(kernel.body) - loops(together.body) < len(products)
+    for one, other in zip(run(kernel), run(together), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def loop_of_product(source: ir.Array, target: ir.Array, factor: float) -> ir.Loop:
+    index, value, product = ir.Var(ir.INT, "i"), ir.Var(ir.FLOAT), ir.Var(ir.FLOAT)
+    body = [
+        ir.Load(value, source, index),
+        ir.Set(product, "multiply", (value, factor), None, None),
+        ir.Store(target, index, product),
+    ]
+    return ir.Loop(index, 0, N, 1, None, None, [], body, None, {}, ir.Var(ir.INT, "t"), None)
+
+
 FILLED = (
     "w = zeros({n})\nw[0] = x[0]\nfor i in range(1, {n}):\n    w[i] = 0.9 * w[i - 1] + x[i] * x[i]\nsum(w * {factor})"
 )
@@ -81,3 +111,29 @@ def test_an_array_is_read_where_it_is_filled(factor: str, joined: bool) -> None:
     found = str(adiff.program(text).evaluate("grad", at, ["x"], engine="kernel").emitted)
     forward = found[: found.index("-1, -1")]
     assert len(re.findall(r"\n    for \w+ in range\((?:1, )?48\)", forward)) == (1 if joined else 2)
+
+
+def loops_of_value(factor: str) -> list[str]:
+    """The first line of each loop over many elements that the value of such a program takes."""
+    text, at = FILLED.format(n=N, factor=factor), {"x": np.linspace(0.2, 1.3, N)}
+    found = str(adiff.program(text).evaluate("value", at, engine="kernel").emitted)
+    return re.findall(r"\n    for \w+ in (p?range\((?:1, )?48\))", found)
+
+
+def horner(steps: int) -> str:
+    return "(" * steps + "0.25" + "".join(f" * w + {0.5 + k / 64})" for k in range(steps))
+
+
+@pytest.mark.usefixtures("interpret")
+def test_a_long_loop_stays_one_of_vectors() -> None:
+    assert loops_of_value(horner(1)) == ["range(1, 48)"]
+    for steps in (6, 10, 40):
+        assert loops_of_value(horner(steps)) == ["range(1, 48)", "range(48)"]
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.skipif(os.name != "posix", reason="threads of POSIX")
+def test_a_loop_for_several_cores_stays_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert loops_of_value("w") == ["range(1, 48)"]
+    monkeypatch.setattr(parallel_loops, "WORTHWHILE", 3.0 * N)
+    assert loops_of_value("w") == ["range(1, 48)", "prange(48)"]
