@@ -236,7 +236,7 @@ class Cotangents:
             builder.memos.pop()
 
     def times(self, g: Sym, p: Any) -> Any:
-        """A cotangent times a partial: the plain product where zero times infinity makes a slope anew (slopes.py)."""
+        """A cotangent times a partial: the plain product where a result that is not finite is found anew (slopes.py)."""
         if self.plain and p.__class__ not in (int, float):
             return fresh(self.builder, "multiply", (g, self.builder.to_float(p)), FLOAT)
         return product(self.builder, g, p)
