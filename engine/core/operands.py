@@ -62,12 +62,17 @@ def as_operand(x: Any, op: Operation | None = None) -> Any:
     what = describe(x)
     hint = None
     if what.startswith("the function"):
-        called = what.split("'")[1]
-        hint = "call it" + (f", or bind an input of that name: --at {called}=..." if called.isidentifier() else "")
+        # An input may have the name of an operation, but not that of a function which the program makes.
+        hint = "call it" + (f", or bind an input of that name: --at {x.name}=..." if is_operation(x) else "")
     raise failure("E0304", f"{name} needs a number or a tensor, and got {what}", hint)
 
 
 NUMBERS = {"i": "an integer", "f": "a float", "c": "a complex number"}
+
+
+def is_operation(x: Any) -> bool:
+    name: str = x.__class__.__name__
+    return name == "Operation"
 
 
 def describe(x: Any) -> str:
@@ -95,7 +100,7 @@ def describe(x: Any) -> str:
     if x is None:
         return "None"
     name = getattr(x, "name", None)
-    if cls.__name__ == "Operation" or cls.__name__ == "Function":
+    if is_operation(x) or cls.__name__ == "Function":
         return f"the function '{name}'"
     return getattr(x, "description", f"a {cls.__name__}")
 

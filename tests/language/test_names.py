@@ -127,14 +127,16 @@ def test_what_a_list_could_not_have_is_named() -> None:
     assert caught.value._total_size == 2**24  # type: ignore[attr-defined]
 
 
-def test_a_function_without_a_name_is_no_input() -> None:
+def test_a_function_of_the_program_is_no_input() -> None:
     for text, hint in (
         ("lambda x: x", "call it"),
-        ("def f(x):\n    return x\nf", "call it, or bind an input of that name: --at f=..."),
+        ("def f(x):\n    return x\nf", "call it"),
+        ("f = sin\nf", "call it, or bind an input of that name: --at sin=..."),
     ):
         with pytest.raises(AdiffError) as caught:
             program(text).evaluate("grad", {})
         assert caught.value.hint == hint
+    assert program("f = sin\nf").evaluate("grad", {"sin": 2.0}).gradients == {"sin": 1.0}
 
 
 @pytest.mark.parametrize("command", ["grad", "jacobian", "hessian", "derivative", "check"])
