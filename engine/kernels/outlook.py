@@ -146,7 +146,11 @@ class Forecast:
 
 def estimated(found: work.Work, passes: float, second: bool) -> float:
     """What the tape takes for so many gradients of some work, or for as much of `second` derivatives."""
-    return found.tape_seconds(passes) + (found.curved * work.CURVED_SECONDS if second else 0.0)
+    seconds = found.tape_seconds(passes)
+    if second and found.curved:
+        swept = found.operations * passes * work.CURVED_SWEEP * work.TAPE_SECONDS
+        seconds += found.curved * work.CURVED_SECONDS + swept
+    return seconds
 
 
 def seconds_left(log: list[Any], passes: float, second: bool) -> float:

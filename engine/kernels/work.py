@@ -119,6 +119,8 @@ WRITTEN_ORDER, WRITTEN_CURVED_SECONDS = 0.1, 0.8e-3
 OF_TENSORS, OF_ITEMS = 0.35, 0.65
 # What an operation on numbers that is not linear costs the tape in second derivatives, beside that.
 CURVED_SECONDS = 3.5e-5
+# And how many times more all operations cost there: of a program without such an operation the cotangents have no tangents.
+CURVED_SWEEP = 0.8
 # The rows of a Hessian from which on its pattern is looked for, and the share of the sweeps that is taken for left then.
 SOME_ROWS, SWEPT = 8, 0.25
 # What the value alone costs a program that differentiates inside.
