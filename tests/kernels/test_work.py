@@ -136,6 +136,18 @@ def test_what_a_command_costs_the_tape_counts(command: str, options: dict[str, A
         assert adiff.program(LOOP).evaluate(command, {"x": 0.7, "n": n}, ["x"], **options).engine == engine
 
 
+def test_second_derivatives_of_what_is_not_linear_cost_more_in_every_operation() -> None:
+    """Where one operation is not linear, the cotangents of all before it have tangents."""
+
+    def seconds(body: str, second: bool) -> float:
+        loop = f"y = x\nz = x\nfor i in range(1000):\n    y = y * 0.5 + z\n    z = {body}\ny + z"
+        return Outlook(adiff.program(loop).core, {"x": 1.0}, True).seconds(6.0, second)
+
+    linear, curved = "z * 0.5 + y", "z * 0.5 + y * y"
+    assert seconds(linear, True) == seconds(linear, False)
+    assert seconds(curved, True) > 1.8 * seconds(curved, False) + 1_000 * work.CURVED_SECONDS * 0.99
+
+
 def test_a_hessian_whose_pattern_is_looked_for_takes_the_tape_few_sweeps() -> None:
     assert commands.SOME == work.SOME_ROWS
     assert work.hessian_work(work.SOME_ROWS) < work.hessian_work(work.SOME_ROWS - 1)

@@ -45,10 +45,9 @@ def computed_whole(op: Operation) -> bool:
 
 def apply_complex(builder: Builder, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
     """A row of which an operand or the result is complex. Raises Unsupported for rows without a formula here."""
+    # Whether they are complex64, and what is made of them a float32, is the tape's to say.
     if builder.mode:
-        raise Unsupported(
-            "complex numbers in float32"
-        )  # whether they are complex64, and what is made of them is a float32
+        raise Unsupported("complex numbers in float32")
     for x in {id(x): x for x in inputs if x.__class__ is Pair}.values():
         used(x)
     if "c" not in op.accepts and any(map(has_complex, inputs)):

@@ -132,10 +132,9 @@ def marked(builder: Builder, x: Any) -> Any:
 def origin(builder: Builder, x: Any, number: Callable[[Builder, Any], Any]) -> Any:
     """A symbol or an array as an origin; `number` is what is done to what is known."""
     if x.__class__ is Sym:
+        # A copy does not count as an integer, as what it is made of may.
         if x.kind == FLOAT and builder.counts(x):
-            x = builder.emit(
-                "copy", (x,), FLOAT, by=object()
-            )  # which does not count as an integer, as what it is made of may
+            x = builder.emit("copy", (x,), FLOAT, by=object())
         builder.origins.add(x.var)
         return x
     if x.__class__ is not Lazy:
