@@ -270,6 +270,9 @@ def test_of_integers_alone_there_is_nothing_to_check() -> None:
         ("floor(x)", 2.0, None, "beside which the slopes are inf and 0, and the gradient is 0"),
         ("where(x > 1, x**2, 2*x - 1)", 1.0, True, None),  # the sides meet smoothly
         ("abs(x) + x", 1.0, True, None),
+        # Of these sides, small steps do not tell the slopes.
+        ("abs(x**2 - 1)**1.5", 1.0, None, "has not converged"),
+        ("x**(1/3)", 0.0, None, "neither a complex step nor differences give a finite estimate"),
     ],
 )
 def test_on_a_kink_there_is_no_verdict(text: str, x: float, ok: bool | None, words: str | None) -> None:
