@@ -399,7 +399,9 @@ divide_no_nan = elementwise(
 )  # fmt: skip
 multiply_no_nan = elementwise(
     "multiply_no_nan", "a, b", [lambda y, a, b: b, lambda y, a, b: _unless_zero(b, a)],
-    scalar=lambda a, b: a * b if b else 0.0, array=lambda np, a, b: _no_nan(np, a, b, array_product(np, a, b)),
+    # Of integers an integer, also where it is 0; a float's 0 has no sign.
+    scalar=lambda a, b: a * b if b or float not in (a.__class__, b.__class__) else 0.0,
+    array=lambda np, a, b: _no_nan(np, a, b, array_product(np, a, b)),
     kernel="({0} * {1} if {1} != 0.0 else 0.0)",
     dtype="arithmetic", domain=[(-10, 10), (-10, 10)],
     doc="a*b, and 0 where b is 0 even if a is infinite or nan.", example=("multiply_no_nan(inf, 0)", 0.0),

@@ -159,7 +159,7 @@ cumsum = composite(
 )  # fmt: skip
 tf_cumsum = composite(
     "tf.cumsum", "x | axis=0, exclusive=False, reverse=False", _cumsum_row,
-    aliases="tf.math.cumsum jax.lax.cumsum",
+    aliases="tf.math.cumsum",
     domain=cases(((WIDE,), {})), batch=True, doc="cumsum along axis 0 unless another is named.",
     example=("tf.cumsum([1, 2, 3])", [1, 3, 6]),
 )  # fmt: skip
@@ -210,7 +210,7 @@ cumprod = composite(
 )  # fmt: skip
 tf_cumprod = composite(
     "tf.cumprod", "x | axis=0, exclusive=False, reverse=False", _cumprod_row,
-    aliases="tf.math.cumprod jax.lax.cumprod",
+    aliases="tf.math.cumprod",
     domain=cases(((WIDE,), {})), doc="cumprod along axis 0 unless another is named.",
     example=("tf.cumprod([1, 2, 3])", [1, 2, 6]),
 )  # fmt: skip
@@ -328,6 +328,30 @@ cumlogsumexp = composite(
     domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1, "reverse": True})),
     doc="The log-sum-exp of the elements so far.", example=("cumlogsumexp([0.0, 0.0])", [0.0, math.log(2)]),
 )  # fmt: skip
+
+
+# --- under JAX's signature ------------------------------------------------------------------------------------------
+
+
+def _of_jax(row: Operation, example: list[float]) -> Operation:
+    """The row as jax.lax has it, where the third argument is `reverse`."""
+
+    def function(operand: Any, axis: Any = 0, reverse: Any = False) -> Any:
+        return row(operand, axis=axis, reverse=reverse)
+
+    return composite(
+        f"jax.lax.{row.name}", "operand | axis=0, reverse=False", function,
+        domain=cases(((WIDE,), {}), ((WIDE,), {"axis": 1, "reverse": True})), batch=row.batch,
+        doc=f"{row.name} along axis 0 unless another is named, from the other end if reverse.",
+        example=(f"jax.lax.{row.name}([1, 2, 3], 0, True)", example),
+    )  # fmt: skip
+
+
+jax_cumsum = _of_jax(cumsum, [6, 5, 3])
+jax_cumprod = _of_jax(cumprod, [6, 6, 3])
+jax_cummax = _of_jax(cummax, [3, 3, 3])
+jax_cummin = _of_jax(cummin, [1, 2, 3])
+jax_cumlogsumexp = _of_jax(cumlogsumexp, [3.4076059644443806, 3.3132616875182228, 3.0])
 
 
 # --- differences ----------------------------------------------------------------------------------------------------

@@ -94,21 +94,23 @@ correlate_valid: Operation = multilinear(
 )  # fmt: skip
 
 
-def _part(full: Any, mode: Any, m: int, n: int) -> Any:
+def _part(full: Any, mode: Any, m: int, n: int, same: int) -> Any:
+    """What a mode leaves of the overlaps of vectors of `m` and `n` elements; `same` is how many the mode of that name does."""
     if mode == "full":
         return full
-    long, short = max(m, n), min(m, n)
     if mode == "same":
-        start = (short - 1) // 2
-        return index(full, index=slice(start, start + long))
+        start = (m + n - 1 - same) // 2
+        return index(full, index=slice(start, start + same))
     if mode == "valid":
-        return index(full, index=slice(short - 1, long))
+        return index(full, index=slice(min(m, n) - 1, max(m, n)))
     raise failure("E0305", f"convolve: unknown mode {mode!r}", "the modes are full, same and valid")
 
 
-def _convolve(a: Any, b: Any, mode: Any = "full") -> Any:
+def _convolve(a: Any, b: Any, mode: Any = "full", first: bool = False) -> Any:
+    """The convolution; of mode same as long as the `first` vector, or as the longer one."""
     a, b = [reshape(x, shape=(1,)) if not shape_of(x) else x for x in (as_operand(a), as_operand(b))]
-    return _part(convolve_full(a, b), mode, shape_of(a)[0], shape_of(b)[0])
+    full, m, n = convolve_full(a, b), shape_of(a)[0], shape_of(b)[0]
+    return _part(full, mode, m, n, m if first else max(m, n))
 
 
 def _correlate(a: Any, b: Any, mode: Any = "valid") -> Any:
@@ -116,11 +118,16 @@ def _correlate(a: Any, b: Any, mode: Any = "valid") -> Any:
 
 
 convolve = composite(
-    "convolve", "a, b | mode='full'", _convolve,
-    aliases="scipy.signal.convolve",
+    "convolve", "a, b | mode='full'", lambda a, b, mode="full": _convolve(a, b, mode),
     domain=cases(((VECTOR, [0.5, -1.0]), {}), ((VECTOR, [0.5, -1.0, 0.3]), {"mode": "same"})),
     doc="The discrete convolution of two vectors; mode full, same or valid.",
     example=("convolve([1, 2], [1, 1])", [1, 3, 2]),
+)  # fmt: skip
+scipy_convolve = composite(
+    "scipy.signal.convolve", "in1, in2 | mode='full'", lambda in1, in2, mode="full": _convolve(in1, in2, mode, first=True),
+    domain=cases((([0.5, -1.0], VECTOR), {"mode": "same"})),
+    doc="convolve, of mode same as long as the first vector and not as the longer one.",
+    example=("scipy.signal.convolve([1, 2], [1, 2, 3], 'same')", [4, 7]),
 )  # fmt: skip
 correlate = composite(
     "correlate", "a, b | mode='valid'", _correlate, domain=cases(((VECTOR, [0.5, -1.0]), {})),

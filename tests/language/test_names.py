@@ -87,6 +87,9 @@ def test_modules_hold_what_is_theirs() -> None:
     assert program("scipy.signal.convolve([1, 2], [1, 1])").value().tolist() == [1, 3, 2]
     assert program("jax.lax.max(2, 3) - lax.min(2, 3)").value() == 1
     assert program("lax.cumsum([[1, 2], [3, 4]])").value().tolist() == [[1, 2], [4, 6]]
+    assert program("lax.cummax([[1, 4], [2, 3]])").value().tolist() == [[1, 4], [2, 4]]
+    for name, expected in (("lax.cumsum", [6, 5, 3]), ("jax.lax.cumprod", [6, 6, 3])):
+        assert program(f"{name}([1, 2, 3], 0, True)").value().tolist() == expected
 
 
 def test_sums_of_ranges_are_exact_and_quick() -> None:

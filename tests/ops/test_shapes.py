@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.signal
 from adiff.engine.core import limits
 from adiff.engine.core.dtypes import FLOAT32, FLOAT64, INT32
 from adiff.parser.errors import AdiffError
@@ -94,6 +95,11 @@ LINEAR: list[tuple[str, tuple[Any, ...], dict[str, Any], Any]] = [
     ("tensor_scatter_nd_sub", (V, np.array([[1], [1]]), np.array([1.0, 2.0])), {}, V - [0, 3, 0, 0, 0]),
     ("convolve", (V, M[0]), {}, np.convolve(V, M[0])),
     ("convolve", (V, M[0]), {"mode": "same"}, np.convolve(V, M[0], "same")),
+    *(
+        ("scipy.signal.convolve", vectors, {"mode": mode}, scipy.signal.convolve(*vectors, mode))
+        for vectors in ((V, M[0]), (M[0], V), (V[:1], V))
+        for mode in ("same", "valid")
+    ),
     ("convolve", (M[0], V), {"mode": "valid"}, np.convolve(M[0], V, "valid")),
     ("correlate", (V, M[0]), {}, np.correlate(V, M[0])),
     ("correlate", (V, M[0]), {"mode": "full"}, np.correlate(V, M[0], "full")),

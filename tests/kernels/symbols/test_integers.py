@@ -177,6 +177,15 @@ def test_means_that_are_rounded_are_told_of(text: str, k: Any) -> None:
 @pytest.mark.parametrize(("n", "m"), [(12, 18), (0, 5), (0, 0), (-4, 6), (2**40, 3**20)])
 def test_common_divisors(n: int, m: int) -> None:
     assert agree("gcd(n, m)", {"n": n, "m": m}, None, "value") == ""
+
+
+@pytest.mark.parametrize(("n", "m", "x"), [(0, 0, 1.0), (3, 0, 1.0), (3, 1, 2.0), (0, 1, 1.0)])
+def test_products_without_nan_of_integers_are_integers(n: int, m: int, x: float) -> None:
+    for text, expected in (("multiply_no_nan(n, m)", n * m), ("[1.0, 2.0][multiply_no_nan(n, m) % 2]", x)):
+        assert agree(text, {"n": n, "m": m}, None, "value") == ""
+        found = Program(text).evaluate("value", {"n": n, "m": m}, engine="tape").value
+        assert found == expected
+        assert type(found) is type(expected)
     left = agree("lcm(n, m)", {"n": n, "m": m}, None, "value")
     assert left == "" if n < 2**40 else "beyond int64" in left
     assert agree("gcd(k, n)", {"k": np.array([12, 0, -9]), "n": n}, None, "value") == ""
