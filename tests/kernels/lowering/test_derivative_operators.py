@@ -292,7 +292,8 @@ def test_compiled_newton_of_a_closed_form() -> None:
 )
 def test_tangents_at_singular_points_of_rules(text: str) -> None:
     """Where a rule chooses a derivative, the statements of its row know of no choice: the tape says what holds."""
-    assert "singular point" in agree(text, {"x": POINT["x"], "v": POINT["v"]}, None, "value", TOLERANCE)
+    why = agree(text, {"x": POINT["x"], "v": POINT["v"]}, None, "value", TOLERANCE)
+    assert "singular point" in why or "nan or infinite" in why
 
 
 @pytest.mark.parametrize(
