@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ...core.state import Site
+    from ..symbols.build import Builder
     from .heap import Contents
     from .statements import Specialiser
 
@@ -76,7 +77,7 @@ def kind_of_leaf(x: Any) -> Kind:
 class Member:
     """A function whose calls are frames of a recursion, and what these hold."""
 
-    __slots__ = ("first", "function", "kept", "kinds", "number", "structure", "structures")
+    __slots__ = ("first", "function", "kept", "kinds", "number", "parameters", "structure", "structures", "whole")
 
     def __init__(self, function: Closure, args: list[Any], number: int) -> None:
         self.function = function
@@ -88,8 +89,11 @@ class Member:
         # What it returns: the kinds of the leaves, and a value of that structure.
         self.kinds: list[Kind] | None = None
         self.structure: Any = None
+        # Which leaves of its results, and of each parameter, are floats that may be integers of the program: of some call.
+        self.whole: set[int] = set()
+        self.parameters: list[set[int]] = [set() for _ in args]
 
-    def fit(self, i: int, value: Any) -> None:
+    def fit(self, i: int, value: Any, builder: Builder) -> None:
         """See that parameter `i` can hold `value`. Raises Unsupported where it has other parts than the first."""
         kept = self.kept[i]
         if len(leaves_of(value)) != len(leaves_of(self.first[i])):
@@ -101,11 +105,13 @@ class Member:
             self.kept[i] = [a.joined(b) for a, b in zip(kept, kinds_of(value), strict=True)]
             raise Changed
         joined = [a.joined(b) for a, b in zip(kept, kinds_of(value), strict=True)]
-        if any(a is not b for a, b in zip(joined, kept)):
+        whole = may_be_whole(builder, joined, value) | may_be_whole(builder, joined, self.first[i])
+        if any(a is not b for a, b in zip(joined, kept)) or not whole <= self.parameters[i]:
             self.kept[i] = joined
+            self.parameters[i] |= whole
             raise Changed
 
-    def returned(self, inner: Frame) -> Any:
+    def returned(self, inner: Frame, builder: Builder) -> Any:
         """What a body has returned; the kinds of results are widened to it."""
         value = inner[VALUE]
         if inner[RETURN] is False:
@@ -121,8 +127,10 @@ class Member:
         if len(kinds) != len(self.kinds):
             raise Unsupported("a function that returns values of different kinds")
         joined = [a.joined(b) for a, b in zip(self.kinds, kinds)]
-        if any(a is not b for a, b in zip(joined, self.kinds)):
+        whole = may_be_whole(builder, joined, value)
+        if any(a is not b for a, b in zip(joined, self.kinds)) or not whole <= self.whole:
             self.kinds = joined
+            self.whole |= whole
             raise Changed
         return value
 
@@ -216,7 +224,7 @@ class Recursion:
             for i, kinds in enumerate(member.kept):
                 if kinds is not None:
                     args[i] = rebuild(member.structures[i], [self.anything(kind) for kind in kinds])
-            member.returned(self.body(member.function, args))
+            member.returned(self.body(member.function, args), self.builder)
 
         self.builder.nested(run)
         if member.kinds is None:
@@ -238,7 +246,7 @@ class Recursion:
         if member.function.frame is not function.frame:
             raise Unsupported(f"the recursion of {function.code.name}, which is another function in each call")
         for i, value in enumerate(args):
-            member.fit(i, value)
+            member.fit(i, value, builder)
         caller = machine.frames[-1]
         if self.answered is None:
             caller[SUSPEND] = True
@@ -260,6 +268,7 @@ class Recursion:
             builder.append(ir.Check(raw(number), 0, self.width))
         place = builder.integer("add", builder.integer("multiply", self.depth, self.width), number)
         leaves = [self.top(frame["results", member.number, k], place) for k in range(len(member.kinds))]
+        builder.doubtful.update(leaves[k].var for k in member.whole)
         self.called.add(member.number)
 
         site = STATE.site
@@ -385,6 +394,7 @@ class Recursion:
                 leaves = []
                 if kinds is not None and other is member:
                     leaves = [self.top(frame["stack", other.number, i, k], depth) for k in range(len(kinds))]
+                    self.builder.doubtful.update(leaves[k].var for k in other.parameters[i])
                     args[i] = rebuild(other.structures[i], list(leaves))
                 for k, kind in enumerate(kinds or ()):
                     own = leaves and kind.shape
@@ -396,7 +406,7 @@ class Recursion:
             )
             machine.frames[0][STEPS] = start
         inner = self.body(member.function, args)
-        value = member.returned(inner)
+        value = member.returned(inner, self.builder)
         stopped = inner[SUSPEND]
         ends = self.ends(inner[RETURN], stopped)
         if ends is not True:
@@ -442,6 +452,12 @@ class Recursion:
             push()
         else:
             pop()
+
+
+def may_be_whole(builder: Builder, kinds: list[Kind], x: Any) -> set[int]:
+    """The leaves of a value that are kept as floats and may be integers of the program."""
+    leaves = enumerate(zip(kinds, leaves_of(x)))
+    return {k for k, (kind, x) in leaves if kind.kind == FLOAT and not kind.shape and builder.may_be_whole(x)}
 
 
 def kinds_of(x: Any) -> list[Kind]:

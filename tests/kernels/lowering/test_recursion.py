@@ -139,3 +139,24 @@ def test_a_recursion_is_begun_again_a_number_of_times(monkeypatch: pytest.Monkey
 def test_a_recursion_is_given_up_where_the_budget_is_spent() -> None:
     with budget(-1.0), pytest.raises(TooLate):
         specialise(adiff.program(PROGRAMS["both are called"]).core, {"x": "f", "n": "i"})
+
+
+@pytest.mark.usefixtures("interpret")
+@pytest.mark.parametrize("n", [0, 1, 3])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(p, k):\n    if k <= 0:\n        return p\n    return f(x*p, k - 1)\nf(1, n)",
+        "def f(p, k):\n    if k <= 0:\n        return p\n    return f(2, k - 1)\nf(x, n)",
+        "def f(p, q, k):\n    if k <= 0:\n        return p\n    return f(q, 2, k - 1)\nf(x, 0.5, n)",
+        "def f(k):\n    if k <= 0:\n        return (x, 0.5)\n    u, w = f(k - 1)\n    return (2*w, 2)\na, b = f(n)\na*b",
+        "def f(k):\n    if k <= 0:\n        return (x, 0.5)\n    u, w = f(k - 1)\n    return (w, 2)\na, b = f(n)\na",
+    ],
+)
+def test_integers_beside_floats_on_the_stacks(text: str, n: int) -> None:
+    """What one call passes or returns as an integer, and another as a float, is what the tape says."""
+    agree(text, {"x": 1.5, "n": n}, ["x"])
+    found, expected = (
+        adiff.program(text).evaluate("grad", {"x": 1.5, "n": n}, ["x"], engine=e) for e in ("kernel", "tape")
+    )
+    assert type(found.value) is type(expected.value)
