@@ -94,7 +94,7 @@ class Jobs:
         self.poll = poll()
         self.order: deque[int] = deque()  # the numbers of lines that are handed out, and not yet written
         self.newest = 0  # the last of them
-        self.refused = 0  # the last line that a process was gone for before it saw it
+        self.refused = 0  # how often the line that is to be handed out came to a process that was gone before it saw it
         self.found: dict[int, Reply | None] = {}
         self.held = 0  # bytes, nearly, of what was found
         self.pace = QUICK  # seconds that a line takes
@@ -146,11 +146,14 @@ class Jobs:
             try:
                 process.give(number, raw)
             except BrokenPipeError:
-                # It was gone before it saw the line, which another may answer; but not where all are gone at once.
-                if process.proven or number != self.refused:
-                    self.refused = number
+                # It was gone before it saw the line, which another may answer: as many as there are may be gone, but where
+                # new ones are gone at once too, it is an error.
+                self.refused += 1
+                if process.proven or self.refused <= self.most:
                     ready.appendleft(process.lines.pop())
                 self.bury(process)
+            else:
+                self.refused = 0
 
     def has_room(self) -> bool:
         """Whether there is room for the reply of one line more; what a process had that is gone has its room already."""

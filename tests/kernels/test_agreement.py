@@ -25,7 +25,7 @@ LONG = bool(os.environ.get("ADIFF_LONG_TESTS"))
 GENERATED = 1_000 if LONG else 60
 STRUCTURED = 2_000 if LONG else 20
 RECORDED = 1_000 if LONG else 10
-# Where a kernel must be what answered; the rest are errors of the program, or doubts that are the tape's to settle.
+# Where a kernel must be what answered, of programs that are no errors; the rest are doubts that are the tape's to settle.
 SHARE = 0.8
 
 
@@ -48,8 +48,7 @@ def check(seed: int, kind: type[Writer] = Writer) -> str:
 @pytest.mark.parametrize("start", range(0, GENERATED, 20))
 def test_generated(start: int) -> None:
     reasons = [check(seed) for seed in range(start, start + 20)]
-    taken = reasons.count("")
-    assert taken >= SHARE * len(reasons), reasons
+    assert reasons.count("") >= SHARE * sum(why != "an error" for why in reasons), reasons
 
 
 @pytest.mark.usefixtures("interpret")
@@ -57,7 +56,7 @@ def test_generated(start: int) -> None:
 def test_generated_with_structures(start: int) -> None:
     """Lists, dicts, tuples, closures that assign outwards, recursion, loops over anything."""
     reasons = [check(seed, Structured) for seed in range(start, start + 10)]
-    assert reasons.count("") >= SHARE * len(reasons), reasons
+    assert reasons.count("") >= SHARE * sum(why != "an error" for why in reasons), reasons
 
 
 @pytest.mark.usefixtures("interpret")
