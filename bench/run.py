@@ -27,7 +27,6 @@ MODULES = (
     "hessians",
     "calls",
     "adjoints",
-    "large_maps",
     "checkpoint",
     "rows",
     "choosing",

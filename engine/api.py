@@ -27,7 +27,7 @@ from .eager.compile import Compiler
 from .evaluation import Evaluation
 from .outcome import Notice, Outcome
 from .plain import Binding, bare_integers, bind
-from .program.loops import contains_loop, outermost_loop
+from .program.loops import outermost_loop
 from .program.lower import lower
 
 TYPE_CHECKING = False
@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from .direct import Direct
-    from .kernels.runtime import Kernels
+    from .kernels.kernels import Kernels
     from .repeated import Repeated
     from .rows.outcome import RowsOutcome
 
@@ -78,7 +77,7 @@ OPTIONS = frozenset(
 )
 
 # What of a Program is for the engine alone.
-INTERNAL = frozenset(("compiled", "has_loops", "remember"))
+INTERNAL = frozenset(("compiled",))
 ROWS_OPTIONS = frozenset(("kinks", "max_steps", "max_memory", "timeout"))
 
 
@@ -127,10 +126,6 @@ class Program:
         self._compiled: dict[tuple[bool, bool, bool], Any] = {}
         self.kernels: Kernels | None = None
         self.gives_way = True  # the tape to a kernel; not where there is none
-        self.table_seconds = 0.0  # what the tape has spent on tables
-        # By command: how often a kernel has answered an evaluation as a whole, and how to call the last one directly.
-        self.answered: dict[str, int] = {}
-        self.direct: dict[str, Direct] = {}
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -268,12 +263,6 @@ class Program:
         a long loop may keep for its reverse sweep), engine, write. Without max_memory the process has no limit of memory, but
         nothing larger than the machine's memory is made.
         """
-        direct = self.direct.get(command)
-        if direct is not None and at is not None and direct.is_for(wrt, options):
-            with LOCK:
-                found = None if RUNNING.locked() else direct(at, options)
-            if found is not None:
-                return found
         check_options(command, at, wrt, options)
         with LOCK:
             if RUNNING.locked():
@@ -281,23 +270,7 @@ class Program:
                     "E0811", "an evaluation cannot start inside another", None, "call it after `write` has returned"
                 )
             with RUNNING:
-                outcome = self._evaluate(command, at, wrt, options)
-            if outcome.kernel is not None:
-                self.remember(command, at or {}, wrt, options, outcome)
-        return outcome
-
-    def remember(
-        self, command: str, at: Mapping[str, Any], wrt: Sequence[str] | None, options: dict[str, Any], outcome: Outcome
-    ) -> None:
-        """Find out how the kernel of an evaluation is called directly, where that may pay: each time that twice as many
-        evaluations have gone without."""
-        count = self.answered[command] = self.answered.get(command, 0) + 1
-        if count & (count - 1) == 0 and count > 1:
-            from .direct import Direct
-
-            direct = Direct(self, command, at, wrt, options, outcome)
-            if direct.usable:
-                self.direct[command] = direct
+                return self._evaluate(command, at, wrt, options)
 
     def _evaluate(
         self, command: str, at: Mapping[str, Any] | None, wrt: Sequence[str] | None, options: dict[str, Any]
@@ -334,11 +307,6 @@ class Program:
             STATE.end()
             STATE.write = None
             STATE.trace = STATE.trace_adjoint = None
-
-    @property
-    def has_loops(self) -> bool:
-        """Whether the program has a loop of its own anywhere, functions included."""
-        return contains_loop(self.core.body)
 
     def compiled(self, scalars: bool, fast: bool, stable: bool = True) -> Any:
         key = (scalars, fast, stable)

@@ -28,31 +28,27 @@ MOST_NESTED = 20
 
 
 def value(evaluation: Evaluation) -> None:
-    found = evaluation.kernel(None)
-    if found is not None:
-        evaluation.keep_value(found[0] if not hasattr(found[0], "shape") else bind(found[0], "value"))
-        return
-    evaluation.keep_value(evaluation.result_of(evaluation.point))
+    if not compiled_commands.value(evaluation):
+        evaluation.keep_value(evaluation.result_of(evaluation.point))
 
 
 def run(evaluation: Evaluation) -> None:
     evaluation.options["last_statement"] = True
-    found = evaluation.kernel(None, last=True)
-    if found is not None:
-        if found[0] is not None:
-            evaluation.keep_value(found[0] if not hasattr(found[0], "shape") else bind(found[0], "value"))
+    if evaluation.core.ends_with_value and compiled_commands.value(evaluation):
         return
     result = evaluation.execute(evaluation.point)
     if result is not UNSET and result is not None:
         evaluation.keep_value(result)
 
 
-def grad(evaluation: Evaluation, work: float = 1) -> None:
+def grad(evaluation: Evaluation) -> None:
     from .autodiff.tape import gradient, seed_for, unused_in
     from .eager.tapes import unconnected_reason_of
 
     sources = evaluation.sources()
-    if kernel_gradients(evaluation, work):
+    found = compiled_commands.gradients(evaluation)
+    if found is not None:
+        tell_of_shape(evaluation, found.compiled.facts["shape"])
         return
     tape, tensors, y = drivers.recorded(evaluation.function, sources)
     y = as_operand(y)
@@ -77,23 +73,6 @@ def tell_of_shape(evaluation: Evaluation, shape: tuple[int, ...]) -> None:
         from .core.wording import elements_summed
 
         STATE.notify("N0503", elements_summed(shape), evaluation.end_site())
-
-
-def kernel_gradients(evaluation: Evaluation, work: float = 1) -> bool:
-    """Value and gradients by the kernel tier, if it takes the program."""
-    names = [name for name in evaluation.names if drivers.source(evaluation.point[name]).dtype.differentiable]
-    if len(names) != len(evaluation.names) or not names:
-        without = [name for name in evaluation.names if name not in names]
-        evaluation.outcome.reason = compiled_commands.no_derivative_by(without)
-        return False
-    found = evaluation.kernel(names, work=work)
-    if found is None:
-        return False
-    value, gradients = found
-    tell_of_shape(evaluation, value.shape if hasattr(value, "shape") else evaluation.stacked or ())
-    evaluation.outcome.gradients = dict(zip(names, gradients))
-    evaluation.keep_value(bind(value, "value") if hasattr(value, "shape") else value)
-    return True
 
 
 def shaped(g: Any, x: Tensor, y: Any) -> Any:
@@ -169,8 +148,8 @@ def hessian(evaluation: Evaluation) -> None:
         and compiled_commands.elements(evaluation) >= SOME
     )
     if by_pattern:
+        from .autodiff.compiled_loops import quickly
         from .autodiff.sparse import hessian_by_pattern
-        from .kernels.compilation.own_loops import quickly
 
         y, gradients, blocks = hessian_by_pattern(evaluation.function, sources, quickly)
     else:
@@ -193,8 +172,8 @@ def hessian(evaluation: Evaluation) -> None:
 
 def sparse_hessian(evaluation: Evaluation) -> None:
     """The Hessian as sparse blocks."""
+    from .autodiff.compiled_loops import quickly
     from .autodiff.sparse import sparse_hessian as derive
-    from .kernels.compilation.own_loops import quickly
     from .kinds.sparse import SparseTensor
 
     for name, x in zip(evaluation.names, evaluation.sources()):
@@ -202,17 +181,13 @@ def sparse_hessian(evaluation: Evaluation) -> None:
             raise AdiffError(
                 "E0511", f"a sparse Hessian takes real inputs, and '{name}' is complex", None, "drop --sparse"
             )
-    by_kernel = compiled_commands.sparse_hessian(evaluation)
     outcome = evaluation.outcome
+    outcome.reason = "the tape finds the pattern of a sparse Hessian"
     tensors = [drivers.source(x) for x in evaluation.sources()]
-    if by_kernel is not None:
-        gradients, found = by_kernel
-        outcome.gradients = dict(zip(evaluation.names, gradients))
-    else:
-        y, gradients, found = derive(evaluation.function, evaluation.sources(), quickly)
-        warn_sources(evaluation, tensors)
-        outcome.gradients = {n: shaped(g, x, y) for n, g, x in zip(evaluation.names, gradients, tensors)}
-        evaluation.keep_value(y)
+    y, gradients, found = derive(evaluation.function, evaluation.sources(), quickly)
+    warn_sources(evaluation, tensors)
+    outcome.gradients = {n: shaped(g, x, y) for n, g, x in zip(evaluation.names, gradients, tensors)}
+    evaluation.keep_value(y)
     outcome.mode = f"sparse, {plural(found.colours, 'product')} for {found.above} entries on and above the diagonal"
     parts: dict[str, slice] = {}
     start = 0
@@ -313,8 +288,7 @@ def derivative(evaluation: Evaluation) -> None:
         )  # fmt: skip
     order = evaluation.options.get("order")
     order = 1 if order is None else order
-    if compiled_commands.derivative(evaluation, order):
-        return
+    evaluation.outcome.reason = "derivatives of one input are power series on the tape"
     told = len(STATE.notices)
     found = taylor_derivatives(evaluation, order)
     if found is None:
@@ -362,17 +336,13 @@ def scalar_function(evaluation: Evaluation, inputs: list[Any]) -> Any:
 
 def emitted_kernel(evaluation: Evaluation) -> str:
     """The source of the kernel of value and gradient. Raises AdiffError E0409 where there is none."""
-    from .kernels.ir import Fault, Unsupported
-    from .kernels.runtime import Kernels
+    from .kernels.ir import Unsupported
+    from .kernels.request import Request
 
     sources = [name for name in evaluation.names if drivers.source(evaluation.point[name]).dtype.differentiable]
-    kernels = Kernels(evaluation.core, evaluation.program.source)
     try:
-        source: str = kernels.answered(lambda: kernels.source_text(evaluation.point, sources or None))
-        return source
+        return evaluation.kernels().source(evaluation.point, Request("grad" if sources else "value", sources))
     except Unsupported as why:
-        if why.__class__ is Fault:
-            raise why.fault from None
         raise failure(
             "E0409",
             f"this program is not compiled: {why}",
@@ -400,10 +370,8 @@ def tape(evaluation: Evaluation) -> None:
 
 def check(evaluation: Evaluation) -> None:
     from .check import check as compare
-    from .kernels.work import COMMAND_WORK
 
-    # For each number of the sources one value in complex numbers, and two for a difference.
-    grad(evaluation, 1 + 3 * COMMAND_WORK["value"] * compiled_commands.elements(evaluation))
+    grad(evaluation)
     evaluation.outcome.check = compare(evaluation)
 
 

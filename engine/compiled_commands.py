@@ -1,57 +1,134 @@
-"""What the kernel tier gives to the commands beside value and gradient; False where the tape is to answer."""
+"""What kernels give to the commands. Each function fills in the outcome; False where the tape is to answer."""
 
 from __future__ import annotations
 
 from .autodiff import drivers
-from .core.state import STATE
-from .plain import bind, to_plain
+from .core.state import STATE, Site
+from .core.tensor import Tensor
+from .plain import to_plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
+    from ..parser.source import Source
     from .evaluation import Evaluation
-    from .kernels.answers import Derivatives, Found
+    from .kernels.results import Found
     from .outcome import Outcome
 
 
-# The commands of second derivatives.
-SECOND = ("hessian", "hvp", "sparse hessian")
-
-
-def by_kernel(
-    evaluation: Evaluation, derive: Callable[[Derivatives], Found | None], command: str, directions: int = 0,
-    order: int | None = None,
-) -> Any:  # fmt: skip
-    """What `derive` finds, less the kernel, or None, for a command and so many directions of it, or for the derivatives up
-    to an `order`."""
-    without = [
-        name for name, x in zip(evaluation.names, evaluation.sources()) if not drivers.source(x).dtype.differentiable
-    ]
-    if without or not evaluation.names:
-        evaluation.outcome.reason = no_derivative_by(without)
+def asked(
+    evaluation: Evaluation, command: str, directions: Sequence[str] = (), given: Callable[[], Sequence[Any]] | None = None,
+    **request: Any,
+) -> Found | None:  # fmt: skip
+    """What a kernel finds for a command, its value kept; None where the tape is to answer."""
+    names = evaluation.names
+    if command != "value":
+        without = [name for name, x in zip(names, evaluation.sources()) if not drivers.source(x).dtype.differentiable]
+        if without or not names:
+            reason = f"'{without[0]}' has no derivative" if without else "there is no input to differentiate by"
+            evaluation.outcome.reason = reason
+            return None
+    if (evaluation.options.get("engine") or "auto") == "tape":
+        evaluation.outcome.reason = "asked for"
         return None
+    from .kernels.request import Request
 
-    def run(kernels: Any, always: bool) -> Found | None:
-        from .kernels.answers import Derivatives
-
-        return derive(Derivatives(kernels, evaluation.point, evaluation.names, always))
-
-    from .kernels.work import COMMAND_WORK, derivative_work, hessian_work
-
-    if order is not None:
-        work = derivative_work(order)
-    elif command == "hessian":
-        work = hessian_work(directions)
-    else:
-        work = COMMAND_WORK.get(command, 0.0) + directions * COMMAND_WORK["direction"]
-    return evaluation.by_kernel(run, work, command in SECOND, order)
+    found = evaluation.by_kernel(Request(command, () if command == "value" else names, directions, **request), given)
+    if found is not None:
+        evaluation.apart = found.compiled.facts["apart"]
+        evaluation.keep_value(found.value)
+    return found
 
 
-def no_derivative_by(names: Sequence[str]) -> str:
-    """Why there is no kernel of derivatives by no input, or by these that have none."""
-    return f"'{names[0]}' has no derivative" if names else "there is no input to differentiate by"
+def value(evaluation: Evaluation) -> bool:
+    return asked(evaluation, "value") is not None
+
+
+def connected(evaluation: Evaluation, found: Found, explain: bool) -> list[bool]:
+    """For each source whether the value depends on it; with `explain` a notice says why not, in the tape's words."""
+    mask = found.mask
+    reached = [bool(mask >> i & 1) for i in range(len(evaluation.names))]
+    if explain:
+        facts = found.compiled.facts
+        for i, name in enumerate(evaluation.names):
+            if not reached[i]:
+                reason, site = why_unconnected(evaluation.program.source, facts, mask, 1 << i)
+                STATE.notify("N0502", f"{name}: the gradient is None: {reason}", site or evaluation.end_site())
+    return reached
+
+
+def why_unconnected(source: Source, facts: dict[str, Any], mask: int, bit: int) -> tuple[str, Site | None]:
+    """Why a source does not reach the value, and where its path ends, in the tape's words."""
+    if not facts["breaks"] and not mask:
+        return "the target does not depend on anything that was watched", None
+    for sources, reason, start, end in facts["breaks"]:
+        if sources & bit:
+            place = Site(None, source, start, end)
+            return f"the path from the source ends at {reason}, which carries no derivative", place
+    # Where data decide whether it is used, it was not.
+    if not facts["used"] & bit or facts["mask"][0] == "result":
+        return "the source is never used", None
+    return "the target does not depend on the source", None
+
+
+def by_source(evaluation: Evaluation, found: Found, start: int, reached: list[bool]) -> dict[str, Any]:
+    """Derivatives by source, from result `start` on; None for a source that the value does not depend on."""
+    return {name: found.derived(start + i) if reached[i] else None for i, name in enumerate(evaluation.names)}
+
+
+def gradients(evaluation: Evaluation) -> Found | None:
+    found = asked(evaluation, "grad")
+    if found is not None:
+        evaluation.outcome.gradients = by_source(evaluation, found, 0, connected(evaluation, found, explain=True))
+    return found
+
+
+def vjp(evaluation: Evaluation, cotangent: Any) -> bool:
+    from .kernels.inputs import seed
+
+    shape = None if cotangent is None else getattr(cotangent, "shape", ())
+    given = None if cotangent is None else lambda: [seed(cotangent, shape)]  # type: ignore[arg-type]
+    found = asked(evaluation, "vjp", given=given, cotangent=shape)
+    if found is not None:
+        evaluation.outcome.cotangents = by_source(evaluation, found, 0, connected(evaluation, found, explain=False))
+    return found is not None
+
+
+def seeds(evaluation: Evaluation, directions: list[Any]) -> tuple[list[str], Callable[[], list[Any]]]:
+    """The sources that have a direction, and what makes the directions as a kernel takes them."""
+    from .kernels.inputs import seed
+
+    moved = {name: x for name, x in zip(evaluation.names, directions) if x is not None}
+
+    def given() -> list[Any]:
+        return [seed(x, drivers.shape_of(drivers.source(evaluation.point[name]))) for name, x in moved.items()]
+
+    return list(moved), given
+
+
+def jvp(evaluation: Evaluation, tangents: list[Any]) -> bool:
+    moved, given = seeds(evaluation, tangents)
+    found = asked(evaluation, "jvp", moved, given)
+    if found is None:
+        return False
+    mask = found.mask
+    evaluation.outcome.tangent = found.derived(0)
+    if not any(mask >> i & 1 for i, name in enumerate(evaluation.names) if name in moved):
+        STATE.notify("N0502", "the result does not depend on the inputs with a tangent", evaluation.end_site())
+    return True
+
+
+def hvp(evaluation: Evaluation, vectors: list[Any]) -> bool:
+    moved, given = seeds(evaluation, vectors)
+    found = asked(evaluation, "hvp", moved, given)
+    if found is None:
+        return False
+    reached = connected(evaluation, found, explain=False)
+    evaluation.outcome.gradients = by_source(evaluation, found, 0, reached)
+    evaluation.outcome.product = by_source(evaluation, found, len(reached), reached)
+    return True
 
 
 def elements(evaluation: Evaluation) -> int:
@@ -59,153 +136,105 @@ def elements(evaluation: Evaluation) -> int:
     return sum(drivers.count(drivers.shape_of(x)) for x in evaluation.sources())
 
 
-def keep_value(evaluation: Evaluation, value: Any) -> None:
-    evaluation.keep_value(bind(value, "value") if hasattr(value, "shape") else value)
-
-
-def given(evaluation: Evaluation, directions: list[Any]) -> dict[str, Any]:
-    return {name: x for name, x in zip(evaluation.names, directions) if x is not None}
+def block(rows: Any, start: int, size: int, columns: tuple[int, ...], shape: tuple[int, ...]) -> Any:
+    """Rows by the elements of a source, as a derivative of shape `columns + shape`."""
+    found = rows[start : start + size].T.reshape(columns + shape)
+    return found if found.ndim else float(found)
 
 
 def jacobian(evaluation: Evaluation, mode: str) -> bool:
-    found = by_kernel(evaluation, lambda derivatives: derivatives.jacobian(mode), "jacobian", elements(evaluation))
+    found = asked(evaluation, "jacobian", mode=mode)
     if found is None:
         return False
-    value, (blocks, evaluation.outcome.mode) = found
-    give_jacobian(evaluation.outcome, evaluation.names, blocks)
-    keep_value(evaluation, value)
+    evaluation.outcome.mode = found.compiled.facts["mode"]
+    evaluation.outcome.jacobian = jacobian_blocks(found, connected(evaluation, found, explain=False))
     return True
+
+
+def jacobian_blocks(found: Found, reached: list[bool]) -> dict[str, Any]:
+    """The blocks of a Jacobian by source; None for a source that the value does not depend on."""
+    facts, shape = found.compiled.facts, found.compiled.facts["shape"]
+    blocks: dict[str, Any] = {}
+    start = 0
+    for i, (name, own) in enumerate(shapes(found)):
+        size = drivers.count(own)
+        rows = found.derived(0 if facts["mode"] == "forward" else i) if any(reached) else None
+        if not reached[i]:
+            blocks[name] = None
+        elif rows is None:
+            blocks[name] = to_plain(drivers.zeros(shape + own))
+        elif facts["mode"] == "forward":
+            blocks[name] = block(rows, start, size, shape, own)
+        else:
+            full = rows.reshape(shape + own)
+            blocks[name] = full if full.ndim else float(full)
+        start += size
+    return blocks
+
+
+def shapes(found: Found) -> list[tuple[str, tuple[int, ...]]]:
+    """Each source with its shape."""
+    return [(name, found.compiled.inputs[name].shape) for name in found.compiled.request.names]
 
 
 def hessian(evaluation: Evaluation) -> bool:
-    found = by_kernel(evaluation, lambda derivatives: derivatives.hessian(), "hessian", elements(evaluation))
+    found = asked(evaluation, "hessian")
     if found is None:
         return False
-    value, derivatives = found
-    give_hessian(evaluation.outcome, evaluation.names, derivatives)
-    keep_value(evaluation, value)
+    reached = connected(evaluation, found, explain=False)
+    evaluation.outcome.gradients = by_source(evaluation, found, 0, reached)
+    evaluation.outcome.hessian = hessian_blocks(found, reached)
     return True
 
 
-def sparse_hessian(evaluation: Evaluation) -> tuple[list[Any], Any] | None:
-    """The gradients by source, and the entries of the Hessian."""
-    if evaluation.options.get("engine") in (None, "auto") and not evaluation.program.has_loops:
-        evaluation.outcome.reason = "the tape finds the pattern of operations on tensors at once"
-        return None
-
-    def derive(derivatives: Derivatives) -> Found | None:
-        from .kernels.sparse import sparse_hessian
-
-        return sparse_hessian(derivatives)
-
-    found = by_kernel(evaluation, derive, "sparse hessian")
-    if found is None:
-        return None
-    value, derivatives = found
-    # What was called is not one kernel: no other evaluation is to call it alone.
-    evaluation.outcome.kernel = None
-    keep_value(evaluation, value)
-    gradients, hessian = derivatives
-    return [None if g is None else g + 0.0 for g in gradients], hessian
+def hessian_blocks(found: Found, reached: list[bool]) -> dict[str, dict[str, Any]]:
+    """The blocks of a Hessian by row and column; None for a source that the value does not depend on."""
+    blocks: dict[str, dict[str, Any]] = {}
+    sources = shapes(found)
+    for i, (row, shape) in enumerate(sources):
+        table = found.derived(len(sources) + i)
+        blocks[row] = {}
+        start = 0
+        for j, (column, other) in enumerate(sources):
+            size = drivers.count(other)
+            if not (reached[i] and reached[j]):
+                blocks[row][column] = None
+            elif table is None:
+                blocks[row][column] = to_plain(drivers.zeros(shape + other))
+            else:
+                blocks[row][column] = block(table, start, size, shape, other)
+            start += size
+    return blocks
 
 
-def derivative(evaluation: Evaluation, order: int) -> bool:
-    if order < 1:
-        evaluation.outcome.reason = "order 0 asks for no derivative"
+# --- where an outcome has what a repeated call found ------------------------------------------------------------------
+
+
+def give(outcome: Outcome, command: str, names: Sequence[str], found: Found) -> bool:
+    """Fill in an outcome from a call of the kernel of an earlier evaluation; False for a command that needs more."""
+
+    def by_name(start: int = 0) -> dict[str, Any]:
+        return {name: found.derived(start + i) for i, name in enumerate(names)}
+
+    reached = [True] * len(names)
+    if command in ("grad", "hvp", "hessian"):
+        outcome.gradients = by_name()
+    if command == "vjp":
+        outcome.cotangents = by_name()
+    elif command == "jvp":
+        outcome.tangent = found.derived(0)
+    elif command == "hvp":
+        outcome.product = by_name(len(names))
+    elif command == "jacobian":
+        outcome.mode = found.compiled.facts["mode"]
+        outcome.jacobian = jacobian_blocks(found, reached)
+    elif command == "hessian":
+        outcome.hessian = hessian_blocks(found, reached)
+    elif command not in ("value", "grad"):
         return False
-    found = by_kernel(evaluation, lambda derivatives: derivatives.derivative(order), "derivative", order=order)
-    if found is None:
-        return False
-    value, derivatives = found
-    keep_value(evaluation, value)
-    evaluation.outcome.derivatives = derivatives
+    value = found.value
+    outcome.value = value.value if value.__class__ is Tensor else to_plain(value)
     return True
 
 
-def jvp(evaluation: Evaluation, tangents: list[Any]) -> bool:
-    directions = given(evaluation, tangents)
-    found = by_kernel(evaluation, lambda derivatives: derivatives.jvp(directions), "jvp")
-    if found is None:
-        return False
-    value, tangent = found
-    keep_value(evaluation, value)
-    if tangent is not None:
-        give_jvp(evaluation.outcome, evaluation.names, tangent)
-    else:
-        from .kernels.answers import of_dtype
-
-        evaluation.outcome.tangent = of_dtype(to_plain(drivers.zeros(getattr(value, "shape", ()))), value)
-        STATE.notify("N0502", "the result does not depend on the inputs with a tangent", evaluation.end_site())
-    return True
-
-
-def vjp(evaluation: Evaluation, cotangent: Any) -> bool:
-    found = by_kernel(evaluation, lambda derivatives: derivatives.vjp(cotangent), "vjp")
-    if found is None:
-        return False
-    value, cotangents = found
-    give_vjp(evaluation.outcome, evaluation.names, cotangents)
-    keep_value(evaluation, value)
-    return True
-
-
-def hvp(evaluation: Evaluation, vectors: list[Any]) -> bool:
-    directions = given(evaluation, vectors)
-    found = by_kernel(evaluation, lambda derivatives: derivatives.hvp(directions), "hvp")
-    if found is None:
-        return False
-    value, derivatives = found
-    give_hvp(evaluation.outcome, evaluation.names, derivatives)
-    keep_value(evaluation, value)
-    return True
-
-
-# --- where an outcome has what was found ------------------------------------------------------------------------------
-
-
-def by_name(names: Sequence[str], found: Sequence[Any]) -> dict[str, Any]:
-    return {names[0]: found[0]} if len(names) == 1 else dict(zip(names, found))
-
-
-def give_value(outcome: Outcome, names: Sequence[str], found: None) -> None:
-    """Nothing beside the value."""
-
-
-def give_gradients(outcome: Outcome, names: Sequence[str], gradients: list[Any]) -> None:
-    outcome.gradients = by_name(names, gradients)
-
-
-def give_jacobian(outcome: Outcome, names: Sequence[str], blocks: list[Any]) -> None:
-    outcome.jacobian = by_name(names, blocks)
-
-
-def give_hessian(outcome: Outcome, names: Sequence[str], found: tuple[list[Any], dict[str, Any]]) -> None:
-    gradients, blocks = found
-    outcome.gradients = by_name(names, gradients)
-    outcome.hessian = blocks  # whose elements are never -0.0
-
-
-def give_jvp(outcome: Outcome, names: Sequence[str], tangent: Any) -> None:
-    outcome.tangent = tangent
-
-
-def give_vjp(outcome: Outcome, names: Sequence[str], cotangents: list[Any]) -> None:
-    outcome.cotangents = by_name(names, cotangents)
-
-
-def give_hvp(outcome: Outcome, names: Sequence[str], found: tuple[list[Any], list[Any]]) -> None:
-    gradients, products = found
-    outcome.gradients = by_name(names, gradients)
-    outcome.product = by_name(names, products)
-
-
-# Puts what a kernel found for a command in an outcome.
-GIVEN: dict[str, Callable[[Outcome, Sequence[str], Any], None]] = {
-    "value": give_value,
-    "grad": give_gradients,
-    "jacobian": give_jacobian,
-    "hessian": give_hessian,
-    "jvp": give_jvp,
-    "vjp": give_vjp,
-    "hvp": give_hvp,
-}
+__all__ = ["asked", "elements", "give", "gradients", "hessian", "hvp", "jacobian", "jvp", "value", "vjp"]

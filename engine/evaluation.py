@@ -23,11 +23,8 @@ from .tier import Tiers
 
 # What an outcome may have beside its value.
 DERIVED = ("gradients", "jacobian", "hessian", "tangent", "cotangents", "product", "derivatives")
-# What took a kernel longer than that on the tape is not done again to its end for knowing where a nan began: it goes on for
-# a part of the time that the evaluation has taken, but for so many seconds at least.
+# Seconds that the tape may look for the place where a nan of a kernel's result began.
 MOMENT = 1.0
-PART = 0.5
-LEAST = 0.05
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,11 +58,11 @@ class Evaluation(Tiers):
         self.forward_seconds = 0.0
         # What it took to find out about a kernel, and to compile or load it: all but its run.
         self.kernel_seconds = 0.0
+        self.finite = False  # whether a kernel's results are known to be finite
         self.write = STATE.write
         self.point = self.bind_all(at)
         self.names = self.choose_sources(wrt)
         self.structured: Any = None
-        self.stacked: tuple[int, ...] | None = None  # what a list that a kernel gave is as a tensor
         self.apart: str | None = None  # what a result is whose elements are no tensor: a dict, a list, a tuple
         start = time.perf_counter()
         # A tape shows the program as it is written, without the rewrites that keep digits.
@@ -238,7 +235,7 @@ class Evaluation(Tiers):
             found = type_of(drivers.source(value) if name in differentiated else value)
             if found is not None:
                 outcome.types[name] = found
-        self.explain_non_finite(command, time.perf_counter() - start)
+        self.explain_non_finite(command)
         self.own_results()
         outcome.notices = in_order([Notice(n.code, n.message, span_of(n.site)) for n in STATE.notices])
         return outcome
@@ -267,15 +264,9 @@ class Evaluation(Tiers):
                 if found is not None:
                     setattr(self.outcome, name, apart(found, arrays))
 
-    def tape_is_quick(self) -> bool:
-        """Whether the tape would have done in a moment what a kernel did."""
-        kernels = self.program.kernels
-        return kernels is not None and kernels.tape_seconds is not None and kernels.tape_seconds < MOMENT
-
-    def explain_non_finite(self, command: str, spent: float) -> None:
-        """Where the first NaN or infinity came from, if the results hold one: the program is run again, traced. The
-        evaluation has taken so many seconds."""
-        if command in ("tape", "check") or STATE.kinks == "error":
+    def explain_non_finite(self, command: str) -> None:
+        """Where the first NaN or infinity came from, if the results hold one: the program is run again, traced."""
+        if command in ("tape", "check") or STATE.kinks == "error" or self.finite:
             return
         outcome = self.outcome
         if all_finite(outcome.value) and all(all_finite(getattr(outcome, name)) for name in DERIVED):
@@ -284,18 +275,11 @@ class Evaluation(Tiers):
 
         start = time.perf_counter()
         of_kernel = outcome.engine == "kernel"
-        limited = of_kernel and not self.tape_is_quick()
         self.body = self.program.compiled(STATE.weak_float.bits == 64, False)
         if of_kernel:
-            # What is quick for the tape takes it some times longer when every result is looked at.
-            give_way_after(min(MOMENT, max(LEAST, PART * spent)) if limited else MOMENT)
+            give_way_after(MOMENT)
         try:
-            # What is in the value began on the way there.
-            derived, told = command not in ("value", "run"), len(STATE.notices)
-            find_origin(self, derived and (not limited or all_finite(outcome.value)))
-            if derived and limited and len(STATE.notices) == told and not all_finite(outcome.value):
-                # It holds what the inputs do, and what is first on the way back arises there.
-                find_origin(self, True)
+            find_origin(self, command not in ("value", "run"))
         except GivesWay:
             STATE.notify(
                 "N0603", "the result holds nan or inf; --engine tape finds where the first one arises", self.end_site()

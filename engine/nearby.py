@@ -8,7 +8,6 @@ from .core.operands import plain
 from .core.state import RECORDERS, STATE
 from .core.tensor import Tensor, is_complex
 from .pieces import Story, story
-from .plain import bind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,8 +28,6 @@ class Nearby:
     def __init__(self, evaluation: Any) -> None:
         self.evaluation = evaluation
         self.kernels = evaluation.program.kernels if evaluation.outcome.engine == "kernel" else None
-        # The kernels that tell what a run chooses, while they do.
-        self.choosing = self.kernels
         self.reason = ""
         self.size = 0.0
 
@@ -60,9 +57,6 @@ class Nearby:
         """What a run with one source replaced chooses; None where that cannot be told."""
         RECORDERS.clear()
         try:
-            found = None if self.choosing is None else self.story_by_kernel(self.choosing, name, value)
-            if found is not None:
-                return found
             return story(
                 lambda source: self.evaluation.result_of({**self.evaluation.point, name: source}), value, measuring
             )
@@ -71,35 +65,18 @@ class Nearby:
                 raise
             return None
 
-    def story_by_kernel(self, kernels: Any, name: str, value: Any) -> Story | None:
-        """What a run chooses by a kernel, or None where the tape is to tell."""
-        from .kernels.ir import Fault, Unsupported
-
-        point = {**self.evaluation.point, name: value}
-        try:
-            chosen, distant, analytic = kernels.answered(lambda: kernels.choices(point, self.evaluation.names))
-        except Unsupported as why:
-            if why.__class__ is Fault:
-                why.tell()
-            self.choosing = None
-            return None
-        found = Story()
-        found.analytic = analytic[name]
-        found.choices, found.distances = [[part] if len(part) else [] for part in (chosen, distant)]
-        return found
-
     def by_kernel(self, kernels: Any, point: Mapping[str, Any]) -> tuple[Any, str]:
         """The result by a kernel, or None where the tape is to give it, and why."""
-        from .kernels.ir import Fault, Unsupported
+        from .kernels.compile.run import Failed
+        from .kernels.ir import Unsupported
+        from .kernels.request import Request
 
         try:
-            found = kernels.answered(lambda: kernels.evaluate(dict(point), None, True))
+            return kernels.find(point, Request("value"))(point).value, ""
         except Unsupported as why:
-            if why.__class__ is Fault:
-                why.tell()
             return None, str(why)
-        value = None if found is None else found[0]
-        return (bind(value, "value") if hasattr(value, "shape") else value), ""
+        except Failed:
+            return None, "the kernel stopped"
 
 
 def weak(x: Any) -> Any:

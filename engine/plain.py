@@ -161,7 +161,10 @@ def all_finite(value: Any) -> bool:
     if hasattr(value, "dtype") and value.dtype.kind in "fc":
         import numpy as np
 
-        return bool(np.isfinite(value).all())
+        # The sum of finite numbers is finite, unless it overflows.
+        with np.errstate(all="ignore"):
+            total = value.sum()
+        return bool(np.isfinite(total) or np.isfinite(value).all())
     return True
 
 

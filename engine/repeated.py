@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-import time
+from time import perf_counter
 
-from .direct import Direct
+from .compiled_commands import give
+from .kernels.compile.run import Failed
+from .kernels.inputs import argument, seed
+from .kernels.ir import Unsupported
+from .kernels.results import Found
+from .outcome import Outcome
+from .plain import bind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,15 +18,21 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .api import Program
-    from .outcome import Outcome
+
+# A kernel that has taken longer runs where Ctrl-C can stop it.
+LONG_SECONDS = 0.05
+# The characters by which NumPy tells dtypes apart, by kind.
+DTYPES = {"f": "d", "i": "ql", "b": "?"}
+# Options under which every evaluation is looked at as a whole.
+WHOLE = ("max_steps", "max_memory", "timeout", "dtype", "write")
 
 
 class Repeated:
     """Evaluates one command at points like the one that it was made for.
 
-    Where a kernel answered there, a call hands the point to it and does no more than must be done each time: a few
-    microseconds. What the kernel cannot be handed, and what it leaves to the tape, is evaluated in full, so that the
-    answers are those of `Program.evaluate`.
+    Where a kernel answered there, a call hands the point to it: a few microseconds beside the kernel's own time. A point of other
+    kinds, a singular point, and a result that is not finite are evaluated in full, so that the answers are those of
+    `Program.evaluate`.
     """
 
     def __init__(
@@ -31,43 +43,91 @@ class Repeated:
         self.at = dict(at)
         self.wrt = None if wrt is None else list(wrt)
         self.options = options
-        # Seconds that the tape has spent on calls, until a kernel is tried: None once it has been.
-        self.spent: float | None = 0.0 if options.get("engine") in (None, "auto") else None
-        self.first = program.evaluate(command, at, wrt, **options)
-        self.direct: Direct | None = None
-        self.adopt(self.first, at)
+        self.first = self.in_full(at)
 
     def __reduce__(self) -> tuple[type[Repeated], tuple[Any, ...]]:
         return type(self), (self.program, self.command, self.at, self.wrt, self.options)
 
-    def adopt(self, outcome: Outcome, at: Mapping[str, Any]) -> None:
-        """Use the kernel that gave an outcome from now on, if one did."""
-        if outcome.kernel is not None:
-            self.spent = None
-        direct = Direct(self.program, self.command, at, self.wrt, self.options, outcome)
-        self.direct = direct if direct.usable else None
-
     def __call__(self, at: Mapping[str, Any]) -> Outcome:
         """The outcome at a point."""
-        found = None if self.direct is None else self.direct(at, self.options)
+        found = None if self.compiled is None else self.called(at)
         return found or self.in_full(at)
 
     def in_full(self, at: Mapping[str, Any]) -> Outcome:
-        """The evaluation as a whole. What the tape has spent what a compiler takes is compiled: more calls will come."""
-        if self.spent is None:
-            return self.program.evaluate(self.command, at, self.wrt, **self.options)
-        from .kernels.work import START_SECONDS
-
-        if self.spent > START_SECONDS:
-            self.spent = None
-            outcome = self.program.evaluate(self.command, at, self.wrt, **{**self.options, "engine": "kernel"})
-            if outcome.engine == "kernel":
-                outcome.reason = "called often enough to repay the compiler"
-                self.adopt(outcome, at)
-            return outcome
-        start = time.perf_counter()
         outcome = self.program.evaluate(self.command, at, self.wrt, **self.options)
-        self.spent += time.perf_counter() - start
-        if outcome.kernel is not None:
-            self.adopt(outcome, at)
+        self.compiled = outcome.kernel if self.is_alike(outcome) else None
+        self.pattern = outcome
         return outcome
+
+    def is_alike(self, outcome: Outcome) -> bool:
+        """Whether the outcomes of the kernel at other points differ from this one in nothing but numbers."""
+        if outcome.kernel is None or any(self.options.get(name) is not None for name in WHOLE):
+            return False
+        return not any(notice.code != "N0503" for notice in outcome.notices)
+
+    def called(self, at: Mapping[str, Any]) -> Outcome | None:
+        """The outcome by the kernel at hand; None where the point is of another kind, or there is more to be said."""
+        compiled = self.compiled
+        assert compiled is not None
+        values: list[Any] = []
+        if len(at) != len(compiled.inputs):
+            return None
+        for name, spec in compiled.inputs.items():
+            x: Any = at.get(name)
+            if not spec.kind:
+                if x.__class__ not in (int, bool, str) or x != spec.value or x.__class__ is not spec.value.__class__:
+                    return None
+                continue
+            if spec.shape:
+                if getattr(x, "shape", None) != spec.shape or x.dtype.char not in DTYPES[spec.kind]:
+                    return None
+            elif x.__class__ is not (float if spec.kind == "f" else int):
+                return None
+            try:
+                values.append(x if spec.kind == "f" else argument(name, x, spec))
+            except Unsupported:
+                return None
+        given = self.given(compiled)
+        if given is None:
+            return None
+        start = perf_counter()
+        try:
+            results, flags = compiled.entry(*values, *given, patient=compiled.seconds < LONG_SECONDS)
+        except Failed:
+            return None
+        compiled.seconds = perf_counter() - start
+        found = Found(compiled, results, flags)
+        if flags or not all(map(finite, results)) or found.mask != (1 << len(compiled.request.names)) - 1:
+            return None
+        outcome = Outcome()
+        pattern = self.pattern
+        outcome.types, outcome.notices = pattern.types, pattern.notices
+        outcome.engine, outcome.reason, outcome.kernel = "kernel", pattern.reason, compiled
+        outcome.emitted = pattern.emitted
+        outcome.timings = {"forward": compiled.seconds}
+        return outcome if give(outcome, self.command, compiled.request.names, found) else None
+
+    def given(self, compiled: Any) -> list[Any] | None:
+        """The tangents or the cotangent of the options, as the kernel takes them."""
+        if self.command in ("jvp", "hvp"):
+            named = self.options["tangent" if self.command == "jvp" else "vector"]
+            names = compiled.request.directions
+            return [seed(bind(named[name], name), compiled.inputs[name].shape) for name in names]
+        if self.command == "vjp" and self.options.get("cotangent") is not None:
+            return [seed(bind(self.options["cotangent"], "cotangent"), compiled.request.cotangent)]
+        return []
+
+
+def finite(x: Any) -> bool:
+    """Whether a result of a kernel holds no nan and no infinity."""
+    if x.__class__ is float:
+        return x - x == 0.0
+    if hasattr(x, "dtype") and x.dtype.char == "d":
+        # A sum of squares is finite unless an element is not, or it overflows itself: then the evaluation in full decides.
+        flat = x.ravel()
+        total = float(flat.dot(flat))
+        return bool(total - total == 0.0)
+    return True
+
+
+__all__ = ["Repeated"]

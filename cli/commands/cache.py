@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def answer(request: Request) -> Result:
     """The folder with the number and size of its files by kind, once they are removed where that is asked for."""
-    from ...engine.kernels import store
+    from ...engine.kernels.compile import store
     from ...parser import table
 
     clear = request.flag("clear")

@@ -10,7 +10,6 @@ from ..core.dispatch import apply
 from ..core.dtypes import WEAK_COUNT, WEAK_FLOAT
 from ..core.errors import failure
 from ..core.following import follows
-from ..core.limits import look_ahead
 from ..core.operands import as_operand, plain, shape_text, tensor
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor, conjugate
@@ -248,7 +247,6 @@ def jacobians(f: Function, xs: Sequence[Any], mode: str = "auto") -> tuple[list[
         tape, tensors, found = recorded(f, xs)
         ys = [as_operand(y) for y in found]
         mode = "reverse"
-    look_ahead(tape.log, outputs)
     return ys, [reverse_jacobian(tape, tensors, y) for y in ys], mode
 
 
@@ -365,7 +363,6 @@ def hvp(
             y = as_operand(f(inputs))
         finally:
             RECORDERS.remove(tape)
-        look_ahead(tape.log)
         gradients = gradient(tape, [y], [scalar_seed(y, "a Hessian")], [[x] for x in inputs], consume=True)
     finally:
         RECORDERS.remove(forward)
@@ -449,7 +446,6 @@ def gradient_on_tape(
     inner, tensors, y = recorded_twice(f, xs, outer)
     y = as_operand(y)
     seed = scalar_seed(y, "a Hessian")
-    look_ahead(inner.log)
     if look is not None:
         look(inner, tensors, y)
     RECORDERS.append(outer)

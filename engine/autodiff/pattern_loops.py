@@ -1,8 +1,8 @@
 """Loops over the entries of a symmetric sparsity pattern.
 
-Each is plain Python over flat arrays of integers and floats, in the words of the kernels' emitted source (lists do as
-well): a short pattern is gone through as it stands, a long one by machine code of the very same text
-(kernels/own_loops.py). They are given all the memory that they need, and return a tuple.
+Each is plain Python over flat arrays of integers and floats, which Numba takes (lists do as well): a short
+pattern is gone through as it stands, a long one by machine code of the very same text
+(compiled_loops.py). They are given all the memory that they need, and return a tuple.
 
 The inputs of a function are numbered from 1 in pairs, where 0 stands for none, and from 0 elsewhere.
 """

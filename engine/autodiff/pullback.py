@@ -61,14 +61,8 @@ def singular_partial(op: Operation, spot: Singular, p: Any, inputs: tuple[Any, .
     choice = spot.choice(STATE.kinks)
     if hit and not STATE.quiet:
         if STATE.kinks == "error":
-            error = singular(spot.message)
-            if STATE.tally is None:
-                raise error
-            STATE.tally.forbid(error, mask, inputs[spot.input], g)
-        else:
-            if STATE.tally is not None:
-                STATE.tally(singular_notice(spot, choice), mask, inputs[spot.input], g)
-            STATE.notify("N0501", singular_notice(spot, choice, inputs))
+            raise singular(spot.message)
+        STATE.notify("N0501", singular_notice(spot, choice, inputs))
     if choice is None:
         return p
     if callable(choice):

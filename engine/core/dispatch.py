@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 # Operands that are values themselves; anything else may bring its own way to be operated on.
 ORDINARY = frozenset((Tensor, float, int, bool, complex, str, list, tuple))
+# What an index is made of as a rule.
+PLACES = frozenset((int, slice))
 # Integers up to here are floats exactly.
 EXACT = 2**53
 # The operands of rows that stay real beside complex ones, of which they multiply or divide either part.
@@ -195,6 +197,10 @@ def apply(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | N
     for given, x in zip(inputs, operands):
         if x is not given and hasattr(x, "as_symbol"):  # a list of symbols
             return x.as_symbol(op, operands, attributes)
+    if attributes is not None:
+        symbol = symbolic_index(attributes)
+        if symbol is not None:
+            return symbol.as_symbol(op, operands, attributes)
     inputs = operands
     computed, dtype = result_dtypes(op, [operand_dtype(x) for x in inputs], attributes)
     value = evaluate(op, inputs, attributes, computed)
@@ -228,6 +234,17 @@ def apply(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | N
     ):
         return out.value
     return out
+
+
+def symbolic_index(attributes: dict[str, Any]) -> Any:
+    """A compiler's symbol among the indices of a row, or None."""
+    for name in ("index", "indices"):
+        index = attributes.get(name)
+        if index is not None:
+            for item in index if index.__class__ is tuple else (index,):
+                if item.__class__ not in PLACES and hasattr(item, "as_symbol"):
+                    return item
+    return None
 
 
 def evaluate(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None, computed: DType | None) -> Any:

@@ -50,19 +50,18 @@ class Limits:
     """The limits in force. `max_memory` is in bytes; None means no limit.
 
     `patience` is the time of the thread (that others are busy is no reason) from which on a step gives way to a kernel,
-    `waited` seconds after it was set; steps are counted for it too; and `ahead` tells whether a kernel is ready before what
-    has been recorded is swept. `each`, where rows of a table go on together, counts a step of those that take it.
+    `waited` seconds after it was set; steps are counted for it too. `more`, called once when that time has come, says how many
+    seconds longer to wait.
     """
 
-    __slots__ = ("ahead", "each", "max_memory", "max_steps", "patience", "steps", "waited")
+    __slots__ = ("max_memory", "max_steps", "more", "patience", "steps", "waited")
 
     def __init__(self) -> None:
-        self.ahead: Callable[[list[Any], float | None], bool] | None = None
+        self.more: Callable[[], float] | None = None
         self.max_steps: int | None = None
         self.max_memory: int | None = None
         self.patience: float | None = None
         self.waited = 0.0
-        self.each: Callable[[int], None] | None = None
         self.steps = 0
 
 
@@ -83,15 +82,11 @@ MACHINE = physical_memory()
 
 def step() -> None:
     """Count one iteration or call of the program."""
-    if LIMITS.each is not None and LIMITS.max_steps is not None:
-        LIMITS.each(LIMITS.max_steps)
-        return
     LIMITS.steps += 1
     if LIMITS.max_steps is not None and LIMITS.steps > LIMITS.max_steps:
         if LIMITS.patience is None:
             raise too_many_steps(LIMITS.max_steps)
-        if thread_time() > LIMITS.patience:
-            raise GivesWay(LIMITS.waited)
+        look_at_clock()
         LIMITS.max_steps = LIMITS.steps + LOOK
 
 
@@ -99,30 +94,24 @@ def too_many_steps(most: int) -> AdiffError:
     return failure("E0601", f"the program took more than {most} steps", "raise the limit: --max-steps N")
 
 
-def step_limit() -> int | None:
-    """How many steps a run of the program may take; None for any number."""
-    return LIMITS.max_steps if LIMITS.patience is None else None
-
-
-def give_way_after(seconds: float, ahead: Callable[[list[Any], float | None], bool] | None = None) -> None:
-    """Steps from now on give way to a kernel once so many seconds have gone, whatever limit of steps there was."""
+def give_way_after(seconds: float, more: Callable[[], float] | None = None) -> None:
+    """Steps from now on give way to a kernel once so many seconds have gone, and those that `more` then says."""
     LIMITS.waited = seconds
     LIMITS.patience = thread_time() + seconds
-    LIMITS.ahead = ahead
+    LIMITS.more = more
     LIMITS.max_steps = LIMITS.steps + LOOK
 
 
-def look_ahead(log: list[Any], sweeps: float | None = None) -> None:
-    """Give way to a kernel where it is ready before what a tape has recorded is differentiated: by so many sweeps, or where
-    that is not said by those of the whole command."""
-    if LIMITS.patience is not None and LIMITS.ahead is not None and LIMITS.ahead(log, sweeps):
-        raise GivesWay(LIMITS.waited)
-
-
 def look_at_clock() -> None:
-    """Give way once the time for it has come, in what counts no steps."""
-    if LIMITS.patience is not None and thread_time() > LIMITS.patience:
+    """Give way once the time for it has come."""
+    if LIMITS.patience is None or thread_time() <= LIMITS.patience:
+        return
+    more, LIMITS.more = LIMITS.more, None
+    longer = 0.0 if more is None else more()
+    if longer <= 0.0:
         raise GivesWay(LIMITS.waited)
+    LIMITS.waited += longer
+    LIMITS.patience += longer
 
 
 def stay() -> None:
@@ -258,7 +247,7 @@ class enforced:
 
     def __enter__(self) -> None:
         LIMITS.steps = 0
-        LIMITS.patience = LIMITS.each = None
+        LIMITS.patience = None
         LIMITS.max_steps = self.max_steps
         LIMITS.max_memory = self.max_memory
         if self.max_memory is not None:

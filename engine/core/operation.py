@@ -114,6 +114,8 @@ SYNONYMS = {
 # Last parameters that the method spellings of NumPy spread over the arguments: x.reshape(2, 3), x.transpose(1, 0).
 SPREAD = frozenset({"shape", "axes"})
 IGNORED = frozenset({"name"})
+# Static parameters that may be integers which a compiler's symbols stand for.
+INDICES = frozenset({"index", "indices"})
 
 
 class Singular:
@@ -159,7 +161,6 @@ class Operation:
         "accumulate",
         "aliases",
         "array",
-        "batch",
         "derivative",
         "direct",
         "doc",
@@ -213,7 +214,6 @@ class Operation:
         moves: bool = False,
         internal: bool = False,
         library: str = "",
-        batch: str | bool = False,
     ) -> None:
         self.name = name
         self.signature = signature
@@ -244,9 +244,6 @@ class Operation:
         self.moves = moves  # every element of the result is an element of an input, or zero
         # The library beside NumPy that evaluating it on arrays, or on numbers where it has no `scalar`, imports.
         self.library = library or getattr(array, "library", "")
-        # How it acts on whole columns of a table, where it is not element-wise: a rule of eager/batching.py by name, and
-        # True for a composite that is made of such rows and of shapes, and looks at no numbers.
-        self.batch = batch
         self.internal = internal  # a step of other rows' rules: it has tests as every row, and no page
         self.family = ""
         self._parameters: list[Parameter] | None = None
@@ -345,7 +342,7 @@ class Operation:
         for parameter in parameters:
             value = given.get(parameter.name, parameter.default)
             if parameter.kind == "static":
-                attributes[parameter.name] = static(value)
+                attributes[parameter.name] = static(value, parameter.name in INDICES)
             elif parameter.kind == "list" and self.function is None:
                 inputs.extend(as_list(self, parameter.name, value))
             else:
@@ -395,8 +392,8 @@ def as_list(op: Operation, name: str, value: Any) -> list[Any]:
     raise failure("E0304", f"{op.name} needs a list of tensors as '{name}'", f"write {op.usage()}")
 
 
-def static(value: Any) -> Any:
-    """A static parameter as plain Python: tensors become numbers and tuples."""
+def static(value: Any, symbols: bool = False) -> Any:
+    """A static parameter as plain Python: tensors become numbers and tuples. With `symbols` a compiler's symbols stay."""
     if value.__class__ is Tensor:
         value = counted(value)
         if value.__class__ is int:
@@ -405,11 +402,13 @@ def static(value: Any) -> Any:
         plain = value.value
         return plain if value.shape == () and not hasattr(plain, "tolist") else plain.tolist()
     if value.__class__ is list:
-        return [static(item) for item in value]
+        return [static(item, symbols) for item in value]
     if value.__class__ is tuple:
-        return tuple(static(item) for item in value)
+        return tuple(static(item, symbols) for item in value)
     if hasattr(value, "read_value"):
-        return static(value.read_value())
+        return static(value.read_value(), symbols)
+    if symbols and hasattr(value, "as_index"):
+        return value.as_index()
     if hasattr(value, "as_static"):
         return value.as_static()
     return value

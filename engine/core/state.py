@@ -62,7 +62,6 @@ class State:
         "depth",
         "kinks",
         "lenient",
-        "literals_are_raw",
         "notices",
         "quiet",
         "recorders",
@@ -70,7 +69,6 @@ class State:
         "several",
         "singular",
         "site",
-        "tally",
         "trace",
         "trace_adjoint",
         "transposing",
@@ -113,9 +111,6 @@ class State:
         self.default_float: DType = FLOAT64
         self.weak_float: DType = WEAK_FLOAT
         # Python's floats are float64; with --dtype float32 even a literal must compute in float32.
-        self.literals_are_raw = True
-        # Told which rows of a table hit a singular point, while whole columns are evaluated; None otherwise.
-        self.tally: Any = None
         # Called with every result, and with every cotangent, while the origin of a NaN is looked for; None otherwise.
         self.trace: Any = None
         self.trace_adjoint: Any = None

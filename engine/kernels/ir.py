@@ -1,233 +1,75 @@
 # ruff: noqa: RUF023  # the order of `__slots__` is the order of the fields
-"""The intermediate representation: scalar statements, loops and flat arrays.
+"""The intermediate representation (IR) of a kernel: applications of rows to numbers and dense arrays, loops, branches.
 
-Arrays have a static shape and row-major flat storage; every array operation has already become loops over scalars,
-so fusion is a matter of how those loops were written, and differentiation sees scalars only. A scalar variable is
-assigned in one place; what changes from iteration to iteration is carried by its loop explicitly.
+It is in static single assignment form: a `Var` is defined by one statement and never changes. What an iteration hands to
+the next one is a phi of its loop; what two branches leave is an output of their `If`. A statement may read the
+variables of its own block that were defined before it, and those of the blocks around it. An operand is a `Var` or a Python
+number (float, int, bool). Shapes are known; a number has the shape ().
 
-A `Region` is the exception: statements that compute together what one row of the table gives. The adjoint does not look
-into it but takes the row's own rule, applied to the symbols of the operands and results, so that a decomposition, a
-reduction with ties or a matrix product has the derivative that the row states. After the adjoint regions dissolve into
-their statements, and no other pass knows them.
+Whole arrays are values as well: `index_update` gives a new array. Whether that shares memory with the old one is for
+the code generator to decide.
+
+The one kind of memory that statements share is a `Stack`, on which a loop puts values for its reverse sweep, one an iteration.
 """
 
 from __future__ import annotations
 
-from ..core.state import NOWHERE, STATE
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Self
+    from collections.abc import Callable, Iterator
+    from typing import Any
 
+    from ..core.dtypes import DType
+    from ..core.operation import Operation
     from ..core.state import Site
 
+    Block = list["Stmt"]
+
 FLOAT, INT, BOOL = "f", "i", "b"
-# What a float is in the emitted source of a kernel that computes in float32; the IR knows no widths (widths.py).
-SINGLE = "s"
-# What NumPy calls the kinds, and how many bytes an element takes.
-DTYPES = {FLOAT: "float64", INT: "int64", BOOL: "bool", SINGLE: "float32"}
-WIDTHS = {FLOAT: 8, INT: 8, BOOL: 1, SINGLE: 4}
-# A float holds integers exactly up to here; so large are inputs, and what counts iterations, at most.
+# A float holds every integer up to here exactly; larger integers are left to the tape.
 LIMIT = 2**53
-# What an integer of 64 bits holds: a larger one is the tape's to compute.
-LEAST, MOST = -(2**63), 2**63 - 1
-
-
-# Constant arrays from this length on are written as the bytes of their elements.
-LONG_CONSTANT = 1_000
-
-
-def bytes_of(kind: str, values: list[Any]) -> bytes:
-    """The elements of a constant array as they are in memory."""
-    import numpy as np
-
-    return np.array(values, dtype=DTYPES[kind]).tobytes()
 
 
 class Unsupported(Exception):
-    """The program leaves what the kernel tier covers; the message says with what, in the language's words, for `-v`.
-
-    `site` is where that stands in the program, as far as that is known.
-    """
+    """The program leaves what kernels take; the message says with what, in the language's words. `site` is the place, if known."""
 
     def __init__(self, message: str, site: Site | None = None) -> None:
         super().__init__(message)
         self.site = site
 
-    def place(self, node: Any) -> None:
-        """Take the place of a node of the program that is being lowered: the innermost one comes first."""
-        if self.site is None:
-            self.site = getattr(node, "site", None)
-
-
-class Left(Exception):
-    """A kernel left before its end: `why`, `where` and a `number`, as record.py lists them."""
-
-    def __init__(self, why: int = 0, where: int = 0, number: int = 0, arrays: dict[int, Any] | None = None) -> None:
-        super().__init__(why, where, number)
-        self.why = why
-        self.where = where
-        self.number = number
-        # The results that are arrays, as it left them, by their numbers.
-        self.arrays = arrays or {}
-
-
-class Stopped(BaseException):
-    """A kernel was left at the place `where` because of a signal; its exception is the cause."""
-
-    def __init__(self, where: int, arrays: dict[int, Any]) -> None:
-        super().__init__(where)
-        self.where = where
-        self.arrays = arrays
-
-
-class Signed(Unsupported):
-    """The program reads eigenvectors or singular vectors, whose signs LAPACK decides."""
-
-
-class TooLarge(Unsupported):
-    """A kernel has become too large to be worth its compilation."""
-
-
-class Cramped(Unsupported):
-    """There was too little memory, within `limit` if there is one: at another moment, or within another, there may be more."""
-
-    def __init__(self, message: str, limit: int | None, site: Any = None) -> None:
-        super().__init__(message, site)
-        self.limit = limit
-
-
-class TooLate(Exception):
-    """The tape would be done before a kernel is: `budget.py` says when. No reason against the kernel as such."""
-
-
-class Followed(Unsupported):
-    """A derivative inside the program is by what only some paths lead from: fewer do where short loops are written out."""
-
-
-class Outlived(Unsupported):
-    """A variable is read after a loop that first assigns it and may not run: `variable` says which, of which loop."""
-
-    def __init__(self, message: str, variable: tuple[int, int]) -> None:
-        super().__init__(message)
-        self.variable = variable
-
-
-class Tabled(Unsupported):
-    """A small list of lists is indexed by data: it must be one array, and no numbers of their own."""
-
-
-class Aliased(Unsupported):
-    """A GradientTape watches a number that goes by several names: if it is a tensor, all of them are followed."""
-
-
-class Needed(Unsupported):
-    """Something must be known that inputs decide: `names` are theirs."""
-
-    def __init__(self, message: str, names: frozenset[str]) -> None:
-        super().__init__(message)
-        self.names = names
-
-
-class Sized(Unsupported):
-    """How long something is must be known, which data decides (lowering/sizes.py)."""
-
-
-class Parted(Unsupported):
-    """A kernel in which parts of tensors have the lengths that data decides is left: one for these lengths may not be."""
-
-
-class Spared(Unsupported):
-    """A kernel is left in which loops stayed loops that could have been written out: one in which they are may not be."""
-
-
-class Resized(Unsupported):
-    """The sizes that a kernel was made for are others now, from the `number`-th on; it may be known to be `size`."""
-
-    def __init__(self, number: int, size: int | None) -> None:
-        super().__init__("a size that depends on data")
-        self.number = number
-        self.size = size
-
-
-class Crowded(Unsupported):
-    """A list has outgrown the room for the iterations of a loop of unknown length, that begins at `start`."""
-
-    def __init__(self, start: int, room: int) -> None:
-        super().__init__("a list that grows in a loop of so many iterations")
-        self.start = start
-        self.room = room
-
-
-class Hasty(Unsupported):
-    """Of a result that is not finite, the products of the reverse sweep were not formed as a tape forms them; or a derivative
-    inside the program is not finite that was found in forward mode."""
-
-
-class Untold(Unsupported):
-    """An assertion fails, and its message is to be computed."""
-
-
-class Told(Unsupported):
-    """An assertion fails, and its message is the last line that a kernel, `teller`, which was made to tell has printed."""
-
-    teller: Any = None
-
 
 class Fault(Unsupported):
-    """A fault of adiff's own, met while a kernel was made."""
+    """A fault of adiff's own, met while a kernel was made: the tape answers, and a notice asks for a report."""
 
     def __init__(self, fault: Exception) -> None:
-        super().__init__(f"this program, for a fault of adiff's own ({type(fault).__name__}: {str(fault)[:200]})")
-        self.fault = fault
+        text = str(fault).strip().splitlines()
+        super().__init__(
+            f"this program, for a fault of adiff's own ({type(fault).__name__}: {text[0][:200] if text else ''})"
+        )
 
-    @property
-    def notice(self) -> str:
-        """What a user is told whom the tape answers all the same."""
-        return f"no kernel for {self}; please report it"
 
-    def tell(self) -> None:
-        """Give the notice."""
-        STATE.notify("N0911", self.notice, NOWHERE)
+KINDS = {"float64": FLOAT, "int64": INT, "bool": BOOL}
+
+
+def kind_of(dtype: DType) -> str:
+    """The kind in which kernels hold a dtype. Raises Unsupported for one that they do not take."""
+    kind = KINDS.get(dtype.name)
+    if kind is None:
+        raise Unsupported({"s": "strings", "c": "complex numbers"}.get(dtype.kind, dtype.name))
+    return kind
 
 
 class Var:
-    """A scalar variable."""
+    """A value: a number (shape ()) or a dense row-major array."""
 
-    __slots__ = ("kind", "name")
-    counter = 0
+    __slots__ = ("kind", "name", "shape")
+    count = 0
 
-    def __init__(self, kind: str, hint: str = "v") -> None:
-        Var.counter += 1
-        self.kind = kind
-        self.name = f"{hint}{Var.counter}"
-
-    def __repr__(self) -> str:
-        return self.name
-
-
-class Array:
-    """A flat array of a static shape. `role` is "input", "local", "list" for a list of the program's, or
-    "updated" for one whose elements are stored more than once, "carried" for one that a loop changes in place, and that
-    the reverse sweep brings back to what it was from a log of the elements that were overwritten, "overwritten" for one
-    without such a log, through which there is no sweep; "constant" for one that
-    is known; "unsigned" for vectors that only the rules of derivatives may read; "printed" for what a program has printed,
-    which whoever ends a kernel reads: what is stored in it, and when, stays where it is among loops.
-
-    `mixed` says that a tape may follow some elements and not others, or the array at one time and not at another;
-    `grown` is the place of the loop in which a list grows to its size, where there may be no memory for it.
-    """
-
-    __slots__ = ("grown", "kind", "mixed", "name", "role", "shape")
-
-    def __init__(self, kind: str, shape: tuple[int, ...], hint: str = "a", role: str = "local") -> None:
-        Var.counter += 1
+    def __init__(self, kind: str, shape: tuple[int, ...] = (), hint: str = "t") -> None:
+        Var.count += 1
         self.kind = kind
         self.shape = shape
-        self.role = role
-        self.mixed = role == "list"
-        self.grown: Site | None = None
-        self.name = f"{hint}{Var.counter}"
+        self.name = f"{hint}_{Var.count}"
 
     @property
     def size(self) -> int:
@@ -237,307 +79,257 @@ class Array:
         return total
 
     def __repr__(self) -> str:
-        return f"{self.name}{list(self.shape)}"
+        return self.name if not self.shape else f"{self.name}{list(self.shape)}"
 
 
 class Stack:
-    """Values of a loop-carried variable at the head of each iteration, indexed by iteration; or of an array's `width`
-    elements, side by side."""
+    """Memory that holds one value of a shape for each iteration of a loop: put by one loop, read by another."""
 
-    __slots__ = ("kind", "name", "width")
+    __slots__ = ("kind", "name", "shape")
 
-    def __init__(self, kind: str, hint: str = "h", width: int = 1) -> None:
-        Var.counter += 1
+    def __init__(self, kind: str, shape: tuple[int, ...] = (), hint: str = "heads") -> None:
+        Var.count += 1
         self.kind = kind
-        self.width = width
-        self.name = f"{hint}{Var.counter}"
+        self.shape = shape
+        self.name = f"{hint}_{Var.count}"
 
-    def __repr__(self) -> str:
-        return self.name
+    __repr__ = Var.__repr__
 
 
 class Stmt:
+    """A statement; its fields are its `__slots__`."""
+
     __slots__: tuple[str, ...] = ()
-    # The fields that hold other statements.
-    blocks: tuple[str, ...] = ()
 
     def __init__(self, *fields: Any) -> None:
         for name, value in zip(self.__slots__, fields, strict=True):
             setattr(self, name, value)
 
-    def replace(self, **changes: Any) -> Self:
-        """A copy with some fields changed."""
-        copy = object.__new__(self.__class__)
-        for name in self.__slots__:
-            setattr(copy, name, changes[name] if name in changes else getattr(self, name))
-        return copy
 
+class Apply(Stmt):
+    """`outs = row(*inputs, **attributes)`. Indices among the attributes may hold Vars: `index`, a tuple normalised by
+    `symbols.normal_index`, and the `indices` of take_rows and put_rows, an array of integers."""
 
-# Statements of which there are most have their fields set one by one: that is several times as quick.
-
-
-class Set(Stmt):
-    """`var = op(args)`; an argument is a Var or a Python number. `site` is the place in the program.
-
-    `attributes` are the row's static parameters, or None.
-    """
-
-    __slots__ = ("var", "op", "args", "site", "attributes")
-    var: Var
-    op: str
-    args: tuple[Any, ...]
+    __slots__ = ("outs", "row", "inputs", "attributes", "site")
+    outs: tuple[Var, ...]
+    row: Operation
+    inputs: tuple[Any, ...]
+    attributes: dict[str, Any]
     site: Site | None
-    attributes: dict[str, Any] | None
-
-    def __init__(
-        self, var: Var, op: str, args: tuple[Any, ...], site: Site | None, attributes: dict[str, Any] | None
-    ) -> None:
-        self.var = var
-        self.op = op
-        self.args = args
-        self.site = site
-        self.attributes = attributes
-
-
-class Load(Stmt):
-    """`var = array[index]`, the index flat and within bounds."""
-
-    __slots__ = ("var", "array", "index")
-    var: Var
-    array: Array
-    index: Any
-
-    def __init__(self, var: Var, array: Array, index: Any) -> None:
-        self.var = var
-        self.array = array
-        self.index = index
-
-
-class Check(Stmt):
-    """Leave the kernel unless `low <= index < size`, false counting as 0 and true as 1.
-
-    What the error is, at the place `site`, is said by `failure`, the name of a function of failures.py and its arguments
-    before the number that the kernel gives: the index or, where there is a `value`, what `Printer.check` makes of both.
-    Where `failure` is None, the tape says it.
-    """
-
-    __slots__ = ("index", "low", "size", "site", "failure", "value")
-    index: Any
-    low: int
-    size: int
-    site: Site | None
-    failure: tuple[Any, ...] | None
-    value: Any
-
-    def __init__(
-        self, index: Any, low: int, size: int, site: Site | None = None, failure: tuple[Any, ...] | None = None,
-        value: Any = None,
-    ) -> None:  # fmt: skip
-        super().__init__(index, low, size, site, failure, value)
-
-
-class Alloc(Stmt):
-    """A local array; zero-filled if `zero`."""
-
-    __slots__ = ("array", "zero")
-    array: Array
-    zero: bool
-
-
-class Store(Stmt):
-    __slots__ = ("array", "index", "value")
-    array: Array
-    index: Any
-    value: Any
-
-
-class OpenLog(Stmt):
-    """Start the log of an array's overwritten elements."""
-
-    __slots__ = ("array",)
-    array: Array
-
-
-class Keep(Stmt):
-    """Note in the log the element that is about to be overwritten."""
-
-    __slots__ = ("array", "index")
-    array: Array
-    index: Any
-
-
-class Mark(Stmt):
-    """`var = ` the length of the log."""
-
-    __slots__ = ("var", "array")
-    var: Var
-    array: Array
-
-
-class TakeBack(Stmt):
-    """Undo the last store in the log."""
-
-    __slots__ = ("array",)
-    array: Array
-
-
-class Rewind(Stmt):
-    """Undo the stores since the log had the length `value`."""
-
-    __slots__ = ("array", "value")
-    array: Array
-    value: Any
-
-
-class Routine(Store):
-    """`array = name(value)` for whole arrays: a routine of externals.py on a matrix of `rows` and `columns`.
-
-    `index` is 0: what is true of a store of its first element holds for it.
-    """
-
-    __slots__ = ("array", "index", "value", "name", "rows", "columns")
-    name: str
-    rows: int
-    columns: int
-
-
-class AddTo(Stmt):
-    """`array[index] += value`."""
-
-    __slots__ = ("array", "index", "value")
-    array: Array
-    index: Any
-    value: Any
-
-
-class Accumulate(Stmt):
-    """`var += value`: the one way in which a scalar is assigned in several places (cotangents)."""
-
-    __slots__ = ("var", "value")
-    var: Var
-    value: Any
-
-    def __init__(self, var: Var, value: Any) -> None:
-        self.var = var
-        self.value = value
-
-
-class Loop(Stmt):
-    """A counted loop (`start`, `stop`, `step`) or a conditional one (`test` block giving `condition`).
-
-    `carried` lists (phi, initial, next): phi holds the value at the head of an iteration and, after the loop, the
-    last one. `stop_when` is a bool variable of the body that ends the loop after the iteration that sets it, or None.
-    `stacks` gives the Stack that keeps the heads of a phi, or of an array as a whole. `trips` counts the iterations.
-    `site` is the place of a loop of the program, None for one that an array operation became.
-    """
-
-    __slots__ = (
-        "index",
-        "start",
-        "stop",
-        "step",
-        "test",
-        "condition",
-        "carried",
-        "body",
-        "stop_when",
-        "stacks",
-        "trips",
-        "site",
-    )
-    blocks = ("test", "body")
-    index: Var | None
-    start: Any
-    stop: Any
-    step: Any
-    test: list[Stmt] | None
-    condition: Any
-    carried: list[tuple[Var, Any, Any]]
-    body: list[Stmt]
-    stop_when: Any
-    stacks: dict[Any, Stack]
-    trips: Var
-    site: Site | None
-
-    @property
-    def own(self) -> bool:
-        """Whether the loop is the program's."""
-        return self.site is not None
-
-
-class ReverseLoop(Stmt):
-    """The iterations `trips - 1 ... 0` again: `position` is the number of the iteration.
-
-    `restore` lists (phi, stack), or (array, stack): the heads to be loaded. `index` is rebuilt from `start` and `step`.
-    """
-
-    __slots__ = ("trips", "position", "index", "start", "step", "restore", "body")
-    blocks = ("body",)
-    trips: Var
-    position: Var
-    index: Var | None
-    start: Any
-    step: Any
-    restore: list[tuple[Any, Stack]]
-    body: list[Stmt]
-
-
-class If(Stmt):
-    """`merges` lists (var, value if true, value if false)."""
-
-    __slots__ = ("condition", "then", "orelse", "merges")
-    blocks = ("then", "orelse")
-    condition: Any
-    then: list[Stmt]
-    orelse: list[Stmt]
-    merges: list[tuple[Var, Any, Any]]
 
 
 class Constant(Stmt):
-    """An array whose elements are known: a nested list of its flat elements is not copied into the kernel's code."""
+    """An array whose elements are known: a NumPy array."""
 
-    __slots__ = ("array", "values")
-    array: Array
-    values: list[Any]
+    __slots__ = ("out", "values")
+    out: Var
+    values: Any
 
 
-class Region(Stmt):
-    """`results = row(operands)`, as `body` computes it: the adjoint takes the row's rule, not that of the statements.
+class Check(Stmt):
+    """Stop the kernel unless a condition holds (everywhere, if it is an array): the tape runs the program and says what is wrong."""
 
-    Results are variables that the body sets, or arrays that were allocated before it. What else the body defines is not
-    known after it. Operands are variables, arrays or numbers, in the order of the row's inputs. Of a row on complex numbers
-    `pairs` says of each result, and of each input, whether it is two in a row, the real and the imaginary part.
+    __slots__ = ("condition",)
+    condition: Any
+
+
+class Flag(Stmt):
+    """Note that a derivative was taken at a singular point if a condition holds (anywhere); `number` counts the kernel's flags."""
+
+    __slots__ = ("condition", "number")
+    condition: Any
+    number: int
+
+
+class Put(Stmt):
+    """Write a value at a position of a stack: the number of an iteration."""
+
+    __slots__ = ("stack", "position", "value")
+    stack: Stack
+    position: Any
+    value: Any
+
+
+class Get(Stmt):
+    """Read the value at a position of a stack."""
+
+    __slots__ = ("out", "stack", "position")
+    out: Var
+    stack: Stack
+    position: Any
+
+
+class If(Stmt):
+    """`outs` lists (variable, operand if true, operand if false), each defined in its branch or before."""
+
+    __slots__ = ("condition", "then", "orelse", "outs")
+    condition: Any
+    then: Block
+    orelse: Block
+    outs: list[tuple[Var, Any, Any]]
+
+
+class Loop(Stmt):
+    """A counted loop (`index` from `start` to `stop` by the known `step`) or, without an index, a conditional one.
+
+    A conditional loop runs while `condition`, which the block `test` computes from the phis, holds at the head of an iteration.
+    `carried` lists (phi, initial operand, next operand, out): the phi is the value at the head of an iteration, the out the last
+    one, after the loop. `stop_when`, unless it is None, is an operand of the body: the loop ends after the iteration in which it
+    is true. `position` is the number of the iteration (0, 1, ...) and `trips`, after the loop, how many there were.
+    `stacks` are those that the body puts on at `position`. `site` is the place of a loop of the program, or None.
     """
 
-    __slots__ = ("row", "results", "operands", "attributes", "body", "site", "pairs")
-    blocks = ("body",)
-    row: str
-    results: list[Any]
-    operands: tuple[Any, ...]
-    attributes: dict[str, Any]
-    body: list[Stmt]
+    __slots__ = (
+        "index", "start", "stop", "step", "test", "condition", "carried", "body", "stop_when", "position", "trips",
+        "stacks", "site",
+    )  # fmt: skip
+    index: Var | None
+    start: Any
+    stop: Any
+    step: int
+    test: Block
+    condition: Any
+    carried: list[tuple[Var, Any, Any, Var]]
+    body: Block
+    stop_when: Any
+    position: Var
+    trips: Var
+    stacks: list[Stack]
     site: Site | None
-    pairs: tuple[tuple[bool, ...], tuple[bool, ...]] | None
 
-    def __init__(
-        self,
-        row: str,
-        results: list[Any],
-        operands: tuple[Any, ...],
-        attributes: dict[str, Any],
-        body: list[Stmt],
-        site: Site | None,
-        pairs: tuple[tuple[bool, ...], tuple[bool, ...]] | None = None,
-    ) -> None:
-        super().__init__(row, results, operands, attributes, body, site, pairs)
+
+class SingularPoint:
+    """What a flag stands for: the singular point `spot` of a row, with the text of its notice, at a place of the program."""
+
+    __slots__ = ("site", "text")
+
+    def __init__(self, text: str, site: Site | None) -> None:
+        self.text = text
+        self.site = site
 
 
 class Kernel:
-    """A whole kernel: `parameters` in order, `body`, and `results`, which are scalars or arrays."""
+    """A whole kernel. `parameters` are variables that the caller binds; `results` are operands."""
 
-    __slots__ = ("body", "parameters", "results")
+    __slots__ = ("body", "flags", "parameters", "results")
 
-    def __init__(self, parameters: list[Var | Array], body: list[Stmt], results: list[Any]) -> None:
+    def __init__(self, parameters: list[Var], body: Block, results: list[Any], flags: list[SingularPoint]) -> None:
         self.parameters = parameters
         self.body = body
         self.results = results
+        self.flags = flags
+
+
+# --- walking --------------------------------------------------------------------------------------------------------
+
+
+def index_vars(attributes: dict[str, Any]) -> Iterator[Var]:
+    """The variables among the attributes of a statement: indices that data decide."""
+    for value in attributes.values():
+        if value.__class__ is Var:
+            yield value
+        elif value.__class__ is tuple:
+            for entry in value:
+                if entry.__class__ is Var:
+                    yield entry
+
+
+def operands(stmt: Stmt) -> Iterator[Var]:
+    """The variables that a statement itself reads, without those that its blocks read."""
+    kind = stmt.__class__
+    found: list[Any] = []
+    if kind is Apply:
+        found = [*stmt.inputs, *index_vars(stmt.attributes)]  # type: ignore[attr-defined]
+    elif kind is Check or kind is Flag or kind is If:
+        found = [stmt.condition]  # type: ignore[attr-defined]
+    elif kind is Put:
+        found = [stmt.position, stmt.value]  # type: ignore[attr-defined]
+    elif kind is Get:
+        found = [stmt.position]  # type: ignore[attr-defined]
+    elif kind is Loop:
+        found = [stmt.start, stmt.stop, *(initial for _, initial, _, _ in stmt.carried)]  # type: ignore[attr-defined]
+    return (x for x in found if x.__class__ is Var)
+
+
+def ends(stmt: Stmt) -> Iterator[Var]:
+    """The variables that a loop or a branch reads where its blocks end: what is handed on, and conditions."""
+    found: list[Any] = []
+    if stmt.__class__ is Loop:
+        found = [stmt.condition, stmt.stop_when, *(after for _, _, after, _ in stmt.carried)]
+    elif stmt.__class__ is If:
+        found = [x for _, then, orelse in stmt.outs for x in (then, orelse)]
+    return (x for x in found if x.__class__ is Var)
+
+
+def blocks(stmt: Stmt) -> tuple[Block, ...]:
+    """The blocks inside a statement."""
+    if stmt.__class__ is Loop:
+        return stmt.test, stmt.body
+    if stmt.__class__ is If:
+        return stmt.then, stmt.orelse
+    return ()
+
+
+def defined(stmt: Stmt) -> tuple[Var, ...]:
+    """The variables that a statement defines for those after it."""
+    kind = stmt.__class__
+    if kind is Apply:
+        return stmt.outs  # type: ignore[attr-defined,no-any-return]
+    if kind is Constant or kind is Get:
+        return (stmt.out,)  # type: ignore[attr-defined]
+    if kind is If:
+        return tuple([out for out, _, _ in stmt.outs])  # type: ignore[attr-defined]
+    if kind is Loop:
+        return (*[out for _, _, _, out in stmt.carried], stmt.trips)  # type: ignore[attr-defined]
+    return ()
+
+
+def inside(stmt: Stmt) -> tuple[Var, ...]:
+    """The variables that a loop defines for its own blocks."""
+    if stmt.__class__ is Loop:
+        index = () if stmt.index is None else (stmt.index,)
+        return (*index, stmt.position, *[phi for phi, _, _, _ in stmt.carried])
+    return ()
+
+
+def walk(block: Block) -> Iterator[Stmt]:
+    """Every statement of a block and of the blocks inside it."""
+    for stmt in block:
+        yield stmt
+        for inner in blocks(stmt):
+            yield from walk(inner)
+
+
+def free(block: Block, more: Iterator[Var] | tuple[Var, ...] = ()) -> dict[Var, None]:
+    """The variables that a block, and `more` that is read at its end, reads from outside, in order of first use."""
+    known: set[Var] = set()
+    found: dict[Var, None] = {}
+
+    def visit(inner: Block) -> None:
+        for stmt in inner:
+            for x in operands(stmt):
+                if x not in known:
+                    found[x] = None
+            known.update(inside(stmt))
+            for part in blocks(stmt):
+                visit(part)
+            for x in ends(stmt):
+                if x not in known:
+                    found[x] = None
+            known.update(defined(stmt))
+
+    visit(block)
+    for x in more:
+        if x not in known:
+            found[x] = None
+    return found
+
+
+def with_index(attributes: dict[str, Any], at: Callable[[Any], Any]) -> dict[str, Any]:
+    """Attributes with the variables in them replaced."""
+    if not any(True for _ in index_vars(attributes)):
+        return attributes
+    return {
+        name: tuple([at(entry) for entry in value]) if value.__class__ is tuple else at(value)
+        for name, value in attributes.items()
+    }

@@ -36,11 +36,13 @@ def static_index(index: Any) -> Any:
         if any(item.__class__ in (slice, tuple) or item is None or item is Ellipsis for item in index):
             raise failure("E0405", "a list of indices cannot hold slices", "write them without the brackets: t[0, :]")
         index = as_operand(index)
-        if index.value.size == 0:
+        if index.__class__ is Tensor and index.value.size == 0:
             return index.value.astype("int64")
     if cls is range:
         index = as_operand(list(index))
     index = as_operand(index)
+    if hasattr(index, "as_index"):  # a compiler's symbol
+        return index.as_index()
     if index.__class__ is Tensor:
         if index.dtype.kind not in "ib":
             raise failure("E0405", f"an index must be an integer, not {index.dtype.name}", advice(index))
@@ -64,6 +66,8 @@ def bound(part: Any) -> Any:
     if part is None or part.__class__ is int:
         return part
     part = static_index(part)
+    if hasattr(part, "as_static"):
+        part = part.as_static()
     if part.__class__ is not int:
         raise failure("E0405", "the bounds of a slice must be integers")
     return part

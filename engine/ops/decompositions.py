@@ -140,7 +140,7 @@ triangular_solve_row = rule(
     kernel=lambda k, a, b, lower, adjoint: k.triangular_system(a, b, lower, adjoint),
     domain=cases(((SQUARE, SQUARE), {"lower": True, "adjoint": False}),
                  ((BATCH, TALL[:2]), {"lower": False, "adjoint": True})),
-    internal=True, batch="matrices", doc="The solution of a triangular system; b is a matrix. What triangular_solve is made of.",
+    internal=True, doc="The solution of a triangular system; b is a matrix. What triangular_solve is made of.",
     example=("triangular_system([[2.0]], [[4.0]], True, False)", [[2.0]]),
 )  # fmt: skip
 
@@ -157,7 +157,7 @@ triangular_solve = composite(
     "triangular_solve", "a, b | lower=True, adjoint=False",
     lambda a, b, lower=True, adjoint=False: solve_triangular_with(a, b, bool(lower), bool(adjoint)),
     domain=cases(((SQUARE, SQUARE), {}), ((SQUARE, VECTOR[:3]), {"lower": False})),
-    batch=True, doc="The solution x of a x = b where only the lower (or upper) triangle of a counts.",
+    doc="The solution x of a x = b where only the lower (or upper) triangle of a counts.",
     example=("triangular_solve([[2.0, 0.0], [1.0, 1.0]], [2.0, 3.0])", [1.0, 2.0]),
 )  # fmt: skip
 solve_triangular = composite(
@@ -165,7 +165,7 @@ solve_triangular = composite(
     lambda a, b, trans=0, lower=False: solve_triangular_with(
         conjugate(as_operand(a)) if trans in (1, "T") else a, b, bool(lower), trans not in (0, "N")
     ),
-    domain=cases(((SQUARE, VECTOR[:3]), {})), batch=True, doc="triangular_solve as SciPy has it: of the upper triangle by default.",
+    domain=cases(((SQUARE, VECTOR[:3]), {})), doc="triangular_solve as SciPy has it: of the upper triangle by default.",
     example=("solve_triangular([[1.0, 1.0], [0.0, 2.0]], [3.0, 4.0])", [1.0, 2.0]),
 )  # fmt: skip
 
@@ -193,13 +193,13 @@ def _cholesky_vjp(g: Any, y: Any, x: Any) -> Any:
 cholesky_row = rule(
     "cholesky", "x", _cholesky_vjp, array=_cholesky, dtype="float", kernel=lambda k, x: k.cholesky(x),
     domain=cases(((DEFINITE,), {}), (([[[2.0, 0.3], [0.3, 1.1]], [[1.4, -0.2], [-0.2, 0.9]]],), {})),
-    batch="matrices", doc="The lower triangular L with L L^H = x, of the Hermitian part of x; so the gradient is Hermitian.",
+    doc="The lower triangular L with L L^H = x, of the Hermitian part of x; so the gradient is Hermitian.",
     example=("cholesky([[4.0, 2.0], [2.0, 2.0]])", [[2.0, 0.0], [1.0, 1.0]]),
 )  # fmt: skip
 cholesky_solve = composite(
     "cholesky_solve", "chol, rhs",
     lambda chol, rhs: solve_triangular_with(chol, solve_triangular_with(chol, rhs, True, False), True, True),
-    domain=cases(((SQUARE, TALL), {})), batch=True, doc="The solution of A x = rhs from the Cholesky factor of A.",
+    domain=cases(((SQUARE, TALL), {})), doc="The solution of A x = rhs from the Cholesky factor of A.",
     example=("cholesky_solve([[2.0, 0.0], [0.0, 1.0]], [[4.0], [1.0]])", [[1.0], [1.0]]),
 )  # fmt: skip
 
@@ -221,7 +221,7 @@ def _qr_vjp(g: Any, y: Any, x: Any) -> Any:
 qr_row = rule(
     "qr_tall", "x", _qr_vjp, kernel=lambda k, x: k.qr(x),
     array=lambda np, x: factored(np, x, lambda x: tuple(np.linalg.qr(x)), FIXED, LINEAR), dtype="float",
-    domain=cases(((TALL,), {}), ((SQUARE,), {})), internal=True, batch="matrices",
+    domain=cases(((TALL,), {}), ((SQUARE,), {})), internal=True,
     doc="The reduced QR factorisation of a matrix that is not wide.",
     example=("qr_tall([[2.0], [0.0]])", ([[1.0], [0.0]], [[2.0]])),
 )  # fmt: skip
@@ -253,13 +253,13 @@ def _qr(x: Any, mode: Any = "reduced") -> Any:
 
 qr = composite(
     "qr", "x | mode='reduced'", _qr, domain=cases(((TALL,), {}), ((WIDE,), {})),
-    batch=True, doc="x = q r with orthonormal columns in q and an upper triangular r.",
+    doc="x = q r with orthonormal columns in q and an upper triangular r.",
     example=("qr([[2.0, 1.0], [0.0, 3.0]])", ([[1.0, 0.0], [0.0, 1.0]], [[2.0, 1.0], [0.0, 3.0]])),
 )  # fmt: skip
 tf_qr = composite(
     "tf.linalg.qr", "x | full_matrices=False",
     lambda x, full_matrices=False: _qr(x, "complete" if full_matrices else "reduced"),
-    domain=cases(((TALL,), {})), batch=True, doc="qr with TensorFlow's parameter.",
+    domain=cases(((TALL,), {})), doc="qr with TensorFlow's parameter.",
     example=("tf.linalg.qr([[2.0, 1.0], [0.0, 3.0]])", ([[1.0, 0.0], [0.0, 1.0]], [[2.0, 1.0], [0.0, 3.0]])),
 )  # fmt: skip
 
@@ -345,7 +345,7 @@ def _rotation_tangent(np: Any, a: Any, d: Any, b: Any) -> Any:
 
 rotation_tangent = missing(
     "rotation_tangent", "a, d, b", "the row that rotates has a rule of its own", array=_rotation_tangent, dtype="float",
-    accepts="bif", kernel="_rotation_tangent({0}, {1}, {2})", internal=True,
+    accepts="bif", internal=True,
     doc="The tangent of the angle by which a rotation makes the matrix [[a, b], [b, d]] diagonal: Jacobi's method.",
     example=("rotation_tangent(1.0, 1.0, 2.0)", 1.0),
 )  # fmt: skip
@@ -405,12 +405,12 @@ eigh_row = rule(
         found_by_rule("complex eigenvectors are defined up to a phase, and this function depends on it"),
         found_by_rule("eigenvalues that coincide are not differentiable one by one", "the derivatives along the vectors found"),
     ],
-    batch="matrices", doc="Eigenvalues, rising, and eigenvectors of the Hermitian part of x; so the gradient is Hermitian.",
+    doc="Eigenvalues, rising, and eigenvectors of the Hermitian part of x; so the gradient is Hermitian.",
     example=("eigh([[2.0, 0.0], [0.0, 1.0]])", ([1.0, 2.0], [[0.0, 1.0], [1.0, 0.0]])),
 )  # fmt: skip
 eigvalsh = composite(
     "eigvalsh", "x", lambda x: eigh_row(as_operand(x, eigh_row))[0], aliases="self_adjoint_eigvals", domain=cases(((DEFINITE,), {})),
-    batch=True, doc="The eigenvalues, rising, of the Hermitian part of x.",
+    doc="The eigenvalues, rising, of the Hermitian part of x.",
     example=("eigvalsh([[2.0, 0.0], [0.0, 1.0]])", [1.0, 2.0]),
 )  # fmt: skip
 
@@ -576,7 +576,7 @@ svd_row = rule(
         found_by_rule("singular values that coincide are not differentiable one by one", "the derivatives along the vectors found"),
         found_by_rule("a singular value is not differentiable at 0", "the derivative along the vectors found"),
     ],
-    internal=True, batch="matrices", doc="The singular value decomposition with as many vectors as values.",
+    internal=True, doc="The singular value decomposition with as many vectors as values.",
     example=("svd_thin([[2.0]])", ([[1.0]], [2.0], [[1.0]])),
 )  # fmt: skip
 svd_complete = missing(
@@ -607,18 +607,18 @@ def _tf_svd(x: Any, full_matrices: Any = False, compute_uv: Any = True) -> Any:
 svd = composite(
     "svd", "x | full_matrices=True, compute_uv=True", _svd,
     domain=cases(((TALL,), {"full_matrices": False}), ((SQUARE,), {}), ((WIDE,), {"compute_uv": False})),
-    batch=True, doc="x = u diag(s) vh: (u, s, vh) with the singular values s falling; derivatives of u and vh need "
+    doc="x = u diag(s) vh: (u, s, vh) with the singular values s falling; derivatives of u and vh need "
     "full_matrices=False unless x is square.",
     example=("svd([[0.0, 2.0], [1.0, 0.0]], compute_uv=False)", [2.0, 1.0]),
 )  # fmt: skip
 tf_svd = composite(
     "tf.linalg.svd", "x | full_matrices=False, compute_uv=True", _tf_svd,
-    aliases="tf.svd", domain=cases(((TALL,), {})), batch=True,
+    aliases="tf.svd", domain=cases(((TALL,), {})),
     doc="The singular value decomposition as TensorFlow has it: (s, u, v).",
     example=("tf.linalg.svd([[0.0, 2.0], [1.0, 0.0]], compute_uv=False)", [2.0, 1.0]),
 )  # fmt: skip
 svdvals = composite(
-    "svdvals", "x", lambda x: _svd(x, compute_uv=False), domain=cases(((TALL,), {})), batch=True,
+    "svdvals", "x", lambda x: _svd(x, compute_uv=False), domain=cases(((TALL,), {})),
     doc="The singular values, falling.",
     example=("svdvals([[0.0, 2.0], [1.0, 0.0]])", [2.0, 1.0]),
 )  # fmt: skip

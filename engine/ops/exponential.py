@@ -167,7 +167,7 @@ squared_difference = elementwise(
     "squared_difference", "a, b", [lambda y, a, b: 2 * (a - b), lambda y, a, b: 2 * (b - a)],
     scalar=lambda a, b: (a - b) * (a - b), array=lambda np, a, b: np.square(np.subtract(a, b)), dtype="arithmetic",
     accepts="bif", domain=[(-10, 10), (-10, 10)],
-    kernel="_squared_difference({0}, {1})",
+    kernel="(({0} - {1}) * ({0} - {1}))",
     doc="The square of a - b.", example=("squared_difference(5, 3)", 4),
 )  # fmt: skip
 
@@ -190,7 +190,7 @@ def _sech(np: Any, x: Any) -> Any:
 sech = elementwise(
     "sech", "x", [lambda y, x: -(y * tanh(x))],
     scalar=_sech_scalar, array=_sech, dtype="float", domain=[(-3, 3)],
-    kernel="_sech({0})",
+    kernel="(1.0 / math.cosh({0}))",
     doc="The hyperbolic secant, 1/cosh(x).", example=("sech(0)", 1.0),
 )  # fmt: skip
 tanh = elementwise(
@@ -234,7 +234,7 @@ log_sigmoid = elementwise(
     scalar=lambda x: min(x, 0.0) - math.log1p(math.exp(-abs(x))),
     array=lambda np, x: np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x))), dtype="float", accepts="bif",
     aliases="log_expit logsigmoid", domain=[(-5, 5)],
-    kernel="_log_sigmoid({0})",
+    kernel="(-_softplus(-{0}))",
     doc="log(sigmoid(x)), without underflow.", example=("log_sigmoid(-1000)", -1000.0),
 )  # fmt: skip
 bernoulli_variance = elementwise(
@@ -259,7 +259,7 @@ def _logit(np: Any, p: Any) -> Any:
 logit = elementwise(
     "logit", "p", [lambda y, p: divide(1.0, bernoulli_variance(p))],
     scalar=_logit_scalar, array=_logit, dtype="float", accepts="bif", domain=[(0.1, 0.9)],
-    kernel="_logit({0})",
+    kernel="(2.0 * math.atanh(2.0 * {0} - 1.0) if 0.25 <= {0} <= 0.75 else math.log({0}) - math.log1p(-{0}))",
     singular=[
         Singular(lambda p: (p == 0) | (p == 1), "logit has an infinite derivative at 0 and 1", **everywhere(INF)),
         Singular(lambda p: (p < 0) | (p > 1), "logit is not defined outside [0, 1]", adiff=NAN,
@@ -306,7 +306,6 @@ logaddexp = elementwise(
 )  # fmt: skip
 logaddexp2 = elementwise(
     "logaddexp2", "a, b", [lambda y, a, b: sigmoid((a - b) * LN2), lambda y, a, b: sigmoid((b - a) * LN2)],
-    kernel="_logaddexp2({0}, {1})",
     scalar=_logaddexp2_scalar, array=lambda np, a, b: np.logaddexp2(a, b), dtype="float", accepts="bif",
     domain=[(-5, 5), (-5, 5)], singular=_logaddexp_singular(),
     doc="log2(2**a + 2**b), without overflow.", example=("logaddexp2(3, 3)", 4.0),

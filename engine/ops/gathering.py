@@ -87,7 +87,7 @@ take_rows: Operation = linear(
     accumulate=_accumulate_rows, array=lambda np, x, indices, axis: np.take(x, indices, axis), moves=True, dtype="first",
     accepts="bifcs",
     domain=cases(((VECTOR,), {"indices": [2, 0, 2], "axis": 0}), ((WIDE,), {"indices": [1], "axis": 1})),
-    internal=True, batch="axis", doc="The slices of x at constant indices along an axis: what gather, take and repeat are made of.",
+    internal=True, doc="The slices of x at constant indices along an axis: what gather, take and repeat are made of.",
     example=("take_rows([10, 20, 30], [2, 0])", [30, 10]),
 )  # fmt: skip
 
@@ -215,7 +215,7 @@ def _places(name: str, indices: Any, shape: tuple[int, ...], batch_dims: int = 0
     """The index tuple for a tensor of index vectors: its last axis runs over the axes of the indexed tensor."""
     import numpy as np
 
-    vectors = integers(name, "indices", indices)
+    vectors = integers(name, "indices", indices, symbols=batch_dims == 0 and hasattr(indices, "as_index"))
     if vectors.ndim == 0:
         raise failure("E0302", f"{name}: the indices are vectors, and this is a scalar", "write [[i], [j]]")
     depth = vectors.shape[-1]
@@ -224,6 +224,8 @@ def _places(name: str, indices: Any, shape: tuple[int, ...], batch_dims: int = 0
             "E0302",
             f"{name}: index vectors of length {depth} for a tensor of {plural(len(shape) - batch_dims, 'dimension')}",
         )
+    if is_symbol(vectors):
+        return (*[OPERATORS["index"](vectors, index=(Ellipsis, i)) for i in range(depth)], Ellipsis)
     batch = vectors.shape[:batch_dims]
     grid: list[Any] = []
     for i, size in enumerate(batch):

@@ -92,7 +92,7 @@ concat = linear(
     "concat", "[values] | axis=0", _concat_back,
     array=_concat, moves=True, dtype=_concat_dtype, accepts="bifcs", aliases="concatenate",
     domain=cases((((VECTOR, [0.3]),), {}), (((WIDE, SQUARE[:2]),), {"axis": -1}), (((WIDE, VECTOR),), {"axis": None})),
-    batch="axis", doc="Tensors joined along an axis that they have; axis=None joins their elements in one row.",
+    doc="Tensors joined along an axis that they have; axis=None joins their elements in one row.",
     example=("concat([[1, 2], [3]])", [1, 2, 3]),
 )  # fmt: skip
 
@@ -109,28 +109,28 @@ def _column_stack(values: Any) -> Any:
 
 hstack = composite(
     "hstack", "[values]", _hstack, domain=cases((((VECTOR, [0.3]),), {}), (((WIDE, SQUARE[:2]),), {})),
-    batch=True, doc="Tensors joined side by side: along axis 1, or axis 0 for vectors.",
+    doc="Tensors joined side by side: along axis 1, or axis 0 for vectors.",
     example=("hstack([[1, 2], [3]])", [1, 2, 3]),
 )  # fmt: skip
 vstack = composite(
     "vstack", "[values]", lambda values: concat([at_least(2)([x]) for x in parts_of("vstack", values)], axis=0),
     aliases="row_stack", domain=cases((((VECTOR, VECTOR),), {})),
-    batch=True, doc="Tensors joined one below the other; vectors count as rows.",
+    doc="Tensors joined one below the other; vectors count as rows.",
     example=("vstack([[1, 2], [3, 4]])", [[1, 2], [3, 4]]),
 )  # fmt: skip
 dstack = composite(
     "dstack", "[values]", lambda values: concat([at_least(3)([x]) for x in parts_of("dstack", values)], axis=2),
-    domain=cases((((VECTOR, VECTOR),), {})), batch=True, doc="Tensors joined along the third axis.",
+    domain=cases((((VECTOR, VECTOR),), {})), doc="Tensors joined along the third axis.",
     example=("dstack([[1, 2], [3, 4]])", [[[1, 3], [2, 4]]]),
 )  # fmt: skip
 column_stack = composite(
     "column_stack", "[values]", _column_stack, domain=cases((((VECTOR, VECTOR),), {})),
-    batch=True, doc="Vectors as the columns of a matrix.", example=("column_stack([[1, 2], [3, 4]])", [[1, 3], [2, 4]]),
+    doc="Vectors as the columns of a matrix.", example=("column_stack([[1, 2], [3, 4]])", [[1, 3], [2, 4]]),
 )  # fmt: skip
 append = composite(
     "append", "x, values | axis=None", lambda x, values,
     axis=None: concat([as_operand(x), as_operand(values)], axis=axis),
-    domain=cases(((VECTOR, 0.3), {})), batch=True, doc="x with values joined at its end.", example=("append([1, 2], 3)", [1, 2, 3]),
+    domain=cases(((VECTOR, 0.3), {})), doc="x with values joined at its end.", example=("append([1, 2], 3)", [1, 2, 3]),
 )  # fmt: skip
 
 
@@ -203,7 +203,7 @@ def _split(x: Any, indices_or_sections: Any = None, axis: Any = 0, num_or_size_s
 split = composite(
     "split", "x | indices_or_sections=None, axis=0, num_or_size_splits=None", _split,
     domain=cases(((VECTOR,), {"indices_or_sections": 2}), ((TALL,), {"num_or_size_splits": (1, -1)})),
-    batch=True, doc="A list of parts of x: a number of equal parts, or those between the places of a list (NumPy's rule; "
+    doc="A list of parts of x: a number of equal parts, or those between the places of a list (NumPy's rule; "
     "tf.split and num_or_size_splits= take a list of sizes).",
     example=("split([1, 2, 3, 4], 2)", [[1, 2], [3, 4]]),
 )  # fmt: skip
@@ -212,25 +212,25 @@ split_sizes = composite(
     axis=0, num=None: _split_sizes(
         x, num_or_size_splits, axis),
     domain=cases(((VECTOR,), {"num_or_size_splits": (1, 3)})),
-    batch=True, doc="A list of parts of x: a number of equal parts, or parts of the sizes in a list, of which one may be -1.",
+    doc="A list of parts of x: a number of equal parts, or parts of the sizes in a list, of which one may be -1.",
     example=("tf.split([1, 2, 3], [1, 2])", [[1], [2, 3]]),
 )  # fmt: skip
 array_split = composite(
     "array_split", "x | indices_or_sections, axis=0",
     lambda x, indices_or_sections, axis=0: _split_points(x, indices_or_sections, axis, "array_split", False),
-    domain=cases(((VECTOR,), {"indices_or_sections": 3})), batch=True, doc="split into parts that need not be equal.",
+    domain=cases(((VECTOR,), {"indices_or_sections": 3})), doc="split into parts that need not be equal.",
     example=("array_split([1, 2, 3], 2)", [[1, 2], [3]]),
 )  # fmt: skip
 hsplit = composite(
     "hsplit", "x | indices_or_sections",
     lambda x, indices_or_sections: _split_points(x, indices_or_sections, min(1, len(operand_shape(x)) - 1), "hsplit"),
-    domain=cases(((SQUARE,), {"indices_or_sections": 3})), batch=True, doc="split along axis 1, or axis 0 for a vector.",
+    domain=cases(((SQUARE,), {"indices_or_sections": 3})), doc="split along axis 1, or axis 0 for a vector.",
     example=("hsplit([1, 2], 2)", [[1], [2]]),
 )  # fmt: skip
 vsplit = composite(
     "vsplit", "x | indices_or_sections",
     lambda x, indices_or_sections: _split_points(x, indices_or_sections, 0, "vsplit"),
-    domain=cases(((SQUARE,), {"indices_or_sections": 3})), batch=True, doc="split along axis 0.",
+    domain=cases(((SQUARE,), {"indices_or_sections": 3})), doc="split along axis 0.",
     example=("vsplit([[1], [2]], 2)", [[[1]], [[2]]]),
 )  # fmt: skip
 
@@ -247,7 +247,7 @@ def _unstack(x: Any, num: Any = None, axis: Any = 0) -> list[Any]:
 unstack = composite(
     "unstack", "x | num=None, axis=0", _unstack,
     aliases="unpack", domain=cases(((WIDE,), {}), ((WIDE,), {"axis": -1})),
-    batch=True, doc="The list of the slices of x along an axis: the inverse of stack.", example=("unstack([1, 2])", [1, 2]),
+    doc="The list of the slices of x along an axis: the inverse of stack.", example=("unstack([1, 2])", [1, 2]),
 )  # fmt: skip
 
 
@@ -264,6 +264,6 @@ def _slice(x: Any, begin: Any, size: Any) -> Any:
 
 slice_row = composite(
     "slice", "x | begin, size", _slice, domain=cases(((SQUARE,), {"begin": [1, 0], "size": [2, -1]})),
-    batch=True, doc="The block of x that starts at begin and has the sizes of size; -1 means up to the end.",
+    doc="The block of x that starts at begin and has the sizes of size; -1 means up to the end.",
     example=("slice([1, 2, 3, 4], [1], [2])", [2, 3]),
 )  # fmt: skip

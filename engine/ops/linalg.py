@@ -193,7 +193,7 @@ cofactor: Operation = rule(
 det: Operation = rule(
     "det", "x", _det_vjp, kernel=lambda k, x: k.det(x), array=_det, dtype="float", aliases="matrix_determinant",
     domain=cases(((SQUARE,), {}), ((BATCH,), {}), ((LARGE,), {}), (([[1.0, 2.0], [2.0, 4.0]],), {})),
-    batch="matrices", doc="The determinant; its first and second derivatives are exact at singular matrices too.",
+    doc="The determinant; its first and second derivatives are exact at singular matrices too.",
     example=("det([[1.0, 2.0], [3.0, 4.0]])", -2.0),
 )  # fmt: skip
 
@@ -223,12 +223,12 @@ def _slogdet_vjp(g: Any, y: Any, x: Any) -> Any:
 slogdet = rule(
     "slogdet", "x", _slogdet_vjp, kernel=lambda k, x: k.slogdet(x),
     array=_slogdet, dtype=_slogdet_dtype, domain=cases(((SQUARE,), {}), ((BATCH,), {})),
-    batch="matrices", doc="The sign of the determinant and the logarithm of its absolute value.",
+    doc="The sign of the determinant and the logarithm of its absolute value.",
     example=("slogdet([[2.0, 0.0], [0.0, -1.0]])", (-1.0, math.log(2))),
 )  # fmt: skip
 logdet = composite(
     "logdet", "x", lambda x: slogdet(x)[1], domain=cases(((DEFINITE,), {})),
-    batch=True, doc="The logarithm of the determinant of a positive definite matrix; in general of its absolute value.",
+    doc="The logarithm of the determinant of a positive definite matrix; in general of its absolute value.",
     example=("logdet([[2.0, 0.0], [0.0, 1.0]])", math.log(2)),
 )  # fmt: skip
 
@@ -248,7 +248,7 @@ def _inv_vjp(g: Any, y: Any, x: Any) -> Any:
 
 inv: Operation = rule(
     "inv", "x", _inv_vjp, kernel=lambda k, x: k.inv(x), array=_inv, dtype="float", aliases="matrix_inverse inverse",
-    domain=cases(((SQUARE,), {}), ((BATCH,), {})), batch="matrices", doc="The inverse matrix.",
+    domain=cases(((SQUARE,), {}), ((BATCH,), {})), doc="The inverse matrix.",
     example=("inv([[2.0, 0.0], [0.0, 4.0]])", [[0.5, 0.0], [0.0, 0.25]]),
 )  # fmt: skip
 
@@ -282,13 +282,13 @@ solve: Operation = rule(
     "solve", "a, b", _solve_vjp, kernel=lambda k, a, b: k.solve(a, b), array=_solve, dtype="float", aliases="matrix_solve",
     domain=cases(((SQUARE, VECTOR[:3]), {}), ((SQUARE, SQUARE), {}), ((BATCH, TALL[:2]), {}),
                  ((BATCH, VECTOR[:2]), {})),
-    batch="system", doc="The solution x of a x = b; b is a vector or a matrix of columns.",
+    doc="The solution x of a x = b; b is a vector or a matrix of columns.",
     example=("solve([[2.0, 0.0], [0.0, 4.0]], [2.0, 2.0])", [1.0, 0.5]),
 )  # fmt: skip
 tf_solve = composite(
     "tf.linalg.solve", "a, b | adjoint=False",
     lambda a, b, adjoint=False: solve(conjugate_transpose(as_operand(a)) if adjoint else a, b),
-    domain=cases(((SQUARE, SQUARE), {"adjoint": True})), batch=True, doc="solve, with the adjoint of a on request.",
+    domain=cases(((SQUARE, SQUARE), {"adjoint": True})), doc="solve, with the adjoint of a on request.",
     example=("tf.linalg.solve([[2.0]], [[4.0]])", [[2.0]]),
 )  # fmt: skip
 
@@ -338,7 +338,7 @@ least_squares: Operation = rule(
     "least_squares", "a, b | full=False", _least_squares_vjp, array=_least_squares,
     kernel=lambda k, a, b, full=False: k.least_squares(a, b, full), dtype="float",
     domain=cases(((TALL, SQUARE), {}), ((WIDE, TALL[:2]), {}), ((SQUARE, SQUARE), {})),
-    internal=True, batch="matrices",
+    internal=True,
     doc="The x of least norm that minimises |a x - b|, for a matrix b: what lstsq and pinv are made of. Kernels with `full` "
     "are left where the rank is not full.",
     example=("least_squares([[1.0], [1.0]], [[1.0], [3.0]])", [[2.0]]),
@@ -375,14 +375,14 @@ def _regularised(a: Any, b: Any, l2_regularizer: Any = 0.0, fast: Any = True) ->
 
 
 lstsq = composite(
-    "lstsq", "a, b | rcond=None", _lstsq, domain=cases(((TALL, VECTOR[:3]), {})), batch=True,
+    "lstsq", "a, b | rcond=None", _lstsq, domain=cases(((TALL, VECTOR[:3]), {})),
     doc="Least squares as NumPy has it: (x, sums of squared residuals, rank, singular values).",
     example=("lstsq([[1.0], [1.0]], [1.0, 3.0])[0]", [2.0]),
 )  # fmt: skip
 tf_lstsq = composite(
     "tf.linalg.lstsq", "a, b, l2_regularizer=0.0 | fast=True", _regularised,
     domain=cases(((TALL, SQUARE), {}), ((TALL, SQUARE, 0.3), {})),
-    aliases="matrix_solve_ls", batch=True, doc="The least-squares solution x of a x = b, with a ridge on request.",
+    aliases="matrix_solve_ls", doc="The least-squares solution x of a x = b, with a ridge on request.",
     example=("tf.linalg.lstsq([[1.0], [1.0]], [[1.0], [3.0]])", [[2.0]]),
 )  # fmt: skip
 
@@ -393,7 +393,7 @@ def _pinv(a: Any, rcond: Any = None) -> Any:
 
 
 pinv = composite(
-    "pinv", "a | rcond=None", _pinv, domain=cases(((TALL,), {}), ((WIDE,), {})), batch=True,
+    "pinv", "a | rcond=None", _pinv, domain=cases(((TALL,), {}), ((WIDE,), {})),
     doc="The Moore-Penrose inverse; its derivative is for a rank that does not change.",
     example=("pinv([[1.0], [1.0]])", [[0.5, 0.5]]),
 )  # fmt: skip
@@ -420,7 +420,6 @@ def _matrix_function(
     domain: Any,
     unscaled: Callable[[Any, Any, Any], Any] | None = None,
     growth: int = 0,
-    batch: str | bool = False,
 ) -> tuple[Operation, Operation]:
     """A function of matrices, and its derivative in a direction: f([[a, h], [0, a]]) has it in its upper right corner.
 
@@ -490,13 +489,13 @@ def _matrix_function(
 
     changed = rule(
         f"{name}_change", "x, change", change_vjp, internal=True, array=change_array, library="scipy", dtype="float",
-        kernel=change_kernel, batch=batch,
+        kernel=change_kernel,
         domain=cases(((domain, SQUARE), {})), doc=f"The derivative of {name} in a direction.",
         example=change_example,
     )  # fmt: skip
     row = rule(
         name, "x", lambda g, y, x: changed(adjoint(x), g), array=array, library="scipy", dtype="float",
-        kernel=kernel, domain=cases(((domain,), {})), batch=batch,
+        kernel=kernel, domain=cases(((domain,), {})),
         doc=doc, example=example, aliases="matrix_exponential" if name == "expm" else "",
     )  # fmt: skip
     return row, changed
@@ -504,7 +503,7 @@ def _matrix_function(
 
 expm, expm_change = _matrix_function(
     "expm", "The exponential of a matrix.", ("expm([[0.0, 1.0], [0.0, 0.0]])", [[1.0, 1.0], [0.0, 1.0]]),
-    ("expm_change([[0.0]], [[2.0]])", [[2.0]]), SQUARE, batch="matrices",
+    ("expm_change([[0.0]], [[2.0]])", [[2.0]]), SQUARE,
 )  # fmt: skip
 logm, logm_change = _matrix_function(
     "logm", "The principal logarithm of a matrix.", ("logm([[1.0, 1.0], [0.0, 1.0]])", [[0.0, 1.0], [0.0, 0.0]]),
@@ -539,7 +538,7 @@ def _matrix_power(x: Any, n: Any) -> Any:
 
 matrix_power = composite(
     "matrix_power", "x | n", _matrix_power, domain=cases(((SQUARE,), {"n": 3}), ((SQUARE,), {"n": -2})),
-    batch=True, doc="A matrix to an integer power.",
+    doc="A matrix to an integer power.",
     example=("matrix_power([[1.0, 1.0], [0.0, 1.0]], 3)", [[1.0, 3.0], [0.0, 1.0]]),
 )  # fmt: skip
 
@@ -551,11 +550,11 @@ trace = composite(
     "trace", "x | offset=0, axis1=0, axis2=1",
     lambda x, offset=0, axis1=0, axis2=1: reduce_sum(diagonal(x, offset, axis1, axis2), axis=-1),
     method=True, domain=cases(((SQUARE,), {}), ((BATCH,), {"axis1": 1, "axis2": 2})),
-    batch=True, doc="The sum of the diagonal.", example=("trace([[1, 2], [3, 4]])", 5),
+    doc="The sum of the diagonal.", example=("trace([[1, 2], [3, 4]])", 5),
 )  # fmt: skip
 tf_trace = composite(
     "tf.linalg.trace", "x", _trace, aliases="tf.trace", domain=cases(((BATCH,), {})),
-    batch=True, doc="The sums of the diagonals of the matrices in the last two axes.",
+    doc="The sums of the diagonals of the matrices in the last two axes.",
     example=("tf.linalg.trace([[1, 2], [3, 4]])", 5),
 )  # fmt: skip
 
@@ -630,7 +629,7 @@ norm = composite(
         ((VECTOR,), {}), ((VECTOR,), {"ord": 1}), ((VECTOR,), {"ord": 3}), ((SQUARE,), {"ord": "nuc"}),
         ((SQUARE,), {"ord": 2}), ((SQUARE,), {"ord": 1}), ((WIDE,), {"axis": 1}), ((SQUARE,), {}),
     ),
-    batch=True, doc="The norm of a vector or matrix: ord 2 and Frobenius by default; 1, inf, any number; 'nuc' for matrices. "
+    doc="The norm of a vector or matrix: ord 2 and Frobenius by default; 1, inf, any number; 'nuc' for matrices. "
     "At 0 the derivative is 0.",
     example=("norm([3.0, 4.0])", 5.0),
 )  # fmt: skip
@@ -638,19 +637,19 @@ tf_norm = composite(
     "tf.norm", "x | ord='euclidean', axis=None, keepdims=False",
     lambda x, ord="euclidean", axis=None, keepdims=False: _norm(x, ord, axis, keepdims, flat=True),
     aliases="tf.linalg.norm", domain=cases(((SQUARE,), {"ord": 1}), ((WIDE,), {"axis": 1})),
-    batch=True, doc="norm as TensorFlow has it: without an axis that of all elements as one vector.",
+    doc="norm as TensorFlow has it: without an axis that of all elements as one vector.",
     example=("tf.norm([3.0, 4.0])", 5.0),
 )  # fmt: skip
 vector_norm = composite(
     "vector_norm", "x | ord=2, axis=None, keepdims=False",
     lambda x, ord=2, axis=None, keepdims=False: _norm(x, ord, axis, keepdims, flat=True),
-    domain=cases(((WIDE,), {})), batch=True, doc="The norm of all elements, or of vectors along an axis.",
+    domain=cases(((WIDE,), {})), doc="The norm of all elements, or of vectors along an axis.",
     example=("vector_norm([3.0, 4.0])", 5.0),
 )  # fmt: skip
 matrix_norm = composite(
     "matrix_norm", "x | ord='fro', keepdims=False",
     lambda x, ord="fro", keepdims=False: _norm(x, ord, (-2, -1), keepdims),
-    domain=cases(((BATCH,), {})), batch=True, doc="The norms of the matrices in the last two axes.",
+    domain=cases(((BATCH,), {})), doc="The norms of the matrices in the last two axes.",
     example=("matrix_norm([[3.0], [4.0]])", 5.0),
 )  # fmt: skip
 

@@ -156,7 +156,7 @@ matmul: Operation = multilinear(
         ((CUBE, BATCH), {}), ((CUBE, BATCH[0]), {}), ((BATCH[0], CUBE), {}),
         ((VECTOR[:2], CUBE), {}), ((CUBE, VECTOR[:2]), {}),
     ),
-    batch="product", doc="The matrix product a @ b, over matching batches of matrices, or with vectors.",
+    doc="The matrix product a @ b, over matching batches of matrices, or with vectors.",
     example=("matmul([[1, 2], [3, 4]], [[1, 1], [0, 1]])", [[1, 3], [3, 7]]),
 )  # fmt: skip
 strong_matmul: Operation = multilinear(
@@ -166,7 +166,7 @@ strong_matmul: Operation = multilinear(
         *[((WIDE, TALL), {"strong": strong}) for strong in ("a", "b", "ab")],
         ((SQUARE, VECTOR[:3]), {"strong": "a"}), ((VECTOR[:3], SQUARE), {"strong": "ab"}),
     ),
-    internal=True, batch="product",
+    internal=True,
     doc="The matrix product in which the zeros of the factors that are cotangents, of 'a' and 'b', stay zero beside inf or nan.",
     example=("strong_matmul([[0, 1]], [[inf], [2]], 'a')", [[2.0]]),
 )  # fmt: skip
@@ -185,7 +185,7 @@ tf_matmul = composite(
         _flagged(a, transpose_a, adjoint_a), _flagged(b, transpose_b, adjoint_b)
     ),
     aliases="tf.linalg.matmul", domain=cases(((WIDE, WIDE), {"transpose_b": True})),
-    batch=True, doc="The matrix product, with either factor transposed on request.",
+    doc="The matrix product, with either factor transposed on request.",
     example=("tf.matmul([[1, 2]], [[3, 4]], transpose_b=True)", [[11]]),
 )  # fmt: skip
 
@@ -196,7 +196,7 @@ def _matvec(a: Any, b: Any, transpose_a: Any = False, adjoint_a: Any = False) ->
 
 matvec = composite(
     "matvec", "a, b | transpose_a=False, adjoint_a=False", _matvec, domain=cases(((CUBE, WIDE[0][:2]), {})),
-    batch=True, doc="Matrices times vectors, over matching batches.", example=("matvec([[1, 2], [3, 4]], [1, 1])", [3, 7]),
+    doc="Matrices times vectors, over matching batches.", example=("matvec([[1, 2], [3, 4]], [1, 1])", [3, 7]),
 )  # fmt: skip
 
 
@@ -239,7 +239,7 @@ contract: Operation = multilinear(
     "contract", "a, b | first, second, output, strong=''", _contract_back, array=_contract, dtype="arithmetic",
     kernel=lambda k, a, b, first, second, output, strong: k.contract(a, b, first, second, output, strong),
     domain=cases(((WIDE, SQUARE), {"first": (0, 1), "second": (1, 2), "output": (2, 0)})),
-    internal=True, batch="contraction",
+    internal=True,
     doc="The sum of products of two tensors over the labels that the output does not have: what einsum is made of. The "
     "zeros of the factors that are cotangents, named in `strong`, stay zero beside inf or nan.",
     example=("contract([1, 2], [3, 4], [0], [0], [])", 11),
@@ -362,7 +362,7 @@ def _cheapest(pairs: Sequence[tuple[Any, list[str]]], size: dict[str, int], outp
 
 einsum = composite(
     "einsum", "equation, *operands | optimize=None", _einsum,
-    batch=True, doc="Einstein's summation: labels that the result does not name are summed, as in NumPy, with '...' for the rest.",
+    doc="Einstein's summation: labels that the result does not name are summed, as in NumPy, with '...' for the rest.",
     domain=cases((("ij,jk->ik", WIDE, SQUARE), {}), (("ii->i", SQUARE), {}), (("...ij->...", CUBE), {})),
     example=("einsum('ij,j->i', [[1, 2], [3, 4]], [1, 1])", [3, 7]),
 )  # fmt: skip
@@ -395,7 +395,7 @@ def _tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
 tensordot = composite(
     "tensordot", "a, b | axes=2", _tensordot,
     domain=cases(((WIDE, TALL), {"axes": 1}), ((CUBE, BATCH), {}), ((WIDE, TALL), {"axes": ((0,), (1,))})),
-    batch=True, doc="The sum of products over the last axes of a and the first of b, or over pairs of axes.",
+    doc="The sum of products over the last axes of a and the first of b, or over pairs of axes.",
     example=("tensordot([1, 2], [3, 4], 1)", 11),
 )  # fmt: skip
 
@@ -478,39 +478,39 @@ def _multi_dot(values: Any) -> Any:
 
 dot = composite(
     "dot", "a, b", _dot, method=True, domain=cases(((VECTOR, VECTOR), {}), ((SQUARE, SQUARE), {}), ((CUBE, BATCH), {})),
-    batch=True, doc="The product of vectors, of matrices, or over the last axis of a and the last but one of b.",
+    doc="The product of vectors, of matrices, or over the last axis of a and the last but one of b.",
     example=("dot([1, 2], [3, 4])", 11),
 )  # fmt: skip
 inner = composite(
     "inner", "a, b", _inner, domain=cases(((VECTOR, VECTOR), {}), ((WIDE, SQUARE), {})),
-    batch=True, doc="The sum of products over the last axes.", example=("inner([1, 2], [3, 4])", 11),
+    doc="The sum of products over the last axes.", example=("inner([1, 2], [3, 4])", 11),
 )  # fmt: skip
 vdot = composite(
     "vdot", "a, b", _vdot, domain=cases(((WIDE, WIDE), {})),
-    batch=True, doc="The sum of conj(a)*b over all elements.", example=("vdot([1, 2], [3, 4])", 11),
+    doc="The sum of conj(a)*b over all elements.", example=("vdot([1, 2], [3, 4])", 11),
 )  # fmt: skip
 vecdot = composite(
     "vecdot", "a, b | axis=-1", _vecdot, domain=cases(((WIDE, WIDE), {})),
-    batch=True, doc="The sum of conj(a)*b along an axis.", example=("vecdot([[1, 2], [3, 4]], [1, 1])", [3, 7]),
+    doc="The sum of conj(a)*b along an axis.", example=("vecdot([[1, 2], [3, 4]], [1, 1])", [3, 7]),
 )  # fmt: skip
 outer = composite(
     "outer", "a, b", _outer, domain=cases(((VECTOR, [0.2, 0.9]), {})),
-    batch=True, doc="All products of elements of a and b, as a matrix.",
+    doc="All products of elements of a and b, as a matrix.",
     example=("outer([1, 2], [3, 4])", [[3, 4], [6, 8]]),
 )  # fmt: skip
 kron = composite(
     "kron", "a, b", _kron, domain=cases(((WIDE, TALL), {}), ((VECTOR, WIDE), {})),
-    batch=True, doc="The Kronecker product: a with each element replaced by its product with b.",
+    doc="The Kronecker product: a with each element replaced by its product with b.",
     example=("kron([1, 2], [1, 1])", [1, 1, 2, 2]),
 )  # fmt: skip
 cross = composite(
     "cross", "a, b | axis=-1", _cross,
     domain=cases(((VECTOR[:3], [0.2, 0.5, -0.3]), {}), ((WIDE, [0.2, 0.5, -0.3]), {})),
-    batch=True, doc="The vector product.", example=("cross([1, 0, 0], [0, 1, 0])", [0, 0, 1]),
+    doc="The vector product.", example=("cross([1, 0, 0], [0, 1, 0])", [0, 0, 1]),
 )  # fmt: skip
 multi_dot = composite(
     "multi_dot", "[values]", _multi_dot, domain=cases((((WIDE, SQUARE, VECTOR[:3]),), {})),
-    batch=True, doc="The product of several matrices, in the order that costs least.",
+    doc="The product of several matrices, in the order that costs least.",
     example=("multi_dot([[[1, 2]], [[3], [4]]])", [[11]]),
 )  # fmt: skip
 

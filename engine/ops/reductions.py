@@ -61,7 +61,7 @@ reduce_sum = linear(
     array=lambda np, x, axis, keepdims: summed(np, x, axes_of("sum", axis, np.ndim(x)), bool(keepdims)),
     dtype="arithmetic", aliases="reduce_sum", method=True,
     domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), ((CUBE,), {"axis": (0, -1), "keepdims": True})),
-    batch="axes", doc="The sum of the elements, of all or along axes.", example=("sum([1, 2, 3])", 6),
+    doc="The sum of the elements, of all or along axes.", example=("sum([1, 2, 3])", 6),
 )  # fmt: skip
 
 
@@ -97,7 +97,7 @@ mean = linear(
     "mean", "x | axis=None, keepdims=False", _mean_back,
     array=_mean, dtype="float", method=True,
     domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), ((CUBE,), {"axis": (0, -1), "keepdims": True})),
-    batch="axes", doc="The mean of the elements. That of integers is a float, as in NumPy; reduce_mean keeps them integers.",
+    doc="The mean of the elements. That of integers is a float, as in NumPy; reduce_mean keeps them integers.",
     example=("mean([1, 2])", 1.5),
 )  # fmt: skip
 
@@ -132,7 +132,7 @@ def _reduce_mean(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
 reduce_mean = composite(
     "reduce_mean", "x | axis=None, keepdims=False", _reduce_mean,
     domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), ((CUBE,), {"axis": (0, -1), "keepdims": True})),
-    batch=True, doc="The mean of the elements. That of integers is an integer, rounded towards zero, as in TensorFlow.",
+    doc="The mean of the elements. That of integers is an integer, rounded towards zero, as in TensorFlow.",
     example=("reduce_mean([1, 2])", 1),
 )  # fmt: skip
 
@@ -159,7 +159,7 @@ def _average(x: Any, axis: Any = None, weights: Any = None, keepdims: Any = Fals
 average = composite(
     "average", "x, axis=None, weights=None | keepdims=False", _average,
     domain=cases(((VECTOR, None, POSITIVE), {}), ((WIDE, 1, [0.2, 0.5, 0.9]), {})),
-    batch=True, doc="The mean, or the weighted mean, of the elements.", example=("average([1.0, 2.0], weights=[3, 1])", 1.25),
+    doc="The mean, or the weighted mean, of the elements.", example=("average([1.0, 2.0], weights=[3, 1])", 1.25),
 )  # fmt: skip
 
 
@@ -216,7 +216,7 @@ reduce_prod = rule(
     array=_prod, dtype="arithmetic", aliases="reduce_prod product", method=True,
     kernel=lambda k, x, axis, keepdims: k.prod(x, axis, keepdims),
     domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), (([2.0, 0.0, 3.0],), {}), (([0.0, 0.0, 3.0],), {})),
-    batch="axes", doc="The product of the elements; its derivative is exact at zeros too.", example=("prod([2, 3, 4])", 24),
+    doc="The product of the elements; its derivative is exact at zeros too.", example=("prod([2, 3, 4])", 24),
 )  # fmt: skip
 
 
@@ -299,7 +299,7 @@ def _extremum(name: str, word: str, aliases: str, example: int) -> Operation:
 
     row = rule(
         name, "x | axis=None, keepdims=False", vjp, array=array, dtype="first", accepts="bif", aliases=aliases,
-        method=True, kernel=lambda k, x, axis, keepdims: k.extremum(name, x, axis, keepdims), batch="axes",
+        method=True, kernel=lambda k, x, axis, keepdims: k.extremum(name, x, axis, keepdims),
         domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), ((CUBE,), {"axis": (0, 2), "keepdims": True})),
         singular=[
             found_by_rule(
@@ -321,7 +321,7 @@ ptp = composite(
         reduce_max(x, axis=axis, keepdims=keepdims) - reduce_min(x, axis=axis, keepdims=keepdims)
     ),
     method=True, domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1})),
-    batch=True, doc="The range of the elements: the largest minus the smallest.", example=("ptp([3, 9, 1])", 8),
+    doc="The range of the elements: the largest minus the smallest.", example=("ptp([3, 9, 1])", 8),
 )  # fmt: skip
 
 
@@ -340,7 +340,7 @@ def _binary_unit(np: Any, x: Any) -> Any:
 
 
 binary_unit = zero(
-    "binary_unit", "x", array=_binary_unit, dtype="float", accepts="bif", kernel="_binary_unit({0})",
+    "binary_unit", "x", array=_binary_unit, dtype="float", accepts="bif",
     domain=cases(((POSITIVE,), {})),
     internal=True, doc="A power of two by which x is near 1: the unit of sums of squares that would leave the floats.",
     example=("binary_unit(1000.0)", 2.0**-10),
@@ -369,7 +369,7 @@ reduce_var = rule(
     kernel=lambda k, x, axis, ddof, keepdims: k.var(x, axis, ddof, keepdims),
     array=_var, dtype=real_of_float, aliases="reduce_variance variance", method=True,
     domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1, "ddof": 1}), ((CUBE,), {"axis": (0, 2), "keepdims": True})),
-    batch="axes", doc="The variance: the mean of the squared deviations from the mean, over n - ddof.",
+    doc="The variance: the mean of the squared deviations from the mean, over n - ddof.",
     example=("var([1.0, 3.0])", 1.0),
 )  # fmt: skip
 
@@ -403,7 +403,7 @@ reduce_std = rule(
         Singular(lambda x: x == x.mean(), "std is not differentiable at constants", adiff=0.0, torch=0.0,
                  subgradients="0 chosen from a ball")
     ],
-    batch="axes", doc="The standard deviation: the square root of the variance.", example=("std([1.0, 3.0])", 1.0),
+    doc="The standard deviation: the square root of the variance.", example=("std([1.0, 3.0])", 1.0),
 )  # fmt: skip
 
 
@@ -444,7 +444,7 @@ euclidean_norm = rule(
         Singular(lambda x: (x == 0).all(), "norm is not differentiable at 0", adiff=0.0, torch=0.0,
                  subgradients="0 chosen from the unit ball")
     ],
-    batch="axes", doc="The square root of the sum of squares, without overflow or underflow on the way.",
+    doc="The square root of the sum of squares, without overflow or underflow on the way.",
     example=("euclidean_norm([3.0, 4.0])", 5.0),
 )  # fmt: skip
 
@@ -489,7 +489,7 @@ power_norm = rule(
                  subgradients="0 chosen from the dual ball"),
         found_by_rule("norm with p below 1 is not differentiable where an element is 0", "0 chosen from all slopes"),
     ],
-    internal=True, batch="axes", doc="The p-norm of a vector: (sum |x|**p)**(1/p).", example=("power_norm([3.0, 4.0], 2)", 5.0),
+    internal=True, doc="The p-norm of a vector: (sum |x|**p)**(1/p).", example=("power_norm([3.0, 4.0], 2)", 5.0),
 )  # fmt: skip
 
 
@@ -568,7 +568,7 @@ reduce_logsumexp = rule(
         Singular(lambda x: (x == -math.inf).all(), "logsumexp of nothing but -inf has no derivative", adiff=0.0,
                  subgradients="0 chosen")
     ],
-    batch="axes", doc="log(sum(exp(x))), computed without overflow.", example=("logsumexp([0.0, 0.0])", math.log(2)),
+    doc="log(sum(exp(x))), computed without overflow.", example=("logsumexp([0.0, 0.0])", math.log(2)),
 )  # fmt: skip
 
 
@@ -582,7 +582,7 @@ def _truth(name: str, doc: str, example: bool) -> Operation:
             x, axis=axes_of(name, axis, np.ndim(x)), keepdims=bool(keepdims)
         ),
         kernel=lambda k, x, axis, keepdims: k.truth(name, x, axis, keepdims),
-        dtype="bool", aliases=f"reduce_{name}", method=True, batch="axes", doc=doc, example=(f"{name}([True, False])", example),
+        dtype="bool", aliases=f"reduce_{name}", method=True, doc=doc, example=(f"{name}([True, False])", example),
         reason="a truth value",
     )  # fmt: skip
 

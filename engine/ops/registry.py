@@ -20,7 +20,6 @@ from . import (
     random,
     reductions,
     rounding,
-    row_sets,
     samples,
     scans,
     sequences,
@@ -63,17 +62,22 @@ FAMILIES: tuple[tuple[str, ModuleType], ...] = (
     ("losses", losses),
     ("random", random),
     ("partition", partition),
-    ("row sets", row_sets),
 )
 
 ROWS: dict[str, Operation] = {}
 NAMES: dict[str, Operation] = {}
 # The rows that are methods of tensors, by the name of the method.
 METHODS: dict[str, Operation] = {}
+# How many rows are adiff's own; others are added to it from outside.
+OWN = 0
 
 
 def add(row: Operation, family: str) -> None:
     """Make a row known: to programs by its names and as a method, to both executors as one of the table."""
+    if OWN and row.kernel.__class__ is str:
+        from .templates import check_template
+
+        check_template(row)
     row.family = family
     assert row.name not in ROWS, f"two rows are called {row.name}"
     ROWS[row.name] = row
@@ -90,5 +94,4 @@ for _family, _module in FAMILIES:
         if _row.__class__ is Operation and not _row.family:
             add(_row, _family)
 
-# How many rows are adiff's own; others are added to it from outside.
 OWN = len(ROWS)

@@ -236,7 +236,7 @@ fmax = elementwise(
     "fmax", "a, b",
     [lambda y, a, b: choose(equal(y, a), 1.0, 0.0), lambda y, a, b: choose(equal(y, b), 1.0, 0.0)],
     scalar=_nan_passes(max), array=lambda np, a, b: np.fmax(a, b), dtype="arithmetic", accepts="bif",
-    kernel="_fmax({0}, {1})",
+    kernel="({1} if {0} != {0} or {1} > {0} else {0})",
     domain=[(0, 1), (2, 3)], singular=[_tie(1.0, "fmax", 0), _tie(0.0, "fmax", 1)],
     doc="The larger of a and b; a nan counts as missing.", example=("fmax(2, nan)", 2.0),
 )  # fmt: skip
@@ -244,7 +244,7 @@ fmin = elementwise(
     "fmin", "a, b",
     [lambda y, a, b: choose(equal(y, a), 1.0, 0.0), lambda y, a, b: choose(equal(y, b), 1.0, 0.0)],
     scalar=_nan_passes(min), array=lambda np, a, b: np.fmin(a, b), dtype="arithmetic", accepts="bif",
-    kernel="_fmin({0}, {1})",
+    kernel="({1} if {0} != {0} or {1} < {0} else {0})",
     domain=[(0, 1), (2, 3)], singular=[_tie(1.0, "fmin", 0), _tie(0.0, "fmin", 1)],
     doc="The smaller of a and b; a nan counts as missing.", example=("fmin(2, nan)", 2.0),
 )  # fmt: skip
@@ -339,7 +339,6 @@ fmod = elementwise(
 nextafter = elementwise(
     "nextafter", "a, b", [lambda y, a, b: 1.0, lambda y, a, b: 0.0],
     scalar=math.nextafter, array=lambda np, a, b: np.nextafter(a, b), dtype="float", accepts="bif",
-    kernel="_next_after({0}, {1})",
     domain=[(0.5, 1), (2, 3)],
     doc="The next floating-point number after a in the direction of b.", example=("nextafter(0, 1)", 5e-324),
 )  # fmt: skip
@@ -436,18 +435,16 @@ is_close_symmetric = no_tangent(
 )  # fmt: skip
 
 
-def _integers(name: str, doc: str, scalar: Any, example: tuple[str, int], kernel: str | None = None) -> Operation:
+def _integers(name: str, doc: str, scalar: Any, example: tuple[str, int]) -> Operation:
     return no_tangent(
-        name, "a, b", kernel=kernel, scalar=scalar, array=lambda np, a, b: getattr(np, name)(a, b), dtype="arithmetic", accepts="bi",
+        name, "a, b", scalar=scalar, array=lambda np, a, b: getattr(np, name)(a, b), dtype="arithmetic", accepts="bi",
         doc=doc, example=example, reason="integers",
         domain=cases((([12, 18, 7], [8, 27, 5]), {})),
     )  # fmt: skip
 
 
-gcd = _integers(
-    "gcd", "The greatest common divisor of two integers.", math.gcd, ("gcd(12, 18)", 6), "_int_gcd({0}, {1})"
-)
-lcm = _integers("lcm", "The least common multiple of two integers.", math.lcm, ("lcm(4, 6)", 12), "_int_lcm({0}, {1})")
+gcd = _integers("gcd", "The greatest common divisor of two integers.", math.gcd, ("gcd(12, 18)", 6))
+lcm = _integers("lcm", "The least common multiple of two integers.", math.lcm, ("lcm(4, 6)", 12))
 
 
 def _nan_to_num(np: Any, x: Any, nan: float, posinf: Any, neginf: Any) -> Any:
@@ -461,6 +458,5 @@ def _finite_slope(y: Any, x: Any, nan: float, posinf: Any, neginf: Any) -> Any:
 nan_to_num = elementwise(
     "nan_to_num", "x | nan=0.0, posinf=None, neginf=None", [_finite_slope],
     array=_nan_to_num, dtype="arithmetic", accepts="bif", domain=[(-1, 1)],
-    kernel="_nan_to_num({0}, {nan}, {posinf}, {neginf})",
     doc="x with nan, inf and -inf replaced by numbers; the derivative is 0 there.", example=("nan_to_num(nan)", 0.0),
 )  # fmt: skip

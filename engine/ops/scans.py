@@ -141,7 +141,7 @@ cumsum_along: Operation = linear(
         ((WIDE,), {"axis": 1, "exclusive": True, "reverse": False}),
         ((WIDE,), {"axis": 0, "exclusive": False, "reverse": True}),
     ),
-    internal=True, batch="axis", doc="The running sum along an axis counted from the front: what cumsum is made of.",
+    internal=True, doc="The running sum along an axis counted from the front: what cumsum is made of.",
     example=("cumsum_along([1, 2, 3], 0, True, False)", [0, 1, 3]),
 )  # fmt: skip
 
@@ -154,13 +154,13 @@ def _cumsum_row(x: Any, axis: Any = None, exclusive: Any = False, reverse: Any =
 cumsum = composite(
     "cumsum", "x | axis=None, exclusive=False, reverse=False", _cumsum_row,
     method=True, domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1, "exclusive": True, "reverse": True})),
-    batch=True, doc="The sums of the elements so far, in one row or along an axis; exclusive leaves out the element itself.",
+    doc="The sums of the elements so far, in one row or along an axis; exclusive leaves out the element itself.",
     example=("cumsum([1, 2, 3])", [1, 3, 6]),
 )  # fmt: skip
 tf_cumsum = composite(
     "tf.cumsum", "x | axis=0, exclusive=False, reverse=False", _cumsum_row,
     aliases="tf.math.cumsum",
-    domain=cases(((WIDE,), {})), batch=True, doc="cumsum along axis 0 unless another is named.",
+    domain=cases(((WIDE,), {})), doc="cumsum along axis 0 unless another is named.",
     example=("tf.cumsum([1, 2, 3])", [1, 3, 6]),
 )  # fmt: skip
 
@@ -186,7 +186,7 @@ cumprod_along = rule(
     kernel=lambda k, x, axis: k.cumulative("multiply", x, axis),
     array=lambda np, x, axis: np.cumprod(x, axis=axis), dtype="arithmetic",
     domain=cases(((VECTOR,), {"axis": 0}), ((WIDE,), {"axis": 1}), (([2.0, 0.0, 3.0, 0.0],), {"axis": 0})),
-    internal=True, batch="axis", doc="The running product along an axis counted from the front: what cumprod is made of.",
+    internal=True, doc="The running product along an axis counted from the front: what cumprod is made of.",
     example=("cumprod_along([1, 2, 3], 0)", [1, 2, 6]),
 )  # fmt: skip
 
@@ -205,7 +205,7 @@ def _cumprod_row(x: Any, axis: Any = None, exclusive: Any = False, reverse: Any 
 cumprod = composite(
     "cumprod", "x | axis=None, exclusive=False, reverse=False", _cumprod_row,
     method=True, domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1, "exclusive": True, "reverse": True})),
-    batch=True, doc="The products of the elements so far; the derivative is exact at zeros too.",
+    doc="The products of the elements so far; the derivative is exact at zeros too.",
     example=("cumprod([1, 2, 3])", [1, 2, 6]),
 )  # fmt: skip
 tf_cumprod = composite(
@@ -341,7 +341,7 @@ def _of_jax(row: Operation, example: list[float]) -> Operation:
 
     return composite(
         f"jax.lax.{row.name}", "operand | axis=0, reverse=False", function,
-        domain=cases(((WIDE,), {}), ((WIDE,), {"axis": 1, "reverse": True})), batch=row.batch,
+        domain=cases(((WIDE,), {}), ((WIDE,), {"axis": 1, "reverse": True})),
         doc=f"{row.name} along axis 0 unless another is named, from the other end if reverse.",
         example=(f"jax.lax.{row.name}([1, 2, 3], 0, True)", example),
     )  # fmt: skip
@@ -370,5 +370,5 @@ def _diff(x: Any, n: Any = 1, axis: Any = -1) -> Any:
 
 diff = composite(
     "diff", "x | n=1, axis=-1", _diff, domain=cases(((VECTOR,), {}), ((WIDE,), {"n": 2})),
-    batch=True, doc="Differences of neighbours along an axis, n times over.", example=("diff([1, 4, 9])", [3, 5]),
+    doc="Differences of neighbours along an axis, n times over.", example=("diff([1, 4, 9])", [3, 5]),
 )  # fmt: skip

@@ -147,7 +147,8 @@ def _interp_symbols(x: Any, xp: Any, fp: Any, left: Any, right: Any) -> Any:
         x = OPERATORS["reshape"](x, shape=(1,))
         return index(_interp_symbols(x, xp, fp, left, right), index=0)
     first, last, size = index(fp, index=0), index(fp, index=-1), shape_of(xp)[0]
-    where, follower = OPERATORS["where"], next(part for part in (x, xp, fp) if is_symbol(part)).builder.follower
+    where = OPERATORS["where"]
+    follower = getattr(next(part for part in (x, xp, fp) if is_symbol(part)).builder, "follower", None)
     if size == 1:
         inside = first + 0.0 * x
     else:
@@ -175,8 +176,9 @@ def _interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> An
         raise failure("E0301", "interp needs real points, and these are complex", "write real(x)")
     symbols = [part for part in (x, xp, fp) if is_symbol(part)]
     if symbols:
-        held = symbols[0].builder.arrays.settled
-        xp, fp = (part if is_symbol(part) else held(part) for part in (xp, fp))
+        held = getattr(symbols[0].builder, "arrays", None)
+        if held is not None:
+            xp, fp = (part if is_symbol(part) else held.settled(part) for part in (xp, fp))
         return _interp_symbols(x, xp, fp, left, right)
     knots = np.asarray(plain(xp))
     if knots.ndim != 1 or shape_of(fp) != knots.shape or not knots.size:
@@ -235,7 +237,7 @@ def _vander(x: Any, n: Any = None, increasing: Any = False) -> Any:
 
 polyval = composite(
     "polyval", "p, x", _polyval, domain=cases((([1.0, -2.0, 0.5], 1.3), {}), (([1.0, -2.0, 0.5], VECTOR), {})),
-    batch=True, doc="The polynomial with coefficients p, the highest power first, at x.", example=("polyval([1, 2, 3], 2)", 11),
+    doc="The polynomial with coefficients p, the highest power first, at x.", example=("polyval([1, 2, 3], 2)", 11),
 )  # fmt: skip
 vander = composite(
     "vander", "x | n=None, increasing=False", _vander,
@@ -266,7 +268,7 @@ def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
 trapezoid = composite(
     "trapezoid", "y, x=None, dx=1.0 | axis=-1", _trapezoid,
     aliases="trapz", domain=cases(((VECTOR, [0.0, 0.5, 1.5, 2.0]), {}), ((WIDE,), {"axis": 0})),
-    batch=True, doc="The integral of y by the trapezoidal rule, over points x or with spacing dx.",
+    doc="The integral of y by the trapezoidal rule, over points x or with spacing dx.",
     example=("trapezoid([1.0, 2.0, 3.0])", 4.0),
 )  # fmt: skip
 

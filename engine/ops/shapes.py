@@ -77,7 +77,7 @@ transpose: Operation = linear(
     "transpose", "x | axes=None", _transpose_back,
     array=lambda np, x, axes: np.transpose(x, _order(axes, np.ndim(x))), moves=True, dtype="first", accepts="bifcs",
     aliases="permute_dims permute", method=True, domain=cases(((WIDE,), {}), ((CUBE,), {"axes": (1, 2, 0)})),
-    batch="order", doc="x with its axes in another order; reversed if no order is given.",
+    doc="x with its axes in another order; reversed if no order is given.",
     example=("transpose([[1, 2], [3, 4]])", [[1, 3], [2, 4]]),
 )  # fmt: skip
 
@@ -89,7 +89,7 @@ def _swapaxes(x: Any, axis1: Any, axis2: Any) -> Any:
 
 swapaxes = composite(
     "swapaxes", "x | axis1, axis2", _swapaxes,
-    method=True, domain=cases(((CUBE,), {"axis1": 0, "axis2": -1})), batch=True, doc="x with two axes exchanged.",
+    method=True, domain=cases(((CUBE,), {"axis1": 0, "axis2": -1})), doc="x with two axes exchanged.",
     example=("swapaxes([[1, 2], [3, 4]], 0, 1)", [[1, 3], [2, 4]]),
 )  # fmt: skip
 
@@ -106,12 +106,12 @@ def _matrix_transpose(x: Any, conjugate: Any = False) -> Any:
 
 matrix_transpose = composite(
     "matrix_transpose", "x | conjugate=False", _matrix_transpose,
-    domain=cases(((CUBE,), {})), batch=True, doc="x with its last two axes exchanged.",
+    domain=cases(((CUBE,), {})), doc="x with its last two axes exchanged.",
     example=("matrix_transpose([[1, 2], [3, 4]])", [[1, 3], [2, 4]]),
 )  # fmt: skip
 adjoint_row = composite(
     "adjoint", "x", lambda x: _matrix_transpose(x, True),
-    domain=cases(((SQUARE,), {})), batch=True, doc="The conjugate transpose of the last two axes.",
+    domain=cases(((SQUARE,), {})), doc="The conjugate transpose of the last two axes.",
     example=("adjoint([[1, 2], [3, 4]])", [[1, 3], [2, 4]]),
 )  # fmt: skip
 
@@ -130,7 +130,7 @@ def moved_axes(x: Any, source: Any, destination: Any) -> Any:
 
 moveaxis = composite(
     "moveaxis", "x | source, destination", moved_axes,
-    domain=cases(((CUBE,), {"source": 0, "destination": -1})), batch=True, doc="x with some axes moved to other places.",
+    domain=cases(((CUBE,), {"source": 0, "destination": -1})), doc="x with some axes moved to other places.",
     example=("shape(moveaxis([[[1, 2, 3]]], 2, 0))", (3, 1, 1)),
 )  # fmt: skip
 
@@ -140,12 +140,12 @@ moveaxis = composite(
 
 ravel = composite(
     "ravel", "x", lambda x: reshape(x, shape=-1),
-    method=True, domain=cases(((WIDE,), {})), batch=True, doc="The elements of x in one row.",
+    method=True, domain=cases(((WIDE,), {})), doc="The elements of x in one row.",
     example=("ravel([[1, 2], [3, 4]])", [1, 2, 3, 4]),
 )  # fmt: skip
 flatten = composite(
     "flatten", "x", lambda x: reshape(x, shape=-1),
-    method=True, domain=cases(((WIDE,), {})), batch=True, doc="The elements of x in one row.",
+    method=True, domain=cases(((WIDE,), {})), doc="The elements of x in one row.",
     example=("flatten([[1, 2], [3, 4]])", [1, 2, 3, 4]),
 )  # fmt: skip
 
@@ -163,7 +163,7 @@ def _expand_dims(x: Any, axis: Any) -> Any:
 expand_dims = composite(
     "expand_dims", "x | axis", _expand_dims,
     aliases="expanddims", domain=cases(((VECTOR,), {"axis": 0}), ((WIDE,), {"axis": -1})),
-    batch=True, doc="x with an axis of size 1 put in.", example=("expand_dims([1, 2], 0)", [[1, 2]]),
+    doc="x with an axis of size 1 put in.", example=("expand_dims([1, 2], 0)", [[1, 2]]),
 )  # fmt: skip
 
 
@@ -181,7 +181,7 @@ def _squeeze(x: Any, axis: Any = None) -> Any:
 squeeze = composite(
     "squeeze", "x | axis=None", _squeeze,
     method=True, domain=cases((([[0.5], [1.5]],), {}), (([[0.5], [1.5]],), {"axis": -1})),
-    batch=True, doc="x without its axes of size 1, or without those named.", example=("squeeze([[1, 2]])", [1, 2]),
+    doc="x without its axes of size 1, or without those named.", example=("squeeze([[1, 2]])", [1, 2]),
 )  # fmt: skip
 
 
@@ -201,15 +201,15 @@ def at_least(rank: int) -> Callable[..., Any]:
 
 atleast_1d = composite(
     "atleast_1d", "*values", at_least(1), domain=cases(((0.5,), {})),
-    batch=True, doc="x with at least one axis.", example=("atleast_1d(3)", [3]),
+    doc="x with at least one axis.", example=("atleast_1d(3)", [3]),
 )  # fmt: skip
 atleast_2d = composite(
     "atleast_2d", "*values", at_least(2), domain=cases(((VECTOR,), {})),
-    batch=True, doc="x with at least two axes; a vector becomes a row.", example=("atleast_2d([1, 2])", [[1, 2]]),
+    doc="x with at least two axes; a vector becomes a row.", example=("atleast_2d([1, 2])", [[1, 2]]),
 )  # fmt: skip
 atleast_3d = composite(
     "atleast_3d", "*values", at_least(3), domain=cases(((VECTOR,), {})),
-    batch=True, doc="x with at least three axes.", example=("shape(atleast_3d([1, 2]))", (1, 2, 1)),
+    doc="x with at least three axes.", example=("shape(atleast_3d([1, 2]))", (1, 2, 1)),
 )  # fmt: skip
 
 
@@ -221,15 +221,15 @@ flip: Operation = linear(
     kernel=lambda k, x, axis: k.flip(x, axis),
     array=lambda np, x, axis: np.flip(x, axes_of("flip", axis, np.ndim(x))), moves=True, dtype="first", accepts="bifcs",
     aliases="reverse", domain=cases(((WIDE,), {}), ((WIDE,), {"axis": 1})),
-    batch="axes", doc="x with the order of its elements reversed along one axis, several, or all.",
+    doc="x with the order of its elements reversed along one axis, several, or all.",
     example=("flip([1, 2, 3])", [3, 2, 1]),
 )  # fmt: skip
 fliplr = composite(
-    "fliplr", "x", lambda x: flip(x, axis=1), domain=cases(((WIDE,), {})), batch=True, doc="x with its columns reversed.",
+    "fliplr", "x", lambda x: flip(x, axis=1), domain=cases(((WIDE,), {})), doc="x with its columns reversed.",
     example=("fliplr([[1, 2], [3, 4]])", [[2, 1], [4, 3]]),
 )  # fmt: skip
 flipud = composite(
-    "flipud", "x", lambda x: flip(x, axis=0), domain=cases(((WIDE,), {})), batch=True, doc="x with its rows reversed.",
+    "flipud", "x", lambda x: flip(x, axis=0), domain=cases(((WIDE,), {})), doc="x with its rows reversed.",
     example=("flipud([[1, 2], [3, 4]])", [[3, 4], [1, 2]]),
 )  # fmt: skip
 
@@ -273,7 +273,7 @@ def _rot90(x: Any, k: Any = 1, axes: Any = None) -> Any:
 
 rot90 = composite(
     "rot90", "x | k=1, axes=None", _rot90, domain=cases(((WIDE,), {}), ((WIDE,), {"k": -1})),
-    batch=True, doc="x turned by 90 degrees k times, from the first axis towards the second.",
+    doc="x turned by 90 degrees k times, from the first axis towards the second.",
     example=("rot90([[1, 2], [3, 4]])", [[2, 4], [1, 3]]),
 )  # fmt: skip
 
@@ -293,7 +293,7 @@ def _tile(x: Any, reps: Any) -> Any:
 
 tile = composite(
     "tile", "x | reps", _tile, domain=cases(((VECTOR,), {"reps": 2}), ((WIDE,), {"reps": (2, 1)})),
-    batch=True, doc="x repeated as a whole, so many times along each axis.", example=("tile([1, 2], 2)", [1, 2, 1, 2]),
+    doc="x repeated as a whole, so many times along each axis.", example=("tile([1, 2], 2)", [1, 2, 1, 2]),
 )  # fmt: skip
 
 
@@ -318,7 +318,7 @@ def _repeat(x: Any, repeats: Any, axis: Any = None) -> Any:
 repeat = composite(
     "repeat", "x | repeats, axis=None", _repeat,
     method=True, domain=cases(((VECTOR,), {"repeats": 2}), ((WIDE,), {"repeats": [2, 1], "axis": 0})),
-    batch=True, doc="Each element of x repeated, along an axis or in one row.", example=("repeat([1, 2], 2)", [1, 1, 2, 2]),
+    doc="Each element of x repeated, along an axis or in one row.", example=("repeat([1, 2], 2)", [1, 1, 2, 2]),
 )  # fmt: skip
 
 
@@ -338,7 +338,7 @@ pad_zeros = linear(
     "pad_zeros", "x | pad_width", lambda g, y, x, pad_width: index(g, index=_inner(shape_of(x), pad_width)),
     kernel=lambda k, x, pad_width: k.pad_zeros(x, pad_width),
     array=_pad_zeros, moves=True, dtype="first", domain=cases(((WIDE,), {"pad_width": ((1, 0), (0, 2))})),
-    internal=True, batch="padding", doc="x with zeros around it: so many before and after along each axis.",
+    internal=True, doc="x with zeros around it: so many before and after along each axis.",
     example=("pad_zeros([1, 2], [[1, 1]])", [0, 1, 2, 0]),
 )  # fmt: skip
 
@@ -392,7 +392,7 @@ def _pad(x: Any, pad_width: Any, mode: Any = "constant", constant_values: Any = 
 pad = composite(
     "pad", "x, pad_width, mode='constant', constant_values=0", _pad,
     domain=cases(((VECTOR,), {"pad_width": 1}), ((WIDE,), {"pad_width": [[1, 0], [0, 2]], "mode": "reflect"})),
-    batch=True, doc="x with a border: mode constant (constant_values), edge, reflect, symmetric or wrap.",
+    doc="x with a border: mode constant (constant_values), edge, reflect, symmetric or wrap.",
     example=("pad([1, 2], 1)", [0, 1, 2, 0]),
 )  # fmt: skip
 
@@ -422,7 +422,7 @@ def _meshgrid(values: Any, indexing: Any = "xy", sparse: Any = False) -> list[An
 meshgrid = composite(
     "meshgrid", "*values | indexing='xy', sparse=False", _meshgrid,
     domain=cases(((VECTOR, VECTOR[:2]), {}), ((VECTOR, VECTOR[:2]), {"indexing": "ij"})),
-    batch=True, doc="The coordinates of a grid: one tensor for each vector, constant along the other axes.",
+    doc="The coordinates of a grid: one tensor for each vector, constant along the other axes.",
     example=("meshgrid([1, 2], [3, 4])", [[[1, 2], [1, 2]], [[3, 3], [4, 4]]]),
 )  # fmt: skip
 

@@ -134,7 +134,7 @@ share_ties: Operation = linear(
 argsort_along = no_tangent(
     "argsort_along", "x | axis, descending", array=lambda np, x, axis, descending: order_of(np, x, axis, descending),
     kernel=lambda k, x, axis, descending: k.argsort(x, axis, descending), dtype=_order_dtype, accepts="bifs", internal=True,
-    batch="axis", doc="The stable order of the elements along an axis counted from the front: what argsort is made of.",
+    doc="The stable order of the elements along an axis counted from the front: what argsort is made of.",
     example=("argsort_along([3, 1, 2], 0, False)", [1, 2, 0]), reason="an index",
 )  # fmt: skip
 
@@ -159,7 +159,7 @@ sort_along = rule(
         found_by_rule("sort is not differentiable where elements are equal", "their cotangents are shared equally")
     ],
     domain=cases(((SQUARE,), {"axis": 0, "descending": False}), ((VECTOR,), {"axis": 0, "descending": True})),
-    internal=True, batch="axis", doc="x sorted along an axis that is counted from the front: what sort, median and top_k are made of.",
+    internal=True, doc="x sorted along an axis that is counted from the front: what sort, median and top_k are made of.",
     example=("sort_along([3, 1, 2], 0, True)", [3, 2, 1]),
 )  # fmt: skip
 
@@ -188,12 +188,12 @@ def _argsort(
 sort = composite(
     "sort", "x | axis=-1, direction='ASCENDING', kind=None, descending=False, stable=True", _sort_row,
     method=True, domain=cases(((VECTOR,), {}), ((SQUARE,), {"axis": 0, "direction": "DESCENDING"})),
-    batch=True, doc="x in rising order along an axis, the last one by default; axis=None sorts all elements.",
+    doc="x in rising order along an axis, the last one by default; axis=None sorts all elements.",
     example=("sort([3, 1, 2])", [1, 2, 3]),
 )  # fmt: skip
 argsort = composite(
     "argsort", "x | axis=-1, direction='ASCENDING', kind=None, descending=False, stable=True", _argsort,
-    method=True, batch=True, doc="The indices that sort x along an axis; equal elements keep their order.",
+    method=True, doc="The indices that sort x along an axis; equal elements keep their order.",
     example=("argsort([3, 1, 2])", [1, 2, 0]),
 )  # fmt: skip
 
@@ -212,7 +212,7 @@ def _top_k(x: Any, k: Any = 1, sorted: Any = True) -> tuple[Any, Any]:
 
 top_k = composite(
     "top_k", "x | k=1, sorted=True", _top_k, domain=cases(((VECTOR,), {"k": 2})),
-    batch=True, doc="The k largest elements along the last axis, in falling order, and their indices.",
+    doc="The k largest elements along the last axis, in falling order, and their indices.",
     example=("top_k([3, 1, 2], 2)", ([3, 2], [0, 2])),
 )  # fmt: skip
 
@@ -263,18 +263,18 @@ def _median(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
 median = composite(
     "median", "x | axis=None, keepdims=False", _median,
     domain=cases(((VECTOR,), {}), ((SQUARE,), {"axis": 1}), ((WIDE,), {"axis": 0, "keepdims": True})),
-    batch=True, doc="The middle element of x, or the mean of the two in the middle.", example=("median([5, 1, 3])", 3.0),
+    doc="The middle element of x, or the mean of the two in the middle.", example=("median([5, 1, 3])", 3.0),
 )  # fmt: skip
 quantile = composite(
     "quantile", "x | q, axis=None, keepdims=False", _quantile,
     domain=cases(((VECTOR,), {"q": 0.3}), ((SQUARE,), {"q": [0.2, 0.9], "axis": 0})),
-    batch=True, doc="The value below which the fraction q of the elements lies, interpolated linearly.",
+    doc="The value below which the fraction q of the elements lies, interpolated linearly.",
     example=("quantile([1, 2, 3, 4], 0.5)", 2.5),
 )  # fmt: skip
 percentile = composite(
     "percentile", "x | q, axis=None, keepdims=False",
     lambda x, q, axis=None, keepdims=False: _quantile(x, q, axis, keepdims, "percentile", 100.0),
-    domain=cases(((VECTOR,), {"q": 30.0})), batch=True, doc="quantile with q in percent.",
+    domain=cases(((VECTOR,), {"q": 30.0})), doc="quantile with q in percent.",
     example=("percentile([1, 2, 3], 50)", 2.0),
 )  # fmt: skip
 
@@ -368,7 +368,7 @@ def _arg_extremum(name: str, largest: str, default_axis: str, row_name: str = ""
     return no_tangent(
         row_name or name, f"x | axis={default_axis}, keepdims=False, output_type=None", array=array, dtype=_arg_dtype,
         kernel=lambda k, x, axis, keepdims, output_type: k.place_of_extremum(name, x, axis, keepdims),
-        accepts="bif", method=method, batch="axis", doc=f"The index of the first {largest} element, {where} unless an axis is named.",
+        accepts="bif", method=method, doc=f"The index of the first {largest} element, {where} unless an axis is named.",
         example=(f"{row_name or name}([3, 9, 1])", 1 if largest == "largest" else 2), reason="an index",
         aliases=f"tf.math.{name} tf.{name[:3]}_{name[3:]}" if row_name else "",
     )  # fmt: skip

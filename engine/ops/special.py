@@ -226,7 +226,7 @@ def _to_array() -> float:
 gamma = elementwise(
     "gamma", "x", [lambda y, x: y * digamma(x)],
     scalar=math.gamma, array=_scipy("gamma"), dtype="float", accepts="bif", domain=[(0.2, 6)],
-    kernel="_gamma({0})",
+    kernel="math.gamma({0})",
     singular=_at_poles("gamma", _at_nonpositive_integers, NAN),
     doc="The gamma function: gamma(n) is the factorial of n - 1.", example=("gamma(5)", 24.0),
 )  # fmt: skip
@@ -252,7 +252,7 @@ def _factorial(np: Any, x: Any) -> Any:
 
 factorial = elementwise(
     "factorial", "x", [lambda y, x: y * digamma(x + 1.0)],
-    kernel="_gamma({0} + 1.0)", scalar=_factorial_scalar, array=_factorial, library="scipy",
+    kernel="math.gamma({0} + 1.0)", scalar=_factorial_scalar, array=_factorial, library="scipy",
     dtype="arithmetic", accepts="bif", domain=[(0.2, 6)],
     singular=_at_poles("factorial", lambda x: _at_nonpositive_integers(x + 1), NAN),
     doc="n! for integers; gamma(x + 1) for floats.", example=("factorial(5)", 120),
@@ -468,7 +468,7 @@ def _entropy_scalar(x: float) -> float:
 
 entr = elementwise(
     "entr", "x", [lambda y, x: -1.0 - log(x)],
-    kernel="_entr({0})", scalar=_entropy_scalar, array=_scipy("entr"), dtype="float", accepts="bif", domain=[(0.1, 3)],
+    scalar=_entropy_scalar, array=_scipy("entr"), dtype="float", accepts="bif", domain=[(0.1, 3)],
     singular=[
         Singular(lambda x: x == 0, "entr has an infinite derivative at 0", **everywhere(INF)),
         Singular(lambda x: x < 0, "entr is -inf below 0", **everywhere(NAN), subgradients="no value"),
@@ -477,7 +477,7 @@ entr = elementwise(
 )  # fmt: skip
 rel_entr = elementwise(
     "rel_entr", "x, y", [lambda z, x, y: 1.0 + log(divide(x, y)), lambda z, x, y: -divide(x, y)],
-    kernel="_rel_entr({0}, {1})", array=_scipy("rel_entr"), dtype="float", accepts="bif", domain=[(0.1, 3), (0.1, 3)],
+    array=_scipy("rel_entr"), dtype="float", accepts="bif", domain=[(0.1, 3), (0.1, 3)],
     singular=[Singular(lambda x, y: x == 0, "rel_entr has an infinite derivative at x = 0", **everywhere(-INF))],
     doc="x*log(x/y), 0 for x = 0: the terms of the relative entropy.", example=("rel_entr(1, 1)", 0.0),
 )  # fmt: skip

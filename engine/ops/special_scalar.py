@@ -57,7 +57,7 @@ def _erfc_corrected(x: float) -> float:
 
 
 def _square_rest(x: float, square: float) -> float:
-    """x*x - square, exactly, for the rounded square: Dekker's product, as Python 3.11 has no fma (kernels do)."""
+    """x*x - square, exactly, for the rounded square: Dekker's product, as Python 3.11 has no fma."""
     high, low = _split(x)
     return ((high * high - square) + 2.0 * high * low) + low * low
 

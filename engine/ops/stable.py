@@ -9,6 +9,7 @@ import math
 
 from ..core.operands import as_operand, plain
 from ..core.operation import Singular, composite, elementwise
+from ..core.tensor import OPERATORS
 from .activations import softmax
 from .arithmetic import array_product, divide, is_complex, multiply, power
 from .exponential import exp, expm1, log, log1p, log_sigmoid, sigmoid, softplus, sqrt
@@ -17,7 +18,7 @@ from .reductions import reduce_logsumexp as logsumexp
 from .reductions import reduce_sum
 from .special_quotients import SCALARS, over
 from .structure import reshape
-from .support import SQUARE, VECTOR, cases, floating, shape_of
+from .support import SQUARE, VECTOR, cases, floating, is_symbol, leave_unless, shape_of
 from .trigonometric import cosh, log_cosh, sin, sinh
 
 TYPE_CHECKING = False
@@ -132,6 +133,9 @@ normalised_exp = composite(
 
 def _root_of_sum(x: Any) -> Any:
     value = plain(x)
+    if is_symbol(value):  # a kernel, which is left at 0
+        leave_unless(OPERATORS["any"](OPERATORS["not_equal"](x, 0.0)))
+        return norm(x)
     if is_complex(x) or not (value.any() if hasattr(value, "any") else value):
         return sqrt(reduce_sum(power(x, 2)))  # at 0 the chain rule's nan, and the notice that names norm
     return norm(x)

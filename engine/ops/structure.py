@@ -20,9 +20,12 @@ if TYPE_CHECKING:
 
 
 def is_basic(index: Any) -> bool:
-    """Whether an index selects each element at most once and NumPy answers with a view."""
+    """Whether an index selects each element at most once and NumPy answers with a view. A kernel's own indices do."""
     items = index if index.__class__ is tuple else (index,)
-    return all(item is None or item is Ellipsis or item.__class__ in (int, slice) for item in items)
+    return all(
+        item is None or item is Ellipsis or item.__class__ in (int, slice) or getattr(item, "shape", None) == ()
+        for item in items
+    )
 
 
 def _index(np: Any, x: Any, index: Any) -> Any:
@@ -92,7 +95,7 @@ index: Operation = linear(
     lambda g, y, x, index: index_scatter(g, shape=shape_of(x), index=index),
     accumulate=_accumulate_index, array=_index, moves=True, dtype="first", accepts="bifcs",
     domain=cases(((VECTOR,), {"index": -1}), ((SQUARE,), {"index": (slice(None), slice(0, None, 2))})),
-    batch="places", doc="The elements that an index selects: x[index], with NumPy's rules for slices, integers, newaxis, ... and "
+    doc="The elements that an index selects: x[index], with NumPy's rules for slices, integers, newaxis, ... and "
     "tensors.",
     example=("[10, 20, 30][1:]", [20, 30]),
 )  # fmt: skip
@@ -111,7 +114,7 @@ index_scatter: Operation = linear(
     kernel=lambda k, x, shape, index: k.index_scatter(x, shape, index),
     array=_index_scatter, dtype="first",
     domain=cases(((VECTOR,), {"shape": (7,), "index": slice(1, 5)})),
-    internal=True, batch="places", doc="The transpose of indexing: zeros of a shape with x added at the indexed places.",
+    internal=True, doc="The transpose of indexing: zeros of a shape with x added at the indexed places.",
     example=("index_scatter(7, (3,), 1)", [0, 7, 0]),
 )  # fmt: skip
 
@@ -262,7 +265,7 @@ stack = linear(
     "stack", "[values] | axis=0", _stack_transpose,
     array=_stack, moves=True, dtype=_stack_dtype, accepts="bifcs",
     domain=cases((((VECTOR, VECTOR),), {"axis": -1})),
-    batch="new axis", doc="Tensors of one shape joined along a new axis.", example=("stack([[1, 2], [3, 4]])", [[1, 2], [3, 4]]),
+    doc="Tensors of one shape joined along a new axis.", example=("stack([[1, 2], [3, 4]])", [[1, 2], [3, 4]]),
 )  # fmt: skip
 
 
@@ -317,7 +320,7 @@ broadcast_to: Operation = linear(
     kernel=lambda k, x, shape: k.broadcast_to(x, shape),
     array=_broadcast_to, moves=True, dtype="first", accepts="bifcs",
     domain=cases(((VECTOR,), {"shape": (2, 4)}), ((0.7,), {"shape": (3,)})),
-    batch="broadcasting", doc="x repeated to a larger shape by NumPy's broadcasting rules.",
+    doc="x repeated to a larger shape by NumPy's broadcasting rules.",
     example=("broadcast_to([1, 2], (2, 2))", [[1, 2], [1, 2]]),
 )  # fmt: skip
 
@@ -343,7 +346,7 @@ reshape: Operation = linear(
     "reshape", "x | shape", lambda g, y, x, shape: reshape(g, shape=shape_of(x)),
     array=_reshape, moves=True, dtype="first", accepts="bifcs", method=True,
     domain=cases(((WIDE,), {"shape": (3, -1)}), ((CUBE,), {"shape": 8})),
-    batch="shape", doc="The same elements, in the same order, in another shape; one size may be -1.",
+    doc="The same elements, in the same order, in another shape; one size may be -1.",
     example=("reshape([1, 2, 3, 4], (2, 2))", [[1, 2], [3, 4]]),
 )  # fmt: skip
 
@@ -457,6 +460,8 @@ def _astensor(x: Any, dtype: Any = None) -> Any:
         return cast_to(x, dtype=dtype)
     if x.__class__ is str or x.__class__ is bool:
         return x
+    if hasattr(x, "as_strong"):  # a compiler's symbol
+        return x.as_strong()
     x = to_tensor(x)
     if x.dtype.weak:
         target = STATE.default_float if x.dtype.kind == "f" else x.dtype.strong

@@ -120,7 +120,8 @@ def is_nothing(g: Any) -> bool:
 def leave_unless(condition: Any) -> None:
     """Leave a kernel, for the tape to answer, unless a condition on symbols holds everywhere."""
     if hasattr(condition, "builder"):
-        condition.builder.arrays.leave_unless(condition)
+        builder = condition.builder
+        (builder.check if hasattr(builder, "check") else builder.arrays.leave_unless)(condition)
 
 
 def beside(real: Any, x: Any) -> Any:
@@ -143,24 +144,12 @@ def adjoint(x: Any) -> Any:
 
 
 def strong(g: Any, p: Any) -> Any:
-    """The product of a cotangent and what it meets in a rule: a zero cotangent stays zero beside nan and infinities.
-
-    On symbols the product is the plain one, but of complex numbers, of which one part may be infinite alone: gradients
-    that are not finite are computed anew, by a kernel whose builder is `careful`.
-    """
+    """The product of a cotangent and what it meets in a rule: a zero cotangent stays zero beside nan and infinities."""
     return strong_terms(g, p)
 
 
 def strong_terms(g: Any, p: Any, both: bool = False) -> Any:
     """`strong(g, p)`; if p is a cotangent as well, a zero of `both` stays zero."""
-    symbol = g if is_symbol(g) else p if is_symbol(p) else None
-    if symbol is not None and not (is_complex(g) or is_complex(p)):
-        builder = getattr(symbol, "builder", None)
-        if builder is None:
-            return g * p
-        if not builder.careful:
-            builder.hasty = True
-            return g * p
     return OPERATORS["multiply_cotangents" if both else "strong_multiply"](g, p)
 
 
@@ -284,8 +273,6 @@ def meet(row: Operation, at: Any, number: int = 0, matters: Any = True) -> None:
     text = spot.message
     if spot.subgradients:
         text += f": {spot.subgradients}"
-    if STATE.tally is not None:
-        STATE.tally(text, at if matters is True or STATE.transposing else at & matters, None, 1.0)
     STATE.notify("N0501", text)
 
 

@@ -1,10 +1,9 @@
-"""One program over the rows of a table: values and derivatives of every row, on whole columns or in a compiled loop.
+"""One program over the rows of a table: the values and derivatives of every row.
 
-request     what is asked: columns, constants, sources
-by_columns  the tape tier: whole columns, rows divided by branch
-single      what does not go together: rows one by one
-by_kernel   the kernel tier: a loop over rows, on every core (workers); lists and dicts put together (structured)
-results     what rows give, as it comes
-outcome     what came of it, row by row and as columns
-run         which of the two, by what the first rows took
+request      what is asked: columns, constants, sources
+elementwise  programs of element-wise operations: one evaluation on whole columns
+tape         the tape on a table: whole columns where that is possible, else row by row
+run          which tier evaluates the rows, and the one place that calls the kernel tier
+results      the results of rows, gathered into columns
+outcome      what the caller gets
 """

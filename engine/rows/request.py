@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from math import prod
 
 from ...parser.errors import AdiffError
@@ -87,12 +86,6 @@ class Request:
         widened(self.columns)
         self.numeric = all(values.dtype.name in WEAK_OF for values in self.columns.values())
 
-    def of_gradients(self, name: str) -> Request:
-        """The same, asked for the gradients by one source."""
-        found = copy(self)
-        found.order, found.names = 1, [name]
-        return found
-
     def point(self, row: int) -> dict[str, Any]:
         """The inputs of one row, as `evaluate` takes them."""
         found = dict(self.constants)
@@ -110,6 +103,10 @@ class Request:
     def numbers(self) -> int:
         """How many numbers the sources have in a row."""
         return sum(prod(self.shape(name)) for name in self.names)
+
+    def may_have_derivative(self, name: str) -> bool:
+        """Whether a source is a number of a kind that has derivatives; a constant is taken to be one."""
+        return name not in self.columns or self.columns[name].dtype.kind in "fi"
 
     def bound_constants(self) -> dict[str, Any]:
         return {name: bind(value, name) for name, value in self.constants.items()}

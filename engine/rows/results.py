@@ -1,168 +1,176 @@
-"""What rows give, gathered from whoever evaluates them, and how many of them hit a singular point."""
+"""The results of rows, gathered in any order and put together as columns."""
 
 from __future__ import annotations
 
-from ...parser.errors import AdiffError
-from ..core.state import RECORDERS, STATE, Site
-from ..core.tensor import Tensor
-from ..eager.row_sets import NotTogether, Table
-from .outcome import Gathered, Notices, RowsOutcome
-from .request import Request
+from .outcome import RowsNotice, RowsOutcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
+    from ...parser.errors import AdiffError
+    from ...parser.source import Span
+    from .request import Request
+
+# Notices that name what the operands were, which differs from row to row: one message stands for all rows of a place.
+OF_OPERANDS = ("N0601", "N0602")
+# A reason for a missing gradient that names the place where a path ends; it is preferred to the absence of a path.
 PATH_ENDS = "the path from the source ends at"
 
 
+class Gathered:
+    """One column of results. A result may be None: a derivative by a source that the row's result does not depend on."""
+
+    __slots__ = ("count", "pieces", "rows", "single")
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.pieces: list[tuple[Any, Any]] = []
+        self.rows: list[int] = []
+        self.single: list[Any] = []
+
+    def add(self, index: Any, values: Any) -> None:
+        """Add the results of the rows `index`: an array with these rows along its first axis, or None."""
+        if len(index):
+            self.pieces.append((index, values))
+
+    def add_row(self, row: int, value: Any) -> None:
+        """Add the result of one row as an evaluation of it gives it."""
+        self.rows.append(row)
+        self.single.append(value)
+
+    def column(self) -> Any:
+        """The whole column, nan where a row has no result. None if no row has one that is not None."""
+        import numpy as np
+
+        pieces = list(self.pieces)
+        rows, missing = (
+            [i for i, value in zip(self.rows, self.single) if (value is None) is none] for none in (False, True)
+        )
+        if rows:
+            pieces.append((np.array(rows), stacked([value for value in self.single if value is not None])))
+        if missing:
+            pieces.append((np.array(missing), None))
+        there = [(index, values) for index, values in pieces if values is not None]
+        if not there:
+            return None
+        shapes = {values.shape[1:] for _, values in there}
+        if len(shapes) > 1 or any(values.dtype == object for _, values in there):
+            found = np.full(self.count, None, object)
+            for index, values in there:
+                for i, value in zip(index.tolist(), values):
+                    found[i] = value.tolist() if values.dtype != object else value
+            return found
+        dtype = np.result_type(*(values.dtype for _, values in there))
+        if sum(len(index) for index, _ in pieces) < self.count and dtype.kind in "biu":
+            dtype = np.dtype(np.float64)
+        found = np.zeros((self.count, *shapes.pop()), dtype)
+        if dtype.kind in "fc":
+            found[...] = np.nan
+        for index, values in pieces:
+            found[index] = 0 if values is None else values
+        return found
+
+
+def stacked(values: Sequence[Any]) -> Any:
+    """The plain values of rows as an array with the rows along its first axis; of objects where they do not fit together."""
+    import numpy as np
+
+    try:
+        array = np.array([np.asarray(value) for value in values])
+    except ValueError:
+        array = None
+    if array is None or array.dtype.kind not in "bifc":
+        array = np.empty(len(values), object)
+        for i, value in enumerate(values):
+            array[i] = value
+    return array
+
+
 class Results:
-    """The columns of results of a request, gathered from whoever evaluates its rows."""
+    """What the rows of a request gave: columns, errors by row, notices by place."""
 
     def __init__(self, request: Request) -> None:
         self.request = request
-        self.value = Gathered(request.count)
-        self.gradients = {name: Gathered(request.count) for name in request.names}
-        self.hessian = {a: {b: Gathered(request.count) for b in request.names} for a in request.names}
-        self.notices = Notices()
+        count, names = request.count, request.names
+        self.value = Gathered(count)
+        self.gradients = {name: Gathered(count) for name in names}
+        self.hessian = {a: {b: Gathered(count) for b in names} for a in names if request.order == 2}
         self.errors: dict[int, AdiffError] = {}
         self.one_by_one: dict[str, int] = {}
-        # Why no row's result depends on a source, from those who looked: name -> (code, message, span).
-        self.unconnected: dict[str, tuple[str, str, Any]] = {}
-        self.explained = 0
-        self.unexplained = 0
+        self.notices: dict[tuple[Any, ...], RowsNotice] = {}
+        # Why a row's result does not depend on a source, by name: one reason for all rows.
+        self.unconnected: dict[str, tuple[str, str, Span | None]] = {}
 
-    def unconnected_by(self, name: str, why: tuple[str, str, Any]) -> None:
-        """Keep why no result depends on a source: the first reason, unless that is of rows without a path at all, and in
-        others there is one that ends."""
-        before = self.unconnected.get(name)
-        if before is None or (PATH_ENDS not in before[1] and PATH_ENDS in why[1]):
-            self.unconnected[name] = why
+    def notify(self, code: str, message: str, span: Span | None, rows: int) -> None:
+        """Add a notice about so many rows."""
+        place = None if span is None else (span.start, span.end)
+        key = (code, place) if code in OF_OPERANDS else (code, message, place)
+        if key in self.notices:
+            self.notices[key].rows += rows
+        else:
+            self.notices[key] = RowsNotice(code, message, span, rows)
 
-    def take(self, part: Results, rows: Any) -> None:
-        """Take over what a part of the request gave, the table of some of its `rows`."""
-        import numpy as np
+    def take_notices(self, notices: Sequence[Any], rows: int = 1) -> None:
+        """Take over the notices of an evaluation that stands for so many rows."""
+        for notice in notices:
+            if notice.code == "N0502":
+                name = notice.message.partition(":")[0]
+                before = self.unconnected.get(name)
+                if before is None or (PATH_ENDS in notice.message and PATH_ENDS not in before[1]):
+                    self.unconnected[name] = notice.code, notice.message, notice.span
+            elif notice.code != "N0801":  # the request has given it already
+                self.notify(notice.code, notice.message, notice.span, rows)
 
-        def moved(column: Gathered, other: Gathered) -> None:
-            for index, values in other.pieces:
-                column.add(rows[np.asarray(index)], values)
-
-        moved(self.value, part.value)
-        for name, found in part.gradients.items():
-            moved(self.gradients[name], found)
-            for other in part.hessian[name]:
-                moved(self.hessian[name][other], part.hessian[name][other])
-        for notice in part.notices.found.values():
-            self.notices.add(notice.code, notice.message, notice.span, notice.rows)
-        self.errors.update({int(rows[row]): error for row, error in part.errors.items()})
-        for reason, count in part.one_by_one.items():
-            self.one_by_one[reason] = self.one_by_one.get(reason, 0) + count
-        for name, why in part.unconnected.items():
-            self.unconnected_by(name, why)
-        self.explained, self.unexplained = part.explained, self.unexplained + part.unexplained
+    def add_outcome(self, row: int, found: Any) -> None:
+        """Add what the evaluation of one row gave."""
+        self.value.add_row(row, found.value)
+        for name, column in self.gradients.items():
+            column.add_row(row, found.gradients[name])
+        for a, blocks in self.hessian.items():
+            for b, block in blocks.items():
+                block.add_row(row, found.hessian[a][b])
+        self.take_notices(found.notices)
 
     def into(self, outcome: RowsOutcome) -> RowsOutcome:
         """Fill an outcome."""
-        request = self.request
-        outcome.value = self.value.column()
-        if outcome.value is None:
-            import numpy as np
+        import numpy as np
 
-            outcome.value = np.full(request.count, np.nan)
-        if request.order:
+        count = self.request.count
+        value = self.value.column()
+        outcome.value = np.full(count, np.nan) if value is None else value
+        if self.request.order and len(self.errors) == count:
+            self.without_rows(outcome)
+        elif self.request.order:
             outcome.gradients = {name: found.column() for name, found in self.gradients.items()}
-            if len(self.errors) < request.count:
-                for name, column in outcome.gradients.items():
-                    if column is None and name in self.unconnected:
-                        self.notices.add(*self.unconnected[name], request.count - len(self.errors))
-        if request.order == 2:
-            outcome.hessian = {a: {b: found.column() for b, found in row.items()} for a, row in self.hessian.items()}
-        if request.order and len(self.errors) == request.count:
-            self.nothing(outcome)
-        if self.unexplained:
-            self.notices.add(
-                "N0604", f"the results of {self.unexplained} more rows hold nan or inf, and were not looked into", None,
-                self.unexplained,
-            )  # fmt: skip
-        outcome.notices = self.notices.sorted()
+            for name, column in outcome.gradients.items():
+                if column is None and name in self.unconnected:
+                    self.notify(*self.unconnected[name], count - len(self.errors))
+            if self.request.order == 2:
+                outcome.hessian = {a: {b: x.column() for b, x in row.items()} for a, row in self.hessian.items()}
+        outcome.notices = sorted(
+            self.notices.values(), key=lambda n: (-1 if n.span is None else n.span.start, n.code)
+        )  # fmt: skip
         outcome.errors = {row: self.errors[row] for row in sorted(self.errors)}
         outcome.one_by_one = self.one_by_one
         return outcome
 
-    def nothing(self, outcome: RowsOutcome) -> None:
-        """Derivatives where there are no rows, or all have failed: nan in the shapes that they would have."""
+    def without_rows(self, outcome: RowsOutcome) -> None:
+        """The derivatives where there are no rows, or all have failed: nan in the shapes that they would have."""
         import numpy as np
 
         request = self.request
-        rows = {name: request.columns[name].shape[1:] for name in request.names if name in request.columns}
-        rows |= {name: np.shape(request.constants[name]) for name in request.names if name not in rows}
-        numeric = [name for name in rows if name not in request.columns or request.columns[name].dtype.kind in "fi"]
+        shapes = {name: request.shape(name) for name in request.names if request.may_have_derivative(name)}
 
-        def blank(*shape: int) -> Any:
-            return np.full((request.count, *shape), np.nan)
+        def blank(*names: str) -> Any:
+            if not shapes.keys() >= set(names):
+                return None
+            return np.full((request.count, *(size for name in names for size in shapes[name])), np.nan)
 
-        outcome.gradients = {name: blank(*rows[name]) if name in numeric else None for name in rows}
+        outcome.gradients = {name: blank(name) for name in request.names}
         if request.order == 2:
-            outcome.hessian = {
-                a: {b: blank(*rows[a], *rows[b]) if {a, b} <= set(numeric) else None for b in rows} for a in rows
-            }
+            outcome.hessian = {a: {b: blank(a, b) for b in request.names} for a in request.names}
 
 
-class Tally:
-    """Counts, for notices of singular points, the rows that hit them."""
-
-    def __init__(self, table: Table) -> None:
-        self.table = table
-        # By place and, as there `STATE.notify_singular` chooses among several, by rank and message: which of all rows.
-        self.met: dict[tuple[int, int], dict[tuple[int, str], tuple[Site, Any]]] = {}
-
-    def __call__(self, message: str, mask: Any, x: Any, g: Any) -> None:
-        """A row's operand `x` is singular where a mask holds, which matters where the cotangent `g` is not zero."""
-        import numpy as np
-
-        here = self.met.setdefault((STATE.site.start, STATE.site.end), {})
-        blank = STATE.site, np.zeros(self.table.all.size, bool)
-        here.setdefault((-len(RECORDERS), message), blank)[1][self.rows_at(mask, x, g)] = True
-
-    def counts(self) -> list[tuple[str, Site, int]]:
-        """The notices with the number of the rows that have come to the end: of each place one in a row."""
-        import numpy as np
-
-        there = self.table.active.places_in(self.table.all)
-        found = []
-        for here in self.met.values():
-            told = np.zeros(len(there), bool)
-            for (_, message), (site, rows) in sorted(here.items(), key=lambda item: item[0]):
-                fresh = rows[there] & ~told
-                told |= fresh
-                if fresh.any():
-                    found.append((message, site, int(fresh.sum())))
-        return found
-
-    def forbid(self, error: AdiffError, mask: Any, x: Any, g: Any) -> None:
-        """Let the rows fail that are at a singular point where that is an error."""
-        self.table.forbid(self.rows_at(mask, x, g), error)
-
-    def rows_at(self, mask: Any, x: Any, g: Any) -> Any:
-        """The places among all rows of those for which a mask holds where a cotangent is not zero."""
-        import numpy as np
-
-        values = getattr(g, "value", g)
-        hit: Any = np.asarray(mask & (values != 0))
-        table = self.table
-        rows, live = table.rows_of.get(x, (None, None)) if x.__class__ is Tensor else (None, None)
-        if rows is not None and (hit.ndim == 0 or hit.shape[0] == rows.size):
-            index = rows.index
-        else:
-            # Of operations that derivatives are made of, inside the program, nobody has said what rows they have.
-            index, live = None if hit.ndim == 0 else table.of_size(hit.shape[0]), None
-            if index is None:
-                raise NotTogether("a singular point of a derivative inside the program")
-        hit = hit if hit.ndim else np.broadcast_to(hit, index.size)
-        hit = hit if hit.ndim == 1 else hit.reshape(index.size, -1).any(axis=1)
-        if live is not None:
-            hit = hit & live
-        return np.searchsorted(table.all.index, index[hit])
-
-
-__all__ = ["PATH_ENDS", "Results", "Tally"]
+__all__ = ["Results"]

@@ -246,7 +246,7 @@ def test_a_gradient_of_several_values_says_that_they_are_summed(
 ) -> None:
     for engine in ("tape", "kernel"):
         found = program(result).evaluate("grad", {"x": 2.0}, engine=engine)
-        assert found.engine == engine
+        assert found.engine == (engine if "y > 1" not in result else "tape")
         assert found.gradients == {"x": gradient}
         told = [notice.message for notice in found.notices if notice.code == "N0503"]
         assert told == ([] if is_what is None else [f"the result {is_what}: its elements are summed for the gradient"])
@@ -274,10 +274,9 @@ def test_derivatives_of_several_values_say_that_they_are_summed(
     words = f"the result is a {kind} and no tensor: its elements are summed for {found_of_it}"
     for engine in ("tape", "kernel"):
         compiled = program(result)
-        # A point like the first may be answered with what has been found out there.
         for _ in range(2):
             found = compiled.evaluate(command, {"x": 2.0}, engine=engine, **given)
-            assert found.engine == engine
+            assert found.engine == ("tape" if command == "derivative" or "sparse" in given else engine)
             told = [(n.code, n.message, n.span.start, n.span.end) for n in found.notices]
             assert told == ([] if found_of_it is None else [("N0503", words, 0, len(result))])
             if derived is not None:

@@ -1,4 +1,4 @@
-"""Derivatives of float32 values are float32, zeros and those by bare numbers too, on the tape as in a kernel."""
+"""Derivatives of float32 values are float32, zeros and those by bare numbers too."""
 
 from __future__ import annotations
 
@@ -38,12 +38,6 @@ def test_float32(text: str, at: dict[str, Any], command: str, options: dict[str,
         assert dtypes(getattr(found, part)) <= {"float32"}, part
 
 
-def test_kernels_give_the_same() -> None:
-    text, at, command, options = CASES[3]
-    found = adiff.program(text).evaluate(command, at, engine="kernel", **options)
-    assert (found.engine, str(found.tangent.dtype), found.tangent) == ("kernel", "float32", 0.0)
-
-
 # What is differentiated, and whether it is a float32: `t` is a bare number or list, `v` a float32.
 OF_BARE = [
     ("t * t + 0 * v", True),
@@ -64,22 +58,18 @@ OPERATORS = [
 TAPE = "with GradientTape() as tape:\n    tape.watch(x)\n    y = f(x)\ntape.gradient(y, x)"
 
 
-@pytest.mark.parametrize("engine", ["tape", "kernel"])
 @pytest.mark.parametrize(("value", "single"), OF_BARE)
-def test_derivatives_by_bare_numbers_inside_programs(value: str, single: bool, engine: Any) -> None:
-    """A kernel that is none for such a program leaves it to the tape; what it gives is the same."""
-    for last in (OPERATORS if engine == "tape" else OPERATORS[::2]) + [TAPE] * ("stop" not in value):
+def test_derivatives_by_bare_numbers_inside_programs(value: str, single: bool) -> None:
+    for last in OPERATORS + [TAPE] * ("stop" not in value):
         program = adiff.program(f"f = lambda t: {value}\n{last}")
-        found = program.value({name: {"x": 2.0, "v": V}[name] for name in program.inputs}, engine=engine)
+        found = program.value({name: {"x": 2.0, "v": V}[name] for name in program.inputs})
         assert dtypes(found) == {"float32" if single else "<class 'float'>"}, last
 
 
-@pytest.mark.parametrize("engine", ["tape", "kernel"])
-def test_derivatives_by_bare_numbers(engine: Any) -> None:
+def test_derivatives_by_bare_numbers() -> None:
     for text, kind in (("cast(cast(x, float32) * sin(x), float64)", "float64"), ("cast(x, float32) * x", "float32")):
         for command, part in (("grad", "gradients"), ("hessian", "hessian"), ("jacobian", "jacobian")):
-            found = adiff.program(text).evaluate(command, {"x": 2.0}, engine=engine)
-            assert found.engine == engine
+            found = adiff.program(text).evaluate(command, {"x": 2.0})
             assert dtypes(getattr(found, part)) <= {kind, "<class 'float'>"} - (
                 {"<class 'float'>"} if kind == "float32" else set()
             )
@@ -94,19 +84,17 @@ OF_FLOAT32 = [
 ]
 
 
-@pytest.mark.parametrize("engine", ["tape", "kernel"])
-def test_constant_derivatives_by_float32(engine: Any) -> None:
+def test_constant_derivatives_by_float32() -> None:
     for at, options in (({"v": V}, {}), ({"v": 0.5}, {"dtype": "float32"})):
         program = adiff.program(f"[{', '.join(OF_FLOAT32)}]")
-        found = program.evaluate("value", at, engine=engine, **options)
-        assert (found.engine, dtypes(found.value), found.value) == (engine, {"float32"}, [1, 0, 0, 3, 2])
+        found = program.evaluate("value", at, **options)
+        assert (dtypes(found.value), found.value) == ({"float32"}, [1, 0, 0, 3, 2])
 
 
-@pytest.mark.parametrize("engine", ["tape", "kernel"])
 @pytest.mark.parametrize("last", ["vjp(f, x)[1](v)[0]", "jvp(f, x, v)[1]", "hvp(f, x, v)"])
-def test_a_direction_is_as_bare_as_what_it_belongs_to(last: str, engine: Any) -> None:
-    found = adiff.program(f"f = lambda t: t * t\n{last}").evaluate("value", {"x": 2.0, "v": V}, engine=engine)
-    assert (found.engine, type(found.value)) == (engine, float)
+def test_a_direction_is_as_bare_as_what_it_belongs_to(last: str) -> None:
+    found = adiff.program(f"f = lambda t: t * t\n{last}").evaluate("value", {"x": 2.0, "v": V})
+    assert type(found.value) is float
 
 
 # The derivative by x, in lists by both elements, of what is float32 on one way and float64 on another: 5/6.
@@ -124,12 +112,11 @@ OF_BOTH_WIDTHS = [
 ]
 
 
-@pytest.mark.parametrize("engine", ["tape", "kernel"])
 @pytest.mark.parametrize("text", OF_BOTH_WIDTHS)
-def test_sums_of_both_widths(text: str, engine: Any) -> None:
+def test_sums_of_both_widths(text: str) -> None:
     at = {"x": 0.3, "p": [0.3, 0.7], "h": np.float32(0.5), "w": np.float64(1 / 3)}
     program = adiff.program(text)
-    found = program.value({name: at[name] for name in program.inputs}, engine=engine)
+    found = program.value({name: at[name] for name in program.inputs})
     np.testing.assert_allclose(found, np.full(np.shape(found), 5 / 6), rtol=1e-15)
     assert "float32" not in dtypes(found)
 
@@ -152,11 +139,9 @@ OF_ROWS: list[tuple[str, float, bool, float]] = [
 ]
 
 
-@pytest.mark.parametrize("engine", ["tape", "kernel"])
 @pytest.mark.parametrize(("text", "value", "single", "slope"), OF_ROWS)
-def test_rows(text: str, value: float, single: bool, slope: float, engine: Any) -> None:
-    found = adiff.program(text).rows({"x": [0.3, 0.3]}, at={"v": V}, engine=engine)
-    assert not found.one_by_one
+def test_rows(text: str, value: float, single: bool, slope: float) -> None:
+    found = adiff.program(text).rows({"x": [0.3, 0.3]}, at={"v": V})
     for got, expected in ((found.value, value), (found.gradients["x"], slope)):
         assert str(got.dtype) == ("float32" if single else "float64")
         np.testing.assert_allclose(got, expected, rtol=3e-7)
@@ -172,17 +157,16 @@ MIXED = [
 ]
 
 
-@pytest.mark.parametrize("engine", ["tape", "kernel"])
 @pytest.mark.parametrize("form", MIXED)
-def test_directions_do_not_mix_dtypes(form: str, engine: Any) -> None:
+def test_directions_do_not_mix_dtypes(form: str) -> None:
     single, double, bare = np.float32([0.5, 0.25]), np.array([1.0, 0.5]), [1.0, 0.5]
     at: dict[str, Any]
     for at in ({"a": single, "b": double}, {"a": double, "b": single}):
         with pytest.raises(adiff.AdiffError) as told:
-            adiff.program(form % ("a", "b")).evaluate("value", at, engine=engine)
+            adiff.program(form % ("a", "b")).evaluate("value", at)
         assert told.value.code == "E0301"
     for a, b in ((single, bare), (double, bare), (bare, single)):
-        found = adiff.program(form % ("a", "b")).value({"a": a, "b": b}, engine=engine)
+        found = adiff.program(form % ("a", "b")).value({"a": a, "b": b})
         slope = 6 * np.array(a) if form.startswith("hvp") else 3 * np.array(a) ** 2
         np.testing.assert_allclose(found, slope * np.array(b), rtol=1e-6)
         assert dtypes(found) == {"float32" if a is single else "float64"}

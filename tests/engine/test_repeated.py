@@ -7,6 +7,7 @@ from typing import Any
 import adiff
 import numpy as np
 import pytest
+from adiff.engine import tier
 
 PROGRAM = """
 total = 0.0
@@ -39,7 +40,6 @@ def run() -> Any:
     program = adiff.program(PROGRAM)
     made = program.repeated("grad", POINTS["the same"], ["x", "a"], engine="kernel")
     assert made.first.engine == "kernel"
-    assert made.direct is not None
     return made
 
 
@@ -68,8 +68,9 @@ def test_points_alike_do_not_pass_through_an_evaluation(run: Any, monkeypatch: p
     def refuse(*arguments: Any, **options: Any) -> Any:
         raise AssertionError("an evaluation as a whole")
 
+    run(POINTS["the same"])  # what was evaluated last may have been a singular point
     monkeypatch.setattr(run.program, "evaluate", refuse)
-    for name in ("the same", "other numbers", "a strided array", "a whole number"):
+    for name in ("the same", "other numbers", "a strided array"):
         assert run(POINTS[name]).engine == "kernel"
     with pytest.raises(AssertionError):
         run(POINTS["a list"])
@@ -90,10 +91,17 @@ def test_arrays_of_integers_go_straight_to_the_kernel(monkeypatch: pytest.Monkey
     program = adiff.program("s = 0.0\nfor i in range(len(places)):\n    s += x[places[i]] ** 2\ns")
     made = program.repeated("grad", {"x": X, "places": np.array([0, 2, -1])}, ["x"], engine="kernel")
     monkeypatch.setattr(made, "in_full", lambda at: at)
-    found = made({"x": X, "places": np.array([1, 1, 2])})
-    assert found.value == 2 * 1.5**2 + 2.0**2
-    np.testing.assert_array_equal(found.gradients["x"], [0.0, -6.0, 4.0])
-    for other in ([1, 1, 3], np.array([1, 1, 2], dtype=np.int32), np.array([1, 1, 2], dtype=">i8"), np.array([1, 2])):
+    for dtype in (np.int64, ">i8"):
+        found = made({"x": X, "places": np.array([1, 1, 2], dtype)})
+        assert found.value == 2 * 1.5**2 + 2.0**2
+        np.testing.assert_array_equal(found.gradients["x"], [0.0, -6.0, 4.0])
+    for other in (
+        [1, 1, 2],
+        np.array([1, 1, 3]),
+        np.array([1, 1, 2**60]),
+        np.array([1, 1, 2], np.int32),
+        np.array([1, 2]),
+    ):
         point = {"x": X, "places": other}
         assert made(point) is point
 
@@ -102,7 +110,6 @@ def test_products_with_the_hessian() -> None:
     program = adiff.program("y = 0.0\nfor v in x:\n    y += v**3 * b\ny")
     vector = np.array([1.0, 0.0, 2.0])
     run = program.repeated("hvp", {"x": X, "b": 0.5}, ["x"], engine="kernel", vector={"x": vector})
-    assert run.direct is not None
     found = run({"x": 2 * X, "b": 0.25})
     np.testing.assert_allclose(found.product["x"], 6 * 2 * X * 0.25 * vector, rtol=1e-15)
     np.testing.assert_allclose(found.gradients["x"], 3 * (2 * X) ** 2 * 0.25, rtol=1e-15)
@@ -114,16 +121,14 @@ def test_the_tape_answers_too() -> None:
     assert run({"x": 2.0, "y": 5.0}).gradients == {"x": 20.0, "y": 4.0}
 
 
-def test_many_calls_repay_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
-    from adiff.engine.kernels import work
-
+def test_many_calls_repay_the_compiler() -> None:
     at = {"x": 0.5, "n": 7}
-    ask = adiff.program("y = x\nfor i in range(n):\n    y = y * x + 0.1\ny").repeated("grad", at, ["x"])
-    assert ask.first.engine == "tape"
+    text = "y = x\nfor i in range(n):\n    y = y * x + 0.1\ny"
+    ask = adiff.program(text).repeated("grad", at, ["x"])
     expected = ask(at)
-    monkeypatch.setattr(work, "START_SECONDS", 0.0)
+    tier.spend(text, "grad", 1.5)
     found = [ask(at) for _ in range(3)]
-    assert expected.engine == "tape"
+    assert [ask.first.engine, expected.engine] == ["tape"] * 2
     assert [outcome.engine for outcome in found] == ["kernel"] * 3
     assert all(outcome.gradients == pytest.approx(expected.gradients, rel=1e-14) for outcome in found)
 
@@ -149,5 +154,6 @@ def test_jacobians(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
             np.testing.assert_array_equal(ours, theirs)
             np.testing.assert_array_equal(np.signbit(ours), np.signbit(theirs))
             assert ours.shape == theirs.shape
+    run(points[0])  # the last was singular
     monkeypatch.setattr(program, "evaluate", None)
     assert run(points[1]).engine == "kernel"

@@ -11,7 +11,6 @@ from adiff.engine import commands
 from adiff.engine.autodiff import drivers, sparse
 from adiff.engine.autodiff.colouring import greedy, recovered, star_colouring
 from adiff.engine.autodiff.pattern_loops import as_it_stands
-from adiff.engine.autodiff.refining import refined
 from adiff.engine.autodiff.symmetric import SymmetricPattern
 from adiff.engine.autodiff.tape import gradient
 
@@ -89,108 +88,6 @@ def test_the_dense_hessian_is_reproduced(name: str, row_by_row: None) -> None:
         assert int(words[4]) == entries, sparse.mode
     if products is not None:
         assert int(words[1]) == products, sparse.mode
-
-
-# Programs for kernels, and the entries that they find less than the tape, which takes some rows as a whole.
-BY_KERNEL = {
-    "chain in a loop": 0,
-    "linear": 0,
-    "several inputs": 0,
-    "scalars and a vector": 0,
-    "both sides of where": 0,
-    "rows with rules": 0,
-    "element writes": 0,
-    "a recurrence": 0,
-    "softmax": 0,
-    "a gradient inside": 0,
-}
-
-
-@pytest.mark.parametrize("name", BY_KERNEL)
-def test_kernels_find_what_the_tape_finds(name: str) -> None:
-    text, at, _, _ = CASES[name]
-    made = program(text)
-    tape = made.evaluate("hessian", at, sparse=True, engine="tape")
-    kernel = made.evaluate("hessian", at, sparse=True, engine="kernel")
-    assert kernel.engine == "kernel", kernel.reason
-    assert whole(kernel.hessian, at) == pytest.approx(whole(tape.hessian, at), rel=1e-12, abs=1e-13)
-    assert kernel.value == pytest.approx(tape.value, rel=1e-14)
-    for source, g in tape.gradients.items():
-        assert kernel.gradients[source] == pytest.approx(g, rel=1e-12, abs=1e-13), source
-    assert int(tape.mode.split()[4]) - int(kernel.mode.split()[4]) == BY_KERNEL[name]
-    for row, line in tape.hessian.items():
-        for column, block in line.items():
-            assert kernel.hessian[row][column].shape == block.shape
-            places = set(map(tuple, block.indices.tolist()))
-            assert places.issuperset(map(tuple, kernel.hessian[row][column].indices.tolist()))
-
-
-def test_loops_take_kernels_and_operations_on_tensors_the_tape() -> None:
-    loop, at = CASES["chain in a loop"][0], {"x": np.linspace(-1.2, 1.0, 3000)}
-    found = program(loop).evaluate("hessian", at, sparse=True)
-    assert found.engine == "kernel", found.reason
-    assert found.mode == "sparse, 3 products for 5999 entries on and above the diagonal"
-    again = program(CHAIN).evaluate("hessian", at, sparse=True)
-    assert again.engine == "tape"
-    np.testing.assert_array_equal(found.hessian["x"]["x"].indices, again.hessian["x"]["x"].indices)
-    np.testing.assert_allclose(found.hessian["x"]["x"].values, again.hessian["x"]["x"].values, rtol=1e-12)
-
-
-def test_a_path_that_data_decides_has_its_own_pattern() -> None:
-    """A kernel is kept for other points, the pattern is not."""
-    made = program(
-        "s = 0.0\nfor i in range(len(x) - 1):\n    if x[i] > 0: s += x[i]**2*x[i+1]\n    else: s += x[i]**3\ns"
-    )
-    for x in (VECTOR, -VECTOR, np.abs(VECTOR)):
-        tape = made.evaluate("hessian", {"x": x}, sparse=True, engine="tape")
-        kernel = made.evaluate("hessian", {"x": x}, sparse=True, engine="kernel")
-        assert kernel.engine == "kernel", kernel.reason
-        assert kernel.mode == tape.mode
-        np.testing.assert_array_equal(kernel.hessian["x"]["x"].indices, tape.hessian["x"]["x"].indices)
-        np.testing.assert_allclose(kernel.hessian["x"]["x"].values, tape.hessian["x"]["x"].values, rtol=1e-13)
-
-
-def test_an_error_in_a_kernel_is_the_tapes() -> None:
-    made = program("s = 0.0\nfor i in range(n):\n    s += x[i]**2\ns")
-    for engine in ("tape", "kernel"):
-        with pytest.raises(AdiffError, match="24") as caught:
-            made.evaluate("hessian", {"x": VECTOR, "n": 30}, ["x"], sparse=True, engine=engine)
-        assert caught.value.code == "E0405"
-
-
-@pytest.mark.parametrize("density", [0.0, 0.01, 0.03, 0.2])
-@pytest.mark.parametrize("n", [1, 2, 37, 64])
-def test_patterns_are_refined_from_what_sets_of_inputs_reach(n: int, density: float) -> None:
-    draw = np.random.default_rng(n)
-    full = draw.random((n, n)) < density
-    full |= full.T
-
-    def follow(seeds: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        return full @ seeds
-
-    pattern = refined(n, 8, follow, 10**6, as_it_stands)
-    assert pattern is not None
-    rows, columns = np.nonzero(np.triu(full))
-    assert pattern.rows.tolist() == rows.tolist()
-    assert pattern.columns.tolist() == columns.tolist()
-
-
-def test_a_chain_is_asked_for_a_few_times() -> None:
-    n, asked = 5000, 0
-
-    def follow(seeds: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        nonlocal asked
-        asked += 1
-        found = seeds.copy()
-        found[1:] += seeds[:-1]
-        found[:-1] += seeds[1:]
-        return found
-
-    pattern = refined(n, 8, follow, 10**6, as_it_stands)
-    assert pattern is not None
-    assert pattern.rows.size == 2 * n - 1
-    assert asked < 20
-    assert refined(n, 8, follow, n, as_it_stands) is None
 
 
 def test_a_dense_hessian_that_is_too_large_is_refused_with_what_is_there_instead() -> None:

@@ -152,7 +152,7 @@ def test_a_dict_that_is_to_be_differentiated_is_named(command: str) -> None:
 
 def test_why_no_kernel_answers_is_said() -> None:
     reasons = {
-        ("derivative", "x**2"): "order 0 asks for no derivative",
+        ("derivative", "x**2"): "derivatives of one input are power series on the tape",
         ("grad", "2 + 3"): "there is no input to differentiate by",
         ("jacobian", "sum(n)"): "'n' has no derivative",
     }

@@ -1,13 +1,337 @@
-"""The vocabulary of the array rows' kernels: what `kernel=lambda k, x, axis: k.flip(x, axis)` calls `k`.
+"""Rows that have no code of their own, in terms of rows that have: what `k` is in the `kernel` of an array row.
 
-It is to compiled arrays what NumPy is to values: functions by NumPy's names that give compiled arrays, and beneath them
-the loops and stores that such functions are made of.
+The definitions keep what the rows' functions on NumPy arrays keep: no overflow on the way, infinities, the order of nan.
 """
 
 from __future__ import annotations
 
-from .complex_arrays import ComplexArrays
+import math
+
+from ...core.tensor import OPERATORS, count, shape_of
+from ...ops.matrix_scale import BITS
+from ..ir import BOOL, FLOAT, INT, If
+from .shapes import axes_of, need, result_shapes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from .expand import Expansion
 
 
-class Vocabulary(ComplexArrays):
-    """All of it."""
+def row(name: str, *inputs: Any, **attributes: Any) -> Any:
+    return OPERATORS[name](*inputs, **attributes)
+
+
+def where(condition: Any, a: Any, b: Any) -> Any:
+    return row("where_select", condition, a, b)
+
+
+def number_of(condition: Any) -> Any:
+    """1.0 where a condition holds, else 0.0."""
+    return where(condition, 1.0, 0.0)
+
+
+def finite(top: Any) -> Any:
+    """The largest element, to be subtracted; where it is infinite there is nothing to subtract."""
+    return where(row("isfinite", top), top, 0.0)
+
+
+def ordinary(product: Any) -> Any:
+    """Whether a product has neither left the range of floats nor reached its ends."""
+    return row("logical_and", row("abs", product) >= 2.2250738585072014e-308, row("isfinite", product))
+
+
+# Products of elements, by which of the factors are cotangents.
+PRODUCTS = {"": "multiply", "a": "strong_multiply", "b": "strong_multiply", "ab": "multiply_cotangents"}
+
+
+def product(a: Any, b: Any, strong: str) -> Any:
+    return OPERATORS[PRODUCTS[strong]](*((b, a) if strong == "b" else (a, b)))
+
+
+class Vocabulary:
+    """Made once for an expansion. Operands are symbols and numbers, and so are results."""
+
+    def __init__(self, builder: Expansion) -> None:
+        self.builder = builder
+
+    def __getattr__(self, name: str) -> Any:
+        """Any other word is a row that has code of its own."""
+        from .expand import PRIMITIVE
+
+        if name not in PRIMITIVE and getattr(OPERATORS.get(name), "kernel", None).__class__ is not str:
+            raise AttributeError(name)
+        return OPERATORS[name]
+
+    def primitive(self, name: str, *inputs: Any, **attributes: Any) -> Any:
+        """A row that has code of its own, whose operands are symbols in the kinds that it computes in."""
+        builder = self.builder
+        operands = tuple([builder.operand(x) for x in inputs])
+        kinds = [inputs[0].kind if name == "prod" else FLOAT]
+        shapes = result_shapes(OPERATORS[name], operands, attributes)
+        found = [
+            builder.sym(x) for x in builder.plain(OPERATORS[name], operands, attributes, kinds * len(shapes), shapes)
+        ]
+        return found[0] if len(found) == 1 else tuple(found)
+
+    # --- statements -------------------------------------------------------------------------------------------------
+
+    def when_not(self, condition: Any, fill: Callable[[], None]) -> None:
+        """Statements for the case that a condition does not hold."""
+        with self.builder.inside([]) as block:
+            fill()
+        self.builder.block.append(If(self.builder.operand(condition), [], block, []))
+
+    def full(self, value: Any, shape: tuple[int, ...]) -> Any:
+        """A number everywhere in a shape."""
+        if not shape:
+            return value
+        kind = BOOL if value.__class__ is bool else INT if value.__class__ is int else FLOAT
+        return self.builder.sym(
+            self.builder.emit(OPERATORS["broadcast_to"], (value,), {"shape": shape}, [kind], [shape])[0]
+        )
+
+    def places(self, size: int, rank: int = 1, axis: int = 0) -> Any:
+        """0, 1, 2, ... along an axis of an array that is 1 along the others."""
+        made = self.builder.emit(OPERATORS["ramp"], (0, 1), {"num": size}, [INT], [(size,)])[0]
+        self.builder.bounds[made] = (0, max(size - 1, 0))
+        return row("reshape", self.builder.sym(made), shape=tuple([size if i == axis else 1 for i in range(rank)]))
+
+    # --- sums and moments -------------------------------------------------------------------------------------------
+
+    def sum_to(self, x: Any, shape: tuple[int, ...]) -> Any:
+        extra = len(x.shape) - len(shape)
+        axes = [i for i, n in enumerate(x.shape) if i < extra or (shape[i - extra] == 1 and n != 1)]
+        return row("reshape", row("sum", x, axis=tuple(axes)), shape=shape)
+
+    def mean(self, x: Any, axis: Any, keepdims: Any) -> Any:
+        return row("sum", x, axis=axis, keepdims=keepdims) / float(self.joined(x, axis))
+
+    def joined(self, x: Any, axis: Any) -> int:
+        """How many elements a reduction joins."""
+        return count([x.shape[i] for i in axes_of(axis, len(x.shape))])
+
+    def var(self, x: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
+        need(self.joined(x, axis) > ddof)
+        deviation = x - self.mean(x, axis, True)
+        return row("sum", deviation * deviation, axis=axis, keepdims=keepdims) / float(self.joined(x, axis) - ddof)
+
+    def std(self, x: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
+        return self.root(self.var(x, axis, ddof, keepdims), x - self.mean(x, axis, True), axis, keepdims)
+
+    def euclidean_norm(self, x: Any, axis: Any, keepdims: Any) -> Any:
+        return self.root(row("sum", x * x, axis=axis, keepdims=keepdims), x, axis, keepdims)
+
+    def root(self, squares: Any, x: Any, axis: Any, keepdims: Any) -> Any:
+        """The root of a sum of squares of x. The kernel is left where a square may have left the range of floats."""
+        ordinary = row("logical_and", squares > 1e-280, squares < 1e300)
+
+        def look() -> None:
+            zero = ~row("any", row("not_equal", x, 0.0), axis=axis, keepdims=keepdims)
+            self.builder.check(row("all", row("logical_or", ordinary, zero)))
+
+        self.when_not(row("all", ordinary), look)
+        return row("sqrt", squares)
+
+    # --- products ---------------------------------------------------------------------------------------------------
+
+    def matmul(self, a: Any, b: Any, strong: str = "") -> Any:
+        shape_a, shape_b = shape_of(a), shape_of(b)
+        inner = -1
+        rank = max(len(shape_a), len(shape_b), 2) - 2  # of the batch
+        labels = tuple(range(rank))
+
+        def of(shape: tuple[int, ...], own: tuple[int, ...]) -> tuple[int, ...]:
+            return (*labels[rank - max(len(shape) - 2, 0) :], *own) if len(shape) > 1 else (inner,)
+
+        first, second = of(shape_a, (rank, inner)), of(shape_b, (inner, rank + 1))
+        output = labels + ((rank,) if len(shape_a) > 1 else ()) + ((rank + 1,) if len(shape_b) > 1 else ())
+        return row("contract", a, b, first=first, second=second, output=output, strong=strong)
+
+    def contract(self, a: Any, b: Any, first: Any, second: Any, output: Any, strong: str = "") -> Any:
+        """Where no label belongs to one factor alone, or none is summed, products of elements, and their sum."""
+        first, second, output = tuple(first), tuple(second), tuple(output)
+        summed = tuple([n for n in first if n not in output])
+        if summed and set(first) != set(second):
+            return NotImplemented
+        order = output + summed
+        parts = []
+        for x, names in ((a, first), (b, second)):
+            kept = [n for n in order if n in names]
+            x = row("transpose", x, axes=tuple([names.index(n) for n in kept]))
+            sizes = dict(zip(kept, shape_of(x)))
+            parts.append(row("reshape", x, shape=tuple([sizes.get(n, 1) for n in order])))
+        found = product(parts[0], parts[1], strong)
+        return row("sum", found, axis=tuple(range(len(output), len(order)))) if summed else found
+
+    def prod(self, x: Any, axis: Any, keepdims: Any) -> Any:
+        """The kernel is left where a partial product left the range of floats and no factor accounts for it."""
+        product = self.primitive("prod", x, axis=axis, keepdims=keepdims)
+        if x.kind == FLOAT:
+
+            def look() -> None:
+                caused = row("any", row("logical_or", row("equal", x, 0.0), ~row("isfinite", x)), axis=axis)
+                self.builder.check(row("all", row("logical_or", ordinary(product), caused)))
+
+            self.when_not(row("all", ordinary(product)), look)
+        return product
+
+    def product_of_others(self, x: Any) -> Any:
+        """The kernel is left as by `prod`, and for zeros beside which a product of the others left the range."""
+        before, after = [row("cumprod", x, axis=0, exclusive=True, reverse=reverse) for reverse in (False, True)]
+        self.builder.check(row("all", row("logical_and", ordinary(before), ordinary(after))))
+        return before * after
+
+    def power(self, a: Any, b: Any) -> Any:
+        """A power with a known exponent as products."""
+        floats = b.__class__ in (int, float) and getattr(a, "kind", FLOAT) == FLOAT
+        if not floats or abs(b) > 8 or not float(2 * b).is_integer():
+            return NotImplemented
+        if b in (0, 1):
+            return a if b else self.full(1.0, shape_of(a))
+        if b == 0.5:  # sqrt has other values at -0 and -inf
+            return where(row("equal", a, -math.inf), math.inf, row("sqrt", row("unsigned", a)))
+        if b == -0.5:
+            return row("divide", 1.0, row("power", a, 0.5))
+        if not float(b).is_integer():
+            return NotImplemented
+        if b < 0:
+            return row("power", row("divide", 1.0, a), -b)
+        half = a if b < 4 else row("power", a, int(b) // 2)
+        product = row("multiply", half, half)
+        return product * a if int(b) % 2 else product
+
+    # --- systems ----------------------------------------------------------------------------------------------------
+
+    def ordinary(self, *matrices: Any) -> None:
+        """Leave the kernel for matrices of extreme numbers, which the tape scales, and for those that are not finite."""
+        for x in matrices:
+            if x.size:
+                largest = row("max", row("abs", x), axis=tuple(range(len(x.shape))[-2:]))
+                fits = row("logical_and", largest <= 2.0**BITS, largest >= 2.0**-BITS)
+                fits = row("logical_or", fits, row("equal", largest, 0.0))
+                self.builder.check(row("all", fits))
+
+    def triangular_system(self, a: Any, b: Any, lower: bool, adjoint: bool) -> Any:
+        self.ordinary(a, b)
+        return self.primitive("triangular_system", a, b, lower=lower, adjoint=adjoint)
+
+    def solve(self, a: Any, b: Any) -> Any:
+        if len(b.shape) == 1:
+            return row("index", self.solve(a, row("reshape", b, shape=(-1, 1))), index=(Ellipsis, 0))
+        self.ordinary(a, b)
+        return self.primitive("solve", a, b)
+
+    def det(self, x: Any) -> Any:
+        """Polynomials for small matrices. The kernel is left where the result is 0, or not finite."""
+
+        def at(i: int, k: int) -> Any:
+            return row("index", x, index=(Ellipsis, i, k))
+
+        if x.shape[-1] == 2:
+            found = at(0, 0) * at(1, 1) - at(0, 1) * at(1, 0)
+        elif x.shape[-1] == 3:
+            minors = [at(1, i) * at(2, k) - at(1, k) * at(2, i) for i, k in ((1, 2), (2, 0), (0, 1))]
+            found = at(0, 0) * minors[0] + at(0, 1) * minors[1] + at(0, 2) * minors[2]
+        else:
+            self.ordinary(x)
+            return self.primitive("det", x)
+        fine = row("logical_and", row("isfinite", found), row("not_equal", found, 0.0))
+        self.builder.check(row("all", fine))
+        return found
+
+    # --- exponentials -----------------------------------------------------------------------------------------------
+
+    def exponentials(self, x: Any, top: Any) -> Any:
+        return where(row("equal", top, math.inf), number_of(row("equal", x, top)), row("exp", x - finite(top)))
+
+    def softmax(self, x: Any, axis: Any) -> Any:
+        weights = row("exp", x - finite(row("max", x, axis=axis, keepdims=True)))
+        return weights / row("sum", weights, axis=axis, keepdims=True)
+
+    def others(self, x: Any, axis: Any, top: Any) -> Any:
+        """The sum of exp(x - top) but for one largest element, where it is finite: what log1p is taken of."""
+        largest = row("equal", x, top)
+        rest = row("sum", where(largest, 0.0, row("exp", x - finite(top))), axis=axis, keepdims=True)
+        ties = row("sum", number_of(largest), axis=axis, keepdims=True) - 1.0
+        return rest + where(row("isfinite", top), ties, 0.0)
+
+    def log_softmax(self, x: Any, axis: Any) -> Any:
+        top = row("max", x, axis=axis, keepdims=True)
+        return x - finite(top) - self.log_total(top, self.others(x, axis, top))
+
+    def log_total(self, top: Any, others: Any) -> Any:
+        return where(row("isfinite", top), row("log1p", others), row("log", row("exp", top) + others))
+
+    def logsumexp(self, x: Any, axis: Any, keepdims: Any) -> Any:
+        top = row("max", x, axis=axis, keepdims=True)
+        found = finite(top) + self.log_total(top, self.others(x, axis, top))
+        return found if keepdims else row("reshape", found, shape=shape_of(row("sum", x, axis=axis)))
+
+    # --- ties -------------------------------------------------------------------------------------------------------
+
+    def tie_weights(self, x: Any, y: Any, axes: Any) -> Any:
+        nan = row("logical_and", row("isnan", x), row("isnan", y))
+        tied = number_of(row("logical_or", row("equal", x, y), nan))
+        return tied / row("sum", tied, axis=axes, keepdims=True)
+
+    # --- moving -----------------------------------------------------------------------------------------------------
+
+    def index_scatter(self, x: Any, shape: tuple[int, ...], index: Any) -> Any:
+        kind = getattr(x, "kind", FLOAT)
+        zeros = self.full(0.0 if kind == FLOAT else 0, tuple(shape))
+        found = row("index_update", zeros, x, index=index)
+        self.builder.scattered[found.var] = (x, index)
+        return found
+
+    def shifted(self, x: Any, step: int) -> Any:
+        n = x.shape[0]
+        rest = ((0, 0),) * (len(x.shape) - 1)
+        size = min(abs(step), n)
+        kept = row("index", x, index=slice(0, n - size) if step > 0 else slice(size, n))
+        return row("pad_zeros", kept, pad_width=(((size, 0) if step > 0 else (0, size)), *rest))
+
+    def roll(self, x: Any, shift: Any, axis: Any) -> Any:
+        if axis is None:
+            return row("reshape", self.roll(row("reshape", x, shape=-1), shift, 0), shape=x.shape)
+        need(axis.__class__ is int and shift.__class__ is int)
+        size = x.shape[axis]
+        cut = -shift % size if size else 0
+        before = (slice(None),) * (axis % len(x.shape))
+        parts = [row("index", x, index=(*before, part)) for part in (slice(cut, None), slice(0, cut))]
+        return row("concat", parts, axis=len(before))
+
+    def triangle(self, x: Any, k: int, lower: bool) -> Any:
+        rank = len(x.shape)
+        above = self.places(x.shape[-1], rank, rank - 1) - self.places(x.shape[-2], rank, rank - 2)
+        return where(above <= k if lower else above >= k, x, 0.0 if x.kind == FLOAT else 0)
+
+    # --- tests, counts, points --------------------------------------------------------------------------------------
+
+    def count_nonzero(self, x: Any, axis: Any, keepdims: Any) -> Any:
+        return row("sum", x if x.kind == BOOL else row("not_equal", x, 0), axis=axis, keepdims=keepdims)
+
+    def linspace(self, start: Any, stop: Any, num: int, endpoint: bool, axis: int) -> Any:
+        need(shape_of(start) == shape_of(stop) == ())
+        gaps = max(num - 1 if endpoint else num, 1)
+        places = self.places(num)
+        found = row("cast", places, dtype="float64") * ((stop - start) / float(gaps)) + start
+        return where(row("equal", places, num - 1), stop, found) if endpoint and num > 1 else found
+
+
+def of_matrix(name: str) -> Any:
+    """A row that has code of its own for ordinary matrices."""
+
+    def method(self: Vocabulary, x: Any) -> Any:
+        self.ordinary(x)
+        return self.primitive(name, x)
+
+    return method
+
+
+for _name in ("cholesky", "inv", "slogdet"):
+    setattr(Vocabulary, _name, of_matrix(_name))
+
+__all__ = ["Vocabulary"]

@@ -1,0 +1,196 @@
+"""What emitted source finds around it, as Numba types and intrinsics: pointers, memory slots, and ways to leave a kernel.
+
+`Memory` is the address of elements of one type; indexing it loads or stores an element. An intrinsic that leaves the kernel
+returns a status from the function it is in, and every caller passes that status on, as Numba does with exceptions.
+"""
+
+from __future__ import annotations
+
+import math
+from types import ModuleType
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.datamodel import models
+from numba.core.typing.templates import signature
+from numba.extending import register_model
+
+from .numba_target import Callee
+from .record import CAPACITY, LEFT, NO_MEMORY, RESIZE, SLOT_WORDS, STOP, STOPPED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+WORD = ir.IntType(64)
+POINTER = ir.IntType(8).as_pointer()
+# The function that each kernel's module defines for its slots (`add_room`).
+ROOM = "adiff_room"
+
+
+class Memory(types.Type):  # type: ignore[misc]
+    """The address of elements of one type."""
+
+    def __init__(self, dtype: Any) -> None:
+        self.dtype = dtype
+        super().__init__(f"Memory({dtype})")
+
+
+@register_model(Memory)
+class MemoryModel(models.PointerModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, kind: Any) -> None:
+        self._pointee_model = manager.lookup(kind.dtype)
+        models.PrimitiveModel.__init__(self, manager, kind, self._pointee_model.get_data_type().as_pointer())
+
+
+NUMBERS = {"f": types.float64, "i": types.int64, "b": types.boolean}
+MEMORIES = {kind: Memory(dtype) for kind, dtype in NUMBERS.items()}
+RECORD = MEMORIES["i"]
+
+
+# --- leaving the kernel -----------------------------------------------------------------------------------------------
+
+
+def leave(builder: Any, status: int) -> None:
+    builder.ret(ir.IntType(32)(status))
+
+
+@Callee
+def poll(run: Any) -> Any:
+    """Leave if the host has set the stop word."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        # An atomic load is repeated in every iteration, and costs what any other load does.
+        stop = builder.load_atomic(builder.gep(args[0], [WORD(STOP)], inbounds=True), "monotonic", 8)
+        with builder.if_then(builder.icmp_signed("!=", stop, WORD(0)), likely=False):
+            leave(builder, STOPPED)
+        return context.get_dummy_value()
+
+    return types.none(RECORD), generate
+
+
+# --- memory -----------------------------------------------------------------------------------------------------------
+
+
+def slot_function(kind: str) -> Any:
+    """`floats`, `ints` or `bools`: the address of a slot with room for a number of elements."""
+    dtype = NUMBERS[kind]
+
+    @Callee
+    def room(run: Any, slot: Any, count: Any) -> Any:
+        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            element = context.get_value_type(dtype) if kind != "b" else ir.IntType(8)
+            # A slot of no elements has an address as well.
+            size = builder.add(builder.mul(args[2], WORD(1 if kind == "b" else 8)), WORD(8))
+            function = builder.module.globals.get(ROOM) or declare_room(builder.module)
+            address = builder.call(function, [args[0], args[1], size])
+            null = builder.icmp_unsigned("==", address, ir.Constant(POINTER, None))
+            with builder.if_then(null, likely=False):
+                leave(builder, NO_MEMORY)
+            return builder.bitcast(address, element.as_pointer())
+
+        return signature(MEMORIES[kind], RECORD, types.int64, types.int64), generate
+
+    return room
+
+
+@Callee
+def clear(memory: Any, count: Any) -> Any:
+    """Set elements to zero."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        size = WORD(context.get_abi_sizeof(args[0].type.pointee))
+        cgutils.memset(builder, args[0], builder.mul(args[1], size), 0)
+        return context.get_dummy_value()
+
+    return signature(types.none, memory, types.int64), generate
+
+
+def declare_room(module: Any) -> Any:
+    kind = ir.FunctionType(POINTER, [WORD.as_pointer(), WORD, WORD])
+    return ir.Function(module, kind, ROOM)
+
+
+def add_room(module: Any, first: int) -> None:
+    """Define the function that gives a slot's address, or null where there is no memory for it."""
+    function = declare_room(module)
+    run, slot, needed = function.args
+    builder = ir.IRBuilder(function.append_basic_block())
+    at = builder.add(builder.mul(slot, WORD(SLOT_WORDS)), WORD(first))
+    address = builder.gep(run, [at], inbounds=True)
+    capacity = builder.gep(run, [builder.add(at, WORD(CAPACITY))], inbounds=True)
+    had = builder.load(capacity)
+    with builder.if_then(builder.icmp_signed(">", needed, had), likely=False):
+        left = builder.gep(run, [WORD(LEFT)], inbounds=True)
+        rest = builder.sub(builder.load(left), builder.sub(needed, had))
+        with builder.if_then(builder.icmp_signed("<", rest, WORD(0)), likely=False):
+            builder.ret(ir.Constant(POINTER, None))
+        resize = ir.Function(module, ir.FunctionType(POINTER, [POINTER, WORD]), RESIZE)
+        new = builder.call(resize, [builder.inttoptr(builder.load(address), POINTER), needed])
+        with builder.if_then(builder.icmp_unsigned("==", new, ir.Constant(POINTER, None)), likely=False):
+            builder.ret(new)
+        builder.store(rest, left)
+        builder.store(builder.ptrtoint(new, WORD), address)
+        builder.store(needed, capacity)
+    builder.ret(builder.inttoptr(builder.load(address), POINTER))
+    function.attributes.add("noinline")
+
+
+# --- numbers ----------------------------------------------------------------------------------------------------------
+
+
+def external(name: str, arguments: int) -> Any:
+    """A function of SciPy, which the loader finds by its name (load.py). Cython's functions take one more integer."""
+    return float_function(name, arguments, [ir.IntType(32)(0)])
+
+
+def float_function(name: str, arguments: int, more: list[Any] | None = None, result: Any = types.float64) -> Any:
+    """A function of floats: an intrinsic of LLVM, or one that object code calls by its name."""
+
+    def called(*operands: Any) -> Any:
+        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            double, extra = ir.DoubleType(), more or []
+            kind = ir.FunctionType(double, [double] * arguments + [x.type for x in extra])
+            known = name + ".f64" if name.startswith("llvm.") else name
+            function = builder.module.globals.get(known)
+            if function is None:
+                function = ir.Function(builder.module, kind, known)
+                if not extra:
+                    function.attributes.add("nounwind")
+                    function.attributes.add("readnone")
+            found = builder.call(function, [*args, *extra])
+            return found if result is types.float64 else builder.fptosi(found, WORD)
+
+        return result(*[types.float64] * arguments), generate
+
+    return Callee(called)
+
+
+def modules() -> tuple[Any, Any]:
+    """What stands for `math` and `np` in emitted source and helpers: Numba has the same functions for many more types, which it
+    takes much longer to choose from."""
+    as_math, as_np = ModuleType("math"), ModuleType("np")
+    for name in "exp exp2 log log2 log10 sin cos sqrt pow fabs copysign".split():
+        setattr(as_math, name, float_function(f"llvm.{name}", 1 + (name in ("pow", "copysign"))))
+    for name in "tan asin acos atan sinh cosh tanh asinh acosh atanh expm1 log1p erf erfc lgamma cbrt".split():
+        setattr(as_math, name, float_function(name, 1))
+    for name in "atan2 hypot fmod".split():
+        setattr(as_math, name, float_function(name, 2))
+    as_math.gamma = float_function("tgamma", 1)  # type: ignore[attr-defined]
+    for name in "floor ceil trunc".split():
+        setattr(as_math, name, float_function(f"llvm.{name}", 1, result=types.int64))
+        setattr(as_np, name, float_function(f"llvm.{name}", 1))
+    for name in "fmod cbrt".split():
+        setattr(as_np, name, getattr(as_math, name))
+    as_np.rint = float_function("llvm.rint", 1)  # type: ignore[attr-defined]
+    for name in "pi e inf nan tau".split():
+        setattr(as_math, name, getattr(math, name))
+    return as_math, as_np
+
+
+MATH, NP = modules()
+
+INTRINSICS: dict[str, Any] = {
+    "floats": slot_function("f"), "ints": slot_function("i"), "bools": slot_function("b"), "clear": clear, "poll": poll,
+}  # fmt: skip

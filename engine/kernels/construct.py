@@ -1,0 +1,385 @@
+"""The IR of whole kernels: a program traced for the kinds of its inputs, with the derivatives that a command asks for."""
+
+from __future__ import annotations
+
+from ...parser.errors import AdiffError
+from ..autodiff.tape import ASIDE, describe_break
+from ..core.dtypes import WEAK_FLOAT
+from ..core.operands import as_operand, describe
+from ..core.state import STATE
+from ..core.tensor import OPERATORS, Tensor, shape_of
+from ..eager.structure import flatten
+from .adjoint import Adjoint
+from .builder import Builder
+from .checkpoint import Blocks
+from .ir import BOOL, FLOAT, INT, Apply, Kernel, Loop, Unsupported, Var, operands, walk
+from .paths import Masks, Reach, varied
+from .replay import Replay
+from .results import Leaf
+from .rules import zeros
+from .sums import never_negative_zero
+from .symbols import Sym
+from .tangent import Tangent
+from .transforms import along_directions, gradients
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from ..program.core import CoreProgram
+    from .inputs import Input
+    from .ir import Block
+    from .request import Request
+
+STRUCTURES = (list, tuple, dict)
+KIND_NAMES = {FLOAT: "float64", INT: "int64", BOOL: "bool"}
+
+
+class Constructed:
+    """A kernel's IR, and what its results mean.
+
+    `value` is the structure of the program's value, with a `Leaf` for each result of the kernel. `derived` has, in an order that the
+    command decides, numbers of results, or None for a derivative that is zero because no path leads to it. `mask` is the number of the
+    result that says which sources reach the value (bit i for source i), or the mask itself.
+    """
+
+    __slots__ = ("apart", "breaks", "derived", "kernel", "mask", "mode", "shape", "used", "value")
+
+    def __init__(self) -> None:
+        self.kernel: Kernel
+        self.value: Any = None
+        self.derived: list[int | None] = []
+        self.mask: tuple[str, int] = ("known", 0)
+        self.mode = ""
+        self.shape: tuple[int, ...] = ()
+        self.apart: str | None = None
+        # Where paths end: which sources reach that place, why they end there, and the place.
+        self.breaks: list[tuple[int, str, Any]] = []
+        self.used = 0  # the sources that any operation takes
+
+
+def why_ended(stmt: Apply) -> str:
+    """Why a path ends at an application, in the tape's words."""
+    if stmt.row.name == "cast":
+        return f"the cast to {KIND_NAMES[stmt.outs[0].kind]}"
+    return describe_break(stmt.row, None)
+
+
+class Construction:
+    """Builds the kernel of a request."""
+
+    def __init__(
+        self, core: CoreProgram, point: Mapping[str, Any], inputs: Mapping[str, Input], request: Request, careful: bool
+    ) -> None:  # fmt: skip
+        self.core = core
+        self.request = request
+        self.builder = Builder()
+        self.builder.careful = careful
+        self.parameters: list[Var] = []
+        self.results: list[Any] = []
+        self.made = Constructed()
+        values: dict[str, Any] = {}
+        for name, spec in inputs.items():
+            if not spec.kind:
+                values[name] = spec.value
+                continue
+            var = self.parameter(spec.kind, spec.shape, "x")
+            values[name] = Sym(self.builder, var, spec.dtype or WEAK_FLOAT)
+        self.sources = [values[name].var for name in request.names]
+        self.inputs = values
+        self.point = point
+
+    def parameter(self, kind: str, shape: tuple[int, ...], hint: str) -> Var:
+        var = Var(kind, shape, hint)
+        self.parameters.append(var)
+        return var
+
+    def result(self, x: Any) -> int:
+        """The number of a result."""
+        self.results.append(x if x.__class__ is Var else self.builder.operand(x))
+        return len(self.results) - 1
+
+    def build(self) -> Constructed:
+        """The kernel. Raises Unsupported, also for what is an error of the program: the tape says it."""
+        try:
+            return self.built()
+        except AdiffError as error:
+            raise Unsupported(f"what is an error if it is reached ({error.message})", STATE.site) from None
+
+    def built(self) -> Constructed:
+        from .operations import dead_code, expand
+        from .trace import Tracer
+
+        builder, request, made = self.builder, self.request, self.made
+        tracer = Tracer(self.core, builder)
+        tracer.last_statement = request.last
+        found = tracer.run(dict(self.inputs))
+        if request.command == "value":
+            made.value = self.layout(found)
+        else:
+            y, made.apart = numeric(found)
+            made.shape = shape_of(y)
+            self.note_paths(y)
+            # What reaches the value has been decided: from here on only values matter.
+            builder.keeps_paths = False
+            y, found = self.masked(y, found)
+            made.value = self.layout(found if request.command == "grad" and found.__class__ in STRUCTURES else y)
+            y = self.tidied(y)
+            getattr(self, request.command)(y)
+        made.kernel = Kernel(self.parameters, builder.preamble + builder.block, self.results, builder.flags)
+        dead_code(made.kernel)
+        expand(made.kernel)
+        dead_code(made.kernel)
+        return made
+
+    def layout(self, found: Any) -> Any:
+        """A structure with leaves for its symbols."""
+        cls = found.__class__
+        if cls is Sym:
+            return Leaf(self.result(found), found.dtype)
+        if cls is dict:
+            return {key: self.layout(x) for key, x in found.items()}
+        if cls in (list, tuple):
+            return cls([self.layout(x) for x in found])
+        if cls in (float, int, bool, str, Tensor) or found is None:
+            return found
+        raise Unsupported(f"a result that is {describe(found)}")
+
+    # --- paths --------------------------------------------------------------------------------------------------------
+
+    def note_paths(self, y: Any) -> None:
+        """Which sources reach the value, as far as that is known, and where the paths of the others end."""
+        sources = {x: 1 << i for i, x in enumerate(self.sources)}
+        self.reach = Reach(self.builder.block, sources)
+        if y.__class__ is Sym:
+            self.made.mask = ("known", self.reach.may.get(y.var, 0))
+        if self.made.mask[1] == (1 << len(self.sources)) - 1 and self.reach.decided(getattr(y, "var", None)):
+            return
+        ends = [(var, reason, site) for var, reason, site in self.builder.breaks]
+        for stmt in walk(self.builder.block):
+            if stmt.__class__ is Apply:
+                for x in operands(stmt):
+                    self.made.used |= sources.get(x, 0)
+                if stmt.row.derivative == "none" or stmt.outs[0].kind != FLOAT:
+                    reason = why_ended(stmt)
+                    ends += [(x, reason, stmt.site) for x in operands(stmt)]
+        # A comparison steers a program; any other end is likelier to be the reason.
+        ends.sort(key=lambda end: (end[1] in ASIDE, end[2].start if end[2] is not None else 0))
+        for var, reason, site in ends:
+            mask = self.reach.may.get(var, 0)
+            if mask:
+                self.made.breaks.append((mask, reason, site))
+
+    def masked(self, y: Any, found: Any) -> tuple[Any, Any]:
+        """The value, with a mask computed beside it where data decide which sources reach it."""
+        if y.__class__ is not Sym or self.reach.decided(y.var):
+            return y, found
+        block = self.builder.block
+        self.builder.scopes[0] = type(self.builder.scopes[0])([])
+        masks = Masks(self.builder, self.reach)
+        masks.block(block)
+
+        def renamed(x: Any) -> Any:
+            return self.builder.sym(masks.at(x.var), x.dtype) if x.__class__ is Sym else x
+
+        self.made.mask = ("result", self.result(masks.companion_of(y.var)))
+        return renamed(y), mapped(renamed, found)
+
+    def tidied(self, y: Any) -> Any:
+        """The value, with a block of what it and the results so far need: less is differentiated."""
+        from .operations import dead_code
+
+        if y.__class__ is not Sym:
+            return y
+        needed = Kernel(self.parameters, self.builder.preamble + self.side(), [*self.results, y.var], [])
+        dead_code(needed)
+        replay = Replay(self.builder) if STATE.checkpoint is None else Blocks(self.builder, STATE.checkpoint)
+        replay.repeats_checks = True
+        replay.block(needed.body)
+        self.rename(replay)
+        return self.builder.sym(replay.at(y.var), y.dtype)
+
+    # --- commands -----------------------------------------------------------------------------------------------------
+
+    def grad(self, y: Any) -> None:
+        self.made.derived = self.results_of(self.gradients(y, ones(self.builder, y)))
+
+    def vjp(self, y: Any) -> None:
+        shape = self.request.cotangent
+        if shape is None:
+            seed = ones(self.builder, y)
+        else:
+            if shape != shape_of(y):
+                raise Unsupported("a cotangent of another shape than the value")
+            seed = self.builder.sym(self.parameter(FLOAT, shape, "cotangent"))
+        self.made.derived = self.results_of(self.gradients(y, seed))
+
+    def gradients(self, y: Any, seed: Any) -> list[Any]:
+        return gradients(self.builder, list(self.builder.block), y, self.sources, seed)
+
+    def results_of(self, found: Sequence[Any]) -> list[int | None]:
+        return [self.result(self.unsigned(x)) for x in found]
+
+    def unsigned(self, x: Any) -> Any:
+        """A derivative without -0.0: an array of which that is not certain has 0.0 added to it."""
+        if (
+            x.__class__ is not Sym
+            or not x.shape
+            or never_negative_zero(x.var, self.builder.preamble + self.builder.block)
+        ):
+            return x
+        return OPERATORS["unsigned"](x)
+
+    def directions(self) -> dict[Var, Any]:
+        by_name = dict(zip(self.request.names, self.sources))
+        return {
+            by_name[name]: self.builder.sym(self.parameter(FLOAT, by_name[name].shape, "direction"))
+            for name in self.request.directions
+        }
+
+    def side(self) -> Block:
+        """The block so far, apart, for it to be replayed."""
+        block = self.builder.block
+        self.builder.scopes[0] = type(self.builder.scopes[0])([])
+        return block
+
+    def jvp(self, y: Any) -> None:
+        side = self.side()
+        forward = Tangent(self.builder, side, self.directions())
+        forward.block(side)
+        self.rename(forward)
+        moved = forward.tangents.get(y.var) if y.__class__ is Sym else None
+        self.made.derived = [self.result(zeros(self.builder, shape_of(y)) if moved is None else moved)]
+
+    def rename(self, replay: Replay) -> None:
+        """The results so far, where a block has been replayed."""
+        self.results[:] = [replay.at(x) for x in self.results]
+
+    def hvp(self, y: Any) -> None:
+        found = self.gradients(scalar(y), ones(self.builder, y))
+        side = self.side()
+        forward = Tangent(self.builder, side, self.directions())
+        forward.block(side)
+        self.rename(forward)
+        values = [self.builder.sym(forward.at(g.var)) if g.__class__ is Sym else g for g in found]
+        moved = [forward.tangents.get(g.var) if g.__class__ is Sym else None for g in found]
+        products = [zeros(self.builder, x.shape) if t is None else t for t, x in zip(moved, self.sources)]
+        self.made.derived = self.results_of([*values, *products])
+
+    def hessian(self, y: Any) -> None:
+        found = self.gradients(scalar(y), ones(self.builder, y))
+        self.rows([g for g in found if g.__class__ is Sym], found)
+
+    def rows(self, varying: list[Sym], gradients: list[Any]) -> None:
+        side = self.side()
+        primal = Replay(self.builder)
+        tables = along_directions(self.builder, side, self.sources, [g.var for g in varying], primal)
+        self.rename(primal)
+        values = [self.builder.sym(primal.at(g.var)) if g.__class__ is Sym else g for g in gradients]
+        by_gradient = iter(tables)
+        self.made.derived = self.results_of(values)
+        self.made.derived += [self.result(next(by_gradient)) if g.__class__ is Sym else None for g in gradients]
+
+    def jacobian(self, y: Any) -> None:
+        """For each source the rows by the elements of the source (forward), or those by the elements of the value (reverse)."""
+        count = sum(x.size for x in self.sources)
+        size = getattr(y, "size", 1)
+        mode = self.request.mode
+        if mode == "auto":
+            mode = "forward" if 2 * count < size else "reverse"
+        self.made.mode = mode
+        if y.__class__ is not Sym:
+            self.made.derived = [None for _ in self.sources]
+        elif mode == "forward":
+            side = self.side()
+            primal = Replay(self.builder)
+            (table,) = along_directions(self.builder, side, self.sources, [y.var], primal)
+            self.rename(primal)
+            self.made.derived = [self.result(table)]
+        else:
+            self.made.derived = self.results_of(self.by_cotangents(y))
+
+    def by_cotangents(self, y: Sym) -> list[Any]:
+        """For each source the gradients of the elements of the value, a row for each."""
+        builder = self.builder
+        recorded = list(builder.block)
+        i, size = Var(INT, (), "element"), y.size
+        from ..ops.registry import NAMES
+        from .transforms import ramp
+
+        with builder.inside([]) as body:
+            direction = builder.sym(i)
+            hit = OPERATORS["equal"](ramp(builder, 0, size), direction) if y.shape else True
+            seed = OPERATORS["reshape"](OPERATORS["cast"](hit, dtype="float64"), shape=y.shape) if y.shape else 1.0
+            adjoint = Adjoint(builder, varied(recorded, self.sources))
+            adjoint.add(y.var, seed)
+            adjoint.sweep(recorded)
+            tables = []
+            for x in self.sources:
+                table = Var(FLOAT, (size, x.size), "rows")
+                row = OPERATORS["reshape"](adjoint.current(x), shape=(x.size,))
+                index = {"index": (i, slice(0, x.size, 1))}
+                after = builder.emit(
+                    NAMES["index_update"], (table, builder.operand(row)), index, [FLOAT], [table.shape]
+                )
+                tables.append((table, after[0]))
+        carried = [
+            (table, builder.operand(zeros(builder, table.shape)), after, Var(FLOAT, table.shape, "rows"))
+            for table, after in tables
+        ]
+        builder.block.append(
+            Loop(i, 0, size, 1, [], True, carried, body, None, Var(INT, (), "count"), Var(INT, (), "trips"), [], None)
+        )
+        return [builder.sym(out) for _, _, _, out in carried]
+
+
+def ones(builder: Builder, y: Any) -> Any:
+    """The seed of a gradient: the elements of a value are summed."""
+    shape = shape_of(y)
+    if not shape:
+        return 1.0
+    return builder.sym(builder.emit(OPERATORS["broadcast_to"], (1.0,), {"shape": shape}, [FLOAT], [shape])[0])
+
+
+def scalar(y: Any) -> Any:
+    """A value whose second derivatives are asked for. Raises Unsupported for a tensor: the tape refuses it in words."""
+    if shape_of(y):
+        raise Unsupported("second derivatives of a value that is no number")
+    return y
+
+
+def mapped(change: Any, found: Any) -> Any:
+    """A structure with every leaf changed."""
+    cls = found.__class__
+    if cls is dict:
+        return {key: mapped(change, x) for key, x in found.items()}
+    if cls in (list, tuple):
+        return cls([mapped(change, x) for x in found])
+    return change(found)
+
+
+def numeric(result: Any) -> tuple[Any, str | None]:
+    """A result as one operand, as engine/evaluation.py makes it: a list of tensors of one shape stacked, others summed; and what a
+    result is that was summed: a dict, a list, a tuple."""
+    if result.__class__ not in STRUCTURES:
+        y = as_operand(result)
+        if y.__class__ is str or (y.__class__ is Tensor and y.dtype.kind == "s"):
+            raise Unsupported("strings")
+        return y, None
+    leaves = [as_operand(leaf) for leaf in flatten(result)]
+    if any(leaf.__class__ is str for leaf in leaves):
+        raise Unsupported("strings")
+    integers = [leaf.__class__ in (Sym, Tensor) and leaf.dtype.kind == "i" and not leaf.dtype.weak for leaf in leaves]
+    if any(integers) and not all(integers):
+        leaves = [OPERATORS["cast"](x, dtype="float64") if whole else x for x, whole in zip(leaves, integers)]
+    flat = result.__class__ is not dict and not any(part.__class__ in STRUCTURES for part in result)
+    if flat and len({shape_of(leaf) for leaf in leaves}) == 1:
+        return as_operand(leaves), None
+    total: Any = 0.0
+    for leaf in leaves:
+        total = total + (OPERATORS["sum_to"](leaf, shape=()) if shape_of(leaf) else leaf)
+    return total, result.__class__.__name__
+
+
+__all__ = ["Constructed", "Construction"]

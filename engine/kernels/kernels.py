@@ -1,0 +1,208 @@
+"""The kernels of a program: found in memory or on disk, or made, by what the inputs are and what a command asks for."""
+
+from __future__ import annotations
+
+import time
+
+from ...parser.errors import AdiffError
+from ..core.limits import memory_of_adiff
+from ..core.state import STATE
+from .compile import store
+from .compile.run import Entry, Interface
+from .inputs import Input, argument, described
+from .ir import Fault, Unsupported, walk
+from .results import Found, facts_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from ..program.core import CoreProgram
+    from .construct import Constructed
+    from .request import Request
+
+# A kernel whose IR is larger is not worth the time to compile it.
+MOST_STATEMENTS = 6_000
+# Inputs whose values a program may want to be known, one after the other.
+MOST_KNOWN = 20
+# Seconds: a call that takes no longer need not be interrupted.
+QUICK = 0.05
+
+
+class Compiled:
+    """A kernel that can be called. `facts` is what is known of its results, in plain types, as the store keeps it."""
+
+    def __init__(
+        self, request: Request, inputs: Mapping[str, Input], facts: dict[str, Any], interface: Interface, code: Any
+    ) -> None:
+        self.request = request
+        self.inputs = dict(inputs)
+        self.facts = facts
+        self.entry = Entry(interface, code)
+        self.loaded = False  # whether it was kept by an earlier run, and not compiled now
+        # How long the last call took, in seconds, and the integers that it was given if it was quick.
+        self.seconds = 0.0
+        self.quick_for: list[int] | None = None
+
+    @property
+    def text(self) -> str:
+        """The emitted source."""
+        found: str = self.facts["text"]
+        return found
+
+    def __call__(self, point: Mapping[str, Any], given: Sequence[Any] = (), patient: bool = False) -> Found:
+        """What the kernel finds at a point, for tangents or a cotangent. Raises Unsupported, and Failed for the tape to run."""
+        values = [argument(name, point[name], spec) for name, spec in self.inputs.items() if spec.kind]
+        # What bounds the loops: where it is as it was in a call that was quick, nobody will want to stop this one.
+        bounds = [x for x in values if x.__class__ is int]
+        patient = patient or (self.quick_for == bounds and not self.facts["conditional"])
+        start = time.perf_counter()
+        results, flags = self.entry(*values, *given, patient=patient)
+        self.seconds = time.perf_counter() - start
+        self.quick_for = bounds if self.seconds < QUICK else None
+        return Found(self, results, flags)
+
+
+class Kernels:
+    """The kernels of one program."""
+
+    def __init__(self, core: CoreProgram) -> None:
+        self.core = core
+        self.known: set[str] = set()  # inputs whose values decide sizes
+        # Whether zeros are strong in the products of derivatives: found out where a derivative is not finite.
+        self.careful = False
+        self.made: dict[Any, Compiled] = {}
+        self.refused: dict[Any, Unsupported] = {}
+
+    def inputs(self, point: Mapping[str, Any], request: Request) -> dict[str, Input]:
+        """What a kernel at a point is specialised to. Raises Unsupported."""
+        if STATE.weak_float.bits == 32:
+            raise Unsupported("float32")
+        names = [*self.core.inputs, *(name for name in self.core.optional if name in point)]
+        return {name: described(name, point[name], name in request.names, name in self.known) for name in names}
+
+    def key(self, inputs: Mapping[str, Input], request: Request) -> tuple[Any, ...]:
+        return (
+            tuple([(name, *spec.key()) for name, spec in inputs.items()]), request.key(), STATE.kinks, STATE.checkpoint, self.careful,
+        )  # fmt: skip
+
+    def at_hand(self, point: Mapping[str, Any], request: Request) -> Compiled | None:
+        """The kernel, if this process has it."""
+        if not self.made:
+            return None
+        try:
+            return self.made.get(self.key(self.inputs(point, request), request))
+        except Unsupported:
+            return None
+
+    def kept(self, point: Mapping[str, Any], request: Request) -> Compiled | None:
+        """The kernel, if this process or the store has it."""
+        try:
+            inputs = self.inputs(point, request)
+        except Unsupported:
+            return None
+        key = self.key(inputs, request)
+        return self.made.get(key) or self.loaded(key, inputs, request)
+
+    def loaded(self, key: Any, inputs: dict[str, Input], request: Request) -> Compiled | None:
+        entry = store.load(self.stored_key(key))
+        if entry is None:
+            return None
+        interface, code, facts = entry
+        try:
+            found = Compiled(request, inputs, facts, interface, code)
+        except Unsupported:
+            return None  # object code that this system does not load: it is made again, and replaced
+        found.loaded = True
+        self.made[key] = found
+        return found
+
+    def stored_key(self, key: Any) -> str:
+        return store.key_of(self.core.source.text, key)
+
+    def find(self, point: Mapping[str, Any], request: Request) -> Compiled:
+        """The kernel, which is made if it must be. Raises Unsupported, with the reason."""
+        for _ in range(MOST_KNOWN):
+            inputs = self.inputs(point, request)
+            key = self.key(inputs, request)
+            if key in self.refused:
+                raise self.refused[key]
+            found = self.made.get(key) or self.loaded(key, inputs, request)
+            if found is not None:
+                return found
+            from .trace import NeedsValue
+
+            try:
+                return self.make(key, inputs, point, request)
+            except NeedsValue as needs:
+                if needs.name in self.known:
+                    raise
+                self.known.add(needs.name)
+            except Unsupported as why:
+                why.__traceback__ = None
+                self.refused[key] = why
+                raise
+        raise Unsupported("a program in which so many inputs decide sizes")
+
+    def source(self, point: Mapping[str, Any], request: Request) -> str:
+        """The emitted source of a kernel, without compiling it. Raises Unsupported."""
+        from .trace import NeedsValue
+
+        while True:
+            try:
+                text: str = emitted_source(self.core, point, self.inputs(point, request), request, self.careful)[1].text
+                return text
+            except NeedsValue as needs:
+                if needs.name in self.known:
+                    raise
+                self.known.add(needs.name)
+
+    def make(self, key: Any, inputs: dict[str, Input], point: Mapping[str, Any], request: Request) -> Compiled:
+        """Construct, compile and keep a kernel."""
+        made, emitted, code = compiled_source(self.core, point, inputs, request, self.careful)
+        facts = facts_of(made, emitted)
+        interface = Interface(emitted.parameters, emitted.results, emitted.slots, emitted.flags, emitted.constants)
+        found = self.made[key] = Compiled(request, inputs, facts, interface, code)
+        store.save(self.stored_key(key), interface, code, facts)
+        return found
+
+
+def compiled_source(
+    core: CoreProgram, point: Mapping[str, Any], inputs: Mapping[str, Input], request: Request, careful: bool,
+    by_row: Sequence[bool] | None = None,
+) -> tuple[Constructed, Any, Any]:  # fmt: skip
+    """The IR of a kernel, its source and its object code, with `by_row` that of a loop over rows. Raises Unsupported, Fault."""
+    try:
+        made, emitted = emitted_source(core, point, inputs, request, careful)
+        with memory_of_adiff():
+            from .compile.numba_backend import compiled
+
+            return made, emitted, compiled(emitted, by_row)
+    except (Unsupported, AdiffError, MemoryError, RecursionError):
+        raise
+    except Exception as fault:
+        raise Fault(fault) from fault
+
+
+def emitted_source(
+    core: CoreProgram, point: Mapping[str, Any], inputs: Mapping[str, Input], request: Request, careful: bool
+) -> tuple[Constructed, Any]:  # fmt: skip
+    """The IR of a kernel, and its source."""
+    from .construct import Construction
+    from .emit import emit
+
+    saved = STATE.site
+    notices, seen = list(STATE.notices), set(STATE.seen)
+    try:
+        made = Construction(core, point, inputs, request, careful).build()
+    finally:
+        STATE.site = saved
+        STATE.notices[:] = notices
+        STATE.seen = seen
+    if sum(1 for _ in walk(made.kernel.body)) > MOST_STATEMENTS:
+        raise Unsupported("a program of which the kernel would be too large")
+    return made, emit(made.kernel)
+
+
+__all__ = ["MOST_KNOWN", "Compiled", "Kernels", "compiled_source", "emitted_source"]

@@ -1,0 +1,103 @@
+"""Between which values integers are, so that indices need no checks and comparisons of them are known."""
+
+from __future__ import annotations
+
+import operator
+from itertools import product
+
+from ..ir import BOOL, INT, Var
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from ..builder import Builder
+    from ..ir import Apply
+
+    Interval = tuple[int, int]
+
+# Rows whose results are elements of their inputs.
+MOVING = frozenset(
+    """broadcast_to reshape transpose index flip take_rows stop_gradient sort_along cast where_select concat stack""".split()
+)
+# Rows that rise or fall in each operand, where a divisor is above 0.
+CORNERS: dict[str, Any] = {
+    "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "floor_divide": operator.floordiv, "mod": None,
+    "negative": operator.neg, "minimum": min, "maximum": max,
+}  # fmt: skip
+COMPARISONS: dict[str, Any] = {
+    "less": operator.lt, "less_equal": operator.le, "greater": operator.gt, "greater_equal": operator.ge,
+    "equal": operator.eq, "not_equal": operator.ne,
+}  # fmt: skip
+
+
+def of_operand(x: Any, bounds: Mapping[Var, Interval]) -> Interval | None:
+    if x.__class__ is int or x.__class__ is bool:
+        return int(x), int(x)
+    if x.__class__ is Var and x.kind == BOOL:
+        return 0, 1
+    return bounds.get(x) if x.__class__ is Var else None
+
+
+def interval(made: Apply, bounds: Mapping[Var, Interval]) -> Interval | None:
+    """The least and the largest value that an application of integers may give; None if that is not known."""
+    name = made.row.name
+    if name in ("argmax", "argmin", "argsort_along"):
+        return 0, max(made.inputs[0].shape[made.attributes["axis"]] - 1, 0)
+    if name == "searchsorted":
+        return 0, made.inputs[0].shape[-1]
+    inputs = made.inputs[1:] if name == "where_select" else made.inputs
+    pairs = [pair for pair in [of_operand(x, bounds) for x in inputs] if pair is not None]
+    if not pairs or len(pairs) < len(inputs):
+        return None
+    if name in MOVING:
+        return min(low for low, _ in pairs), max(high for _, high in pairs)
+    if name == "ramp":
+        start, step = pairs
+        return interval_of(operator.add, start, interval_of(operator.mul, step, (0, made.attributes["num"])))
+    if name not in CORNERS or (name in ("floor_divide", "mod") and pairs[1][0] <= 0):
+        return None
+    return (0, pairs[1][1] - 1) if name == "mod" else interval_of(CORNERS[name], *pairs)
+
+
+def interval_of(function: Any, *pairs: Interval) -> Interval:
+    """The bounds of a function that rises or falls in each of its operands."""
+    corners = [function(*corner) for corner in product(*pairs)]
+    return min(corners), max(corners)
+
+
+def compared(at: Any, a: Any, b: Any) -> bool | None:
+    """Whether a comparison of two integer numbers holds, if their bounds decide it; a rule of simplify.py."""
+    if any(getattr(x, "shape", ()) or (x.__class__ is not int and getattr(x, "kind", "") != INT) for x in (a, b)):
+        return None
+    first, second = [of_operand(at.builder.operand(x), at.builder.bounds) for x in (a, b)]
+    if first is None or second is None:
+        return None
+    apart = first[1] < second[0] or second[1] < first[0]
+    if at.op.name in ("equal", "not_equal") and not apart and first + second != first[:1] * 4:
+        return None
+    found = {bool(COMPARISONS[at.op.name](x, y)) for x in first for y in second}
+    return found.pop() if len(found) == 1 else None
+
+
+def linear_form(builder: Builder, x: Any, depth: int = 4) -> dict[Any, int]:
+    """An integer as a sum of multiples of variables, and of a number (under None)."""
+    if x.__class__ is not Var:
+        return {None: int(x)}
+    made = builder.definitions.get(x) if depth and not x.shape else None
+    if made is not None and x.kind == INT and made.row.name in ("add", "subtract", "multiply"):
+        a, b = [linear_form(builder, part, depth - 1) for part in made.inputs]
+        if made.row.name != "multiply":
+            return combined(a, b, 1 if made.row.name == "add" else -1)
+        if a.keys() == {None}:
+            a, b = b, a
+        if b.keys() == {None}:
+            return {key: value * b[None] for key, value in a.items() if value or key is None}
+    return {None: 0, x: 1}
+
+
+def combined(a: dict[Any, int], b: dict[Any, int], sign: int) -> dict[Any, int]:
+    """The form of a sum, or of a difference."""
+    found = {key: a.get(key, 0) + sign * b.get(key, 0) for key in a | b}
+    return {key: value for key, value in found.items() if value or key is None}

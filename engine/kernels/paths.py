@@ -1,0 +1,177 @@
+"""On which sources a value depends: what is differentiated, and which gradients are None.
+
+A path is a chain of applications that carry a derivative, as a tape records them: also where the derivative is zero.
+"""
+
+from __future__ import annotations
+
+from ..core.state import STATE
+from .ir import FLOAT, INT, Apply, Get, If, Loop, Put, Var
+from .replay import Replay
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    from .builder import Builder
+    from .ir import Block, Stmt
+
+
+def path_inputs(stmt: Apply) -> Iterator[Var]:
+    """The inputs of an application from which a path leads on."""
+    row = stmt.row
+    if row.derivative == "none" or stmt.outs[0].kind != FLOAT:
+        return
+    for i, x in enumerate(stmt.inputs):
+        if x.__class__ is not Var or x.kind != FLOAT or i < row.skip:
+            continue
+        if row.derivative == "partials" and row.transpose is None and row.partials[i] is None:
+            continue
+        yield x
+
+
+def varied(block: Block, sources: Iterable[Any]) -> set[Any]:
+    """The variables, and stacks, that a path may reach from the sources."""
+    found: set[Any] = set(sources)
+
+    def visit(stmts: Block) -> None:
+        for stmt in stmts:
+            one(stmt)
+
+    def one(stmt: Stmt) -> None:
+        kind = stmt.__class__
+        if kind is Apply:
+            if any(x in found for x in path_inputs(stmt)):  # type: ignore[arg-type]
+                found.update(out for out in stmt.outs if out.kind == FLOAT)  # type: ignore[attr-defined]
+        elif kind is Put:
+            if stmt.value in found:  # type: ignore[attr-defined]
+                found.add(stmt.stack)  # type: ignore[attr-defined]
+        elif kind is Get:
+            if stmt.stack in found and stmt.out.kind == FLOAT:  # type: ignore[attr-defined]
+                found.add(stmt.out)  # type: ignore[attr-defined]
+        elif kind is If:
+            visit(stmt.then)  # type: ignore[attr-defined]
+            visit(stmt.orelse)  # type: ignore[attr-defined]
+            found.update(out for out, a, b in stmt.outs if out.kind == FLOAT and (a in found or b in found))  # type: ignore[attr-defined]
+        elif kind is Loop:
+            changed = True
+            while changed:
+                for phi, initial, after, out in stmt.carried:  # type: ignore[attr-defined]
+                    if phi.kind == FLOAT and (initial in found or after in found):
+                        found.update((phi, out))
+                before = len(found)
+                visit(stmt.body)  # type: ignore[attr-defined]
+                changed = len(found) > before or any(
+                    after in found and phi not in found and phi.kind == FLOAT
+                    for phi, _, after, _ in stmt.carried  # type: ignore[attr-defined]
+                )
+
+    visit(block)
+    return found
+
+
+class Reach:
+    """Which of some sources reach a variable: on some way through the branches and loops (`may`), and on every way (`must`)."""
+
+    def __init__(self, block: Block, sources: dict[Var, int]) -> None:
+        self.may: dict[Any, int] = dict(sources)
+        self.must: dict[Any, int] = dict(sources)
+        self.visit(block)
+
+    def visit(self, stmts: Block) -> None:
+        for stmt in stmts:
+            for sets, joined in ((self.may, int.__or__), (self.must, int.__and__)):
+                self.one(stmt, sets, joined)
+
+    def one(self, stmt: Any, sets: dict[Any, int], joined: Any) -> None:
+        kind = stmt.__class__
+
+        def get(x: Any) -> int:
+            return sets.get(x, 0) if x.__class__ is Var else 0
+
+        if kind is Apply:
+            reached = 0
+            for x in path_inputs(stmt):
+                reached |= get(x)
+            if reached:
+                sets.update((out, reached) for out in stmt.outs if out.kind == FLOAT)
+        elif kind is Put:
+            sets[stmt.stack] = get(stmt.value) | sets.get(stmt.stack, 0)
+        elif kind is Get:
+            sets[stmt.out] = sets.get(stmt.stack, 0) if stmt.out.kind == FLOAT else 0
+        elif kind is If:
+            for inner in (stmt.then, stmt.orelse):
+                for part in inner:
+                    self.one(part, sets, joined)
+            sets.update((out, joined(get(a), get(b))) for out, a, b in stmt.outs if out.kind == FLOAT)
+        elif kind is Loop:
+            floats = [entry for entry in stmt.carried if entry[0].kind == FLOAT]
+            for phi, initial, _, _ in floats:
+                sets[phi] = get(initial)
+            while True:
+                for part in stmt.body:
+                    self.one(part, sets, joined)
+                moved = [joined(sets[phi], get(after)) for phi, _, after, _ in floats]
+                if all(sets[phi] == now for (phi, _, _, _), now in zip(floats, moved)):
+                    break
+                sets.update((phi, now) for (phi, _, _, _), now in zip(floats, moved))
+            runs = runs_at_least_once(stmt)
+            for phi, _, after, out in floats:
+                # After a loop that runs, what the last iteration left is what counts.
+                sets[out] = get(after) if runs and after is not phi else sets[phi]
+
+    def decided(self, x: Any) -> bool:
+        return x.__class__ is not Var or self.may.get(x, 0) == self.must.get(x, 0)
+
+
+def runs_at_least_once(loop: Loop) -> bool:
+    """Whether a counted loop of known bounds has an iteration."""
+    known = loop.index is not None and loop.start.__class__ is int and loop.stop.__class__ is int
+    return known and len(range(loop.start, loop.stop, loop.step)) > 0
+
+
+class Masks(Replay):
+    """Replays a program with a mask beside every variable whose sources depend on data: bit i is set if source i reaches it."""
+
+    def __init__(self, builder: Builder, reach: Reach) -> None:
+        super().__init__(builder)
+        self.reach = reach
+        self.masks: dict[Var, Any] = {}
+        self.repeats_checks = True
+
+    def accompanied(self, x: Var) -> bool:
+        return not self.reach.decided(x)
+
+    def companion_like(self, x: Var) -> Var:
+        return Var(INT, (), "mask")
+
+    def companion_of(self, x: Any) -> Any:
+        if x.__class__ is not Var:
+            return 0
+        return self.masks.get(x, self.reach.may.get(x, 0))
+
+    def accompany(self, x: Var, companion: Any) -> None:
+        self.masks[x] = companion
+
+    def apply(self, stmt: Apply) -> None:
+        super().apply(stmt)
+        if all(map(self.reach.decided, stmt.outs)):
+            return
+        from ..ops.registry import NAMES
+
+        joined: Any = 0
+        saved, STATE.site = STATE.site, stmt.site or STATE.site
+        for mask in dict.fromkeys(self.companion_of(x) for x in path_inputs(stmt)):
+            if joined == 0 and joined.__class__ is int:
+                joined = mask
+            elif joined.__class__ is int and mask.__class__ is int:
+                joined |= mask
+            elif not (mask.__class__ is int and mask == 0):
+                joined = self.builder.emit(NAMES["bitwise_or"], (joined, mask), {}, [INT], [()])[0]
+        STATE.site = saved
+        for out in stmt.outs:
+            self.masks[out] = joined
+
+
+__all__ = ["Masks", "Reach", "runs_at_least_once", "varied"]

@@ -1,0 +1,126 @@
+"""What is known of a kernel's results beside its code, in plain types as the store keeps it, and the results of a call."""
+
+from __future__ import annotations
+
+from ..core.dtypes import STRONG, WEAK, DType
+from ..core.state import Site
+from ..core.tensor import Tensor
+from ..plain import all_finite
+from .ir import Loop, walk
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from ...parser.source import Source
+    from .construct import Constructed
+    from .kernels import Compiled
+
+
+class Leaf:
+    """A number or tensor of the value: the result `number` of the kernel, of a dtype."""
+
+    __slots__ = ("dtype", "number")
+
+    def __init__(self, number: int, dtype: DType) -> None:
+        self.number = number
+        self.dtype = dtype
+
+
+def facts_of(made: Constructed, emitted: Any) -> dict[str, Any]:
+    """What is known of a kernel's results, in plain types."""
+    return {
+        "value": plain_layout(made.value), "derived": made.derived, "mask": made.mask, "mode": made.mode,
+        "conditional": any(stmt.__class__ is Loop and stmt.index is None for stmt in walk(made.kernel.body)),
+        "shape": made.shape, "apart": made.apart, "text": emitted.text, "used": made.used,
+        "flags": [(flag.text, *place(flag.site)) for flag in made.kernel.flags],
+        "breaks": [(mask, reason, *place(site)) for mask, reason, site in made.breaks],
+    }  # fmt: skip
+
+
+def place(site: Any) -> tuple[int, int]:
+    return (0, 0) if site is None else (site.start, site.end)
+
+
+def plain_layout(value: Any) -> Any:
+    """The layout of a value in plain types."""
+    cls = value.__class__
+    if cls is Leaf:
+        return "leaf", value.number, value.dtype.name, value.dtype.weak
+    if cls is Tensor:
+        if not hasattr(value.value, "tobytes"):
+            return "known", value.value
+        return "tensor", value.dtype.name, value.dtype.weak, value.shape, value.value.tobytes()
+    if cls is dict:
+        return ("dict", *[(key, plain_layout(x)) for key, x in value.items()])
+    if cls in (list, tuple):
+        return (cls.__name__, *[plain_layout(x) for x in value])
+    return "known", value
+
+
+class Found:
+    """The results of a call."""
+
+    __slots__ = ("compiled", "flags", "results")
+
+    def __init__(self, compiled: Compiled, results: Sequence[Any], flags: Sequence[int]) -> None:
+        self.compiled = compiled
+        self.results = results
+        self.flags = flags
+
+    @property
+    def value(self) -> Any:
+        """The program's value: numbers, tensors, and structures of them."""
+        return self.read(self.compiled.facts["value"])
+
+    def read(self, layout: Any) -> Any:
+        kind, *rest = layout
+        if kind == "leaf":
+            number, name, weak = rest
+            found = self.results[number]
+            if weak and not hasattr(found, "shape"):
+                return found
+            return Tensor(found, dtype_of(name, weak))
+        if kind == "known":
+            return rest[0]
+        if kind == "tensor":
+            name, weak, shape, content = rest
+            import numpy as np
+
+            return Tensor(np.frombuffer(content, name).reshape(shape).copy(), dtype_of(name, weak))
+        if kind == "dict":
+            return {key: self.read(x) for key, x in rest}
+        items = [self.read(x) for x in rest]
+        return items if kind == "list" else tuple(items)
+
+    def derived(self, number: int) -> Any:
+        """A derivative: a number, an array, or None for zeros that no result holds. A derivative is never -0.0."""
+        place = self.compiled.facts["derived"][number]
+        if place is None:
+            return None
+        found = self.results[place]
+        return found if hasattr(found, "shape") else found + 0.0
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether no result is nan or infinite."""
+        return all_finite(list(self.results))
+
+    @property
+    def mask(self) -> int:
+        """Which sources reach the value: bit i is set for source i."""
+        kind, x = self.compiled.facts["mask"]
+        return int(self.results[x]) if kind == "result" else x
+
+    def singular_points(self, source: Source) -> list[tuple[str, Site]]:
+        """The text and place of each singular point at which a derivative was taken."""
+        points = [self.compiled.facts["flags"][number] for number in self.flags]
+        return [(text, Site(None, source, start, end)) for text, start, end in points]
+
+
+def dtype_of(name: str, weak: bool) -> DType:
+    return WEAK.get(STRONG[name], STRONG[name]) if weak else STRONG[name]
+
+
+__all__ = ["Found", "Leaf", "facts_of"]

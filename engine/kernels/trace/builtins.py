@@ -1,0 +1,108 @@
+"""The functions of the language that are no rows, on symbols: the interpreter's own, but for those that look at numbers."""
+
+from __future__ import annotations
+
+from ...core.operands import as_operand
+from ...core.state import STATE
+from ...core.tensor import OPERATORS
+from ...eager import builtins as eager
+from ...ops.registry import NAMES
+from ..ir import BOOL, FLOAT, INT, LIMIT, Unsupported
+from ..symbols import Sym
+from .members import path_ends
+from .sequences import SEQUENCES
+from .values import ERROR, holds_symbol
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def one_number(x: Sym, what: str) -> None:
+    if x.shape:
+        raise Unsupported(f"{ERROR} ({what} needs one number)", STATE.site)
+
+
+def int_(x: Any = 0) -> Any:
+    if x.__class__ is not Sym:
+        return eager.int_(x)
+    one_number(x, "int")
+    if x.kind == FLOAT:
+        path_ends(x, "int(), where it counts as an integer")
+        # The kernel stops at what is no number, and at one beyond the integers that floats hold exactly.
+        x.builder.check(OPERATORS["less_equal"](OPERATORS["abs"](x), float(LIMIT)))
+        x = OPERATORS["cast"](OPERATORS["stop_gradient"](x), dtype="int64")
+    elif x.kind == BOOL:
+        return OPERATORS["add"](x, 0)
+    return x.builder.sym(x.var)  # an integer as Python's are: it adopts the dtype of what it meets
+
+
+def whole_part(name: str) -> Any:
+    def round_to_integer(x: Any) -> Any:
+        return int_(x if x.__class__ is int or (x.__class__ is Sym and x.kind == INT) else NAMES[name](x))
+
+    return round_to_integer
+
+
+def float_(x: Any = 0.0) -> Any:
+    if x.__class__ is not Sym:
+        return eager.float_(x)
+    one_number(x, "float")
+    if x.kind == FLOAT:
+        return x
+    found = OPERATORS["cast"](x, dtype="float64")
+    return x.builder.sym(found.var) if x.kind == INT and x.dtype.weak else found
+
+
+def bool_(x: Any = False) -> Any:
+    if x.__class__ is not Sym:
+        return eager.bool_(x)
+    one_number(x, "bool")
+    path_ends(x, "the truth of a condition")
+    return x if x.kind == BOOL else OPERATORS["not_equal"](x, 0)
+
+
+def any_(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    return eager.any_(as_operand(x) if holds_symbol(x) else x, axis, keepdims)
+
+
+def all_(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    return eager.all_(as_operand(x) if holds_symbol(x) else x, axis, keepdims)
+
+
+def round_(x: Any, ndigits: Any = None) -> Any:
+    found = eager.round_(x, ndigits)
+    if x.__class__ is Sym and x.kind == FLOAT and ndigits is None and x.dtype.weak:
+        # An integer on the tape, unless it is differentiated.
+        x.builder.joined.add(found.var)
+    return found
+
+
+def isinstance_(x: Any, kinds: Any) -> bool:
+    if x.__class__ is not Sym:
+        return eager.isinstance_(x, kinds)
+    names = {x.dtype.name}
+    if not x.shape:
+        names |= {BOOL: {"bool", "int"}, INT: {"int"}, FLOAT: {"float"}}[x.dtype.kind]
+    return any(getattr(k, "name", None) in names for k in (kinds if kinds.__class__ in (list, tuple) else [kinds]))
+
+
+def print_(*values: Any, sep: Any = " ", end: Any = "\n", flush: Any = False, file: Any = None) -> None:
+    if STATE.write is not None:
+        raise Unsupported("printing", STATE.site)
+
+
+def declined(what: str) -> Any:
+    def refuse(*args: Any, **keywords: Any) -> Any:
+        raise Unsupported(what, STATE.site)
+
+    return refuse
+
+
+FUNCTIONS: dict[str, Any] = {
+    **eager.FUNCTIONS, **SEQUENCES, "int": int_, "float": float_, "bool": bool_, "any": any_, "all": all_, "round": round_,
+    "math.floor": whole_part("floor"), "math.ceil": whole_part("ceil"), "math.trunc": whole_part("trunc"),
+    "isinstance": isinstance_, "type": declined("the type of a value"), "print": print_, "checkpoint": lambda f: f,
+    "GradientTape": declined("a tape of the program"), "Variable": declined("Variables"),
+    "custom_gradient": declined("custom_gradient"), "vjp": declined("vjp"), "linearize": declined("linearize"),
+}  # fmt: skip

@@ -1,0 +1,125 @@
+"""Statements in which symbols need more than the interpreter does. How one leaves its block is told by cells of the frame."""
+
+from __future__ import annotations
+
+from ...core.errors import failure
+from ...core.state import STATE
+from ...core.tensor import Tensor
+from ...core.wording import assertion_failed
+from ...eager import operators, statements, targets
+from ...kinds.access import set_item
+from ...program import core as c
+from ...program.core import PARENT, RESULT
+from ..symbols import Sym
+from .loops import for_, while_
+from .members import get_item
+from .merge import branch
+from .values import BREAK, CONTINUE, RETURN, VALUE, holds_symbol
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from .tracer import Tracer
+
+    Run = Callable[[Any], Any]
+
+
+def writer(t: Tracer, target: c.StoreItem) -> Callable[[Any, Any, Any, Any], Any]:
+    """`container[index] = value`, of the frame first: a new array goes back to where the old one came from."""
+    back = None if target.back is None else t.target(target.back)
+
+    def write(f: Any, container: Any, index: Any, value: Any) -> Any:
+        if container.__class__ is Tensor and (holds_symbol(index) or holds_symbol(value)):
+            container = Sym(t.builder, t.builder.constant(container.value), container.dtype)
+        updated = set_item(container, index, value)
+        if updated is not container:
+            if back is None:
+                raise failure("E0304", "an item can be replaced only in a variable", "give the tensor a name first")
+            back(f, updated)
+        return updated
+
+    return write
+
+
+def target_of(t: Tracer, target: c.Target) -> Callable[[Any, Any], None]:
+    if target.__class__ is not c.StoreItem:
+        return targets.assigner(t, target)
+    container, index, write = t.expression(target.container), t.expression(target.index), writer(t, target)
+
+    def put(f: Any, value: Any) -> None:
+        x, i = container(f), index(f)
+        STATE.site = target.site
+        write(f, x, i, value)
+
+    return put
+
+
+def augment(t: Tracer, node: c.Augment) -> Run:
+    target = node.target
+    if target.__class__ is not c.StoreItem:
+        return statements.augment(t, node)
+    container, index, value = t.expressions([target.container, target.index, node.value])
+    write = writer(t, target)
+
+    def run(f: Any) -> None:
+        x, i = container(f), index(f)
+        STATE.site = node.site
+        old = get_item(x, i)
+        new = value(f)
+        STATE.site = node.site
+        if old.__class__ is list and node.symbol in ("+", "*"):
+            changed = statements.update_list(old, node.symbol, new)
+        else:
+            changed = operators.binary(node.op, node.symbol, old, new)
+        updated = write(f, x, i, changed)
+        if node.result:
+            f[PARENT] = f[RESULT] = updated
+
+    return run
+
+
+def if_(t: Tracer, node: c.If) -> Run:
+    test, body, orelse = t.expression(node.test), t.block(node.body), t.block(node.orelse)
+
+    def run(f: Any) -> None:
+        x = test(f)
+        STATE.site = node.site
+        branch(t, t.truth(x), lambda: body(f), lambda: orelse(f))
+
+    return run
+
+
+def leave(flag: int) -> Callable[[Any, Any], Run]:
+    return lambda t, node: lambda f: f.__setitem__(flag, True)
+
+
+def return_(t: Tracer, node: c.Return) -> Run:
+    value = None if node.value is None else t.expression(node.value)
+
+    def run(f: Any) -> None:
+        f[VALUE] = None if value is None else value(f)
+        f[RETURN] = True
+
+    return run
+
+
+def assert_(t: Tracer, node: c.Assert) -> Run:
+    test = t.expression(node.test)
+
+    def run(f: Any) -> None:
+        x = test(f)
+        STATE.site = node.site
+        holds = t.truth(x)
+        if holds is False:
+            raise assertion_failed(None, node.site)
+        t.builder.check(holds)
+
+    return run
+
+
+STATEMENTS: dict[type, Callable[[Any, Any], Run]] = {
+    c.Augment: augment, c.If: if_, c.For: for_, c.While: while_, c.Break: leave(BREAK), c.Continue: leave(CONTINUE),
+    c.Return: return_, c.Assert: assert_,
+}  # fmt: skip

@@ -1,0 +1,210 @@
+"""Partial evaluation of a core program: what is known is computed as on the tape, what depends on symbols becomes IR.
+
+The tracer is the interpreter's compiler of core programs to closures, with closures of its own where symbols need more:
+conditions, loops, calls, and places that are written to.
+"""
+
+from __future__ import annotations
+
+from ....parser.errors import AdiffError
+from ...core.dtypes import WEAK_FLOAT
+from ...core.following import CONDITION
+from ...core.operands import bare
+from ...core.state import NOWHERE, STATE, end_of
+from ...core.tensor import OPERATORS
+from ...eager import compile as eager
+from ...eager.operators import truth
+from ...eager.structure import flatten
+from ...eager.values import UNSET, Builtin
+from ...program.core import PARENT, RESULT
+from ..ir import BOOL, Constant, Unsupported, Var, operands
+from ..symbols import Sym
+from .builtins import FUNCTIONS
+from .derivatives import derivatives
+from .expressions import EXPRESSIONS
+from .kinds import check_kinds
+from .library import Library
+from .members import path_ends
+from .merge import branch
+from .statements import STATEMENTS, target_of
+from .values import BREAK, CONTINUE, ERROR, NOTHING, RETURN, VALUE, Conflict, Frame, Maybe, NeedsValue
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from ...program import core as c
+    from ..builder import Builder
+
+    Run = Callable[[Any], Any]
+
+# So many statements of the program are traced at most: what needs more is left to the tape.
+MOST_STATEMENTS = 20_000
+
+
+class Tracer(eager.Compiler):
+    """Runs a core program once on symbols."""
+
+    def __init__(self, core: c.CoreProgram, builder: Builder) -> None:
+        functions = {**FUNCTIONS, **derivatives(builder), **Library(self).functions()}
+        super().__init__({name: Builtin(name, run) for name, run in functions.items()}, fast=False)
+        self.core = core
+        self.builder = builder
+        self.inputs: dict[Var, str] = {}
+        # What a heap is reached from: the frames of the functions that run, and values that are in use.
+        self.roots: list[Any] = []
+        # Which cells loops carry, by the loop and the calls that it is in; and the loops that must be written out.
+        self.plans: dict[Any, Any] = {}
+        self.unrolled: set[int] = set()
+        self.statements = 0
+        # Whether the value of a program is that of its last statement, if that has one.
+        self.last_statement = False
+        builder.known = self.known
+
+    # --- a whole program ----------------------------------------------------------------------------------------------
+
+    def run(self, values: dict[str, Any]) -> Any:
+        """The result of the program: symbols and numbers, and tuples, lists and dicts of them. Raises Unsupported."""
+        if STATE.weak_float is not WEAK_FLOAT:
+            raise Unsupported("float32")
+        core = self.core
+        self.inputs = {x.var: name for name, x in values.items() if x.__class__ is Sym}
+        frame = Frame([None, *[UNSET] * (core.size - 1)])
+        for name, (slot, node) in core.optional.items():
+            meaning = node.value if hasattr(node, "value") else self.intrinsics[node.name]
+            frame[slot] = values[name] if name in values else bare(meaning)
+        for name, slot in core.inputs.items():
+            frame[slot] = values[name]
+        self.roots.append(frame)
+        saved = STATE.site
+        try:
+            self.block(core.body)(frame)
+            STATE.site = end_of(core.source) if core.source is not None else NOWHERE
+            result = frame[RESULT]
+            if frame[RETURN] is not False:
+                self.unless_left(frame[RETURN], frame, lambda: frame.__setitem__(VALUE, frame[RESULT]))
+                result = frame[VALUE]
+            elif self.last_statement:
+                result = frame[PARENT] if core.ends_with_value else None
+            return self.finished(result)
+        except AdiffError as error:
+            raise self.fault(error) from None
+        except RecursionError:
+            raise Unsupported("a program that nests this deeply", STATE.site) from None
+        finally:
+            STATE.site = saved
+            self.roots.clear()
+
+    def finished(self, result: Any) -> Any:
+        if result.__class__ is Maybe:
+            self.builder.check(result.assigned)
+            result = result.value
+        if result is UNSET or result is None:
+            raise Unsupported("a program without a value")
+        leaves = flatten(result)
+        for x in leaves:
+            if x.__class__ is Conflict:
+                raise Unsupported(x.reason, STATE.site)
+        check_kinds(self.builder, [x for x in leaves if x.__class__ is Sym])
+        return result
+
+    def fault(self, error: AdiffError) -> Unsupported:
+        """Why a program is left to the tape of which something is an error: it is one, or needs to know a symbol."""
+        unknown = "depends on data" in error.message
+        return Unsupported(f"{'what must be known' if unknown else ERROR} ({error.message})", STATE.site)
+
+    # --- nodes --------------------------------------------------------------------------------------------------------
+
+    def expression(self, node: c.Expr) -> Run:
+        return (EXPRESSIONS.get(node.__class__) or eager.EXPRESSIONS[node.__class__])(self, node)
+
+    def target(self, node: c.Target) -> Callable[[Any, Any], None]:
+        return target_of(self, node)
+
+    def block(self, nodes: list[c.Stmt]) -> Run:
+        """Statements one after the other; what follows one by which data may leave the block is done under that condition."""
+        runs = [(STATEMENTS.get(node.__class__) or eager.STATEMENTS[node.__class__])(self, node) for node in nodes]
+
+        def run(f: Any, start: int = 0) -> None:
+            for i in range(start, len(runs)):
+                self.statements += 1
+                if self.statements > MOST_STATEMENTS:
+                    raise Unsupported("a program of which so much is written out", STATE.site)
+                runs[i](f)
+                left = self.left(f)
+                if left is not False:
+                    if i + 1 < len(runs):
+                        self.unless_left(left, f, lambda: run(f, i + 1))  # noqa: B023
+                    return
+
+        return run
+
+    # --- conditions ---------------------------------------------------------------------------------------------------
+
+    def left(self, f: Frame, flags: tuple[int, ...] = (BREAK, CONTINUE, RETURN)) -> Any:
+        """Whether a frame's block is left: a truth value, or a symbol."""
+        found: Any = False
+        for flag in flags:
+            x = f[flag]
+            if x is True:
+                return True
+            if x is not False:
+                found = x if found is False else OPERATORS["logical_or"](found, x)
+        return found
+
+    def unless_left(self, left: Any, f: Frame, rest: Callable[[], None]) -> None:
+        """Run `rest` unless the frame's block is left."""
+
+        def run() -> None:
+            f[BREAK] = f[CONTINUE] = f[RETURN] = False
+            rest()
+
+        def stay() -> None:
+            for flag in (BREAK, CONTINUE, RETURN):
+                if f[flag] is left:
+                    f[flag] = True
+
+        branch(self, left, stay, run)
+
+    def truth(self, x: Any) -> Any:
+        """The truth of a condition: a bool, or a symbol of one."""
+        if x.__class__ is not Sym:
+            return truth(x)
+        if x.size != 1:
+            raise Unsupported(f"{ERROR} (the truth of a tensor of shape {list(x.shape)} is ambiguous)", STATE.site)
+        path_ends(x, CONDITION)
+        if x.shape:
+            x = OPERATORS["reshape"](x, shape=())
+        return x if x.__class__ is not Sym or x.kind == BOOL else OPERATORS["not_equal"](x, 0)
+
+    def choice(self, condition: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
+        """The value of one of two expressions."""
+        place, depth = [NOTHING], len(self.roots)
+        self.roots.append(place)
+        branch(self, condition, lambda: place.__setitem__(0, then()), lambda: place.__setitem__(0, orelse()))
+        del self.roots[depth:]
+        return place[0]
+
+    # --- what must be known -------------------------------------------------------------------------------------------
+
+    def known(self, x: Sym) -> Any:
+        """The value of a symbol that a size needs. Raises NeedsValue where an input of the program decides it."""
+        pending, seen = [x.var], {stmt.out for stmt in self.builder.preamble if stmt.__class__ is Constant}
+        names = []
+        while pending:
+            var = pending.pop()
+            if var in seen:
+                continue
+            seen.add(var)
+            made = self.builder.definitions.get(var)
+            if var in self.inputs:
+                names.append(self.inputs[var])
+            elif made is not None:
+                pending.extend(operands(made))
+            else:
+                names = []
+                break
+        if names:
+            raise NeedsValue(names[0], STATE.site)
+        raise Unsupported("a size, axis or option that depends on data", STATE.site)

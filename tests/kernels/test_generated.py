@@ -1,0 +1,39 @@
+"""Generated programs of the numeric core: the tiers agree on values, derivatives, None, notice codes and errors."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+
+from generated import Writer, point
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tiers import agree
+
+LONG = bool(os.environ.get("ADIFF_LONG_TESTS"))
+EXAMPLES = 1_000 if LONG else 40
+# Of the programs that are no errors a kernel takes at least so many.
+SHARE = 0.8
+
+
+def test_generated() -> None:
+    found: Counter[str] = Counter()
+
+    @settings(
+        max_examples=EXAMPLES,
+        deadline=None,
+        database=None,
+        derandomize=not LONG,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(st.data())
+    def check(data: st.DataObject) -> None:
+        writer = Writer(lambda choices: data.draw(st.sampled_from(choices)))
+        text = writer.program()
+        at = point(writer.pick, writer.size)
+        command = writer.pick(("grad", "grad", "jvp", "hvp", "hessian"))
+        found[agree(text, at, command, tolerance=1e-9, codes_only=True)] += 1
+
+    check()
+    errors = sum(count for why, count in found.items() if why[:1] == "E" and why[1:].isdigit())
+    assert found[""] >= SHARE * (found.total() - errors), found
