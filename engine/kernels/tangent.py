@@ -40,7 +40,10 @@ class Tangent(Replay):
                 if part.__class__ is Put:
                     self.stacks[part.stack] = self.shared.stacks[part.stack]
             return
+        # Inside a loop or a branch that is replayed, what it hands on belongs to the replay.
+        shared, self.shared = self.shared, None
         super().one(stmt)
+        self.shared = shared
 
     def touches(self, stmt: Stmt) -> bool:
         """Whether a statement, or one inside it, has a tangent."""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tiers import agree
 
 LONG = bool(os.environ.get("ADIFF_LONG_TESTS"))
-EXAMPLES = 1_000 if LONG else 40
+EXAMPLES = 1_000 if LONG else 15
 # Of the programs that are no errors a kernel takes at least so many.
 SHARE = 0.8
 

@@ -194,18 +194,6 @@ def test_sample(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         agree(traced.run(), adiff.program(text).evaluate("value", at, engine="tape").value)
 
 
-def test_programs_of_the_measurements(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(ROOT / "bench"))
-    from adjoints import workloads
-
-    for work in workloads():
-        at = {}
-        for name, x in work.point.items():
-            small = x[(slice(8),) * x.ndim] if isinstance(x, np.ndarray) else x
-            at[name] = min(x, 8) if isinstance(x, int) else small
-        check(work.program.replace("100000", "8"), at)
-
-
 CASES = (Path(__file__).parent / "programs.txt").read_text().split("\n---\n")
 POINTS: list[dict[str, Any]] = [
     {"x": 0.7, "y": -1.3, "n": 5, "v": np.array([0.3, -1.1, 0.9, 2.0])},

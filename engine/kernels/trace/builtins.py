@@ -62,12 +62,11 @@ def bool_(x: Any = False) -> Any:
     return x if x.kind == BOOL else OPERATORS["not_equal"](x, 0)
 
 
-def any_(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
-    return eager.any_(as_operand(x) if holds_symbol(x) else x, axis, keepdims)
+def quantified(run: Any) -> Any:
+    def of_all(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
+        return run(as_operand(x) if holds_symbol(x) else x, axis, keepdims)
 
-
-def all_(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
-    return eager.all_(as_operand(x) if holds_symbol(x) else x, axis, keepdims)
+    return of_all
 
 
 def round_(x: Any, ndigits: Any = None) -> Any:
@@ -100,9 +99,9 @@ def declined(what: str) -> Any:
 
 
 FUNCTIONS: dict[str, Any] = {
-    **eager.FUNCTIONS, **SEQUENCES, "int": int_, "float": float_, "bool": bool_, "any": any_, "all": all_, "round": round_,
+    **eager.FUNCTIONS, **SEQUENCES, "int": int_, "float": float_, "bool": bool_, "round": round_, "print": print_,
+    "any": quantified(eager.any_), "all": quantified(eager.all_), "isinstance": isinstance_, "checkpoint": lambda f: f,
     "math.floor": whole_part("floor"), "math.ceil": whole_part("ceil"), "math.trunc": whole_part("trunc"),
-    "isinstance": isinstance_, "type": declined("the type of a value"), "print": print_, "checkpoint": lambda f: f,
-    "GradientTape": declined("a tape of the program"), "Variable": declined("Variables"),
-    "custom_gradient": declined("custom_gradient"), "vjp": declined("vjp"), "linearize": declined("linearize"),
+    "type": declined("the type of a value"), "GradientTape": declined("a tape of the program"), "vjp": declined("vjp"),
+    "Variable": declined("Variables"), "custom_gradient": declined("custom_gradient"), "linearize": declined("linearize"),
 }  # fmt: skip

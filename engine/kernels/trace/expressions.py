@@ -13,6 +13,7 @@ from ..ir import BOOL, Unsupported
 from ..symbols import Sym
 from .loops import sum_of
 from .members import get_item, path_ends
+from .structures import own_variables
 from .values import MOST_UNROLLED, RETURN, VALUE, Conflict, Frame, Maybe, holds_symbol, is_numeric
 
 TYPE_CHECKING = False
@@ -160,10 +161,12 @@ def choose(t: Tracer, node: c.Choose) -> Run:
 
 
 def comprehension(t: Tracer, node: c.Comprehension) -> Run:
-    run = expressions.comprehension(t, node)
+    run, own = expressions.comprehension(t, node), own_variables(node)
 
     def limited(f: Any) -> Any:
         found = run(f)
+        for slot in own:
+            f[slot] = UNSET
         if len(found) > MOST_UNROLLED and holds_symbol(found):
             raise Unsupported(f"a list of more than {MOST_UNROLLED} values that depend on data", STATE.site)
         return found

@@ -65,10 +65,9 @@ class Heap:
 
     def outlives(self, x: Any) -> None:
         """Raise Clash for a value, no number, that may not be used outside the block that is traced."""
+        lasts = x.__class__.__name__ in PLAIN
         if x.__class__ is Function:
             lasts = id(x.frame) in self.numbers and not holds_symbol(x.defaults)
-        else:
-            lasts = x.__class__.__name__ in PLAIN
         if not lasts:
             raise Clash("a function that depends on data")
 

@@ -24,11 +24,6 @@ def fori_loop(lower, upper, body_fun, init_val):
         init_val = body_fun(i, init_val)
     return init_val
 
-def foldl(fn, elems, initializer):
-    for x in elems:
-        initializer = fn(initializer, x)
-    return initializer
-
 def loop_of_one(cond, body, state):
     while cond(state):
         state = body(state)
@@ -68,11 +63,6 @@ class Library:
             bounds = [x if x.__class__ is Sym else static(x) for x in (lower, upper)]
             return self.call("fori_loop", *bounds, body_fun, init_val)
 
-        def foldl(fn: Any, elems: Any, initializer: Any = None) -> Any:
-            if initializer is None or not getattr(elems, "shape", ()):
-                return eager.foldl(fn, elems, initializer)
-            return self.call("foldl", fn, elems, initializer)
-
         def while_loop(cond: Any, body: Any, loop_vars: Any, maximum_iterations: Any = None) -> Any:
             if maximum_iterations is not None:
                 return eager.while_loop(cond, body, loop_vars, maximum_iterations)
@@ -84,4 +74,4 @@ class Library:
             found = self.call("loop_of_one" if whole else "loop_of_several", cond, body, tuple(loop_vars))
             return cls(found)
 
-        return {"cond": cond, "fori_loop": fori_loop, "foldl": foldl, "while_loop": while_loop}
+        return {"cond": cond, "fori_loop": fori_loop, "while_loop": while_loop}

@@ -6,6 +6,7 @@ from ....parser.errors import AdiffError
 from ...core.state import STATE
 from ...core.tensor import OPERATORS
 from ...eager.operators import binary
+from ...eager.values import UNSET
 from ...program import core as c
 from ...program.loops import contains_loop, nodes
 from ..ir import Unsupported
@@ -13,6 +14,7 @@ from .carried import LEFT, Carrying
 from .heap import Heap
 from .merge import branch
 from .sequences import Sequence, sequence
+from .structures import own_variables
 from .values import BREAK, CONTINUE, MOST_UNROLLED, RETURN, Conflict, Frame, NeedsValue
 
 TYPE_CHECKING = False
@@ -141,7 +143,7 @@ def sum_of(t: Tracer, node: c.Comprehension, site: Any) -> Run:
     """The sum of the values of a comprehension, as a loop."""
     clause = node.clauses[0]
     iterable, put, element = t.expression(clause.iterable), t.target(clause.target), t.expression(node.element)
-    tests = t.expressions(clause.tests)
+    tests, own = t.expressions(clause.tests), own_variables(node)
 
     def run(f: Any) -> Any:
         total = Frame([0])
@@ -166,6 +168,8 @@ def sum_of(t: Tracer, node: c.Comprehension, site: Any) -> Run:
         STATE.site = site
         Looping(t, f, node, [clause.target, clause.tests, node.element], iteration, None, ((total, 0),)).over(items)
         del t.roots[depth:]
+        for slot in own:
+            f[slot] = UNSET
         return total[0]
 
     return run

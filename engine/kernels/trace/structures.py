@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...core.tensor import Tensor
 from ...program import core as c
 from ...program.core import PARENT, RESULT
+from ...program.loops import nodes
 from ..ir import kind_of
 from .values import Maybe, is_numeric
 
@@ -60,6 +61,13 @@ def containers_in(x: Any) -> Iterator[Any]:
 
 def holds_container(x: Any) -> bool:
     return next(containers_in(x), None) is not None
+
+
+def own_variables(node: c.Comprehension) -> list[int]:
+    """The slots of the variables of a comprehension. A function that is made in it sees their last values: then none."""
+    if any(isinstance(part, c.MakeFunction) for part in nodes(node)):
+        return []
+    return [slot for _, slot in assigned_in([clause.target for clause in node.clauses])]
 
 
 def assigned_in(code: Any) -> dict[tuple[int, int], None]:

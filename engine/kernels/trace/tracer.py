@@ -7,7 +7,6 @@ conditions, loops, calls, and places that are written to.
 from __future__ import annotations
 
 from ....parser.errors import AdiffError
-from ...core.dtypes import WEAK_FLOAT
 from ...core.following import CONDITION
 from ...core.operands import bare
 from ...core.state import NOWHERE, STATE, end_of
@@ -66,8 +65,6 @@ class Tracer(eager.Compiler):
 
     def run(self, values: dict[str, Any]) -> Any:
         """The result of the program: symbols and numbers, and tuples, lists and dicts of them. Raises Unsupported."""
-        if STATE.weak_float is not WEAK_FLOAT:
-            raise Unsupported("float32")
         core = self.core
         self.inputs = {x.var: name for name, x in values.items() if x.__class__ is Sym}
         frame = Frame([None, *[UNSET] * (core.size - 1)])
