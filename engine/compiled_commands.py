@@ -178,33 +178,44 @@ def shapes(found: Found) -> list[tuple[str, tuple[int, ...]]]:
 
 
 def hessian(evaluation: Evaluation) -> bool:
-    found = asked(evaluation, "hessian")
+    """The Hessian by its products with the unit vectors, a call of one kernel for each."""
+    import numpy as np
+
+    from .kernels.compile.run import Failed
+
+    own = [drivers.shape_of(drivers.source(x)) for x in evaluation.sources()]
+    sources = [(name, drivers.count(shape), shape) for name, shape in zip(evaluation.names, own)]
+    count = sum(size for _, size, _ in sources)
+
+    def unit(i: int) -> list[Any]:
+        flat = np.zeros(count)
+        flat[i] = 1.0
+        ends = np.cumsum([size for _, size, _ in sources])
+        parts = np.split(flat, ends[:-1])
+        return [part.reshape(shape) if shape else float(part[0]) for part, (_, _, shape) in zip(parts, sources)]
+
+    found = asked(evaluation, "hvp", evaluation.names, lambda: unit(0))
     if found is None:
         return False
+    outcome, n = evaluation.outcome, len(sources)
+    rows = [found]
+    try:
+        rows += [found.compiled(evaluation.point, unit(i)) for i in range(1, count)]
+    except Failed:
+        outcome.engine, outcome.reason, outcome.kernel = "tape", "the kernel stopped at a singular point", None
+        return False
     reached = connected(evaluation, found, explain=False)
-    evaluation.outcome.gradients = by_source(evaluation, found, 0, reached)
-    evaluation.outcome.hessian = hessian_blocks(found, reached)
-    return True
-
-
-def hessian_blocks(found: Found, reached: list[bool]) -> dict[str, dict[str, Any]]:
-    """The blocks of a Hessian by row and column; None for a source that the value does not depend on."""
-    blocks: dict[str, dict[str, Any]] = {}
-    sources = shapes(found)
-    for i, (row, shape) in enumerate(sources):
-        table = found.derived(len(sources) + i)
-        blocks[row] = {}
+    outcome.gradients = by_source(evaluation, found, 0, reached)
+    outcome.hessian = {}
+    for i, (row, _, shape) in enumerate(sources):
+        table = np.array([np.ravel(one.derived(n + i)) for one in rows])
+        outcome.hessian[row] = {}
         start = 0
-        for j, (column, other) in enumerate(sources):
-            size = drivers.count(other)
-            if not (reached[i] and reached[j]):
-                blocks[row][column] = None
-            elif table is None:
-                blocks[row][column] = to_plain(drivers.zeros(shape + other))
-            else:
-                blocks[row][column] = block(table, start, size, shape, other)
+        for j, (column, size, other) in enumerate(sources):
+            there = reached[i] and reached[j]
+            outcome.hessian[row][column] = block(table, start, size, shape, other) if there else None
             start += size
-    return blocks
+    return True
 
 
 # --- where an outcome has what a repeated call found ------------------------------------------------------------------
@@ -217,7 +228,7 @@ def give(outcome: Outcome, command: str, names: Sequence[str], found: Found) -> 
         return {name: found.derived(start + i) for i, name in enumerate(names)}
 
     reached = [True] * len(names)
-    if command in ("grad", "hvp", "hessian"):
+    if command in ("grad", "hvp"):
         outcome.gradients = by_name()
     if command == "vjp":
         outcome.cotangents = by_name()
@@ -228,8 +239,6 @@ def give(outcome: Outcome, command: str, names: Sequence[str], found: Found) -> 
     elif command == "jacobian":
         outcome.mode = found.compiled.facts["mode"]
         outcome.jacobian = jacobian_blocks(found, reached)
-    elif command == "hessian":
-        outcome.hessian = hessian_blocks(found, reached)
     elif command not in ("value", "grad"):
         return False
     value = found.value

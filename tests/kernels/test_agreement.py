@@ -133,6 +133,22 @@ def test_second_derivatives_beside_integers(text: str) -> None:
     assert agree(f"{text}\nstack([s, s * x, y])", POINT, "jacobian", ["x"], mode="forward") == ""
 
 
+# What the loop over directions reads of values that other statements read too.
+SHARED = (
+    "u = zeros(5)\nu[2:] = x\n0.5 + sum(tanh(u))",
+    "atan(sum(concat([v[1:], v]) ** 2))",
+    "0.5 / logsumexp(v)",
+    "u = v\nu[-2:] = v[:2]\natan(y if mean(v) <= 0.5 else prod(v)) + sum(tanh(u))",
+)
+
+
+@pytest.mark.parametrize("text", SHARED)
+def test_hessian_of_values_that_are_shared(text: str) -> None:
+    program = adiff.program(text)
+    for point in (POINT, OTHER):
+        assert agree(program, point, "hessian") == ""
+
+
 # Singular points: the chosen value and its notice. In forward mode a kernel may stop there.
 SINGULAR = (
     ("sqrt(x) * y", 0.0), ("abs(x) + y", 0.0), ("max(x, y) + min(x, 2.0)", 2.0), ("sum(relu(x * v))", 0.0), ("norm(x * v)", 0.0),
@@ -169,7 +185,7 @@ def test_unconnected(text: str) -> None:
 
 
 # A text, what of the point a kernel takes, what is an error at run time, and its code.
-ERRORS = (
+ERRORS: tuple[tuple[str, dict[str, Any], dict[str, Any], str], ...] = (
     ("v[n] * 2", {"n": -4}, {"n": -5}, "E0405"),
     ("s = 0.0\nfor i in range(n):\n    s += v[i]\ns", {"n": 4}, {"n": 6}, "E0405"),
     ("u = v * 1.0\nu[n] = x\nsum(u)", {"n": 3}, {"n": 7}, "E0405"),
