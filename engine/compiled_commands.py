@@ -179,15 +179,13 @@ def shapes(found: Found) -> list[tuple[str, tuple[int, ...]]]:
 
 def hessian(evaluation: Evaluation) -> bool:
     """The Hessian by its products with the unit vectors, a call of one kernel for each."""
-    import numpy as np
-
-    from .kernels.compile.run import Failed
-
     own = [drivers.shape_of(drivers.source(x)) for x in evaluation.sources()]
     sources = [(name, drivers.count(shape), shape) for name, shape in zip(evaluation.names, own)]
     count = sum(size for _, size, _ in sources)
 
     def unit(i: int) -> list[Any]:
+        import numpy as np
+
         flat = np.zeros(count)
         flat[i] = 1.0
         ends = np.cumsum([size for _, size, _ in sources])
@@ -197,6 +195,10 @@ def hessian(evaluation: Evaluation) -> bool:
     found = asked(evaluation, "hvp", evaluation.names, lambda: unit(0))
     if found is None:
         return False
+    import numpy as np
+
+    from .kernels.compile.run import Failed
+
     outcome, n = evaluation.outcome, len(sources)
     rows = [found]
     try:

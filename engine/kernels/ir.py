@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 FLOAT, INT, BOOL = "f", "i", "b"
 # A float holds every integer up to here exactly; larger integers are left to the tape.
 LIMIT = 2**53
+# The rows that multiply elements, by which of the factors are cotangents.
+PRODUCTS = {"": "multiply", "a": "strong_multiply", "b": "strong_multiply", "ab": "multiply_cotangents"}
 
 
 class Unsupported(Exception):
@@ -333,3 +335,21 @@ def with_index(attributes: dict[str, Any], at: Callable[[Any], Any]) -> dict[str
         name: tuple([at(entry) for entry in value]) if value.__class__ is tuple else at(value)
         for name, value in attributes.items()
     }
+
+
+def index_shape(shape: tuple[int, ...], index: Any) -> tuple[int, ...]:
+    """The shape of what an index of a row selects."""
+    found = []
+    axis = 0
+    for entry in index if index.__class__ is tuple else (index,):
+        if entry is None:
+            found.append(1)
+            continue
+        if entry.__class__ is slice:
+            found.append(len(range(shape[axis])[entry]))
+        elif entry.__class__ is int:
+            range(shape[axis])[entry]
+        elif getattr(entry, "shape", None) != ():
+            raise TypeError
+        axis += 1
+    return (*found, *shape[axis:])

@@ -208,8 +208,8 @@ def index_of_place(shape: tuple[int, ...], place: int) -> tuple[int, ...]:
 
 
 def _index_update_transpose(g: Any, y: Any, x: Any, value: Any, index: Any) -> Any:
+    to_value = OPERATORS["index"](g, index=index)  # first, so that kernels may clear the elements in place
     to_x = index_update(g, 0.0, index=index)
-    to_value = OPERATORS["index"](g, index=index)
     if not is_basic(index):
         to_value = OPERATORS["where"](mask_tensor(winners(shape_of(g), index)), to_value, 0.0)
     return to_x, _unfitting(to_value, value)

@@ -33,7 +33,17 @@ BINARY = (
     "tanh({}) * {}",
     "hypot({}, 1 + abs({}))",
 )
-REDUCTIONS = ("sum({})", "mean({})", "max({})", "min({})", "prod(tanh({}))", "logsumexp({})", "sum({} ** 2)")
+REDUCTIONS = (
+    "sum({})",
+    "sum({}[1:] ** 2)",
+    "sum(x * {}[::-1][:2])",
+    "mean({})",
+    "max({})",
+    "min({})",
+    "prod(tanh({}))",
+    "logsumexp({})",
+    "sum({} ** 2)",
+)
 ELEMENTWISE = (
     "sin({})",
     "tanh({})",

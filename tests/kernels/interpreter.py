@@ -79,14 +79,11 @@ class Machine:
         for phi, first, _, _ in stmt.carried:
             self.set(phi, self.get(first))
         trips = 0
-        places = (
-            iter(range(int(self.get(stmt.start)), int(self.get(stmt.stop)), stmt.step))
-            if stmt.index is not None
-            else None
-        )
+        counted = stmt.index is not None
+        places = iter(range(int(self.get(stmt.start)), int(self.get(stmt.stop)), stmt.step) if counted else ())
         while True:
             self.set(stmt.position, trips)
-            if places is not None:
+            if counted:
                 place = next(places, None)
                 if place is None:
                     break

@@ -8,7 +8,6 @@ from types import FunctionType, SimpleNamespace
 from typing import Any
 
 import numpy as np
-from adiff.engine.kernels import ir
 from adiff.engine.kernels.emit import Emitted
 from adiff.engine.ops.kernel_functions import helper
 
@@ -51,7 +50,7 @@ class Pointer:
         self.values[place] = x
 
 
-def call(emitted: Emitted, kernel: ir.Kernel, arguments: list[Any]) -> tuple[int, list[Any], set[int]]:
+def call(emitted: Emitted, arguments: list[Any]) -> tuple[int, list[Any], set[int]]:
     """The status, the results and the flags of emitted source."""
     slots: dict[int, Any] = {}
 

@@ -133,8 +133,9 @@ def test_second_derivatives_beside_integers(text: str) -> None:
     assert agree(f"{text}\nstack([s, s * x, y])", POINT, "jacobian", ["x"], mode="forward") == ""
 
 
-# What the loop over directions reads of values that other statements read too.
+# What a loop reads, of values that other statements read too.
 SHARED = (
+    "u = v * 2 + x\nr = sum(u[2:] ** 2)\ns = x\nfor i in range(n):\n    s += sum(u * s)\ns + r",
     "u = zeros(5)\nu[2:] = x\n0.5 + sum(tanh(u))",
     "atan(sum(concat([v[1:], v]) ** 2))",
     "0.5 / logsumexp(v)",
@@ -143,10 +144,11 @@ SHARED = (
 
 
 @pytest.mark.parametrize("text", SHARED)
-def test_hessian_of_values_that_are_shared(text: str) -> None:
+def test_values_that_are_shared(text: str) -> None:
     program = adiff.program(text)
-    for point in (POINT, OTHER):
-        assert agree(program, point, "hessian") == ""
+    for command in ("value", "hessian"):
+        for point in (POINT, OTHER):
+            assert agree(program, point, command) == ""
 
 
 # Singular points: the chosen value and its notice. In forward mode a kernel may stop there.

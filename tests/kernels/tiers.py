@@ -83,9 +83,12 @@ def notices(found: Any) -> list[Any]:
 
 def agree(
     text: Any, at: dict[str, Any], command: str = "grad", wrt: list[str] | None = None, tolerance: float = TOLERANCE,
-    codes_only: bool = False, **options: Any,
+    codes_only: bool = False, size: float = 0.0, **options: Any,
 ) -> str:  # fmt: skip
-    """Assert that the tiers agree on a command. Returns "" where a kernel ran, else the reason; of an error its code."""
+    """Assert that the tiers agree on a command. Returns "" where a kernel ran, else the reason; of an error its code.
+
+    Differences are relative to at least `size`: that of the intermediate results, whose rounding may be all that a result is.
+    """
     program = adiff.program(text) if text.__class__ is str else text
     at = {name: x for name, x in at.items() if name in (*program.inputs, *program.optional)}
     names = differentiable(at) if wrt is None else wrt
@@ -104,7 +107,7 @@ def agree(
         mine, theirs = getattr(tape, part), getattr(kernel, part)
         # What is smaller than the rounding errors of the other derivatives may be made of rounding errors itself.
         least = largest(mine) if part in ("hessian", "jacobian", "product") else 1e-3 * largest(mine)
-        assert close(mine, theirs, tolerance, least), f"{part}\n{mine!r}\n{theirs!r}\n{where}"
+        assert close(mine, theirs, tolerance, max(least, size)), f"{part}\n{mine!r}\n{theirs!r}\n{where}"
     assert tape.mode == kernel.mode, where
     told, heard = notices(tape), notices(kernel)
     if codes_only:

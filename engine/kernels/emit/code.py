@@ -1,41 +1,23 @@
-"""What is known of the code that is being written: where each variable of the IR is, and what is read later."""
+"""What is known of the code that is being written: where each variable of the IR is, and until when it is read."""
 
 from __future__ import annotations
 
-from ..ir import Apply, Stack, Var, blocks, ends, free, operands, walk
-from .memory import Buffer, Ref
-from .scalars import BOUND, kind_of
-from .text import Affine, Lines, Names, is_atom, literal, variable
+from ..ir import Apply, Var, blocks, defined, ends, free, operands, walk
+from .memory import VIEWS, Affine, Buffer, Ref, variable
+from .scalars import BOUND, converted, is_atom, kind_of, literal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from ..ir import Block, Stmt
+    from ..ir import Block, Stack, Stmt
     from .fusion import Group
     from .memory import Shape
 
 ROOM = {"f": "floats", "i": "ints", "b": "bools"}
-
-
-class State:
-    """A block that is being emitted: how many of its statements still read each variable, and its open groups."""
-
-    def __init__(self, block: Block, last: Iterable[Any], own: Iterable[Var] = ()) -> None:
-        self.left: dict[Var, int] = {}
-        self.own: set[Var] = set(own)
-        self.open: dict[Shape, Group] = {}
-        self.lazies: dict[Var, None] = {}
-        self.block = block
-        self.done: set[Stmt] = set()  # statements that were emitted before their turn
-        self.met: set[Any] = set()  # flags and checks, by condition
-        for stmt in block:
-            for x in reads(stmt):
-                self.left[x] = self.left.get(x, 0) + 1
-        for x in dict.fromkeys(last):
-            if x.__class__ is Var:
-                self.left[x] = self.left.get(x, 0) + 1
+# Rows of arrays that are computed where an element is needed, beside the element-wise ones.
+LAZY = VIEWS | {"ramp", "take_rows"}
 
 
 def reads(stmt: Stmt) -> dict[Var, None]:
@@ -43,45 +25,65 @@ def reads(stmt: Stmt) -> dict[Var, None]:
     return free([stmt]) if blocks(stmt) else dict.fromkeys(operands(stmt))
 
 
+class State:
+    """A block that is being emitted: what it defines, which statement is the last to read a variable, and the open groups."""
+
+    def __init__(self, block: Block, last: Iterable[Any] = (), own: Iterable[Var] = ()) -> None:
+        self.position = 0
+        self.own = {*own, *[x for stmt in block for x in defined(stmt)]}
+        self.open: dict[Shape, Group] = {}
+        self.lazies: dict[Var, None] = {}
+        self.last_read = {x: len(block) for x in last if x.__class__ is Var}
+        for position in reversed(range(len(block))):
+            for x in reads(block[position]):
+                self.last_read.setdefault(x, position)
+
+
 class Code:
     def __init__(self, body: Block, results: list[Any]) -> None:
-        self.lines = Lines()
-        self.entry: list[str] = []
-        self.names = Names()
+        self.lines: list[str] = []
+        self.depth = 1
+        self.entry: dict[str, str] = {}  # what is assigned before the first line
+        self.counts: dict[str, int] = {}  # names by hint
         self.slots = 0
-        self.helpers: set[str] = set()
         self.texts: dict[Var, str] = {}
         self.places: dict[Var, Affine] = {}
         self.bounds: dict[Var, int] = {}
         self.refs: dict[Var, Ref] = {}
         self.lazy: dict[Var, Apply] = {}
-        self.costs: dict[Var, tuple[int, int]] = {}  # of an element, and the depth of its tree
+        self.costs: dict[Var, int] = {}  # of an element of a lazy array
         self.pending: dict[Var, Group] = {}
-        self.home: dict[Var, Buffer] = {}
         self.stacks: dict[Stack, Buffer] = {}
-        self.useless: set[Stmt] = set()  # updates that nobody sees
         self.hits: dict[int, str] = {}
-        self.collected: dict[Var, str] = {}  # sums of what a loop adds to one element
+        self.collected: dict[Any, str] = {}  # the sums of what statements of a loop add to one element
         self.constants: list[Any] = []
-        self.known: dict[int, Var] = {}
-        self.uses: dict[Var, int] = {}
-        for stmt in walk(body):
-            for x in (*operands(stmt), *ends(stmt)):
-                self.uses[x] = self.uses.get(x, 0) + 1
-        for x in results:
-            if x.__class__ is Var:
-                self.uses[x] = self.uses.get(x, 0) + 1
-        self.state = State(body, results)
+        self.inline: set[Var] = set()  # numbers that become a part of the line that reads them
+        self.within: set[Var] = set()  # indices that are known to lie within the axis
+        self.uses: dict[Any, int] = {}
+        read = [x for stmt in walk(body) for x in (*operands(stmt), *ends(stmt))]
+        for x in read + results:
+            self.uses[x] = self.uses.get(x, 0) + 1
+        self.state = State([])
 
     # --- names and numbers ------------------------------------------------------------------------------------------
 
-    def new(self, hint: Var | str | None) -> str:
-        return self.names.new(hint.name.rpartition("_")[0] if hint.__class__ is Var else hint or "t")  # type: ignore[arg-type]
+    def add(self, *lines: str) -> None:
+        """Lines at the indentation that is reached."""
+        self.lines += ["    " * self.depth + line for line in lines]
 
-    def name(self, x: Var) -> str:
-        """The name of a number that is assigned now."""
-        name = self.texts[x] = self.new(x)
-        return name
+    def new(self, hint: Var | str = "t") -> str:
+        """A new name, numbered by hint: no name of a helper ends so."""
+        text = hint if isinstance(hint, str) else hint.name.rpartition("_")[0]
+        text = text if text.isascii() and text.isalpha() and len(text) < 16 else "t"
+        self.counts[text] = self.counts.get(text, 0) + 1
+        return f"{text}_{self.counts[text]}"
+
+    def assign(self, x: Var, text: str) -> None:
+        """A number under a name, its own one unless the text is a name or a number."""
+        self.texts[x] = text
+        if not is_atom(text):
+            self.texts[x] = self.new(x)
+            self.add(f"{self.texts[x]} = {text}")
 
     def shared(self, x: Var) -> bool:
         return self.uses.get(x, 0) > 1
@@ -91,19 +93,14 @@ class Code:
         if x.__class__ is not Var:
             return literal(x, kind or kind_of(x))
         self.settle(x)
-        text = self.texts[x]
-        if kind is None or kind == x.kind:
-            return text
-        return f"float({text})" if kind == "f" else f"({text} != 0)" if kind == "b" else f"int({text})"
+        return converted(self.texts[x], x.kind, kind or x.kind)
 
     def atom(self, x: Any) -> str:
         """A number as text that may be repeated, and stand in an inner loop."""
         text = self.text(x)
-        if x.__class__ is Var and not is_atom(text):
-            name = self.new(x)
-            self.lines.add(f"{name} = {text}")
-            self.texts[x] = text = name
-        return text
+        if x.__class__ is Var:
+            self.assign(x, text)
+        return self.texts.get(x, text)
 
     def bound(self, x: Any) -> int:
         """A bound of the absolute value of a number."""
@@ -115,12 +112,10 @@ class Code:
         """An integer as a part of an index."""
         if x.__class__ is not Var:
             return Affine(int(x))
-        self.settle(x)
-        found = self.places.get(x)
-        if found is None:
+        if x not in self.places:
             text = self.atom(x)
-            found = Affine(int(text)) if text.isdigit() else variable(text)
-        return found
+            self.places[x] = Affine(int(text)) if text.isdigit() else variable(text)
+        return self.places[x]
 
     # --- memory -----------------------------------------------------------------------------------------------------
 
@@ -128,27 +123,11 @@ class Code:
         self.slots += 1
         return self.slots - 1
 
-    def buffer(self, x: Var, hint: str = "a") -> Buffer:
-        """Memory for an array: that of the result that it becomes, or a slot of its own."""
-        found = self.home.get(x)
-        if found is not None and not any(r.buffer is found for v, r in self.refs.items() if self.state.left.get(v)):
-            return found
-        name = self.new(hint)
-        self.entry.append(f"{name} = {ROOM[x.kind]}(run, {self.slot()}, {max(1, x.size)})")
-        return Buffer(name, x.kind, x.size, swappable=True)
-
-    def known_indices(self, values: Any, size: int) -> Var:
-        """Known indices, checked and counted from the front, as a constant."""
-        import numpy as np
-
-        found = self.known.get(id(values))
-        if found is None:
-            array = np.asarray(values, dtype=np.int64)
-            found = Var("i", array.shape, "places")
-            self.constant(found, np.where(array < 0, array + size, array))
-            self.known[id(values)] = found
-            self.held = [*getattr(self, "held", []), values]
-        return found
+    def buffer(self, x: Var) -> Buffer:
+        """New memory for an array."""
+        name = self.new("a")
+        self.entry[name] = f"{ROOM[x.kind]}(run, {self.slot()}, {max(1, x.size)})"
+        return Buffer(name, x.kind, x.size)
 
     def constant(self, x: Var, values: Any) -> None:
         import numpy as np
@@ -157,11 +136,16 @@ class Code:
         self.constants.append((name, np.ascontiguousarray(values)))
         self.refs[x] = Ref(Buffer(name, x.kind, x.size, writable=False), x.shape)
 
-    @staticmethod
-    def rank_of_indices(indices: Any) -> int:
+    def indices(self, values: Any) -> Var:
+        """The indices of a row that takes or puts rows as a variable: known ones, which lie within the axis, are a constant."""
         import numpy as np
 
-        return len(indices.shape) if indices.__class__ is Var else np.ndim(indices)
+        if values.__class__ is Var:
+            return values
+        found = Var("i", np.shape(values), "places")
+        self.constant(found, np.asarray(values, dtype=np.int64))
+        self.within.add(found)
+        return found
 
     def settle(self, x: Any) -> None:
         """Compute a variable now, if an open group has it."""

@@ -2,374 +2,289 @@
 
 from __future__ import annotations
 
-from ..ir import Apply, If, Loop, Stmt, Var, defined, ends, free, inside, walk
+from contextlib import contextmanager
+from math import prod
+
+from ..ir import Apply, If, Loop, Var, defined, ends, free, inside
 from .code import ROOM, State, reads
-from .handing import Handing, base, inlined
-from .memory import Buffer, Ref, size_of
-from .scalars import BOUND, kind_of
-from .text import Affine, is_atom, variable
+from .memory import Affine, Buffer, Ref, variable
+from .scalars import BOUND, NAME, is_elementwise
+from .statements import STATEMENTS, Statements
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
-    from ..ir import Block
+    from ..ir import Block, Stmt
+    from .fusion import Reading
 
 # How many iterations go by between two looks at the stop word.
 STRIDE = 4096
+# Numbers of iterations, and what loops count, are far from the bound of integers.
+MOST = 2**50
 
 
-class Emitter(Handing):
-    def block(self, block: Block, last: Iterable[Any] = ()) -> None:
-        self.inline |= inlined(block, last)
-        for stmt in block:
-            if stmt in self.state.done:
-                continue
-            if stmt.__class__ is Loop:
-                self.loop(stmt)
-            elif stmt.__class__ is If:
-                self.branch(stmt)
-            else:
-                self.statement(stmt)
+class Emitter(Statements):
+    def block(self, block: Block, last: Iterable[Any], own: Iterable[Var], outer: bool = False) -> None:
+        """The statements of a block, at whose end `last` is read."""
+        self.inline |= inlined(block, () if outer else last)
+        self.state = State(block, last, own)
+        for self.state.position, stmt in enumerate(block):
+            KINDS[stmt.__class__](self, stmt)
+        self.state.position = len(block)
 
-    def enter(self, stmt: Stmt, but: Iterable[Var] = ()) -> dict[Var, None]:
-        """Before a loop or a branch: what its blocks read is put where they find it."""
-        outside = free([stmt])
-        for x in outside:
-            if x.shape:
-                if x not in self.refs and not self.light(x):
-                    self.force(x)
-            elif x not in but:
-                self.atom(x)
+    @contextmanager
+    def inner(self) -> Iterator[None]:
+        """A block inside this one: what it puts into memory is there in it alone."""
+        depth, state, refs = self.depth, self.state, self.refs
+        self.refs = dict(refs)
+        yield
         self.close_all()
-        return outside
+        if self.lines[-1].endswith(":"):
+            self.add("pass")
+        self.depth, self.state, self.refs = depth, state, refs
+
+    def enter(self, stmt: Stmt) -> None:
+        """Before a loop or a branch: what its blocks read is put where they find it."""
+        for x in free([stmt]):
+            if not x.shape:
+                self.atom(x)
+            elif not self.light(x):
+                self.force(x)
+        self.close_all()
 
     # --- loops --------------------------------------------------------------------------------------------------------
 
     def loop(self, stmt: Loop) -> None:
-        if self.empty(stmt):
-            return
-        outside = self.enter(stmt)
-        carried = [(phi, first, after, out) for phi, first, after, out in stmt.carried if phi.shape]
-        numbers = [(phi, first, after, out) for phi, first, after, out in stmt.carried if not phi.shape]
-        inner = free([*stmt.test, *stmt.body], ends(stmt))
-        for x in inside(stmt):
-            inner.pop(x, None)
-        for phi, first, _, _ in carried:
-            ref = self.taken(first, phi, inner, [x for _, x, _, _ in carried])
-            self.refs[phi] = ref
-        self.close_all()
-        start, stop, step = self.if_known(stmt.start), self.if_known(stmt.stop), stmt.step
-        counting = stmt.index is not None
-        trips = self.trips(start, stop, step) if counting else ""
-        collected = self.collect(stmt, inner)
-        self.note_useless(stmt)
-        for phi, first, _, _ in numbers:
-            name = self.texts[phi] = self.new(phi)
-            self.lines.add(f"{name} = {self.text(first, phi.kind)}")
-            if phi.kind == "i":
-                self.bounds[phi] = self.carried_bound(stmt, phi, first)
-        grown = []
-        for stack in stmt.stacks:
-            name = self.new("stack")
-            slot = self.slot()
-            self.stacks[stack] = Buffer(name, stack.kind, -1, writable=False)
-            size = size_of(stack.shape)
-            count = trips if counting else "256"
-            if not counting:
-                room = self.new("room")
-                self.lines.add(f"{room} = 256")
-                grown.append((name, stack.kind, slot, room, size))
-            if count.isdigit() and counting:
-                self.entry.append(f"{name} = {ROOM[stack.kind]}(run, {slot}, {int(count) * size})")
+        self.enter(stmt)
+        firsts = [first for _, first, _, _ in stmt.carried]
+        read_inside = free([*stmt.test, *stmt.body], ends(stmt))
+        for phi, first, _, _ in stmt.carried:
+            if phi.shape:
+                self.refs[phi] = self.taken(first, first in read_inside or firsts.count(first) > 1)
             else:
-                self.lines.add(f"{name} = {ROOM[stack.kind]}(run, {slot}, {count}{f' * {size}' if size != 1 else ''})")
-        block = [*stmt.test, *stmt.body]
-        position, counter = stmt.position, ""
-        positioned = position in free([], ()) or self.uses.get(position, 0) > 0
-        simple = counting and step in (1, -1) and start.__class__ is not float
-        if not simple and (positioned or not counting or stmt.stop_when is not None or grown):
-            counter = self.new("n")
-        if simple and stmt.stop_when is not None and self.uses.get(stmt.trips, 0):
-            counter = self.new("n")
-        polled = stmt.site is not None
-        nested = any(s.__class__ is Loop for s in block)
-        if counter:
-            self.lines.add(f"{counter} = 0")
-        depth = self.lines.depth
-        if counting:
-            self.head(stmt, start, stop, step, counter, polled, nested)
-        else:
-            self.lines.add("while True:")
-            self.lines.depth += 1
-            if polled:
-                self.poll(counter, nested)
-        if positioned:
-            if simple and not counter:
-                begin = self.place(start)
-                index = variable(self.texts[stmt.index])  # type: ignore[index]
-                self.places[position] = index + begin * -1 if step == 1 else begin + index * -1
-                self.texts[position] = self.places[position].as_operand()
-            else:
-                self.texts[position] = counter
-            self.bounds[position] = 2**50
-        for name, kind, slot, room, size in grown:
-            self.lines.add(f"if {counter} >= {room}:")
-            self.lines.add(f"{room} = 2 * {room}", 1)
-            self.lines.add(f"{name} = {ROOM[kind]}(run, {slot}, {room} * {size})", 1)
-        before = self.state
-        last = [stmt.condition, stmt.stop_when, *(after for _, _, after, _ in stmt.carried)]
-        self.state = State(block, last, [phi for phi, _, _, _ in stmt.carried])
-        self.state.own |= {x for s in block for x in defined(s)}
-        if not counting:
-            self.block(stmt.test, [stmt.condition] if self.uses.get(stmt.condition) == 1 else ())
-            self.lines.add(f"if not {self.text(stmt.condition, 'b')}:")
-            self.lines.add("break", 1)
-        self.block(stmt.body, last[1:])
-        texts = [(self.texts[phi], self.text(after, phi.kind)) for phi, _, after, _ in numbers]
-        stop_text = ""
-        if stmt.stop_when is not None:
-            stop_text = self.text(stmt.stop_when, "b")
-            if not is_atom(stop_text) or stop_text in {name for name, _ in texts}:
-                name = self.new("stop")
-                self.lines.add(f"{name} = {stop_text}")
-                stop_text = name
-        self.deliver([(self.refs[phi].buffer, after) for phi, _, after, _ in carried], swap=True)
+                text = self.text(first, phi.kind)
+                self.texts[phi] = self.new(phi)
+                self.add(f"{self.texts[phi]} = {text}")
         self.close_all()
-        self.exchange(texts)
-        if counter:
-            self.lines.add(f"{counter} += 1")
-        if stop_text:
-            self.lines.add(f"if {stop_text}:")
-            self.lines.add("break", 1)
-        if not block and not counter and not texts:
-            self.lines.add("pass")
-        self.lines.depth = depth
-        self.state = before
-        for phi, _, _, out in carried:
-            self.refs[out] = self.refs[phi]
-        for phi, _, _, out in numbers:
-            self.texts[out] = self.texts[phi]
-        for name, place in collected:
-            self.lines.add(f"if {name} != 0.0:")
-            self.lines.add(f"{place} += {name}", 1)
+        counter = ""
+        if stmt.index is None or stmt.stop_when is not None or abs(stmt.step) > 1:
+            counter = self.new("n")
+            self.add(f"{counter} = 0")
+        growing = self.make_stacks(stmt, counter)
+        fixed = self.fixed_adds(stmt)
+        for update, _ in fixed:
+            self.collected[update] = self.new("s")
+            self.add(f"{self.collected[update]} = 0.0")
+        with self.inner():
+            self.head(stmt, counter)
+            if growing:
+                self.add(f"if {counter} & ({counter} - 1 | 255) == 0:", *growing)
+            if stmt.index is None:
+                self.block(stmt.test, [stmt.condition], ())
+                self.add(f"if not {self.text(stmt.condition, 'b')}:", "    break")
+                self.close_all()
+            phis, afters = [phi for phi, _, _, _ in stmt.carried], [after for _, _, after, _ in stmt.carried]
+            self.block(stmt.body, [stmt.stop_when, *afters], phis)
+            pairs = [(self.texts[phi], self.text(x, phi.kind)) for phi, x in zip(phis, afters) if not phi.shape]
+            if stmt.stop_when is not None:
+                pairs.append((self.new("stop"), self.text(stmt.stop_when, "b")))
+            self.deliver([(self.refs[phi].buffer, x) for phi, x in zip(phis, afters) if phi.shape])
+            self.exchange(pairs)
+            if counter:
+                self.add(f"{counter} += 1")
+            if stmt.stop_when is not None:
+                self.add(f"if {pairs[-1][0]}:", "    break")
+        for phi, _, _, out in stmt.carried:
+            if phi.shape:
+                self.refs[out] = self.refs[phi]
+            else:
+                self.texts[out] = self.texts[phi]
+        for update, phi in fixed:
+            total, at = self.collected[update], tuple(map(self.place, update.attributes["index"]))
+            self.add(f"if {total} != 0.0:", f"    {self.refs[phi].element(at)} += {total}")
+        self.bounds[stmt.trips] = MOST
         if counter:
             self.texts[stmt.trips] = counter
-        elif trips.isdigit():
-            self.texts[stmt.trips], self.places[stmt.trips] = trips, Affine(int(trips))
         elif self.uses.get(stmt.trips, 0):
-            self.assign(stmt.trips, trips)
-        self.bounds[stmt.trips] = int(trips) if trips.isdigit() and not counter else 2**50
-        for x in outside:
-            self.release(x)
+            self.assign(stmt.trips, self.trips(stmt))
 
-    def if_known(self, x: Any) -> Any:
-        """An integer that is known by now, as a number."""
-        if x.__class__ is Var:
-            place = self.place(x)
-            return x if place.terms else place.constant
-        return x
+    def trips(self, stmt: Loop) -> str:
+        """The number of iterations of a counted loop."""
+        first, last, step = self.place(stmt.start), self.place(stmt.stop), stmt.step
+        if not first.terms and not last.terms:
+            return str(len(range(first.constant, last.constant, step)))
+        way = last + first * -1 if step > 0 else first + last * -1
+        return f"max(0, {way})" if abs(step) == 1 else f"max(0, ({way + Affine(abs(step) - 1)}) // {abs(step)})"
 
-    def empty(self, stmt: Loop) -> bool:
-        """A loop that does nothing; only the number of its iterations may be wanted."""
-        if stmt.index is None or stmt.body or stmt.carried or stmt.stop_when is not None:
-            return False
-        trips = self.trips(self.if_known(stmt.start), self.if_known(stmt.stop), stmt.step)
-        if self.uses.get(stmt.trips, 0):
-            if trips.isdigit():
-                self.texts[stmt.trips], self.places[stmt.trips] = trips, Affine(int(trips))
+    def make_stacks(self, stmt: Loop, counter: str) -> list[str]:
+        """Memory for what the iterations put; that of a conditional loop is doubled by the lines that are returned."""
+        growing = []
+        for stack in stmt.stacks:
+            name, size = self.new("stack"), prod(stack.shape)
+            self.stacks[stack] = Buffer(name, stack.kind, -1, writable=False)
+            room = f"{ROOM[stack.kind]}(run, {self.slot()}, {{}}{f' * {size}' if size != 1 else ''})"
+            if stmt.index is None:
+                self.entry[name] = room.format(1)
+                growing.append(f"    {name} = {room.format(f'(2 * {counter} + 256)')}")
             else:
-                self.assign(stmt.trips, trips)
-            self.bounds[stmt.trips] = 2**50
-        self.consume(stmt)
-        return True
+                self.add(f"{name} = {room.format(self.trips(stmt))}")
+        return growing
 
-    def carried_bound(self, stmt: Loop, phi: Var, first: Any) -> int:
-        """A bound of a carried integer: a counter gets no further than the number of iterations lets it."""
-        made = {out: s for s in walk(stmt.body) for out in defined(s)}
+    def head(self, stmt: Loop, counter: str) -> None:
+        """The lines that begin an iteration. Loops of the program look at the stop word now and then."""
+        polled, nested = stmt.site is not None, any(s.__class__ is Loop for s in (*stmt.test, *stmt.body))
+        if stmt.index is None:
+            self.add("while True:")
+        else:
+            first, last, step = self.place(stmt.start), self.place(stmt.stop), stmt.step
+            index = self.texts[stmt.index] = self.new(stmt.index)
+            known = not first.terms and not last.terms
+            polled = polled and (nested or not known or len(range(first.constant, last.constant, step)) > STRIDE)
+            # A loop that starts at a small number never comes near the bound of integers.
+            limits = [self.bound(x) for x in (stmt.start, stmt.stop)]
+            self.bounds[stmt.index] = max(limits) if max(limits) < BOUND else MOST if min(limits) < MOST else BOUND
+            begin, end = str(first), str(last)
+            if polled and not nested and not counter:
+                # A branch in the loop would keep its loads and stores from being moved.
+                begin, polled = self.new("block"), False
+                self.add(f"for {begin} in range({first}, {last}, {STRIDE * step}):", "    poll(run)")
+                self.depth += 1
+                end = f"min({begin} + {STRIDE}, {last})" if step == 1 else f"max({begin} - {STRIDE}, {last})"
+            self.add(f"for {index} in range({begin}, {end}{f', {step}' if step != 1 else ''}):")
+            way = variable(index) + first * -1 if step > 0 else first + variable(index) * -1
+            self.places[stmt.position], self.texts[stmt.position] = way, way.as_operand()
+        self.depth += 1
+        self.bounds[stmt.position] = MOST
+        if counter:
+            self.places[stmt.position], self.texts[stmt.position] = variable(counter), counter
+        if polled and not nested:
+            self.add(f"if {counter} & {STRIDE - 1} == 0:", "    poll(run)")
+        elif polled:
+            self.add("poll(run)")
 
-        def step(x: Any) -> int | None:
-            if x is phi:
-                return 0
-            s: Any = made.get(x)
-            if s.__class__ is Apply and s.row.name in ("add", "subtract") and s.outs[0].kind == "i":
-                more, other = step(s.inputs[0]), s.inputs[1]
-                made_by: Any = made.get(other)
-                if made_by.__class__ is Apply and made_by.row.name == "mod":
-                    other = made_by.inputs[1]
-                return None if more is None or other.__class__ is not int else more + abs(other)
-            if s.__class__ is If:
-                sides = [step(v) for out, *both in s.outs if out is x for v in both]
-                return None if None in sides else max(sides)  # type: ignore[type-var]
-            return None
-
-        after = next(x for p, _, x, _ in stmt.carried if p is phi)
-        more = step(after)
-        begin = self.bounds.get(first, BOUND) if first.__class__ is Var else abs(first)
-        return BOUND if more is None or more > 2**10 or begin > 2**50 else 2**61
-
-    def collect(self, stmt: Loop, inner: dict[Var, None]) -> list[tuple[str, str]]:
-        """Where a loop only adds to elements of a carried array, of which one is the same in all iterations: sum that up first."""
+    def fixed_adds(self, stmt: Loop) -> list[tuple[Any, Var]]:
+        """The statements that add to an element of a carried array which is the same in all iterations, while others only add to
+        that array: what they add is summed up first, so that the loop does not write to memory for it."""
+        made: dict[Any, Any] = {out: s for s in stmt.body for out in defined(s)}
         found = []
-        made = {out: s for s in stmt.body for out in defined(s)}
-        for phi, _, after, _ in stmt.carried:
-            chain: list[Any] = []
-            x = after
-            while phi.kind == "f" and phi.shape:
-                s: Any = made.get(x)
-                if s.__class__ is not Apply or s.row.name != "index_add" or self.uses[x] != 1:
-                    break
-                chain.append(s)
-                x = s.inputs[0]
-            if x is not phi or self.uses.get(phi, 0) != 1:
-                continue
-            for s in chain:
-                entries = s.attributes["index"]
-                fixed = all(e.__class__ is int or (e.__class__ is Var and e in inner) for e in entries)
-                if fixed and len(entries) == len(phi.shape) and kind_of(s.inputs[1]) == "f":
-                    ref = self.refs[phi]
-                    name = self.collected[s.outs[0]] = self.new("s")
-                    self.lines.add(f"{name} = 0.0")
-                    found.append((name, f"{ref.buffer.name}[{ref.at(tuple(map(self.place, entries)))}]"))
+        for phi, _, x, _ in stmt.carried:
+            chain = []
+            while made.get(x).__class__ is Apply and made[x].row.name == "index_add" and self.uses[x] == 1:
+                chain.append(made[x])
+                x = made[x].inputs[0]
+            if x is phi and self.uses.get(phi) == 1 and phi.kind == "f":
+                moving = (*made, *inside(stmt), None)
+                for s in chain:
+                    entries = s.attributes["index"]
+                    if len(entries) == len(phi.shape) and not any(e.__class__ is slice or e in moving for e in entries):
+                        found.append((s, phi))
         return found
 
-    def note_useless(self, stmt: Loop) -> None:
-        """Updates that nobody sees: of the one element that an iteration reads, and no other one does."""
-        made = {out: s for s in stmt.body for out in defined(s)}
-        for phi, _, after, out in stmt.carried:
-            update: Any = made.get(after)
-            if (
-                not phi.shape
-                or self.uses.get(out, 0)
-                or update.__class__ is not Apply
-                or update.row.name != "index_update"
-            ):
-                continue
-            entries = update.attributes["index"]
-            readers = [s for s in stmt.body if phi in reads(s) and s is not update]
-            alone = (
-                update.inputs[0] is phi and self.uses[after] == 1 and any(moves(e, stmt.index, made) for e in entries)
-            )
-            same = all(
-                s.__class__ is Apply and s.row.name == "index" and s.attributes["index"] == entries for s in readers
-            )
-            if alone and same:
-                self.useless.add(update)
-
-    def trips(self, start: Any, stop: Any, step: int) -> str:
-        """The number of iterations of a counted loop, as text."""
-        if start.__class__ is int and stop.__class__ is int:
-            return str(len(range(start, stop, step)))
-        first, last = self.place(start), self.place(stop)
-        way = last + first * -1 if step > 0 else first + last * -1
-        if abs(step) > 1:
-            return f"max(0, ({way + Affine(abs(step) - 1)}) // {abs(step)})"
-        return f"max(0, {way})"
-
-    def head(self, stmt: Loop, start: Any, stop: Any, step: int, counter: str, polled: bool, nested: bool) -> None:
-        """The line `for`, in blocks of iterations where the stop word is to be looked at."""
-        index = self.texts[stmt.index] = self.new(stmt.index)  # type: ignore[index]
-        ends_ = [abs(x) if x.__class__ is int else self.bounds.get(x, BOUND) for x in (start, stop)]
-        small = start.__class__ is int and stop.__class__ is int and len(range(start, stop, step)) <= STRIDE
-        # A loop that starts at a small number never comes near the bound of integers.
-        self.bounds[stmt.index] = max(ends_) if max(ends_) < BOUND else 2**50 if min(ends_) < 2**50 else BOUND  # type: ignore[index]
-        first, last = self.place(start), self.place(stop)
-        span = (
-            f"{last}"
-            if first == Affine() and step == 1
-            else f"{first}, {last}"
-            if step == 1
-            else f"{first}, {last}, {step}"
-        )
-        if not polled or (small and not nested):
-            self.lines.add(f"for {index} in range({span}):")
-            self.lines.depth += 1
-        elif nested or stmt.stop_when is not None or step not in (1, -1):
-            self.lines.add(f"for {index} in range({span}):")
-            self.lines.depth += 1
-            self.poll(counter or index, nested)
-        else:
-            block = self.new("block")
-            reach = f"{block} + {STRIDE}" if step == 1 else f"{block} - {STRIDE}"
-            self.lines.add(f"for {block} in range({first}, {last}, {STRIDE * step}):")
-            self.lines.add("poll(run)", 1)
-            best = "min" if step == 1 else "max"
-            self.lines.add(f"for {index} in range({block}, {best}({reach}, {last}){'' if step == 1 else ', -1'}):", 1)
-            self.lines.depth += 2
-
-    def poll(self, counter: str, nested: bool) -> None:
-        if not nested:
-            self.lines.add(f"if {counter} & {STRIDE - 1} == 0:")
-        self.lines.add("poll(run)", 0 if nested else 1)
-
-    def taken(self, first: Any, phi: Var, inner: dict[Var, None], all_first: list[Any]) -> Ref:
+    def taken(self, first: Any, shared: bool) -> Ref:
         """The memory of a carried array: that of its first value where nobody else reads it, or a copy."""
-        if first.__class__ is Var and first in self.refs and first not in inner and all_first.count(first) == 1:
-            ref = self.refs[first]
-            if self.dies(first, ref):
-                return ref
-        ref = Ref(self.buffer(phi), phi.shape)
-        if not self.cleared(first, ref):
-            self.store(first, ref)
-        return ref
+        if first in self.refs and not shared and self.dies(first):
+            return self.refs[first]
+        return self.copied(first)
 
     # --- branches -----------------------------------------------------------------------------------------------------
 
     def branch(self, stmt: If) -> None:
-        outside = self.enter(stmt)
-        granted: list[Var] = []
-        targets: list[Buffer] = []
+        self.enter(stmt)
         arrays = [item for item in stmt.outs if item[0].shape]
-        bases = [(base(a, stmt.then), base(b, stmt.orelse)) for _, a, b in arrays]
-        for (out, _, _), (one, other) in zip(arrays, bases):
-            x = one or other
-            ref = self.refs.get(x) if x is not None else None
-            if (
-                x is not None and ref is not None and None in (one, other, None if one is other else 0)
-                and sum(x in pair for pair in bases) == 1 and self.dies(x, ref)
-            ):  # fmt: skip
-                granted.append(x)
-                targets.append(ref.buffer)
-            else:
-                targets.append(self.buffer(out))
+        bases = [base(a, stmt.then) if base(a, stmt.then) is base(b, stmt.orelse) else None for _, a, b in arrays]
+        granted = [x for x in bases if x in self.refs and bases.count(x) == 1 and self.dies(x)]
+        targets = [self.refs[x].buffer if x in granted else self.buffer(out) for (out, _, _), x in zip(arrays, bases)]
         self.close_all()
         names = {out: self.new(out) for out, _, _ in stmt.outs if not out.shape}
-        condition = self.text(stmt.condition, "b")
-        self.lines.add(f"if {condition}:")
-        depth, before = self.lines.depth, self.state
+        heads = [f"if {self.text(stmt.condition, 'b')}:", "else:"]
         for side, block in ((1, stmt.then), (2, stmt.orelse)):
-            mark = len(self.lines.lines)
-            if side == 2:
-                self.lines.add("else:")
-            self.lines.depth += 1
-            self.state = State(block, [item[side] for item in stmt.outs], granted)
-            self.state.own |= {x for s in block for x in defined(s)}
-            self.block(block, [item[side] for item in stmt.outs])
-            self.deliver([(target, item[side]) for target, item in zip(targets, arrays)])
-            self.close_all()
-            for item in stmt.outs:
-                if not item[0].shape:
-                    self.lines.add(f"{names[item[0]]} = {self.text(item[side], item[0].kind)}")
-            self.lines.depth = depth
-            if len(self.lines.lines) == mark + side - 1:
-                if side == 1:
-                    self.lines.add("pass", 1)
-                else:
-                    del self.lines.lines[mark:]
-        self.state = before
+            self.add(heads[side - 1])
+            with self.inner():
+                self.depth += 1
+                self.block(block, [item[side] for item in stmt.outs], granted)
+                self.deliver([(target, item[side]) for target, item in zip(targets, arrays)])
+                for item in stmt.outs:
+                    if item[0] in names:
+                        self.add(f"{names[item[0]]} = {self.text(item[side], item[0].kind)}")
+        if self.lines[-1] == "    " * self.depth + "    pass":
+            del self.lines[-2:]
         for (out, _, _), target in zip(arrays, targets):
             self.refs[out] = Ref(target, out.shape)
         self.texts.update(names)
-        for x in outside:
-            self.release(x)
+
+    # --- what blocks hand on when they end ----------------------------------------------------------------------------
+
+    def deliver(self, wanted: list[tuple[Buffer, Any]]) -> None:
+        """Bring arrays into the memory where they are expected, as if all were written at once."""
+        wanted = [(buffer, v) for buffer, v in wanted if v not in self.refs or self.refs[v].buffer is not buffer]
+        readings: list[tuple[Any, Reading]] = []
+        for _ in range(2):  # the first time stores what is costly
+            readings = [(v, {}) for _, v in wanted]
+            for v, reading in readings:
+                self.prepare(v, v.shape, reading, True)
+        buffers = {buffer for buffer, _ in wanted}
+        if any(buffer in buffers for _, reading in readings for buffer in reading):
+            self.close_all()
+        late = []
+        for buffer, v in sorted(wanted, key=lambda item: item[1].shape):
+            readers = [(w, reading[buffer]) for w, reading in readings if buffer in reading]
+            # The stores of a nest stand behind what it reads at the same index.
+            direct = all(in_order and w.shape == v.shape for w, in_order in readers)
+            ref = Ref(buffer if direct else self.buffer(v), v.shape)
+            if readers or not self.cleared(v, ref):
+                self.store(v, ref)
+            if not direct:
+                late.append((buffer, ref.buffer))
+        self.state.position += 1  # nothing is read later
+        self.close_all()
+        for buffer, other in late:
+            self.add(f"for i in range({buffer.size}):", f"    {buffer.name}[i] = {other.name}[i]")
+
+    def exchange(self, pairs: list[tuple[str, str]]) -> None:
+        """Assign texts to names as if at once."""
+        pairs = [(name, text) for name, text in pairs if name != text]
+        late = []
+        for k, (name, text) in enumerate(pairs):
+            if any(name in NAME.findall(other) for _, other in pairs[k + 1 :]):
+                late.append((name, self.new("next")))
+                name = late[-1][1]
+            self.add(f"{name} = {text}")
+        self.add(*[f"{name} = {new}" for name, new in late])
 
 
-def moves(entry: Any, index: Var | None, made: dict[Var, Any]) -> bool:
-    """Whether a part of an index is another one in each iteration: the index of the loop, or that and a number."""
-    if entry.__class__ is not Var:
-        return False
-    stmt = made.get(entry)
-    if stmt.__class__ is Apply and stmt.row.name in ("add", "subtract") and stmt.inputs[1].__class__ is int:
-        entry = stmt.inputs[0]
-    return entry is index
+def base(x: Any, block: Block) -> Var | None:
+    """The array from outside a block that `x` is, after updates in the block."""
+    made = {out: stmt for stmt in block for out in defined(stmt)}
+    while x in made:
+        stmt: Any = made[x]
+        if stmt.__class__ is Apply and stmt.row.name in ("index_update", "index_add"):
+            x = stmt.inputs[0]
+        elif stmt.__class__ is Loop:
+            x = next((first for _, first, _, out in stmt.carried if out is x), None)
+        elif stmt.__class__ is If:
+            one, other = next((base(a, stmt.then), base(b, stmt.orelse)) for out, a, b in stmt.outs if out is x)
+            x = one if one is other else None
+        else:
+            return None
+    return x if x.__class__ is Var else None
+
+
+def inlined(block: Block, last: Iterable[Any]) -> set[Var]:
+    """The numbers of a block that one of its statements alone reads, once, in an expression of numbers, or that its end does."""
+    count: dict[Any, int] = {}
+    fit: set[Any] = set(last)
+    stmt: Any
+    for stmt in block:
+        plain = stmt.__class__ is Apply and is_elementwise(stmt.row) and not stmt.outs[0].shape
+        given = stmt.inputs if plain else reads(stmt)
+        fit.update(given if plain else ())
+        for x in given:
+            count[x] = count.get(x, 0) + 1
+    for x in last:
+        count[x] = count.get(x, 0) + 1
+    return {x for x in fit if x.__class__ is Var and count[x] == 1 and not x.shape}
+
+
+KINDS: dict[Any, Callable[[Any, Any], None]] = {**STATEMENTS, Loop: Emitter.loop, If: Emitter.branch}

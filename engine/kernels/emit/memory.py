@@ -1,8 +1,10 @@
-"""Where arrays lie: buffers, and strided references into them."""
+"""Where arrays lie: sums of indices times numbers, buffers, and strided references into them."""
 
 from __future__ import annotations
 
-from .text import ZERO, Affine
+from math import prod
+
+from .scalars import is_atom
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -10,19 +12,65 @@ if TYPE_CHECKING:
     from typing import Any
 
     Shape = tuple[int, ...]
+    Index = tuple["Affine", ...]
+
+
+class Affine:
+    """A sum of integer variables times known integers, plus an integer."""
+
+    __slots__ = ("constant", "terms")
+
+    def __init__(self, constant: int = 0, terms: tuple[tuple[str, int], ...] = ()) -> None:
+        self.constant = constant
+        self.terms = terms
+
+    def __add__(self, other: Affine) -> Affine:
+        terms = dict(self.terms)
+        for name, factor in other.terms:
+            terms[name] = terms.get(name, 0) + factor
+        return Affine(self.constant + other.constant, tuple([(name, n) for name, n in terms.items() if n]))
+
+    def __mul__(self, factor: int) -> Affine:
+        return Affine(self.constant * factor, tuple([(name, n * factor) for name, n in self.terms if factor]))
+
+    def __eq__(self, other: object) -> bool:
+        return other.__class__ is Affine and self.constant == other.constant and set(self.terms) == set(other.terms)
+
+    def __hash__(self) -> int:
+        return hash((self.constant, frozenset(self.terms)))
+
+    def __str__(self) -> str:
+        text = ""
+        for name, factor in sorted(self.terms, key=lambda term: (term[1] < 0, -abs(term[1]))):
+            part = name if abs(factor) == 1 else f"{name} * {abs(factor)}"
+            text += (" - " if factor < 0 else " + ") + part
+        if self.constant or not text:
+            text += (" - " if self.constant < 0 else " + ") + str(abs(self.constant))
+        return text[3:] if text.startswith(" + ") else "-" + text[3:]
+
+    def as_operand(self) -> str:
+        """As text that may stand in any expression."""
+        text = str(self)
+        return text if is_atom(text) else f"({text})"
+
+
+ZERO = Affine()
+
+
+def variable(name: str) -> Affine:
+    return Affine(0, ((name, 1),))
 
 
 class Buffer:
-    """Memory with a name in the emitted code. Only a slot of the kernel may be exchanged for another one (`swappable`)."""
+    """Memory with a name in the emitted code."""
 
-    __slots__ = ("kind", "name", "size", "swappable", "writable")
+    __slots__ = ("kind", "name", "size", "writable")
 
-    def __init__(self, name: str, kind: str, size: int, writable: bool = True, swappable: bool = False) -> None:
+    def __init__(self, name: str, kind: str, size: int, writable: bool = True) -> None:
         self.name = name
         self.kind = kind
         self.size = size
         self.writable = writable
-        self.swappable = swappable
 
 
 class Ref:
@@ -37,40 +85,24 @@ class Ref:
         self.strides = row_major(shape) if strides is None else strides
 
     @property
-    def contiguous(self) -> bool:
-        return all(s == t or n == 1 for n, s, t in zip(self.shape, self.strides, row_major(self.shape)))
-
-    @property
     def whole(self) -> bool:
         """Whether it is all of its buffer, in order."""
-        return self.contiguous and self.offset == ZERO and size_of(self.shape) == self.buffer.size
+        return self.strides == row_major(self.shape) and self.offset == ZERO and prod(self.shape) == self.buffer.size
 
-    def at(self, index: tuple[Affine, ...]) -> Affine:
+    def at(self, index: Index) -> Affine:
+        """The place in the buffer of the element at an index."""
         found = self.offset
         for i, n, stride in zip(index, self.shape, self.strides):
             if n != 1:
                 found = found + i * stride
         return found
 
-    def flat(self, place: Affine) -> Affine:
-        """The offset of an element by its place in row-major order."""
-        return self.offset + place
-
-
-def size_of(shape: Shape) -> int:
-    total = 1
-    for n in shape:
-        total *= n
-    return total
+    def element(self, index: Index) -> str:
+        return f"{self.buffer.name}[{self.at(index)}]"
 
 
 def row_major(shape: Shape) -> Shape:
-    found = []
-    step = 1
-    for n in reversed(shape):
-        found.append(step)
-        step *= n
-    return tuple(reversed(found))
+    return tuple([prod(shape[k + 1 :]) for k in range(len(shape))])
 
 
 # --- views: an element of the view as an element of what it is a view of ------------------------------------------------
@@ -79,100 +111,40 @@ VIEWS = frozenset(("reshape", "transpose", "broadcast_to", "index", "flip"))
 
 
 def source_index(
-    name: str, attributes: dict[str, Any], given: Shape, shape: Shape, index: tuple[Affine, ...],
-    scalar: Callable[[Any], Affine],
-) -> tuple[Affine, ...] | None:  # fmt: skip
-    """Where the element of a view at `index` lies in the array of shape `given`; None if that takes divisions."""
+    name: str, attributes: dict[str, Any], given: Shape, index: Index, scalar: Callable[[Any], Affine]
+) -> Index:
+    """Where the element at `index` of a view lies in the array of shape `given`."""
     if name == "transpose":
-        found = [ZERO] * len(given)
-        for i, axis in zip(index, attributes["axes"]):
-            found[axis] = i
-        return tuple(found)
+        return tuple([index[attributes["axes"].index(k)] for k in range(len(given))])
     if name == "broadcast_to":
-        kept = index[len(index) - len(given) :]
-        return tuple([ZERO if n == 1 else i for i, n in zip(kept, given)])
+        return fitted(given, index)
     if name == "flip":
-        axes = attributes["axis"]
-        axes = range(len(given)) if axes is None else (axes,) if axes.__class__ is int else axes
-        turned = {axis % len(given) for axis in axes}
+        turned = attributes["axis"]
         return tuple([Affine(n - 1) + i * -1 if k in turned else i for k, (i, n) in enumerate(zip(index, given))])
-    if name == "index":
-        return selected(attributes["index"], len(given), index, scalar)
-    return regrouped(given, shape, index)
-
-
-def selected(
-    entries: tuple[Any, ...], rank: int, index: tuple[Affine, ...], scalar: Callable[[Any], Affine]
-) -> tuple[Affine, ...]:
-    """The place in an array of the element at `index` of a selection."""
     found = []
     left = iter(index)
-    for entry in entries:
+    for entry in attributes["index"]:
         if entry is None:
             next(left)
         elif entry.__class__ is slice:
             found.append(Affine(entry.start) + next(left) * entry.step)
         else:
             found.append(scalar(entry))
-    while len(found) < rank:
-        found.append(next(left))
-    return tuple(found)
+    return (*found, *left)
 
 
-def selection_shape(shape: Shape, entries: tuple[Any, ...]) -> Shape:
-    found = []
-    axis = 0
-    for entry in entries:
-        if entry is None:
-            found.append(1)
-            continue
-        if entry.__class__ is slice:
-            found.append(len(range(entry.start, entry.stop, entry.step)))
-        axis += 1
-    return (*found, *shape[axis:])
+def fitted(shape: Shape, index: Index) -> Index:
+    """An index of a broadcast result as one of an operand of this shape."""
+    return tuple([ZERO if n == 1 else i for i, n in zip(index[len(index) - len(shape) :], shape)])
 
 
-def groups(given: Shape, shape: Shape) -> list[tuple[list[int], list[int]]]:
-    """The axes of two shapes of one size in the shortest runs that have one size each; axes of one element are left out."""
-    found = []
-    left = [k for k, n in enumerate(given) if n != 1]
-    right = [k for k, n in enumerate(shape) if n != 1]
-    while left and right:
-        one, other = [left.pop(0)], [right.pop(0)]
-        size, wanted = given[one[0]], shape[other[0]]
-        while size != wanted and (left if size < wanted else right):
-            if size < wanted:
-                one.append(left.pop(0))
-                size *= given[one[-1]]
-            else:
-                other.append(right.pop(0))
-                wanted *= shape[other[-1]]
-        found.append((one, other))
-    return found
-
-
-def regrouped(given: Shape, shape: Shape, index: tuple[Affine, ...]) -> tuple[Affine, ...] | None:
-    """The index into shape `given` of the element at `index` of a reshape to `shape`, if no axes are joined by it."""
-    found = [ZERO] * len(given)
-    for one, other in groups(given, shape):
-        if len(one) > 1:
-            return None
-        for k in other:
-            found[one[0]] = found[one[0]] * shape[k] + index[k]
-    return tuple(found)
-
-
-def view(ref: Ref, name: str, attributes: dict[str, Any], shape: Shape, scalar: Callable[[Any], Affine]) -> Ref | None:
-    """A view of an array in memory as another one, if strides can say it."""
-    rank = len(shape)
-    if name == "reshape" and ref.contiguous:
+def view(ref: Ref, name: str, attributes: dict[str, Any], shape: Shape, scalar: Callable[[Any], Affine]) -> Ref:
+    """A view of an array in memory as an array of the given shape."""
+    if name == "reshape":
         return Ref(ref.buffer, shape, ref.offset)
-    # The strides of a view are what its elements' places grow by along each axis.
-    probes = [Affine(0, ((f"#{k}", 1),)) for k in range(rank)]
-    source = source_index(name, attributes, ref.shape, shape, tuple(probes), scalar)
-    if source is None:
-        return None
-    place = ref.at(source)
+    # Its strides are what its elements' places grow by along each axis.
+    probes = [Affine(0, ((f"#{k}", 1),)) for k in range(len(shape))]
+    place = ref.at(source_index(name, attributes, ref.shape, tuple(probes), scalar))
     factors = dict(place.terms)
-    strides = tuple([factors.pop(f"#{k}", 0) for k in range(rank)])
+    strides = tuple([factors.pop(f"#{k}", 0) for k in range(len(shape))])
     return Ref(ref.buffer, shape, Affine(place.constant, tuple(factors.items())), strides)

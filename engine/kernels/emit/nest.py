@@ -2,44 +2,43 @@
 
 from __future__ import annotations
 
-from ..ir import BOOL, FLOAT, INT, Unsupported, Var
-from .memory import VIEWS, Ref, groups, size_of, source_index
-from .scalars import BOUND, bound_of, converted, is_elementwise, kind_of, repeated, template
-from .text import ZERO, Affine, is_atom, literal, variable
+from math import prod
+
+from ..ir import INT, Unsupported, Var
+from .memory import ZERO, Affine, Ref, fitted, source_index, variable, view
+from .scalars import BOUND, bound_of, converted, is_atom, is_elementwise, kind_of, literal, template
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from .code import Code
-    from .memory import Shape
+    from .memory import Index, Shape
 
-    Index = tuple[Affine, ...]
     # Source text, and the number of loops that it must stand in.
     Element = tuple[str, int]
 
 AXES = "ijklmnpqrstuvw"
+# A nest of more iterations looks at the stop word.
+LONG = 10_000_000
 
 
 class Nest:
-    """Loops over `shape`. A flat nest goes through arrays of one shape in their row-major order, with a single loop."""
+    """Loops over `shape`."""
 
-    def __init__(self, code: Code, shape: Shape, flat: bool = False, members: dict[Var, None] | None = None) -> None:
-        self.code = code
-        self.flat = flat and len(shape) > 1
-        self.shape = (size_of(shape),) if self.flat else shape
-        if len(self.shape) > len(AXES):
+    def __init__(self, code: Code, shape: Shape) -> None:
+        if len(shape) > len(AXES):
             raise Unsupported("an array of so many dimensions")
-        self.members = members or {}
-        depth = len(self.shape)
-        self.index: Index = tuple([ZERO if n == 1 else variable(AXES[k]) for k, n in enumerate(self.shape)])
-        self.levels = {AXES[k]: k + 1 for k, n in enumerate(self.shape) if n != 1}
-        self.lines: list[list[str]] = [[] for _ in range(depth + 1)]
-        self.stores: list[list[str]] = [[] for _ in range(depth + 1)]
-        self.after: list[list[str]] = [[] for _ in range(depth + 1)]
-        self.memo: dict[tuple[Var, Index], Element] = {}
+        self.code = code
+        self.shape = shape
+        self.index: Index = tuple([ZERO if n == 1 else variable(AXES[k]) for k, n in enumerate(shape)])
+        self.levels = {AXES[k]: k + 1 for k in range(len(shape))}
+        # What stands in so many loops: before the next loop, at the end of an iteration, and behind the next loop.
+        self.lines: list[list[str]] = [[] for _ in range(len(shape) + 1)]
+        self.stores: list[str] = []
+        self.after: list[list[str]] = [[] for _ in range(len(shape) + 1)]
+        self.memo: dict[Any, Element] = {}
         self.written: set[str] = set()  # memory that this nest stores to
-        self.failing = ""
 
     # --- elements ---------------------------------------------------------------------------------------------------
 
@@ -51,31 +50,24 @@ class Nest:
         if x.__class__ is not Var:
             return literal(x, kind_of(x)), 0
         if not x.shape:
-            found: Element | None = self.memo.get((x, ()))  # a number that this nest computes
-            return found or (self.code.atom(x), 0)
+            return self.memo.get((x, ())) or (self.code.atom(x), 0)
         if index is None:
-            index = self.fitted(x.shape, self.index)
+            index = fitted(x.shape, self.index)
         key = (x, index)
         found = self.memo.get(key)
         if found is None:
-            found = self.load(x, index) if x in self.code.refs and x not in self.members else self.computed(x, index)
-            if not is_atom(found[0]) and self.code.shared(x):
+            # What a group is yet to store is computed.
+            stored = x in self.code.refs and x not in self.code.pending
+            found = self.load(self.code.refs[x], index) if stored else self.computed(x, index)
+            if self.code.shared(x):
                 found = self.bound(found, x)
             self.memo[key] = found
         return found
 
-    def fitted(self, shape: Shape, index: Index) -> Index:
-        """An index of a broadcast result as one of an operand of this shape."""
-        if self.flat:
-            return (ZERO,) if size_of(shape) == 1 else index
-        return tuple([ZERO if n == 1 else i for i, n in zip(index[len(index) - len(shape) :], shape)])
+    def load(self, ref: Ref, index: Index) -> Element:
+        return ref.element(index), self.level(ref.at(index))
 
-    def load(self, x: Var, index: Index) -> Element:
-        ref = self.code.refs[x]
-        place = ref.flat(index[0]) if self.flat else ref.at(index)
-        return f"{ref.buffer.name}[{place}]", self.level(place)
-
-    def bound(self, element: Element, hint: Var | None = None) -> Element:
+    def bound(self, element: Element, hint: Var | str = "t") -> Element:
         """An element under a name, which may be repeated."""
         text, level = element
         if is_atom(text):
@@ -86,132 +78,72 @@ class Nest:
         return name, level
 
     def computed(self, x: Var, index: Index) -> Element:
+        """An element of a lazy array."""
         stmt: Any = self.code.lazy[x]
-        name: str = stmt.row.name
-        attributes, inputs = stmt.attributes, stmt.inputs
+        name, attributes, v = stmt.row.name, stmt.attributes, stmt.inputs[0]
+        given = v.shape if v.__class__ is Var else ()
         if is_elementwise(stmt.row):
-            return self.row(
-                stmt, x, [self.element(v, self.fitted(v.shape, index) if v.__class__ is Var else ()) for v in inputs]
-            )
-        given = inputs[0].shape if inputs[0].__class__ is Var else ()
+            at = [fitted(v.shape, index) if v.__class__ is Var else () for v in stmt.inputs]
+            return self.row(stmt, x, [self.element(v, i) for v, i in zip(stmt.inputs, at)])
         if name == "ramp":
-            start, step = (self.element(v) for v in inputs)
-            at = index[0].as_operand()
-            if x.kind == FLOAT:
-                return f"({self.float(inputs[0], start)} + float({at}) * {self.float(inputs[1], step)})", self.level(
-                    index[0]
-                )
-            return f"({start[0]} + {at} * {step[0]})", self.level(index[0])
+            start, step = [converted(self.element(v)[0], kind_of(v), x.kind) for v in stmt.inputs]
+            return f"({start} + {converted(index[0].as_operand(), INT, x.kind)} * {step})", self.level(index[0])
         if name == "take_rows":
-            axis, rank = attributes["axis"], self.code.rank_of_indices(attributes["indices"])
+            axis, rank = attributes["axis"], len(attributes["indices"].shape)
             place = self.gathered(attributes["indices"], index[axis : axis + rank], given[axis])
-            return self.element(inputs[0], (*index[:axis], place, *index[axis + rank :]))
+            return self.element(v, (*index[:axis], place, *index[axis + rank :]))
         if not given:
-            return self.element(inputs[0])
-        if self.flat:
-            return self.element(inputs[0], self.fitted(given, index))
-        source = source_index(name, attributes, given, x.shape, index, self.code.place)
-        if source is None:
-            source = self.divided(given, x.shape, index)
-        return self.element(inputs[0], source)
-
-    def float(self, x: Any, element: Element) -> str:
-        return converted(element[0], kind_of(x), FLOAT)
+            return self.element(v)
+        if name == "reshape" and v.size == 1:
+            return self.element(v, (ZERO,) * len(given))
+        if name == "reshape":
+            return self.load(view(self.code.refs[v], name, attributes, x.shape, self.code.place), index)
+        return self.element(v, source_index(name, attributes, given, index, self.code.place))
 
     def row(self, stmt: Any, x: Var, elements: list[Element]) -> Element:
         """An element of an element-wise row."""
-        kinds = [kind_of(v) for v in stmt.inputs]
-        text, wanted, refused, overflow = template(stmt.row.name, stmt.row, x.kind, kinds, stmt.attributes)
-        if stmt.row.name == "power" and x.kind == INT and stmt.inputs[0] == 2 and self.code.bound(stmt.inputs[1]) < 62:
-            text, refused = "(1 << {1})", "{1} < 0"
-        if refused == "{1} == 0" and stmt.inputs[1].__class__ is int and stmt.inputs[1] != 0:
+        name, inputs = stmt.row.name, stmt.inputs
+        kinds = [kind_of(v) for v in inputs]
+        text, wanted, refused, overflow = template(name, stmt.row, x.kind, kinds, stmt.attributes)
+        if refused == "{1} == 0" and inputs[1].__class__ is int and inputs[1] != 0:
             refused = ""
-        level = max([n for _, n in elements], default=0)
         if x.kind == INT and not x.shape:
-            bounds = [self.code.bound(v) for v in stmt.inputs]
-            bound = self.code.bounds[x] = min(BOUND, bound_of(stmt.row.name, bounds, stmt.inputs))
+            bound = self.code.bounds[x] = min(BOUND, bound_of(name, [self.code.bound(v) for v in inputs]))
             if bound < BOUND:
                 overflow = ""
-                refused = "" if stmt.row.name == "multiply" else refused
-        if stmt.row.name == "logical_and" and any(v is True for v in stmt.inputs):
-            return elements[0 if stmt.inputs[1] is True else 1]
-        often = set(range(len(elements))) if refused else repeated(text)
+                refused = "" if name == "multiply" else refused
+        level = max([n for _, n in elements], default=0)
         texts = []
         for k, element in enumerate(elements):
-            if k in often or element[1] < level or len(element[0]) > 100:
+            if refused or text.count(f"{{{k}}}") > 1 or element[1] < level or len(element[0]) > 100:
                 element = self.bound(element)
-            known = stmt.inputs[k]
-            if known.__class__ is not Var:
-                texts.append(literal(known, wanted[k]))
-            else:
-                texts.append(converted(element[0], kinds[k], wanted[k]))
+            known = inputs[k].__class__ is not Var
+            texts.append(literal(inputs[k], wanted[k]) if known else converted(element[0], kinds[k], wanted[k]))
         if refused:
-            self.refuse(refused.format(*texts), level)
+            self.lines[level] += stop_if(refused.format(*texts))
         found = text.format(*texts), level
         if overflow:
             found = self.bound(found, x)
-            self.refuse(overflow.format(found[0]), level)
+            self.lines[level] += stop_if(overflow.format(found[0]))
         return found
 
-    def refuse(self, condition: str, level: int) -> None:
-        """Stop the kernel if a condition holds anywhere."""
-        if level == 0:
-            self.lines[0] += [f"if {condition}:", "    return 1"]
-            return
-        if not self.failing:
-            self.failing = self.code.new("bad")
-            self.lines[0].insert(0, f"{self.failing} = False")
-            self.after[0] += [f"if {self.failing}:", "    return 1"]
-        self.lines[level].append(f"{self.failing} |= {condition}")
-
     def gathered(self, indices: Any, at: Index, size: int) -> Affine:
-        """A place along an axis that an array of integers says. A known array has been checked."""
-        if indices.__class__ is not Var:
-            var = self.code.known_indices(indices, size)
-            name, level = self.bound(self.element(var, at))
-            return variable(name) if not name.isdigit() else Affine(int(name))
-        given, level = self.element(indices, at)
-        key = (indices, (*at, Affine(size)))
+        """A place along an axis that an array of integers says. Known ones lie within it."""
+        name, level = self.bound(self.element(indices, at), "row")
+        if indices in self.code.within:
+            return Affine(int(name)) if name.isdigit() else variable(name)
+        key = (indices, at, size)
         if key not in self.memo:
-            name = self.code.new("row")
-            self.levels[name] = level
-            self.lines[level] += [
-                f"{name} = {given}", f"if not -{size} <= {name} < {size}:", "    return 1",
-                f"{name} += {size} if {name} < 0 else 0",
-            ]  # fmt: skip
-            self.memo[key] = name, level
+            place, _ = self.memo[key] = self.bound((f"{name} + {size} if {name} < 0 else {name}", level), "row")
+            self.lines[level] += stop_if(f"not 0 <= {place} < {size}")
         return variable(self.memo[key][0])
-
-    def divided(self, given: Shape, shape: Shape, index: Index) -> Index:
-        """The index into `given` of an element of a reshape that joins axes."""
-        found = [ZERO] * len(given)
-        for axes, joined in groups(given, shape):
-            place = ZERO
-            for k in joined:
-                place = place * shape[k] + index[k]
-            if len(axes) == 1:
-                found[axes[0]] = place
-                continue
-            whole, level = self.bound((str(place), self.level(place)))
-            step = 1
-            for k in reversed(axes):
-                text = whole if step == 1 else f"({whole} // {step})"
-                if k != axes[0]:
-                    text = f"({text} % {given[k]})"
-                name, _ = self.bound((text, level))
-                found[k] = Affine(int(name)) if name.isdigit() else variable(name)
-                step *= given[k]
-        return tuple(found)
 
     # --- what is done with elements ---------------------------------------------------------------------------------
 
-    def store(self, ref: Ref, element: Element, sign: str = "=", index: Index | None = None) -> None:
+    def store(self, place: str, element: Element, sign: str = "=") -> None:
         """Write an element to memory at the end of the innermost iteration."""
-        index = self.index if index is None else index
-        text = self.settled(element)
-        place = ref.flat(index[0]) if self.flat and index else ref.at(index)
-        self.stores[-1].append(f"{ref.buffer.name}[{place}] {sign} {text}")
-        self.written.add(ref.buffer.name)
+        self.stores.append(f"{place} {sign} {self.settled(element)}")
+        self.written.add(place.partition("[")[0])
 
     def settled(self, element: Element) -> str:
         """An element as text that may follow the stores so far: what it loads from their memory is loaded before them."""
@@ -219,27 +151,25 @@ class Nest:
             element = self.bound(element)
         return element[0]
 
-    def innermost(self, element: Element) -> Element:
-        """An element under a name or as text that stands in the innermost loop."""
-        return self.bound(element) if element[1] < len(self.shape) else element
-
     def emit(self) -> None:
         """Write the nest to the code at hand."""
-        out = self.code.lines
-        depth = 0
-        for level in range(len(self.shape) + 1):
+        out = self.code
+        begin = out.depth
+        depths = [begin]
+        self.lines[-1] += self.stores
+        for level, lines in enumerate(self.lines):
             if level and self.shape[level - 1] != 1:
-                out.add(f"for {AXES[level - 1]} in range({self.shape[level - 1]}):", depth)
-                depth += 1
-            for line in [*self.lines[level], *self.stores[level]]:
-                out.add(line, depth)
-            if depth and level == len(self.shape) and not self.lines[level] and not self.stores[level]:
-                out.add("pass", depth)
-        for level in range(len(self.shape), -1, -1):
-            for line in self.after[level]:
-                out.add(line, depth)
-            if level and self.shape[level - 1] != 1:
-                depth -= 1
+                out.add(f"for {AXES[level - 1]} in range({self.shape[level - 1]}):")
+                out.depth += 1
+                if out.depth == begin + 1 and prod(self.shape) > LONG and level < len(self.shape):
+                    out.add("poll(run)")
+            out.add(*lines)
+            depths.append(out.depth)
+        for level in reversed(range(len(self.shape) + 1)):
+            out.depth = depths[level + 1]
+            out.add(*self.after[level])
 
 
-__all__ = ["BOOL", "INT", "VIEWS", "Nest"]
+def stop_if(condition: str) -> list[str]:
+    """Lines that stop the kernel if a condition holds."""
+    return [f"if {condition}:", "    return 1"]

@@ -1,186 +1,246 @@
-"""Rows that are computed on whole arrays by functions of their own (helpers.py): scans, sorting, systems of equations."""
+"""Rows that are computed on whole arrays by functions of their own, which are put before a kernel that calls them.
+
+Arrays are pointers to memory in row-major order. A function that may have to stop the kernel returns 1 for that, and else 0.
+"""
 
 from __future__ import annotations
 
-from ..ir import Unsupported, Var
-from .memory import Ref, size_of
-from .nest import Nest
-from .scalars import kind_of
+import re
+from math import prod
+
+from ...core.tensor import OPERATORS
+from ..ir import FLOAT, Apply, Var
+from .memory import Ref, fitted
+from .nest import Nest, stop_if
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from ..ir import Apply
-    from .fusion import Fusion
+    from .statements import Statements
 
 
-def result(code: Fusion, x: Var) -> str:
-    ref = code.refs[x] = Ref(code.buffer(x), x.shape)
-    code.close_touching(ref.buffer)
-    return ref.buffer.name
+def memory(code: Statements, x: Var) -> Ref:
+    """New memory for a result."""
+    code.refs[x] = Ref(code.buffer(x), x.shape)
+    return code.refs[x]
 
 
-def status(code: Fusion, call: str, depth: int = 0) -> None:
-    code.lines.add(f"if {call} != 0:", depth)
-    code.lines.add("return 1", depth + 1)
-
-
-def along(shape: tuple[int, ...], axis: int) -> str:
-    """The numbers of elements before, along and after an axis, as arguments."""
-    return f"{size_of(shape[:axis])}, {shape[axis]}, {size_of(shape[axis + 1 :])}"
-
-
-def scan(name: str) -> Callable[[Fusion, Any], None]:
-    def write(code: Fusion, stmt: Any) -> None:
-        x, out, axis = stmt.inputs[0], stmt.outs[0], stmt.attributes["axis"]
-        given = code.row_major(x, out.kind)
-        made = result(code, out)
-        if out.size:
-            check = out.kind == "i" and name == "running_product"
-            status(code, f"{name}({made}, {given}, {along(x.shape, axis)}, {check})")
-
-    return write
-
-
-def cumsum(code: Fusion, stmt: Any) -> None:
-    x, out = stmt.inputs[0], stmt.outs[0]
-    attributes = stmt.attributes
-    given = code.row_major(x, out.kind)
-    made = result(code, out)
-    zero, check = ("0", True) if out.kind == "i" else ("0.0", False)
-    if out.size:
-        flags = f"{bool(attributes['exclusive'])}, {bool(attributes['reverse'])}, {zero}, {check}"
-        status(code, f"running_sum({made}, {given}, {along(x.shape, attributes['axis'])}, {flags})")
-
-
-def recurrence(code: Fusion, stmt: Any) -> None:
-    out = stmt.outs[0]
-    if out.kind != "f":
-        raise Unsupported("a recurrence of integers", stmt.site)
-    a, b = (code.row_major(x) for x in stmt.inputs)
-    made = result(code, out)
-    flags = f"{bool(stmt.attributes.get('reverse'))}, {bool(stmt.attributes.get('strong'))}"
-    if out.size:
-        code.lines.add(f"linear_states({made}, {a}, {b}, {out.shape[0]}, {size_of(out.shape[1:])}, {flags})")
-
-
-def argsort(code: Fusion, stmt: Any) -> None:
-    places(code, stmt, stmt.outs[0])
-
-
-def places(code: Fusion, stmt: Any, out: Var) -> str:
-    """The order of the elements along an axis, in the memory of `out`."""
+def sort(code: Statements, stmt: Apply, out: Var) -> None:
+    """The places of the elements along an axis in their order, or the elements in it. The function sorts along the last axis."""
     x, axis = stmt.inputs[0], stmt.attributes["axis"]
-    given = code.row_major(x, x.kind)
-    made = result(code, out)
-    spare = code.buffer(Var("i", (2 * x.shape[axis],), "a")).name
-    if out.size:
-        code.lines.add(
-            f"sorted_places({made}, {spare}, {given}, {along(x.shape, axis)}, {bool(stmt.attributes['descending'])})"
-        )
-    return given
+    rank = len(x.shape)
+    axes = (*range(axis), *range(axis + 1, rank), axis)
+    x = code.transposed(x, axes)
+    given = code.in_memory(x, x.kind)
+    found, n = Var("i", x.shape, "places"), x.shape[-1]
+    order, spare = memory(code, found), code.buffer(Var("i", (n,)))
+    sizes = f"{given.offset}, {prod(x.shape[:-1])}, {n}, {bool(stmt.attributes['descending'])}"
+    code.add(f"sorted_places({order.buffer.name}, {spare.name}, {given.buffer.name}, {sizes})")
+    if stmt.row.name == "sort_along":
+        nest = Nest(code, x.shape)
+        code.within.add(found)
+        place = nest.gathered(found, nest.index, n)
+        found = Var(x.kind, x.shape)
+        nest.store(memory(code, found).element(nest.index), (given.element((*nest.index[:-1], place)), rank))
+        nest.emit()
+    back = tuple([axes.index(k) for k in range(rank)])
+    code.define(out, Apply((out,), OPERATORS["transpose"], (found,), {"axes": back}, None))
 
 
-def sort(code: Fusion, stmt: Any) -> None:
-    x, out, axis = stmt.inputs[0], stmt.outs[0], stmt.attributes["axis"]
-    order = Var("i", x.shape, "places")
-    given = places(code, stmt, order)
-    made = Ref(code.buffer(out), out.shape)
-    code.refs[out] = made
-    code.close_touching(made.buffer)
-    nest = Nest(code, x.shape)
-    place = nest.gathered(order, nest.index, x.shape[axis])
-    source = Ref(made.buffer, x.shape).at((*nest.index[:axis], place, *nest.index[axis + 1 :]))
-    nest.store(made, (f"{given}[{source}]", len(x.shape)))
-    nest.emit()
+def on_matrices(code: Statements, stmt: Apply, out: Var) -> None:
+    """Call a function for each matrix of a batch: its arguments are places of the results and operands, memory to work in, sizes."""
+    name, inputs, n = stmt.row.name, list(stmt.inputs), stmt.inputs[0].shape[-1]
+    if name == "inv":
+        import numpy as np
 
-
-def searchsorted(code: Fusion, stmt: Any) -> None:
-    a, v = stmt.inputs
-    out = stmt.outs[0]
-    right = bool(stmt.attributes.get("right")) or stmt.attributes.get("side") == "right"
-    given = code.row_major(a, kind_of(a))
-    if v.__class__ is Var and v.shape:
-        code.row_major(v, v.kind)
-    nest = Nest(code, out.shape)
-    text, _ = nest.element(v)
-    start = Ref(code.refs[a].buffer, a.shape).at((*nest.index[: len(a.shape) - 1],)) if len(a.shape) > 1 else "0"
-    call = f"search_place({given}, {start}, {a.shape[-1]}, {text}, {right})"
-    if out.shape:
-        made = Ref(code.buffer(out), out.shape)
-        code.refs[out] = made
-        code.close_touching(made.buffer)
-        nest.store(made, (call, len(out.shape)))
-    else:
-        nest.lines[0].append(f"{code.name(out)} = {call}")
-    nest.emit()
-
-
-def on_matrices(code: Fusion, stmt: Any, write: Callable[[Any], str]) -> None:
-    """Call a function for each matrix of a batch: `write` gives the call, from the place of each operand's matrix and the result's."""
-    out = stmt.outs[0]
-    ranks = 0 if stmt.row.name in ("det", "slogdet") else 2
-    batch = out.shape[: len(out.shape) - ranks]
+        inputs.append(Var(FLOAT, (n, n), "unit"))
+        code.constant(inputs[1], np.eye(n))
+    given = [code.in_memory(x, FLOAT) for x in inputs]
+    kept = [x if x.shape else Var(FLOAT, (1,)) for x in stmt.outs]
+    made = [memory(code, x) for x in kept]
+    batch = out.shape if name in ("det", "slogdet") else out.shape[:-2]
+    columns = inputs[1].shape[-1] if len(inputs) > 1 else 0
     nest = Nest(code, batch)
-    starts = []
-    for x in stmt.inputs:
-        own = x.shape[:-2]
-        at = nest.fitted(own, nest.index) if own else ()
-        starts.append(str(Ref(None, x.shape).at(at)))  # type: ignore[arg-type]
-    starts.append(str(Ref(None, out.shape).at(nest.index)))  # type: ignore[arg-type]
-    nest.stores[-1] += [f"if {write(starts)} != 0:", "    return 1"]
+    arguments = [f"{ref.buffer.name}, {Ref(ref.buffer, x.shape).at(nest.index)}" for x, ref in zip(stmt.outs, made)]
+    if name == "det":
+        arguments *= 2
+    for x, ref in zip(inputs, given):
+        arguments.append(f"{ref.buffer.name}, {ref.at(fitted(x.shape[:-2], nest.index))}")
+    if name in ("inv", "solve", "det", "slogdet"):
+        arguments.append(code.buffer(Var(FLOAT, (n, n + columns))).name)
+    arguments.append(str(n))
+    if columns:
+        arguments.append(str(columns))
+    if name in ("det", "slogdet"):
+        arguments.append(str(name == "slogdet"))
+    if name == "triangular_system":
+        arguments += [str(bool(stmt.attributes["lower"])), str(bool(stmt.attributes["adjoint"]))]
+    nest.stores += stop_if(f"{FUNCTIONS[name]}({', '.join(arguments)}) != 0")
     nest.emit()
+    for x, ref in zip(stmt.outs, made):
+        if not x.shape:
+            code.assign(x, f"{ref.buffer.name}[0]")
 
 
-def matrix_row(name: str) -> Callable[[Fusion, Any], None]:
-    def write(code: Fusion, stmt: Any) -> None:
-        given = [code.row_major(x) for x in stmt.inputs]
-        n = stmt.inputs[0].shape[-1]
-        numbers = [x for x in stmt.outs if not x.shape]
-        kept = {x: Var(x.kind, (1,), "a") for x in numbers}
-        made = [result(code, kept.get(x, x)) for x in stmt.outs]
-        spare = (
-            "" if name in ("triangular_solution", "cholesky_factor") else code.buffer(Var("f", (n * n,), "table")).name
-        )
-
-        def call(at: list[str]) -> str:
-            operands = ", ".join(f"{memory}, {place}" for memory, place in zip(given, at))
-            outs = f"{', '.join(made)}, {at[-1]}"
-            if name == "linear_solution":
-                unit = len(given) == 1
-                m = n if unit else stmt.inputs[1].shape[-1]
-                more = f"{given[0]}, 0, " if unit else ""
-                return f"{name}({outs}, {operands}, {more}{spare}, {n}, {m}, {unit})"
-            if name == "triangular_solution":
-                m = stmt.inputs[1].shape[-1]
-                flags = f"{bool(stmt.attributes['lower'])}, {bool(stmt.attributes['adjoint'])}"
-                return f"{name}({outs}, {operands}, {n}, {m}, {flags})"
-            return f"{name}({outs}, {operands}, {spare + ', ' if spare else ''}{n})"
-
-        if all(x.size for x in stmt.inputs):
-            on_matrices(code, stmt, call)
-        for x, one in kept.items():
-            code.lines.add(f"{code.name(x)} = {code.refs[one].buffer.name}[0]")
-
-    return write
-
-
-ROUTINES: dict[str, Callable[[Fusion, Apply], None]] = {
-    "cumsum_along": cumsum,
-    "cumprod_along": scan("running_product"),
-    "cummax_along": scan("running_maximum"),
-    "cummin_along": scan("running_minimum"),
-    "cumlogsumexp_along": scan("running_logaddexp"),
-    "linear_recurrence": recurrence,
-    "argsort_along": argsort,
-    "sort_along": sort,
-    "searchsorted": searchsorted,
-    "triangular_system": matrix_row("triangular_solution"),
-    "cholesky": matrix_row("cholesky_factor"),
-    "solve": matrix_row("linear_solution"),
-    "inv": matrix_row("linear_solution"),
-    "det": matrix_row("determinant"),
-    "slogdet": matrix_row("log_determinant"),
+FUNCTIONS = {
+    "triangular_system": "triangular_solution", "cholesky": "cholesky_factor", "solve": "linear_solution",
+    "inv": "linear_solution", "det": "determinant", "slogdet": "determinant",
+}  # fmt: skip
+SOURCES: dict[str, str] = {
+    # The result is out of bounds where the exact one is. Exponents from 64 on matter where the base is -1, 0 or 1 alone.
+    "integer_power": """
+def integer_power(a, b):
+    result = 1
+    for _ in range(min(b, 64 + b % 2)):
+        if abs(float(result) * float(a)) > 4.6e18:
+            return 4611686018427387905
+        result = result * a
+    return result
+""",
+    # A merge sort of places; of equal elements the earlier one comes first, and nan is larger than any number.
+    "sorted_places": """
+def sorted_places(out, spare, x, start, rows, n, descending):
+    for row in range(rows):
+        o, p = row * n, start + row * n
+        for k in range(n):
+            out[o + k] = k
+        width = 1
+        while width < n:
+            for left in range(0, n, 2 * width):
+                middle, end = min(left + width, n), min(left + 2 * width, n)
+                i, j = left, middle
+                for k in range(left, end):
+                    take = j < end
+                    if take and i < middle:
+                        a, b = x[p + out[o + i]], x[p + out[o + j]]
+                        if descending:
+                            take = a < b or (b != b and a == a)
+                        else:
+                            take = b < a or (a != a and b == b)
+                    if take:
+                        spare[k] = out[o + j]
+                        j += 1
+                    else:
+                        spare[k] = out[o + i]
+                        i += 1
+            for k in range(n):
+                out[o + k] = spare[k]
+            width = 2 * width
+""",
+    "triangular_solution": """
+def triangular_solution(out, o, a, p, b, q, n, m, lower, adjoint):
+    down = lower != adjoint
+    for k in range(n):
+        i = k if down else n - 1 - k
+        pivot = a[p + i * n + i]
+        if pivot == 0.0:
+            return 1
+        for j in range(m):
+            out[o + i * m + j] = 0.0
+        for t in range(k):
+            other = t if down else n - 1 - t
+            factor = a[p + other * n + i] if adjoint else a[p + i * n + other]
+            for j in range(m):
+                out[o + i * m + j] += factor * out[o + other * m + j]
+        for j in range(m):
+            found = (b[q + i * m + j] - out[o + i * m + j]) / pivot
+            if not abs(found) < math.inf:
+                return 1
+            out[o + i * m + j] = found
+    return 0
+""",
+    "cholesky_factor": """
+def cholesky_factor(out, o, x, p, n):
+    for j in range(n):
+        for i in range(j):
+            out[o + i * n + j] = 0.0
+        rest = x[p + j * n + j]
+        for k in range(j):
+            rest -= out[o + j * n + k] * out[o + j * n + k]
+        if not 0.0 < rest < math.inf:
+            return 1
+        root = math.sqrt(rest)
+        out[o + j * n + j] = root
+        for i in range(j + 1, n):
+            total = (x[p + i * n + j] + x[p + j * n + i]) * 0.5
+            for k in range(j):
+                total -= out[o + i * n + k] * out[o + j * n + k]
+            out[o + i * n + j] = total / root
+    return 0
+""",
+    "eliminated": """
+def eliminated(table, n, width):
+    sign = 1.0
+    for k in range(n):
+        best = k
+        for i in range(k + 1, n):
+            if abs(table[i * width + k]) > abs(table[best * width + k]):
+                best = i
+        if best != k:
+            sign = -sign
+            for j in range(width):
+                kept = table[k * width + j]
+                table[k * width + j] = table[best * width + j]
+                table[best * width + j] = kept
+        pivot = table[k * width + k]
+        if pivot != 0.0:
+            for i in range(k + 1, n):
+                factor = table[i * width + k] / pivot
+                for j in range(k + 1, width):
+                    table[i * width + j] -= factor * table[k * width + j]
+    return sign
+""",
+    "linear_solution": """
+def linear_solution(out, o, a, p, b, q, table, n, m):
+    width = n + m
+    for i in range(n):
+        for j in range(n):
+            table[i * width + j] = a[p + i * n + j]
+        for j in range(m):
+            table[i * width + n + j] = b[q + i * m + j]
+    eliminated(table, n, width)
+    for t in range(n):
+        i = n - 1 - t
+        pivot = table[i * width + i]
+        if pivot == 0.0:
+            return 1
+        for j in range(m):
+            total = table[i * width + n + j]
+            for k in range(i + 1, n):
+                total -= table[i * width + k] * out[o + k * m + j]
+            if not abs(total / pivot) < math.inf:
+                return 1
+            out[o + i * m + j] = total / pivot
+    return 0
+""",
+    "determinant": """
+def determinant(out, o, logs, q, a, p, table, n, logarithm):
+    for i in range(n * n):
+        table[i] = a[p + i]
+    sign, total = eliminated(table, n, n), 0.0
+    product = sign
+    for k in range(n):
+        pivot = table[k * n + k]
+        if logarithm and (pivot == 0.0 or pivot != pivot):
+            return 1
+        sign = -sign if pivot < 0.0 else sign
+        total += math.log(abs(pivot))
+        if not (logarithm or 1e-300 <= abs(product * pivot) < math.inf) and pivot != 0.0 and product != 0.0:
+            return 1
+        product = product * pivot
+    out[o] = sign if logarithm else product
+    if logarithm:
+        logs[q] = total
+    return 0
+""",
 }
+CALLS = re.compile(r"\b([a-z_]+)\(")
+
+
+def sources(text: str) -> dict[str, str]:
+    """The functions of this module that a text calls, by name, in the order in which they call each other."""
+    found: dict[str, str] = {}
+    for name in CALLS.findall(text):
+        if name in SOURCES and name not in found:
+            found.update(sources(SOURCES[name].partition(":")[2]))
+            found[name] = SOURCES[name].strip() + "\n\n"
+    return found

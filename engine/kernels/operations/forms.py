@@ -5,9 +5,9 @@ from __future__ import annotations
 from ...core.operands import counted
 from ...core.state import STATE
 from ...core.tensor import OPERATORS, count, shape_of
-from ..ir import BOOL, Unsupported, Var
+from ..ir import BOOL, Unsupported, Var, index_shape
 from ..symbols import Sym
-from .indexing import index_shape, is_normal, rows_of, whole
+from .indexing import is_normal, rows_of, whole
 from .selection import Selection, fitted
 from .shapes import axes_of, axis_of, full_shape, order_of, reduced_shape
 

@@ -61,24 +61,6 @@ def whole(shape: Shape) -> tuple[slice, ...]:
     return tuple([slice(0, n, 1) for n in shape])
 
 
-def index_shape(shape: Shape, index: Any) -> Shape:
-    """The shape of what an index of the IR selects."""
-    found = []
-    axis = 0
-    for entry in index if index.__class__ is tuple else (index,):
-        if entry is None:
-            found.append(1)
-            continue
-        if entry.__class__ is slice:
-            found.append(len(range(shape[axis])[entry]))
-        elif entry.__class__ is int:
-            range(shape[axis])[entry]
-        elif getattr(entry, "shape", None) != ():
-            raise TypeError
-        axis += 1
-    return (*found, *shape[axis:])
-
-
 def within(builder: Builder, i: Sym, size: int) -> Sym:
     """An integer symbol, or each of an array of them, as places of an axis: negative ones counted from the end. Checked."""
     i = as_index(i)

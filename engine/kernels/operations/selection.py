@@ -5,9 +5,9 @@ from __future__ import annotations
 from ...core.state import STATE
 from ...core.tensor import OPERATORS, Tensor, count, shape_of
 from ...ops.support import whole_tensor
-from ..ir import INT, Loop, Unsupported, Var
+from ..ir import INT, Loop, Unsupported, Var, index_shape
 from ..symbols import Sym
-from .indexing import FULL, OUTSIDE, entries, index_shape, is_array, known_places, places, within
+from .indexing import FULL, OUTSIDE, entries, is_array, known_places, places, within
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ...core.state import STATE
 from ...core.tensor import count
-from ..ir import Unsupported
-from .indexing import index_shape
+from ..ir import Unsupported, index_shape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

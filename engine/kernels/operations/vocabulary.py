@@ -9,7 +9,7 @@ import math
 
 from ...core.tensor import OPERATORS, count, shape_of
 from ...ops.matrix_scale import BITS
-from ..ir import BOOL, FLOAT, INT, If
+from ..ir import BOOL, FLOAT, INT, PRODUCTS, If
 from .shapes import axes_of, need, result_shapes
 
 TYPE_CHECKING = False
@@ -41,10 +41,6 @@ def finite(top: Any) -> Any:
 def ordinary(product: Any) -> Any:
     """Whether a product has neither left the range of floats nor reached its ends."""
     return row("logical_and", row("abs", product) >= 2.2250738585072014e-308, row("isfinite", product))
-
-
-# Products of elements, by which of the factors are cotangents.
-PRODUCTS = {"": "multiply", "a": "strong_multiply", "b": "strong_multiply", "ab": "multiply_cotangents"}
 
 
 def product(a: Any, b: Any, strong: str) -> Any:
