@@ -191,8 +191,11 @@ def apply(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | N
         if found is not None:
             return found
     for x in inputs:
-        if x.__class__ not in ORDINARY and hasattr(x, "as_symbol"):
-            return x.as_symbol(op, inputs, attributes)
+        if x.__class__ not in ORDINARY:
+            if hasattr(x, "as_symbol"):
+                return x.as_symbol(op, inputs, attributes)
+            if hasattr(x, "operate"):
+                return x.operate(op, inputs, attributes)
     operands = tuple([as_operand(x, op) for x in inputs])
     for given, x in zip(inputs, operands):
         if x is not given and hasattr(x, "as_symbol"):  # a list of symbols

@@ -75,6 +75,18 @@ def is_operation(x: Any) -> bool:
     return name == "Operation"
 
 
+def kind_of(inputs: Any) -> Any:
+    """The first operand, or item of a list of operands, of a kind that operates by itself; None where there is none."""
+    for x in inputs:
+        if x.__class__ is list or x.__class__ is tuple:
+            for item in x:
+                if hasattr(item, "operate"):
+                    return item
+        elif hasattr(x, "operate"):
+            return x
+    return None
+
+
 def describe(x: Any) -> str:
     """What a value is, in the user's words."""
     cls = x.__class__

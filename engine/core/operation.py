@@ -25,7 +25,7 @@ from __future__ import annotations
 from .dispatch import apply, apply_scalar_1, apply_scalar_2, apply_scalar_3
 from .errors import failure, listing, plural
 from .following import path_ends
-from .operands import counted
+from .operands import counted, kind_of
 from .state import RECORDERS
 from .tensor import OPERATORS, Tensor
 
@@ -266,7 +266,8 @@ class Operation:
                     return apply_scalar_3(self, *args)
                 return apply(self, args, None)
         if self.function is not None:
-            return self.function(*args, **keywords)
+            found = self.of_kind(args, keywords)
+            return self.function(*args, **keywords) if found is NotImplemented else found
         inputs, attributes = self.bind(args, keywords)
         return apply(self, inputs, attributes)
 
@@ -278,9 +279,17 @@ class Operation:
         try:
             if self.function is None:
                 return apply(self, tuple(inputs), attributes)
+            found = self.of_kind(inputs, attributes)
+            if found is not NotImplemented:
+                return found
             return self.function(*inputs) if attributes is None else self.function(*inputs, **attributes)
         except UNFIT as fault:
             raise unfit(self.name, fault, f"write {self.usage()}") from fault
+
+    def of_kind(self, inputs: Sequence[Any], attributes: dict[str, Any] | None) -> Any:
+        """What a value kind among the inputs of a composite row makes of it; NotImplemented where there is none."""
+        kind = kind_of(inputs)
+        return NotImplemented if kind is None else kind.operate(self, tuple(inputs), attributes)
 
     @property
     def parameters(self) -> list[Parameter]:

@@ -11,6 +11,7 @@ from ..core.operation import static
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
 from ..core.wording import no_integer_value
+from ..kinds import names
 from ..kinds.access import iterate
 from ..kinds.variable import Variable
 from ..ops.registry import NAMES
@@ -452,4 +453,15 @@ FUNCTIONS: dict[str, Any] = {
     **TRANSFORMS,
 }  # fmt: skip
 
-INTRINSICS: dict[str, Builtin] = {name: Builtin(name, run) for name, run in FUNCTIONS.items()}
+
+class Intrinsics(dict[str, Builtin]):
+    """The functions of the language by name; those of value kinds are looked up when they are first used."""
+
+    def __missing__(self, name: str) -> Builtin:
+        run = names.function(name)
+        assert run is not None, name
+        found = self[name] = Builtin(name, run)
+        return found
+
+
+INTRINSICS = Intrinsics({name: Builtin(name, run) for name, run in FUNCTIONS.items()})

@@ -168,6 +168,7 @@ def is_numeric(x: Any) -> bool:
         x.__class__ in (Tensor, float, int, bool, complex, list, tuple, str)
         or hasattr(x, "read_value")
         or hasattr(x, "as_symbol")
+        or hasattr(x, "operate")
     )
 
 

@@ -1,4 +1,4 @@
-"""Structures of sources and targets: lists, tuples and dicts, nested at will."""
+"""Structures of sources and targets: lists, tuples, dicts and value kinds with leaves, nested at will."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ def flatten(structure: Any) -> list[Any]:
             depth = nest(depth)
             for item in x.values():
                 walk(item, depth)
+        elif hasattr(x, "leaves"):
+            leaves.extend(x.leaves())
         else:
             leaves.append(x)
 
@@ -40,6 +42,8 @@ def paths(structure: Any) -> list[str]:
         elif x.__class__ is dict:
             for key, item in x.items():
                 walk(item, f"{at}[{key!r}]")
+        elif hasattr(x, "leaves"):
+            found.extend([at] * len(x.leaves()))
         else:
             found.append(at)
 
@@ -58,6 +62,9 @@ def rebuild(structure: Any, leaves: list[Any]) -> Any:
             return tuple(build(item) for item in x)
         if x.__class__ is dict:
             return {key: build(item) for key, item in x.items()}
+        if hasattr(x, "leaves"):
+            inner = [next(remaining) for _ in x.leaves()]
+            return None if not inner or all(leaf is None for leaf in inner) else x.with_leaves(inner)
         return next(remaining)
 
     return build(structure)

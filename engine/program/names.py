@@ -8,6 +8,7 @@ from ...parser.source import Source, Span
 from ...parser.suggest import suggest
 from ..core.operation import Operation
 from ..core.state import Site
+from ..kinds import names as kinds
 from . import core as c
 from . import vocabulary
 from .scopes import Scope
@@ -31,7 +32,7 @@ class Names:
         self.inputs: dict[str, int] = {}
         self.places: dict[str, Site] = {}
         self.optional: dict[str, tuple[int, Any]] = {}
-        self.modules: dict[str, list[str]] = {name: [name] for name in vocabulary.MODULES}
+        self.modules: dict[str, list[str]] = {name: [name] for name in (*vocabulary.MODULES, *kinds.FILES)}
         self.imported: dict[str, vocabulary.Meaning] = {}
         self.module = Scope(None, ())
         self.scope = self.module

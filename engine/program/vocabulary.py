@@ -6,6 +6,7 @@ import math
 
 from ..core.dtypes import SPELLINGS
 from ..core.operation import Operation
+from ..kinds import names as kinds
 from ..ops.registry import NAMES
 from .core import Intrinsic
 
@@ -181,7 +182,7 @@ def under_prefix(name: str) -> Meaning | None:
         return Meaning("row", row)
     if name in INTRINSIC_ALIASES:
         name = INTRINSIC_ALIASES[name]
-    if name in INTRINSICS:
+    if name in INTRINSICS or kinds.function(name) is not None:
         return Meaning("intrinsic", name)
     dtype = SPELLINGS.get(name)
     if dtype is not None:
@@ -200,6 +201,9 @@ def dotted(parts: list[str]) -> Meaning | None:
         row = NAMES.get(full)
         if row is not None and "." in full:
             return Meaning("row", row)
+    if of_kind(parts):
+        name = ".".join(parts if parts[0] in kinds.FILES else path)
+        return Meaning("intrinsic", name) if kinds.function(name) is not None else None
     apart = module_apart(path)
     if apart is not None and path[-1] not in APART[apart][0]:
         return None
@@ -226,6 +230,13 @@ def dotted(parts: list[str]) -> Meaning | None:
     return under_prefix(path[-1]) if path else None
 
 
+def of_kind(parts: list[str]) -> bool:
+    """Whether a dotted name is one of a value kind: `tf.ragged.constant`, `strings.length`."""
+    if MODULES.get(parts[0], parts[0]) in ("tensorflow", "adiff"):
+        parts = [p for p in parts[1:] if p not in ("compat", "v1", "v2", "experimental")]
+    return bool(parts) and parts[0] in kinds.FILES
+
+
 def module_apart(parts: list[str]) -> str | None:
     """The module of APART on the way of a dotted name; None where there is none."""
     return next((part for part in parts[:-1] if part in APART), None)
@@ -235,6 +246,8 @@ def members_near(parts: list[str]) -> list[str]:
     """What the last part of a dotted name that means nothing may have been, under the prefix as it is."""
     from ...parser.suggest import suggest
 
+    if of_kind(parts[:-1]):
+        return suggest(parts[-1], kinds.members(parts[-2]))
     return suggest(parts[-1], [name for name in callable_names() if dotted([*parts[:-1], name]) is not None])
 
 

@@ -1,0 +1,57 @@
+"""The protocol of value kinds: what a value that is no number, tensor or container of Python's says of itself.
+
+A kind is one file of this folder with a class that derives from `Kind`, and a table `FUNCTIONS` of the functions that make
+and take its values, by the names under which TensorFlow has them ("ragged.constant", "RaggedTensor.from_row_splits").
+`names.py` lists which file holds which names. The rest of the engine asks values for these attributes and never for their
+class:
+
+    description           what messages call a value
+    attributes            `x.name`: name -> function of the value
+    method_NAME           `x.NAME(...)`
+    get_item, set_item    `x[i]`, `x[i] = v`
+    length, iterate       `len(x)`, `for row in x`
+    leaves, with_leaves   the numeric tensors that a tape follows, and the same value made of others
+    operate               a row of the table applied to operands of which one is of this kind
+    text                  what print shows; `show` is the text of an inner value
+    to_plain              lists, dicts and arrays for the output formats
+    read_value            the tensor that stands for the value wherever a tensor is needed (Variable alone)
+    identity              whether a value is itself whatever it holds, and may be a key of a dict
+"""
+
+from __future__ import annotations
+
+from ..core.errors import failure
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, ClassVar
+
+    from ..core.operation import Operation
+
+
+class Kind:
+    """A value kind without numeric leaves, which no row of the table takes."""
+
+    __slots__ = ()
+    description: ClassVar[str] = "a value"
+    attributes: ClassVar[dict[str, Callable[[Any], Any]]] = {}
+
+    def leaves(self) -> list[Any]:
+        return []
+
+    def with_leaves(self, leaves: list[Any]) -> Any:
+        return self
+
+    def operate(self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
+        """The row `op` on `inputs`, one of which, or an item of a list among which, is of this kind.
+
+        NotImplemented for a composite row that may apply its own rows to the operands as they are.
+        """
+        raise failure("E0304", f"{op.name} does not take {self.description}")
+
+    def text(self, show: Callable[[Any], str]) -> str:
+        return f"<{self.description.removeprefix('a ').removeprefix('an ')}>"
+
+    def to_plain(self) -> Any:
+        raise failure("E0304", f"the result is {self.description}, which has no value to show")
