@@ -17,7 +17,6 @@ from .paths import Masks, Reach, varied
 from .replay import Replay
 from .results import Leaf
 from .rules import zeros
-from .sums import never_negative_zero
 from .symbols import Sym
 from .tangent import Tangent
 from .transforms import along_directions, gradients
@@ -219,17 +218,7 @@ class Construction:
         return gradients(self.builder, list(self.builder.block), y, self.sources, seed)
 
     def results_of(self, found: Sequence[Any]) -> list[int | None]:
-        return [self.result(self.unsigned(x)) for x in found]
-
-    def unsigned(self, x: Any) -> Any:
-        """A derivative without -0.0: an array of which that is not certain has 0.0 added to it."""
-        if (
-            x.__class__ is not Sym
-            or not x.shape
-            or never_negative_zero(x.var, self.builder.preamble + self.builder.block)
-        ):
-            return x
-        return OPERATORS["unsigned"](x)
+        return [self.result(x) for x in found]
 
     def directions(self) -> dict[Var, Any]:
         by_name = dict(zip(self.request.names, self.sources))

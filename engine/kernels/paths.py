@@ -11,11 +11,11 @@ from .replay import Replay
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
     from .builder import Builder
-    from .ir import Block, Stmt
+    from .ir import Block
 
 
 def path_inputs(stmt: Apply) -> Iterator[Var]:
@@ -33,42 +33,48 @@ def path_inputs(stmt: Apply) -> Iterator[Var]:
 
 def varied(block: Block, sources: Iterable[Any]) -> set[Any]:
     """The variables, and stacks, that a path may reach from the sources."""
-    found: set[Any] = set(sources)
+    found: dict[Any, int] = dict.fromkeys(sources, 1)
+    for stmt in block:
+        pass_on(stmt, found, int.__or__)
+    return {x for x, reached in found.items() if reached}
 
-    def visit(stmts: Block) -> None:
-        for stmt in stmts:
-            one(stmt)
 
-    def one(stmt: Stmt) -> None:
-        kind = stmt.__class__
-        if kind is Apply:
-            if any(x in found for x in path_inputs(stmt)):  # type: ignore[arg-type]
-                found.update(out for out in stmt.outs if out.kind == FLOAT)  # type: ignore[attr-defined]
-        elif kind is Put:
-            if stmt.value in found:  # type: ignore[attr-defined]
-                found.add(stmt.stack)  # type: ignore[attr-defined]
-        elif kind is Get:
-            if stmt.stack in found and stmt.out.kind == FLOAT:  # type: ignore[attr-defined]
-                found.add(stmt.out)  # type: ignore[attr-defined]
-        elif kind is If:
-            visit(stmt.then)  # type: ignore[attr-defined]
-            visit(stmt.orelse)  # type: ignore[attr-defined]
-            found.update(out for out, a, b in stmt.outs if out.kind == FLOAT and (a in found or b in found))  # type: ignore[attr-defined]
-        elif kind is Loop:
-            changed = True
-            while changed:
-                for phi, initial, after, out in stmt.carried:  # type: ignore[attr-defined]
-                    if phi.kind == FLOAT and (initial in found or after in found):
-                        found.update((phi, out))
-                before = len(found)
-                visit(stmt.body)  # type: ignore[attr-defined]
-                changed = len(found) > before or any(
-                    after in found and phi not in found and phi.kind == FLOAT
-                    for phi, _, after, _ in stmt.carried  # type: ignore[attr-defined]
-                )
+def pass_on(stmt: Any, sets: dict[Any, int], joined: Callable[[int, int], int]) -> None:
+    """Add to `sets`, which hold a bit for each source, those that reach what a statement defines; `joined` makes one of two ways."""
+    kind = stmt.__class__
 
-    visit(block)
-    return found
+    def get(x: Any) -> int:
+        return sets.get(x, 0) if x.__class__ is Var else 0
+
+    if kind is Apply:
+        reached = 0
+        for x in path_inputs(stmt):
+            reached |= get(x)
+        if reached:
+            sets.update((out, reached) for out in stmt.outs if out.kind == FLOAT)
+    elif kind is Put:
+        sets[stmt.stack] = get(stmt.value) | sets.get(stmt.stack, 0)
+    elif kind is Get:
+        sets[stmt.out] = sets.get(stmt.stack, 0) if stmt.out.kind == FLOAT else 0
+    elif kind is If:
+        for part in (*stmt.then, *stmt.orelse):
+            pass_on(part, sets, joined)
+        sets.update((out, joined(get(a), get(b))) for out, a, b in stmt.outs if out.kind == FLOAT)
+    elif kind is Loop:
+        floats = [entry for entry in stmt.carried if entry[0].kind == FLOAT]
+        for phi, initial, _, _ in floats:
+            sets[phi] = get(initial)
+        while True:
+            for part in stmt.body:
+                pass_on(part, sets, joined)
+            moved = [joined(sets[phi], get(after)) for phi, _, after, _ in floats]
+            if all(sets[phi] == now for (phi, _, _, _), now in zip(floats, moved)):
+                break
+            sets.update((phi, now) for (phi, _, _, _), now in zip(floats, moved))
+        runs = runs_at_least_once(stmt)
+        for phi, _, after, out in floats:
+            # After a loop that runs, what the last iteration left is what counts.
+            sets[out] = get(after) if runs and after is not phi else sets[phi]
 
 
 class Reach:
@@ -77,49 +83,9 @@ class Reach:
     def __init__(self, block: Block, sources: dict[Var, int]) -> None:
         self.may: dict[Any, int] = dict(sources)
         self.must: dict[Any, int] = dict(sources)
-        self.visit(block)
-
-    def visit(self, stmts: Block) -> None:
-        for stmt in stmts:
-            for sets, joined in ((self.may, int.__or__), (self.must, int.__and__)):
-                self.one(stmt, sets, joined)
-
-    def one(self, stmt: Any, sets: dict[Any, int], joined: Any) -> None:
-        kind = stmt.__class__
-
-        def get(x: Any) -> int:
-            return sets.get(x, 0) if x.__class__ is Var else 0
-
-        if kind is Apply:
-            reached = 0
-            for x in path_inputs(stmt):
-                reached |= get(x)
-            if reached:
-                sets.update((out, reached) for out in stmt.outs if out.kind == FLOAT)
-        elif kind is Put:
-            sets[stmt.stack] = get(stmt.value) | sets.get(stmt.stack, 0)
-        elif kind is Get:
-            sets[stmt.out] = sets.get(stmt.stack, 0) if stmt.out.kind == FLOAT else 0
-        elif kind is If:
-            for inner in (stmt.then, stmt.orelse):
-                for part in inner:
-                    self.one(part, sets, joined)
-            sets.update((out, joined(get(a), get(b))) for out, a, b in stmt.outs if out.kind == FLOAT)
-        elif kind is Loop:
-            floats = [entry for entry in stmt.carried if entry[0].kind == FLOAT]
-            for phi, initial, _, _ in floats:
-                sets[phi] = get(initial)
-            while True:
-                for part in stmt.body:
-                    self.one(part, sets, joined)
-                moved = [joined(sets[phi], get(after)) for phi, _, after, _ in floats]
-                if all(sets[phi] == now for (phi, _, _, _), now in zip(floats, moved)):
-                    break
-                sets.update((phi, now) for (phi, _, _, _), now in zip(floats, moved))
-            runs = runs_at_least_once(stmt)
-            for phi, _, after, out in floats:
-                # After a loop that runs, what the last iteration left is what counts.
-                sets[out] = get(after) if runs and after is not phi else sets[phi]
+        for stmt in block:
+            pass_on(stmt, self.may, int.__or__)
+            pass_on(stmt, self.must, int.__and__)
 
     def decided(self, x: Any) -> bool:
         return x.__class__ is not Var or self.may.get(x, 0) == self.must.get(x, 0)

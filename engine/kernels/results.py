@@ -100,7 +100,8 @@ class Found:
         if place is None:
             return None
         found = self.results[place]
-        return found if hasattr(found, "shape") else found + 0.0
+        found += 0.0
+        return found
 
     @property
     def is_finite(self) -> bool:

@@ -69,22 +69,4 @@ def running_sums(loop: Any) -> set[Var]:
     return {phi for phi, _, after, _ in loop.carried if after is not phi and chains.adds(after, phi)}
 
 
-def never_negative_zero(x: Any, block: Block) -> bool:
-    """Whether an array of a block begins as zeros, to which is only added: such a sum is never -0.0."""
-    made, uses = count_uses(block)
-    chains = Chains(made, uses)
-    while True:
-        stmt: Any = made.get(x)
-        if stmt.__class__ is Loop:
-            phi, first, after = next((p, a, b) for p, a, b, out in stmt.carried if out is x)
-            if after is not phi and not chains.adds(after, phi):
-                return False
-            x = first
-        elif stmt.__class__ is Apply and stmt.row.name == "index_add":
-            x = stmt.inputs[0]
-        else:
-            zeros = stmt.__class__ is Apply and stmt.row.name == "broadcast_to" and stmt.inputs[0].__class__ is float
-            return zeros and repr(stmt.inputs[0]) != "-0.0"
-
-
-__all__ = ["never_negative_zero", "running_sums"]
+__all__ = ["running_sums"]

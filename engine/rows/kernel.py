@@ -169,7 +169,8 @@ class KernelRows:
 
         def add(column: Any, there: Any, values: Any, shape: tuple[int, ...]) -> None:
             column.add(rows[~there], None)
-            column.add(rows[there], (np.zeros((len(rows), *shape)) if values is None else values[kept])[there])
+            # A derivative is never -0.0.
+            column.add(rows[there], (np.zeros((len(rows), *shape)) if values is None else values[kept])[there] + 0.0)
 
         places, shapes = facts["derived"], [self.table.shape(name) for name in names]
         for i, name in enumerate(names):

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from adiff.engine.kernels import ir
 from adiff.engine.kernels.emit import emit
-from adiff.engine.kernels.printing import verify
 from adiff.engine.ops.registry import NAMES
+from legal import verify
 
 DRAW = np.random.default_rng(3)
 CASES: list[tuple[str, Callable[[Any], Any]]] = []

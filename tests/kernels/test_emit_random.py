@@ -13,9 +13,9 @@ import pytest
 from adiff.engine.kernels.construct import Construction
 from adiff.engine.kernels.emit import emit
 from adiff.engine.kernels.inputs import described
-from adiff.engine.kernels.printing import verify
 from adiff.engine.kernels.request import Request
 from adiff.engine.plain import bind
+from legal import verify
 
 NAMES = ["a", "b", "c"]
 HEAD = ["a = v * 1.0", "b = w * v", "c = zeros(5)", "k = 2.0", "j = n - 1"]

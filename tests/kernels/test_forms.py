@@ -15,8 +15,8 @@ from adiff.engine.kernels import ir
 from adiff.engine.kernels.builder import Builder
 from adiff.engine.kernels.ir import Apply, Kernel, Loop, Var, walk
 from adiff.engine.kernels.operations import dead_code, expand, getitem, setitem
-from adiff.engine.kernels.printing import verify
 from adiff.engine.ops.templates import check_template
+from legal import verify
 from symbolic import Program
 
 V = np.array([3.0, 1.0, 2.0, 1.0])

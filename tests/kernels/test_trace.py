@@ -15,10 +15,10 @@ from adiff.engine.core.tensor import Tensor
 from adiff.engine.eager.structure import flatten, rebuild
 from adiff.engine.kernels.builder import Builder
 from adiff.engine.kernels.ir import Kernel, Loop, Unsupported, Var, walk
-from adiff.engine.kernels.printing import verify
 from adiff.engine.kernels.symbols import Sym
 from adiff.engine.kernels.trace import NeedsValue, Tracer
 from adiff.engine.plain import bind
+from legal import verify
 from test_samples import DECLINED as DECLINED_SAMPLES
 from test_samples import ROOT, SAMPLES, arguments
 

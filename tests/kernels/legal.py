@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from .ir import Apply, If, Kernel, Loop, Stmt, Var, defined, inside, operands
+from typing import Any
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from adiff.engine.kernels.ir import Apply, If, Kernel, Loop, Stmt, Var, defined, inside, operands
 
-    from .ir import Block
+Block = list[Stmt]
 
 
 def text(block: Block, depth: int = 0) -> str:
