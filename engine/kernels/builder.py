@@ -80,8 +80,6 @@ class Builder:
         # The applications that define variables, and the least and largest values of integers.
         self.definitions: dict[Var, Apply] = {}
         self.bounds: dict[Var, tuple[int, int]] = {}
-        # Variables that are an integer on one way through the program and a float on another.
-        self.joined: set[Var] = set()
         # What gives the value of a symbol that must be known, such as a size, or raises Unsupported.
         self.known: Callable[[Sym], Any] = unknown
 

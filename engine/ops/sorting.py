@@ -13,7 +13,7 @@ from ..core.dtype_rules import common_dtype
 from ..core.dtypes import WEAK_INT
 from ..core.errors import failure
 from ..core.operands import as_operand, plain
-from ..core.operation import composite, linear, no_tangent, rule, static
+from ..core.operation import composite, no_tangent, rule, static
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
 from .gathering import take_rows
@@ -28,7 +28,6 @@ from .support import (
     count,
     floating,
     found_by_rule,
-    is_symbol,
     kept,
     mask_tensor,
     meet,
@@ -71,16 +70,6 @@ def _shared_among_ties(g: Any, y: Any, axis: int) -> Any:
     """The cotangent of a sorted tensor with its average over each run of equal elements."""
     import numpy as np
 
-    if is_symbol(y):
-        if STATE.kinks not in ("adiff", "error"):
-            return g
-        shared = share_ties(y, g, axis=axis)
-        differs = OPERATORS["not_equal"]
-        if STATE.several:  # in a run whose middle alone has a cotangent, the others have their share of it
-            meet(sort_along, _tied(y, axis), matters=OPERATORS["logical_or"](differs(g, 0.0), differs(shared, 0.0)))
-        else:
-            meet(sort_along, _tied(y, axis), matters=differs(g, shared))
-        return shared
     values = np.moveaxis(plain(y), axis, -1)
     starts = np.ones(values.shape, dtype=bool)
     starts[..., 1:] = values[..., 1:] != values[..., :-1]
@@ -95,16 +84,6 @@ def _shared_among_ties(g: Any, y: Any, axis: int) -> Any:
     return shared
 
 
-def _tied(y: Any, axis: int) -> Any:
-    """Where the elements of a sorted symbol have equal ones beside them, but for the middle of an odd run: the others are
-    in places that are not the mean of the run's."""
-    import numpy as np
-
-    along = np.arange(float(y.shape[axis])).reshape(-1, *(1,) * (len(y.shape) - 1 - axis))
-    places = weak(np.array(np.broadcast_to(along, y.shape)))
-    return OPERATORS["not_equal"](share_ties(y, places, axis=axis), places)
-
-
 def weak(values: Any) -> Tensor:
     """A float64 array that adopts the dtype of what it meets."""
     from ..core.dtypes import WEAK_FLOAT
@@ -116,24 +95,9 @@ def _order_dtype(op: Operation, dtypes: list[DType], attributes: Any) -> tuple[D
     return dtypes[0], WEAK_INT
 
 
-def _share_ties(np: Any, y: Any, g: Any, axis: int) -> Any:
-    values, shared = np.moveaxis(y, axis, -1), np.array(np.moveaxis(g, axis, -1))
-    starts = np.ones(values.shape, dtype=bool)
-    starts[..., 1:] = values[..., 1:] != values[..., :-1]
-    runs = (np.cumsum(starts) - 1).reshape(starts.shape)
-    means = np.bincount(runs.ravel(), shared.ravel()) / np.bincount(runs.ravel())
-    return np.moveaxis(means[runs].astype(g.dtype), -1, axis)
-
-
-share_ties: Operation = linear(
-    "share_ties", "y, g | axis", lambda c, z, y, g, axis: (None, share_ties(y, c, axis=axis)), skip=1,
-    array=_share_ties, kernel=lambda k, y, g, axis: k.share_ties(y, g, axis), dtype="promote", accepts="f",
-    internal=True, doc="g with its mean over each run of equal elements of a sorted y.",
-    example=("share_ties([1.0, 2.0, 2.0], [0.5, 1.0, 3.0], 0)", [0.5, 2.0, 2.0]),
-)  # fmt: skip
 argsort_along = no_tangent(
     "argsort_along", "x | axis, descending", array=lambda np, x, axis, descending: order_of(np, x, axis, descending),
-    kernel=lambda k, x, axis, descending: k.argsort(x, axis, descending), dtype=_order_dtype, accepts="bifs", internal=True,
+    dtype=_order_dtype, accepts="bifs", internal=True,
     doc="The stable order of the elements along an axis counted from the front: what argsort is made of.",
     example=("argsort_along([3, 1, 2], 0, False)", [1, 2, 0]), reason="an index",
 )  # fmt: skip
@@ -142,10 +106,6 @@ argsort_along = no_tangent(
 def _sort_vjp(g: Any, y: Any, x: Any, axis: int, descending: bool) -> Any:
     import numpy as np
 
-    if is_symbol(x):
-        places: list[Any] = list(np.ix_(*[np.arange(size) for size in x.shape]))
-        places[axis] = argsort_along(x, axis=axis, descending=descending)
-        return index_scatter(_shared_among_ties(g, y, axis), shape=x.shape, index=tuple(places))
     order = order_of(np, plain(x), axis, descending)
     grid: list[Any] = list(np.ix_(*[np.arange(size) for size in order.shape]))
     grid[axis] = np.argsort(order, axis=axis, kind="stable")
@@ -154,7 +114,7 @@ def _sort_vjp(g: Any, y: Any, x: Any, axis: int, descending: bool) -> Any:
 
 sort_along = rule(
     "sort_along", "x | axis, descending", _sort_vjp,
-    array=_sort, dtype="first", accepts="bifs", kernel=lambda k, x, axis, descending: k.sort(x, axis, descending),
+    array=_sort, dtype="first", accepts="bifs",
     singular=[
         found_by_rule("sort is not differentiable where elements are equal", "their cotangents are shared equally")
     ],
@@ -250,7 +210,7 @@ def _quantile(x: Any, q: Any, axis: Any = None, keepdims: Any = False, name: str
     lower = index(lines, index=low)
     value = lower + (index(lines, index=high) - lower) * weight if weight else lower
     last = plain(OPERATORS["stop_gradient"](index(lines, index=size - 1)))
-    missing = OPERATORS["not_equal"](last, last) if is_symbol(last) else last != last  # nan sorts last
+    missing = last != last  # nan sorts last
     if some(missing):
         value = OPERATORS["where"](mask_tensor(missing), math.nan, value)
     return _finish(value, shape, axes, keepdims)

@@ -53,7 +53,6 @@ ELEMENTWISE = (
     "softmax({})",
     "roll({}, 1)",
     "relu({})",
-    "sort({})",
     "exp(-abs({}))",
 )
 COMPARISONS = ("<", ">", "<=", ">=")

@@ -72,7 +72,9 @@ def agree(found: Any, expected: Any) -> None:
     leaves, others = flatten(found), flatten(expected)
     assert rebuild(found, [0] * len(leaves)) == rebuild(expected, [0] * len(others))
     for a, b in zip(map(np.asarray, leaves), map(np.asarray, others)):
-        assert (a.shape, a.dtype.kind) == (b.shape, b.dtype.kind)
+        # A variable of a kernel has one kind: the join of what is assigned to it.
+        assert a.shape == b.shape
+        assert a.dtype.kind in (b.dtype.kind, "f")
         if b.dtype.kind in "fib":
             np.testing.assert_allclose(a.astype(float), b.astype(float), rtol=1e-11, atol=1e-13)
         else:
@@ -165,8 +167,6 @@ def test_integers_that_are_differentiated_count() -> None:
 @pytest.mark.parametrize(("text", "at"), [
     ("assert x > 0\nx", {"x": -1.0}),
     ("for i in range(n):\n    t = x * i\nt", {"x": 1.0, "n": 0}),
-    ("s = 0\nfor i in range(n):\n    s += x\ns", {"x": 1.0, "n": 0}),
-    ("y = 1\nif x > 0:\n    y = x\ny", {"x": -3.5}),
 ])  # fmt: skip
 def test_what_the_tape_must_tell_stops_the_kernel(text: str, at: dict[str, Any]) -> None:
     with pytest.raises(interpreter.Stopped):

@@ -27,8 +27,6 @@ REDUCTIONS = {
     "any": ({"b": "False"}, "{0} |= {1}"),
     "all": ({"b": "True"}, "{0} &= {1}"),
 }
-# Numbers among which each search goes through all of them.
-MOST_SEARCHED = 1000
 # A factor of fewer elements is not copied to be read along its rows.
 TINY = 256
 
@@ -160,21 +158,6 @@ class Reductions(Fusion):
         nest = Nest(self, (*shape[:axis], *shape[axis + 1 :], shape[axis]))
         at = Affine(shape[axis] - 1) + nest.index[-1] * -1 if reverse else nest.index[-1]
         return nest, (*nest.index[:axis], at, *nest.index[axis:-1])
-
-    def searchsorted(self, stmt: Apply, out: Var) -> None:
-        """Places at which numbers are to be put among sorted ones: how many of those are smaller."""
-        (a, v), side = stmt.inputs, stmt.attributes["side"]
-        if a.shape[-1] > MOST_SEARCHED:
-            raise Unsupported("a search among so many numbers", stmt.site)
-        sign = "<=" if side == "right" or stmt.attributes["right"] else "<"
-
-        def element(nest: Nest) -> Element:
-            place, level = nest.bound(nest.element(a, (*nest.index[: len(a.shape) - 1], nest.index[-1])))
-            value, _ = nest.bound(nest.element(v, nest.index[:-1]))
-            return f"({place} {sign} {value} or {value} != {value})", level
-
-        self.strided(a)
-        self.accumulate("sum", out, (*out.shape, a.shape[-1]), {len(out.shape)}, [a, v], element, BOOL, False)
 
     def scan(self, stmt: Apply, out: Var) -> None:
         """Running sums and products, and the states of a linear recurrence."""

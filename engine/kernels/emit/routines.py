@@ -6,9 +6,7 @@ Arrays are pointers to memory in row-major order. A function that may have to st
 from __future__ import annotations
 
 import re
-from math import prod
 
-from ...core.tensor import OPERATORS
 from ..ir import FLOAT, Apply, Var
 from .memory import Ref, fitted
 from .nest import Nest, stop_if
@@ -22,28 +20,6 @@ def memory(code: Statements, x: Var) -> Ref:
     """New memory for a result."""
     code.refs[x] = Ref(code.buffer(x), x.shape)
     return code.refs[x]
-
-
-def sort(code: Statements, stmt: Apply, out: Var) -> None:
-    """The places of the elements along an axis in their order, or the elements in it. The function sorts along the last axis."""
-    x, axis = stmt.inputs[0], stmt.attributes["axis"]
-    rank = len(x.shape)
-    axes = (*range(axis), *range(axis + 1, rank), axis)
-    x = code.transposed(x, axes)
-    given = code.in_memory(x, x.kind)
-    found, n = Var("i", x.shape, "places"), x.shape[-1]
-    order, spare = memory(code, found), code.buffer(Var("i", (n,)))
-    sizes = f"{given.offset}, {prod(x.shape[:-1])}, {n}, {bool(stmt.attributes['descending'])}"
-    code.add(f"sorted_places({order.buffer.name}, {spare.name}, {given.buffer.name}, {sizes})")
-    if stmt.row.name == "sort_along":
-        nest = Nest(code, x.shape)
-        code.within.add(found)
-        place = nest.gathered(found, nest.index, n)
-        found = Var(x.kind, x.shape)
-        nest.store(memory(code, found).element(nest.index), (given.element((*nest.index[:-1], place)), rank))
-        nest.emit()
-    back = tuple([axes.index(k) for k in range(rank)])
-    code.define(out, Apply((out,), OPERATORS["transpose"], (found,), {"axes": back}, None))
 
 
 def on_matrices(code: Statements, stmt: Apply, out: Var) -> None:
@@ -95,36 +71,6 @@ def integer_power(a, b):
             return 4611686018427387905
         result = result * a
     return result
-""",
-    # A merge sort of places; of equal elements the earlier one comes first, and nan is larger than any number.
-    "sorted_places": """
-def sorted_places(out, spare, x, start, rows, n, descending):
-    for row in range(rows):
-        o, p = row * n, start + row * n
-        for k in range(n):
-            out[o + k] = k
-        width = 1
-        while width < n:
-            for left in range(0, n, 2 * width):
-                middle, end = min(left + width, n), min(left + 2 * width, n)
-                i, j = left, middle
-                for k in range(left, end):
-                    take = j < end
-                    if take and i < middle:
-                        a, b = x[p + out[o + i]], x[p + out[o + j]]
-                        if descending:
-                            take = a < b or (b != b and a == a)
-                        else:
-                            take = b < a or (a != a and b == b)
-                    if take:
-                        spare[k] = out[o + j]
-                        j += 1
-                    else:
-                        spare[k] = out[o + i]
-                        i += 1
-            for k in range(n):
-                out[o + k] = spare[k]
-            width = 2 * width
 """,
     "triangular_solution": """
 def triangular_solution(out, o, a, p, b, q, n, m, lower, adjoint):

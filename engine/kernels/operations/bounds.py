@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # Rows whose results are elements of their inputs.
 MOVING = frozenset(
-    """broadcast_to reshape transpose index flip take_rows stop_gradient sort_along cast where_select concat stack""".split()
+    """broadcast_to reshape transpose index flip take_rows stop_gradient cast where_select concat stack""".split()
 )
 # Rows that rise or fall in each operand, where a divisor is above 0.
 CORNERS: dict[str, Any] = {
@@ -43,10 +43,8 @@ def of_operand(x: Any, bounds: Mapping[Var, Interval]) -> Interval | None:
 def interval(made: Apply, bounds: Mapping[Var, Interval]) -> Interval | None:
     """The least and the largest value that an application of integers may give; None if that is not known."""
     name = made.row.name
-    if name in ("argmax", "argmin", "argsort_along"):
+    if name in ("argmax", "argmin"):
         return 0, max(made.inputs[0].shape[made.attributes["axis"]] - 1, 0)
-    if name == "searchsorted":
-        return 0, made.inputs[0].shape[-1]
     inputs = made.inputs[1:] if name == "where_select" else made.inputs
     pairs = [pair for pair in [of_operand(x, bounds) for x in inputs] if pair is not None]
     if not pairs or len(pairs) < len(inputs):

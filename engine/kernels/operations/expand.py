@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 PRIMITIVE = frozenset(
     """cast reshape transpose broadcast_to index flip concat stack pad_zeros sum max min any all argmax argmin index_update index_add
-    take_rows put_rows ramp cumsum_along cumprod_along linear_recurrence sort_along argsort_along searchsorted""".split()
+    take_rows put_rows ramp cumsum_along cumprod_along linear_recurrence""".split()
 )
 
 

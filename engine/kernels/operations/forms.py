@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from ...core.operands import counted
-from ...core.state import STATE
 from ...core.tensor import OPERATORS, count, shape_of
-from ..ir import BOOL, Unsupported, Var, index_shape
+from ..ir import BOOL, Var, index_shape
 from ..symbols import Sym
 from .indexing import is_normal, rows_of, whole
 from .selection import Selection, fitted
@@ -111,15 +110,7 @@ def extremum_place(at: At, x: Any, axis: Any, keepdims: Any, output_type: Any) -
 
 
 def along(at: At, x: Any, axis: int, **attributes: Any) -> Any:
-    if x.kind == BOOL and at.dtype.kind == "b":
-        raise Unsupported("the order of truth values", STATE.site)
-    if x.kind == BOOL and at.op.name == "argsort_along":
-        x = OPERATORS["cast"](x, dtype="int64")
     return at.formed(x, axis=axis_of(axis, x.ndim))
-
-
-def searchsorted(at: At, a: Any, v: Any, side: Any, right: Any) -> Any:
-    return at.again(a, v, side="right", right=False) if right else None
 
 
 # --- indices --------------------------------------------------------------------------------------------------------
@@ -217,8 +208,7 @@ FORMS: dict[str, Rule] = {
         reduction,
     ),
     **dict.fromkeys(("argmax", "argmin", "tf.argmax", "tf.argmin"), extremum_place),
-    **dict.fromkeys(("sort_along", "argsort_along", "cumsum_along", "cumprod_along"), along),
-    "searchsorted": searchsorted,
+    **dict.fromkeys(("cumsum_along", "cumprod_along"), along),
     "index": index, "index_scatter": index_scatter, "index_update": index_update, "index_add": index_add,
     "take_rows": take_rows, "put_rows": put_rows,
 }  # fmt: skip

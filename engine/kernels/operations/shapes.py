@@ -41,7 +41,7 @@ def expanded(op: Operation, operands: Sequence[Any], attributes: dict[str, Any])
 
     builder = Expansion()
     if not callable(op.kernel):
-        raise Unsupported(f"the operation {op.name}", STATE.site)
+        raise Unsupported(f"the operation {op.name.removesuffix('_along')}", STATE.site)
     try:
         found = op.kernel(builder.vocabulary, *[builder.sym(x) for x in operands], **attributes)
     except AttributeError:
@@ -177,11 +177,6 @@ def written(x: Shape, value: Shape, index: Any) -> Shape:
     return x
 
 
-def searchsorted(a: Shape, v: Shape, side: str = "left", right: Any = False) -> Shape:
-    need(len(a) > 0 and side in ("left", "right") and (len(a) == 1 or a[:-1] == v[:-1]))
-    return v
-
-
 def matrix(x: Shape) -> Shape:
     """That of square matrices."""
     need(len(x) > 1 and x[-1] == x[-2] > 0)
@@ -199,14 +194,12 @@ SHAPES: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(("cast", "identity", "positive", "stop_gradient", "zeros_like", "ones_like", "flip"), same),
     **dict.fromkeys(("sum", "prod", "any", "all"), reduction),
     **dict.fromkeys(("max", "min", "mean", "argmax", "argmin"), of_elements),
-    **dict.fromkeys(
-        ("sort_along", "argsort_along", "cumsum_along", "cumprod_along", "linear_recurrence"), along
-    ),
+    **dict.fromkeys(("cumsum_along", "cumprod_along", "linear_recurrence"), along),
     "concat": concat, "stack": stack, "broadcast_to": broadcast_to, "transpose": transpose,
     "reshape": lambda x, shape: full_shape(shape, count(x)), "pad_zeros": pad_zeros,
     "index": lambda x, index: index_shape(x, index), "index_update": written, "index_add": written,
     "take_rows": take_rows, "put_rows": put_rows, "ramp": lambda start, step, num: (num,),
-    "contract": contract, "searchsorted": searchsorted,
+    "contract": contract,
     "cholesky": matrix, "inv": matrix, "det": lambda x: matrix(x)[:-2], "slogdet": lambda x: [matrix(x)[:-2]] * 2, "solve": solve,
     "triangular_system": solve,
 }  # fmt: skip

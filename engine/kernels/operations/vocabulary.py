@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     from .expand import Expansion
 
+# A search goes through all numbers: among more of them it is left to the tape.
+MOST_SEARCHED = 1000
+
 
 def row(name: str, *inputs: Any, **attributes: Any) -> Any:
     return OPERATORS[name](*inputs, **attributes)
@@ -308,6 +311,13 @@ class Vocabulary:
 
     def count_nonzero(self, x: Any, axis: Any, keepdims: Any) -> Any:
         return row("sum", x if x.kind == BOOL else row("not_equal", x, 0), axis=axis, keepdims=keepdims)
+
+    def searchsorted(self, a: Any, v: Any, right: bool) -> Any:
+        """How many of the sorted numbers come before v; nan comes after all numbers."""
+        need(len(a.shape) == 1 and a.size <= MOST_SEARCHED)
+        a = row("reshape", a, shape=(a.size, *(1,) * len(shape_of(v))))
+        before = row("less_equal" if right else "less", a, v)
+        return row("sum", row("logical_or", before, row("not_equal", v, v)), axis=0)
 
     def linspace(self, start: Any, stop: Any, num: int, endpoint: bool, axis: int) -> Any:
         need(shape_of(start) == shape_of(stop) == ())

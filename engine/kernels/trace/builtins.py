@@ -69,14 +69,6 @@ def quantified(run: Any) -> Any:
     return of_all
 
 
-def round_(x: Any, ndigits: Any = None) -> Any:
-    found = eager.round_(x, ndigits)
-    if x.__class__ is Sym and x.kind == FLOAT and ndigits is None and x.dtype.weak:
-        # An integer on the tape, unless it is differentiated.
-        x.builder.joined.add(found.var)
-    return found
-
-
 def isinstance_(x: Any, kinds: Any) -> bool:
     if x.__class__ is not Sym:
         return eager.isinstance_(x, kinds)
@@ -99,7 +91,7 @@ def declined(what: str) -> Any:
 
 
 FUNCTIONS: dict[str, Any] = {
-    **eager.FUNCTIONS, **SEQUENCES, "int": int_, "float": float_, "bool": bool_, "round": round_, "print": print_,
+    **eager.FUNCTIONS, **SEQUENCES, "int": int_, "float": float_, "bool": bool_, "print": print_,
     "any": quantified(eager.any_), "all": quantified(eager.all_), "isinstance": isinstance_, "checkpoint": lambda f: f,
     "math.floor": whole_part("floor"), "math.ceil": whole_part("ceil"), "math.trunc": whole_part("trunc"),
     "type": declined("the type of a value"), "GradientTape": declined("a tape of the program"), "vjp": declined("vjp"),

@@ -93,8 +93,8 @@ class Carrying:
         # Of a round: what the loop carries (phi, value before, operand after an iteration, out), and its number of iterations.
         self.carried: list[tuple[Var, Any, Any, Var]] = []
         self.trips = Var(INT)
-        # Whether the first iteration surely runs, and whether a number is a float only if it does.
-        self.runs = self.must_run = False
+        # Whether the first iteration surely runs.
+        self.runs = False
 
     def iteration(self, item: Any) -> None:
         self.f[CONTINUE] = False
@@ -143,7 +143,7 @@ class Carrying:
         for cell in cells.values():
             cell.begin(self.t, heap)
         heads = heap.contents()
-        self.carried, self.trips, self.must_run = [], Var(INT, (), "trips"), False
+        self.carried, self.trips = [], Var(INT, (), "trips")
         test: Block = []
         index: Any = None
         first: Any = 0
@@ -177,8 +177,6 @@ class Carrying:
         builder.block.append(Loop(index, first, last, step, test, condition, *ends))
         for cell, value in after:
             cell.container[cell.key] = self.after(cell, value)
-        if self.must_run:
-            builder.check(self.ran())
 
     def operand(self, x: Any, kind: str) -> Any:
         return x if x.__class__ is Var else self.t.builder.operand(x, kind)
@@ -215,22 +213,7 @@ class Carrying:
             out = Var(phi.kind, phi.shape)
             self.carried.append((phi, initial, self.operand(x, phi.kind), out))
             outs.append(Sym(self.t.builder, out, dtype))
-            self.note_kinds(phi, out, kind_of(operand_dtype(initial)), kind_of(operand_dtype(x)))
         return of_leaves(form, iter(outs))
-
-    def note_kinds(self, phi: Var, out: Var, before: str, after: str) -> None:
-        """Note variables that may be integers on the tape."""
-        joined = self.t.builder.joined
-        if before != phi.kind:
-            joined.add(phi)
-            if after != phi.kind:
-                joined.add(out)
-            elif not self.runs:
-                # A loop outside of all others stops the kernel if it does not run.
-                if len(self.t.builder.scopes) == 2:
-                    self.must_run = True
-                else:
-                    joined.add(out)
 
     def carry_unread(self, cell: Cell, value: Any, heap: Heap) -> Any:
         """What a cell without phis holds after the loop: what the last iteration has assigned."""

@@ -144,16 +144,12 @@ class Merge:
             return self.condition
         if a is False and b is True:
             return OPERATORS["logical_not"](self.condition)
-        dtypes = operand_dtype(a), operand_dtype(b)
-        dtype = common_dtype(*dtypes)
+        dtype = common_dtype(operand_dtype(a), operand_dtype(b))
         operands = []
         for x, block in zip((a, b), self.blocks):
             with self.builder.inside(block):
                 operands.append(self.builder.operand(x, kind_of(dtype)))
-        found = self.out(dtype, shape, *operands)
-        if kind_of(dtypes[0]) != kind_of(dtypes[1]):
-            self.builder.joined.add(found.var)
-        return found
+        return self.out(dtype, shape, *operands)
 
     def out(self, dtype: Any, shape: tuple[int, ...], a: Any, b: Any) -> Sym:
         """An output of the `If`, one for each pair of operands."""

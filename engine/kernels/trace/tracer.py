@@ -21,7 +21,6 @@ from ..symbols import Sym
 from .builtins import FUNCTIONS
 from .derivatives import derivatives
 from .expressions import EXPRESSIONS
-from .kinds import check_kinds
 from .library import Library
 from .members import path_ends
 from .merge import branch
@@ -99,11 +98,9 @@ class Tracer(eager.Compiler):
             result = result.value
         if result is UNSET or result is None:
             raise Unsupported("a program without a value")
-        leaves = flatten(result)
-        for x in leaves:
+        for x in flatten(result):
             if x.__class__ is Conflict:
                 raise Unsupported(x.reason, STATE.site)
-        check_kinds(self.builder, [x for x in leaves if x.__class__ is Sym])
         return result
 
     def fault(self, error: AdiffError) -> Unsupported:
