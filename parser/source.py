@@ -7,6 +7,7 @@ class Source:
     """A text with the label that diagnostics print for it."""
 
     __slots__ = ("_line_starts", "name", "text")
+    library = False  # whether it is a part of adiff's own, in which no message points
 
     def __init__(self, text: str, name: str = "<expr>") -> None:
         self.name = name

@@ -63,6 +63,7 @@ class State:
         "kinks",
         "lenient",
         "notices",
+        "outside",
         "quiet",
         "recorders",
         "seen",
@@ -101,6 +102,8 @@ class State:
     def reset(self) -> None:
         self.recorders.clear()
         self.site: Site = NOWHERE
+        # Where the program called the library function that is running.
+        self.outside: Site = NOWHERE
         self.notices: list[Notice] = []
         self.seen: set[tuple[Any, ...]] = set()
         # The singular points that have been told, by place, with what decides which one that is.
@@ -132,6 +135,8 @@ class State:
     def notify(self, code: str, message: str, site: Site | None = None) -> None:
         """Report once per place and message; a singular point once per place."""
         site = self.site if site is None else site
+        if site.source is not None and site.source.library:
+            site = self.outside
         if code == "N0501":
             self.notify_singular(message, site)
             return

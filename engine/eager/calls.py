@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...parser.errors import AdiffError
 from ..core import limits
 from ..core.dispatch import ARITHMETIC_FAULTS
 from ..core.errors import failure
@@ -14,6 +15,7 @@ from ..kinds.access import iterate
 from ..program import core as c
 from ..program.rewrite import rewrite
 from .attributes import invoke_method
+from .libraries import point_outside
 from .values import UNSET, Bound, Builtin, Function
 
 TYPE_CHECKING = False
@@ -220,6 +222,9 @@ def call_function(function: Function, args: list[Any], keywords: dict[str, Any] 
                     raise failure("E0305", f"{code.name} needs an argument for '{names[i]}'")
                 frame[2 + i] = default
     state = STATE
+    site = state.site
+    if function.library and not (site.source is not None and site.source.library):
+        state.outside = site
     if state.depth >= limits.MAX_CALL_DEPTH:
         raise calls_itself(code.name)
     if LIMITS.max_steps is not None:
@@ -230,5 +235,9 @@ def call_function(function: Function, args: list[Any], keywords: dict[str, Any] 
             return function.expression(frame)
         signal = function.body(frame)
         return signal[0] if signal is not None else None
+    except AdiffError as error:
+        if function.library:
+            point_outside(error, site)
+        raise
     finally:
         state.depth -= 1

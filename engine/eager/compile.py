@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..program import core as c
-from . import calls, expressions, statements
+from . import calls, expressions, libraries, statements
 from .targets import assigner
 
 TYPE_CHECKING = False
@@ -44,6 +44,8 @@ class Compiler:
         self.stable = stable
         # The program's own loops, outside of others: those that may be long.
         self.outermost: frozenset[int] = frozenset()
+        # The frames of the files of the library that the program has used.
+        self.libraries: dict[str, list[Any]] = {}
 
     def program(self, body: list[c.Stmt]) -> Run:
         """The statements of the program itself."""
@@ -67,6 +69,7 @@ class Compiler:
 EXPRESSIONS: dict[type, Callable[[Compiler, Any], Run]] = {
     c.Literal: expressions.literal,
     c.Intrinsic: expressions.intrinsic,
+    c.LibraryName: libraries.library_name,
     c.Load: expressions.load,
     c.Operator: expressions.operator,
     c.Prefix: expressions.prefix,

@@ -18,7 +18,7 @@ UNSET: Any = type("Unset", (), {"__repr__": lambda self: "UNSET"})()
 class Function:
     """A function of the program: its compiled body with the frame it was defined in."""
 
-    __slots__ = ("body", "code", "defaults", "expression", "frame")
+    __slots__ = ("body", "code", "defaults", "expression", "frame", "library")
     description = "a function"
 
     def __init__(self, code: FunctionCode, body: Any, expression: Any, defaults: list[Any], frame: list[Any]) -> None:
@@ -27,6 +27,8 @@ class Function:
         self.expression = expression  # the returned expression, where that is the whole body
         self.defaults = defaults
         self.frame = frame
+        source = code.site.source
+        self.library = source is not None and source.library
 
     @property
     def name(self) -> str:

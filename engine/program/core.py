@@ -58,6 +58,15 @@ class Intrinsic(Expr):
     name: str
 
 
+class LibraryName(Expr):
+    """What a file of the library (program/library.py) defines in a slot of its frame."""
+
+    __slots__ = ("file", "slot", "name")
+    file: str
+    slot: int
+    name: str
+
+
 class Load(Expr):
     __slots__ = ("depth", "slot", "name", "site")
     depth: int

@@ -182,21 +182,23 @@ class Names:
                 if alias.name.startswith("matplotlib"):  # for the words of the error where it is used
                     self.modules[alias.asname or "matplotlib"] = ["matplotlib"]
                 continue
-            if alias.name not in vocabulary.IMPORTABLE:
+            path = vocabulary.importable(alias.name)
+            if path is None:
                 raise self.refused_import(alias.name, alias)
-            if alias.asname is None:
-                root = alias.name.split(".")[0]
-                self.modules.setdefault(root, [root])
+            if alias.asname is not None:
+                self.modules[alias.asname] = path
+            elif alias.name.startswith("keras"):
+                self.modules["keras"] = ["tensorflow", "keras"]
             else:
-                self.modules[alias.asname] = alias.name.split(".")
+                self.modules.setdefault(path[0], [path[0]])
         return
 
     def import_from(self, node: s.ImportFrom) -> None:
         if node.module in vocabulary.IGNORED_IMPORTS:
             return
-        if node.module not in vocabulary.IMPORTABLE:
+        path = vocabulary.importable(node.module)
+        if path is None:
             raise self.refused_import(node.module, node)
-        path = node.module.split(".")
         for alias in node.names:
             bound = alias.asname or alias.name
             if alias.name == "*":
@@ -204,7 +206,9 @@ class Names:
             meaning = vocabulary.dotted([*path, alias.name])
             if meaning is not None:
                 self.imported[bound] = meaning
-            elif f"{node.module}.{alias.name}" in vocabulary.IMPORTABLE or alias.name in vocabulary.SUBMODULES:
+            elif (
+                vocabulary.importable(f"{node.module}.{alias.name}") is not None or alias.name in vocabulary.SUBMODULES
+            ):
                 self.modules[bound] = [*path, alias.name]
             else:
                 raise self.unknown_member([*path, alias.name], alias)

@@ -8,6 +8,7 @@ from ..core.dtypes import SPELLINGS
 from ..core.operation import Operation
 from ..kinds import names as kinds
 from ..ops.registry import NAMES
+from . import library
 from .core import Intrinsic
 
 TYPE_CHECKING = False
@@ -162,7 +163,7 @@ class Meaning:
     __slots__ = ("kind", "value")
 
     def __init__(self, kind: str, value: Any) -> None:
-        self.kind = kind  # "row" "intrinsic" "constant" "dtype"
+        self.kind = kind  # "row" "intrinsic" "constant" "dtype" "library"
         self.value = value
 
 
@@ -204,6 +205,9 @@ def dotted(parts: list[str]) -> Meaning | None:
     if of_kind(parts):
         name = ".".join(parts if parts[0] in kinds.FILES else path)
         return Meaning("intrinsic", name) if kinds.function(name) is not None else None
+    found = library.find(path) if root == "tensorflow" else None
+    if found is not None:
+        return Meaning("library", (*found, path[-1]))
     apart = module_apart(path)
     if apart is not None and path[-1] not in APART[apart][0]:
         return None
@@ -230,6 +234,16 @@ def dotted(parts: list[str]) -> Meaning | None:
     return under_prefix(path[-1]) if path else None
 
 
+def importable(name: str) -> list[str] | None:
+    """The path of a module that programs may import; None for any other."""
+    path = name.split(".")
+    if path[0] == "keras":
+        path = ["tensorflow", *path]
+    if name in IMPORTABLE or (path[0] == "tensorflow" and library.is_module(path[1:] or [""])):
+        return path
+    return None
+
+
 def of_kind(parts: list[str]) -> bool:
     """Whether a dotted name is one of a value kind: `tf.ragged.constant`, `strings.length`."""
     if MODULES.get(parts[0], parts[0]) in ("tensorflow", "adiff"):
@@ -248,6 +262,8 @@ def members_near(parts: list[str]) -> list[str]:
 
     if of_kind(parts[:-1]):
         return suggest(parts[-1], kinds.members(parts[-2]))
+    if library.members(parts[1:-1]):
+        return suggest(parts[-1], library.members(parts[1:-1]))
     return suggest(parts[-1], [name for name in callable_names() if dotted([*parts[:-1], name]) is not None])
 
 
@@ -275,6 +291,8 @@ def function_names() -> list[str]:
 
 
 def expression_of(meaning: Meaning) -> Any:
-    from .core import Literal
+    from .core import LibraryName, Literal
 
+    if meaning.kind == "library":
+        return LibraryName(*meaning.value)
     return Intrinsic(meaning.value) if meaning.kind == "intrinsic" else Literal(meaning.value)
