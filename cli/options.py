@@ -4,7 +4,10 @@ from __future__ import annotations
 
 COMPLETION = "_ADIFF_COMPLETE"  # the variable by which a shell's completion script calls
 FORMATS = ("table", "plain", "json", "ndjson", "csv", "tsv")
-EVALUATIONS = "value grad jacobian hessian jvp vjp hvp derivative tape check"
+EVALUATIONS = "value grad jacobian hessian jvp vjp hvp derivative tape check minimize"
+METHODS = (
+    "l-bfgs-b", "bfgs", "newton-cg", "trust-ncg", "tnc", "slsqp", "gradient-descent", "momentum", "adam",
+)  # fmt: skip
 COMPUTATIONS = EVALUATIONS + " run partition stitch batch"
 EVERYWHERE = COMPUTATIONS + " ops cache"
 
@@ -92,6 +95,32 @@ OPTIONS = (
         "--wrt", None, "names", "NAMES", "grad jacobian hessian vjp hvp derivative tape check", INPUTS,
         "Differentiate with respect to these inputs, as in x,y (default: every input).", repeat=True,
     ),
+    Option(
+        "--start", None, "text", "NAME=VALUE", "minimize", INPUTS,
+        "Minimize over these inputs, from here on; those of --at stay as they are.", repeat=True,
+    ),
+    Option(
+        "--bounds", None, "text", "NAME=LOW:HIGH", "minimize", INPUTS,
+        "Keep an input between two values, one of which may be left out: x=0:1, x=0:, v=[0,1]:2.", repeat=True,
+    ),
+    Option(
+        "--subject-to", None, "text", "COMPARISON", "minimize", INPUTS,
+        'Keep to a constraint by <=, >= or ==: "x + y <= 1".', repeat=True,
+    ),
+    Option(
+        "--method", None, "choice", "METHOD", "minimize", COMPUTING,
+        "How to minimize (default l-bfgs-b and then Newton's method; with constraints slsqp).", choices=METHODS,
+    ),
+    Option("--learning-rate", None, "positive", "RATE", "minimize", COMPUTING, "Of the last three methods (default 0.01)."),
+    Option("--max-iterations", None, "count", "N", "minimize", COMPUTING, "Stop after N iterations (default 10000)."),
+    Option(
+        "--tolerance", None, "positive", "SIZE", "minimize", COMPUTING,
+        "How small the gradient's largest entry is to be (default 1e-8).",
+    ),
+    Option(
+        "--trace", None, "flag", "", "minimize", OUTPUT,
+        "Write each iteration as it comes: a table on a terminal, otherwise ndjson.",
+    ),
     Option("--tangent", None, "text", "NAME=VALUE", "jvp", DERIVATIVE, "Direction the inputs move in.", repeat=True),
     Option("--cotangent", None, "text", "VALUE", "vjp", DERIVATIVE, "Weights of the result's entries (default: ones)."),
     Option("--vector", None, "text", "NAME=VALUE", "hvp", DERIVATIVE, "Vector the Hessian is applied to.", repeat=True),
@@ -135,7 +164,7 @@ OPTIONS = (
         "Most memory to use, as in 500M or 2GiB (default: most of what is free).",
     ),
     Option(
-        "--checkpoint", None, "size", "SIZE", "grad jacobian hessian vjp hvp check batch", LIMITS,
+        "--checkpoint", None, "size", "SIZE", "grad jacobian hessian vjp hvp check minimize batch", LIMITS,
         "Most memory for the states of a long loop, as in 500M: what does not fit is computed again.",
     ),
     Option("--timeout", None, "seconds", "SECONDS", COMPUTATIONS, LIMITS, "Stop with an error after SECONDS."),
@@ -224,6 +253,15 @@ COMMANDS: dict[str, Command] = {
             "check", "Understand", (EXPRESSION,),
             "The gradient against an independent check (complex step or differences); exit 1 when they disagree.",
             ('adiff check "exp(-x**2)" --at x=0.5',),
+        ),
+        Command(
+            "minimize", "Evaluate", (EXPRESSION,),
+            "The inputs at which a program's value is least; exit 1 where the method does not converge.",
+            (
+                'adiff minimize "(1 - x)**2 + 100*(y - x**2)**2" --start x=-1.2,y=1',
+                'adiff minimize "x**2 + y**2" --start x=1,y=1 --subject-to "x + y >= 1"',
+                'adiff minimize "sum((v - a)**2)" --start v=[0,0] --at a=[1,2] --bounds v=0:1 --trace',
+            ),
         ),
         Command(
             "partition", "Partition and stitch",

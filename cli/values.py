@@ -29,6 +29,8 @@ def convert(option: Option, text: str) -> object:
 
             return count(text, MOST_ORDER)
         return count(text)
+    if option.kind == "positive":
+        return positive(text)
     if option.kind == "processes":
         return processes(text)
     if option.kind == "digits":
@@ -70,6 +72,17 @@ def count(text: str, most: int = MOST_COUNT) -> int:
     if not 0 <= number <= most or number != int(number):
         raise ValueError(f"{text!r} is not a whole number from 0 to {'10**18' if most == MOST_COUNT else most}")
     return int(number)
+
+
+def positive(text: str) -> float:
+    """A number above zero."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 < number < float("inf"):
+        raise ValueError(f"{text!r} is not a number above 0; write it as 0.01 or 1e-6")
+    return number
 
 
 def processes(text: str) -> int:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from time import perf_counter
 
 from .compiled_commands import give
+from .core.tensor import Tensor
 from .kernels.compile.run import Failed
 from .kernels.inputs import argument, seed
 from .kernels.ir import Unsupported
 from .kernels.results import Found
 from .outcome import Outcome
-from .plain import bind
+from .plain import Binding, bind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,8 +49,9 @@ class Repeated:
     def __reduce__(self) -> tuple[type[Repeated], tuple[Any, ...]]:
         return type(self), (self.program, self.command, self.at, self.wrt, self.options)
 
-    def __call__(self, at: Mapping[str, Any]) -> Outcome:
-        """The outcome at a point."""
+    def __call__(self, at: Mapping[str, Any], **directions: Any) -> Outcome:
+        """The outcome at a point, from here on in other directions if some are given: `vector`, `tangent`, `cotangent`."""
+        self.options.update(directions)
         found = None if self.compiled is None else self.called(at)
         return found or self.in_full(at)
 
@@ -78,6 +80,8 @@ class Repeated:
             return None
         for name, spec in compiled.inputs.items():
             x: Any = at.get(name)
+            if x.__class__ is Binding:
+                x = x.value.value if x.value.__class__ is Tensor else x.value
             if not spec.kind:
                 if x.__class__ not in (int, bool, str) or x != spec.value or x.__class__ is not spec.value.__class__:
                     return None

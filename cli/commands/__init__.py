@@ -28,6 +28,10 @@ def result_of(request: Request, environment: Environment, output: Output, style:
         from . import run
 
         return run.answer(request, environment, output, style)
+    if request.command == "minimize":
+        from . import minimize
+
+        return minimize.answer(request, environment, output, style)
     if request.command in ("partition", "stitch"):
         from . import partition
 

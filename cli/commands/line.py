@@ -196,5 +196,7 @@ def allow(request: Request) -> None:
         raise errors.usage(f"{request.command!r} cannot be a line of a batch", hint)
     if "-" in (request.arguments.get("expression"), request.options.get("file")):
         raise errors.usage("a line of a batch cannot read standard input")
+    if "trace" in request.options:
+        raise errors.usage("a line of a batch has one record, and --trace gives one for each iteration")
     if "output" in request.options:
         raise errors.usage("a line of a batch has no file of its own", "give -o FILE to batch itself")

@@ -1,4 +1,4 @@
-"""How far a batch is: on a terminal only, and only once it has taken a second."""
+"""How far a long command is: on a terminal only, and only once it has taken a second."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ PATIENCE, INTERVAL = 1.0, 0.1  # seconds before the first sign, and between two
 class Progress:
     """One line on standard error that rewrites itself."""
 
-    __slots__ = ("drawn", "environment", "next", "shown")
+    __slots__ = ("drawn", "environment", "next", "noun", "shown")
 
-    def __init__(self, environment: Environment, shown: bool) -> None:
+    def __init__(self, environment: Environment, shown: bool, noun: str = "lines") -> None:
         self.environment = environment
+        self.noun = noun
         self.shown = shown and is_terminal(environment.stderr)
         self.next = monotonic() + PATIENCE
         self.drawn = False
 
     def show(self, count: int) -> None:
-        """Say that `count` lines are done, if it is time to."""
+        """Say that so many are done, if it is time to."""
         if self.shown and (now := monotonic()) >= self.next:
             self.next = now + INTERVAL
             self.drawn = True
-            self.environment.write_error(f"\r{count} lines")
+            self.environment.write_error(f"\r{count} {self.noun}")
 
     def clear(self) -> None:
         """Leave nothing behind."""

@@ -27,9 +27,10 @@ class Style:
 
 
 def style_of(request: Request, environment: Environment) -> Style:
-    """The style a request asks for; if it does not say, a table on a terminal, and otherwise plain, or ndjson for a batch."""
+    """The style a request asks for; if it does not say, a table on a terminal, and otherwise plain, or ndjson for a batch
+    or a trace."""
     on_terminal = "output" not in request.options and is_terminal(environment.stdout)
-    in_pipe = "ndjson" if request.command == "batch" else "plain"
+    in_pipe = "ndjson" if request.command == "batch" or request.flag("trace") else "plain"
     format = request.text("format", "table" if on_terminal else in_pipe)
     colour = environment.colour(environment.stdout, request.text("color", "auto" if on_terminal else "never"))
     ascii = "output" not in request.options and is_ascii(environment.stdout)

@@ -270,6 +270,26 @@ def draw_check(drawing: Drawing, result: Result) -> None:
     )
 
 
+def draw_minimum(drawing: Drawing, result: Result) -> None:
+    """Each variable's start and optimum, and the verdict."""
+    from ...engine.core.errors import plural
+
+    found = result.subject.minimum
+    drawing.title(result.subject, found.value)
+    names = [drawing.label(name, value) for name, value in found.optimum.items()]
+
+    def written(width: int) -> Rows:
+        columns = (drawing.column(values.values(), width) for values in (found.start, found.optimum))
+        return list(zip(names, *columns, strict=True))
+
+    drawing.canvas.table(("variable", "start", "optimum"), written)
+    verdict, _, why = found.verdict.partition(":")
+    drawing.canvas.line((verdict, GOOD if found.converged else BAD), (f":{why}", ""))
+    norm = scalar_text(found.gradient_norm, 3)
+    counts = f"{plural(found.iterations, 'iteration')}, {plural(found.evaluations, 'evaluation')}"
+    drawing.canvas.line((f"{found.method}: {counts}, gradient norm {norm}", FAINT))
+
+
 def draw_rows(drawing: Drawing, result: Result) -> None:
     """Any other list of records."""
 
@@ -323,6 +343,7 @@ DRAW = {
     "derivative": draw_derivatives,
     "tape": draw_tape,
     "check": draw_check,
+    "minimize": draw_minimum,
     "partition": draw_partition,
     "stitch": draw_stitch,
     "ops": draw_operations,

@@ -1,0 +1,192 @@
+"""`minimize`: the inputs at which a program's value is least, and with --trace every iteration on the way there."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+from ... import program
+from ...engine import minimize as engine
+from ...engine.core.limits import enforced
+from ...parser.errors import AdiffError
+from .. import errors
+from ..bindings import bind, divide, plain_value, split_at_commas, value_of
+from ..formats.delimited import lines, names, scalars
+from ..formats.json import document, dumps
+from ..result import Result, attach
+from ..text import program_text
+from .evaluate import inputs, limits, meant_as_file, options
+from .progress import Progress
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ...engine.api import Program
+    from ..environment import Environment
+    from ..formats import Style
+    from ..output import Output
+    from ..request import Request
+
+RATE = "learning_rate"
+# Options of the command that the engine takes by the same name.
+GIVEN = ("method", "max_iterations", "tolerance", RATE)
+
+
+class Minimized:
+    """What the table of a minimum is drawn from."""
+
+    __slots__ = ("minimum", "text")
+
+    def __init__(self, text: str, minimum: engine.Minimum) -> None:
+        self.text = text
+        self.minimum = minimum
+
+
+def answer(request: Request, environment: Environment, output: Output, style: Style) -> Result:
+    """Minimise the request's program."""
+    start_of_work = perf_counter()
+    text, name = program_text(request, environment)
+    try:
+        parsed = program(text, name)
+        at = inputs(request, parsed)
+        start = start_of(request, parsed, at)
+        check_method(request)
+        bounds = dict(
+            bound_of(request, part, start) for text in request.texts("bounds") for part in split_at_commas(text)
+        )
+        given: dict[str, Any] = {key: request.options[key] for key in GIVEN if key in request.options}
+        trace = Trace(request, environment, output, style)
+        engine_options = options(request)
+        with enforced(None, None, engine_options.pop("timeout", None)):
+            found = engine.minimize(
+                parsed,
+                start,
+                at,
+                bounds=bounds,
+                constraints=request.texts("subject_to"),
+                report=trace.report,
+                **given,
+                **engine_options,
+            )
+    except AdiffError as error:
+        raise meant_as_file(request, error) from None
+    trace.finish()
+    result = result_of(found, trace)
+    result.subject = Minimized(text, found)
+    result.timings = {"minimize": perf_counter() - start_of_work}
+    return result
+
+
+def start_of(request: Request, parsed: Program, at: dict[str, Any]) -> dict[str, Any]:
+    """The start of each variable. What is fixed is none, and an input that is read must be one or the other."""
+    read = {*parsed.inputs, *parsed.optional}
+    given = bind("--start", request.texts("start"), request.bound.get("start", {}), read, limits(request))
+    if not given:
+        free = [name for name in parsed.inputs if name not in at]
+        example = ",".join(f"{name}=1" for name in free) or "x=1"
+        raise AdiffError("E0804", "minimize needs a start", None, f"write --start {example}")
+    for name in given:
+        if name in at:
+            raise errors.bad_binding(f"'{name}' has a start and is fixed by --at too", "leave one of them out")
+    return given
+
+
+def check_method(request: Request) -> None:
+    """Refuse what the method cannot take."""
+    constrained = "subject_to" in request.options
+    method = request.text("method", "slsqp" if constrained else "l-bfgs-b")
+    if constrained and method != "slsqp":
+        raise errors.usage(f"{method} takes no constraints", "leave --method out, or write --method slsqp")
+    if "bounds" in request.options and method not in engine.WITH_BOUNDS:
+        raise errors.usage(f"{method} takes no bounds", f"these do: {', '.join(engine.WITH_BOUNDS)}")
+    if RATE in request.options and method not in engine.DESCENTS:
+        raise errors.usage(f"{method} has no learning rate", f"these have: {', '.join(engine.DESCENTS)}")
+
+
+def bound_of(request: Request, text: str, start: dict[str, Any]) -> tuple[str, tuple[Any, Any]]:
+    """The name in `x=0:1`, and the two values, None where a side is empty."""
+    name, given = divide("--bounds", text)
+    low, colon, high = given.partition(":")
+    if not colon or ":" in high or not (low + high).strip():
+        raise errors.bad_binding(f"--bounds: {given!r} is no range", f"write {name}=0:1, {name}=0: or {name}=:1")
+    if name not in start:
+        raise errors.bad_binding(f"--bounds: '{name}' has no start", f"those that have: {', '.join(start)}")
+    ends = [
+        plain_value(value_of(f"--bounds {name}", side, limits(request))) if side.strip() else None
+        for side in (low, high)
+    ]
+    return name, (ends[0], ends[1])
+
+
+class Trace:
+    """The iterations as they come: written in the format's way with --trace, else a count on a terminal after a second."""
+
+    def __init__(self, request: Request, environment: Environment, output: Output, style: Style) -> None:
+        self.shown = request.flag("trace")
+        self.progress = Progress(environment, not self.shown, "iterations")
+        self.output = output
+        self.style = style
+        self.records: list[dict[str, Any]] = []  # of the document, in json
+        self.begun = False
+
+    def report(self, iteration: int, value: float, norm: float, point: dict[str, Any]) -> None:
+        """Take one iteration."""
+        self.progress.show(iteration)
+        if not self.shown:
+            return
+        row = {"iteration": iteration, "value": value, "gradient_norm": norm}
+        if self.style.format == "json":
+            self.records.append({**row, "point": point})
+        elif self.style.format == "ndjson":
+            record = document("minimize", {**row, "point": point})
+            self.output.write(dumps(record, self.style.ascii) + "\n")
+        elif self.style.format == "table":
+            self.draw(row)
+        else:
+            delimiter = "," if self.style.format == "csv" else "\t"
+            columns = [*row.items(), *point.items()]
+            heads = [head for name, value in columns for some in names(name, value, delimiter) for head in some]
+            fields = [field for _, value in columns for some in scalars(value, delimiter) for field in some]
+            self.output.write(lines([fields] if self.begun else [heads, fields], delimiter))
+        self.begun = True
+
+    def draw(self, row: dict[str, Any]) -> None:
+        """One row of a table whose columns are as wide as any number; the head comes before the first."""
+        from ..formats.canvas import Canvas
+        from ..formats.numbers import scalar_text
+
+        canvas = Canvas(self.style)
+        digits = self.style.precision
+        cells = [
+            f"{row['iteration']:>9}",
+            *(f"{scalar_text(row[key], digits):<24}" for key in ("value", "gradient_norm")),
+        ]
+        canvas.grid(("iteration", "value", "gradient norm"), [cells])
+        self.output.write(canvas.text() if not self.begun else canvas.text().splitlines()[-1] + "\n")
+
+    def finish(self) -> None:
+        """Leave a line free between a table and the answer."""
+        self.progress.clear()
+        if self.begun and self.style.format == "table":
+            self.output.write("\n")
+
+
+def result_of(found: engine.Minimum, trace: Trace) -> Result:
+    """The answer; whoever asks for a trace as csv gets it in the place of the record."""
+    facts = {
+        "value": found.value,
+        "gradient_norm": found.gradient_norm,
+        "iterations": found.iterations,
+        "evaluations": found.evaluations,
+        "method": found.method,
+        "converged": found.converged,
+        "verdict": found.verdict,
+    }
+    result = Result({"optimum": found.optimum, **facts})
+    if trace.records:
+        result.document["trace"] = trace.records
+    result.lines = [*found.optimum.items(), *facts.items()]
+    result.columns = [] if trace.shown else result.lines
+    result.ok = found.converged
+    attach(result, found.outcome)
+    return result
