@@ -177,6 +177,9 @@ def type_of(value: Any) -> tuple[str, tuple[int, ...]] | None:
     raw = raw_dtype(value)
     if raw is not None:
         return raw.name, ()
+    own = getattr(value, "attributes", {})
+    if "dtype" in own and value.shape is not None:
+        return own["dtype"](value).name, value.shape
     if hasattr(value, "read_value"):
         return type_of(value.read_value())
     if value.__class__ in (list, tuple):

@@ -372,7 +372,7 @@ def isinstance_(x: Any, kinds: Any) -> bool:
             raise failure(
                 "E0304", f"isinstance needs a type, and got {describe(kind)}", "the types are int, float, list, ..."
             )
-        if kind.name in names:
+        if kind.name.rpartition(".")[2] in names:
             return True
     return False
 

@@ -10,7 +10,12 @@ if TYPE_CHECKING:
     from typing import Any
 
 # The first part of a dotted name after `tf.` -> the file.
-FILES: dict[str, str] = {}
+FILES: dict[str, str] = {
+    "IndexedSlices": "indexed_slices",
+    "SparseTensor": "sparse_functions",
+    "sets": "sets",
+    "sparse": "sparse_functions",
+}
 
 
 def function(name: str) -> Callable[..., Any] | None:

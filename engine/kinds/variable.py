@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from ..core.errors import failure
 from ..core.following import path_ends
-from ..core.operands import as_operand, shape_text
+from ..core.operands import as_operand, describe, shape_text
 from ..core.state import RECORDERS
 from ..core.tensor import OPERATORS, Tensor
 from .access import constant_of, get_item, iterate, static_index
+from .indexed_slices import IndexedSlices
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -121,10 +122,8 @@ class Variable:
         return self.replace(lambda old: OPERATORS["subtract"](old, _still(delta)))
 
     def method_scatter_update(self, indices: Any, updates: Any = None) -> Variable:
-        """Rows `indices` replaced; `indices` may be IndexedSlices-like (values, indices)."""
-        if updates is None and indices.__class__ in (list, tuple) and len(indices) == 2:
-            updates, indices = indices
-        return self.assign_part(_rows(indices), updates)
+        """Rows `indices` replaced; IndexedSlices alone are both."""
+        return self.assign_part(*_slices(indices, updates))
 
     def method_scatter_nd_update(self, indices: Any, updates: Any) -> Variable:
         return self.assign_part(_points(self, indices), updates)
@@ -135,8 +134,11 @@ class Variable:
     def method_scatter_nd_sub(self, indices: Any, updates: Any) -> Variable:
         return self._scatter("subtract", _points(self, indices), updates)
 
-    def method_scatter_add(self, indices: Any, updates: Any) -> Variable:
-        return self._scatter("add", _rows(indices), updates)
+    def method_scatter_add(self, indices: Any, updates: Any = None) -> Variable:
+        return self._scatter("add", *_slices(indices, updates))
+
+    def method_scatter_sub(self, indices: Any, updates: Any = None) -> Variable:
+        return self._scatter("subtract", *_slices(indices, updates))
 
     def _scatter(self, how: str, index: Any, updates: Any) -> Variable:
         # Duplicate places add up.
@@ -215,8 +217,18 @@ def _still(value: Any) -> Any:
     return Tensor(value.value, value.dtype) if value.__class__ is Tensor and value.on is not None else value
 
 
-def _rows(indices: Any) -> Any:
-    return static_index(indices)
+def _slices(indices: Any, updates: Any) -> tuple[Any, Any]:
+    """The index of rows and what is to stand there: two arguments, or IndexedSlices, or the pair (values, indices)."""
+    if updates is None:
+        if indices.__class__ is IndexedSlices:
+            return indices.indices, indices.values
+        if indices.__class__ not in (list, tuple) or len(indices) != 2:
+            raise failure(
+                "E0305", f"the updates are missing, and {describe(indices)} has none of its own",
+                "write v.scatter_add(indices, updates), or give IndexedSlices(values, indices)",
+            )  # fmt: skip
+        updates, indices = indices
+    return static_index(indices), updates
 
 
 def _points(variable: Variable, indices: Any) -> Any:

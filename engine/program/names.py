@@ -90,9 +90,9 @@ class Names:
             return self.meaning(self.imported[name], node)
         if name.startswith("__") or (position == "call" and name in vocabulary.FORBIDDEN):
             raise self.forbidden(name, node)
-        if name in self.modules and name not in self.inputs and position == "call":
-            raise self.error("E0203", f"'{name}' is a module and cannot be called", node)
         meaning = vocabulary.bare(name)
+        if meaning is None and name in self.modules and name not in self.inputs and position == "call":
+            raise self.error("E0203", f"'{name}' is a module and cannot be called", node)
         if position == "call":
             if meaning is None or meaning.kind == "constant":
                 raise self.unknown_function(name, node)

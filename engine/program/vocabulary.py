@@ -99,12 +99,6 @@ SUBMODULES = frozenset(
 APART: dict[str, tuple[frozenset[str], str | None]] = {
     module: (frozenset(names.split()), advice)
     for module, names, advice in (
-        (
-            "sets",
-            "",
-            "there are no sets here: unique(x) gives the distinct elements of a tensor, len(unique(x)) their number",
-        ),
-        ("sparse", "", "tensors are dense here: scatter_nd(indices, values, shape) makes one of its entries"),
         ("ragged", "", "there are no ragged tensors here: a list may hold tensors of different lengths"),
         ("signal", "", None),
         ("strings", "", None),

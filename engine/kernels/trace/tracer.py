@@ -41,12 +41,19 @@ if TYPE_CHECKING:
 MOST_STATEMENTS = 20_000
 
 
+class Intrinsics(dict[str, Builtin]):
+    """The functions of the language by name; those of value kinds are left to the tape."""
+
+    def __missing__(self, name: str) -> Builtin:
+        raise Unsupported(name, STATE.site)
+
+
 class Tracer(eager.Compiler):
     """Runs a core program once on symbols."""
 
     def __init__(self, core: c.CoreProgram, builder: Builder) -> None:
         functions = {**FUNCTIONS, **derivatives(builder), **Library(self).functions()}
-        super().__init__({name: Builtin(name, run) for name, run in functions.items()}, fast=False)
+        super().__init__(Intrinsics({name: Builtin(name, run) for name, run in functions.items()}), fast=False)
         self.core = core
         self.builder = builder
         self.inputs: dict[Var, str] = {}
