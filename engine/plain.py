@@ -55,7 +55,7 @@ def to_plain(value: Any, depth: int = 0) -> Any:
         return value.name
     own = getattr(value, "to_plain", None)
     if own is not None:
-        return value
+        return to_plain(own(), nest(depth)) if getattr(value, "listed", False) else value
     if hasattr(value, "read_value"):
         return to_plain(value.read_value())
     if hasattr(value, "__next__"):
@@ -178,7 +178,7 @@ def type_of(value: Any) -> tuple[str, tuple[int, ...]] | None:
     if raw is not None:
         return raw.name, ()
     own = getattr(value, "attributes", {})
-    if "dtype" in own and value.shape is not None:
+    if "dtype" in own and getattr(value, "shape", None) is not None:
         return own["dtype"](value).name, value.shape
     if hasattr(value, "read_value"):
         return type_of(value.read_value())

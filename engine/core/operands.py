@@ -117,7 +117,7 @@ def describe(x: Any) -> str:
     return getattr(x, "description", f"a {cls.__name__}")
 
 
-def shape_text(shape: tuple[int, ...]) -> str:
+def shape_text(shape: tuple[int | None, ...]) -> str:
     """A shape as TensorFlow's messages show it: [2,3]."""
     return "[" + ",".join(map(str, shape)) + "]"
 

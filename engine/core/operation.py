@@ -97,6 +97,7 @@ SYNONYMS = {
     "num_rows": "n",
     "num_columns": "m",
     "N": "n",
+    "fft_length": "n",
     "M": "m",
     "min": "low",
     "a_min": "low",

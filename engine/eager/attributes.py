@@ -43,6 +43,8 @@ def get_attribute(value: Any, name: str) -> Any:
             return get_attribute(value.read_value(), name)
         if cls in (list, tuple) and name in TENSOR_ATTRIBUTES:
             return get_attribute(as_operand(value), name)
+        if cls is str and name in OF_STRINGS:
+            return TENSOR_ATTRIBUTES[name](value)
     raise no_attribute(value, name)
 
 
@@ -149,6 +151,7 @@ TENSOR_ATTRIBUTES: dict[str, Callable[[Any], Any]] = {
     "real": lambda x: OPERATORS["real"](x),
     "imag": lambda x: OPERATORS["imag"](x),
 }
+OF_STRINGS = frozenset(("shape", "dtype", "ndim", "size"))  # what a string has as a scalar tensor
 
 
 def item(x: Any, *index: Any) -> Any:
@@ -284,7 +287,7 @@ CONTAINER_METHODS: dict[type, dict[str, Callable[..., Any]]] = {
         "get": dict_get, "pop": dict_pop, "update": dict_update, "copy": lambda d: dict(d), "clear": clear,
     },
     str: {
-        **TEXT_METHODS, "join": join, "format": format_method,
+        **TEXT_METHODS, "join": join, "format": format_method, "numpy": lambda s: s,
     },
 }  # fmt: skip
 

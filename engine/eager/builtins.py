@@ -142,6 +142,20 @@ def enumerate_(x: Any, start: Any = 0) -> Any:
     return enumerate(settled(x), integer(start, "enumerate"))
 
 
+def iter_(x: Any) -> Any:
+    return iterate(x)
+
+
+def next_(iterator: Any, *default: Any) -> Any:
+    if not hasattr(iterator, "__next__"):
+        raise failure("E0304", f"next needs an iterator, and got {describe(iterator)}", "write next(iter(x))")
+    for item in iterator:
+        return item
+    if default:
+        return default[0]
+    raise failure("E0405", "next: the iterator has no more items", "next(iterator, None) gives None there")
+
+
 def map_(f: Any, *xs: Any) -> list[Any]:
     return [invoke(f, list(args), {}) for args in zip(*[iterate(x) for x in xs])]
 
@@ -446,7 +460,8 @@ FUNCTIONS: dict[str, Any] = {
     "set": set_, "int": int_, "float": float_, "bool": bool_, "complex": complex_, "str": str_, "abs": abs_,
     "min": extreme("min", "minimum", "reduce_min", "<"), "max": extreme("max", "maximum", "reduce_max", ">"),
     "sum": sum_, "round": round_, "sorted": sorted_, "reversed": reversed_, "any": any_, "all": all_, "map": map_,
-    "filter": filter_, "print": print_, "pow": pow_, "divmod": divmod_, "isinstance": isinstance_, "type": type_,
+    "filter": filter_, "iter": iter_, "next": next_,
+    "print": print_, "pow": pow_, "divmod": divmod_, "isinstance": isinstance_, "type": type_,
     "repr": representation, "finfo": finfo_, "GradientTape": gradient_tape, "Variable": variable, "no_op": no_op, "device": scope,
     "math.floor": whole_part("floor"), "math.ceil": whole_part("ceil"), "math.trunc": whole_part("trunc"),
     "name_scope": scope, "assert_equal": assert_equal, "assert_allclose": assert_allclose,

@@ -12,6 +12,7 @@ from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
 from ..core.wording import calls_itself
 from ..kinds.access import iterate
+from ..kinds.kind import INVOKE
 from ..program import core as c
 from ..program.rewrite import rewrite
 from .attributes import invoke_method
@@ -190,6 +191,9 @@ def invoke(callee: Any, args: list[Any], keywords: dict[str, Any] | None) -> Any
         f"{describe(callee)} cannot be called",
         "write '*' to multiply" if cls in (int, float, Tensor) else None,
     )
+
+
+INVOKE.append(invoke)
 
 
 def call_function(function: Function, args: list[Any], keywords: dict[str, Any] | None) -> Any:

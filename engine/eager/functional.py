@@ -207,10 +207,26 @@ def foldr(fn: Any, elems: Any, initializer: Any = None) -> Any:
     return foldl(fn, OPERATORS["stack"](rows_of(elems)[::-1]), initializer)
 
 
-def switch_case(branch_index: Any, branch_fns: Any, *operands: Any) -> Any:
-    """The result of branch number `branch_index`; the last one for an index out of range."""
-    branches = [b[1] if b.__class__ is tuple else b for b in branch_fns]
-    i = static(branch_index)
-    if not 0 <= i < len(branches):
-        i = len(branches) - 1
-    return invoke(branches[i], list(operands), {})
+def switch_case(branch_index: Any, branch_fns: Any, *operands: Any, default: Any = None) -> Any:
+    """The result of branch number `branch_index` of a list, pairs or a dict; the last one, or `default`, for any other."""
+    if len(operands) == 1 and operands[0].__class__ is Function:
+        default, operands = operands[0], ()
+    pairs = branch_fns.items() if branch_fns.__class__ is dict else enumerate(branch_fns)
+    branches: dict[int, Any] = dict(pair[1] if pair[1].__class__ is tuple else pair for pair in pairs)
+    if not branches:
+        raise failure("E0305", "switch_case needs at least one branch")
+    last = branches[max(branches)] if default is None else default
+    return invoke(branches.get(static(branch_index), last), list(operands), {})
+
+
+def case(pred_fn_pairs: Any, default: Any = None, exclusive: Any = False, strict: Any = False) -> Any:
+    """The result of the function whose predicate is the first that holds, else of `default`."""
+    from .operators import truth
+
+    pairs = list(pred_fn_pairs.items()) if pred_fn_pairs.__class__ is dict else list(pred_fn_pairs)
+    hold = [i for i, (predicate, _) in enumerate(pairs) if truth(predicate)]
+    if exclusive and len(hold) > 1:
+        raise failure("E0401", f"case: predicates {hold[0]} and {hold[1]} hold both, and exclusive=True allows one")
+    if not hold and default is None:
+        raise failure("E0401", "case: no predicate holds, and there is no default", "write default=lambda: ...")
+    return invoke(pairs[hold[0]][1] if hold else default, [], {})

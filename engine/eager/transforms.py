@@ -10,7 +10,7 @@ from ..core.operation import static
 from ..core.state import STATE
 from ..core.tensor import Tensor, shape_of
 from .derived import Derived, callable_of, invoke
-from .functional import cond, foldl, foldr, fori_loop, map_fn, scan, switch_case, vectorized_map, while_loop
+from .functional import case, cond, foldl, foldr, fori_loop, map_fn, scan, switch_case, vectorized_map, while_loop
 from .structure import flatten, rebuild
 
 TYPE_CHECKING = False
@@ -303,5 +303,5 @@ TRANSFORMS: dict[str, Any] = {
     "linearize": linearize, "partial": partial, "tree_map": tree_map,
     "custom_gradient": custom_gradient, "checkpoint": checkpoint, "cond": cond, "while_loop": while_loop,
     "fori_loop": fori_loop, "scan": scan, "map_fn": map_fn, "vectorized_map": vectorized_map, "foldl": foldl,
-    "foldr": foldr, "switch_case": switch_case, "function": function,
+    "foldr": foldr, "switch_case": switch_case, "case": case, "function": function,
 }  # fmt: skip

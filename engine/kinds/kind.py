@@ -14,6 +14,7 @@ class:
     operate               a row of the table applied to operands of which one is of this kind
     text                  what print shows; `show` is the text of an inner value
     to_plain              lists, dicts and arrays for the output formats
+    listed                whether a result of the kind is the list that to_plain gives, whose items may be values
     read_value            the tensor that stands for the value wherever a tensor is needed (Variable alone)
     identity              whether a value is itself whatever it holds, and may be a key of a dict
 """
@@ -21,13 +22,46 @@ class:
 from __future__ import annotations
 
 from ..core.errors import failure
+from ..core.operands import as_operand, describe, operand_dtype
+from ..core.operation import static
+from ..core.tensor import OPERATORS, Tensor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, ClassVar
 
+    from ..core.dtypes import DType
     from ..core.operation import Operation
+
+# How the executor calls a function of the program, which it sets itself: kinds know no executor.
+INVOKE: list[Callable[[Any, list[Any], dict[str, Any]], Any]] = []
+ORDER = "bifc"
+
+
+def call(function: Any, *args: Any) -> Any:
+    """What a function of the program returns."""
+    return INVOKE[0](function, list(args), {})
+
+
+def whole(name: str, what: str, x: Any) -> int:
+    """An argument that must be an integer."""
+    value = static(as_operand(x))
+    if value.__class__ is not int:
+        raise failure("E0304", f"{name}: {what} must be an integer, not {describe(x)}", "write int(n)")
+    return value
+
+
+def of_dtype(x: Any, dtype: DType) -> Any:
+    """An operand in a dtype: bare numbers adopt it, others have it. None where it has another."""
+    x = as_operand(x)
+    given = operand_dtype(x)
+    if given.strong is dtype and not given.weak:
+        return x
+    if given.weak and dtype.kind in ORDER:
+        if ORDER.index(given.kind) <= ORDER.index(dtype.kind) or (x.__class__ is Tensor and 0 in x.shape):
+            return OPERATORS["cast"](x, dtype=dtype)
+    return None
 
 
 class Kind:
@@ -36,6 +70,7 @@ class Kind:
     __slots__ = ()
     description: ClassVar[str] = "a value"
     attributes: ClassVar[dict[str, Callable[[Any], Any]]] = {}
+    listed: ClassVar[bool] = False
 
     def leaves(self) -> list[Any]:
         return []

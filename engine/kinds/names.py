@@ -11,11 +11,23 @@ if TYPE_CHECKING:
 
 # The first part of a dotted name after `tf.` -> the file.
 FILES: dict[str, str] = {
+    "FIFOQueue": "queues",
     "IndexedSlices": "indexed_slices",
+    "PaddingFIFOQueue": "queues",
+    "PriorityQueue": "queues",
+    "RandomShuffleQueue": "queues",
     "SparseTensor": "sparse_functions",
+    "TensorArray": "tensor_array",
+    "as_string": "strings",
+    "data": "dataset",
+    "io": "strings",
+    "queue": "queues",
     "sets": "sets",
     "sparse": "sparse_functions",
+    "strings": "strings",
 }
+# Of these the ones that mean nothing without `tf.`: inputs of programs have such names.
+PREFIXED = frozenset({"data", "io", "queue"})
 
 
 def function(name: str) -> Callable[..., Any] | None:
@@ -27,10 +39,14 @@ def function(name: str) -> Callable[..., Any] | None:
     return found
 
 
-def members(module: str) -> list[str]:
-    """The names of the functions of a kind's module or class, for suggestions."""
-    file = FILES.get(module)
-    if file is None:
-        return []
-    known = import_module(f"{__package__}.{file}").FUNCTIONS
-    return [name.partition(".")[2] for name in known if name.startswith(module + ".")]
+def modules() -> list[str]:
+    """The first parts that stand without `tf.` too: `strings.length(s)`."""
+    return [name for name in FILES if name not in PREFIXED]
+
+
+def members(path: list[str]) -> list[str]:
+    """The names of the functions of a kind's module or class under its dotted name, for suggestions."""
+    start = next((i for i, part in enumerate(path) if part in FILES), len(path))
+    prefix = ".".join(path[start:]) + "."
+    known = import_module(f"{__package__}.{FILES[path[start]]}").FUNCTIONS if path[start:] else []
+    return [name.removeprefix(prefix) for name in known if name.startswith(prefix)]

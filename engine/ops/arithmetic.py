@@ -57,7 +57,7 @@ def everywhere(value: Any) -> dict[str, Any]:
 add = elementwise(
     "add", "a, b", [1, 1],
     scalar=operator.add, array=lambda np, a, b: np.add(a, b), dtype="arithmetic",
-    aliases="tf.math.add", domain=[(-10, 10), (-10, 10)],
+    aliases="tf.math.add", accepts="bifcs", domain=[(-10, 10), (-10, 10)],
     kernel="({0} + {1})",
     doc="Sum of two numbers or tensors: a + b.", example=("add(2, 3)", 5),
 )  # fmt: skip
@@ -409,6 +409,7 @@ where_select = linear(
         where_select(condition, 0.0, g),
     ),
     scalar=lambda c, a, b: a if c else b, array=lambda np, c, a, b: np.where(c, a, b), dtype="arithmetic", skip=1,
+    accepts="bifcs",
     kernel="({1} if {0} else {2})",
     internal=True, doc="Choose element by element; `where` with three arguments.", example=("where_select(True, 1, 2)", 1),
 )  # fmt: skip

@@ -13,7 +13,20 @@ from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
 from .reductions import reduce_sum
 from .structure import as_dtype, broadcast_to, cast_to
-from .support import as_shape, axis_of, beside, cases, count, floating, is_symbol, leave_unless, shape_of, to_front
+from .support import (
+    as_shape,
+    axis_of,
+    beside,
+    cases,
+    count,
+    floating,
+    integers,
+    is_symbol,
+    leave_unless,
+    mask_tensor,
+    shape_of,
+    to_front,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -228,4 +241,23 @@ arange = composite(
     aliases="tf.range", domain=cases(((0.3, 2.0, 0.5), {})),
     doc="start, start + step, ... as long as they are below stop; arange(n) counts from 0.",
     example=("arange(1, 6, 2)", [1, 3, 5]),
+)  # fmt: skip
+
+
+def _sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = None) -> Any:
+    import numpy as np
+
+    sizes = integers("sequence_mask", "lengths", lengths)
+    width = (int(sizes.max()) if sizes.size else 0) if maxlen is None else maxlen
+    if width.__class__ is not int:
+        raise failure("E0304", f"sequence_mask: maxlen must be an integer, not {width!r}")
+    limits.allocate(sizes.size * max(width, 0), 1)
+    mask = mask_tensor(np.arange(max(width, 0)) < sizes[..., None])
+    return mask if dtype is None else OPERATORS["cast"](mask, dtype=dtype)
+
+
+sequence_mask = composite(
+    "sequence_mask", "lengths | maxlen=None, dtype=None", _sequence_mask, domain=cases((([1, 3],), {"dtype": "float64"})),
+    doc="For each length so many True, then False, up to maxlen or the largest length.",
+    example=("sequence_mask([1, 2])", [[True, False], [True, True]]),
 )  # fmt: skip

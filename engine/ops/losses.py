@@ -74,3 +74,19 @@ clip_by_norm = composite(
     doc="x, scaled down to the norm clip_norm where its norm is larger.",
     example=("clip_by_norm([3.0, 4.0], 1.0)", [0.6, 0.8]),
 )  # fmt: skip
+
+l2_loss = composite(
+    "l2_loss", "x", lambda x: reduce_sum(floating(x) * floating(x)) / 2.0, domain=cases(((WIDE,), {})),
+    doc="Half the sum of the squares.", example=("l2_loss([3.0, 4.0])", 12.5),
+)  # fmt: skip
+
+
+def _moments(x: Any, axes: Any = None, shift: Any = None, keepdims: Any = False) -> Any:
+    x = floating(x)
+    return OPERATORS["mean"](x, axis=axes, keepdims=keepdims), OPERATORS["var"](x, axis=axes, keepdims=keepdims)
+
+
+moments = composite(
+    "moments", "x | axes=None, shift=None, keepdims=False", _moments, domain=cases(((WIDE,), {"axes": 0})),
+    doc="The mean and the variance along axes.", example=("moments([1.0, 3.0], [0])", (2.0, 1.0)),
+)  # fmt: skip

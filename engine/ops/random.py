@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def _generator(np: Any, name: str, seed: Any) -> Any:
+def generator(name: str, seed: Any) -> Any:
+    """What draws from a seed."""
+    import numpy as np
+
     parts = list(seed) if seed.__class__ in (list, tuple) else [seed]
     if seed is None:
         raise failure("E0305", f"{name} needs a seed: a program gives the same result whenever it runs", "write seed=1")
@@ -22,19 +25,19 @@ def _generator(np: Any, name: str, seed: Any) -> Any:
     return np.random.Generator(np.random.PCG64(parts))
 
 
-def _draws(np: Any, name: str, kind: str, shape: Any, seed: Any, dtype: Any) -> Any:
-    return getattr(_generator(np, name, seed), kind)(_checked_shape(shape)).astype(as_dtype(dtype or "float64").name)
+def _draws(name: str, kind: str, shape: Any, seed: Any, dtype: Any) -> Any:
+    return getattr(generator(name, seed), kind)(_checked_shape(shape)).astype(as_dtype(dtype or "float64").name)
 
 
 standard_normal = no_tangent(
     "standard_normal", "| shape, seed, dtype=None",
-    array=lambda np, shape, seed, dtype: _draws(np, "random.normal", "standard_normal", shape, seed, dtype),
+    array=lambda np, shape, seed, dtype: _draws("random.normal", "standard_normal", shape, seed, dtype),
     dtype=_made_dtype, internal=True, reason="a constant", doc="Draws from the normal distribution.",
     example=("standard_normal((0,), 1)", []),
 )  # fmt: skip
 standard_uniform = no_tangent(
     "standard_uniform", "| shape, seed, dtype=None",
-    array=lambda np, shape, seed, dtype: _draws(np, "random.uniform", "random", shape, seed, dtype),
+    array=lambda np, shape, seed, dtype: _draws("random.uniform", "random", shape, seed, dtype),
     dtype=_made_dtype, internal=True, reason="a constant", doc="Draws from 0 to 1.",
     example=("standard_uniform((0,), 1)", []),
 )  # fmt: skip
@@ -67,10 +70,8 @@ random_uniform = composite(
 
 
 def _shuffle(value: Any, seed: Any = None) -> Any:
-    import numpy as np
-
     shape = shape_of(value) if hasattr(value, "shape") else (len(value),)
-    order = _generator(np, "random.shuffle", static(seed)).permutation(shape[0] if shape else 0)
+    order = generator("random.shuffle", static(seed)).permutation(shape[0] if shape else 0)
     return index(value, index=order)
 
 

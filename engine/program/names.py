@@ -32,7 +32,7 @@ class Names:
         self.inputs: dict[str, int] = {}
         self.places: dict[str, Site] = {}
         self.optional: dict[str, tuple[int, Any]] = {}
-        self.modules: dict[str, list[str]] = {name: [name] for name in (*vocabulary.MODULES, *kinds.FILES)}
+        self.modules: dict[str, list[str]] = {name: [name] for name in (*vocabulary.MODULES, *kinds.modules())}
         self.imported: dict[str, vocabulary.Meaning] = {}
         self.module = Scope(None, ())
         self.scope = self.module

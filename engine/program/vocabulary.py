@@ -31,10 +31,10 @@ CONSTANTS: dict[str, Any] = {
 INTRINSICS = frozenset(
     """
     len range zip enumerate list tuple dict set int float bool complex str abs min max sum round sorted reversed any all
-    map filter print pow divmod isinstance type repr
+    map filter iter next print pow divmod isinstance type repr
     grad value_and_grad jacobian jacfwd jacrev hessian jvp vjp hvp custom_gradient checkpoint
     linearize tree_map partial finfo
-    cond while_loop fori_loop scan map_fn vectorized_map foldl foldr switch_case
+    cond while_loop fori_loop scan map_fn vectorized_map foldl foldr switch_case case
     GradientTape Variable function no_op device name_scope
     assert_equal assert_allclose math.floor math.ceil math.trunc
     """.split()
@@ -100,12 +100,8 @@ APART: dict[str, tuple[frozenset[str], str | None]] = {
     module: (frozenset(names.split()), advice)
     for module, names, advice in (
         ("ragged", "", "there are no ragged tensors here: a list may hold tensors of different lengths"),
-        ("signal", "", None),
-        ("strings", "", None),
-        ("queue", "", None),
+        ("signal", "fft ifft rfft irfft fft2d ifft2d", None),
         ("image", "", None),
-        ("data", "", None),
-        ("io", "", None),
         ("train", "", None),
         ("config", "", None),
         ("keras", "", None),
@@ -196,6 +192,8 @@ def dotted(parts: list[str]) -> Meaning | None:
         row = NAMES.get(full)
         if row is not None and "." in full:
             return Meaning("row", row)
+    if path == ["data", "AUTOTUNE"]:
+        return Meaning("constant", -1)
     if of_kind(parts):
         name = ".".join(parts if parts[0] in kinds.FILES else path)
         return Meaning("intrinsic", name) if kinds.function(name) is not None else None
@@ -255,7 +253,7 @@ def members_near(parts: list[str]) -> list[str]:
     from ...parser.suggest import suggest
 
     if of_kind(parts[:-1]):
-        return suggest(parts[-1], kinds.members(parts[-2]))
+        return suggest(parts[-1], kinds.members(parts[:-1]))
     if library.members(parts[1:-1]):
         return suggest(parts[-1], library.members(parts[1:-1]))
     return suggest(parts[-1], [name for name in callable_names() if dotted([*parts[:-1], name]) is not None])
