@@ -33,6 +33,7 @@ PAGES = [
 FENCE = re.compile(r"^(?P<indent> *)```(?P<info>[^\n`]*)\n(?P<body>.*?)^(?P=indent)```$", re.M | re.S)
 ARROW = re.compile(r"\s*# → ?(.*)$")
 SHELL_SIGNS = "|<>;&"
+PROGRESS = re.compile(r"(\r[^\r\n]*)+\r\x1b\[K")  # a line that rewrites itself, and is gone at the end
 ANYTHING = "<...>"  # in the output that a page shows: whatever stands there
 
 
@@ -103,7 +104,7 @@ class Session:
         variables = {"COLUMNS": "80", "NO_COLOR": "1", "HOME": str(self.folder)}
         with contextlib.chdir(self.folder):
             self.status = run(tokens, Environment(io.StringIO(stdin), screen, screen, variables))
-        return screen.getvalue()
+        return PROGRESS.sub("", screen.getvalue())
 
     def shell(self, line: str) -> str:
         """What a line with pipes or redirections shows, or one that calls another program."""

@@ -470,11 +470,14 @@ FUNCTIONS: dict[str, Any] = {
 
 
 class Intrinsics(dict[str, Builtin]):
-    """The functions of the language by name; those of value kinds are looked up when they are first used."""
+    """The functions of the language by name; those of value kinds and minimisers are looked up when they are first used."""
 
     def __missing__(self, name: str) -> Builtin:
         run = names.function(name)
-        assert run is not None, name
+        if run is None:
+            from .minimizers import FUNCTIONS as MINIMIZERS
+
+            run = MINIMIZERS[name]
         found = self[name] = Builtin(name, run)
         return found
 

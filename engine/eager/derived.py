@@ -26,12 +26,12 @@ class Derived:
         return self.run(list(args), keywords)
 
 
-def callable_of(f: Any, what: str) -> Any:
+def callable_of(f: Any, what: str, hint: str | None = None) -> Any:
     if not (f.__class__ in (Function, Builtin, Derived) or hasattr(f, "call")):
         raise failure(
             "E0304",
             f"{what} needs a function, and got {describe(f)}",
-            f"write {what}(f)(x), or {what}(lambda x: ...)(x)",
+            hint or f"write {what}(f)(x), or {what}(lambda x: ...)(x)",
         )
     return f
 

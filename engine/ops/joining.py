@@ -246,7 +246,7 @@ def _unstack(x: Any, num: Any = None, axis: Any = 0) -> list[Any]:
 
 unstack = composite(
     "unstack", "x | num=None, axis=0", _unstack,
-    aliases="unpack", domain=cases(((WIDE,), {}), ((WIDE,), {"axis": -1})),
+    domain=cases(((WIDE,), {}), ((WIDE,), {"axis": -1})),
     doc="The list of the slices of x along an axis: the inverse of stack.", example=("unstack([1, 2])", [1, 2]),
 )  # fmt: skip
 

@@ -37,6 +37,7 @@ INTRINSICS = frozenset(
     cond while_loop fori_loop scan map_fn vectorized_map foldl foldr switch_case case
     GradientTape Variable function no_op device name_scope
     assert_equal assert_allclose math.floor math.ceil math.trunc
+    minimize lbfgs_minimize value_and_gradient pack unpack shape_n
     """.split()
 )
 INTRINSIC_ALIASES = {
@@ -77,13 +78,14 @@ MODULES = {
     "math": "math",
     "cmath": "cmath",
     "scipy": "scipy",
+    "tfp": "tensorflow_probability",
     "adiff": "adiff",
 }
 IMPORTABLE = frozenset(
     """
     tensorflow numpy jax jax.numpy math cmath scipy scipy.special scipy.linalg numpy.linalg jax.nn jax.scipy
     jax.scipy.special jax.numpy.linalg tensorflow.math tensorflow.linalg adiff jax.lax jax.scipy.linalg numpy.random
-    tensorflow.experimental.numpy tensorflow.random functools jax.tree_util
+    tensorflow.experimental.numpy tensorflow.random functools jax.tree_util scipy.optimize tensorflow_probability
     """.split()
 )
 # Imports that pasted cells carry and that mean nothing here.
@@ -92,6 +94,7 @@ SUBMODULES = frozenset(
     """
     math linalg nn numpy lax special scipy experimental random errstate keras compat v1 v2 raw_ops autodiff nest
     tree tree_util debugging config sets sparse ragged strings queue data image signal bitwise dtypes testing io train
+    optimize optimizer
     """.split()
 )
 # Modules about other things than dense tensors. What they call `size`, `add` or `range` is no function of that name here
