@@ -19,7 +19,7 @@ MOST_LABELS = 12  # entries along a side of a matrix whose rows and columns are 
 FEWER_DIGITS = (TENSOR_DIGITS, 6, 4)  # of the entries of a matrix that would not fit with all of them
 TRACE_DIGITS = 6  # of the numbers in a tape or a check, which stand many to a line; --precision gives more
 MOST_STEPS = 200  # of a tape; the other formats have them all
-MOST_ENTRIES = 40  # of a sparse Hessian; the other formats have them all
+MOST_ENTRIES = 40  # of a sparse tensor; the other formats have them all
 MOST_TITLE = 60  # characters of an expression that a table repeats
 
 
@@ -80,7 +80,14 @@ def render(command: str, result: Result, style: Style) -> str:
 def draw_value(drawing: Drawing, result: Result) -> None:
     """The value alone: there is nothing to set beside it."""
     for _, value in result.lines:
-        drawing.canvas.line((drawing.cell(value), ""))
+        if hasattr(value, "to_plain") and "indices" in (parts := value.to_plain()):
+            drawing.canvas.line((f"{type(value).__name__} of shape {parts['shape']}", HEADING))
+            first = (parts[part][:MOST_ENTRIES].tolist() for part in ("indices", "values"))
+            draw_entries(
+                drawing, ("index", "value"), [(str(i), v) for i, v in zip(*first, strict=True)], len(parts["indices"])
+            )
+        else:
+            drawing.canvas.line((drawing.cell(value), ""))
 
 
 def by_variable(heading: str, field: str) -> Callable[[Drawing, Result], None]:
@@ -155,15 +162,19 @@ def draw_hessian(drawing: Drawing, result: Result) -> None:
 def draw_sparse(drawing: Drawing, result: Result) -> None:
     """The entries of a sparse Hessian, one a line."""
     drawing.canvas.line(("Hessian", HEADING), (f", {len(result.rows)} entries that may differ from zero", ""))
-    shown = result.rows[:MOST_ENTRIES]
+    draw_entries(drawing, result.header, result.rows[:MOST_ENTRIES], len(result.rows))
+
+
+def draw_entries(drawing: Drawing, header: Sequence[str], shown: Sequence[Sequence[Any]], count: int) -> None:
+    """Places and values, an entry a line, of which there are `count`."""
 
     def written(width: int) -> Rows:
-        values = drawing.column((value for _, _, value in shown), width)
-        return [(row, column, value) for (row, column, _), value in zip(shown, values, strict=True)]
+        values = drawing.column((entry[-1] for entry in shown), width)
+        return [(*entry[:-1], value) for entry, value in zip(shown, values, strict=True)]
 
-    drawing.canvas.table(result.header, written)
-    if len(result.rows) > len(shown):
-        drawing.canvas.line((f"{drawing.marks.ellipsis} {len(result.rows) - len(shown)} more entries", ""))
+    drawing.canvas.table(header, written)
+    if count > len(shown):
+        drawing.canvas.line((f"{drawing.marks.ellipsis} {count - len(shown)} more entries", ""))
 
 
 def draw_blocks(drawing: Drawing, hessian: dict[str, dict[str, Any]]) -> None:

@@ -6,6 +6,7 @@ from ..core.dtypes import STRONG
 from ..core.errors import failure
 from ..core.operands import describe, plain, shape_text, tensor
 from ..core.tensor import OPERATORS, Tensor
+from ..ops.gathering import checked
 from ..ops.support import as_shape, integers
 from .kind import Kind
 
@@ -85,10 +86,7 @@ def indexed_slices(values: Any, indices: Any, dense_shape: Any = None) -> Indexe
             "E0302",
             f"{name}: slices of shape {shape_text(values.shape[1:])} do not fit dense_shape {shape_text(shape)}",
         )
-    wrong = (rows < 0) | (rows >= shape[0])
-    if wrong.any():
-        k = int(wrong.argmax())
-        raise failure("E0405", f"{name}: indices[{k}] = {int(rows[k])} is not in [0, {shape[0]})")
+    checked(name, rows, shape[0], negative=False)
     return IndexedSlices(values, rows, shape)
 
 

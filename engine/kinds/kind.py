@@ -85,6 +85,9 @@ class Kind:
         """
         raise failure("E0304", f"{op.name} does not take {self.description}")
 
+    def __repr__(self) -> str:
+        return self.text(repr)
+
     def text(self, show: Callable[[Any], str]) -> str:
         return f"<{self.description.removeprefix('a ').removeprefix('an ')}>"
 

@@ -66,14 +66,6 @@ def joined(name: str, a: Any, b: Any, join: Callable[[set[Any], set[Any]], set[A
     return SparseTensor(indices, Tensor(values, dtype), (*shape, longest))
 
 
-def union(a: Any, b: Any, validate_indices: Any = True) -> SparseTensor:
-    return joined("sets.union", a, b, set.union)
-
-
-def intersection(a: Any, b: Any, validate_indices: Any = True) -> SparseTensor:
-    return joined("sets.intersection", a, b, set.intersection)
-
-
 def difference(a: Any, b: Any, aminusb: Any = True, validate_indices: Any = True) -> SparseTensor:
     first, second = (a, b) if aminusb else (b, a)
     return joined("sets.difference", first, second, set.difference)
@@ -90,7 +82,7 @@ def size(a: Any, validate_indices: Any = True) -> Any:
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "sets.difference": difference,
-    "sets.intersection": intersection,
+    "sets.intersection": lambda a, b, validate_indices=True: joined("sets.intersection", a, b, set.intersection),
     "sets.size": size,
-    "sets.union": union,
+    "sets.union": lambda a, b, validate_indices=True: joined("sets.union", a, b, set.union),
 }

@@ -47,9 +47,6 @@ class SparseTensor(Kind):
         self.values = values
         self.shape = shape
 
-    def __repr__(self) -> str:
-        return f"SparseTensor({len(self.indices)} entries, shape {list(self.shape)})"
-
     def leaves(self) -> list[Any]:
         return [self.values]
 

@@ -10,6 +10,7 @@ from ..core.errors import failure, listing
 from ..core.operands import as_operand, describe, plain, shape_text
 from ..core.operation import static
 from ..core.tensor import OPERATORS, Tensor, count, shape_of
+from ..ops.gathering import checked
 from ..ops.support import as_shape, axis_of, integers, mask_tensor, ndarray
 from .indexed_slices import mask
 from .sparse import SparseTensor, keys, places, sparse, sparse_tensor
@@ -74,12 +75,9 @@ def to_dense(sp_input: Any, default_value: Any = None, validate_indices: Any = T
     limits.allocate(count(s.shape))
     if default_value is None:
         default_value = {"s": "", "b": False}.get(s.values.dtype.kind, 0)
-    default = as_operand(default_value)
-    if default.__class__ in (int, float):
-        default = OPERATORS["cast"](default, dtype=s.values.dtype)
     source = np.full(count(s.shape), len(at))
     source[at] = np.arange(len(at))
-    found = take_rows(concat([s.values, reshape(default, shape=(1,))], axis=0), indices=source)
+    found = take_rows(concat([s.values, reshape(default_value, shape=(1,))], axis=0), indices=source)
     return reshape(found, shape=s.shape)
 
 
@@ -95,10 +93,7 @@ def to_indicator(sp_input: Any, vocab_size: Any) -> Any:
     """True at [..., v] for each value v of the row [...]."""
     s, size = sparse("sparse.to_indicator", sp_input), static(vocab_size)
     values = integers("sparse.to_indicator", "the values", s.values)
-    wrong = (values < 0) | (values >= size)
-    if wrong.any():
-        k = int(wrong.argmax())
-        raise failure("E0405", f"sparse.to_indicator: values[{k}] = {int(values[k])} is not in [0, {size})")
+    checked("sparse.to_indicator", values, size, "values", negative=False)
     shape = (*s.shape[:-1], size)
     limits.allocate(count(shape), 1)
     found = np.zeros(shape, dtype=bool)
@@ -136,14 +131,6 @@ def sparse_add(a: Any, b: Any, threshold: Any = 0) -> Any:
     same_shape(name, a, b)
     whole = put_rows(a.values, indices=keys(a.indices, a.shape), axis=0, size=count(a.shape))
     return add(reshape(whole, shape=a.shape), b)
-
-
-def sparse_maximum(sp_a: Any, sp_b: Any) -> SparseTensor:
-    return united("sparse.maximum", "maximum", sp_a, sp_b)
-
-
-def sparse_minimum(sp_a: Any, sp_b: Any) -> SparseTensor:
-    return united("sparse.minimum", "minimum", sp_a, sp_b)
 
 
 def sparse_dense_matmul(sp_a: Any, b: Any, adjoint_a: Any = False, adjoint_b: Any = False) -> Any:
@@ -377,8 +364,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "sparse.from_dense": from_dense,
     "sparse.map_values": map_values,
     "sparse.mask": mask,
-    "sparse.maximum": sparse_maximum,
-    "sparse.minimum": sparse_minimum,
+    "sparse.maximum": lambda sp_a, sp_b: united("sparse.maximum", "maximum", sp_a, sp_b),
+    "sparse.minimum": lambda sp_a, sp_b: united("sparse.minimum", "minimum", sp_a, sp_b),
     "sparse.reduce_max": reduction("sparse.reduce_max", segments_max),
     "sparse.reduce_sum": reduction("sparse.reduce_sum", segments_sum),
     "sparse.reorder": reorder,
