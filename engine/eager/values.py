@@ -34,12 +34,6 @@ class Function:
     def name(self) -> str:
         return self.code.name
 
-    def call(self, args: list[Any], keywords: dict[str, Any]) -> Any:
-        """Call it: for value kinds, which know no executor."""
-        from .calls import invoke
-
-        return invoke(self, args, keywords)
-
 
 class Builtin:
     """A function of the language that is no row. `run` takes the program's values."""

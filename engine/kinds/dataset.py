@@ -232,7 +232,7 @@ def joined(elements: list[Any]) -> Any:
 
 def tensors(structure: Any) -> Any:
     """A structure with tensors at its leaves: tuples and dicts are structure, a list is a tensor."""
-    return parts(as_operand, structure)
+    return parts(lambda x: x if hasattr(x, "operate") else as_operand(x), structure)
 
 
 def leaves(structure: Any) -> list[Any]:

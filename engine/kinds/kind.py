@@ -39,9 +39,9 @@ INVOKE: list[Callable[[Any, list[Any], dict[str, Any]], Any]] = []
 ORDER = "bifc"
 
 
-def call(function: Any, *args: Any) -> Any:
+def call(function: Any, *args: Any, **named: Any) -> Any:
     """What a function of the program returns."""
-    return INVOKE[0](function, list(args), {})
+    return INVOKE[0](function, list(args), named)
 
 
 def whole(name: str, what: str, x: Any) -> int:

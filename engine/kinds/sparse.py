@@ -6,6 +6,7 @@ from ..core.dtypes import STRONG
 from ..core.errors import failure
 from ..core.operands import as_operand, describe, plain, shape_text, tensor
 from ..core.tensor import OPERATORS, Tensor, count, shape_of
+from ..core.wording import index_in
 from ..ops.support import as_shape, integers
 from .kind import Kind
 
@@ -21,7 +22,13 @@ MAPPED = frozenset(
     "abs negative sign square sqrt erf tanh i0e i1e cast identity stop_gradient round floor ceil".split()
 )
 # The functions of `sparse.` that do what rows of other names do to tensors.
-SPARSE_NAMES = {"matmul": "sparse_dense_matmul", "sum": "reduce_sum", "max": "reduce_max", "subtract": "add"}
+SPARSE_NAMES = {
+    "matmul": "sparse_dense_matmul",
+    "sum": "reduce_sum",
+    "max": "reduce_max",
+    "subtract": "add",
+    "index": "slice",
+}
 
 
 class SparseTensor(Kind):
@@ -86,7 +93,22 @@ class SparseTensor(Kind):
                 return self.with_leaves([op(self.values, picked) if inputs[0] is self else op(picked, self.values)])
         if name in ("shape", "size", "ndim"):
             return {"shape": int64(self.shape), "size": count(self.shape), "ndim": len(self.shape)}[name]
+        if name == "index" and attributes is not None and attributes["index"].__class__ is int:
+            return self.part(attributes["index"])
+        if name == "stack":
+            from .sparse_functions import stack
+
+            return stack((attributes or {}).get("axis", 0), inputs[0] if inputs[0].__class__ is list else inputs)
         raise self.refusal(f"{name} does not take {self.description}", name)
+
+    def part(self, index: int) -> SparseTensor:
+        """One place of the first axis, without that axis."""
+        size = self.shape[0] if self.shape else 0
+        if not -size <= index < size:
+            raise index_in(self.description, size, index)
+        here = (self.indices[:, 0] == index % size).nonzero()[0]
+        values = OPERATORS["take_rows"](self.values, indices=here)
+        return SparseTensor(self.indices[here, 1:], values, self.shape[1:])
 
     def picked(self, name: str, x: Any) -> Any:
         """The elements of a dense operand, broadcast to this shape, that stand at the places of the entries."""
@@ -113,7 +135,7 @@ class SparseTensor(Kind):
         )  # fmt: skip
 
     def get_item(self, index: Any) -> Any:
-        raise self.refusal("a SparseTensor cannot be indexed", "slice")
+        return OPERATORS["index"](self, index=index)
 
     def length(self) -> int:
         raise self.refusal("a SparseTensor has no length")

@@ -13,6 +13,7 @@ from ..core.tensor import OPERATORS, Tensor, count, shape_of
 from ..ops.gathering import checked
 from ..ops.support import as_shape, axis_of, integers, mask_tensor, ndarray
 from .indexed_slices import mask
+from .kind import call
 from .sparse import SparseTensor, keys, places, sparse, sparse_tensor
 
 TYPE_CHECKING = False
@@ -160,15 +161,15 @@ def sparse_dense_matmul(sp_a: Any, b: Any, adjoint_a: Any = False, adjoint_b: An
 def map_values(op: Any, *args: Any, **kwargs: Any) -> SparseTensor:
     """`op` on the values of the SparseTensors among the arguments, which must have equal indices."""
     given = [x for x in (*args, *kwargs.values()) if x.__class__ is SparseTensor]
-    if not given or not hasattr(op, "call"):
-        raise failure("E0304", "sparse.map_values needs a function and a SparseTensor", "write sparse.map_values(f, s)")
+    if not given:
+        raise failure("E0304", "sparse.map_values needs a SparseTensor", "write sparse.map_values(f, s)")
     for other in given[1:]:
         same_shape("sparse.map_values", given[0], other)
         if not np.array_equal(given[0].indices, other.indices):
             raise failure("E0302", "sparse.map_values: the SparseTensors must have equal indices")
     values = [x.values if x.__class__ is SparseTensor else x for x in args]
     named = {name: x.values if x.__class__ is SparseTensor else x for name, x in kwargs.items()}
-    return given[0].method_with_values(op.call(values, named))
+    return given[0].method_with_values(call(op, *values, **named))
 
 
 # --- reductions -------------------------------------------------------------------------------------------------------
@@ -317,6 +318,10 @@ def sparse_concat(axis: Any, sp_inputs: Any, expand_nonconcat_dims: Any = False)
     shift = np.eye(len(shape), dtype="int64")[axis]
     indices = np.concatenate([s.indices + shift * (end - s.shape[axis]) for s, end in zip(inputs, ends)])
     return reorder(SparseTensor(indices, concat([s.values for s in inputs], axis=0), tuple(shape)))
+
+
+def stack(axis: Any, inputs: Sequence[SparseTensor]) -> SparseTensor:
+    return sparse_concat(axis, [expand_dims(s, axis) for s in inputs])
 
 
 def expand_dims(sp_input: Any, axis: Any = None) -> SparseTensor:

@@ -70,6 +70,9 @@ VALUES: list[tuple[str, Any]] = [
      ["float32", (3, 3), [3, 3], 2, [2, 2], [3, 3], 9, 2]),
     (f"[isinstance({E3}, tf.sparse.SparseTensor), isinstance(2, tf.SparseTensor)]", [True, False]),
     (f"[i * v for i, v in zip({E3}.indices, {E3}.values)]", [[0, 0], [2, 2], [6, 6]]),
+    (f"[{E3}[-1], stack([{E3}[0], {E3}[1]])]", [([[2]], [3], [3]), ([[0, 0], [1, 1]], [1, 2], [2, 3])]),
+    (f"[part * 2 for part in tf.data.Dataset.from_tensor_slices({E3}).batch(2)]",
+     [([[0, 0], [1, 1]], [2, 4], [2, 3]), ([[0, 2]], [6], [1, 3])]),
     # Sets.
     ("sets.size([[1, 1, 1, 1, 1, 1]])", [1]),
     ("sets.size(SparseTensor([[0, 0], [0, 1], [0, 2]], [1, 9, 2], [2, 3]))", [3, 0]),
@@ -173,6 +176,7 @@ ERRORS = [
     (f"tf.cast({E3}, float32) * constant(2.0)", "multiply cannot combine float32 and float64"),
     (f"sparse.sparse_dense_matmul({E3}, ones((2, 2)))", "shapes [3,3] and [2,2] do not fit"),
     (f"{E3} + 1", "add does not take a SparseTensor"),
+    (f"{E3}[3]", "index 3 is out of range for a SparseTensor of length 3"),
     (f"len({E3})", "a SparseTensor has no length"),
     (f"[v for v in {E3}]", "a SparseTensor cannot be iterated over"),
     (f"sparse.map_values(add, {E3}, {GAPS})", "shapes [3,3] and [3,2] must be equal"),
