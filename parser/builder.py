@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .syntax import Comprehension, Expression, Node, Parameter, Statement, WithItem
+    from .syntax import ExceptHandler as Handler
 
     # The values come from a table, so their types are known to the grammar only.
     Children = list[Any]
@@ -144,6 +145,10 @@ def assert_(children: Children, start: int, end: int) -> syntax.Assert:
     return syntax.Assert(children[1], children[3] if len(children) > 2 else None, start, end)
 
 
+def raise_(children: Children, start: int, end: int) -> syntax.Raise:
+    return syntax.Raise(children[1] if len(children) > 1 else None, children[3] if len(children) > 2 else None, start, end)
+
+
 def delete(children: Children, start: int, end: int) -> syntax.Delete:
     target = children[1]
     if type(target) is syntax.Tuple and target.elements and target.start == target.elements[0].start:
@@ -236,8 +241,63 @@ def with_item_as(children: Children, start: int, end: int) -> WithItem:
     return syntax.WithItem(children[0], children[2], start, end)
 
 
-def decorated(children: Children, start: int, end: int) -> syntax.FunctionDef:
-    definition: syntax.FunctionDef = children[1]
+def try_(children: Children, start: int, end: int) -> syntax.Try:
+    return _attempt(children[2], children[3], [], [], start, end)
+
+
+def try_else(children: Children, start: int, end: int) -> syntax.Try:
+    return _attempt(children[2], children[3], children[4], [], start, end)
+
+
+def try_finally(children: Children, start: int, end: int) -> syntax.Try:
+    return _attempt(children[2], children[3], [], children[4], start, end)
+
+
+def try_else_finally(children: Children, start: int, end: int) -> syntax.Try:
+    return _attempt(children[2], children[3], children[4], children[5], start, end)
+
+
+def finally_only(children: Children, start: int, end: int) -> syntax.Try:
+    return _attempt(children[2], [], [], children[3], start, end)
+
+
+def _attempt(
+    body: list[Statement],
+    handlers: list[Handler],
+    orelse: list[Statement],
+    final: list[Statement],
+    start: int,
+    end: int,
+) -> syntax.Try:
+    for item in handlers[:-1]:
+        if item.kind is None:
+            raise Mistake("E0128", "an 'except' without a type is the last", item.start, item.end, "move it behind the others")
+    return syntax.Try(body, handlers, orelse, final, start, end)
+
+
+def handler_of_all(children: Children, start: int, end: int) -> Handler:
+    return syntax.ExceptHandler(None, None, children[-1], start, end)
+
+
+def handler(children: Children, start: int, end: int) -> Handler:
+    return syntax.ExceptHandler(children[1], None, children[-1], start, end)
+
+
+def handler_as(children: Children, start: int, end: int) -> Handler:
+    return syntax.ExceptHandler(children[1], children[3].id, children[-1], start, end)
+
+
+def class_(children: Children, start: int, end: int) -> syntax.ClassDef:
+    return syntax.ClassDef(children[1].id, [], [], children[-1], [], start, end)
+
+
+def class_based(children: Children, start: int, end: int) -> syntax.ClassDef:
+    bases, keywords = _separated(children[3])
+    return syntax.ClassDef(children[1].id, bases, keywords, children[-1], [], start, end)
+
+
+def decorated(children: Children, start: int, end: int) -> syntax.FunctionDef | syntax.ClassDef:
+    definition: syntax.FunctionDef | syntax.ClassDef = children[1]
     definition.decorators = children[0]
     return definition
 
@@ -281,35 +341,43 @@ def parameter_full(children: Children, start: int, end: int) -> Parameter:
     return syntax.Parameter(children[0].id, children[4], children[2], start, end)
 
 
+def parameter_star(children: Children, start: int, end: int) -> Parameter:
+    """`*rest`, `**named` and the bare `*`: the stars are the beginning of the name."""
+    name = children[0] + (children[1].id if len(children) > 1 else "")
+    return syntax.Parameter(name, None, children[3] if len(children) > 2 else None, start, end)
+
+
 def refused_parameter(children: Children, start: int, end: int) -> Parameter:
-    marker = children[0]
-    if len(children) == 1:
-        raise Mistake(
-            "E0135",
-            f"a bare '{marker}' among parameters is not part of the language",
-            start,
-            end,
-            f"leave out the '{marker}'; any parameter may be given by position or by name",
-        )
     raise Mistake(
         "E0135",
-        f"a parameter that collects arguments ('{marker}{children[1].id}') is not part of the language",
+        "a bare '/' among parameters is not part of the language",
         start,
         end,
-        "name each parameter, or take one list",
+        "leave out the '/'; any parameter may be given by position or by name",
     )
 
 
 def _check_parameters(parameters: list[Parameter]) -> None:
     names = set()
     defaults = False
-    for item in parameters:
-        if item.name in names:
-            raise Mistake("E0134", f"parameter '{item.name}' appears twice", item.start, item.end, "rename one of them")
-        names.add(item.name)
-        if item.default is not None:
+    starred = False
+    for position, item in enumerate(parameters):
+        name = item.name.lstrip("*")
+        if name in names:
+            raise Mistake("E0134", f"parameter '{name}' appears twice", item.start, item.end, "rename one of them")
+        names.add(name)
+        if item.name[:2] == "**":
+            if position + 1 < len(parameters):
+                raise Mistake("E0134", f"'{item.name}' is the last parameter", item.start, item.end, "move it to the end")
+        elif item.name[:1] == "*":
+            if starred:
+                raise Mistake("E0134", "a '*' stands once among parameters", item.start, item.end, "delete one of them")
+            if item.name == "*" and (position + 1 == len(parameters) or parameters[position + 1].name[:1] == "*"):
+                raise Mistake("E0134", "no parameter follows this '*'", item.start, item.end, "delete it")
+            starred = True
+        elif item.default is not None:
             defaults = True
-        elif defaults:
+        elif defaults and not starred:
             raise Mistake(
                 "E0134",
                 f"parameter '{item.name}' has no default, but one before it has",
@@ -421,7 +489,7 @@ def _separated(given: list[Any]) -> tuple[list[Expression], list[Keyword]]:
     names = set()
     for item in given:
         if type(item) is Keyword:
-            if item.name in names:
+            if item.name is not None and item.name in names:
                 raise Mistake(
                     "E0133", f"argument '{item.name}' is given twice", item.start, item.end, "leave one of them out"
                 )
@@ -433,7 +501,7 @@ def _separated(given: list[Any]) -> tuple[list[Expression], list[Keyword]]:
                 "an argument without a name follows one with a name",
                 item.start,
                 item.end,
-                f"move it before '{keywords[0].name}=', or give it its name",
+                "move it before " + (f"'{keywords[0].name}='" if keywords[0].name else "'**'") + ", or give it its name",
             )
         else:
             arguments.append(item)
@@ -459,10 +527,12 @@ def keyword(children: Children, start: int, end: int) -> Keyword:
     return Keyword(name.id, children[2], start, end)
 
 
-def refused_mapping(children: Children, start: int, end: int) -> Node:
-    raise Mistake(
-        "E0136", "spreading a dictionary with '**' is not part of the language", start, end, "name each entry"
-    )
+def mapping(children: Children, start: int, end: int) -> Keyword:
+    return Keyword(None, children[1], start, end)
+
+
+def entries_of(children: Children, start: int, end: int) -> list[Expression | None]:
+    return [None, children[1]]
 
 
 def starred(children: Children, start: int, end: int) -> Starred:

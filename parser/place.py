@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 LAYOUT = frozenset((NEWLINE, INDENT, DEDENT, END))
 CLOSED_BY = {"(": ")", "[": "]", "{": "}"}
-COMPOUND = frozenset(("if", "elif", "else", "for", "while", "with", "def"))
+COMPOUND = frozenset(("if", "elif", "else", "for", "while", "with", "def", "class", "try", "except", "finally"))
 
 
 class Place:

@@ -190,11 +190,11 @@ class Call(Expression):
 
 
 class Keyword(Node):
-    """`name=value` in a call."""
+    """`name=value` in a call; `**value` has no name."""
 
     __slots__ = ("name", "value")
 
-    def __init__(self, name: str, value: Expression, start: int, end: int) -> None:
+    def __init__(self, name: str | None, value: Expression, start: int, end: int) -> None:
         self.name = name
         self.value = value
         self.start = start
@@ -280,9 +280,11 @@ class Set(Expression):
 
 
 class Dict(Expression):
+    """The key of `**value` is None."""
+
     __slots__ = ("keys", "values")
 
-    def __init__(self, keys: list[Expression], values: list[Expression], start: int, end: int) -> None:
+    def __init__(self, keys: list[Expression | None], values: list[Expression], start: int, end: int) -> None:
         self.keys = keys
         self.values = values
         self.start = start
@@ -351,6 +353,8 @@ class Lambda(Expression):
 
 
 class Parameter(Node):
+    """The names of `*rest` and `**named` begin with their stars, and a bare `*` is all of one."""
+
     __slots__ = ("name", "default", "annotation")
 
     def __init__(
@@ -524,6 +528,73 @@ class FunctionDef(Statement):
         self.body = body
         self.decorators = decorators
         self.returns = returns
+        self.start = start
+        self.end = end
+
+
+class ClassDef(Statement):
+    __slots__ = ("name", "bases", "keywords", "body", "decorators")
+
+    def __init__(
+        self,
+        name: str,
+        bases: list[Expression],
+        keywords: list[Keyword],
+        body: list[Statement],
+        decorators: list[Expression],
+        start: int,
+        end: int,
+    ) -> None:
+        self.name = name
+        self.bases = bases
+        self.keywords = keywords
+        self.body = body
+        self.decorators = decorators
+        self.start = start
+        self.end = end
+
+
+class Try(Statement):
+    __slots__ = ("body", "handlers", "orelse", "final")
+
+    def __init__(
+        self,
+        body: list[Statement],
+        handlers: list[ExceptHandler],
+        orelse: list[Statement],
+        final: list[Statement],
+        start: int,
+        end: int,
+    ) -> None:
+        self.body = body
+        self.handlers = handlers
+        self.orelse = orelse
+        self.final = final
+        self.start = start
+        self.end = end
+
+
+class ExceptHandler(Node):
+    """`except kind as name:`; without a kind it takes every error."""
+
+    __slots__ = ("kind", "name", "body")
+
+    def __init__(
+        self, kind: Expression | None, name: str | None, body: list[Statement], start: int, end: int
+    ) -> None:
+        self.kind = kind
+        self.name = name
+        self.body = body
+        self.start = start
+        self.end = end
+
+
+class Raise(Statement):
+    __slots__ = ("value", "cause")
+
+    def __init__(self, value: Expression | None, cause: Expression | None, start: int, end: int) -> None:
+        self.value = value
+        self.cause = cause
         self.start = start
         self.end = end
 

@@ -11,11 +11,6 @@ if TYPE_CHECKING:
 
 # Statements of Python that adiff has no use for, and what to do instead.
 NO_STATEMENT = {
-    "class": ("class definitions are", "use functions, and pass values as arguments"),
-    "try": ("exceptions are", "test the value first, with if or where(...)"),
-    "except": ("exceptions are", "test the value first, with if or where(...)"),
-    "finally": ("exceptions are", "delete it"),
-    "raise": ("exceptions are", "write assert condition, message"),
     "yield": ("generators are", "return a list"),
     "async": ("asynchronous functions are", "leave out async"),
     "await": ("asynchronous functions are", "leave out await"),
@@ -101,10 +96,10 @@ def misused_keyword(place: Place) -> Mistake | None:
                     f"'{place.piece}' binds less tightly than the operator before it",
                     f"put it in brackets: ({place.piece} ...)",
                 )
-        wanted = place.previous in (".", "def", "as", "import", "global", "nonlocal") or _used_as_name(place, 0)
+        wanted = place.previous in (".", "def", "class", "as", "import", "global", "nonlocal") or _used_as_name(place, 0)
         if wanted and place.piece not in ("True", "False", "None", "not", "lambda") and place.accepts(NAME):
             return keyword_as_name(place, 0)
-        if place.previous in (".", "def"):
+        if place.previous in (".", "def", "class"):
             return keyword_as_name(place, 0)
     if is_keyword(place, -1) and place.previous not in ("True", "False", "None"):
         before = place.text_at(-2)
@@ -162,6 +157,12 @@ def orphan(place: Place) -> Mistake | None:
             f"this '{place.piece}' has no 'if' before it",
             "indent it like its if, with nothing but the if's block between them",
         )
+    if place.piece in ("except", "finally") and place.begins_statement():
+        return place.mistake(
+            "E0130",
+            f"this '{place.piece}' has no 'try' before it",
+            "indent it like its try, with nothing but the try's block between them",
+        )
     if place.piece in ("else", "elif") and place.accepts(NEWLINE):
         return place.mistake(
             "E0128", f"'{place.piece}' begins a line", "write it, and what follows, on a line of its own"
@@ -174,7 +175,9 @@ def orphan(place: Place) -> Mistake | None:
         )
     if place.at(-1) == NEWLINE and place.accepts("def") and not place.accepts(NAME):
         return place.mistake(
-            "E0128", "a decorator stands before a function", "define a function on this line, or delete the '@' line"
+            "E0128",
+            "a decorator stands before a function or class",
+            "define a function on this line, or delete the '@' line",
         )
     return None
 

@@ -139,7 +139,7 @@ class Apply(Expr):
 
 
 class Call(Expr):
-    """A call of anything else: a function of the program's, an intrinsic, a value."""
+    """A call of anything else: a function of the program's, an intrinsic, a value. The name of `**value` is "**"."""
 
     __slots__ = ("function", "args", "keywords", "site")
     function: Expr
@@ -211,8 +211,10 @@ class MakeTuple(Expr):
 
 
 class MakeDict(Expr):
+    """The key of `**value` is None."""
+
     __slots__ = ("keys", "values", "site")
-    keys: list[Expr]
+    keys: list[Expr | None]
     values: list[Expr]
     site: Site
 
@@ -246,9 +248,15 @@ class FormatText(Expr):
 
 
 class FunctionCode(Node):
-    """A function's code: its parameters fill the first variable slots of its frame."""
+    """A function's code: its parameters fill the first variable slots of its frame.
 
-    __slots__ = ("name", "parameters", "defaults", "size", "body", "site", "slot_names")
+    `positional` of them may be given by position, the others by name only. `rest` and `named` are the slots of `*rest`
+    and `**named`, or None. `count` arguments by position are all that it takes; it is -1 where that depends on the call.
+    """
+
+    __slots__ = (
+        "name", "parameters", "defaults", "size", "body", "site", "slot_names", "positional", "rest", "named", "count",
+    )  # fmt: skip
     name: str
     parameters: list[str]
     defaults: list[Expr | None]
@@ -256,6 +264,10 @@ class FunctionCode(Node):
     body: list[Stmt]
     site: Site
     slot_names: list[str]
+    positional: int
+    rest: int | None
+    named: int | None
+    count: int
 
 
 class MakeFunction(Expr):
@@ -294,6 +306,13 @@ class StoreItem(Target):
     container: Expr
     index: Expr
     back: Target | None
+    site: Site
+
+
+class StoreAttribute(Target):
+    __slots__ = ("value", "name", "site")
+    value: Expr
+    name: str
     site: Site
 
 
@@ -377,6 +396,36 @@ class Define(Stmt):
     target: Target
     function: MakeFunction
     decorators: list[Expr]
+    site: Site
+
+
+class DefineClass(Stmt):
+    """`class`: the body fills a frame, whose first variable is the class itself; `members` are its names with their slots."""
+
+    __slots__ = ("target", "name", "base", "body", "members", "decorators", "site")
+    target: Target
+    name: str
+    base: Expr | None
+    body: FunctionCode
+    members: list[tuple[str, int]]
+    decorators: list[Expr]
+    site: Site
+
+
+class Try(Stmt):
+    """Each handler is the types it is for (None: all), where the exception goes, its block, and its site."""
+
+    __slots__ = ("body", "handlers", "orelse", "final", "site")
+    body: list[Stmt]
+    handlers: list[tuple[Expr | None, list[Target], list[Stmt], Site]]
+    orelse: list[Stmt]
+    final: list[Stmt]
+    site: Site
+
+
+class Raise(Stmt):
+    __slots__ = ("value", "site")
+    value: Expr
     site: Site
 
 

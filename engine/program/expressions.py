@@ -12,7 +12,7 @@ from .scopes import target_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
     from typing import Any
 
 ROWS_OF_OPERATORS = {
@@ -39,6 +39,23 @@ ROWS_OF_COMPARISONS = {
     "!=": "not_equal",
 }
 ROWS_OF_PREFIXES = {"-": "negative", "+": "positive", "~": "invert"}
+
+
+# The first slot of a frame that is a variable.
+FIRST = 2
+# Methods by Python's own names that a program may define for its classes, and call.
+METHODS = frozenset(
+    """
+    __init__ __call__ __repr__ __str__ __len__ __getitem__ __setitem__ __iter__ __contains__ __eq__ __enter__ __exit__
+    __neg__ __add__ __sub__ __mul__ __truediv__ __floordiv__ __mod__ __pow__ __matmul__ __lt__ __le__ __gt__ __ge__
+    __radd__ __rsub__ __rmul__ __rtruediv__ __rfloordiv__ __rmod__ __rpow__ __rmatmul__ __bool__
+    """.split()
+)
+
+
+def is_inside(name: str, known: Collection[str]) -> bool:
+    """Whether a name is one of Python's own insides, beside those that are `known`."""
+    return name.startswith("__") and name.endswith("__") and name not in known
 
 
 class Expressions(Names):
@@ -130,9 +147,8 @@ class Expressions(Names):
         seen: set[str] = set()
         for keyword in node.keywords:
             if keyword.name is None:
-                raise self.error(
-                    "E0207", "'**' in a call is not part of the language", keyword, "write the keywords out"
-                )
+                keywords.append(("**", self.expression(keyword.value)))
+                continue
             if keyword.name in seen:
                 raise self.error("E0207", f"the keyword '{keyword.name}' is given twice", keyword)
             seen.add(keyword.name)
@@ -149,7 +165,7 @@ class Expressions(Names):
             return self.call_of(self.meaning(meaning, callee), node)
         if callee.__class__ is s.Attribute:
             name = callee.name
-            if name.startswith("__"):
+            if is_inside(name, METHODS):
                 raise self.forbidden(name, callee)
             value = self.expression(callee.value)
             if name == "watch" and len(node.arguments) == 1 and not node.keywords:
@@ -159,10 +175,26 @@ class Expressions(Names):
             args, keywords = self.arguments(node)
             return c.Method(value, name, args, keywords, self.site(node))
         if callee.__class__ is s.Name:
+            if callee.id == "super" and self.find("super") is None:
+                return self.super_(node)
             return self.call_of(self.name(callee, "call"), node)
         if callee.__class__ is s.Number:
             raise self.error("E0203", "a number cannot be called", node, "write '*' to multiply: 2*(x + 1)")
         return self.call_of(self.expression(callee), node)
+
+    def super_(self, node: s.Call) -> c.Expr:
+        """`super()` in a method is `super(the class around it, its first argument)`."""
+        site = self.site(node)
+        if node.arguments:
+            return c.Call(c.Intrinsic("super"), *self.arguments(node), site)
+        depth, scope = 0, self.scope
+        while scope.parent is not None and not scope.parent.of_class:
+            depth, scope = depth + 1, scope.parent
+        if scope.parent is None or len(scope.slots) < 1:
+            raise self.error("E0207", "super() stands outside the methods of a class", node, "write the class's name")
+        cls, first = next(iter(scope.parent.slots)), next(iter(scope.slots))
+        loads: list[c.Expr] = [c.Load(depth + 1, FIRST, cls, site), c.Load(depth, FIRST, first, site)]
+        return c.Call(c.Intrinsic("super"), loads, [], site)
 
     def call_of(self, function: c.Expr, node: s.Call) -> c.Expr:
         args, keywords = self.arguments(node)
@@ -205,7 +237,7 @@ class Expressions(Names):
             if meaning is None:
                 raise self.unknown_member(path, node)
             return self.meaning(meaning, node)
-        if node.name.startswith("__"):
+        if is_inside(node.name, ("__name__",)):
             raise self.forbidden(node.name, node)
         return c.Attribute(self.expression(node.value), node.name, self.site(node))
 
@@ -243,11 +275,7 @@ class Expressions(Names):
         raise self.error("E0207", "set displays are not part of the language", node, "write a list: [1, 2, 3]")
 
     def dict_display(self, node: s.Dict) -> c.Expr:
-        keys = []
-        for key in node.keys:
-            if key is None:
-                raise self.error("E0207", "'**' in a dict is not part of the language", node)
-            keys.append(self.expression(key))
+        keys = [None if key is None else self.expression(key) for key in node.keys]
         return c.MakeDict(keys, [self.expression(v, "argument") for v in node.values], self.site(node))
 
     def comprehension(
@@ -301,12 +329,14 @@ class Expressions(Names):
             return c.Unpack(targets, stars[0] if stars else None, self.site(node))
         if node.__class__ is s.Subscript:
             container = node.value
-            back = self.target(container) if container.__class__ in (s.Name, s.Subscript) else None
+            back = self.target(container) if container.__class__ in (s.Name, s.Subscript, s.Attribute) else None
             return c.StoreItem(self.expression(container), self.index(node.index), back, self.site(node))
         if node.__class__ is s.Attribute:
-            raise self.error(
-                "E0207", "attributes cannot be assigned", node, "tensors are values; a Variable has v.assign(...)"
-            )
+            if self.module_path(node) is not None:
+                raise self.error("E0207", "names of a module cannot be assigned", node, "give it a name of its own")
+            if is_inside(node.name, ()):
+                raise self.forbidden(node.name, node)
+            return c.StoreAttribute(self.expression(node.value), node.name, self.site(node))
         raise self.error("E0207", "this cannot be assigned to", node)
 
 

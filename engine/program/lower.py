@@ -8,16 +8,22 @@ from __future__ import annotations
 
 from ...parser import syntax as s
 from ...parser.source import Source
+from ...parser.suggest import suggest
 from ..ops.registry import NAMES
 from . import core as c
 from . import vocabulary
-from .expressions import ROWS_OF_OPERATORS, Expressions
+from .expressions import FIRST, ROWS_OF_OPERATORS, Expressions
+from .names import did_you_mean
 from .scopes import Scope, assigned_names, collect_declarations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
+
+
+# What may stand in the body of a class.
+IN_CLASSES = (s.FunctionDef, s.Assign, s.AnnAssign, s.ExprStmt, s.ClassDef, s.Pass)
 
 
 def lower(source: Source, module: s.Module) -> c.CoreProgram:
@@ -36,6 +42,8 @@ def ends_with_value(statements: list[s.Statement]) -> bool:
         return ends_with_value(last.body) or ends_with_value(last.orelse)
     if last.__class__ in (s.For, s.While, s.With):
         return ends_with_value(last.body)
+    if last.__class__ is s.Try:
+        return any(ends_with_value(block) for block in (last.body, last.orelse, *(h.body for h in last.handlers)))
     return False
 
 
@@ -46,6 +54,8 @@ class Lowering(Expressions):
         super().__init__(source)
         # How many loops of the present function are around the statement being lowered.
         self.loops = 0
+        # The handlers around it: the scope of each, and the slot that holds its exception.
+        self.caught: list[tuple[Scope, int]] = []
 
     def program(self, module: s.Module) -> c.CoreProgram:
         for name in assigned_names(module.body):
@@ -70,18 +80,16 @@ class Lowering(Expressions):
         expression: s.Expression | None,
         node: s.Node,
     ) -> c.FunctionCode:
-        defaults: list[c.Expr | None] = []
-        seen: set[str] = set()
-        for parameter in parameters:
-            if parameter.name in seen:
-                raise self.error("E0207", f"the parameter '{parameter.name}' appears twice", parameter)
-            seen.add(parameter.name)
-            if parameter.default is None and defaults and defaults[-1] is not None:
-                raise self.error(
-                    "E0207", f"the parameter '{parameter.name}' without a default follows one with a default", parameter
-                )
-            defaults.append(None if parameter.default is None else self.expression(parameter.default, "argument"))
-        scope = Scope(self.scope, [p.name for p in parameters])
+        starred = [p.name for p in parameters if p.name[0] == "*"]
+        plain = [p for p in parameters if p.name[0] != "*"]
+        positional = len(plain)
+        if starred and starred[0][:2] != "**":
+            positional = [p.name for p in parameters].index(starred[0])
+        defaults = [None if p.default is None else self.expression(p.default, "argument") for p in plain]
+        names = [p.name for p in plain]
+        scope = Scope(self.scope, names + [name.lstrip("*") for name in starred if name != "*"])
+        rest = next((scope.slots[name[1:]] for name in starred if name[1:2] not in ("", "*")), None)
+        named = next((scope.slots[name[2:]] for name in starred if name[:2] == "**"), None)
         # Variables of comprehensions around a lambda live in the frame outside it.
         outer_shadows, self.shadows = self.shadows, []
         hidden = {k: v for shadow in outer_shadows for k, v in shadow.items()}
@@ -111,8 +119,9 @@ class Lowering(Expressions):
                 else:
                     self.scope.slots[k] = v
         return c.FunctionCode(
-            name, [p.name for p in parameters], defaults, len(scope.slot_names), body, self.site(node), scope.slot_names
-        )
+            name, names, defaults, len(scope.slot_names), body, self.site(node), scope.slot_names,
+            positional, rest, named, -1 if starred else positional,
+        )  # fmt: skip
 
     # --- statements -------------------------------------------------------------------------------------------------
 
@@ -204,8 +213,79 @@ class Lowering(Expressions):
         place = self.find(node.name)
         assert place is not None
         target = c.Store(*place, node.name, self.site(node))
-        code = self.function(node.name, node.parameters, node.body, None, node)
+        name = f"{next(iter(self.scope.slots))}.{node.name}" if self.scope.of_class else node.name
+        code = self.function(name, node.parameters, node.body, None, node)
         return c.Define(target, c.MakeFunction(code), decorators, self.site(node))
+
+    def define_class(self, node: s.ClassDef) -> c.Stmt:
+        """A class. Its body has a frame, between that around it and those of its methods."""
+        site = self.site(node)
+        decorators = [self.decorator(d) for d in node.decorators]
+        if len(node.bases) + len(node.keywords) > 1 or node.keywords:
+            raise self.error(
+                "E0207", "a class has one base", (node.keywords or node.bases)[-1], "keep the one whose methods it needs"
+            )
+        base = self.base(node.bases[0]) if node.bases else None
+        place = self.find(node.name)
+        assert place is not None
+        target = c.Store(*place, node.name, site)
+        outer, self.scope = self.scope, Scope(self.scope, [node.name], of_class=True)
+        loops, self.loops = self.loops, 0
+        try:
+            for statement in node.body:
+                if statement.__class__ not in IN_CLASSES:
+                    raise self.error(
+                        "E0207", "this cannot stand in the body of a class", statement,
+                        "it holds functions (def), constants (name = value) and classes; put the rest into __init__",
+                    )  # fmt: skip
+            for name in assigned_names(node.body):
+                self.scope.slots[name] = self.scope.fresh(name)
+            scope, body = self.scope, self.block(node.body)
+        finally:
+            self.scope, self.loops = outer, loops
+        code = c.FunctionCode(
+            node.name, [], [], len(scope.slot_names), body, site, scope.slot_names, 0, None, None, 0
+        )  # fmt: skip
+        members = [(name, slot) for name, slot in scope.slots.items() if slot != FIRST]
+        return c.DefineClass(target, node.name, base, code, members, decorators, site)
+
+    def base(self, node: s.Expression) -> c.Expr | None:
+        if node.__class__ is not s.Name:
+            return self.expression(node)
+        known = self.find(node.id) is not None or node.id in self.imported or vocabulary.bare(node.id) is not None
+        if node.id == "object" and not known:
+            return None
+        if not known:
+            raise self.error(
+                "E0203", f"unknown class '{node.id}'", node,
+                did_you_mean(suggest(node.id, self.visible_names())) or f"define it before: class {node.id}: ...",
+            )  # fmt: skip
+        return self.name(node, "call")
+
+    def try_(self, node: s.Try) -> c.Stmt:
+        body = self.block(node.body)
+        handlers = []
+        for handler in node.handlers:
+            kind = None if handler.kind is None else self.expression(handler.kind, "argument")
+            slot = self.scope.fresh("exception")  # what a bare `raise` raises again
+            targets: list[c.Target] = [c.Store(0, slot, "exception", self.site(handler))]
+            if handler.name is not None:
+                place = self.find(handler.name)
+                assert place is not None
+                targets.append(c.Store(*place, handler.name, self.site(handler)))
+            self.caught.append((self.scope, slot))
+            block = self.block(handler.body)
+            self.caught.pop()
+            handlers.append((kind, targets, block, self.site(handler if handler.kind is None else handler.kind)))
+        return c.Try(body, handlers, self.block(node.orelse), self.block(node.final), self.site(node))
+
+    def raise_(self, node: s.Raise) -> c.Stmt:
+        site = self.site(node)
+        if node.value is not None:
+            return c.Raise(self.expression(node.value, "argument"), site)
+        if not self.caught or self.caught[-1][0] is not self.scope:
+            raise self.error("E0207", "a bare 'raise' stands in an 'except'", node, "write raise ValueError('...')")
+        return c.Raise(c.Load(0, self.caught[-1][1], "exception", site), site)
 
     def decorator(self, node: s.Expression) -> c.Expr:
         return self.expression(node, "call") if node.__class__ is s.Name else self.expression(node)
@@ -242,6 +322,9 @@ STATEMENTS: dict[type, Callable[[Lowering, Any], c.Stmt | None]] = {
     s.Pass: Lowering.pass_,
     s.Return: Lowering.return_,
     s.FunctionDef: Lowering.define,
+    s.ClassDef: Lowering.define_class,
+    s.Try: Lowering.try_,
+    s.Raise: Lowering.raise_,
     s.With: Lowering.with_,
     s.Assert: Lowering.assert_,
     s.Delete: Lowering.delete,

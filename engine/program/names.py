@@ -54,7 +54,8 @@ class Names:
                 return 0, shadow[name]
         while scope is not None:
             if name in scope.slots and name not in scope.globals and name not in scope.nonlocals:
-                return depth, scope.slots[name]
+                if not scope.of_class or scope is self.scope:
+                    return depth, scope.slots[name]
             if name in scope.globals:
                 return depth + self.height(scope), self.module.declare(name)
             scope = scope.parent

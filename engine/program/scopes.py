@@ -9,6 +9,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+DEFINITIONS = (s.FunctionDef, s.ClassDef)
+# The fields of statements that hold statements, in their order.
+BLOCKS = ("body", "handlers", "orelse", "final")
+
+
 def target_names(node: s.Expression) -> list[str]:
     """The variables that an assignment to `node` sets."""
     if node.__class__ is s.Name:
@@ -32,13 +37,15 @@ def assigned_names(statements: list[s.Statement]) -> list[str]:
             found = [name for target in node.targets for name in target_names(target)]  # type: ignore[attr-defined]
         elif cls in (s.AnnAssign, s.AugAssign) or cls is s.For:
             found = target_names(node.target)  # type: ignore[attr-defined]
-        elif cls is s.FunctionDef:
+        elif cls in DEFINITIONS:
+            found = [node.name]  # type: ignore[attr-defined]
+        elif cls is s.ExceptHandler and node.name is not None:  # type: ignore[attr-defined]
             found = [node.name]  # type: ignore[attr-defined]
         elif cls is s.With:
             found = [n for item in node.items if item.target is not None for n in target_names(item.target)]  # type: ignore[attr-defined]
         names.update(dict.fromkeys(found))
-        if cls is not s.FunctionDef:
-            for block in ("orelse", "body"):
+        if cls not in DEFINITIONS:
+            for block in reversed(BLOCKS):
                 pending.extend(reversed(getattr(node, block, ())))
     return list(names)
 
@@ -52,18 +59,22 @@ def collect_declarations(statements: list[s.Statement], scope: Scope) -> None:
             scope.globals.update(node.names)
         elif node.__class__ is s.Nonlocal:
             scope.nonlocals.update(node.names)
-        elif node.__class__ is not s.FunctionDef:
-            for block in ("body", "orelse"):
+        elif node.__class__ not in DEFINITIONS:
+            for block in BLOCKS:
                 pending.extend(getattr(node, block, ()))
 
 
 class Scope:
-    """The variables of one function (or of the module), each with its slot in the frame."""
+    """The variables of one function (or of the module), each with its slot in the frame.
 
-    __slots__ = ("globals", "names", "nonlocals", "parent", "slot_names", "slots")
+    Those of a class's body are seen in it, and not by the functions in it.
+    """
 
-    def __init__(self, parent: Scope | None, names: Iterable[str]) -> None:
+    __slots__ = ("globals", "names", "nonlocals", "of_class", "parent", "slot_names", "slots")
+
+    def __init__(self, parent: Scope | None, names: Iterable[str], of_class: bool = False) -> None:
         self.parent = parent
+        self.of_class = of_class
         self.slots: dict[str, int] = {}
         self.slot_names: list[str] = ["", ""]
         self.globals: set[str] = set()
