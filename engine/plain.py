@@ -53,6 +53,9 @@ def to_plain(value: Any, depth: int = 0) -> Any:
         return list(value)
     if cls is DType:
         return value.name
+    in_words = getattr(value, "as_result", None)
+    if in_words is not None:
+        return in_words()
     own = getattr(value, "to_plain", None)
     if own is not None:
         return to_plain(own(), nest(depth)) if getattr(value, "listed", False) else value

@@ -146,7 +146,9 @@ def assert_(children: Children, start: int, end: int) -> syntax.Assert:
 
 
 def raise_(children: Children, start: int, end: int) -> syntax.Raise:
-    return syntax.Raise(children[1] if len(children) > 1 else None, children[3] if len(children) > 2 else None, start, end)
+    return syntax.Raise(
+        children[1] if len(children) > 1 else None, children[3] if len(children) > 2 else None, start, end
+    )
 
 
 def delete(children: Children, start: int, end: int) -> syntax.Delete:
@@ -271,7 +273,9 @@ def _attempt(
 ) -> syntax.Try:
     for item in handlers[:-1]:
         if item.kind is None:
-            raise Mistake("E0128", "an 'except' without a type is the last", item.start, item.end, "move it behind the others")
+            raise Mistake(
+                "E0128", "an 'except' without a type is the last", item.start, item.end, "move it behind the others"
+            )
     return syntax.Try(body, handlers, orelse, final, start, end)
 
 
@@ -368,7 +372,9 @@ def _check_parameters(parameters: list[Parameter]) -> None:
         names.add(name)
         if item.name[:2] == "**":
             if position + 1 < len(parameters):
-                raise Mistake("E0134", f"'{item.name}' is the last parameter", item.start, item.end, "move it to the end")
+                raise Mistake(
+                    "E0134", f"'{item.name}' is the last parameter", item.start, item.end, "move it to the end"
+                )
         elif item.name[:1] == "*":
             if starred:
                 raise Mistake("E0134", "a '*' stands once among parameters", item.start, item.end, "delete one of them")
@@ -501,7 +507,9 @@ def _separated(given: list[Any]) -> tuple[list[Expression], list[Keyword]]:
                 "an argument without a name follows one with a name",
                 item.start,
                 item.end,
-                "move it before " + (f"'{keywords[0].name}='" if keywords[0].name else "'**'") + ", or give it its name",
+                "move it before "
+                + (f"'{keywords[0].name}='" if keywords[0].name else "'**'")
+                + ", or give it its name",
             )
         else:
             arguments.append(item)

@@ -579,9 +579,7 @@ class ExceptHandler(Node):
 
     __slots__ = ("kind", "name", "body")
 
-    def __init__(
-        self, kind: Expression | None, name: str | None, body: list[Statement], start: int, end: int
-    ) -> None:
+    def __init__(self, kind: Expression | None, name: str | None, body: list[Statement], start: int, end: int) -> None:
         self.kind = kind
         self.name = name
         self.body = body

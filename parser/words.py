@@ -96,7 +96,9 @@ def misused_keyword(place: Place) -> Mistake | None:
                     f"'{place.piece}' binds less tightly than the operator before it",
                     f"put it in brackets: ({place.piece} ...)",
                 )
-        wanted = place.previous in (".", "def", "class", "as", "import", "global", "nonlocal") or _used_as_name(place, 0)
+        wanted = place.previous in (".", "def", "class", "as", "import", "global", "nonlocal") or _used_as_name(
+            place, 0
+        )
         if wanted and place.piece not in ("True", "False", "None", "not", "lambda") and place.accepts(NAME):
             return keyword_as_name(place, 0)
         if place.previous in (".", "def", "class"):
@@ -156,6 +158,13 @@ def orphan(place: Place) -> Mistake | None:
             "E0130",
             f"this '{place.piece}' has no 'if' before it",
             "indent it like its if, with nothing but the if's block between them",
+        )
+    if place.accepts("except") and place.accepts("finally") and place.at(-1) in LAYOUT:
+        return place.mistake(
+            "E0130",
+            "the 'try' before this line has no 'except' and no 'finally'",
+            "write except ValueError: and a block after that of try",
+            *place.first_character(),
         )
     if place.piece in ("except", "finally") and place.begins_statement():
         return place.mistake(

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 NUMERIC = (Tensor, float, int, complex, bool)
+# The classes of functions, and of types such as int and float32.
+NAMED = ("Function", "Builtin", "Derived", "Operation", "DType", "Method")
 
 
 def get_attribute(value: Any, name: str) -> Any:
@@ -31,6 +33,11 @@ def get_attribute(value: Any, name: str) -> Any:
         if name in METHODS or name in TENSOR_METHODS:
             return Bound(value, name)
     else:
+        of_program = getattr(value, "get_attribute", None)
+        if of_program is not None:
+            return of_program(name)
+        if name == "__name__" and cls.__name__ in NAMED:
+            return value.name.rpartition(".")[2]
         own = getattr(value, "attributes", None)
         if own is not None and name in own:
             return own[name](value)
@@ -312,6 +319,10 @@ def invoke_method(value: Any, name: str, args: list[Any], keywords: dict[str, An
         if name in TENSOR_ATTRIBUTES:
             return invoke(TENSOR_ATTRIBUTES[name](value), args, keywords)
         raise no_attribute(value, name)
+    if hasattr(value, "get_attribute"):
+        if hasattr(value, "call_method"):
+            return value.call_method(name, args, keywords)
+        return invoke(value.get_attribute(name), args, keywords)
     own = getattr(value, "method_" + name, None)
     if own is not None:
         return Builtin(name, own.__func__).call([value, *args], keywords, bound=1)
@@ -322,6 +333,17 @@ def invoke_method(value: Any, name: str, args: list[Any], keywords: dict[str, An
     if cls is Function and name in ("get_concrete_function", "python_function"):
         return value
     raise no_attribute(value, name)
+
+
+def set_attribute(value: Any, name: str, new: Any) -> None:
+    """`value.name = new`."""
+    put = getattr(value, "set_attribute", None)
+    if put is None:
+        raise failure(
+            "E0304", f"attributes of {describe(value)} cannot be assigned",
+            "tensors are values; a Variable has v.assign(...)" if value.__class__ in NUMERIC else None,
+        )  # fmt: skip
+    put(name, new)
 
 
 def method_arguments(row: Any, value: Any, args: list[Any]) -> list[Any]:

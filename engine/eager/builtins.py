@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...parser.errors import AdiffError
 from ..core import limits
 from ..core.dtypes import REAL_PART
 from ..core.errors import failure
@@ -16,12 +17,16 @@ from ..kinds.access import iterate
 from ..kinds.variable import Variable
 from ..ops.registry import NAMES
 from ..ops.structure import as_dtype
+from .attributes import get_attribute, set_attribute
+from .classes import FUNCTIONS as CLASSES
+from .classes import Class, Instance
 from .derived import invoke
+from .exceptions import EXCEPTIONS
 from .operators import binary, compare, truth
 from .tapes import GradientTape
 from .text import representation, text
 from .transforms import TRANSFORMS
-from .values import Builtin, Context, Function
+from .values import Bound, Builtin, Context, Function
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -105,15 +110,15 @@ def tuple_(x: Any = ()) -> tuple[Any, ...]:
     return tuple(collected(x))
 
 
-def dict_(x: Any = None, **named: Any) -> dict[Any, Any]:
+def dict_(pairs: Any = None, /, **named: Any) -> dict[Any, Any]:
     from ..kinds.access import hashable
 
-    if x is None:
+    if pairs is None:
         return dict(named)
-    if x.__class__ is dict:
-        return {**x, **named}
+    if pairs.__class__ is dict:
+        return {**pairs, **named}
     found = {}
-    for pair in iterate(x):
+    for pair in iterate(pairs):
         parts = list(iterate(pair))
         if len(parts) != 2:
             raise failure("E0304", "dict needs pairs of key and value")
@@ -365,14 +370,81 @@ def print_(*values: Any, sep: Any = " ", end: Any = "\n", flush: Any = False, fi
         write((" " if sep is None else text(sep)).join(text(v) for v in values) + ("\n" if end is None else text(end)))
 
 
-def type_(x: Any) -> str:
-    return describe(x)
+def type_(x: Any) -> Any:
+    if x.__class__ is Instance:
+        return x.cls
+    name = x.__class__.__name__
+    return INTRINSICS[name] if name in INTRINSICS else Class(TYPES.get(name, name), None, {})
+
+
+# What Python calls the types of values that have no function of that name.
+TYPES = {
+    "Function": "function", "Builtin": "function", "Operation": "function", "Derived": "function", "Method": "method",
+    "Class": "type",
+}  # fmt: skip
+
+
+def tensor_(*args: Any, **named: Any) -> None:
+    raise failure("E0304", "tf.Tensor is a type, and makes no tensors", "write tf.constant(...)")
+
+
+def hasattr_(x: Any, name: Any) -> bool:
+    try:
+        getattr_(x, name)
+    except AdiffError as error:
+        if error.code != "E0304":
+            raise
+        return False
+    return True
+
+
+def getattr_(x: Any, name: Any, *default: Any) -> Any:
+    """An attribute by its name. A property that fails with an error of another kind is no attribute that lacks."""
+    try:
+        return get_attribute(x, attribute_name(name))
+    except AdiffError as error:
+        if error.code != "E0304" or not default:
+            raise
+        return default[0]
+
+
+def setattr_(x: Any, name: Any, value: Any) -> None:
+    set_attribute(x, attribute_name(name), value)
+
+
+def attribute_name(name: Any) -> str:
+    if name.__class__ is not str:
+        raise failure("E0304", f"the name of an attribute is a string, not {describe(name)}")
+    if name.startswith("__") and name.endswith("__"):
+        raise failure("E0206", f"'{name}' is not part of the language")
+    return str(name)
+
+
+def callable_(x: Any) -> bool:
+    if x.__class__ is Instance:
+        return bool(x.has("__call__") or x.has("call"))
+    return x.__class__ in (Function, Bound) or hasattr(x, "call")
+
+
+def ord_(x: Any) -> int:
+    if x.__class__ is not str or len(x) != 1:
+        raise failure("E0304", f"ord needs a string of one character, and got {describe(x)}")
+    return ord(x)
+
+
+def chr_(x: Any) -> str:
+    code = integer(x, "chr")
+    if not 0 <= code < 0x110000:
+        raise failure("E0401", f"chr: {code} is the number of no character")
+    return chr(code)
 
 
 def isinstance_(x: Any, kinds: Any) -> bool:
     from ..core.dtypes import DType, raw_dtype
 
     names = {x.__class__.__name__}
+    if callable_(x) and x.__class__ is not Instance:
+        names.add("function")
     if x.__class__ is bool:
         names.add("int")
     raw = x.dtype if x.__class__ is Tensor else raw_dtype(x)
@@ -382,6 +454,10 @@ def isinstance_(x: Any, kinds: Any) -> bool:
             # A scalar that is differentiated, or has a dtype of its own, is still the number it was.
             names.add({"b": "bool", "i": "int", "f": "float", "c": "complex", "s": "str"}[raw.kind])
     for kind in kinds if kinds.__class__ in SEQUENCES else (kinds,):
+        if kind.__class__ is Class:
+            if x.__class__ is Instance and x.cls.derives_from(kind):
+                return True
+            continue
         if kind.__class__ is not Builtin and kind.__class__ is not DType:
             raise failure(
                 "E0304", f"isinstance needs a type, and got {describe(kind)}", "the types are int, float, list, ..."
@@ -462,14 +538,16 @@ FUNCTIONS: dict[str, Any] = {
     "sum": sum_, "round": round_, "sorted": sorted_, "reversed": reversed_, "any": any_, "all": all_, "map": map_,
     "filter": filter_, "iter": iter_, "next": next_,
     "print": print_, "pow": pow_, "divmod": divmod_, "isinstance": isinstance_, "type": type_,
+    "hasattr": hasattr_, "getattr": getattr_, "setattr": setattr_, "callable": callable_, "ord": ord_, "chr": chr_,
+    "Tensor": tensor_,
     "repr": representation, "finfo": finfo_, "GradientTape": gradient_tape, "Variable": variable, "no_op": no_op, "device": scope,
     "math.floor": whole_part("floor"), "math.ceil": whole_part("ceil"), "math.trunc": whole_part("trunc"),
     "name_scope": scope, "assert_equal": assert_equal, "assert_allclose": assert_allclose,
-    **TRANSFORMS,
+    **CLASSES, **TRANSFORMS,
 }  # fmt: skip
 
 
-class Intrinsics(dict[str, Builtin]):
+class Intrinsics(dict[str, "Any"]):
     """The functions of the language by name; those of value kinds and minimisers are looked up when they are first used."""
 
     def __missing__(self, name: str) -> Builtin:
@@ -483,3 +561,4 @@ class Intrinsics(dict[str, Builtin]):
 
 
 INTRINSICS = Intrinsics({name: Builtin(name, run) for name, run in FUNCTIONS.items()})
+INTRINSICS.update(EXCEPTIONS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...parser.errors import AdiffError
 from ..core import limits
 from ..core.dispatch import ARITHMETIC_FAULTS
-from ..core.errors import failure
+from ..core.errors import failure, plural
 from ..core.limits import LIMITS
 from ..core.operands import describe
 from ..core.state import STATE
@@ -76,6 +76,8 @@ def arguments(
     """The evaluated arguments of a call, spreads spread."""
     spread = [node.__class__ is c.Spread for node in nodes]
     named = [(name, compiler.expression(value)) for name, value in keywords]
+    if any(name == "**" for name, _ in named):
+        return spread_keywords(spread, args, named)
     if not any(spread):
         return lambda f: ([a(f) for a in args], {name: value(f) for name, value in named})
 
@@ -87,6 +89,31 @@ def arguments(
             else:
                 values.append(a(f))
         return values, {name: value(f) for name, value in named}
+
+    return collect
+
+
+def spread_keywords(
+    spread: list[bool], args: list[Run], named: list[tuple[str, Run]]
+) -> Callable[[list[Any]], tuple[list[Any], dict[str, Any]]]:
+    """The arguments of a call with `**value` among its keywords."""
+
+    def collect(f: list[Any]) -> tuple[list[Any], dict[str, Any]]:
+        values: list[Any] = []
+        for many, a in zip(spread, args):
+            values.extend(iterate(a(f)) if many else (a(f),))
+        keywords: dict[str, Any] = {}
+        for name, value in named:
+            x = value(f)
+            if name != "**":
+                x = {name: x}
+            if x.__class__ is not dict or any(key.__class__ is not str for key in x):
+                raise failure("E0305", f"'**' needs a dict whose keys are strings, and got {describe(x)}")
+            for key in x:
+                if key in keywords:
+                    raise failure("E0305", f"the keyword '{key}' is given twice")
+            keywords.update(x)
+        return values, keywords
 
     return collect
 
@@ -199,32 +226,13 @@ INVOKE.append(invoke)
 def call_function(function: Function, args: list[Any], keywords: dict[str, Any] | None) -> Any:
     """Call a function of the program."""
     code = function.code
-    names = code.parameters
-    count = len(args)
-    if count > len(names):
-        raise failure(
-            "E0305", f"{code.name} takes {len(names)} argument{'s' if len(names) != 1 else ''}, and {count} were given",
-        )  # fmt: skip
     frame = [UNSET] * code.size
     frame[0] = function.frame
-    frame[2 : 2 + count] = args
-    if keywords:
-        for key, value in keywords.items():
-            if key not in names:
-                raise failure(
-                    "E0305", f"{code.name} has no parameter '{key}'", f"its parameters are {', '.join(names)}"
-                )
-            slot = 2 + names.index(key)
-            if frame[slot] is not UNSET:
-                raise failure("E0305", f"{code.name} got '{key}' twice")
-            frame[slot] = value
-    if count < len(names):
-        for i in range(len(names)):
-            if frame[2 + i] is UNSET:
-                default = function.defaults[i]
-                if default is UNSET:
-                    raise failure("E0305", f"{code.name} needs an argument for '{names[i]}'")
-                frame[2 + i] = default
+    count = len(args)
+    if count == code.count and not keywords:
+        frame[2 : 2 + count] = args
+    else:
+        place_arguments(function, frame, args, keywords or {})
     state = STATE
     site = state.site
     if function.library and not (site.source is not None and site.source.library):
@@ -245,3 +253,43 @@ def call_function(function: Function, args: list[Any], keywords: dict[str, Any] 
         raise
     finally:
         state.depth -= 1
+
+
+def place_arguments(function: Function, frame: list[Any], args: list[Any], keywords: dict[str, Any]) -> None:
+    """Put the arguments of a call, and the defaults of those that it lacks, into the slots of the parameters."""
+    code = function.code
+    names, most, count = code.parameters, code.positional, len(args)
+    if count > most and code.rest is None:
+        # A method's own instance is none of the arguments that a call shows.
+        own = 1 if code.name.count(".") and names[:1] in (["self"], ["cls"]) else 0
+        raise failure(
+            "E0305",
+            f"{code.name} takes {plural(most - own, 'argument')}"
+            + (" by position" if most < len(names) else "")
+            + f", and {count - own} {'was' if count - own == 1 else 'were'} given",
+        )
+    frame[2 : 2 + min(count, most)] = args[:most]
+    if code.rest is not None:
+        frame[code.rest] = tuple(args[most:])
+    others: dict[str, Any] = {}
+    for key, value in keywords.items():
+        if key not in names:
+            if code.named is None:
+                raise failure(
+                    "E0305", f"{code.name} has no parameter '{key}'",
+                    f"its parameters are {', '.join(names)}" if names else "it has none",
+                )  # fmt: skip
+            others[key] = value
+            continue
+        slot = 2 + names.index(key)
+        if frame[slot] is not UNSET:
+            raise failure("E0305", f"{code.name} got '{key}' twice")
+        frame[slot] = value
+    if code.named is not None:
+        frame[code.named] = others
+    for i, name in enumerate(names):
+        if frame[2 + i] is UNSET:
+            default = function.defaults[i]
+            if default is UNSET:
+                raise failure("E0305", f"{code.name} needs an argument for '{name}'")
+            frame[2 + i] = default

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..program import core as c
-from . import calls, expressions, libraries, statements
+from . import calls, definitions, expressions, libraries, statements
 from .targets import assigner
 
 TYPE_CHECKING = False
@@ -103,7 +103,10 @@ STATEMENTS: dict[type, Callable[[Compiler, Any], Run]] = {
     c.Break: statements.break_,
     c.Continue: statements.continue_,
     c.Return: statements.return_,
-    c.Define: statements.define,
+    c.Define: definitions.define,
+    c.DefineClass: definitions.define_class,
+    c.Try: definitions.try_,
+    c.Raise: definitions.raise_,
     c.With: statements.with_,
     c.Assert: statements.assert_,
     c.Delete: statements.delete,

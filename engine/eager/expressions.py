@@ -378,7 +378,8 @@ def make_tuple(compiler: Compiler, node: c.MakeTuple) -> Run:
 
 
 def make_dict(compiler: Compiler, node: c.MakeDict) -> Run:
-    keys, values = compiler.expressions(node.keys), compiler.expressions(node.values)
+    keys = [None if key is None else compiler.expression(key) for key in node.keys]
+    values = compiler.expressions(node.values)
     site = node.site
 
     def run(f: list[Any]) -> dict[Any, Any]:
@@ -386,12 +387,24 @@ def make_dict(compiler: Compiler, node: c.MakeDict) -> Run:
 
         result = {}
         for key, value in zip(keys, values):
+            if key is None:
+                result.update(mapping(value(f), site))
+                continue
             k = key(f)
             STATE.site = site
             result[hashable(k)] = value(f)
         return result
 
     return run
+
+
+def mapping(x: Any, site: Site) -> dict[Any, Any]:
+    """What `**x` spreads into a dict."""
+    if x.__class__ is not dict:
+        from ..core.operands import describe
+
+        raise failure("E0304", f"'**' needs a dict, and got {describe(x)}", site=site)
+    return x
 
 
 def comprehension(compiler: Compiler, node: c.Comprehension) -> Run:

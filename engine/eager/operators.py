@@ -214,4 +214,6 @@ def contains(container: Any, x: Any) -> bool:
         return bool(value.any()) if hasattr(value, "any") else bool(value)
     if cls in SEQUENCES:
         return any(equal(item, x) for item in container)
+    if hasattr(container, "contains"):
+        return bool(container.contains(x))
     raise failure("E0304", f"'in' needs a list, a dict, a string or a tensor, not {describe(container)}")

@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from ..kinds.variable import Variable
 from ..program import core as c
+from .classes import Class, Instance, Method, Property, Super, Unbound
 from .derived import Derived
 from .values import Function
 
@@ -40,15 +41,18 @@ def named_outside(code: c.FunctionCode) -> frozenset[tuple[int, int]]:
 
 
 def contents(x: Any) -> Any:
+    if x.__class__ is Instance:
+        return x.fields.copy()
     return x.snapshot if x.__class__ is Variable else x.copy()
 
 
 def refill(x: Any, held: Any) -> None:
     if x.__class__ is list:
         x[:] = held
-    elif x.__class__ is dict:
-        x.clear()
-        x.update(held)
+    elif x.__class__ is dict or x.__class__ is Instance:
+        fields: Any = x.fields if x.__class__ is Instance else x
+        fields.clear()
+        fields.update(held)
     else:
         x.snapshot = held
 
@@ -69,10 +73,19 @@ class Situation:
                 pending += x
             elif id(x) in seen:
                 continue
-            elif cls is list or cls is dict or cls is Variable:
+            elif cls is list or cls is dict or cls is Variable or cls is Instance:
                 seen.add(id(x))
                 self.objects[id(x)] = x, contents(x)
                 pending += x if cls is list else x.values() if cls is dict else ()
+                if cls is Instance:
+                    pending += [*x.fields.values(), x.cls]
+            elif cls is Class:
+                seen.add(id(x))
+                self.objects[id(x.members)] = x.members, contents(x.members)
+                pending += [*x.members.values(), x.base]
+            elif cls in (Property, Unbound, Method, Super):
+                seen.add(id(x))
+                pending += [getattr(x, name) for name in cls.__slots__]
             elif cls is Function:
                 seen.add(id(x))
                 pending += self.of_frames(x)

@@ -16,7 +16,7 @@ from ..core.tensor import OPERATORS
 from ..core.wording import assertion_failed
 from ..kinds.access import delete_item, get_item, iterate
 from ..program import core as c
-from .calls import invoke
+from .attributes import get_attribute, invoke_method, set_attribute
 from .element_writes import OWN
 from .expressions import operation
 from .operators import binary, truth
@@ -48,6 +48,9 @@ def watch(compiler: Compiler, node: c.Watch) -> Run:
         x = value(f)
         STATE.site = site
         watch = getattr(t, "watch", None)
+        if hasattr(t, "get_attribute"):
+            invoke_method(t, "watch", [x], {})
+            return
         if watch is None:
             raise failure("E0304", f"{describe(t)} has no method 'watch'", "GradientTape has")
         watched = watch(x)
@@ -138,6 +141,8 @@ def augment(compiler: Compiler, node: c.Augment) -> Run:
                 f[0] = f[1] = x
 
         return run
+    if target.__class__ is c.StoreAttribute:
+        return augment_attribute(compiler, node)
     if target.__class__ is not c.StoreItem:
         raise failure("E0207", "this cannot be updated in place", site=site)
     container = compiler.expression(target.container)
@@ -166,6 +171,29 @@ def augment(compiler: Compiler, node: c.Augment) -> Run:
             f[0] = f[1] = updated
 
     return run_item
+
+
+def augment_attribute(compiler: Compiler, node: c.Augment) -> Run:
+    target: Any = node.target
+    value, holder = compiler.expression(node.value), compiler.expression(target.value)
+    name, symbol = target.name, node.symbol
+
+    def run(f: list[Any]) -> None:
+        x = holder(f)
+        STATE.site = target.site
+        old = get_attribute(x, name)
+        new = value(f)
+        STATE.site = node.site
+        if old.__class__ is list and symbol in ("+", "*"):
+            changed = update_list(old, symbol, new)
+        else:
+            changed = binary(node.op, symbol, old, new)
+        STATE.site = target.site
+        set_attribute(x, name, changed)
+        if node.result:
+            f[0] = f[1] = changed
+
+    return run
 
 
 def if_(compiler: Compiler, node: c.If) -> Run:
@@ -283,23 +311,6 @@ def return_(compiler: Compiler, node: c.Return) -> Run:
     return lambda f: (value(f),)
 
 
-def define(compiler: Compiler, node: c.Define) -> Run:
-    function = compiler.expression(node.function)
-    decorators = compiler.expressions(node.decorators)
-    put = compiler.target(node.target)
-    site = node.site
-
-    def run(f: list[Any]) -> None:
-        value: Any = function(f)
-        for decorator in reversed(decorators):
-            decorate = decorator(f)
-            STATE.site = site
-            value = invoke(decorate, [value], {})
-        put(f, value)
-
-    return run
-
-
 def with_(compiler: Compiler, node: c.With, ending: Callable[[list[Any]], None] | None = None) -> Run:
     """A block in contexts; `ending` is run on the frame where it ends, before they are left."""
     items = [
@@ -380,6 +391,18 @@ def removal(compiler: Compiler, target: c.Target) -> Run:
             delete_item(x, i)
 
         return remove_item
+    if target.__class__ is c.StoreAttribute:
+        holder = compiler.expression(target.value)
+
+        def remove_attribute(f: list[Any]) -> None:
+            x = holder(f)
+            STATE.site = target.site
+            delete = getattr(x, "delete_attribute", None)
+            if delete is None:
+                raise failure("E0304", f"attributes of {describe(x)} cannot be deleted")
+            delete(target.name)
+
+        return remove_attribute
     inner = [removal(compiler, t) for t in target.targets]  # type: ignore[attr-defined]
 
     def remove_all(f: list[Any]) -> None:

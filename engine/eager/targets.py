@@ -10,6 +10,7 @@ from ..core.tensor import Tensor
 from ..kinds.access import set_item, unpack
 from ..program import core as c
 from ..program.effects import may_change as may_change_something
+from .attributes import set_attribute
 from .element_writes import OWN, may_change, written
 
 TYPE_CHECKING = False
@@ -51,6 +52,15 @@ def assigner(compiler: Compiler, node: c.Target) -> Assigner:
                 put(f, item)
 
         return put_all
+    if node.__class__ is c.StoreAttribute:
+        holder, name, place = compiler.expression(node.value), node.name, node.site
+
+        def put_attribute(f: list[Any], value: Any) -> None:
+            x = holder(f)
+            STATE.site = place
+            set_attribute(x, name, value)
+
+        return put_attribute
     assert node.__class__ is c.StoreItem
     container = compiler.expression(node.container)
     index = compiler.expression(node.index)

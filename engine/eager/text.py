@@ -22,6 +22,8 @@ def text(value: Any) -> str:
         return str(int(value.value) if value.dtype is WEAK_COUNT and float(value.value).is_integer() else value.value)
     if hasattr(value, "read_value"):
         return text(value.read_value())
+    if hasattr(value, "shown"):
+        return str(value.shown())
     return representation(value)
 
 

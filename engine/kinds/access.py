@@ -97,7 +97,7 @@ def get_item(value: Any, index: Any) -> Any:
         key = hashable(index)
         if key not in value:
             known = ", ".join(repr(k) for k in list(value)[:8])
-            raise failure("E0405", f"the dict has no key {key!r}", f"its keys are {known}" if known else "it is empty")
+            raise failure("E0411", f"the dict has no key {key!r}", f"its keys are {known}" if known else "it is empty")
         return value[key]
     getter = getattr(value, "get_item", None)
     if getter is not None:

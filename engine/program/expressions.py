@@ -43,10 +43,10 @@ ROWS_OF_PREFIXES = {"-": "negative", "+": "positive", "~": "invert"}
 
 # The first slot of a frame that is a variable.
 FIRST = 2
-# Methods by Python's own names that a program may define for its classes, and call.
+# Python's own names that a program may define in its classes, and read.
 METHODS = frozenset(
     """
-    __init__ __call__ __repr__ __str__ __len__ __getitem__ __setitem__ __iter__ __contains__ __eq__ __enter__ __exit__
+    __name__ __init__ __call__ __repr__ __str__ __len__ __getitem__ __setitem__ __iter__ __contains__ __eq__ __enter__ __exit__
     __neg__ __add__ __sub__ __mul__ __truediv__ __floordiv__ __mod__ __pow__ __matmul__ __lt__ __le__ __gt__ __ge__
     __radd__ __rsub__ __rmul__ __rtruediv__ __rfloordiv__ __rmod__ __rpow__ __rmatmul__ __bool__
     """.split()
@@ -237,9 +237,10 @@ class Expressions(Names):
             if meaning is None:
                 raise self.unknown_member(path, node)
             return self.meaning(meaning, node)
-        if is_inside(node.name, ("__name__",)):
+        if is_inside(node.name, METHODS):
             raise self.forbidden(node.name, node)
-        return c.Attribute(self.expression(node.value), node.name, self.site(node))
+        position = "argument" if node.name == "__name__" else "value"  # of a function: int.__name__
+        return c.Attribute(self.expression(node.value, position), node.name, self.site(node))
 
     def subscript(self, node: s.Subscript) -> c.Expr:
         return c.Item(self.expression(node.value), self.index(node.index), self.site(node))

@@ -223,7 +223,10 @@ class Lowering(Expressions):
         decorators = [self.decorator(d) for d in node.decorators]
         if len(node.bases) + len(node.keywords) > 1 or node.keywords:
             raise self.error(
-                "E0207", "a class has one base", (node.keywords or node.bases)[-1], "keep the one whose methods it needs"
+                "E0207",
+                "a class has one base",
+                (node.keywords or node.bases)[-1],
+                "keep the one whose methods it needs",
             )
         base = self.base(node.bases[0]) if node.bases else None
         place = self.find(node.name)

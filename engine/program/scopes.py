@@ -28,7 +28,7 @@ def target_names(node: s.Expression) -> list[str]:
 def assigned_names(statements: list[s.Statement]) -> list[str]:
     """The variables that statements assign, not looking into functions, in order of appearance."""
     names: dict[str, None] = {}
-    pending: list[s.Statement] = list(reversed(statements))
+    pending: list[s.Node] = list(reversed(statements))
     while pending:
         node = pending.pop()
         cls = node.__class__
@@ -37,9 +37,7 @@ def assigned_names(statements: list[s.Statement]) -> list[str]:
             found = [name for target in node.targets for name in target_names(target)]  # type: ignore[attr-defined]
         elif cls in (s.AnnAssign, s.AugAssign) or cls is s.For:
             found = target_names(node.target)  # type: ignore[attr-defined]
-        elif cls in DEFINITIONS:
-            found = [node.name]  # type: ignore[attr-defined]
-        elif cls is s.ExceptHandler and node.name is not None:  # type: ignore[attr-defined]
+        elif cls in DEFINITIONS or (isinstance(node, s.ExceptHandler) and node.name is not None):
             found = [node.name]  # type: ignore[attr-defined]
         elif cls is s.With:
             found = [n for item in node.items if item.target is not None for n in target_names(item.target)]  # type: ignore[attr-defined]

@@ -38,6 +38,19 @@ INTRINSICS = frozenset(
     GradientTape Variable function no_op device name_scope
     assert_equal assert_allclose math.floor math.ceil math.trunc
     minimize lbfgs_minimize value_and_gradient pack unpack shape_n
+    hasattr getattr setattr callable ord chr super staticmethod classmethod property Tensor
+    """.split()
+)
+# Classes of exceptions: Python's, and those of tf.errors.
+PYTHON_ERRORS = frozenset(
+    """
+    Exception AssertionError ArithmeticError ZeroDivisionError OverflowError LookupError IndexError KeyError NameError
+    UnboundLocalError TypeError AttributeError ValueError RuntimeError NotImplementedError StopIteration OSError
+    """.split()
+)
+TENSORFLOW_ERRORS = frozenset(
+    """
+    OpError InvalidArgumentError OutOfRangeError NotFoundError FailedPreconditionError UnimplementedError
     """.split()
 )
 INTRINSIC_ALIASES = {
@@ -124,8 +137,8 @@ APART: dict[str, tuple[frozenset[str], str | None]] = {
 # column `open`.
 FORBIDDEN = frozenset(
     """
-    open eval exec compile globals locals vars getattr setattr delattr hasattr input breakpoint exit quit memoryview
-    classmethod staticmethod property super object bytes bytearray dir help id callable
+    open eval exec compile globals locals vars delattr input breakpoint exit quit memoryview
+    object bytes bytearray dir help id
     """.split()
 )
 
@@ -162,7 +175,7 @@ class Meaning:
 
 def bare(name: str) -> Meaning | None:
     """The meaning of a bare name."""
-    if name in BUILTINS_FIRST:
+    if name in BUILTINS_FIRST or name in PYTHON_ERRORS:
         return Meaning("intrinsic", name)
     return under_prefix(name)
 
@@ -203,6 +216,8 @@ def dotted(parts: list[str]) -> Meaning | None:
     found = library.find(path) if root == "tensorflow" else None
     if found is not None:
         return Meaning("library", (*found, path[-1]))
+    if path[:1] == ["errors"] and len(path) == 2:
+        return Meaning("intrinsic", path[1]) if path[1] in TENSORFLOW_ERRORS else None
     apart = module_apart(path)
     if apart is not None and path[-1] not in APART[apart][0]:
         return None

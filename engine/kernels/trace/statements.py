@@ -10,6 +10,7 @@ from ...eager import operators, statements, targets
 from ...kinds.access import set_item
 from ...program import core as c
 from ...program.core import PARENT, RESULT
+from ..ir import Unsupported
 from ..symbols import Sym
 from .loops import for_, while_
 from .members import get_item
@@ -119,7 +120,18 @@ def assert_(t: Tracer, node: c.Assert) -> Run:
     return run
 
 
+def declined(what: str) -> Callable[[Any, Any], Run]:
+    def refuse(t: Tracer, node: Any) -> Run:
+        def run(f: Any) -> None:
+            raise Unsupported(what, node.site)
+
+        return run
+
+    return refuse
+
+
 STATEMENTS: dict[type, Callable[[Any, Any], Run]] = {
     c.Augment: augment, c.If: if_, c.For: for_, c.While: while_, c.Break: leave(BREAK), c.Continue: leave(CONTINUE),
-    c.Return: return_, c.Assert: assert_,
+    c.Return: return_, c.Assert: assert_, c.DefineClass: declined("classes"), c.Try: declined("exceptions"),
+    c.Raise: declined("an exception that is raised"),
 }  # fmt: skip

@@ -12,6 +12,7 @@ from ...core.operands import bare
 from ...core.state import NOWHERE, STATE, end_of
 from ...core.tensor import OPERATORS
 from ...eager import compile as eager
+from ...eager.exceptions import EXCEPTIONS
 from ...eager.operators import truth
 from ...eager.structure import flatten
 from ...eager.values import UNSET, Builtin
@@ -53,7 +54,9 @@ class Tracer(eager.Compiler):
 
     def __init__(self, core: c.CoreProgram, builder: Builder) -> None:
         functions = {**FUNCTIONS, **derivatives(builder), **Library(self).functions()}
-        super().__init__(Intrinsics({name: Builtin(name, run) for name, run in functions.items()}), fast=False)
+        intrinsics = Intrinsics({name: Builtin(name, run) for name, run in functions.items()})
+        intrinsics.update(EXCEPTIONS)
+        super().__init__(intrinsics, fast=False)
         self.core = core
         self.builder = builder
         self.inputs: dict[Var, str] = {}

@@ -1,0 +1,363 @@
+"""Classes of the program and their instances.
+
+What they hold is in dicts of their own, under the program's names: no attribute of a Python object is looked up by one.
+"""
+
+from __future__ import annotations
+
+from ..core.errors import failure
+from ..core.operands import describe
+from ..core.tensor import OPERATORS
+from ..kinds.kind import Kind
+from .derived import Derived, invoke
+from .values import Function
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+ABSENT: Any = type("Absent", (), {})()
+
+# The methods that stand for rows of the table: of the operand on the left, and of the one on the right.
+OF_ROWS = {
+    "add": ("__add__", "__radd__"), "subtract": ("__sub__", "__rsub__"), "multiply": ("__mul__", "__rmul__"),
+    "divide": ("__truediv__", "__rtruediv__"), "floor_divide": ("__floordiv__", "__rfloordiv__"),
+    "mod": ("__mod__", "__rmod__"), "power": ("__pow__", "__rpow__"), "matmul": ("__matmul__", "__rmatmul__"),
+    "equal": ("__eq__", "__eq__"), "less": ("__lt__", "__gt__"), "less_equal": ("__le__", "__ge__"),
+    "greater": ("__gt__", "__lt__"), "greater_equal": ("__ge__", "__le__"), "negative": ("__neg__", ""),
+}  # fmt: skip
+
+
+class Class:
+    """A class: its own members by name, and the class that has the others.
+
+    `codes` are the codes of errors that an exception stands for; None for a class that is no exception.
+    """
+
+    __slots__ = ("base", "codes", "members", "name")
+    identity = True
+
+    def __init__(
+        self, name: str, base: Class | None, members: dict[str, Any], codes: frozenset[str] | None = None
+    ) -> None:
+        self.name = name
+        self.base = base
+        self.members = members
+        self.codes: frozenset[str] | None = codes
+        if codes is None and base is not None and base.codes is not None:
+            self.codes = frozenset()
+
+    @property
+    def description(self) -> str:
+        return f"the class {self.name}"
+
+    def lineage(self) -> Iterator[Class]:
+        """The class, its base, the base of that, ..."""
+        cls: Class | None = self
+        while cls is not None:
+            yield cls
+            cls = cls.base
+
+    def lookup(self, name: str) -> Any:
+        """A member by name, or ABSENT."""
+        for cls in self.lineage():
+            if name in cls.members:
+                return cls.members[name]
+        return ABSENT
+
+    def derives_from(self, other: Class) -> bool:
+        return any(cls is other for cls in self.lineage())
+
+    def call(self, args: list[Any], keywords: dict[str, Any]) -> Instance:
+        made = Instance(self)
+        if self.codes is not None:
+            made.fields["args"] = tuple(args)
+        start = self.lookup("__init__")
+        if start is not ABSENT:
+            invoke(start, [made, *args], keywords)
+        elif args or keywords:
+            raise failure("E0305", f"{self.name} takes no arguments", "its method __init__(self, ...) would take them")
+        return made
+
+    def get_attribute(self, name: str) -> Any:
+        if name == "__name__":
+            return self.name
+        found = self.lookup(name)
+        if found is ABSENT:
+            raise no_attribute(self.description, name, self, ())
+        return of_class(found, self)
+
+    def set_attribute(self, name: str, value: Any) -> None:
+        self.members[name] = value
+
+    def text(self, show: Callable[[Any], str]) -> str:
+        return f"<class '{self.name}'>"
+
+
+class Instance(Kind):
+    """An instance of a class, with its attributes as `fields`. `error` is what an exception was raised as."""
+
+    __slots__ = ("cls", "error", "fields")
+    identity = True
+
+    def __init__(self, cls: Class) -> None:
+        self.cls = cls
+        self.fields: dict[str, Any] = {}
+        self.error: Any = None
+
+    @property
+    def description(self) -> str:  # type: ignore[override]
+        return f"an instance of {self.cls.name}"
+
+    def in_order(self) -> list[tuple[str, Any]]:
+        """The attributes with their values, by name."""
+        return sorted(self.fields.items())
+
+    # --- attributes and calls ----------------------------------------------------------------------------------------
+
+    def get_attribute(self, name: str) -> Any:
+        found = self.cls.lookup(name)
+        if found.__class__ is Property:
+            return invoke(found.read, [self], {})
+        if name in self.fields:
+            return self.fields[name]
+        if found is ABSENT:
+            raise no_attribute(self.description, name, self.cls, self.fields)
+        return of_instance(found, self, self.cls)
+
+    def set_attribute(self, name: str, value: Any) -> None:
+        found = self.cls.lookup(name)
+        if found.__class__ is not Property:
+            self.fields[name] = value
+        elif found.write is None:
+            raise failure(
+                "E0304", f"the property '{name}' of {self.cls.name} cannot be assigned",
+                f"a second function with @{name}.setter would take the value",
+            )  # fmt: skip
+        else:
+            invoke(found.write, [self, value], {})
+
+    def delete_attribute(self, name: str) -> None:
+        if name not in self.fields:
+            raise no_attribute(self.description, name, self.cls, self.fields)
+        del self.fields[name]
+
+    def call_method(self, name: str, args: list[Any], keywords: dict[str, Any]) -> Any:
+        found = self.cls.lookup(name)
+        if found.__class__ is Function and name not in self.fields:
+            return invoke(found, [self, *args], keywords)
+        return invoke(self.get_attribute(name), args, keywords)
+
+    def has(self, name: str) -> bool:
+        return self.cls.lookup(name) is not ABSENT
+
+    def call(self, args: list[Any], keywords: dict[str, Any]) -> Any:
+        """Its `__call__`, or Keras' `call`."""
+        for name in ("__call__", "call"):
+            if self.has(name):
+                return self.call_method(name, args, keywords)
+        raise failure(
+            "E0304", f"{self.description} cannot be called", "a method __call__(self, ...) of its class would be called"
+        )
+
+    # --- what the language asks of values ----------------------------------------------------------------------------
+
+    def text(self, show: Callable[[Any], str]) -> str:
+        if self.has("__repr__"):
+            return self.words("__repr__")
+        return f"<{self.cls.name}>"
+
+    def shown(self) -> str:
+        """What print shows."""
+        return self.words("__str__") if self.has("__str__") else self.text(str)
+
+    def words(self, name: str) -> str:
+        found = self.call_method(name, [], {})
+        if found.__class__ is not str:
+            raise failure("E0304", f"{name} of {self.cls.name} gives {describe(found)}, and must give a string")
+        return str(found)
+
+    def as_result(self) -> str:
+        """What stands for it in a result: its text, while its program still runs."""
+        return self.text(str)
+
+    def length(self) -> int:
+        if not self.has("__len__"):
+            raise failure("E0304", f"{self.description} has no length", "its class has no method __len__")
+        found = self.call_method("__len__", [], {})
+        if found.__class__ is not int or found < 0:
+            raise failure("E0304", f"__len__ of {self.cls.name} gives {describe(found)}, and must give a count")
+        return int(found)
+
+    def get_item(self, index: Any) -> Any:
+        return self.of_items("__getitem__", "have no items", index)
+
+    def set_item(self, index: Any, value: Any) -> Instance:
+        self.of_items("__setitem__", "have no items that can be assigned", index, value)
+        return self
+
+    def of_items(self, name: str, lack: str, *args: Any) -> Any:
+        if not self.has(name):
+            raise failure("E0304", f"instances of {self.cls.name} {lack}", f"its class has no method {name}")
+        return self.call_method(name, list(args), {})
+
+    def iterate(self) -> Iterator[Any]:
+        from ..kinds.access import iterate
+
+        if self.has("__iter__"):
+            return iterate(self.call_method("__iter__", [], {}))
+        if self.has("__getitem__") and self.has("__len__"):
+            return map(self.get_item, range(self.length()))
+        raise failure("E0304", f"{self.description} cannot be iterated over", "its class has no method __iter__")
+
+    def contains(self, x: Any) -> bool:
+        from .operators import equal, truth
+
+        if self.has("__contains__"):
+            return truth(self.call_method("__contains__", [x], {}))
+        return any(item is x or equal(item, x) for item in self.iterate())
+
+    def __bool__(self) -> bool:
+        from .operators import truth
+
+        if self.has("__bool__"):
+            return truth(self.call_method("__bool__", [], {}))
+        return not self.has("__len__") or self.length() > 0
+
+    def operate(self, op: Any, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
+        """An operator by the method of that name, of the operand on the left or of that on the right."""
+        if op.name == "not_equal" and self.has("__eq__"):
+            from .operators import truth
+
+            return not truth(self.operate(OPERATORS["equal"], inputs, attributes))
+        names = OF_ROWS.get(op.name, ())
+        operands = list(inputs)
+        for name, x in zip(names, operands):
+            if x.__class__ is Instance and x.has(name):
+                return x.call_method(name, [y for y in operands if y is not x] or operands[1:], {})
+        if op.name in ("equal", "not_equal"):
+            return (operands[0] is operands[1]) == (op.name == "equal")
+        hint = f"its class has no method {names[0 if operands[0] is self else 1]}" if names else None
+        raise failure("E0304", f"{op.name} does not take {self.description}", hint)
+
+
+class Property:
+    """`@property`: functions that read and write an attribute."""
+
+    __slots__ = ("read", "write")
+    description = "a property"
+
+    def __init__(self, read: Any, write: Any = None) -> None:
+        self.read = read
+        self.write = write
+
+    def method_setter(self, write: Any) -> Property:
+        return Property(self.read, write)
+
+
+class Unbound:
+    """`@staticmethod` and `@classmethod`."""
+
+    __slots__ = ("function", "takes_class")
+    description = "a method"
+
+    def __init__(self, function: Any, takes_class: bool) -> None:
+        self.function = function
+        self.takes_class = takes_class
+
+
+class Method:
+    """A method of an instance, or of a class, with its first argument."""
+
+    __slots__ = ("first", "function")
+    description = "a method"
+
+    def __init__(self, function: Any, first: Any) -> None:
+        self.function = function
+        self.first = first
+
+    @property
+    def name(self) -> str:
+        return str(self.function.name)
+
+    def call(self, args: list[Any], keywords: dict[str, Any]) -> Any:
+        return invoke(self.function, [self.first, *args], keywords)
+
+    def text(self, show: Callable[[Any], str]) -> str:
+        return f"<method {self.name}>"
+
+
+class Super:
+    """`super()`: the methods of the bases of a class, for an instance of it or for a class derived from it."""
+
+    __slots__ = ("cls", "first")
+    description = "super()"
+
+    def __init__(self, cls: Class, first: Any) -> None:
+        self.cls = cls
+        self.first = first
+
+    def get_attribute(self, name: str) -> Any:
+        base = self.cls.base
+        found = ABSENT if base is None else base.lookup(name)
+        if found is ABSENT:
+            if name == "__init__":  # of Python's object, which does nothing
+                return Derived(name, lambda args, keywords: None)
+            raise no_attribute(f"the base of {self.cls.name}", name, base, ())
+        if self.first.__class__ is Class:
+            return of_class(found, self.first)
+        return of_instance(found, self.first, self.first.cls)
+
+
+def of_class(found: Any, cls: Class) -> Any:
+    """A member as it is read off a class."""
+    if found.__class__ is Unbound:
+        return Method(found.function, cls) if found.takes_class else found.function
+    return found
+
+
+def of_instance(found: Any, instance: Instance, cls: Class) -> Any:
+    """A member as it is read off an instance."""
+    if found.__class__ is Function or found.__class__ is Derived:
+        return Method(found, instance)
+    if found.__class__ is Property:
+        return invoke(found.read, [instance], {})
+    return of_class(found, cls)
+
+
+def no_attribute(what: str, name: str, cls: Class | None, fields: Any) -> Exception:
+    from ...parser.suggest import suggest
+
+    known = [*fields, *(member for c in ([] if cls is None else cls.lineage()) for member in c.members)]
+    close = suggest(name, [member for member in known if not member.startswith("__")])
+    return failure(
+        "E0304", f"{what} has no attribute '{name}'",
+        "did you mean " + " or ".join(f"'{c}'" for c in close[:3]) + "?" if close else None,
+    )  # fmt: skip
+
+
+def super_(cls: Any, first: Any) -> Super:
+    if cls.__class__ is not Class:
+        raise failure("E0304", f"super needs a class, and got {describe(cls)}", "write super() inside a method")
+    own = first.cls if first.__class__ is Instance else first
+    if own.__class__ is not Class or not own.derives_from(cls):
+        raise failure("E0304", f"super needs an instance of {cls.name}, and got {describe(first)}")
+    return Super(cls, first)
+
+
+def static_method(function: Any) -> Unbound:
+    return Unbound(function, False)
+
+
+def class_method(function: Any) -> Unbound:
+    return Unbound(function, True)
+
+
+def property_(read: Any) -> Property:
+    return Property(read)
+
+
+FUNCTIONS: dict[str, Any] = {
+    "super": super_, "staticmethod": static_method, "classmethod": class_method, "property": property_,
+}  # fmt: skip

@@ -1,0 +1,130 @@
+"""Definitions of functions and classes, and exceptions: statements to closures, as in statements.py."""
+
+from __future__ import annotations
+
+from ...parser.errors import AdiffError
+from ..core.errors import failure
+from ..core.operands import describe
+from ..core.state import STATE
+from ..program import core as c
+from ..program.expressions import FIRST
+from .calls import invoke
+from .classes import Class
+from .exceptions import caught, handled, raise_value
+from .values import UNSET
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from .compile import Compiler
+
+    Run = Callable[[list[Any]], Any]
+
+
+def define(compiler: Compiler, node: c.Define) -> Run:
+    function = compiler.expression(node.function)
+    decorators = compiler.expressions(node.decorators)
+    put = compiler.target(node.target)
+    site = node.site
+
+    def run(f: list[Any]) -> None:
+        value: Any = function(f)
+        for decorator in reversed(decorators):
+            decorate = decorator(f)
+            STATE.site = site
+            value = invoke(decorate, [value], {})
+        put(f, value)
+
+    return run
+
+
+def define_class(compiler: Compiler, node: c.DefineClass) -> Run:
+    base = None if node.base is None else compiler.expression(node.base)
+    body = compiler.block(node.body.body)
+    decorators = compiler.expressions(node.decorators)
+    put = compiler.target(node.target)
+    site = node.site
+
+    def run(f: list[Any]) -> None:
+        parent = None if base is None else base(f)
+        if parent is not None and parent.__class__ is not Class:
+            raise failure("E0304", f"the base of {node.name} is {describe(parent)}, and no class", site=site)
+        made: Any = Class(node.name, parent, {})
+        frame: list[Any] = [UNSET] * node.body.size
+        frame[0], frame[FIRST] = f, made
+        body(frame)
+        made.members.update({name: frame[slot] for name, slot in node.members if frame[slot] is not UNSET})
+        for decorator in reversed(decorators):
+            decorate = decorator(f)
+            STATE.site = site
+            made = invoke(decorate, [made], {})
+        put(f, made)
+
+    return run
+
+
+def try_(compiler: Compiler, node: c.Try) -> Run:
+    body = compiler.block(node.body)
+    orelse = compiler.block(node.orelse) if node.orelse else None
+    final = compiler.block(node.final) if node.final else None
+    handlers = [
+        (
+            None if kinds is None else compiler.expression(kinds),
+            [compiler.target(target) for target in targets],
+            compiler.block(block),
+            site,
+        )
+        for kinds, targets, block, site in node.handlers
+    ]
+
+    def attempt(f: list[Any]) -> Any:
+        try:
+            signal = body(f)
+        except AdiffError as error:
+            handler = choose(f, error) if handled(error) else None
+            if handler is None:
+                raise
+        else:
+            return signal if signal is not None or orelse is None else orelse(f)
+        return handler(f)
+
+    def choose(f: list[Any], error: AdiffError) -> Run | None:
+        for kinds, puts, block, site in handlers:
+            wanted = None if kinds is None else kinds(f)
+            STATE.site = site
+            exception = caught(error, wanted)
+            if exception is not None:
+                for put in puts:
+                    put(f, exception)
+                return block
+        return None
+
+    if final is None:
+        return attempt
+
+    def run(f: list[Any]) -> Any:
+        try:
+            signal = attempt(f)
+        except AdiffError as error:
+            ended = final(f) if handled(error) else None
+            if ended is None:
+                raise
+            return ended
+        ended = final(f)
+        return signal if ended is None else ended
+
+    return run
+
+
+def raise_(compiler: Compiler, node: c.Raise) -> Run:
+    value = compiler.expression(node.value)
+    site = node.site
+
+    def run(f: list[Any]) -> None:
+        x = value(f)
+        STATE.site = site
+        raise raise_value(x)
+
+    return run

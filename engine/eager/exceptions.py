@@ -1,0 +1,142 @@
+"""Exceptions of the program: Python's and TensorFlow's names for adiff's errors, `raise`, and what `except` takes."""
+
+from __future__ import annotations
+
+from ...parser.errors import AdiffError
+from ..core.errors import failure
+from ..core.operands import describe
+from .classes import Class, Instance, Property
+from .derived import Derived
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+# Families of errors that a program may handle: what goes wrong in its own computations, and no limit or fault of adiff's.
+HANDLED = ("type", "evaluation", "derivative")
+RAISED = "E0410"
+
+# Name, base, and the codes of the errors that it stands for. What an error is by itself is the first that has its code.
+TABLE = """
+AssertionError Exception E0406
+ArithmeticError Exception
+ZeroDivisionError ArithmeticError E0402
+OverflowError ArithmeticError E0303 E0403
+LookupError Exception
+IndexError LookupError E0405
+KeyError LookupError E0411
+NameError Exception E0408
+UnboundLocalError NameError E0408
+TypeError Exception E0301 E0304 E0305 E0306
+AttributeError Exception E0304
+ValueError Exception E0302 E0401 E0301 E0303 E0304 E0404 E0405 E0407 E0503
+RuntimeError Exception E0504 E0505 E0501 E0502 E0506 E0507 E0508 E0509 E0510 E0511
+NotImplementedError RuntimeError E0502
+StopIteration Exception
+OSError Exception
+OpError Exception
+InvalidArgumentError OpError E0301 E0302 E0401 E0402 E0404 E0405 E0406 E0407
+OutOfRangeError OpError E0405
+NotFoundError OpError
+FailedPreconditionError OpError
+UnimplementedError OpError E0502
+"""
+
+
+def initialise(args: list[Any], keywords: dict[str, Any]) -> None:
+    args[0].fields["args"] = tuple(args[1:])
+
+
+def message_of(args: list[Any], keywords: dict[str, Any]) -> str:
+    from .text import representation, text
+
+    given = args[0].fields["args"]
+    return text(given[0]) if len(given) == 1 else representation(given) if given else ""
+
+
+def representation_of(args: list[Any], keywords: dict[str, Any]) -> str:
+    from .text import representation
+
+    return f"{args[0].cls.name}({', '.join(map(representation, args[0].fields['args']))})"
+
+
+EXCEPTION = Class(
+    "Exception",
+    None,
+    {
+        "__init__": Derived("Exception.__init__", initialise),
+        "__str__": Derived("Exception.__str__", message_of),
+        "__repr__": Derived("Exception.__repr__", representation_of),
+        "message": Property(Derived("message", message_of)),
+    },
+    frozenset(),
+)
+
+
+def exceptions() -> dict[str, Class]:
+    found = {"Exception": EXCEPTION}
+    for line in TABLE.strip().split("\n"):
+        name, base, *codes = line.split()
+        found[name] = Class(name, found[base], {}, frozenset(codes))
+    return found
+
+
+EXCEPTIONS = exceptions()
+
+
+class Raised(AdiffError):
+    """The error that a `raise` of the program makes."""
+
+    def __init__(self, instance: Instance) -> None:
+        words = message_of([instance], {}) if not instance.has("__str__") else instance.shown()
+        name = instance.cls.name
+        place = failure(RAISED, f"{name}: {words}" if words else name)
+        super().__init__(RAISED, place.message, place.span)
+        self.instance = instance
+
+    def __reduce__(self) -> tuple[type[AdiffError], tuple[object, ...]]:
+        return AdiffError, (self.code, self.message, self.span, self.hint, self.notes)
+
+
+def raise_value(value: Any) -> AdiffError:
+    """The error that `raise value` raises."""
+    if value.__class__ is Class and value.codes is not None:
+        value = value.call([], {})
+    if value.__class__ is not Instance or value.cls.codes is None:
+        raise failure(
+            "E0304", f"'raise' needs an exception, and got {describe(value)}",
+            'write raise ValueError("..."); classes of your own derive from Exception',
+        )  # fmt: skip
+    if value.error is None:
+        value.error = Raised(value)
+    error: AdiffError = value.error
+    return error
+
+
+def handled(error: AdiffError) -> bool:
+    return error.kind in HANDLED
+
+
+def caught(error: AdiffError, kinds: Any) -> Instance | None:
+    """The exception that an `except` for `kinds` takes; None where it is not for this error. No kinds are all."""
+    own = error.instance.cls if error.__class__ is Raised else None
+    for kind in kinds if kinds.__class__ is tuple else (EXCEPTION if kinds is None else kinds,):
+        if kind.__class__ is not Class or kind.codes is None:
+            raise failure("E0304", f"'except' needs the class of an exception, and got {describe(kind)}")
+        if own is not None:
+            found = own if own.derives_from(kind) else None
+        elif error.code in kind.codes and EXCEPTIONS.get(kind.name) is kind:
+            found = kind
+        else:
+            fitting = (cls for cls in EXCEPTIONS.values() if error.code in (cls.codes or ()) and cls.derives_from(kind))
+            found = next(fitting, EXCEPTION if kind is EXCEPTION else None)
+        if found is not None:
+            # What is kept of it must not hold the frames that it came through.
+            error.__traceback__ = error.__context__ = None
+            if own is not None:
+                return error.instance  # type: ignore[attr-defined, no-any-return]
+            made = Instance(found)
+            made.fields["args"] = (error.message.removeprefix("assertion failed: "),)
+            made.error = error
+            return made
+    return None
