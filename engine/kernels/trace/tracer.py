@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 MOST_STATEMENTS = 20_000
 
 
-class Intrinsics(dict[str, Builtin]):
+class Intrinsics(dict[str, "Any"]):
     """The functions of the language by name; those of value kinds are left to the tape."""
 
     def __missing__(self, name: str) -> Builtin:
