@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 # Families of errors that a program may handle: what goes wrong in its own computations, and no limit or fault of adiff's.
 HANDLED = ("type", "evaluation", "derivative")
-RAISED = "E0410"
+RAISED = "E0412"
 
 # Name, base, and the codes of the errors that it stands for. What an error is by itself is the first that has its code.
 TABLE = """
@@ -32,11 +32,11 @@ AttributeError Exception E0304
 ValueError Exception E0302 E0401 E0301 E0303 E0304 E0404 E0405 E0407 E0503
 RuntimeError Exception E0504 E0505 E0501 E0502 E0506 E0507 E0508 E0509 E0510 E0511
 NotImplementedError RuntimeError E0502
-StopIteration Exception
+StopIteration Exception E0405
 OSError Exception
 OpError Exception
 InvalidArgumentError OpError E0301 E0302 E0401 E0402 E0404 E0405 E0406 E0407
-OutOfRangeError OpError E0405
+OutOfRangeError OpError E0410 E0405
 NotFoundError OpError
 FailedPreconditionError OpError
 UnimplementedError OpError E0502
