@@ -11,6 +11,7 @@ from typing import Any
 import adiff as python_face
 import numpy as np
 import pytest
+from adiff.cli import options
 from adiff.engine.minimize import METHODS, minimize
 
 ROSENBROCK = "(1 - x)**2 + 100*(y - x**2)**2"
@@ -53,7 +54,7 @@ def test_known_minima(name: str) -> None:
     assert {key: np.shape(value) for key, value in found.optimum.items()} == {k: np.shape(v) for k, v in start.items()}
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", options.METHODS)
 def test_methods(method: str) -> None:
     text = ROSENBROCK.replace("100", "5")
     found = minimize(python_face.program(text), {"x": 0.5, "y": 0.5}, {}, method, learning_rate=0.02)
@@ -147,6 +148,10 @@ def test_mistakes(adiff: Callable[..., Any], arguments: list[str], said: str) ->
     assert done.returncode in (1, 2, 3)
     assert done.stdout == ""
     assert said in done.stderr
+
+
+def test_the_table_of_options_has_all_methods() -> None:
+    assert options.METHODS == METHODS
 
 
 def test_trace(adiff: Callable[..., Any], folder: Path) -> None:

@@ -185,6 +185,10 @@ CHECKS: dict[str, Callable[[dict[str, Any]], None]] = {
     "hessian_by_tapes.adiff": lambda a: near(a["value"], [[16, 24], [24, 12]]),
     "custom_rule.adiff": lambda a: near([a["value"], a["tangent"]], [100, 1]),
     "item_assignment.adiff": check_thomas,
+    # NIST's certified values
+    "nonlinear_fit.adiff": lambda a: near(
+        [a["optimum"]["b1"], a["optimum"]["b2"], a["value"]], [238.94212918, 5.5015643181e-4, 0.12455138894], 1e-9
+    ),
     # |w|^2 with w = z^2 + 1: the gradient is 2 w conj(2 z) at z = 1 + 2i
     "complex_modulus.adiff": lambda a: near(a["gradients"]["z"], [24, 32]),
 }
