@@ -17,7 +17,7 @@ from ..parser.source import Source, Span
 from . import tier
 from .commands import COMMANDS
 from .core import limits
-from .core.dtypes import FLOAT32, WEAK_FLOAT32
+from .core.dtypes import FLOAT32, FLOAT64, WEAK_FLOAT32
 from .core.errors import listing
 from .core.garbage import without_collection
 from .core.limits import LIMITS, MOST_ORDER, out_of_memory
@@ -327,6 +327,8 @@ def begin(options: dict[str, Any]) -> None:
     if options.get("dtype") == "float32":
         STATE.default_float = FLOAT32
         STATE.weak_float = WEAK_FLOAT32
+    elif options.get("dtype") == "float64":
+        STATE.tensorflow_float = FLOAT64
 
 
 class deep_recursion:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from _thread import allocate_lock
 
-from .dtypes import FLOAT64, WEAK_FLOAT, DType
+from .dtypes import FLOAT32, FLOAT64, WEAK_FLOAT, DType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ class State:
         "several",
         "singular",
         "site",
+        "tensorflow_float",
         "trace",
         "trace_adjoint",
         "transposing",
@@ -113,6 +114,7 @@ class State:
         self.checkpoint: int | None = None
         self.default_float: DType = FLOAT64
         self.weak_float: DType = WEAK_FLOAT
+        self.tensorflow_float: DType = FLOAT32  # what a bare float becomes through `tf.`
         # Python's floats are float64; with --dtype float32 even a literal must compute in float32.
         # Called with every result, and with every cotangent, while the origin of a NaN is looked for; None otherwise.
         self.trace: Any = None

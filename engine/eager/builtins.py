@@ -475,11 +475,25 @@ def variable(
     validate_shape: Any = True,
     shape: Any = None,
 ) -> Variable:
-    if initial_value.__class__ is Function or (
-        initial_value.__class__ is not Tensor and hasattr(initial_value, "call")
-    ):
-        initial_value = invoke(initial_value, [], {})
-    return Variable(initial_value, truth(trainable), name or "", dtype)
+    made = invoke(initial_value, [], {}) if callable_(initial_value) else initial_value
+    return Variable(made, truth(trainable), name or "", dtype)
+
+
+def tensorflow_variable(
+    initial_value: Any,
+    trainable: Any = True,
+    validate_shape: Any = True,
+    caching_device: Any = None,
+    name: Any = "",
+    variable_def: Any = None,
+    dtype: Any = None,
+    **other: Any,
+) -> Variable:
+    """tf.Variable: of TensorFlow's default dtypes."""
+    from ..ops.tensorflow import TENSORFLOW
+
+    made = invoke(initial_value, [], {}) if callable_(initial_value) else initial_value
+    return Variable(TENSORFLOW["constant"](made, dtype=dtype), truth(trainable), name or "")
 
 
 def gradient_tape(persistent: Any = False, watch_accessed_variables: Any = True) -> GradientTape:
@@ -540,7 +554,8 @@ FUNCTIONS: dict[str, Any] = {
     "print": print_, "pow": pow_, "divmod": divmod_, "isinstance": isinstance_, "type": type_,
     "hasattr": hasattr_, "getattr": getattr_, "setattr": setattr_, "callable": callable_, "ord": ord_, "chr": chr_,
     "Tensor": tensor_,
-    "repr": representation, "finfo": finfo_, "GradientTape": gradient_tape, "Variable": variable, "no_op": no_op, "device": scope,
+    "repr": representation, "finfo": finfo_, "GradientTape": gradient_tape, "Variable": variable,
+    "tf.Variable": tensorflow_variable, "no_op": no_op, "device": scope,
     "math.floor": whole_part("floor"), "math.ceil": whole_part("ceil"), "math.trunc": whole_part("trunc"),
     "name_scope": scope, "assert_equal": assert_equal, "assert_allclose": assert_allclose,
     **CLASSES, **TRANSFORMS,
@@ -560,5 +575,5 @@ class Intrinsics(dict[str, "Any"]):
         return found
 
 
-INTRINSICS = Intrinsics({name: Builtin(name, run) for name, run in FUNCTIONS.items()})
+INTRINSICS = Intrinsics({name: Builtin(name.removeprefix("tf."), run) for name, run in FUNCTIONS.items()})
 INTRINSICS.update(EXCEPTIONS)

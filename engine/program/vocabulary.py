@@ -36,7 +36,7 @@ INTRINSICS = frozenset(
     linearize tree_map partial finfo
     cond while_loop fori_loop scan map_fn vectorized_map foldl foldr switch_case case
     GradientTape Variable function no_op device name_scope
-    assert_equal assert_allclose math.floor math.ceil math.trunc
+    assert_equal assert_allclose tf.Variable math.floor math.ceil math.trunc
     minimize lbfgs_minimize value_and_gradient pack unpack shape_n
     hasattr getattr setattr callable ord chr super staticmethod classmethod property Tensor
     """.split()
@@ -199,6 +199,22 @@ def under_prefix(name: str) -> Meaning | None:
 
 def dotted(parts: list[str]) -> Meaning | None:
     """The meaning of `tf.math.log` and its like; None where the module has no such name here."""
+    meaning = member(parts)
+    root = "numpy" if "numpy" in parts[:-1] else MODULES.get(parts[0], parts[0])  # tf.experimental.numpy is NumPy
+    if meaning is None or root not in ("tensorflow", "numpy"):
+        return meaning
+    from ..ops.tensorflow import NUMPY, TENSORFLOW
+
+    if meaning.kind == "row":
+        rows = TENSORFLOW if root == "tensorflow" else NUMPY
+        return Meaning("row", rows.get(meaning.value.name, meaning.value))
+    if root == "tensorflow" and meaning.value == "Variable":
+        return Meaning("intrinsic", "tf.Variable")
+    return meaning
+
+
+def member(parts: list[str]) -> Meaning | None:
+    """What a module's name means whatever its defaults are."""
     path = [p for p in parts[1:] if p not in ("compat", "v1", "v2", "experimental")]
     root = MODULES.get(parts[0], parts[0])
     if path[:1] == ["random"] and root in ("numpy", "jax", "jax.numpy", "scipy"):

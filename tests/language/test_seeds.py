@@ -1,7 +1,6 @@
 """Cells of the four notebooks that this project began with, and the patterns of TensorFlow's guides.
 
-A cell is pasted as it stands; what it must give is what TensorFlow gave in the notebook. TensorFlow's default float is
-float32 and adiff's float64, so cells that spell dtypes out run with `--dtype float32`, as a student would.
+A cell is pasted as it stands; what it must give is what TensorFlow gave in the notebook.
 """
 
 from __future__ import annotations
@@ -205,17 +204,17 @@ HALF = {
 }
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("dtype", ["float64", None])
 @pytest.mark.parametrize("name", PRINTED)
-def test_what_a_cell_prints(run: Runner, name: str, dtype: str) -> None:
+def test_what_a_cell_prints(run: Runner, name: str, dtype: str | None) -> None:
     text, printed = PRINTED[name]
     run(text, dtype=dtype)
     assert run.printed == printed
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("dtype", ["float64", None])
 @pytest.mark.parametrize("name", VALUES)
-def test_what_a_cell_gives(run: Runner, name: str, dtype: str) -> None:
+def test_what_a_cell_gives(run: Runner, name: str, dtype: str | None) -> None:
     text, value = VALUES[name]
     assert run(text, dtype=dtype) == value
 
@@ -223,7 +222,7 @@ def test_what_a_cell_gives(run: Runner, name: str, dtype: str) -> None:
 @pytest.mark.parametrize("name", HALF)
 def test_what_a_cell_gives_in_float32(run: Runner, name: str) -> None:
     text, value = HALF[name]
-    assert run(text, dtype="float32") == value
+    assert run(text) == value
 
 
 def test_numpy_arrays_keep_their_float64(run: Runner) -> None:
@@ -237,12 +236,43 @@ def test_numpy_arrays_keep_their_float64(run: Runner) -> None:
     "text", ["tf.constant(2.) + tf.constant(40)", "tf.constant(2.) + tf.constant(40., dtype=tf.float64)"]
 )
 def test_dtypes_that_do_not_mix(run: Runner, text: str) -> None:
-    error = run.refused(text, dtype="float32")
+    error = run.refused(text)
     assert error.code == "E0301"
     assert "add" in error.message
     assert "float32" in error.message
     assert error.hint is not None
     assert "cast" in error.hint
+
+
+def test_what_does_not_become_an_integer(run: Runner) -> None:
+    assert "cannot turn float64 into int32" in run.refused("tf.constant([1.5], dtype=tf.int32)").message
+    assert "dtypes do not mix" in run.refused("v = tf.Variable(1.0)\nv.assign_add(tf.constant(3))").message
+    assert run("v = tf.Variable(1.0)\nv.assign(2)") == 2.0
+
+
+DEFAULTS = {
+    "float32": "tf.constant(2.0);tf.constant([1, 2.5]);tf.Variable(3.0);tf.ones((2, 2));tf.zeros(3);tf.eye(2);tf.fill([2], 2.0)"
+    ";tf.linspace(0., 1., 3);tf.range(5.);tf.random.normal([2], seed=1);tf.random.uniform([2], seed=1)"
+    ";tf.convert_to_tensor(1.0);tf.one_hot([0], 2);tf.zeros_like([1.0]);tf.constant(2.0) * 3.0;tf.Variable(tf.zeros(2))"
+    ";np.array([1.5]) * tf.constant(2.0);tf.constant(2.0) * np.array([1.5]);c = tf.ones\nc(2)"
+    ";from tensorflow import constant\nconstant(2.0);tf.constant(np.array([1.5]), dtype=tf.float32);tf.constant(1.0 + x)",
+    "int32": "tf.constant(40);tf.constant([1, 2]);tf.Variable(3);tf.range(5);tf.fill([2], 7);tf.constant(7) // 2",
+    "int64": "tf.constant(2**31);tf.constant(np.array([1, 2]));np.array([1]);constant(40);tf.constant([1], dtype=tf.int64)",
+    "float64": "np.ones(2);np.array([1.5]);tf.constant(np.array([1.5]));tf.square(np.array([1.5]));tf.Variable(np.array([1.5]))"
+    ";constant(2.0);Variable(3.0);tf.constant(3) / tf.constant(2);2 * x;tf.sin(x)",
+    "complex128": "tf.constant(1 + 2j)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("dtype", "text"), [(dtype, text) for dtype, texts in DEFAULTS.items() for text in texts.split(";")]
+)
+def test_the_prefix_decides_the_default_dtype(run: Runner, dtype: str, text: str) -> None:
+    at = {"x": 0.5} if "x)" in text or "* x" in text or "+ x" in text else {}
+    run(text, at)
+    assert run.outcome.types["value"][0] == dtype
+    run(text, at, dtype="float64")
+    assert run.outcome.types["value"][0] == dtype.replace("float32", "float64" if "dtype=" not in text else "float32")
 
 
 def test_item_assignment(run: Runner) -> None:
@@ -259,7 +289,7 @@ def test_the_version_can_be_printed(run: Runner) -> None:
 
 LINEAR = """
 w = tf.Variable([[0.5, -1.0], [2.0, 0.25], [-0.5, 1.5]], name='w')
-b = tf.Variable(tf.zeros(2, dtype=tf.float64), name='b')
+b = tf.Variable(tf.zeros(2, dtype=tf.float32), name='b')
 x = [[1., 2., 3.]]
 
 with tf.GradientTape(persistent=True) as tape:
@@ -393,7 +423,7 @@ for epoch in range(400):
     b.assign_sub(0.2 * db)
 [w.numpy(), b.numpy()]
 """
-    assert run(text) == pytest.approx([3.0, 2.0], abs=1e-9)
+    assert run(text) == pytest.approx([3.0, 2.0], abs=1e-6)
 
 
 FACTORY = """

@@ -95,5 +95,6 @@ FUNCTIONS: dict[str, Any] = {
     "any": quantified(eager.any_), "all": quantified(eager.all_), "isinstance": isinstance_, "checkpoint": lambda f: f,
     "math.floor": whole_part("floor"), "math.ceil": whole_part("ceil"), "math.trunc": whole_part("trunc"),
     "type": declined("the type of a value"), "GradientTape": declined("a tape of the program"), "vjp": declined("vjp"),
-    "Variable": declined("Variables"), "custom_gradient": declined("custom_gradient"), "linearize": declined("linearize"),
+    "Variable": declined("Variables"), "tf.Variable": declined("Variables"),
+    "custom_gradient": declined("custom_gradient"), "linearize": declined("linearize"),
 }  # fmt: skip

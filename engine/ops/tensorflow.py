@@ -1,0 +1,103 @@
+"""The default dtypes of TensorFlow and NumPy: what bare numbers become where a prefix says whose defaults hold."""
+
+from __future__ import annotations
+
+from ..core.dtypes import COMPLEX128, FLOAT64, INT32, INT64, WEAK, WEAK_COUNT, DType
+from ..core.errors import failure
+from ..core.operands import as_operand, operand_dtype, plain
+from ..core.operation import Operation, composite
+from ..core.state import STATE
+from ..core.tensor import OPERATORS, Tensor
+from .creation import arange, empty, eye, full, linspace, ones, zeros
+from .gathering import one_hot
+from .random import random_normal, random_uniform
+from .structure import as_dtype, cast_to, constant, ones_like, zeros_like
+from .support import as_shape, shape_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def default_dtype(x: Any) -> DType:
+    """TensorFlow's dtype for an operand: float32 for a bare float, int32 for a bare integer that fits it."""
+    dtype = operand_dtype(x)
+    if not dtype.weak:
+        return dtype
+    if dtype.kind == "f":
+        return STATE.tensorflow_float
+    if dtype.kind != "i":
+        return dtype.strong
+    value = plain(x)
+    low, high = (value.min(), value.max()) if getattr(value, "size", 0) else (0, 0) if shape_of(x) else (value, value)
+    return INT32 if low >= -(2**31) and high < 2**31 else INT64
+
+
+def settled(x: Any) -> Any:
+    """A result with TensorFlow's dtype where its own is a bare number's."""
+    if x.__class__ in (list, tuple):
+        return x.__class__([settled(part) for part in x])
+    if x is None or x.__class__ in (str, bool):
+        return x
+    dtype = default_dtype(x)
+    return x if dtype is operand_dtype(x) else cast_to(x, dtype=dtype)
+
+
+def _constant(value: Any, dtype: Any = None, shape: Any = None) -> Any:
+    """An array keeps its dtype, as in TensorFlow; a number, a list and what is made of them have none of their own."""
+    x = as_operand(value)
+    own = operand_dtype(x)
+    array = value.__class__ is Tensor and bool(value.ndim)
+    if dtype is not None:
+        target = as_dtype(dtype)
+        exact = target.kind == "i" and own.kind in "fc" and own is not WEAK_COUNT
+        if (not own.weak and own is not target and own.kind not in "bs") or (own.weak and exact and not array):
+            raise failure(
+                "E0301", f"constant cannot turn {own.name} into {target.name}: dtypes do not change by themselves",
+                f"write cast(x, {target.name})",
+            )  # fmt: skip
+        found = cast_to(x, dtype=target)
+    else:
+        found = constant(x) if array else settled(x)
+    if shape is None:
+        return found
+    sizes = as_shape(shape)
+    if shape_of(found) == ():
+        return full(sizes, found)
+    return OPERATORS["reshape"](found, shape=sizes)
+
+
+def _numpy_array(value: Any, dtype: Any = None) -> Any:
+    """NumPy's arrays adopt the dtype of the tensors they meet, as TensorFlow has it."""
+    x = as_operand(value)
+    if dtype is None:
+        return x
+    target = as_dtype(dtype)
+    return cast_to(x, dtype=WEAK[target] if target in (FLOAT64, INT64, COMPLEX128) else target)
+
+
+def _with_defaults(row: Operation) -> Operation:
+    """The row as `tf.` has it."""
+    return composite(
+        f"tf.{row.name}", row.signature, lambda *inputs, **static: settled(row(*inputs, **static)),
+        doc=row.doc, example=row.example, internal=True,
+    )  # fmt: skip
+
+
+# By the names of the rows that they replace under a prefix.
+TENSORFLOW: dict[str, Operation] = {
+    row.name: _with_defaults(row)
+    for row in (
+        arange, empty, eye, full, linspace, one_hot, ones, ones_like, random_normal, random_uniform, zeros, zeros_like
+    )
+}  # fmt: skip
+TENSORFLOW["constant"] = composite(
+    "tf.constant", "value | dtype=None, shape=None", _constant, internal=True,
+    doc="A tensor of TensorFlow's dtypes: float32 or int32 where the value has none.", example=("tf.constant(2)", 2),
+)  # fmt: skip
+NUMPY: dict[str, Operation] = {
+    "constant": composite(
+        "np.array", "value | dtype=None", _numpy_array, internal=True,
+        doc="A NumPy array: it adopts the dtype of what it meets.", example=("np.array([1.0])", [1.0]),
+    )
+}  # fmt: skip
