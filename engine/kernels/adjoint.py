@@ -18,6 +18,7 @@ from __future__ import annotations
 from ..core.state import STATE
 from ..core.tensor import OPERATORS
 from ..ops.registry import NAMES
+from .checkpoint import Schedule
 from .ir import FLOAT, INT, Apply, Get, If, Loop, Put, Stack, Unsupported, Var, defined, free, inside, operands
 from .replay import Replay
 from .rules import is_zero, pullback, zeros
@@ -35,13 +36,15 @@ if TYPE_CHECKING:
 class Adjoint:
     """Cotangents by variable, as symbols or numbers, while statements are passed in reverse.
 
-    `varied` are the variables that depend on the sources. `cotangents` begins with the seeds and ends with those of variables that no
+    `varied` are the variables that depend on the sources. The states that the reverse sweep of a loop keeps take `limit` bytes, those
+    of loops inside that loop as many as there are. `cotangents` begins with the seeds and ends with those of variables that no
     passed statement defines.
     """
 
-    def __init__(self, builder: Builder, varied: set[Any]) -> None:
+    def __init__(self, builder: Builder, varied: set[Any], limit: int | None = None) -> None:
         self.builder = builder
         self.varied = varied
+        self.limit = limit
         self.cotangents: dict[Var, Any] = {}
 
     def add(self, x: Any, c: Any) -> None:
@@ -135,7 +138,7 @@ class Adjoint:
             with self.builder.inside([]) as made:
                 start = len(made)
                 replay = self.run_again({}, block)
-                inner = Adjoint(self.builder, self.varied)
+                inner = Adjoint(self.builder, self.varied, self.limit)
                 inner.cotangents.update({x: c for x, c in before.items() if c is not None})
                 for seed in seeds:
                     inner.add(replay.at(seed[side]), seed[3])
@@ -167,8 +170,26 @@ class Adjoint:
         if not active and self.in_place(stmt, constant):
             return
         threaded = self.threaded(stmt, (stmt.body,))
-        first = [builder.operand(seeds[out] if out in seeds else zeros(builder, out.shape)) for _, _, _, out in active]
-        before = [builder.operand(self.current(x)) for x in threaded]
+        seeded = [seeds[out] if out in seeds else zeros(builder, out.shape) for _, _, _, out in active]
+        first = [builder.operand(x, FLOAT) for x in seeded]
+        before = [builder.operand(self.current(x), FLOAT) for x in threaded]
+        if self.limit is not None and (schedule := Schedule(self, stmt, sums, self.limit)).needed():
+            outs = schedule.sweep(active, constant, first, threaded, before)
+        else:
+            outs = self.with_heads(stmt, active, constant, first, threaded, before)
+        for x, out in zip(threaded, outs[len(active) :]):
+            self.cotangents[x] = builder.sym(out)
+        for (_, initial, _, _), out in zip(active, outs):
+            self.add(initial, builder.sym(out))
+        for (_, initial, _, _), g in constant:
+            self.add(initial, g)
+
+    def with_heads(
+        self, stmt: Loop, active: list[Any], constant: list[Any], first: list[Any], threaded: list[Var], before: list[Any]
+    ) -> list[Var]:  # fmt: skip
+        """A reverse sweep for which the heads of all iterations are kept: the cotangents of what is carried at the head of the
+        loop, and those of variables from outside, `before` which come those from after the loop."""
+        builder = self.builder
         last = builder.operand(OPERATORS["subtract"](builder.sym(stmt.trips), 1))
         position, counter = Var(INT, (), "p"), Var(INT, (), "count")
         heads = [Var(FLOAT, phi.shape, "cotangent") for phi, _, _, _ in active]
@@ -203,15 +224,9 @@ class Adjoint:
         stmt.stacks += [put.stack for put in puts]
         outs = [Var(FLOAT, x.shape, "cotangent") for x in (*heads, *collected)]
         carried = list(zip((*heads, *collected), (*first, *before), (*after_heads, *after_sums), outs))
-        builder.block.append(
-            Loop(position, last, -1, -1, [], True, carried, body, None, counter, Var(INT, (), "trips"), [], stmt.site)
-        )
-        for x, out in zip(threaded, outs[len(heads) :]):
-            self.cotangents[x] = builder.sym(out)
-        for (_, initial, _, _), out in zip(active, outs):
-            self.add(initial, builder.sym(out))
-        for (_, initial, _, _), g in constant:
-            self.add(initial, g)
+        trips = Var(INT, (), "trips")
+        builder.block.append(Loop(position, last, -1, -1, [], True, carried, body, None, counter, trips, [], stmt.site))
+        return outs
 
     # --- sweeps in the loop itself ------------------------------------------------------------------------------------
 

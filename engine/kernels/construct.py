@@ -11,7 +11,6 @@ from ..core.tensor import OPERATORS, Tensor, shape_of
 from ..eager.structure import flatten
 from .adjoint import Adjoint
 from .builder import Builder
-from .checkpoint import Blocks
 from .ir import BOOL, FLOAT, INT, Apply, Kernel, Loop, Unsupported, Var, operands, walk
 from .paths import Masks, Reach, varied
 from .replay import Replay
@@ -193,7 +192,7 @@ class Construction:
             return y
         needed = Kernel(self.parameters, self.builder.preamble + self.side(), [*self.results, y.var], [])
         dead_code(needed)
-        replay = Replay(self.builder) if STATE.checkpoint is None else Blocks(self.builder, STATE.checkpoint)
+        replay = Replay(self.builder)
         replay.repeats_checks = True
         replay.block(needed.body)
         self.rename(replay)
@@ -301,7 +300,7 @@ class Construction:
             direction = builder.sym(i)
             hit = OPERATORS["equal"](ramp(builder, 0, size), direction) if y.shape else True
             seed = OPERATORS["reshape"](OPERATORS["cast"](hit, dtype="float64"), shape=y.shape) if y.shape else 1.0
-            adjoint = Adjoint(builder, varied(recorded, self.sources))
+            adjoint = Adjoint(builder, varied(recorded, self.sources), STATE.checkpoint)
             adjoint.add(y.var, seed)
             adjoint.sweep(recorded)
             tables = []

@@ -53,7 +53,7 @@ def value_and_gradients(builder: Builder, run: Function, leaves: Sequence[Any]) 
 
 def gradients(builder: Builder, recorded: Block, y: Any, sources: Sequence[Var], seed: Any) -> list[Any]:
     """The cotangents of sources for the cotangent `seed` of `y`, which `recorded` statements of the block at hand compute."""
-    adjoint = Adjoint(builder, varied(recorded, sources))
+    adjoint = Adjoint(builder, varied(recorded, sources), STATE.checkpoint)
     if y.__class__ is Sym:
         adjoint.add(y.var, seed)
         adjoint.sweep(recorded)

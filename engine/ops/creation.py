@@ -8,7 +8,7 @@ from ..core import limits
 from ..core.dtypes import WEAK_FLOAT, DType
 from ..core.errors import failure
 from ..core.operands import as_operand, counted, plain
-from ..core.operation import Operation, composite, linear, no_tangent, static, zero
+from ..core.operation import Operation, composite, linear, no_tangent, static
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
 from .reductions import reduce_sum
@@ -121,22 +121,15 @@ def _linspace(np: Any, start: Any, stop: Any, num: int, endpoint: bool, axis: in
 
 def _linspace_back(g: Any, y: Any, start: Any, stop: Any, num: int, endpoint: bool, axis: int) -> tuple[Any, Any]:
     lines, strong = to_front(g, (axis % len(shape_of(y)),)), OPERATORS["strong_multiply"]
-    far = beside(places_between(lines, gaps=max(num - 1 if endpoint else num, 1)), lines)
+    gaps = max(num - 1 if endpoint else num, 1)
+    # How far each place is between the ends.
+    far = OPERATORS["reshape"](ramp(0.0, 1.0, num=num) / gaps, shape=(-1, *[1] * (len(shape_of(lines)) - 1)))
+    far = beside(far, lines)
     return (
         # The ends do not depend on one another: nothing of an infinite cotangent passes.
         reduce_sum(strong(1.0 - far, lines), axis=0),
         reduce_sum(strong(far, lines), axis=0),
     )
-
-
-places_between = zero(
-    "places_between", "lines | gaps", array=lambda np, lines, gaps: (
-        (np.arange(len(lines)) / gaps).reshape([-1] + [1] * (lines.ndim - 1)).astype(lines.real.dtype)
-    ),
-    kernel=lambda k, lines, gaps: k.places_between(lines, gaps), dtype="real", accepts="fc", internal=True,
-    doc="How far each place along axis 0 is between the ends of so many gaps: what the derivative of linspace is made of.",
-    example=("places_between([0.0, 0.0, 0.0], 2)", [0.0, 0.5, 1.0]),
-)  # fmt: skip
 
 
 linspace_row = linear(
