@@ -49,6 +49,9 @@ def singular_partial(op: Operation, spot: Singular, p: Any, inputs: tuple[Any, .
     mask = holds(spot, [plain(x) for x in inputs])
     if mask is False or mask is NotImplemented:
         return p
+    builder = getattr(mask, "builder", None) or getattr(g, "builder", None)
+    if builder is not None:  # symbols of a kernel that is being made
+        return builder.singular_partial(spot, p, mask, inputs, g)
     if mask is True:
         if plain(g) == 0 if shape_of(g) == () else not plain(g).any():
             hit = False
@@ -313,6 +316,8 @@ def pushforward(
 def note_ambiguity(t: Any, p: Any) -> None:
     """Remember that a zero tangent met an infinite partial: reverse mode decides such cases (see drivers)."""
     value = plain(p)
+    if hasattr(value, "as_symbol"):
+        return
     if value.__class__ in (int, float):
         if value - value == 0.0:
             return

@@ -91,7 +91,7 @@ class Adjoint:
             several = len(y) > 1
             inputs = tuple([builder.sym(x) for x in stmt.inputs])
             cotangents = pullback(
-                builder, stmt.row, g if several else g[0], y if several else y[0], inputs, stmt.attributes, wanted
+                stmt.row, g if several else g[0], y if several else y[0], inputs, stmt.attributes, wanted
             )
             for x, c in zip(stmt.inputs, cotangents):
                 self.add(x, c)

@@ -277,6 +277,32 @@ class Builder:
             self.flags.append(SingularPoint(text, site))
         self.block.append(Flag(self.operand(condition), number))
 
+    def singular_partial(self, spot: Any, p: Any, mask: Any, inputs: tuple[Any, ...], g: Any) -> Any:
+        """A partial with the value that is chosen where it is singular; a flag is set where what it meets, `g`, is not zero there."""
+        from ..autodiff.pullback import singular_notice
+        from ..ops.support import mask_tensor
+
+        if mask.__class__ is not Sym and not getattr(mask, "any", lambda: mask)():
+            return p
+        mask = mask_tensor(mask)
+        choice = spot.choice(STATE.kinks)
+        if self.stops:
+            # A tangent passes through branches that are not taken: only a reverse sweep tells whether the point matters.
+            self.check(OPERATORS["logical_not"](mask))
+        elif not STATE.quiet and not (g.__class__ in NUMBERS and g == 0):
+            hit = mask if g.__class__ in NUMBERS else OPERATORS["logical_and"](mask, OPERATORS["not_equal"](g, 0.0))
+            if STATE.kinks == "error":
+                self.check(OPERATORS["logical_not"](hit))
+            else:
+                self.flag(singular_notice(spot, choice, inputs), hit)
+        if choice is None:
+            return p
+        if callable(choice):
+            choice = choice(*inputs)
+        if choice.__class__ is float and choice != choice:
+            choice = p * choice
+        return OPERATORS["where"](mask, choice, p)
+
     def meets(self, spot: Any, at: Any, matters: Any) -> None:
         """A singular point that a rule finds itself (ops/support.py)."""
         from ..ops.support import mask_tensor

@@ -9,16 +9,15 @@ from ..core.operands import as_operand, describe
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor, shape_of
 from ..eager.structure import flatten
-from .adjoint import Adjoint
 from .builder import Builder
-from .ir import BOOL, FLOAT, INT, Apply, Kernel, Loop, Unsupported, Var, operands, walk
-from .paths import Masks, Reach, varied
+from .ir import BOOL, FLOAT, INT, Apply, Kernel, Unsupported, Var, operands, walk
+from .paths import Masks, Reach
 from .replay import Replay
 from .results import Leaf
 from .rules import zeros
 from .symbols import Sym
 from .tangent import Tangent
-from .transforms import along_directions, gradients
+from .transforms import along_directions, gradients, seeds, tables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -237,8 +236,7 @@ class Construction:
         forward = Tangent(self.builder, side, self.directions())
         forward.block(side)
         self.rename(forward)
-        moved = forward.tangents.get(y.var) if y.__class__ is Sym else None
-        self.made.derived = [self.result(zeros(self.builder, shape_of(y)) if moved is None else moved)]
+        self.made.derived = [self.result(forward.of(y.var) if y.__class__ is Sym else zeros(self.builder, shape_of(y)))]
 
     def rename(self, replay: Replay) -> None:
         """The results so far, where a block has been replayed."""
@@ -251,8 +249,10 @@ class Construction:
         forward.block(side)
         self.rename(forward)
         values = [self.builder.sym(forward.at(g.var)) if g.__class__ is Sym else g for g in found]
-        moved = [forward.tangents.get(g.var) if g.__class__ is Sym else None for g in found]
-        products = [zeros(self.builder, x.shape) if t is None else t for t, x in zip(moved, self.sources)]
+        products = [
+            forward.of(g.var) if g.__class__ is Sym else zeros(self.builder, x.shape)
+            for g, x in zip(found, self.sources)
+        ]
         self.made.derived = self.results_of([*values, *products])
 
     def hessian(self, y: Any) -> None:
@@ -290,36 +290,13 @@ class Construction:
 
     def by_cotangents(self, y: Sym) -> list[Any]:
         """For each source the gradients of the elements of the value, a row for each."""
-        builder = self.builder
-        recorded = list(builder.block)
-        i, size = Var(INT, (), "element"), y.size
-        from ..ops.registry import NAMES
-        from .transforms import ramp
+        recorded = list(self.builder.block)
 
-        with builder.inside([]) as body:
-            direction = builder.sym(i)
-            hit = OPERATORS["equal"](ramp(builder, 0, size), direction) if y.shape else True
-            seed = OPERATORS["reshape"](OPERATORS["cast"](hit, dtype="float64"), shape=y.shape) if y.shape else 1.0
-            adjoint = Adjoint(builder, varied(recorded, self.sources), STATE.checkpoint)
-            adjoint.add(y.var, seed)
-            adjoint.sweep(recorded)
-            tables = []
-            for x in self.sources:
-                table = Var(FLOAT, (size, x.size), "rows")
-                row = OPERATORS["reshape"](adjoint.current(x), shape=(x.size,))
-                index = {"index": (i, slice(0, x.size, 1))}
-                after = builder.emit(
-                    NAMES["index_update"], (table, builder.operand(row)), index, [FLOAT], [table.shape]
-                )
-                tables.append((table, after[0]))
-        carried = [
-            (table, builder.operand(zeros(builder, table.shape)), after, Var(FLOAT, table.shape, "rows"))
-            for table, after in tables
-        ]
-        builder.block.append(
-            Loop(i, 0, size, 1, [], True, carried, body, None, Var(INT, (), "count"), Var(INT, (), "trips"), [], None)
-        )
-        return [builder.sym(out) for _, _, _, out in carried]
+        def row(element: Sym) -> list[Any]:
+            seed = seeds([y.var], element)[y.var] if y.shape else 1.0
+            return gradients(self.builder, recorded, y, self.sources, seed)
+
+        return tables(self.builder, y.size, [x.size for x in self.sources], row)
 
 
 def ones(builder: Builder, y: Any) -> Any:

@@ -60,9 +60,13 @@ class Tangent(Replay):
     def companion_like(self, x: Var) -> Var:
         return Var(FLOAT, x.shape, "tangent")
 
-    def companion_of(self, x: Any) -> Any:
+    def of(self, x: Any) -> Any:
+        """The tangent of an operand of the block: zeros where it has none."""
         found = self.tangents.get(x) if x.__class__ is Var else None
-        return self.builder.operand(zeros(self.builder, getattr(x, "shape", ())) if found is None else found)
+        return zeros(self.builder, getattr(x, "shape", ())) if found is None else found
+
+    def companion_of(self, x: Any) -> Any:
+        return self.builder.operand(self.of(x))
 
     def accompany(self, x: Var, companion: Any) -> None:
         self.tangents[x] = self.builder.sym(companion)

@@ -69,21 +69,7 @@ def jvp(builder: Builder, run: Function, leaves: Sequence[Any], tangents: Sequen
     forward.block(side)
     if y.__class__ is not Sym:
         return y, zeros(builder, shape_of(y))
-    moved = forward.tangents.get(y.var)
-    value = builder.sym(forward.at(y.var), y.dtype)
-    return value, zeros(builder, y.shape) if moved is None else moved
-
-
-def jacobian(builder: Builder, run: Function, leaves: Sequence[Any]) -> list[Any]:
-    """d result / d leaf for each leaf, of shape result.shape + leaf.shape."""
-    sources = [source(builder, x) for x in leaves]
-    with builder.inside([]) as side:
-        y = run(list(sources))
-    ys = [y.var] if y.__class__ is Sym else []
-    if not ys:
-        return [zeros(builder, shape_of(y) + x.shape) for x in sources]
-    (rows,) = along_directions(builder, side, [x.var for x in sources], ys, Replay(builder))
-    return [transposed_rows(rows, start, x.shape, y.shape) for start, x in with_starts(sources)]
+    return builder.sym(forward.at(y.var), y.dtype), forward.of(y.var)
 
 
 def hessian(builder: Builder, run: Function, leaves: Sequence[Any]) -> list[list[Any]]:
@@ -94,30 +80,13 @@ def hessian(builder: Builder, run: Function, leaves: Sequence[Any]) -> list[list
         if shape_of(y):
             raise Unsupported("the Hessian of a function whose result is no number")
         found = gradients(builder, list(side), y, [x.var for x in sources], 1.0)
-    outs = [g.var if g.__class__ is Sym else None for g in found]
-    rows = along_directions(
-        builder, side, [x.var for x in sources], [g for g in outs if g is not None], Replay(builder)
-    )
-    by_leaf = iter(rows)
-    columns = [None if g is None else next(by_leaf) for g in outs]
+    outs = [g.var if g.__class__ is Sym else g for g in found]
+    rows = along_directions(builder, side, [x.var for x in sources], outs, Replay(builder))
+    starts = [sum(x.size for x in sources[:k]) for k in range(len(sources))]
     return [
-        [
-            zeros(builder, a.shape + b.shape)
-            if columns[i] is None
-            else transposed_rows(columns[i], start, b.shape, a.shape)
-            for start, b in with_starts(sources)
-        ]
-        for i, a in enumerate(sources)
+        [transposed_rows(table, start, b.shape, a.shape) for start, b in zip(starts, sources)]
+        for table, a in zip(rows, sources)
     ]
-
-
-def with_starts(sources: Sequence[Sym]) -> list[tuple[int, Sym]]:
-    """Sources with the place of their first element among all elements."""
-    found, start = [], 0
-    for x in sources:
-        found.append((start, x))
-        start += x.size
-    return found
 
 
 def transposed_rows(rows: Any, start: int, source_shape: tuple[int, ...], shape: tuple[int, ...]) -> Any:
@@ -132,7 +101,7 @@ def transposed_rows(rows: Any, start: int, source_shape: tuple[int, ...], shape:
 
 
 def along_directions(
-    builder: Builder, side: Block, sources: Sequence[Var], results: Sequence[Var], primal: Replay
+    builder: Builder, side: Block, sources: Sequence[Var], results: Sequence[Any], primal: Replay
 ) -> list[Any]:  # fmt: skip
     """The derivatives of results that a block computes along the unit vectors of all sources: for each result an array whose
     row i belongs to direction i.
@@ -141,29 +110,32 @@ def along_directions(
     """
     primal.repeats_checks = True
     primal.block(side)
-    count = sum(x.size for x in sources)
+
+    def row(direction: Sym) -> list[Any]:
+        forward = Tangent(builder, side, seeds(sources, direction), shared=primal)
+        forward.block(side)
+        return [forward.of(y) for y in results]
+
+    return tables(builder, sum(x.size for x in sources), [getattr(y, "size", 1) for y in results], row)
+
+
+def tables(builder: Builder, count: int, sizes: Sequence[int], row: Callable[[Sym], list[Any]]) -> list[Any]:
+    """Arrays of `count` rows, one for each size; `row` gives the elements of their rows at an index, in a loop."""
     i, position = Var(INT, (), "direction"), Var(INT, (), "count")
     carried = []
     with builder.inside([]) as body:
-        direction = builder.sym(i)
-        forward = Tangent(builder, side, seeds(sources, direction), shared=primal)
-        forward.block(side)
-        tables = []
-        for y in results:
-            table = Var(FLOAT, (count, y.size), "rows")
-            moved = forward.tangents.get(y)
-            moved = zeros(builder, y.shape) if moved is None else moved
-            row = OPERATORS["reshape"](moved, shape=(y.size,))
-            index = (i, slice(0, y.size, 1))
-            operands = (table, builder.operand(row))
-            tables.append(
-                (table, builder.emit(NAMES["index_update"], operands, {"index": index}, [FLOAT], [table.shape])[0])
-            )
-    for table, after in tables:
-        first = builder.operand(zeros(builder, table.shape))
-        carried.append((table, first, after, Var(FLOAT, table.shape, "rows")))
-    builder.block.append(Loop(i, 0, count, 1, [], True, carried, body, None, position, Var(INT, (), "trips"), [], None))
-    return [builder.sym(out) for _, _, _, out in carried]
+        for x, size in zip(row(builder.sym(i)), sizes):
+            table = Var(FLOAT, (count, size), "rows")
+            operands = (table, builder.operand(OPERATORS["reshape"](x, shape=(size,))))
+            index = (i, slice(0, size, 1))
+            after = builder.emit(NAMES["index_update"], operands, {"index": index}, [FLOAT], [table.shape])[0]
+            carried.append((table, after))
+    ends = [
+        (table, builder.operand(zeros(builder, table.shape)), after, Var(FLOAT, table.shape, "rows"))
+        for table, after in carried
+    ]
+    builder.block.append(Loop(i, 0, count, 1, [], True, ends, body, None, position, Var(INT, (), "trips"), [], None))
+    return [builder.sym(out) for _, _, _, out in ends]
 
 
 def seeds(sources: Sequence[Var], direction: Any) -> dict[Var, Any]:
@@ -185,4 +157,4 @@ def ramp(builder: Builder, start: int, count: int) -> Any:
     return builder.sym(builder.emit(NAMES["ramp"], (float(start), 1.0), {"num": count}, [FLOAT], [(count,)])[0])
 
 
-__all__ = ["along_directions", "gradients", "hessian", "jacobian", "jvp", "value_and_gradients"]
+__all__ = ["along_directions", "gradients", "hessian", "jvp", "seeds", "tables", "value_and_gradients"]

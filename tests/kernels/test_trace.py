@@ -97,7 +97,7 @@ PROGRAMS: list[tuple[str, dict[str, Any]]] = [
     ("m = [[x, 1.0], [2.0, y]]\ns = 0.0\nfor i in range(8):\n    s += m[i % 2][1]\ns", {"x": 1.0, "y": 0.5}),
     ("isinstance(x, float), isinstance(n, int), isinstance(v, list), all([x > 1, n > 1])", {"x": 1.5, "n": 2, "v": V}),
     (
-        "f = lambda t: t**3 * y\ngrad(grad(f))(x), hvp(f, x, 2.0), jacobian(lambda t: [t, t * t])(x), hessian(f)(x)",
+        "f = lambda t: t**3 * y\ngrad(grad(f))(x), hvp(f, x, 2.0), hessian(f)(x)",
         {"x": 2.0, "y": 3.0},
     ),
 ]  # fmt: skip

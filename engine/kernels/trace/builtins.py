@@ -97,4 +97,5 @@ FUNCTIONS: dict[str, Any] = {
     "type": declined("the type of a value"), "GradientTape": declined("a tape of the program"), "vjp": declined("vjp"),
     "Variable": declined("Variables"), "tf.Variable": declined("Variables"),
     "custom_gradient": declined("custom_gradient"), "linearize": declined("linearize"),
+    **dict.fromkeys(("jacobian", "jacfwd", "jacrev"), declined("the Jacobian of a function of the program")),
 }  # fmt: skip

@@ -48,22 +48,6 @@ def derivatives(builder: Builder) -> dict[str, Any]:
 
         return Derived("grad", run)
 
-    def jacobian(f: Any, argnums: Any = 0) -> Derived:
-        callable_of(f, "jacobian")
-
-        def run(args: list[Any], keywords: dict[str, Any]) -> Any:
-            call = prepared(f, args, keywords, argnums)
-
-            def result(inputs: list[Any]) -> Any:
-                y = call.function(inputs)
-                if y.__class__ in (tuple, dict):
-                    raise Unsupported("the Jacobian of several results", STATE.site)
-                return as_operand(y)
-
-            return call.result(transforms.jacobian(builder, result, call.leaves))
-
-        return Derived("jacobian", run)
-
     def hessian(f: Any, argnums: Any = 0) -> Derived:
         callable_of(f, "hessian")
 
@@ -89,6 +73,5 @@ def derivatives(builder: Builder) -> dict[str, Any]:
         return jvp(grad(f), (primals,), (vectors,))[1]
 
     return {
-        "grad": grad, "value_and_grad": value_and_grad, "jacobian": jacobian, "jacfwd": jacobian, "jacrev": jacobian,
-        "hessian": hessian, "jvp": jvp, "hvp": hvp,
+        "grad": grad, "value_and_grad": value_and_grad, "hessian": hessian, "jvp": jvp, "hvp": hvp,
     }  # fmt: skip

@@ -22,7 +22,7 @@ from ..symbols import Sym
 from .builtins import FUNCTIONS
 from .derivatives import derivatives
 from .expressions import EXPRESSIONS
-from .library import Library
+from .library import functions
 from .members import path_ends
 from .merge import branch
 from .statements import STATEMENTS, target_of
@@ -53,8 +53,8 @@ class Tracer(eager.Compiler):
     """Runs a core program once on symbols."""
 
     def __init__(self, core: c.CoreProgram, builder: Builder) -> None:
-        functions = {**FUNCTIONS, **derivatives(builder), **Library(self).functions()}
-        intrinsics = Intrinsics({name: Builtin(name, run) for name, run in functions.items()})
+        known = {**FUNCTIONS, **derivatives(builder), **functions(self)}
+        intrinsics = Intrinsics({name: Builtin(name, run) for name, run in known.items()})
         intrinsics.update(EXCEPTIONS)
         super().__init__(intrinsics, fast=False)
         self.core = core
