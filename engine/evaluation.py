@@ -7,10 +7,10 @@ import time
 from ..parser.errors import AdiffError
 from .autodiff import drivers
 from .commands import COMMANDS
-from .core.errors import failure, listing, span_of
+from .core.errors import failure, listing, plural, span_of
 from .core.limits import LIMITS, GivesWay, give_way_after, stay
 from .core.operands import as_operand, bare
-from .core.state import STATE, end_of
+from .core.state import STATE, Site, end_of
 from .core.tensor import OPERATORS, Tensor
 from .eager.builtins import INTRINSICS
 from .eager.structure import flatten
@@ -217,6 +217,8 @@ class Evaluation(Tiers):
             STATE.notify(
                 "N0802", "the program reads no input, so there is nothing to differentiate by", self.end_site()
             )
+        if self.program.source.passed:
+            self.tell_of_passed(self.program.source.passed)
         COMMANDS[command](self)
         stay()
         if self.apart is not None:
@@ -239,6 +241,13 @@ class Evaluation(Tiers):
         self.own_results()
         outcome.notices = in_order([Notice(n.code, n.message, span_of(n.site)) for n in STATE.notices])
         return outcome
+
+    def tell_of_passed(self, passed: list[tuple[int, int]]) -> None:
+        """Notice what of the text is no part of the program."""
+        source = self.program.source
+        first, *others = [Site(None, source, *span) for span in sorted(passed)]
+        more = f", and {plural(len(others), 'place')} more like it" if others else ""
+        STATE.notify("N0805", f"this is for a console or a notebook, and is passed over{more}", first)
 
     def tell_of_sum(self, command: str) -> None:
         """Notice that what a command found is of the sum of the elements of a result that is no tensor."""

@@ -15,26 +15,40 @@ if TYPE_CHECKING:
     from .syntax import Expression, Module
 
 
-PROMPT = "'>>>' and 'In [1]:' are a console's prompts: leave them out of what is pasted"
+PROMPT = "'>>>' and 'In [1]:' are a console's prompts: they are passed over where the whole text begins with one"
 
 
 def parse(source: Source) -> Module:
     """The program's tree; raises AdiffError (E01xx) where the text is none."""
     automaton = table()
-    tokens = tokenise(automaton, source.text)
-    try:
-        try:
-            tree: Module = drive(automaton, tokens, "program")
-        except Refused as refused:
-            from .diagnose import diagnose
+    text = source.text
+    if ">>>" in text or "In [" in text:
+        from .console import without_prompts
 
-            raise diagnose(automaton, tokens, refused.index, refused.states) from None
+        text, source.passed = without_prompts(text)
+    try:
+        while True:
+            tokens = tokenise(automaton, text)
+            try:
+                tree: Module = drive(automaton, tokens, "program")
+                break
+            except Refused as refused:
+                from .console import blanked, command
+                from .diagnose import diagnose
+                from .place import Place
+
+                found = command(Place(automaton, tokens, refused.index, refused.states))
+                if found is None:
+                    raise diagnose(automaton, tokens, refused.index, refused.states) from None
+                text = blanked(text, *found)
+                source.passed = [*source.passed, found]
         # No tree is deeper than its text has tokens.
         if len(tokens.kinds) > MAXIMUM_DEPTH:
             check_depth(tree)
     except Mistake as mistake:
         span = Span(source, mistake.start, mistake.end)
-        hint = PROMPT if any(line.lstrip().startswith((">>> ", "In [")) for line in source.text.split("\n")) else None
+        prompted = any(line.lstrip().startswith((">>> ", "In [")) for line in text.split("\n"))
+        hint = PROMPT if prompted else None
         raise AdiffError(mistake.code, mistake.message, span, hint or mistake.hint, mistake.notes) from None
     return tree
 

@@ -6,12 +6,14 @@ from __future__ import annotations
 class Source:
     """A text with the label that diagnostics print for it."""
 
-    __slots__ = ("_line_starts", "name", "text")
+    __slots__ = ("_line_starts", "name", "passed", "text")
     library = False  # whether it is a part of adiff's own, in which no message points
 
     def __init__(self, text: str, name: str = "<expr>") -> None:
         self.name = name
         self.text = text
+        # What the parser passed over: prompts, outputs, and commands to a notebook.
+        self.passed: list[tuple[int, int]] = []
         # Only diagnostics ask for lines, so a program without mistakes never pays for them.
         self._line_starts: list[int] | None = None
 

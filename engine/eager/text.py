@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+# The functions that are types too, for what `type(x)` prints.
+TYPES = frozenset("int float bool complex str list tuple dict range zip enumerate Variable Tensor".split())
+
+
 def text(value: Any) -> str:
     """What print shows."""
     if value.__class__ is str:
@@ -57,6 +61,8 @@ def representation(value: Any, depth: int = 0) -> str:
         return repr(value)
     if cls.__name__ == "DType":
         return str(value.name)
+    if cls is Builtin and value.name in TYPES:
+        return f"<class '{value.name}'>"
     if cls in (Function, Builtin) or cls.__name__ == "Operation":
         return f"<function {value.name}>"
     if cls is Bound:

@@ -120,6 +120,13 @@ def assert_(t: Tracer, node: c.Assert) -> Run:
     return run
 
 
+def raise_(t: Tracer, node: c.Raise) -> Run:
+    def run(f: Any) -> None:
+        raise failure("E0412", "an exception is raised", site=node.site)
+
+    return run
+
+
 def declined(what: str) -> Callable[[Any, Any], Run]:
     def refuse(t: Tracer, node: Any) -> Run:
         def run(f: Any) -> None:
@@ -133,5 +140,5 @@ def declined(what: str) -> Callable[[Any, Any], Run]:
 STATEMENTS: dict[type, Callable[[Any, Any], Run]] = {
     c.Augment: augment, c.If: if_, c.For: for_, c.While: while_, c.Break: leave(BREAK), c.Continue: leave(CONTINUE),
     c.Return: return_, c.Assert: assert_, c.DefineClass: declined("classes"), c.Try: declined("exceptions"),
-    c.Raise: declined("an exception that is raised"),
+    c.Raise: raise_,
 }  # fmt: skip
