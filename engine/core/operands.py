@@ -60,7 +60,7 @@ def as_operand(x: Any, op: Operation | None = None) -> Any:
     if x is None:
         raise failure("E0304", f"{name} needs a number or a tensor, and got None", "is a gradient unconnected here?")
     what = describe(x)
-    hint = None
+    hint = getattr(x, "hint", None)
     if what.startswith("the function"):
         # An input may have the name of an operation, but not that of a function which the program makes.
         hint = "call it" + (f", or bind an input of that name: --at {x.name}=..." if is_operation(x) else "")

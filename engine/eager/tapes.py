@@ -160,7 +160,8 @@ class GradientTape(Context):
                 if t.__class__ is Tensor and t.shape != () and follows(t, self.tape.token):
                     STATE.notify("N0503", f"the target has shape {shape_text(t.shape)}: its elements are summed")
         else:
-            if target.__class__ not in (list, tuple, dict) and shape(operand(target)) != ():
+            single = len(targets) == 1 and target.__class__ not in (list, tuple, dict)
+            if single and shape(targets[0]) != () and not hasattr(output_gradients, "leaves"):
                 # One tensor and a plain list: the list is the tensor's cotangent.
                 output_gradients = operand(output_gradients)
             cotangents = [operand(g) for g in flatten(output_gradients)]

@@ -6,6 +6,7 @@ and take its values, by the names under which TensorFlow has them ("ragged.const
 class:
 
     description           what messages call a value
+    hint                  how they say to make a tensor of it
     attributes            `x.name`: name -> function of the value
     method_NAME           `x.NAME(...)`
     get_item, set_item    `x[i]`, `x[i] = v`
@@ -69,6 +70,7 @@ class Kind:
 
     __slots__ = ()
     description: ClassVar[str] = "a value"
+    hint: ClassVar[str | None] = None
     attributes: ClassVar[dict[str, Callable[[Any], Any]]] = {}
     listed: ClassVar[bool] = False
 

@@ -39,6 +39,7 @@ class SparseTensor(Kind):
 
     __slots__ = ("indices", "shape", "values")
     description = "a SparseTensor"
+    hint = "sparse.to_dense(s) makes a tensor of it, and sparse.map_values(f, s) applies f to its values"
     attributes: ClassVar[dict[str, Any]] = {
         "indices": lambda s: int64(s.indices),
         "values": lambda s: s.values,
@@ -129,10 +130,7 @@ class SparseTensor(Kind):
         from .sparse_functions import FUNCTIONS
 
         near = "sparse." + SPARSE_NAMES.get(name, name)
-        return failure(
-            "E0304", message, f"{near} takes SparseTensors" if near in FUNCTIONS
-            else "sparse.to_dense(s) makes a tensor of it, and sparse.map_values(f, s) applies f to its values",
-        )  # fmt: skip
+        return failure("E0304", message, f"{near} takes SparseTensors" if near in FUNCTIONS else self.hint)
 
     def get_item(self, index: Any) -> Any:
         return OPERATORS["index"](self, index=index)

@@ -134,6 +134,12 @@ def test_gradient_of_a_sparse_source(run: Runner, target: str, expected: list[fl
     assert run(f"{SOURCE}{target}\nt.gradient(y, s.values)") == expected
 
 
+def test_a_sparse_target(run: Runner) -> None:
+    for cotangent in ("[1.0, 10.0, 100.0]", "s.with_values([1.0, 10.0, 100.0])"):
+        text = f"{SOURCE}tf.square(s)\nt.gradient(y, s.values, output_gradients={cotangent})"
+        assert run(text) == [2, 40, 600]
+
+
 def test_softmax_and_second_order(run: Runner) -> None:
     """softmax of two entries is a sigmoid of their difference; of one entry it is 1."""
     text = "s = SparseTensor([[0, 0], [0, 2], [1, 1]], x, [2, 3])\nsparse.softmax(s).values[0]"
