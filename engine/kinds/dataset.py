@@ -8,10 +8,10 @@ from ..core import limits
 from ..core.dtypes import INT64
 from ..core.errors import failure
 from ..core.limits import LIMITS
-from ..core.operands import as_operand
 from ..core.operation import static
 from ..core.tensor import OPERATORS, Tensor, shape_of
 from ..ops.random import generator
+from ..ops.tensorflow import TENSORFLOW
 from .kind import Kind, call, whole
 
 TYPE_CHECKING = False
@@ -59,7 +59,8 @@ class Dataset(Kind):
         return f"<Dataset size={size or int(self.count or 0)}>"
 
     def to_plain(self) -> list[Any]:
-        self.length()  # an endless one is no result
+        if self.count is not None:
+            limits.allocate(self.length(), 36)  # an endless one is no result
         return list(self.make())
 
     # --- steps ------------------------------------------------------------------------------------------------------
@@ -232,7 +233,7 @@ def joined(elements: list[Any]) -> Any:
 
 def tensors(structure: Any) -> Any:
     """A structure with tensors at its leaves: tuples and dicts are structure, a list is a tensor."""
-    return parts(lambda x: x if hasattr(x, "operate") else as_operand(x), structure)
+    return parts(lambda x: x if hasattr(x, "operate") else TENSORFLOW["constant"](x), structure)
 
 
 def leaves(structure: Any) -> list[Any]:

@@ -5,10 +5,11 @@ None of the results carries a tangent: a path that reaches a string ends there.
 
 from __future__ import annotations
 
-from ..core.dtypes import BOOL, FLOAT32, INT32, STRING
+from ..core.dtypes import BOOL, INT32, INT64, STRING
 from ..core.errors import failure, plural
 from ..core.following import path_ends
 from ..core.operands import as_operand, describe, operand_dtype, wrap
+from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
 from ..ops.structure import as_dtype
 from ..ops.support import axes_of, axis_of, kept
@@ -21,14 +22,17 @@ if TYPE_CHECKING:
     from re import Pattern
     from typing import Any
 
-ENCODINGS = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"}
+ENCODINGS = {"UTF-8": "utf-8", "UTF8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"}
 UNITS = ("BYTE", "UTF8_CHAR")
 BYTES_ERRORS = "surrogateescape"
 
 
 def octets(text: str) -> bytes:
-    """The bytes of a string."""
-    return text.encode("utf-8", BYTES_ERRORS)
+    """The bytes of a string; half a pair of UTF-16 is no character, and a question mark."""
+    try:
+        return text.encode("utf-8", BYTES_ERRORS)
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace")
 
 
 def string(data: bytes) -> str:
@@ -53,10 +57,11 @@ def mapped(name: str, dtype: Any, function: Callable[..., Any], *arrays: Any) ->
     import numpy as np
 
     try:
-        found = np.frompyfunc(function, len(arrays), 1)(*arrays)
+        np.broadcast_shapes(*[array.shape for array in arrays])
     except ValueError:
-        shapes = " and ".join(str(list(a.shape)) for a in arrays)
+        shapes = " and ".join(str(list(array.shape)) for array in arrays)
         raise failure("E0302", f"{name}: shapes {shapes} do not fit", "equal shapes, or scalars") from None
+    found = np.frompyfunc(function, len(arrays), 1)(*arrays)
     return wrap(np.asarray(found, dtype=object if dtype is STRING else dtype.name), dtype)
 
 
@@ -76,7 +81,10 @@ def rows(name: str, values: Any, parts: Callable[[str], list[Any]], dtype: Any =
     if not strings.ndim:
         return Tensor(flat, dtype)
     from_row_lengths = names.function("RaggedTensor.from_row_lengths")
-    assert from_row_lengths is not None
+    if from_row_lengths is None:
+        raise failure(
+            "E0304", f"{name} of several strings is not built yet", "take them one by one: [f(s) for s in strings]"
+        )
     found = from_row_lengths(Tensor(flat, dtype), [len(items) for items in lists])
     for axis in range(strings.ndim - 1, 0, -1):
         count = int(np.prod(strings.shape[:axis]))
@@ -235,8 +243,8 @@ def regex_full_match(input: Any, pattern: Any) -> Any:
 # --- numbers --------------------------------------------------------------------------------------------------------
 
 
-def to_number(input: Any, out_type: Any = FLOAT32) -> Any:
-    dtype = as_dtype(out_type)
+def to_number(input: Any, out_type: Any = None) -> Any:
+    dtype = STATE.tensorflow_float if out_type is None else as_dtype(out_type)
     if dtype.kind not in "if":
         raise failure("E0306", f"strings.to_number has no numbers of dtype {dtype.name}")
 
@@ -312,6 +320,18 @@ def unicode_decode(input: Any, input_encoding: Any = "UTF-8", errors: Any = "rep
     return rows("strings.unicode_decode", input, lambda s: [ord(c) for c in decode(s)], INT32)
 
 
+def unicode_decode_with_offsets(input: Any, input_encoding: Any = "UTF-8", errors: Any = "replace") -> Any:
+    """The code points, and at which byte each begins."""
+    name = "strings.unicode_decode_with_offsets"
+    decode, encode = decoder(name, input_encoding, errors), encoder(name, input_encoding)
+
+    def starts(text: str) -> list[int]:
+        sizes = [len(octets(encode(character))) for character in decode(text)]
+        return [sum(sizes[:i]) for i in range(len(sizes))]
+
+    return unicode_decode(input, input_encoding, errors), rows(name, input, starts, INT64)
+
+
 def unicode_split(input: Any, input_encoding: Any = "UTF-8", errors: Any = "replace") -> Any:
     decode = decoder("strings.unicode_split", input_encoding, errors)
     encode = encoder("strings.unicode_split", input_encoding)
@@ -351,6 +371,22 @@ def unicode_encode(input: Any, output_encoding: Any = "UTF-8", errors: Any = "re
     return wrap(found, STRING)
 
 
+def decode_raw(input_bytes: Any, out_type: Any) -> Any:
+    """The numbers whose bytes, the lowest first, are the strings: a dimension more."""
+    import numpy as np
+
+    dtype = as_dtype(out_type)
+    strings = texts("io.decode_raw", input_bytes)
+    try:
+        found = [np.frombuffer(octets(text), np.dtype(dtype.name).newbyteorder("<")) for text in strings.ravel()]
+        return Tensor(np.array(found, dtype=dtype.name).reshape(*strings.shape, -1), dtype)
+    except (ValueError, TypeError):
+        raise failure(
+            "E0302", f"io.decode_raw: the strings have {[len(octets(s)) for s in strings.ravel()[:8]]} bytes, which are not "
+            f"equally many {dtype.name}",
+        ) from None  # fmt: skip
+
+
 def encode_base64(input: Any, pad: Any = False) -> Any:
     """Base64 in the alphabet that is safe in URLs, without padding."""
     from base64 import urlsafe_b64encode
@@ -384,6 +420,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "strings.strip": strip, "strings.regex_replace": regex_replace, "strings.regex_full_match": regex_full_match,
     "strings.to_number": to_number, "strings.as_string": as_string, "as_string": as_string,
     "strings.unicode_decode": unicode_decode, "strings.unicode_encode": unicode_encode,
+    "strings.unicode_decode_with_offsets": unicode_decode_with_offsets,
     "strings.unicode_split": unicode_split, "strings.unicode_transcode": unicode_transcode,
     "io.encode_base64": encode_base64, "io.decode_base64": decode_base64,
+    "io.decode_raw": decode_raw,
 }  # fmt: skip

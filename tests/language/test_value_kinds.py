@@ -191,6 +191,11 @@ def test_a_path_through_a_queue_is_named(run: Runner) -> None:
     assert place == "q.enqueue(x)"
 
 
+def test_kernels_leave_iterators_to_the_tape(run: Runner) -> None:
+    text = "it = iter([1.0, 2.0, 3.0])\ns = 0.0 * x\nfor i in range(100):\n    s = s + next(it, 1.0)\ns"
+    assert run(text, {"x": 1.0}, engine="kernel") == 103.0
+
+
 def test_limits_reach_a_dataset_without_end(run: Runner) -> None:
     text = "for x in tf.data.Dataset.range(3).repeat().filter(lambda x: x > 5):\n    print(x)"
     assert run.refused(text, max_steps=1000).code == "E0601"

@@ -98,4 +98,5 @@ FUNCTIONS: dict[str, Any] = {
     "Variable": declined("Variables"), "tf.Variable": declined("Variables"),
     "custom_gradient": declined("custom_gradient"), "linearize": declined("linearize"),
     **dict.fromkeys(("jacobian", "jacfwd", "jacrev"), declined("the Jacobian of a function of the program")),
+    "iter": declined("iterators"), "next": declined("iterators"),
 }  # fmt: skip
