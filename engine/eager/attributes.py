@@ -326,6 +326,9 @@ def invoke_method(value: Any, name: str, args: list[Any], keywords: dict[str, An
     own = getattr(value, "method_" + name, None)
     if own is not None:
         return Builtin(name, own.__func__).call([value, *args], keywords, bound=1)
+    attributes = getattr(value, "attributes", None)
+    if attributes is not None and name in attributes:
+        return invoke(attributes[name](value), args, keywords)
     if cls in (list, tuple) and (name in METHODS or name in TENSOR_METHODS):
         return invoke_method(as_operand(value), name, args, keywords)
     if hasattr(value, "read_value") and known_of_tensors(name):

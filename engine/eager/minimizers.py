@@ -306,7 +306,13 @@ def shape_n(input: Any, out_type: Any = None) -> list[Any]:
     return [OPERATORS["shape"].call((x,), keywords) for x in iterate(input)]
 
 
+def py_function(func: Any, inp: Any, Tout: Any = None) -> Any:
+    """TensorFlow's call of a Python function from a graph: a call."""
+    return invoke(func, list(iterate(inp)), {})
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "py_function": py_function,
     "minimize": minimize,
     "lbfgs_minimize": lbfgs_minimize,
     "value_and_gradient": value_and_gradient,

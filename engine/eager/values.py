@@ -15,10 +15,13 @@ if TYPE_CHECKING:
 UNSET: Any = type("Unset", (), {"__repr__": lambda self: "UNSET"})()
 
 
+NO_ATTRIBUTES: dict[str, Callable[[Any], Any]] = {}
+
+
 class Function:
     """A function of the program: its compiled body with the frame it was defined in."""
 
-    __slots__ = ("body", "code", "defaults", "expression", "frame", "library")
+    __slots__ = ("attributes", "body", "code", "defaults", "expression", "frame", "library")
     description = "a function"
 
     def __init__(self, code: FunctionCode, body: Any, expression: Any, defaults: list[Any], frame: list[Any]) -> None:
@@ -27,12 +30,16 @@ class Function:
         self.expression = expression  # the returned expression, where that is the whole body
         self.defaults = defaults
         self.frame = frame
+        self.attributes: dict[str, Callable[[Any], Any]] = NO_ATTRIBUTES  # those that the program has set
         source = code.site.source
         self.library = source is not None and source.library
 
     @property
     def name(self) -> str:
         return self.code.name
+
+    def set_attribute(self, name: str, value: Any) -> None:
+        self.attributes = {**self.attributes, name: lambda f: value}
 
 
 class Builtin:

@@ -37,7 +37,7 @@ INTRINSICS = frozenset(
     cond while_loop fori_loop scan map_fn vectorized_map foldl foldr switch_case case
     GradientTape Variable function no_op device name_scope
     assert_equal assert_allclose tf.Variable math.floor math.ceil math.trunc
-    minimize lbfgs_minimize value_and_gradient pack unpack shape_n
+    minimize lbfgs_minimize value_and_gradient pack unpack shape_n py_function
     hasattr getattr setattr callable ord chr super staticmethod classmethod property Tensor
     """.split()
 )

@@ -24,6 +24,7 @@ DECLINED = {
     "complex_modulus": "complex",
     "custom_rule": "custom_gradient",
     "determinant": "the kernel stopped",  # at a singular matrix
+    "function_factory": "lbfgs_minimize",
     "hessian_by_tapes": "a tape of the program",
     "lbfgs_packing": "Variables",
     "newton_root": "a tape of the program",
@@ -42,7 +43,7 @@ def command_of(path: Path) -> argparse.Namespace:
     line = next(line for line in text.splitlines() if line.startswith("# adiff "))
     parser = argparse.ArgumentParser()
     parser.add_argument("command")
-    for option in ("-f", "--at", "--wrt", "--tangent", "--vector", "--cotangent", "--order", "file"):
+    for option in ("-f", "--at", "--wrt", "--tangent", "--vector", "--cotangent", "--order", "--start", "file"):
         parser.add_argument(option, nargs="?" if option == "file" else None)
     return parser.parse_args(shlex.split(line)[2:])
 
@@ -56,7 +57,9 @@ def arguments(path: Path) -> tuple[Any, str, dict[str, Any], list[str] | None, d
     options["cotangent"] = ast.literal_eval(given.cotangent) if given.cotangent else None
     options["order"] = int(given.order) if given.order else None
     wrt = given.wrt.split(",") if given.wrt else list(program.inputs)
-    return program, given.command, read("--at", given.at), wrt, {name: x for name, x in options.items() if x}
+    command = "grad" if given.command == "minimize" else given.command
+    at = read("--at", given.at) | read("--start", given.start)
+    return program, command, at, wrt, {name: x for name, x in options.items() if x}
 
 
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.stem)

@@ -78,6 +78,13 @@ PROGRAMS: dict[str, tuple[str, Any]] = {
         [[3.0, 12.0], 27.0],
     ),
     "the gradient of unpack": ("grad(lambda v: unpack(v, [0.0, [0.0, 0.0]])[1][1]**2)([1.0, 2.0, 3.0])", [0.0, 0.0, 6.0]),
+    "attributes of functions": (
+        "def f(x):\n    f.calls += 1\n    f.seen.append(x)\n    return f.inner(x) + f.shift\n"
+        "f.calls, f.seen, f.shift = 0, [], 1.0\nf.inner = lambda x: x**2\n[f(2.0), f(3.0), f.calls, f.seen, f.inner(4.0)]",
+        [5.0, 10.0, 2, [2.0, 3.0], 16.0],
+    ),
+    "the gradient by an attribute": ("def f(x): return f.w*x**2\nf.w = w\nf(3.0)", 18.0),
+    "py_function": ("xs = []\ntf.py_function(xs.append, inp=[3.0], Tout=[])\nxs", [3.0]),
     "shape_n": ("[list(s) for s in tf.shape_n([[1.0, 2.0], [[3.0]]])]", [[2], [1, 1]]),
 }  # fmt: skip
 
@@ -85,7 +92,7 @@ PROGRAMS: dict[str, tuple[str, Any]] = {
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs(run: Runner, name: str) -> None:
     text, expected = PROGRAMS[name]
-    close(run(text), expected)
+    close(run(text, {"w": 2.0} if "= w" in text else None), expected)
 
 
 def close(found: Any, expected: Any) -> None:
@@ -96,6 +103,13 @@ def close(found: Any, expected: Any) -> None:
             close(one, other)
     else:
         assert found == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("change", ["f.n = f.n + a", "f.n += a", "setattr(f, 'n', f.n + a)"])
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+def test_attributes_in_loops(run: Runner, change: str, engine: str) -> None:
+    text = f"f = lambda x: x\nf.n = 0.0\nfor i in range(1000):\n    {change}\nf.n"
+    assert run(text, {"a": 3.0}, engine=engine) == 3000.0
 
 
 def test_a_result_is_shown(run: Runner) -> None:
@@ -125,6 +139,7 @@ def test_the_path_ends_at_a_minimizer(run: Runner) -> None:
         ("tfp.optimizer.lbfgs_minimise(1)", "'tfp.optimizer.lbfgs_minimise' is not part of the language"),
         ("scipy.optimize.root(1)", "'scipy.optimize.root' is not part of the language"),
         ("unpack([1.0, 2.0], [0.0])", "unpack needs a vector of 1 elements"),
+        ("f = lambda x: x\nf.a = 1\nf.b", "the function '<lambda>' has no attribute 'b'"),
         ("pack([])", "pack needs at least one variable"),
     ],
 )

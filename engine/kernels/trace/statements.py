@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     Run = Callable[[Any], Any]
 
+ASSIGNED = "attributes that are assigned"
+
 
 def writer(t: Tracer, target: c.StoreItem) -> Callable[[Any, Any, Any, Any], Any]:
     """`container[index] = value`, of the frame first: a new array goes back to where the old one came from."""
@@ -45,6 +47,9 @@ def writer(t: Tracer, target: c.StoreItem) -> Callable[[Any, Any, Any, Any], Any
 
 
 def target_of(t: Tracer, target: c.Target) -> Callable[[Any, Any], None]:
+    if target.__class__ is c.StoreAttribute:
+        refuse = declined(ASSIGNED)(t, target)
+        return lambda f, value: refuse(f)
     if target.__class__ is not c.StoreItem:
         return targets.assigner(t, target)
     container, index, write = t.expression(target.container), t.expression(target.index), writer(t, target)
@@ -59,6 +64,8 @@ def target_of(t: Tracer, target: c.Target) -> Callable[[Any, Any], None]:
 
 def augment(t: Tracer, node: c.Augment) -> Run:
     target = node.target
+    if target.__class__ is c.StoreAttribute:
+        return declined(ASSIGNED)(t, node)
     if target.__class__ is not c.StoreItem:
         return statements.augment(t, node)
     container, index, value = t.expressions([target.container, target.index, node.value])
