@@ -311,9 +311,14 @@ def evaluate(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] 
 
 
 def integer_fit(v: Any, name: str) -> Any:
-    if v.__class__ is int and name.startswith("int") and (v if v >= 0 else ~v) >> int(name[3:]) - 1:
+    digits = name.removeprefix("u").removeprefix("int")
+    if v.__class__ is int and digits.isdigit() and not fits(v, int(digits), name[0] == "u"):
         raise failure("E0303", f"the integer {short_integer(v)} does not fit {name}", "write it as a float: 1e20")
     return v
+
+
+def fits(v: int, bits: int, unsigned: bool) -> bool:
+    return 0 <= v < 1 << bits if unsigned else -(1 << bits - 1) <= v < 1 << bits - 1
 
 
 def short_integer(v: int) -> str:

@@ -43,6 +43,13 @@ class DType:
 
 
 BOOL = DType("bool", "b", 8)
+INT8 = DType("int8", "i", 8)
+INT16 = DType("int16", "i", 16)
+UINT8 = DType("uint8", "i", 8)
+UINT16 = DType("uint16", "i", 16)
+UINT32 = DType("uint32", "i", 32)
+UINT64 = DType("uint64", "i", 64)
+FLOAT16 = DType("float16", "f", 16)
 INT32 = DType("int32", "i", 32)
 INT64 = DType("int64", "i", 64)
 FLOAT32 = DType("float32", "f", 32)
@@ -60,7 +67,13 @@ WEAK_COMPLEX = DType("complex128", "c", 128, COMPLEX128)
 WEAK_FLOAT32 = DType("float32", "f", 32, FLOAT32)
 WEAK_COMPLEX64 = DType("complex64", "c", 64, COMPLEX64)
 
-STRONG: dict[str, DType] = {d.name: d for d in (BOOL, INT32, INT64, FLOAT32, FLOAT64, COMPLEX64, COMPLEX128, STRING)}
+STRONG: dict[str, DType] = {
+    d.name: d
+    for d in (
+        BOOL, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, FLOAT16, FLOAT32, FLOAT64, COMPLEX64, COMPLEX128,
+        STRING,
+    )
+}  # fmt: skip
 WEAK: dict[DType, DType] = {
     BOOL: WEAK_BOOL,
     INT64: WEAK_INT,
@@ -79,6 +92,7 @@ SPELLINGS: dict[str, DType] = {
     "long": INT64,
     "float": FLOAT64,
     "float_": FLOAT64,
+    "half": FLOAT16,
     "single": FLOAT32,
     "double": FLOAT64,
     "complex": COMPLEX128,
@@ -141,7 +155,7 @@ def promote(first: DType, second: DType) -> DType:
             return first
         if rank_first == 0:  # a bool counts as a weak integer
             return second
-        if first.kind == "f":  # a complex literal beside a strong float
+        if first in COMPLEX_OF:  # a complex literal beside a strong float
             return COMPLEX_OF[first]
         raise DTypeMismatch(first, second)
     if rank_first == 0:
@@ -154,9 +168,9 @@ def promote(first: DType, second: DType) -> DType:
 
 
 def of_numpy(dtype: Any) -> DType | None:
-    """The language's dtype for a NumPy dtype, or None where the language has none (float16, uint8, ...)."""
+    """The language's dtype for the dtype of an array from outside; None for one that becomes a wider one there."""
     name = dtype.name
-    if name in STRONG:
+    if name in STRONG and (dtype.itemsize >= 4 or name == "bool") and dtype.kind != "u":
         return STRONG[name]
     if dtype.kind in "US" or name == "object":
         return STRING

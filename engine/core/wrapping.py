@@ -1,4 +1,4 @@
-"""Integers of 32 or 64 bits that wrap around: NumPy's and TensorFlow's do so in silence, here a notice says it."""
+"""Integers of a fixed size that wrap around: NumPy's and TensorFlow's do so in silence, here a notice says it."""
 
 from __future__ import annotations
 
@@ -41,12 +41,13 @@ def tell_wrapped(op: Operation, values: list[Any], attributes: dict[str, Any] | 
     if not all(a.size and a.dtype.kind in "bi" for a in arrays):
         return
     sizes = [max(abs(float(a.max())), abs(float(a.min()))) for a in arrays]
-    half = 2.0 ** (dtype.bits - 1)
-    if BOUNDS[op.name](sizes, arrays[0].size) < half:
+    unsigned = dtype.name[0] == "u"
+    half = 2.0**dtype.bits if unsigned else 2.0 ** (dtype.bits - 1)
+    if BOUNDS[op.name](sizes, arrays[0].size) < half and not unsigned:
         return
     with np.errstate(all="ignore"):
         exact = op.array(np, *[a.astype(float) for a in arrays], **(attributes or {}))  # type: ignore[misc]
-        wrapped = np.abs(exact - np.asarray(value, dtype=float)) >= half
+        wrapped = np.abs(exact - np.asarray(value, dtype=float)) >= 2.0 ** (dtype.bits - 1)
     if wrapped.any():
         name = op.name.removesuffix("_along")
         STATE.notify(

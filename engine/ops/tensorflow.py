@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..core.dispatch import integer_fit
 from ..core.dtypes import COMPLEX128, FLOAT64, INT32, INT64, WEAK, WEAK_COUNT, DType
 from ..core.errors import failure
 from ..core.operands import as_operand, operand_dtype, plain
@@ -56,6 +57,8 @@ def _constant(value: Any, dtype: Any = None, shape: Any = None) -> Any:
                 "E0301", f"constant cannot turn {own.name} into {target.name}: dtypes do not change by themselves",
                 f"write cast(x, {target.name})",
             )  # fmt: skip
+        if x.__class__ is int:
+            integer_fit(x, target.name)
         found = cast_to(x, dtype=target)
     else:
         found = constant(x) if array else settled(x)
