@@ -30,7 +30,7 @@ from .values import Bound, Builtin, Context, Function
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any
 
 # So many items are taken at once: a hundredth of a second.
@@ -458,7 +458,7 @@ def isinstance_(x: Any, kinds: Any) -> bool:
             if x.__class__ is Instance and x.cls.derives_from(kind):
                 return True
             continue
-        if kind.__class__ is not Builtin and kind.__class__ is not DType:
+        if not isinstance(kind, (Builtin, DType)):
             raise failure(
                 "E0304", f"isinstance needs a type, and got {describe(kind)}", "the types are int, float, list, ..."
             )
@@ -562,16 +562,38 @@ FUNCTIONS: dict[str, Any] = {
 }  # fmt: skip
 
 
+class OfTensorflow(Builtin):
+    """A function of a value kind as `tf.` has it: what it makes of bare numbers has TensorFlow's default dtypes."""
+
+    __slots__ = ()
+
+    def call(self, args: Sequence[Any], keywords: dict[str, Any], bound: int = 0) -> Any:
+        given = {x.dtype for x in (*args, *keywords.values()) if x.__class__ is Tensor and x.ndim}
+        return self.settled(super().call(args, keywords, bound), given)
+
+    def settled(self, x: Any, given: set[Any]) -> Any:
+        """A result with defaults in the place of weak dtypes, but of those that arrays were given in."""
+        from ..ops.tensorflow import settled
+
+        if x.__class__ in SEQUENCES:
+            return x.__class__([self.settled(item, given) for item in x])
+        leaves = x.leaves() if hasattr(x, "leaves") else []
+        if any(leaf.__class__ is Tensor and leaf.dtype.weak for leaf in leaves):
+            return x.with_leaves([self.settled(leaf, given) for leaf in leaves])
+        return settled(x) if x.__class__ is Tensor and x.dtype not in given else x
+
+
 class Intrinsics(dict[str, "Any"]):
     """The functions of the language by name; those of value kinds and minimisers are looked up when they are first used."""
 
     def __missing__(self, name: str) -> Builtin:
-        run = names.function(name)
+        run = names.function(name.removeprefix("tf."))
+        made: type[Builtin] = OfTensorflow if name.startswith("tf.") else Builtin
         if run is None:
             from .minimizers import FUNCTIONS as MINIMIZERS
 
-            run = MINIMIZERS[name]
-        found = self[name] = Builtin(name, run)
+            run, made = MINIMIZERS[name], Builtin
+        found = self[name] = made(name, run)
         return found
 
 

@@ -202,7 +202,7 @@ def invoke(callee: Any, args: list[Any], keywords: dict[str, Any] | None) -> Any
     call = getattr(callee, "call", None)
     if call is not None:
         site = STATE.site
-        if site.op is None and cls is not Builtin:
+        if site.op is None and not isinstance(callee, Builtin):
             from ..core.state import Site
 
             STATE.site = Site(callee if cls.__name__ == "Operation" else None, site.source, site.start, site.end)

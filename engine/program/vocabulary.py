@@ -210,6 +210,8 @@ def dotted(parts: list[str]) -> Meaning | None:
         return Meaning("row", rows.get(meaning.value.name, meaning.value))
     if root == "tensorflow" and meaning.value == "Variable":
         return Meaning("intrinsic", "tf.Variable")
+    if root == "tensorflow" and meaning.kind == "intrinsic" and kinds.function(meaning.value) is not None:
+        return Meaning("intrinsic", "tf." + meaning.value)
     return meaning
 
 

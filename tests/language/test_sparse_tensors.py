@@ -73,6 +73,8 @@ VALUES: list[tuple[str, Any]] = [
     (f"[{E3}[-1], stack([{E3}[0], {E3}[1]])]", [([[2]], [3], [3]), ([[0, 0], [1, 1]], [1, 2], [2, 3])]),
     (f"[part * 2 for part in tf.data.Dataset.from_tensor_slices({E3}).batch(2)]",
      [([[0, 0], [1, 1]], [2, 4], [2, 3]), ([[0, 2]], [6], [1, 3])]),
+    ("[f([[0]], [1.5], [2]).dtype for f in [tf.SparseTensor, SparseTensor]]", ["float32", "float64"]),
+    ("[tf.sparse.from_dense(x).dtype for x in [[1, 0], np.array([1, 0])]]", ["int32", "int64"]),
     # Sets.
     ("sets.size([[1, 1, 1, 1, 1, 1]])", [1]),
     ("sets.size(SparseTensor([[0, 0], [0, 1], [0, 2]], [1, 9, 2], [2, 3]))", [3, 0]),
@@ -92,7 +94,7 @@ VALUES: list[tuple[str, Any]] = [
      [[[6, 8], [0, 0], [12, 16]], [[3, 4], [0, 0], [6, 8]]]),
     ("m = tf.sparse.mask(tf.IndexedSlices([[1.0], [2.0], [3.0]], [4, 5, 6]), [5])\n[m.values, m.indices, m.dense_shape]",
      [[[1], [3]], [4, 6], None]),
-    ("v = Variable([1.0, 2.0, 3.0])\ni = tf.IndexedSlices([10.0, 20.0, 30.0], [0, 2, 2])\nv.scatter_add(i)\n[v.numpy(), "
+    ("v = tf.Variable([1.0, 2.0, 3.0])\ni = tf.IndexedSlices([10.0, 20.0, 30.0], [0, 2, 2])\nv.scatter_add(i)\n[v.numpy(), "
      "v.scatter_sub(i).numpy(), v.scatter_update(tf.IndexedSlices([7.0], [1])).numpy()]",
      [[11, 2, 53], [1, 2, 3], [1, 7, 3]]),
 ]  # fmt: skip
