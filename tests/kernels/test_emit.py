@@ -148,16 +148,13 @@ def routines(m: Maker) -> list[Any]:
         m.row("cumprod_along", x, axis=1), m.row("linear_recurrence", x, x, reverse=True, strong=True),
     ]  # fmt: skip
     a, b = m.input(DRAW.normal(size=(2, 4, 4))), m.input(DRAW.normal(size=(4, 3)))
-    sign, log = ir.Var("f", (2,)), ir.Var("f", (2,))
-    m.put(ir.Apply((sign, log), NAMES["slogdet"], (a,), {}, None))
     turned = m.row("transpose", a, shape=(2, 4, 4), axes=(0, 2, 1))
     definite = m.row(
         "contract", a, turned, shape=(2, 4, 4), first=(0, 1, 2), second=(0, 2, 3), output=(0, 1, 3), strong=""
     )
-    found += [sign, log, m.row("inv", a), m.row("det", a, shape=(2,)), m.row("solve", a, b, shape=(2, 4, 3)), m.row("cholesky", definite),
+    found += [m.row("solve", a, b, shape=(2, 4, 3)), m.row("cholesky", definite),
               m.row("triangular_system", a, b, shape=(2, 4, 3), lower=True, adjoint=True)]  # fmt: skip
-    one = m.row("index", a, shape=(4, 4), index=(1,))
-    return [*found, m.row("det", one, shape=()), m.row("index", m.row("inv", one), shape=(), index=(2, 1))]
+    return found
 
 
 # Elimination and factors depend on how well their matrices are conditioned.

@@ -53,9 +53,7 @@ row = OPERATORS
         (lambda b, x, v, s, i: getitem(b, v, i + 1), True, ["add", "less", "Check", "index"]),
         (lambda b, x, v, s, i: getitem(b, v, (i + 1) - 1), True, ["add", "index"]),
         (lambda b, x, v, s, i: getitem(b, getitem(b, x, i), 1), True, ["index", "index"]),
-        (lambda b, x, v, s, i: getitem(b, setitem(b, v, i, s), i), True, ["index_update", "index"]),  # v matters to paths
-        (lambda b, x, v, s, i: getitem(b, setitem(b, v, i, s), i), False, ["index_update"]),
-        (lambda b, x, v, s, i: getitem(b, setitem(b, v, 1, s), 0), False, ["index_update", "index"]),
+        (lambda b, x, v, s, i: getitem(b, setitem(b, v, i, s), i), True, ["index_update", "index"]),
     ],
 )  # fmt: skip
 def test_forms(build: Callable[..., Any], paths: bool, expected: list[str]) -> None:

@@ -25,13 +25,14 @@ DECLINED = set(
     logaddexp2 nextafter nan_to_num entr rel_entr binary_unit rotation_tangent isin imag cummax_along cummax cummin_along cummin
     cumlogsumexp_along cumlogsumexp jax.lax.cummax jax.lax.cummin jax.lax.cumlogsumexp sort_along
     argsort_along sort argsort top_k median quantile percentile convolve_full correlate_valid convolve
-    scipy.signal.convolve correlate power_norm running_ties gcd lcm""".split()
+    scipy.signal.convolve correlate power_norm running_ties gcd lcm slogdet logdet""".split()
 )
 COMPLEX = frozenset("fft ifft rfft irfft fft2d ifft2d".split())
 # Rows whose derivatives kernels leave to the tape.
 FORWARD = set("linspace linspace_points logspace".split())
 # Samples at which a kernel is left: a singular matrix; or which need a decomposition.
 LEFT = {
+    "det-2",
     "det-3",
     "prod-2",
     "prod-3",

@@ -25,41 +25,27 @@ def memory(code: Statements, x: Var) -> Ref:
 def on_matrices(code: Statements, stmt: Apply, out: Var) -> None:
     """Call a function for each matrix of a batch: its arguments are places of the results and operands, memory to work in, sizes."""
     name, inputs, n = stmt.row.name, list(stmt.inputs), stmt.inputs[0].shape[-1]
-    if name == "inv":
-        import numpy as np
-
-        inputs.append(Var(FLOAT, (n, n), "unit"))
-        code.constant(inputs[1], np.eye(n))
     given = [code.in_memory(x, FLOAT) for x in inputs]
-    kept = [x if x.shape else Var(FLOAT, (1,)) for x in stmt.outs]
-    made = [memory(code, x) for x in kept]
-    batch = out.shape if name in ("det", "slogdet") else out.shape[:-2]
+    made = memory(code, out)
+    batch = out.shape[:-2]
     columns = inputs[1].shape[-1] if len(inputs) > 1 else 0
     nest = Nest(code, batch)
-    arguments = [f"{ref.buffer.name}, {Ref(ref.buffer, x.shape).at(nest.index)}" for x, ref in zip(stmt.outs, made)]
-    if name == "det":
-        arguments *= 2
+    arguments = [f"{made.buffer.name}, {made.at(nest.index)}"]
     for x, ref in zip(inputs, given):
         arguments.append(f"{ref.buffer.name}, {ref.at(fitted(x.shape[:-2], nest.index))}")
-    if name in ("inv", "solve", "det", "slogdet"):
+    if name == "solve":
         arguments.append(code.buffer(Var(FLOAT, (n, n + columns))).name)
     arguments.append(str(n))
     if columns:
         arguments.append(str(columns))
-    if name in ("det", "slogdet"):
-        arguments.append(str(name == "slogdet"))
     if name == "triangular_system":
         arguments += [str(bool(stmt.attributes["lower"])), str(bool(stmt.attributes["adjoint"]))]
     nest.stores += stop_if(f"{FUNCTIONS[name]}({', '.join(arguments)}) != 0")
     nest.emit()
-    for x, ref in zip(stmt.outs, made):
-        if not x.shape:
-            code.assign(x, f"{ref.buffer.name}[0]")
 
 
 FUNCTIONS = {
     "triangular_system": "triangular_solution", "cholesky": "cholesky_factor", "solve": "linear_solution",
-    "inv": "linear_solution", "det": "determinant", "slogdet": "determinant",
 }  # fmt: skip
 SOURCES: dict[str, str] = {
     # The result is out of bounds where the exact one is. Exponents from 64 on matter where the base is -1, 0 or 1 alone.
@@ -115,14 +101,12 @@ def cholesky_factor(out, o, x, p, n):
 """,
     "eliminated": """
 def eliminated(table, n, width):
-    sign = 1.0
     for k in range(n):
         best = k
         for i in range(k + 1, n):
             if abs(table[i * width + k]) > abs(table[best * width + k]):
                 best = i
         if best != k:
-            sign = -sign
             for j in range(width):
                 kept = table[k * width + j]
                 table[k * width + j] = table[best * width + j]
@@ -133,7 +117,6 @@ def eliminated(table, n, width):
                 factor = table[i * width + k] / pivot
                 for j in range(k + 1, width):
                     table[i * width + j] -= factor * table[k * width + j]
-    return sign
 """,
     "linear_solution": """
 def linear_solution(out, o, a, p, b, q, table, n, m):
@@ -156,26 +139,6 @@ def linear_solution(out, o, a, p, b, q, table, n, m):
             if not abs(total / pivot) < math.inf:
                 return 1
             out[o + i * m + j] = total / pivot
-    return 0
-""",
-    "determinant": """
-def determinant(out, o, logs, q, a, p, table, n, logarithm):
-    for i in range(n * n):
-        table[i] = a[p + i]
-    sign, total = eliminated(table, n, n), 0.0
-    product = sign
-    for k in range(n):
-        pivot = table[k * n + k]
-        if logarithm and (pivot == 0.0 or pivot != pivot):
-            return 1
-        sign = -sign if pivot < 0.0 else sign
-        total += math.log(abs(pivot))
-        if not (logarithm or 1e-300 <= abs(product * pivot) < math.inf) and pivot != 0.0 and product != 0.0:
-            return 1
-        product = product * pivot
-    out[o] = sign if logarithm else product
-    if logarithm:
-        logs[q] = total
     return 0
 """,
 }

@@ -123,24 +123,7 @@ def index(at: At, x: Any, index: Any) -> Any:
         return at.again(x, index=found.basic) if found.plain else at.same(found.take(x))
     if tuple([entry for entry in index if entry is not None]) == whole(shape):
         return OPERATORS["reshape"](x, shape=index_shape(shape, index))
-    made = at.definition(x, "index_update", "index_add")
-    return changed_part(at, made, index) if made and not at.builder.keeps_paths else None
-
-
-def changed_part(at: At, made: Any, index: Any) -> Any:
-    """A part of an array of which a part was changed: what was put there, or a part of the array before."""
-    before, value = [at.symbol(x) for x in made.inputs]
-    if made.attributes["index"] == index and shape_of(value) == index_shape(made.outs[0].shape, index):
-        if made.row.name == "index_update":
-            return at.same(value)
-        return OPERATORS["add"](at.again(before, index=index), value)
-    return at.again(before, index=index) if disjoint(made.attributes["index"], index) else None
-
-
-def disjoint(first: Any, second: Any) -> bool:
-    """Whether two indices are known to have no place in common."""
-    pairs = zip([e for e in first if e is not None], [e for e in second if e is not None])
-    return any(a.__class__ is int and b.__class__ is int and a != b for a, b in pairs)
+    return None
 
 
 def index_scatter(at: At, x: Any, shape: Any, index: Any) -> Any:

@@ -200,7 +200,7 @@ SHAPES: dict[str, Callable[..., Any]] = {
     "index": lambda x, index: index_shape(x, index), "index_update": written, "index_add": written,
     "take_rows": take_rows, "put_rows": put_rows, "ramp": lambda start, step, num: (num,),
     "contract": contract,
-    "cholesky": matrix, "inv": matrix, "det": lambda x: matrix(x)[:-2], "slogdet": lambda x: [matrix(x)[:-2]] * 2, "solve": solve,
+    "cholesky": matrix, "inv": matrix, "det": lambda x: matrix(x)[:-2], "solve": solve,
     "triangular_system": solve,
 }  # fmt: skip
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 
+from ...core.state import STATE
 from ...core.tensor import OPERATORS, count, shape_of
 from ...ops.matrix_scale import BITS
-from ..ir import BOOL, FLOAT, INT, PRODUCTS, If
+from ..ir import BOOL, FLOAT, INT, PRODUCTS, If, Unsupported
 from .shapes import axes_of, need, result_shapes
 
 TYPE_CHECKING = False
@@ -223,6 +224,14 @@ class Vocabulary:
         self.ordinary(a, b)
         return self.primitive("solve", a, b)
 
+    def cholesky(self, x: Any) -> Any:
+        self.ordinary(x)
+        return self.primitive("cholesky", x)
+
+    def inv(self, x: Any) -> Any:
+        rows, columns = [self.places(x.shape[-1], 2, axis) for axis in (0, 1)]
+        return self.solve(x, number_of(row("equal", rows, columns)))
+
     def det(self, x: Any) -> Any:
         """Polynomials for small matrices. The kernel is left where the result is 0, or not finite."""
 
@@ -235,8 +244,7 @@ class Vocabulary:
             minors = [at(1, i) * at(2, k) - at(1, k) * at(2, i) for i, k in ((1, 2), (2, 0), (0, 1))]
             found = at(0, 0) * minors[0] + at(0, 1) * minors[1] + at(0, 2) * minors[2]
         else:
-            self.ordinary(x)
-            return self.primitive("det", x)
+            raise Unsupported("the determinant of a matrix of more than 3 rows", STATE.site)
         fine = row("logical_and", row("isfinite", found), row("not_equal", found, 0.0))
         self.builder.check(row("all", fine))
         return found
@@ -326,18 +334,5 @@ class Vocabulary:
         found = row("cast", places, dtype="float64") * ((stop - start) / float(gaps)) + start
         return where(row("equal", places, num - 1), stop, found) if endpoint and num > 1 else found
 
-
-def of_matrix(name: str) -> Any:
-    """A row that has code of its own for ordinary matrices."""
-
-    def method(self: Vocabulary, x: Any) -> Any:
-        self.ordinary(x)
-        return self.primitive(name, x)
-
-    return method
-
-
-for _name in ("cholesky", "inv", "slogdet"):
-    setattr(Vocabulary, _name, of_matrix(_name))
 
 __all__ = ["Vocabulary"]
