@@ -8,6 +8,7 @@ from ...parser.errors import AdiffError
 from ..core.limits import memory_of_adiff
 from ..core.state import STATE
 from .compile import store
+from .compile.load import Code
 from .compile.run import Entry, Interface
 from .inputs import Input, argument, described
 from .ir import Fault, Unsupported, walk
@@ -98,18 +99,26 @@ class Kernels:
 
     def kept(self, point: Mapping[str, Any], request: Request) -> Compiled | None:
         """The kernel, if this process or the store has it."""
-        try:
-            inputs = self.inputs(point, request)
-        except Unsupported:
-            return None
-        key = self.key(inputs, request)
-        return self.made.get(key) or self.loaded(key, inputs, request)
+        found, known = None, -1
+        while found is None and known < len(self.known):
+            known = len(self.known)
+            try:
+                inputs = self.inputs(point, request)
+            except Unsupported:
+                return None
+            key = self.key(inputs, request)
+            found = self.made.get(key) or self.loaded(key, inputs, request)
+        return found
 
     def loaded(self, key: Any, inputs: dict[str, Input], request: Request) -> Compiled | None:
+        """The kernel that the store has, or None; what the store says of an input that decides sizes is noted."""
         entry = store.load(self.stored_key(key))
         if entry is None:
             return None
         interface, code, facts = entry
+        if "needs" in facts:
+            self.known.add(facts["needs"])
+            return None
         try:
             found = Compiled(request, inputs, facts, interface, code)
         except Unsupported:
@@ -123,6 +132,9 @@ class Kernels:
 
     def find(self, point: Mapping[str, Any], request: Request) -> Compiled:
         """The kernel, which is made if it must be. Raises Unsupported, with the reason."""
+        found = self.kept(point, request)
+        if found is not None:
+            return found
         for _ in range(MOST_KNOWN):
             inputs = self.inputs(point, request)
             key = self.key(inputs, request)
@@ -139,6 +151,7 @@ class Kernels:
                 if needs.name in self.known:
                     raise
                 self.known.add(needs.name)
+                store.save(self.stored_key(key), Interface([], [], 0, 0), Code(b""), {"needs": needs.name})
             except Unsupported as why:
                 why.__traceback__ = None
                 self.refused[key] = why

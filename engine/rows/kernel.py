@@ -18,7 +18,6 @@ from ..kernels.kernels import MOST_KNOWN, compiled_source
 from ..kernels.request import Request
 from ..kernels.results import facts_of
 from ..plain import bind
-from ..tier import READY_COMPILED, READY_KEPT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +25,8 @@ if TYPE_CHECKING:
 
 COMMANDS = ("value", "grad", "hessian")
 DTYPES = {"float64": (FLOAT, WEAK_FLOAT), "int64": (INT, WEAK_INT), "bool": (BOOL, BOOL_DTYPE)}
+# Seconds that a parallel loop over rows takes to be ready: kept from an earlier run, and compiled.
+READY_KEPT, READY_COMPILED = 0.1, 1.0
 # Rows that are not finite of which the tape finds the origin, one by one.
 EXPLAINED = 100
 MADE: dict[Any, tuple[RowsEntry, dict[str, Any]]] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 
 from ...parser.errors import AdiffError
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 # The tape evaluates so many rows before it looks at the clock, and twice as many each time that took less than a moment.
 FIRST = 64
 MOMENT = 0.05  # seconds
-# Before the tape has taken so long, no kernel is looked for: one that is kept takes as long to load.
+# Before the tape has taken so long, no kernel is looked for, unless in memory: one that is kept takes as long to load.
 LOADED = 0.1
 
 
@@ -105,7 +106,7 @@ class Kernel:
     def run(self, first: int, results: Results, spent: float) -> Any:
         """Evaluate the rows from `first` on where a kernel is to do so, `spent` seconds after the tape began; the rows that
         are left to the tape, or None where it goes on."""
-        if not self.possible or (self.engine == "auto" and spent < LOADED):
+        if not self.possible or (self.engine == "auto" and spent < LOADED and not kernels_in_memory()):
             return None
         from . import kernel as tier
 
@@ -126,6 +127,12 @@ class Kernel:
         outcome.engine, outcome.emitted = "kernel", self.rows.source
         outcome.reason = "asked for" if self.engine == "kernel" else "enough work to repay the compiler"
         return left
+
+
+def kernels_in_memory() -> bool:
+    """Whether this process has run rows in a kernel, so that to look for one costs nothing."""
+    module = sys.modules.get(f"{__package__}.kernel")
+    return module is not None and bool(module.MADE)
 
 
 __all__ = ["rows"]

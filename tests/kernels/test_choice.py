@@ -59,6 +59,12 @@ def test_the_tape_gives_way_sooner_to_a_kernel_that_is_kept() -> None:
     assert chosen(LOOP, SHORT_LOOP) == ("tape", DONE)
 
 
+def test_a_kernel_that_is_kept_for_a_size_is_found() -> None:
+    sized = "v = linspace(0, x, n)\ns = 0.0\nfor i in range(n):\n    for j in range(50):\n        s += sin(v[i]) * j\ns"
+    assert chosen(sized, LONG_LOOP, engine="kernel")[0] == "kernel"
+    assert chosen(sized, LONG_LOOP) == ("kernel", "the tape had not finished after 0.01 s")
+
+
 def test_a_kernel_in_memory_runs_at_once() -> None:
     program = adiff.program(LOOP)
     chosen(program, SHORT_LOOP, engine="kernel")

@@ -360,6 +360,7 @@ class KernelRows:
 def kernel(monkeypatch: pytest.MonkeyPatch) -> type[KernelRows]:
     monkeypatch.setattr(kernel_rows, "KernelRows", KernelRows)
     monkeypatch.setattr(kernel_rows, "Unsupported", Unsupported)
+    monkeypatch.setattr(kernel_rows, "MADE", {})
     return KernelRows
 
 
