@@ -130,6 +130,8 @@ class Evaluation(Tiers):
             frame[slot] = values[name]
         if LIMITS.patience is None:
             LIMITS.steps = 0  # a limit is one of each run, of which derivatives may need several
+        # Each run draws the same numbers.
+        STATE.draws = None if STATE.checkpoint is not None else []
         start = time.perf_counter()
         signal = self.body(frame)
         self.forward_seconds += time.perf_counter() - start

@@ -60,6 +60,7 @@ class State:
         "choices",
         "default_float",
         "depth",
+        "draws",
         "kinks",
         "lenient",
         "notices",
@@ -114,6 +115,8 @@ class State:
         self.checkpoint: int | None = None
         self.default_float: DType = FLOAT64
         self.weak_float: DType = WEAK_FLOAT
+        # The generator of numbers drawn without a seed, once there is one; None where a draw could not be repeated.
+        self.draws: list[Any] | None = None
         self.tensorflow_float: DType = FLOAT32  # what a bare float becomes through `tf.`
         # Python's floats are float64; with --dtype float32 even a literal must compute in float32.
         # Called with every result, and with every cotangent, while the origin of a NaN is looked for; None otherwise.

@@ -6,7 +6,7 @@ from ..autodiff.tape import Tape, describe_break, ends_path, gradient
 from ..core.following import add_mark, at_row, follows
 from ..core.operands import tensor
 from ..core.operation import Operation
-from ..core.state import RECORDERS
+from ..core.state import RECORDERS, STATE
 from ..core.tensor import Tensor, Token
 from .custom_rules import apply_custom
 from .derived import Derived, callable_of, invoke
@@ -105,13 +105,15 @@ def checkpoint(f: Any) -> Any:
 
         # What f reads may be another by the time of the sweep, and what it changes is not to be changed twice.
         before = Situation([f, *args, *keywords.values()])
-        saved = RECORDERS.copy()
+        saved, draws = RECORDERS.copy(), STATE.draws
+        STATE.draws = None  # they could not be drawn again
         connections = Connections(saved)
         RECORDERS[:] = [*[Entrance(recorder, connections) for recorder in saved], connections]
         try:
             value = invoke(f, args, keywords)
         finally:
             RECORDERS[:] = saved
+            STATE.draws = draws
         leaves = flatten(value)
         places = [k for k, x in enumerate(leaves) if follows(x, connections.token)]
         if not places:

@@ -21,13 +21,14 @@ FILES: dict[str, str] = {
     "as_string": "strings",
     "data": "dataset",
     "io": "strings",
+    "numpy_random": "numpy_random",
     "queue": "queues",
     "sets": "sets",
     "sparse": "sparse_functions",
     "strings": "strings",
 }
 # Of these the ones that mean nothing without `tf.`: inputs of programs have such names.
-PREFIXED = frozenset({"data", "io", "queue"})
+PREFIXED = frozenset({"data", "io", "numpy_random", "queue"})
 
 
 def function(name: str) -> Callable[..., Any] | None:

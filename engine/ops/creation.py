@@ -40,7 +40,7 @@ def _made_dtype(op: Operation, dtypes: list[DType], attributes: Any) -> tuple[DT
     return dtype, dtype
 
 
-def _checked_shape(shape: Any, itemsize: int = 8) -> tuple[int, ...]:
+def checked_shape(shape: Any, itemsize: int = 8) -> tuple[int, ...]:
     sizes = as_shape(shape)
     limits.allocate(count(sizes), itemsize)
     return sizes
@@ -49,7 +49,7 @@ def _checked_shape(shape: Any, itemsize: int = 8) -> tuple[int, ...]:
 def _constant_row(name: str, doc: str, value: float) -> Operation:
     return no_tangent(
         name, "| shape, dtype=None",
-        array=lambda np, shape, dtype: getattr(np, name)(_checked_shape(shape), as_dtype(dtype or "float64").name),
+        array=lambda np, shape, dtype: getattr(np, name)(checked_shape(shape), as_dtype(dtype or "float64").name),
         dtype=_made_dtype, doc=doc, example=(f"{name}(2)", [value, value]), reason="a constant",
     )  # fmt: skip
 
@@ -57,7 +57,7 @@ def _constant_row(name: str, doc: str, value: float) -> Operation:
 zeros = _constant_row("zeros", "A tensor of zeros.", 0.0)
 ones = _constant_row("ones", "A tensor of ones.", 1.0)
 empty = no_tangent(
-    "empty", "| shape, dtype=None", array=lambda np, shape, dtype: np.zeros(_checked_shape(shape)), dtype=_made_dtype,
+    "empty", "| shape, dtype=None", array=lambda np, shape, dtype: np.zeros(checked_shape(shape)), dtype=_made_dtype,
     doc="A tensor to be filled; it holds zeros.", example=("empty(2)", [0.0, 0.0]), reason="a constant",
 )  # fmt: skip
 
@@ -65,7 +65,7 @@ empty = no_tangent(
 def _full(shape: Any, fill_value: Any, dtype: Any = None) -> Any:
     value = as_operand(fill_value)
     value = value if dtype is None else cast_to(value, dtype=dtype)
-    return broadcast_to(value, shape=_checked_shape(static(as_operand(shape))))
+    return broadcast_to(value, shape=checked_shape(static(as_operand(shape))))
 
 
 full = composite(
@@ -102,7 +102,7 @@ eye = no_tangent(
 
 
 def _tri(np: Any, n: Any, m: Any, k: Any, dtype: Any) -> Any:
-    rows, columns = _checked_shape([n, n if m is None else m])
+    rows, columns = checked_shape([n, n if m is None else m])
     return np.tri(rows, columns, k)
 
 

@@ -1,10 +1,11 @@
-"""Random numbers that are the same whenever a program runs: every draw has a seed."""
+"""Random numbers that are the same whenever a program runs: a draw has a seed, or follows from the one that is set."""
 
 from __future__ import annotations
 
 from ..core.errors import failure
 from ..core.operation import composite, no_tangent, static
-from .creation import _checked_shape, _made_dtype
+from ..core.state import STATE
+from .creation import _made_dtype, checked_shape
 from .structure import as_dtype, index
 from .support import POSITIVE, cases, floating, shape_of
 
@@ -15,18 +16,39 @@ if TYPE_CHECKING:
 
 def generator(name: str, seed: Any) -> Any:
     """What draws from a seed."""
+    if seed is None:
+        return unseeded(name)
     import numpy as np
 
     parts = list(seed) if seed.__class__ in (list, tuple) else [seed]
-    if seed is None:
-        raise failure("E0305", f"{name} needs a seed: a program gives the same result whenever it runs", "write seed=1")
     if not all(part.__class__ is int and part >= 0 for part in parts):
         raise failure("E0401", f"{name}: a seed is a whole number, 0 or more, or a list of such")
     return np.random.Generator(np.random.PCG64(parts))
 
 
+def seed_draws(seed: Any) -> None:
+    """From here on what is drawn without a seed of its own follows from this one."""
+    if STATE.draws is None:
+        raise not_repeatable("set_seed")
+    STATE.draws[:] = [generator("set_seed", seed)]
+
+
+def unseeded(name: str) -> Any:
+    """The generator of what is drawn without a seed of its own."""
+    if STATE.draws is None:
+        raise not_repeatable(f"{name} without a seed")
+    if not STATE.draws:
+        seed_draws(0)
+        STATE.notify("N0303", "no seed is set: random numbers are drawn from the seed 0, and are the same in every run")
+    return STATE.draws[0]
+
+
+def not_repeatable(what: str) -> Exception:
+    return failure("E0305", f"{what} has no place where a part of the program is run twice", "write seed=1")
+
+
 def _draws(name: str, kind: str, shape: Any, seed: Any, dtype: Any) -> Any:
-    return getattr(generator(name, seed), kind)(_checked_shape(shape)).astype(as_dtype(dtype or "float64").name)
+    return getattr(generator(name, seed), kind)(checked_shape(shape)).astype(as_dtype(dtype or "float64").name)
 
 
 standard_normal = no_tangent(

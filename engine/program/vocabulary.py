@@ -220,7 +220,11 @@ def member(parts: list[str]) -> Meaning | None:
     path = [p for p in parts[1:] if p not in ("compat", "v1", "v2", "experimental")]
     root = MODULES.get(parts[0], parts[0])
     if path[:1] == ["random"] and root in ("numpy", "jax", "jax.numpy", "scipy"):
-        return None  # theirs take other arguments, and draw from a state or a key
+        # Theirs take other arguments, and draw from a state or a key.
+        name = f"numpy_random.{path[-1]}"
+        return Meaning("intrinsic", name) if root == "numpy" and kinds.function(name) is not None else None
+    if path in (["random", "set_seed"], ["set_random_seed"]) and root == "tensorflow":
+        return Meaning("intrinsic", "numpy_random.seed")
     short = {"tensorflow": "tf", "numpy": "np", "jax.numpy": "jnp"}.get(root, root)
     for full in (".".join([short, *path]), ".".join(path)):
         row = NAMES.get(full)

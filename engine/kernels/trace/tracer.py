@@ -84,6 +84,7 @@ class Tracer(eager.Compiler):
             frame[slot] = values[name]
         self.roots.append(frame)
         saved = STATE.site
+        STATE.draws = None  # numbers drawn without a seed differ from iteration to iteration
         try:
             self.block(core.body)(frame)
             STATE.site = end_of(core.source) if core.source is not None else NOWHERE

@@ -1,0 +1,56 @@
+"""`np.random`: its functions, and the generator of `default_rng`. They draw the numbers of NumPy's default generator."""
+
+from __future__ import annotations
+
+from ..core.dtypes import WEAK_FLOAT
+from ..core.operation import static
+from ..core.tensor import OPERATORS, Tensor
+from ..ops.creation import checked_shape
+from ..ops.random import generator, seed_draws, unseeded
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class Generator:
+    """What `np.random.default_rng(seed)` gives: it draws on from where it stands."""
+
+    __slots__ = ("source",)
+    description = "a random generator"
+
+    def __init__(self, source: Any) -> None:
+        self.source = source
+
+    def drawn(self, kind: str, size: Any) -> Any:
+        found = getattr(self.source, kind)(None if size is None else checked_shape(static(size)))
+        return found if found.__class__ is float else Tensor(found, WEAK_FLOAT)
+
+    def method_standard_normal(self, size: Any = None) -> Any:
+        return self.drawn("standard_normal", size)
+
+    def method_random(self, size: Any = None) -> Any:
+        return self.drawn("random", size)
+
+    def method_normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        return OPERATORS["add"](OPERATORS["multiply"](self.drawn("standard_normal", size), scale), loc)
+
+    def method_uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
+        width = OPERATORS["subtract"](high, low)
+        return OPERATORS["add"](OPERATORS["multiply"](self.drawn("random", size), width), low)
+
+
+def common() -> Generator:
+    return Generator(unseeded("np.random"))
+
+
+FUNCTIONS: dict[str, Any] = {
+    "numpy_random.seed": lambda seed: seed_draws(static(seed)),
+    "numpy_random.default_rng": lambda seed=None: Generator(generator("np.random.default_rng", static(seed))),
+    "numpy_random.rand": lambda *shape: common().method_random(shape or None),
+    "numpy_random.randn": lambda *shape: common().method_standard_normal(shape or None),
+    "numpy_random.random": lambda size=None: common().method_random(size),
+    "numpy_random.standard_normal": lambda size=None: common().method_standard_normal(size),
+    "numpy_random.normal": lambda loc=0.0, scale=1.0, size=None: common().method_normal(loc, scale, size),
+    "numpy_random.uniform": lambda low=0.0, high=1.0, size=None: common().method_uniform(low, high, size),
+}
