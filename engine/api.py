@@ -71,6 +71,7 @@ OPTIONS = frozenset(
         "timeout",
         "checkpoint",
         "write",
+        "progress",
         "sparse",
         "emit",
     )
@@ -321,6 +322,7 @@ def begin(options: dict[str, Any]) -> None:
     """The state in which an evaluation starts."""
     STATE.reset()
     STATE.write = options.get("write")
+    STATE.progress = options.get("progress")
     STATE.kinks = options.get("kinks") or "adiff"
     # A pattern is read off all the records.
     STATE.checkpoint = None if options.get("sparse") else options.get("checkpoint")

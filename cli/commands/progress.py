@@ -10,7 +10,7 @@ PATIENCE, INTERVAL = 1.0, 0.1  # seconds before the first sign, and between two
 
 
 class Progress:
-    """One line on standard error that rewrites itself."""
+    """One line on standard error that rewrites itself: a count of something, or the words of the program."""
 
     __slots__ = ("drawn", "environment", "next", "noun", "shown")
 
@@ -21,12 +21,12 @@ class Progress:
         self.next = monotonic() + PATIENCE
         self.drawn = False
 
-    def show(self, count: int) -> None:
+    def show(self, count: int | str) -> None:
         """Say that so many are done, if it is time to."""
         if self.shown and (now := monotonic()) >= self.next:
             self.next = now + INTERVAL
             self.drawn = True
-            self.environment.write_error(f"\r{count} {self.noun}")
+            self.environment.write_error(f"\r\x1b[K{count} {self.noun}".rstrip())
 
     def clear(self) -> None:
         """Leave nothing behind."""

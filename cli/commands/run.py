@@ -7,6 +7,7 @@ from ..formats.json import dumps
 from ..result import Result, from_outcome
 from ..text import program_text
 from .evaluate import inputs, options
+from .progress import Progress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,7 +58,11 @@ def answer(request: Request, environment: Environment, output: Output, style: St
     parsed = program(text, name)
     at = inputs(request, parsed)
     printer = Printer(output, style.format)
-    outcome = parsed.evaluate("run", at=at, write=printer.write, **options(request))
+    progress = Progress(environment, True, "")
+    try:
+        outcome = parsed.evaluate("run", at=at, write=printer.write, progress=progress.show, **options(request))
+    finally:
+        progress.clear()
     printer.finish()
     result = from_outcome("run", text, at, outcome)
     if outcome.value is None:

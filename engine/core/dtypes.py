@@ -15,7 +15,6 @@ class DType:
     """One dtype: `kind` is b(ool) i(nteger) f(loat) c(omplex) or s(tring); `weak` dtypes adopt what they meet."""
 
     __slots__ = ("bits", "kind", "name", "strong", "weak")
-
     name: str
     kind: str
     bits: int
@@ -41,6 +40,13 @@ class DType:
         """Whether values of this dtype carry a tangent."""
         return self.kind in "fc"
 
+
+# What a program can ask of a dtype.
+DType.attributes = {  # type: ignore[attr-defined]
+    "name": lambda dtype: dtype.name,
+    **{word: lambda dtype, kind=kind: dtype.kind == kind
+       for word, kind in (("is_floating", "f"), ("is_integer", "i"), ("is_complex", "c"), ("is_bool", "b"))},
+}  # fmt: skip
 
 BOOL = DType("bool", "b", 8)
 INT8 = DType("int8", "i", 8)

@@ -63,8 +63,10 @@ class State:
         "draws",
         "kinks",
         "lenient",
+        "names",
         "notices",
         "outside",
+        "progress",
         "quiet",
         "recorders",
         "seen",
@@ -104,6 +106,10 @@ class State:
     def reset(self) -> None:
         self.recorders.clear()
         self.site: Site = NOWHERE
+        # How many layers of each class have been named.
+        self.names: dict[str, int] = {}
+        # Takes a line that says how far a long call is; None where nobody watches.
+        self.progress: Any = None
         # Where the program called the library function that is running.
         self.outside: Site = NOWHERE
         self.notices: list[Notice] = []

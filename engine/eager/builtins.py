@@ -22,6 +22,7 @@ from .classes import FUNCTIONS as CLASSES
 from .classes import Class, Instance
 from .derived import invoke
 from .exceptions import EXCEPTIONS
+from .libraries import FUNCTIONS as INTERNAL
 from .operators import binary, compare, truth
 from .tapes import GradientTape
 from .text import representation, text
@@ -554,11 +555,12 @@ FUNCTIONS: dict[str, Any] = {
     "print": print_, "pow": pow_, "divmod": divmod_, "isinstance": isinstance_, "type": type_,
     "hasattr": hasattr_, "getattr": getattr_, "setattr": setattr_, "callable": callable_, "ord": ord_, "chr": chr_,
     "Tensor": tensor_,
-    "repr": representation, "finfo": finfo_, "GradientTape": gradient_tape, "Variable": variable,
+    "repr": representation, "finfo": finfo_,
+    "as_dtype": lambda dtype: as_dtype(dtype), "GradientTape": gradient_tape, "Variable": variable,
     "tf.Variable": tensorflow_variable, "no_op": no_op, "device": scope,
     "math.floor": whole_part("floor"), "math.ceil": whole_part("ceil"), "math.trunc": whole_part("trunc"),
     "name_scope": scope, "assert_equal": assert_equal, "assert_allclose": assert_allclose,
-    **CLASSES, **TRANSFORMS,
+    **CLASSES, **TRANSFORMS, **INTERNAL,
 }  # fmt: skip
 
 

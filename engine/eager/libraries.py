@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from ..core.errors import span_of
-from ..core.operands import bare
+from ..core.errors import failure, span_of
+from ..core.operands import bare, describe
 from ..core.state import NOWHERE, STATE, Site
+from ..core.tensor import Tensor
+from ..kinds.variable import Variable
 from ..program.library import core_of
-from .values import UNSET
+from .classes import Class, Instance, Method
+from .derived import invoke
+from .values import UNSET, Function
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,3 +52,103 @@ def point_outside(error: AdiffError, site: Site) -> None:
     """Let an error inside the library point at the program's call of it, which is at `site`."""
     if error.span is not None and error.span.source.library and not (site.source is None or site.source.library):
         error.span = span_of(site)
+
+
+# --- what the files of the library call as `internal.name` ------------------------------------------------------------
+
+
+def attributes(x: Any) -> dict[str, Any]:
+    """The attributes of an instance, in the order in which they were assigned."""
+    return dict(x.fields)
+
+
+def leaves(x: Any) -> list[Any]:
+    """What a structure of lists, tuples and dicts holds; nothing of other attributes."""
+    if x.__class__ in (list, tuple):
+        return [leaf for item in x for leaf in leaves(item)]
+    if x.__class__ is dict:
+        return [leaf for item in x.values() for leaf in leaves(item)]
+    return [x] if x.__class__ is Variable or x.__class__ is Instance else []
+
+
+def distinct(items: list[Any]) -> list[Any]:
+    """The items without those that are one of the earlier ones."""
+    return list({id(x): x for x in items}.values())
+
+
+def snake_case(name: str) -> str:
+    """`MyLayer` as `my_layer`."""
+    from re import sub
+
+    return sub(r"([a-z])([A-Z])", r"\1_\2", sub(r"(.)([A-Z][a-z]+)", r"\1_\2", name)).lower()
+
+
+def unique_name(name: str) -> str:
+    """A layer's name by its class: `dense`, `dense_1`, ... in one run of a program."""
+    name = snake_case(name).lstrip("_")
+    number = STATE.names[name] = STATE.names.get(name, -1) + 1
+    return f"{name}_{number}" if number else name
+
+
+def function_of(x: Any) -> Any:
+    return x.function if x.__class__ is Method else x
+
+
+def name_of(x: Any) -> str:
+    """The name of a function or class."""
+    return str(getattr(function_of(x), "name", "function"))
+
+
+def parameters(x: Any) -> list[str]:
+    """The names of a function's parameters."""
+    code = getattr(function_of(x), "code", None)
+    return [] if code is None else list(code.parameters)
+
+
+def is_tensor(x: Any) -> bool:
+    """Whether a value can be a tensor: a number, a tensor, a Variable, or lists of such."""
+    while x.__class__ in (list, tuple) and x:
+        x = x[0]
+    return x.__class__ in (Tensor, Variable, float, int, bool)
+
+
+def by_name(identifier: Any, table: dict[str, Any], what: str) -> Any:
+    """What an identifier of Keras' stands for: a name of the table, a class, or a function or instance itself."""
+    from ...parser.suggest import suggest
+
+    if identifier.__class__ is str:
+        if identifier not in table:
+            close = suggest(identifier, list(table))
+            raise failure(
+                "E0304", f"there is no {what} '{identifier}'",
+                f"did you mean '{close[0]}'?" if close else f"they are {', '.join(table)}",
+            )  # fmt: skip
+        identifier = table[identifier]
+    if identifier.__class__ is Class:
+        return invoke(identifier, [], {})
+    if identifier.__class__ is Instance or hasattr(identifier, "call") or identifier.__class__ is Function:
+        return identifier
+    raise failure("E0304", f"{describe(identifier)} is no {what}", f"give its name, or an instance: {', '.join(table)}")
+
+
+def progress(message: str) -> None:
+    """Show how far a long call is, where somebody watches."""
+    if STATE.progress is not None:
+        STATE.progress(message)
+
+
+FUNCTIONS: dict[str, Any] = {
+    "internal." + function.__name__: function
+    for function in (
+        attributes,
+        leaves,
+        distinct,
+        snake_case,
+        unique_name,
+        name_of,
+        parameters,
+        is_tensor,
+        by_name,
+        progress,
+    )
+}

@@ -29,11 +29,13 @@ def strong_tensor(value: Any, dtype: Any = None) -> Tensor:
 class Variable:
     """A mutable tensor. `read_value` gives the tensor of its present value, the same one until the next assignment."""
 
-    __slots__ = ("dtype", "label", "snapshot", "trainable")
+    __slots__ = ("constraint", "dtype", "label", "regularizer", "snapshot", "trainable")
     description = "a Variable"
     identity = True  # it is itself, whatever it holds: a key of a dict
     attributes: ClassVar[dict[str, Any]] = {
         "trainable": lambda v: v.trainable,
+        "constraint": lambda v: v.constraint,
+        "regularizer": lambda v: v.regularizer,
         "name": lambda v: v.label or "Variable:0",
     }
 
@@ -44,6 +46,16 @@ class Variable:
         self.dtype = self.snapshot.dtype
         self.trainable = trainable
         self.label = label
+        # Functions of the value: what an optimiser applies after a step, and the penalty that a layer adds to a loss.
+        self.constraint: Any = None
+        self.regularizer: Any = None
+
+    def set_attribute(self, name: str, value: Any) -> None:
+        if name not in ("constraint", "regularizer"):
+            raise failure(
+                "E0304", f"the attribute '{name}' of a Variable cannot be assigned", "v.assign(x) gives it a value"
+            )
+        setattr(self, name, value)
 
     @property
     def shape(self) -> tuple[int, ...]:

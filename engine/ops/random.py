@@ -65,6 +65,34 @@ standard_uniform = no_tangent(
 )  # fmt: skip
 
 
+def _truncated(shape: Any, seed: Any, dtype: Any) -> Any:
+    from scipy.special import ndtr, ndtri
+
+    low = ndtr(-2.0)
+    draws = generator("random.truncated_normal", seed).random(_checked_shape(shape))
+    return ndtri(low + (1 - 2 * low) * draws).astype(as_dtype(dtype or "float64").name)
+
+
+standard_truncated_normal = no_tangent(
+    "standard_truncated_normal", "| shape, seed, dtype=None",
+    array=lambda np, shape, seed, dtype: _truncated(shape, seed, dtype), dtype=_made_dtype, internal=True,
+    library="scipy", reason="a constant", doc="Draws from the normal distribution between -2 and 2.",
+    example=("standard_truncated_normal((0,), 1)", []),
+)  # fmt: skip
+
+
+def _truncated_normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = None, seed: Any = None) -> Any:
+    draws = standard_truncated_normal(shape=static(shape), seed=static(seed), dtype=dtype)
+    return floating(mean) + floating(stddev) * draws
+
+
+random_truncated_normal = composite(
+    "random.truncated_normal", "shape, mean=0.0, stddev=1.0 | dtype=None, seed=None", _truncated_normal,
+    doc="Draws from the normal distribution, those beyond two standard deviations drawn again.",
+    example=("random.truncated_normal((0,), seed=1)", []),
+)  # fmt: skip
+
+
 def _normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = None, seed: Any = None) -> Any:
     draws = standard_normal(shape=static(shape), seed=static(seed), dtype=dtype)
     return floating(mean) + floating(stddev) * draws

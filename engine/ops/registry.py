@@ -7,6 +7,7 @@ from ..core.tensor import OPERATORS
 from . import (
     activations,
     arithmetic,
+    convolution,
     creation,
     decompositions,
     diagonals,
@@ -57,6 +58,7 @@ FAMILIES: tuple[tuple[str, ModuleType], ...] = (
     ("creation", creation),
     ("products", products),
     ("decompositions", decompositions),
+    ("convolution", convolution),
     ("linalg", linalg),
     ("sequences", sequences),
     ("sequences", fourier),

@@ -24,7 +24,9 @@ ALIASES = {
     "initializers": "keras/initializers",
 }
 # The files that may be named by programs, found in the folder when the first name with their first part is looked up.
-ROOTS = frozenset(("keras", "module", "optimizers", "losses", "metrics", "initializers", "Module"))
+ROOTS = frozenset(
+    ("keras", "optimizers", "losses", "metrics", "initializers", "Module", "clip_by_global_norm", "global_norm")
+)
 
 
 class LibrarySource(Source):
@@ -38,6 +40,7 @@ def find(path: list[str]) -> tuple[str, int] | None:
     """The file that defines a dotted name, and the slot of its frame that holds it; None where there is none."""
     if not path or path[0] not in ROOTS:
         return None
+    path = [part for part in path if part != "legacy"]
     file = file_of(path[:-1])
     if file is None:
         return None
@@ -48,7 +51,7 @@ def find(path: list[str]) -> tuple[str, int] | None:
 def file_of(modules: list[str]) -> str | None:
     """The file of a module, as a path below the folder without its extension."""
     file = "/".join(modules)
-    file = ALIASES.get(file, file) or "module"
+    file = ALIASES.get(file, file) or "tensorflow"
     return file if os.path.exists(os.path.join(FOLDER, file + ".adiff")) else None
 
 

@@ -33,6 +33,8 @@ class Names:
         self.places: dict[str, Site] = {}
         self.optional: dict[str, tuple[int, Any]] = {}
         self.modules: dict[str, list[str]] = {name: [name] for name in (*vocabulary.MODULES, *kinds.modules())}
+        if source.library:
+            self.modules["internal"] = ["internal"]
         self.imported: dict[str, vocabulary.Meaning] = {}
         self.module = Scope(None, ())
         self.scope = self.module

@@ -33,7 +33,7 @@ INTRINSICS = frozenset(
     len range zip enumerate list tuple dict set int float bool complex str abs min max sum round sorted reversed any all
     map filter iter next print pow divmod isinstance type repr
     grad value_and_grad jacobian jacfwd jacrev hessian jvp vjp hvp custom_gradient checkpoint
-    linearize tree_map partial finfo
+    linearize tree_map partial finfo as_dtype
     cond while_loop fori_loop scan map_fn vectorized_map foldl foldr switch_case case
     GradientTape Variable function no_op device name_scope
     assert_equal assert_allclose tf.Variable math.floor math.ceil math.trunc
@@ -217,6 +217,8 @@ def dotted(parts: list[str]) -> Meaning | None:
 
 def member(parts: list[str]) -> Meaning | None:
     """What a module's name means whatever its defaults are."""
+    if parts[0] == "internal":
+        return Meaning("intrinsic", ".".join(parts))
     path = [p for p in parts[1:] if p not in ("compat", "v1", "v2", "experimental")]
     root = MODULES.get(parts[0], parts[0])
     if path[:1] == ["random"] and root in ("numpy", "jax", "jax.numpy", "scipy"):

@@ -1,0 +1,168 @@
+"""Models: where their variables are, how they train, and what is said where they are used wrongly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import adiff
+import numpy as np
+import pytest
+from adiff.parser.errors import AdiffError
+
+ONES = "kernel_initializer='ones'"
+NETWORK = f"""
+model = tf.keras.Sequential([
+    tf.keras.layers.Dense(3, activation='relu', {ONES}, input_shape=(2,)),
+    tf.keras.layers.Dense(1, {ONES}, kernel_regularizer=tf.keras.regularizers.l2(0.1))])
+"""
+MODULES = """
+class Linear(tf.Module):
+    def __init__(self, n, m, name=None):
+        super().__init__(name=name)
+        self.w = tf.Variable(tf.ones([n, m]), name='w')
+        self.b = tf.Variable(tf.zeros([m]), name='b')
+        self.count = tf.Variable(0, trainable=False, name='count')
+    def __call__(self, x):
+        return x @ self.w + self.b
+
+class Net(tf.Module):
+    def __init__(self):
+        super().__init__()
+        self.parts = {"z": Linear(1, 1), "a": [Linear(2, 1)]}
+net = Net()
+"""
+
+
+def value(text: str, **at: Any) -> Any:
+    return adiff.program(text).value(at, dtype="float64")
+
+
+def test_the_variables_of_modules_are_in_the_order_of_names() -> None:
+    found = value(
+        MODULES + "[[v.name for v in net.variables], len(net.trainable_variables), len(net.submodules), net.name]"
+    )
+    assert found == [["b", "count", "w", "b", "count", "w"], 4, 2, "net"]
+    assert value(MODULES + "[list(v.shape) for v in net.trainable_variables]") == [[1], [2, 1], [1], [1, 1]]
+
+
+def test_gradients_have_the_structure_of_the_variables() -> None:
+    found = value(
+        NETWORK + "x = tf.constant([[1.0, 2.0]])\n"
+        "with tf.GradientTape() as tape:\n    loss = tf.reduce_sum(model(x)) + tf.add_n(model.losses)\n"
+        "tape.gradient(loss, model.trainable_variables)"
+    )
+    expected = [[[1.0] * 3, [2.0] * 3], [1.0] * 3, [[3.0 + 0.2]] * 3, [1.0]]
+    for g, e in zip(found, expected, strict=True):
+        np.testing.assert_allclose(g, e, rtol=1e-12)
+
+
+def test_a_step_of_fit_is_a_step_of_the_loop() -> None:
+    data = "x = tf.constant([[1.0, 2.0], [0.5, -1.0], [2.0, 0.0]])\ny = tf.constant([[1.0], [0.0], [2.0]])\n"
+    loop = """
+opt = tf.keras.optimizers.Adam(0.1)
+for _ in range(3):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(y - model(x, training=True))) + tf.add_n(model.losses)
+    opt.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+model.get_weights()
+"""
+    fit = """
+model.compile(optimizer=tf.keras.optimizers.Adam(0.1), loss='mse')
+model.fit(x, y, epochs=3, verbose=0, shuffle=False)
+model.get_weights()
+"""
+    for ours, theirs in zip(value(NETWORK + data + fit), value(NETWORK + data + loop), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+
+
+def test_fit_evaluate_and_predict() -> None:
+    found = value(
+        f"model = tf.keras.Sequential([tf.keras.layers.Dense(1, {ONES}, use_bias=False)])\n"
+        "x = np.array([[1.0], [2.0], [3.0], [4.0], [5.0]])\ny = 3.0*x\n"
+        "model.compile(optimizer=tf.keras.optimizers.SGD(0.01), loss='mse', metrics=['mae'])\n"
+        "first = model.evaluate(x, y, batch_size=2, verbose=0)\n"
+        "history = model.fit(x, y, batch_size=5, epochs=40, verbose=0, shuffle=False, validation_data=(x, y), "
+        "callbacks=[tf.keras.callbacks.EarlyStopping(monitor='loss', patience=2)])\n"
+        "[first, history.history['loss'][0], model.predict(x), len(history.history['val_mae'])]"
+    )
+    np.testing.assert_allclose(found[0], [4 * 11, 6.0], rtol=1e-12)  # (3x - x)**2 and |3x - x|
+    np.testing.assert_allclose(found[1], 44.0, rtol=1e-12)
+    np.testing.assert_allclose(found[2], [[3.0], [6.0], [9.0], [12.0], [15.0]], rtol=1e-3)
+    assert found[3] == 40
+
+
+def test_a_graph_of_layers() -> None:
+    found = value(
+        f"a = tf.keras.Input(shape=(2,))\nh = tf.keras.layers.Dense(2, {ONES})(a)\n"
+        "b = tf.keras.layers.Concatenate()([h, a])\n"
+        f"model = tf.keras.Model(inputs=a, outputs=tf.keras.layers.Dense(1, {ONES})(tf.keras.layers.add([b, b])))\n"
+        "[model(tf.constant([[1.0, 2.0]])), len(model.trainable_variables), model.count_params()]"
+    )
+    np.testing.assert_allclose(found[0], [[18.0]], rtol=1e-12)
+    assert found[1:] == [4, 6 + 5]
+
+
+def test_frozen_layers_constraints_and_subclasses() -> None:
+    found = value(
+        f"""
+class Net(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.first = tf.keras.layers.Dense(2, {ONES})
+        self.last = tf.keras.layers.Dense(1, {ONES}, kernel_constraint='non_neg')
+    def call(self, x, training=False):
+        return self.last(self.first(x)) if training else -self.last(self.first(x))
+net = Net()
+a, b = net(tf.constant([[1.0]])), net(tf.constant([[1.0]]), training=True)
+net.first.trainable = False
+with tf.GradientTape() as tape:
+    loss = tf.reduce_sum(net(tf.constant([[1.0]]), training=True))
+opt = tf.keras.optimizers.SGD(10.0)
+opt.apply_gradients(zip(tape.gradient(loss, net.trainable_variables), net.trainable_variables))
+[a, b, len(net.trainable_variables), net.last.kernel.numpy(), net.last.bias.numpy()]
+"""
+    )
+    assert [found[0].item(), found[1].item(), found[2]] == [-2.0, 2.0, 2]
+    assert (found[3].tolist(), found[4].tolist()) == ([[0.0], [0.0]], [-10.0])
+
+
+def test_activity_regularisation_is_per_sample_and_reset_by_each_call() -> None:
+    text = (
+        f"layer = tf.keras.layers.Dense(1, {ONES}, activity_regularizer=tf.keras.regularizers.L2(0.5))\n"
+        "a, b = layer(x), layer(x)\nlayer.losses"
+    )
+    assert [float(x) for x in value(text, x=[[1.0], [3.0]])] == [0.5 * 10 / 2]
+
+
+WRONG = [
+    (NETWORK + "model(tf.ones((1, 3)))", "'dense' was built for inputs whose last axis is 2"),
+    (NETWORK + "model.fit(tf.ones((1, 2)), tf.ones((1, 1)))", "has not been compiled"),
+    ("tf.keras.layers.Dense(2, activation='rellu')", "there is no activation 'rellu'"),
+    ("tf.keras.optimizers.Adam().apply_gradients([(None, tf.Variable(1.0))])", "no gradients were given"),
+    (
+        "class L(tf.keras.layers.Layer):\n    def __init__(self):\n        pass\nL()(1.0)",
+        "call super().__init__() first",
+    ),
+    ("tf.keras.layers.Dropout(2)", "from 0 to 1"),
+]
+
+
+@pytest.mark.parametrize(("text", "words"), WRONG, ids=[words for _, words in WRONG])
+def test_wrong_uses_point_at_the_program(text: str, words: str) -> None:
+    with pytest.raises(AdiffError) as caught:
+        value(text)
+    assert words in caught.value.message
+    assert caught.value.span is not None
+    assert caught.value.span.source.text == text
+
+
+def test_the_library_reads_nothing_from_outside() -> None:
+    from pathlib import Path
+
+    from adiff.engine.program import library
+
+    files = sorted(Path(library.FOLDER).rglob("*.adiff"))
+    assert len(files) > 10
+    for file in files:
+        core = library.core_of(file.relative_to(library.FOLDER).with_suffix("").as_posix())
+        assert (file.name, list(core.inputs)) == (file.name, [])
