@@ -69,7 +69,7 @@ def _truncated(shape: Any, seed: Any, dtype: Any) -> Any:
     from scipy.special import ndtr, ndtri
 
     low = ndtr(-2.0)
-    draws = generator("random.truncated_normal", seed).random(_checked_shape(shape))
+    draws = generator("random.truncated_normal", seed).random(checked_shape(shape))
     return ndtri(low + (1 - 2 * low) * draws).astype(as_dtype(dtype or "float64").name)
 
 

@@ -68,7 +68,7 @@ model.get_weights()
 """
     fit = """
 model.compile(optimizer=tf.keras.optimizers.Adam(0.1), loss='mse')
-model.fit(x, y, epochs=3, verbose=0, shuffle=False)
+model.fit(x, y, epochs=3, verbose=0)
 model.get_weights()
 """
     for ours, theirs in zip(value(NETWORK + data + fit), value(NETWORK + data + loop), strict=True):
@@ -81,7 +81,7 @@ def test_fit_evaluate_and_predict() -> None:
         "x = np.array([[1.0], [2.0], [3.0], [4.0], [5.0]])\ny = 3.0*x\n"
         "model.compile(optimizer=tf.keras.optimizers.SGD(0.01), loss='mse', metrics=['mae'])\n"
         "first = model.evaluate(x, y, batch_size=2, verbose=0)\n"
-        "history = model.fit(x, y, batch_size=5, epochs=40, verbose=0, shuffle=False, validation_data=(x, y), "
+        "history = model.fit(x, y, batch_size=5, epochs=40, verbose=0, validation_data=(x, y), "
         "callbacks=[tf.keras.callbacks.EarlyStopping(monitor='loss', patience=2)])\n"
         "[first, history.history['loss'][0], model.predict(x), len(history.history['val_mae'])]"
     )
