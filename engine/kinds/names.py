@@ -18,9 +18,12 @@ FILES: dict[str, str] = {
     "RandomShuffleQueue": "queues",
     "SparseTensor": "sparse_functions",
     "TensorArray": "tensor_array",
+    "TensorSpec": "debugging",
     "as_string": "strings",
     "data": "dataset",
+    "debugging": "debugging",
     "io": "strings",
+    "is_tensor": "debugging",
     "numpy_random": "numpy_random",
     "queue": "queues",
     "sets": "sets",
@@ -28,7 +31,7 @@ FILES: dict[str, str] = {
     "strings": "strings",
 }
 # Of these the ones that mean nothing without `tf.`: inputs of programs have such names.
-PREFIXED = frozenset({"data", "io", "numpy_random", "queue"})
+PREFIXED = frozenset({"data", "debugging", "io", "numpy_random", "queue"})
 
 
 def function(name: str) -> Callable[..., Any] | None:

@@ -124,7 +124,6 @@ APART: dict[str, tuple[frozenset[str], str | None]] = {
         ("raw_ops", "", None),
         ("autodiff", "", None),
         ("bitwise", "bitwise_and bitwise_or bitwise_xor invert left_shift right_shift", None),
-        ("debugging", "Assert assert_equal", None),
         ("dtypes", "cast complex " + " ".join(SPELLINGS), None),
         ("nest", "map_structure", None),
         ("tree", "map map_structure", None),

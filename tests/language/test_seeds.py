@@ -223,6 +223,8 @@ def test_what_a_cell_gives(run: Runner, name: str, dtype: str | None) -> None:
 def test_what_a_cell_gives_in_float32(run: Runner, name: str) -> None:
     text, value = HALF[name]
     assert run(text) == value
+    if name not in ("shape", "dtype", "a scalar"):
+        assert run.outcome.types["value"][0] == "float32"
 
 
 def test_numpy_arrays_keep_their_float64(run: Runner) -> None:
@@ -248,6 +250,67 @@ def test_what_does_not_become_an_integer(run: Runner) -> None:
     assert "cannot turn float64 into int32" in run.refused("tf.constant([1.5], dtype=tf.int32)").message
     assert "dtypes do not mix" in run.refused("v = tf.Variable(1.0)\nv.assign_add(tf.constant(3))").message
     assert run("v = tf.Variable(1.0)\nv.assign(2)") == 2.0
+
+
+# The cells of the notebook about tensors as they stand, with what TensorFlow printed under each.
+NOTEBOOK = """
+In [7]:
+import tensorflow as tf
+tensor = tf.constant([[1.,2.,3.], [4.,5.,6.]]) #Tensor para una matriz de 2 columnas x 3 filas
+{7}
+In [17]:
+scalar = tf.constant(50)
+In [18]:
+import numpy as np
+
+array = np.array([2.,4.,5.])
+{18}
+In [30]:
+tensor2 = tf.constant(40., dtype=tf.float64)
+{30}
+In [40]:
+variable = tf.Variable([[1., 2., 3.], [4., 5., 6.]])
+{40}
+"""
+ECHOES = [
+    (7, "tensor", (2, 3), "float32", [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]),
+    (7, "tensor[..., 1, tf.newaxis]", (2, 1), "float32", [[2.0], [5.0]]),
+    (7, "tensor + 10", (2, 3), "float32", [[11.0, 12.0, 13.0], [14.0, 15.0, 16.0]]),
+    (7, "tensor @ tf.transpose(tensor) # Matrix multiplication", (2, 2), "float32", [[14.0, 32.0], [32.0, 77.0]]),
+    (18, "tf.constant(array)", (3,), "float64", [2.0, 4.0, 5.0]),
+    (18, "tf.square(array)", (3,), "float64", [4.0, 16.0, 25.0]),
+    (18, "np.square(tensor)", (2, 3), "float32", [[1.0, 4.0, 9.0], [16.0, 25.0, 36.0]]),
+    (30, "tf.constant(2.0) + tf.cast(tensor2, tf.float32)", (), "float32", 42.0),
+    (40, "variable", (2, 3), "float32", [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]),
+    (40, "variable[:,2].assign([0.,1.])", (2, 3), "float32", [[1.0, 2.0, 0.0], [4.0, 5.0, 1.0]]),
+]
+
+
+@pytest.mark.parametrize(("cell", "last", "shape", "dtype", "value"), ECHOES, ids=[e[1] for e in ECHOES])
+def test_the_echo_of_a_cell(
+    run: Runner, cell: int, last: str, shape: tuple[int, ...], dtype: str, value: object
+) -> None:
+    """The shape and the dtype that the notebook shows under the cell are those that `types` has in adiff's answer."""
+    text = NOTEBOOK[: NOTEBOOK.index(f"{{{cell}}}")]
+    for k in (7, 18, 30):
+        text = text.replace(f"{{{k}}}", "")
+    assert run(text + last) == value
+    assert run.outcome.types["value"] == (dtype, shape)
+
+
+@pytest.mark.parametrize(
+    ("last", "message"),
+    [
+        ("tf.constant(2.) + tf.constant(40)", "add cannot combine float32 and int32"),
+        (">>> tf.constant(2.) + tf.constant(40., dtype=tf.float64)", "add cannot combine float32 and float64"),
+        ("variable[1]= [7., 8., 9.]", "does not support item assignment"),
+    ],
+)
+def test_cells_that_fail_there(run: Runner, last: str, message: str) -> None:
+    text = NOTEBOOK.replace("{40}", "In [46]:")
+    for k in (7, 18, 30):
+        text = text.replace(f"{{{k}}}", "")
+    assert message in run.refused(text + last).message
 
 
 DEFAULTS = {
