@@ -39,7 +39,7 @@ PIECE = 1_000_000
 
 NUMBERS = (int, float, bool)
 SEQUENCES = (list, tuple)
-ORDERED = (str, tuple)
+ORDERED = (str, tuple, Instance)
 
 
 def len_(x: Any) -> int:

@@ -10,7 +10,7 @@ from ..core.operands import describe
 from ..core.tensor import OPERATORS
 from ..kinds.kind import Kind
 from .derived import Derived, invoke
-from .values import Function
+from .values import Context, Function
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -240,6 +240,21 @@ class Instance(Kind):
             return (operands[0] is operands[1]) == (op.name == "equal")
         hint = f"its class has no method {names[0 if operands[0] is self else 1]}" if names else None
         raise failure("E0304", f"{op.name} does not take {self.description}", hint)
+
+
+class Entered(Context):
+    """An instance whose methods `with` calls. `__exit__` is not told of an error, and cannot end it."""
+
+    __slots__ = ("instance",)
+
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+
+    def enter(self) -> Any:
+        return self.instance.call_method("__enter__", [], {})
+
+    def leave(self) -> None:
+        self.instance.call_method("__exit__", [None, None, None], {})
 
 
 class Property:

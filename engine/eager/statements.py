@@ -17,6 +17,7 @@ from ..core.wording import assertion_failed
 from ..kinds.access import delete_item, get_item, iterate
 from ..program import core as c
 from .attributes import get_attribute, invoke_method, set_attribute
+from .classes import Entered, Instance
 from .element_writes import OWN
 from .expressions import operation
 from .operators import binary, truth
@@ -325,6 +326,8 @@ def with_(compiler: Compiler, node: c.With, ending: Callable[[list[Any]], None] 
             for context, put, site in items:
                 value = context(f)
                 STATE.site = site
+                if value.__class__ is Instance and value.has("__enter__") and value.has("__exit__"):
+                    value = Entered(value)
                 if not isinstance(value, Context):
                     raise failure("E0304", f"'with' cannot enter {describe(value)}", "write: with GradientTape() as t:")
                 bound = value.enter()
