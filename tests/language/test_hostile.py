@@ -137,7 +137,7 @@ FORBIDDEN = [
     "lambda: __builtins__", "np.load('a.npy')", "np.__builtins__", "tf.io.read_file('x')", "np.fromfile('x')", "'{0.__class__}'.format(x)",
     "'{0[0]}'.format([1])", "f'{x.__class__}'", "help()", "input()", "breakpoint()", "dir()", "vars()", "compile('1', '', 'eval')",
     "type(x).__mro__", "print.__globals__", "(lambda: 1).__code__", "constant(1).__dict__", "x.value", "x.on", "x._value", "tf.Variable(1.0).snapshot",
-    "GradientTape().tape", "f = lambda: 1\nf.frame", "grad(lambda v: v).run", "print.run", "sin.array", "float64.name",
+    "GradientTape().tape", "f = lambda: 1\nf.frame", "grad(lambda v: v).run", "print.run", "sin.array", "float64.bits",
 ]  # fmt: skip
 
 
