@@ -21,6 +21,7 @@ from .attributes import get_attribute, set_attribute
 from .classes import FUNCTIONS as CLASSES
 from .classes import Class, Instance
 from .derived import invoke
+from .drawing import Drawing
 from .exceptions import EXCEPTIONS
 from .libraries import FUNCTIONS as INTERNAL
 from .operators import binary, compare, truth
@@ -501,6 +502,12 @@ def gradient_tape(persistent: Any = False, watch_accessed_variables: Any = True)
     return GradientTape(truth(persistent), truth(watch_accessed_variables))
 
 
+def forward_accumulator(primals: Any, tangents: Any) -> Context:
+    from .accumulators import ForwardAccumulator
+
+    return ForwardAccumulator(primals, tangents)
+
+
 def scope(*args: Any, **named: Any) -> Context:
     return Context()
 
@@ -557,7 +564,7 @@ FUNCTIONS: dict[str, Any] = {
     "Tensor": tensor_,
     "repr": representation, "finfo": finfo_,
     "as_dtype": lambda dtype: as_dtype(dtype), "GradientTape": gradient_tape, "Variable": variable,
-    "tf.Variable": tensorflow_variable, "no_op": no_op, "device": scope,
+    "tf.Variable": tensorflow_variable, "ForwardAccumulator": forward_accumulator, "no_op": no_op, "device": scope,
     "math.floor": whole_part("floor"), "math.ceil": whole_part("ceil"), "math.trunc": whole_part("trunc"),
     "name_scope": scope, "assert_equal": assert_equal, "assert_allclose": assert_allclose,
     **CLASSES, **TRANSFORMS, **INTERNAL,
@@ -600,4 +607,4 @@ class Intrinsics(dict[str, "Any"]):
 
 
 INTRINSICS = Intrinsics({name: Builtin(name.removeprefix("tf."), run) for name, run in FUNCTIONS.items()})
-INTRINSICS.update(EXCEPTIONS)
+INTRINSICS.update(EXCEPTIONS, matplotlib=Drawing())

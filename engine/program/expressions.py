@@ -333,7 +333,10 @@ class Expressions(Names):
             back = self.target(container) if container.__class__ in (s.Name, s.Subscript, s.Attribute) else None
             return c.StoreItem(self.expression(container), self.index(node.index), back, self.site(node))
         if node.__class__ is s.Attribute:
-            if self.module_path(node) is not None:
+            path = self.module_path(node)
+            if path is not None and path[0] == "matplotlib":
+                return c.StoreAttribute(c.Intrinsic("matplotlib"), node.name, self.site(node))
+            if path is not None:
                 raise self.error("E0207", "names of a module cannot be assigned", node, "give it a name of its own")
             if is_inside(node.name, ()):
                 raise self.forbidden(node.name, node)

@@ -155,10 +155,6 @@ class Names:
         if path[-1].startswith("__"):
             return self.forbidden(path[-1], node)
         spelled = self.source.text[node.start : node.end] if node.__class__ is s.Attribute else ".".join(path)
-        if path[0] == "matplotlib":
-            return self.error(
-                "E0204", f"'{spelled}' is not part of the language", node, "nothing here draws: leave this line out"
-            )
         if "random" in path[:-1]:
             return self.error(
                 "E0204", f"'{spelled}' is not part of the language", node,
@@ -182,7 +178,7 @@ class Names:
     def import_(self, node: s.Import) -> None:
         for alias in node.names:
             if alias.name in vocabulary.IGNORED_IMPORTS:
-                if alias.name.startswith("matplotlib"):  # for the words of the error where it is used
+                if alias.name.startswith("matplotlib"):
                     self.modules[alias.asname or "matplotlib"] = ["matplotlib"]
                 continue
             path = vocabulary.importable(alias.name)
@@ -198,6 +194,8 @@ class Names:
 
     def import_from(self, node: s.ImportFrom) -> None:
         if node.module in vocabulary.IGNORED_IMPORTS:
+            if node.module.startswith("matplotlib"):
+                self.modules.update({alias.asname or alias.name: ["matplotlib"] for alias in node.names})
             return
         path = vocabulary.importable(node.module)
         if path is None:

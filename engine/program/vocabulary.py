@@ -35,7 +35,7 @@ INTRINSICS = frozenset(
     grad value_and_grad jacobian jacfwd jacrev hessian jvp vjp hvp custom_gradient checkpoint
     linearize tree_map partial finfo as_dtype
     cond while_loop fori_loop scan map_fn vectorized_map foldl foldr switch_case case
-    GradientTape Variable function no_op device name_scope
+    GradientTape ForwardAccumulator Variable function no_op device name_scope
     assert_equal assert_allclose tf.Variable math.floor math.ceil math.trunc
     minimize lbfgs_minimize value_and_gradient pack unpack shape_n py_function
     hasattr getattr setattr callable ord chr super staticmethod classmethod property Tensor
@@ -122,7 +122,7 @@ APART: dict[str, tuple[frozenset[str], str | None]] = {
         ("config", "", None),
         ("keras", "", None),
         ("raw_ops", "", None),
-        ("autodiff", "", None),
+        ("autodiff", "ForwardAccumulator GradientTape", None),
         ("bitwise", "bitwise_and bitwise_or bitwise_xor invert left_shift right_shift", None),
         ("dtypes", "cast complex " + " ".join(SPELLINGS), None),
         ("nest", "map_structure", None),
@@ -216,6 +216,8 @@ def dotted(parts: list[str]) -> Meaning | None:
 
 def member(parts: list[str]) -> Meaning | None:
     """What a module's name means whatever its defaults are."""
+    if parts[0] == "matplotlib":
+        return Meaning("intrinsic", "matplotlib")
     if parts[0] == "internal":
         return Meaning("intrinsic", ".".join(parts))
     path = [p for p in parts[1:] if p not in ("compat", "v1", "v2", "experimental")]

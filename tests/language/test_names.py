@@ -22,7 +22,6 @@ ADVICE = [
     ),
     ("map(eval, ['1'])", "E0801", "bind the input: --at eval=... (Python's 'eval' cannot be reached from here)"),
     ("open('prices.csv') * open", "E0206", "they reach no file"),
-    ("import matplotlib.pyplot as plt\nplt.plot([1, 2])", "E0204", "nothing here draws"),
     ("np.lingalg.inv(eye(2))", "E0204", "did you mean 'np.linalg.inv'?"),
     ("tf.maht.log(2)", "E0204", "did you mean 'tf.math.log'?"),
     ("np.sine(2)", "E0204", "did you mean 'np.sin'?"),
