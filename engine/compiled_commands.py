@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .autodiff import drivers
-from .core.state import STATE, Site
+from .core.state import STATE
 from .core.tensor import Tensor
 from .plain import to_plain
 
@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from ..parser.source import Source
     from .evaluation import Evaluation
     from .kernels.results import Found
     from .outcome import Outcome
@@ -47,30 +46,16 @@ def value(evaluation: Evaluation) -> bool:
 
 
 def connected(evaluation: Evaluation, found: Found, explain: bool) -> list[bool]:
-    """For each source whether the value depends on it; with `explain` a notice says why not, in the tape's words."""
+    """For each source whether the value depends on it; with `explain` a notice says why not."""
     mask = found.mask
     reached = [bool(mask >> i & 1) for i in range(len(evaluation.names))]
-    if explain:
-        facts = found.compiled.facts
-        for i, name in enumerate(evaluation.names):
-            if not reached[i]:
-                reason, site = why_unconnected(evaluation.program.source, facts, mask, 1 << i)
-                STATE.notify("N0502", f"{name}: the gradient is None: {reason}", site or evaluation.end_site())
+    if explain and not all(reached):
+        reasons = found.compiled.reasons
+        if mask not in reasons:
+            reasons[mask] = evaluation.why_unconnected([i for i, there in enumerate(reached) if not there])
+        for name, reason, site in reasons[mask]:
+            STATE.notify("N0502", f"{name}: the gradient is None: {reason}", site or evaluation.end_site())
     return reached
-
-
-def why_unconnected(source: Source, facts: dict[str, Any], mask: int, bit: int) -> tuple[str, Site | None]:
-    """Why a source does not reach the value, and where its path ends, in the tape's words."""
-    if not facts["breaks"] and not mask:
-        return "the target does not depend on anything that was watched", None
-    for sources, reason, start, end in facts["breaks"]:
-        if sources & bit:
-            place = Site(None, source, start, end)
-            return f"the path from the source ends at {reason}, which carries no derivative", place
-    # Where data decide whether it is used, it was not.
-    if not facts["used"] & bit or facts["mask"][0] == "result":
-        return "the source is never used", None
-    return "the target does not depend on the source", None
 
 
 def by_source(evaluation: Evaluation, found: Found, start: int, reached: list[bool]) -> dict[str, Any]:

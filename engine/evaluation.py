@@ -275,6 +275,26 @@ class Evaluation(Tiers):
                 if found is not None:
                     setattr(self.outcome, name, apart(found, arrays))
 
+    def why_unconnected(self, sources: list[int]) -> list[tuple[str, str, Any]]:
+        """Why the value that a kernel has found does not depend on some sources, and where their paths end: names, reasons and
+        places. The tape is asked if it is done in a moment."""
+        from .eager.tapes import unconnected_reason_of
+
+        told, seen = len(STATE.notices), set(STATE.seen)
+        self.body = self.program.compiled(STATE.weak_float.bits == 64, False)
+        give_way_after(MOMENT)
+        try:
+            tape, tensors, y = drivers.recorded(self.function, self.sources())
+            wanted = [tensors[i] for i in sources]
+            found = [unconnected_reason_of(tape, tape.log.copy(), x, [x], [as_operand(y)]) for x in wanted]
+        except (GivesWay, AdiffError):
+            found = [("the target does not depend on the source", None)] * len(sources)
+        finally:
+            stay()
+            del STATE.notices[told:]
+            STATE.seen = seen
+        return [(self.names[i], *reason) for i, reason in zip(sources, found)]
+
     def explain_non_finite(self, command: str) -> None:
         """Where the first NaN or infinity came from, if the results hold one: the program is run again, traced."""
         if command in ("tape", "check") or STATE.kinks == "error" or self.finite:

@@ -71,8 +71,6 @@ class Builder:
     def __init__(self) -> None:
         self.scopes = [Scope([])]
         self.preamble: Block = []
-        # Where paths end that are no applications: a variable, why its path ends, and the place.
-        self.breaks: list[tuple[Var, str, Any]] = []
         self.flags: list[SingularPoint] = []
         # Which singular points have a flag, by place and text.
         self.numbers: dict[tuple[Any, ...], int] = {}
@@ -256,11 +254,6 @@ class Builder:
         known = self.number_in(condition) if condition.__class__ is Sym else condition
         if known is None or not known:
             self.block.append(Check(self.operand(condition) if known is None else False))
-
-    def path_ends(self, x: Any, reason: str) -> None:
-        """Note that a path ends where a symbol is used as what carries no derivative."""
-        if x.__class__ is Sym:
-            self.breaks.append((x.var, reason, STATE.site))
 
     # --- singular points ----------------------------------------------------------------------------------------------
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from ...parser.errors import AdiffError
-from ..autodiff.tape import ASIDE, describe_break
 from ..core.dtypes import WEAK_FLOAT
 from ..core.operands import as_operand, describe
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor, shape_of
 from ..eager.structure import flatten
 from .builder import Builder
-from .ir import BOOL, FLOAT, INT, Apply, Kernel, Unsupported, Var, operands, walk
+from .ir import FLOAT, Kernel, Unsupported, Var
 from .paths import Masks, Reach
 from .replay import Replay
 from .results import Leaf
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from .request import Request
 
 STRUCTURES = (list, tuple, dict)
-KIND_NAMES = {FLOAT: "float64", INT: "int64", BOOL: "bool"}
 
 
 class Constructed:
@@ -41,7 +39,7 @@ class Constructed:
     result that says which sources reach the value (bit i for source i), or the mask itself.
     """
 
-    __slots__ = ("apart", "breaks", "derived", "kernel", "mask", "mode", "shape", "used", "value")
+    __slots__ = ("apart", "derived", "kernel", "mask", "mode", "shape", "value")
 
     def __init__(self) -> None:
         self.kernel: Kernel
@@ -51,16 +49,6 @@ class Constructed:
         self.mode = ""
         self.shape: tuple[int, ...] = ()
         self.apart: str | None = None
-        # Where paths end: which sources reach that place, why they end there, and the place.
-        self.breaks: list[tuple[int, str, Any]] = []
-        self.used = 0  # the sources that any operation takes
-
-
-def why_ended(stmt: Apply) -> str:
-    """Why a path ends at an application, in the tape's words."""
-    if stmt.row.name == "cast":
-        return f"the cast to {KIND_NAMES[stmt.outs[0].kind]}"
-    return describe_break(stmt.row, None)
 
 
 class Construction:
@@ -117,7 +105,9 @@ class Construction:
         else:
             y, made.apart = numeric(found)
             made.shape = shape_of(y)
-            self.note_paths(y)
+            self.reach = Reach(self.builder.block, {x: 1 << i for i, x in enumerate(self.sources)})
+            if y.__class__ is Sym:
+                made.mask = ("known", self.reach.may.get(y.var, 0))
             # What reaches the value has been decided: from here on only values matter.
             builder.keeps_paths = False
             y, found = self.masked(y, found)
@@ -144,29 +134,6 @@ class Construction:
         raise Unsupported(f"a result that is {describe(found)}")
 
     # --- paths --------------------------------------------------------------------------------------------------------
-
-    def note_paths(self, y: Any) -> None:
-        """Which sources reach the value, as far as that is known, and where the paths of the others end."""
-        sources = {x: 1 << i for i, x in enumerate(self.sources)}
-        self.reach = Reach(self.builder.block, sources)
-        if y.__class__ is Sym:
-            self.made.mask = ("known", self.reach.may.get(y.var, 0))
-        if self.made.mask[1] == (1 << len(self.sources)) - 1 and self.reach.decided(getattr(y, "var", None)):
-            return
-        ends = [(var, reason, site) for var, reason, site in self.builder.breaks]
-        for stmt in walk(self.builder.block):
-            if stmt.__class__ is Apply:
-                for x in operands(stmt):
-                    self.made.used |= sources.get(x, 0)
-                if stmt.row.derivative == "none" or stmt.outs[0].kind != FLOAT:
-                    reason = why_ended(stmt)
-                    ends += [(x, reason, stmt.site) for x in operands(stmt)]
-        # A comparison steers a program; any other end is likelier to be the reason.
-        ends.sort(key=lambda end: (end[1] in ASIDE, end[2].start if end[2] is not None else 0))
-        for var, reason, site in ends:
-            mask = self.reach.may.get(var, 0)
-            if mask:
-                self.made.breaks.append((mask, reason, site))
 
     def masked(self, y: Any, found: Any) -> tuple[Any, Any]:
         """The value, with a mask computed beside it where data decide which sources reach it."""

@@ -41,6 +41,8 @@ class Compiled:
         self.inputs = dict(inputs)
         self.facts = facts
         self.entry = Entry(interface, code)
+        # Why sources do not reach the value, by the mask of those that do.
+        self.reasons: dict[int, list[tuple[str, str, Any]]] = {}
         self.loaded = False  # whether it was kept by an earlier run, and not compiled now
         # How long the last call took, in seconds, and the integers that it was given if it was quick.
         self.seconds = 0.0

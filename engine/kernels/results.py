@@ -33,9 +33,8 @@ def facts_of(made: Constructed, emitted: Any) -> dict[str, Any]:
     return {
         "value": plain_layout(made.value), "derived": made.derived, "mask": made.mask, "mode": made.mode,
         "conditional": any(stmt.__class__ is Loop and stmt.index is None for stmt in walk(made.kernel.body)),
-        "shape": made.shape, "apart": made.apart, "text": emitted.text, "used": made.used,
+        "shape": made.shape, "apart": made.apart, "text": emitted.text,
         "flags": [(flag.text, *place(flag.site)) for flag in made.kernel.flags],
-        "breaks": [(mask, reason, *place(site)) for mask, reason, site in made.breaks],
     }  # fmt: skip
 
 

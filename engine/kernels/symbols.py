@@ -69,8 +69,6 @@ class Sym:
 
     def as_index(self) -> Any:
         """As an index, or the indices of a row, which need not be known."""
-        if self.kind == FLOAT:
-            self.builder.path_ends(self, "a place where it counts as an integer")
         return as_index(self)
 
     def within(self, size: int) -> Any:

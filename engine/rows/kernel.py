@@ -151,10 +151,21 @@ class KernelRows:
                 finite &= np.isfinite(column.reshape(count, -1)).all(axis=1)
         left = ~good
         left[np.flatnonzero(good & ~finite)[:EXPLAINED]] = True
+        for reached in self.reached(facts, found, count):
+            # The tape says of one row why its result does not depend on a source.
+            left[np.flatnonzero(good & ~reached)[:1]] = True
         kept = np.flatnonzero(~left)
         self.give(results, facts, found, kept, kept + first)
         self.notify(results, facts, flags[kept], len(kept))
         return np.flatnonzero(left) + first
+
+    def reached(self, facts: dict[str, Any], found: list[Any], count: int) -> list[Any]:
+        """For each source in which rows the value depends on it."""
+        import numpy as np
+
+        kind, mask = facts["mask"]
+        masks = np.full(count, mask) if kind == "known" else found[mask].astype(np.int64)
+        return [masks >> i & 1 == 1 for i in range(len(self.table.names))]
 
     def give(self, results: Any, facts: dict[str, Any], found: list[Any], kept: Any, rows: Any) -> None:
         """Hand over the columns of the rows that the kernel has answered."""
@@ -164,9 +175,7 @@ class KernelRows:
             return
         import numpy as np
 
-        kind, mask = facts["mask"]
-        masks = np.full(len(rows), mask) if kind == "known" else found[mask][kept].astype(np.int64)
-        reached = [masks >> i & 1 == 1 for i in range(len(names))]
+        reached = [there[kept] for there in self.reached(facts, found, len(found[0]))]
 
         def add(column: Any, there: Any, values: Any, shape: tuple[int, ...]) -> None:
             column.add(rows[~there], None)
@@ -176,8 +185,6 @@ class KernelRows:
         places, shapes = facts["derived"], [self.table.shape(name) for name in names]
         for i, name in enumerate(names):
             add(results.gradients[name], reached[i], found[places[i]], shapes[i])
-            if not reached[i].all():
-                self.note_unconnected(results, facts, i, name, int(masks[0]) if len(masks) else 0)
             if self.table.order == 2:
                 self.give_hessian(results, found, places[len(names) + i], i, shapes, reached, add)
 
@@ -194,14 +201,6 @@ class KernelRows:
                 block = part.transpose(0, 2, 1).reshape(len(part), *shapes[i], *shapes[j])
             add(results.hessian[names[i]][other], reached[i] & reached[j], block, (*shapes[i], *shapes[j]))
             start += size
-
-    def note_unconnected(self, results: Any, facts: dict[str, Any], i: int, name: str, mask: int) -> None:
-        from ..compiled_commands import why_unconnected
-
-        source = self.program.source
-        reason, site = why_unconnected(source, facts, mask, 1 << i)
-        found = ("N0502", f"{name}: the gradient is None: {reason}", span_of(site or end_of(source)))
-        results.unconnected.setdefault(name, found)
 
     def notify(self, results: Any, facts: dict[str, Any], flags: Any, count: int) -> None:
         """Notices of singular points, and of results that are summed, each with its number of rows."""

@@ -9,7 +9,6 @@ from ...eager import builtins as eager
 from ...ops.registry import NAMES
 from ..ir import BOOL, FLOAT, INT, LIMIT, Unsupported
 from ..symbols import Sym
-from .members import path_ends
 from .sequences import SEQUENCES
 from .values import ERROR, holds_symbol
 
@@ -28,7 +27,6 @@ def int_(x: Any = 0) -> Any:
         return eager.int_(x)
     one_number(x, "int")
     if x.kind == FLOAT:
-        path_ends(x, "int(), where it counts as an integer")
         # The kernel stops at what is no number, and at one beyond the integers that floats hold exactly.
         x.builder.check(OPERATORS["less_equal"](OPERATORS["abs"](x), float(LIMIT)))
         x = OPERATORS["cast"](OPERATORS["stop_gradient"](x), dtype="int64")
@@ -58,7 +56,6 @@ def bool_(x: Any = False) -> Any:
     if x.__class__ is not Sym:
         return eager.bool_(x)
     one_number(x, "bool")
-    path_ends(x, "the truth of a condition")
     return x if x.kind == BOOL else OPERATORS["not_equal"](x, 0)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...core.state import STATE, Site
+from ...core.state import STATE
 from ...core.tensor import OPERATORS
 from ...eager import calls, expressions, operators
 from ...eager.expressions import unassigned
@@ -12,7 +12,7 @@ from ...program.core import PARENT
 from ..ir import BOOL, Unsupported
 from ..symbols import Sym
 from .loops import sum_of
-from .members import get_item, path_ends
+from .members import get_item
 from .structures import own_variables
 from .values import MOST_UNROLLED, RETURN, VALUE, Conflict, Frame, Maybe, holds_symbol, is_numeric
 
@@ -70,12 +70,6 @@ def compare(op: Any, symbol: str, x: Any, y: Any) -> Any:
             return symbol == "!="
         if not (is_numeric(x) and is_numeric(y)):
             raise Unsupported("a comparison of a number with something else", STATE.site)
-        site = STATE.site
-        STATE.site = Site(op, site.source, site.start, site.end)
-        for value in (x, y):
-            if value.__class__ is Sym:
-                path_ends(value, op.name)
-        STATE.site = site
         return op(x, y)
     return operators.compare(op, symbol, x, y)
 

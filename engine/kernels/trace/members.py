@@ -9,7 +9,7 @@ from ...core.tensor import OPERATORS
 from ...eager import attributes as eager
 from ...kinds import access
 from ...ops.registry import METHODS
-from ..ir import FLOAT, INT, Unsupported
+from ..ir import INT, Unsupported
 from ..symbols import Sym
 from .sequences import fits_together
 from .values import MOST_UNROLLED
@@ -18,11 +18,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
-
-
-def path_ends(x: Sym, reason: str) -> None:
-    if x.kind == FLOAT:
-        x.builder.path_ends(x, reason)
 
 
 def get_item(value: Any, index: Any) -> Any:
@@ -71,13 +66,11 @@ def no_text(x: Sym, representation: Any = None) -> Any:
 
 def constant_of(x: Sym) -> Any:
     """`.numpy()`: the value as a constant."""
-    path_ends(x, "numpy()")
     found = OPERATORS["stop_gradient"](x)
     return x.builder.sym(found.var) if not x.shape else found
 
 
 def item(x: Sym) -> Any:
-    path_ends(x, "item()")
     return OPERATORS["stop_gradient"](OPERATORS["reshape"](x, shape=()))
 
 

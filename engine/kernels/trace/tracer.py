@@ -7,7 +7,6 @@ conditions, loops, calls, and places that are written to.
 from __future__ import annotations
 
 from ....parser.errors import AdiffError
-from ...core.following import CONDITION
 from ...core.operands import bare
 from ...core.state import NOWHERE, STATE, end_of
 from ...core.tensor import OPERATORS
@@ -23,7 +22,6 @@ from .builtins import FUNCTIONS
 from .derivatives import derivatives
 from .expressions import EXPRESSIONS
 from .library import functions
-from .members import path_ends
 from .merge import branch
 from .statements import STATEMENTS, target_of
 from .values import BREAK, CONTINUE, ERROR, NOTHING, RETURN, VALUE, Conflict, Frame, Maybe, NeedsValue
@@ -178,7 +176,6 @@ class Tracer(eager.Compiler):
             return truth(x)
         if x.size != 1:
             raise Unsupported(f"{ERROR} (the truth of a tensor of shape {list(x.shape)} is ambiguous)", STATE.site)
-        path_ends(x, CONDITION)
         if x.shape:
             x = OPERATORS["reshape"](x, shape=())
         return x if x.__class__ is not Sym or x.kind == BOOL else OPERATORS["not_equal"](x, 0)
