@@ -9,7 +9,7 @@ from .autodiff import drivers
 from .commands import COMMANDS
 from .core.errors import failure, listing, plural, span_of
 from .core.limits import LIMITS, GivesWay, give_way_after, stay
-from .core.operands import as_operand, bare
+from .core.operands import as_operand, bare, describe
 from .core.state import STATE, Site, end_of
 from .core.tensor import OPERATORS, Tensor
 from .eager.builtins import INTRINSICS
@@ -170,7 +170,17 @@ class Evaluation(Tiers):
                     "bind what it holds under names of their own" + (f", or choose other inputs: --wrt {others}" if others else ""),
                     self.end_site(),
                 )  # fmt: skip
-        return [self.point[name] for name in self.names]
+            if hasattr(self.point[name], "leaves") and self.options.get("command") != "grad":
+                raise failure(
+                    "E0304", f"'{name}' is bound to {describe(self.point[name])}, by which `grad` alone differentiates",
+                    "bind its values, and make it in the program", self.end_site(),
+                )  # fmt: skip
+        return [x.leaves()[0] if hasattr(x, "leaves") else x for x in (self.point[name] for name in self.names)]
+
+    def whole(self, name: str, x: Any) -> Any:
+        """An input as the program has it, of its values where it is of a kind with leaves."""
+        given = self.point[name]
+        return given.with_leaves([x]) if hasattr(given, "leaves") else x
 
     def differentiated_point(self) -> dict[str, Any]:
         """The inputs as the command's run of the program has them: integers that are differentiated are floats."""
@@ -180,7 +190,7 @@ class Evaluation(Tiers):
 
     def function(self, inputs: list[Any]) -> Any:
         """The program as a function of the sources, its result one tensor."""
-        values = {**self.point, **dict(zip(self.names, inputs))}
+        values = {**self.point, **{name: self.whole(name, x) for name, x in zip(self.names, inputs)}}
         result = self.result_of(values)
         self.structured = result
         y, self.apart = self.numeric(result)
@@ -232,7 +242,8 @@ class Evaluation(Tiers):
         outcome.timings["forward"] = self.forward_seconds
         if command not in ("value", "run"):
             outcome.timings["derivative"] = total - self.forward_seconds
-        differentiated = () if command in ("value", "run") else self.names
+        names = () if command in ("value", "run") else self.names
+        differentiated = [name for name in names if not hasattr(self.point[name], "leaves")]
         for name in self.core.inputs:
             value = self.point[name]
             # A bare integer that is differentiated is a float.

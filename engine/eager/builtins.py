@@ -7,7 +7,7 @@ from ..core import limits
 from ..core.dtypes import REAL_PART
 from ..core.errors import failure
 from ..core.following import path_ends
-from ..core.operands import as_operand, bare, counted, describe
+from ..core.operands import as_operand, bare, counted, describe, kind_of
 from ..core.operation import static
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
@@ -571,7 +571,21 @@ FUNCTIONS: dict[str, Any] = {
 }  # fmt: skip
 
 
-class OfTensorflow(Builtin):
+class OfKind(Builtin):
+    """A function of a value kind. One of strings takes RaggedTensors by their flat values, or row by row."""
+
+    __slots__ = ()
+
+    def call(self, args: Sequence[Any], keywords: dict[str, Any], bound: int = 0) -> Any:
+        name = self.name.removeprefix("tf.")
+        if names.FILES.get(name.partition(".")[0]) == "strings" and kind_of((*args, *keywords.values())) is not None:
+            from ..kinds.ragged_values import of_strings
+
+            return of_strings(super().call, name, list(args), keywords)
+        return super().call(args, keywords, bound)
+
+
+class OfTensorflow(OfKind):
     """A function of a value kind as `tf.` has it: what it makes of bare numbers has TensorFlow's default dtypes."""
 
     __slots__ = ()
@@ -597,7 +611,7 @@ class Intrinsics(dict[str, "Any"]):
 
     def __missing__(self, name: str) -> Builtin:
         run = names.function(name.removeprefix("tf."))
-        made: type[Builtin] = OfTensorflow if name.startswith("tf.") else Builtin
+        made: type[Builtin] = OfTensorflow if name.startswith("tf.") else OfKind
         if run is None:
             from .minimizers import FUNCTIONS as MINIMIZERS
 

@@ -8,6 +8,7 @@ from ..core.operands import as_operand
 from ..core.operation import static
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
+from ..kinds import names
 from .derived import Derived, invoke
 from .structure import flatten, rebuild
 from .values import Function
@@ -117,6 +118,8 @@ def rows_of(xs: Any) -> list[Any]:
 def stack_structures(ys: list[Any]) -> Any:
     if not ys or all(y is None for y in ys):
         return None if ys else drivers.zeros((0,))
+    if hasattr(ys[0], "operate"):
+        return OPERATORS["stack"](ys)
     columns = list(zip(*(flatten(y) for y in ys)))
     return rebuild(ys[0], [OPERATORS["stack"](list(column)) for column in columns])
 
@@ -127,7 +130,10 @@ def map_fn(
     """`fn` of every row, stacked."""
     from .calls import invoke as call
 
-    return stack_structures([call(fn, [x], {}) for x in rows_of(elems)])
+    found = [call(fn, [x], {}) for x in rows_of(elems)]
+    if any(getattr(x, "ragged", False) for x in (elems, fn_output_signature)):
+        return names.function("ragged.stack")(found)  # type: ignore[misc]
+    return stack_structures(found)
 
 
 def is_axes(x: Any) -> bool:

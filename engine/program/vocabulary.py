@@ -115,7 +115,6 @@ SUBMODULES = frozenset(
 APART: dict[str, tuple[frozenset[str], str | None]] = {
     module: (frozenset(names.split()), advice)
     for module, names, advice in (
-        ("ragged", "", "there are no ragged tensors here: a list may hold tensors of different lengths"),
         ("signal", "fft ifft rfft irfft fft2d ifft2d", None),
         ("image", "", None),
         ("train", "", None),

@@ -1,0 +1,402 @@
+"""RaggedTensor: a tensor whose rows differ in length. What it does to numbers it does by rows of the table on its flat values.
+
+`values` are the rows one after the other, a tensor or again a RaggedTensor; row i is `values[splits[i]:splits[i + 1]]`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..core.dtypes import INT64
+from ..core.errors import failure
+from ..core.following import path_ends
+from ..core.operands import as_operand, describe
+from ..core.tensor import OPERATORS, Tensor, shape_of
+from ..core.wording import index_in
+from ..ops.support import axis_of
+from .access import bound, static_index
+from .access import get_item as item_of
+from .kind import Kind
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any, ClassVar
+
+    from ..core.operation import Operation
+
+
+class RaggedTensor(Kind):
+    """`values`, and `splits`, an array of rows + 1 places in them; `uniform` is the length that all rows are known to have."""
+
+    __slots__ = ("splits", "uniform", "values")
+    description = "a RaggedTensor"
+    listed = True
+    ragged = True  # what it is mapped to may be ragged too
+    attributes: ClassVar[dict[str, Callable[[Any], Any]]] = {
+        "values": lambda r: r.values,
+        "flat_values": lambda r: r.flat,
+        "row_splits": lambda r: counts(r.splits),
+        "nested_row_splits": lambda r: tuple([counts(s) for s in r.levels]),
+        "ragged_rank": lambda r: len(r.levels),
+        "uniform_row_length": lambda r: r.uniform,
+        "shape": lambda r: (len(r.splits) - 1, *r.inner_shape),
+        "ndim": lambda r: r.rank,
+        "dtype": lambda r: as_operand(r.flat).dtype.strong,
+    }
+
+    def __init__(self, values: Any, splits: Any, uniform: int | None = None) -> None:
+        self.values = values
+        self.splits = splits
+        self.uniform = uniform
+
+    # --- structure --------------------------------------------------------------------------------------------------
+
+    @property
+    def flat(self) -> Any:
+        """The innermost values, a tensor."""
+        return self.values.flat if self.values.__class__ is RaggedTensor else self.values
+
+    @property
+    def levels(self) -> list[Any]:
+        """The row splits, the outermost first."""
+        inner = self.values.levels if self.values.__class__ is RaggedTensor else []
+        return [self.splits, *inner]
+
+    @property
+    def rank(self) -> int:
+        return 1 + (self.values.rank if self.values.__class__ is RaggedTensor else len(shape_of(self.values)))
+
+    @property
+    def inner_shape(self) -> tuple[Any, ...]:
+        inner = self.values.inner_shape if self.values.__class__ is RaggedTensor else shape_of(self.values)[1:]
+        return (self.uniform, *inner)
+
+    @property
+    def lengths(self) -> Any:
+        return np.diff(self.splits)
+
+    @property
+    def rowids(self) -> Any:
+        """The row of each of the values."""
+        return np.repeat(np.arange(len(self.splits) - 1), self.lengths)
+
+    def with_flat(self, flat: Any) -> RaggedTensor:
+        """The same rows with other innermost values, as many of them."""
+        inner = self.values.with_flat(flat) if self.values.__class__ is RaggedTensor else flat
+        return RaggedTensor(inner, self.splits, self.uniform)
+
+    def leaves(self) -> list[Any]:
+        return [self.flat]
+
+    def with_leaves(self, leaves: list[Any]) -> RaggedTensor:
+        return self.with_flat(leaves[0])
+
+    def coordinates(self) -> Any:
+        """The place of each flat value, one column for each of the ragged rank + 1 axes."""
+        found = np.arange(len(self.splits) - 1)[:, None]
+        for splits in self.levels:
+            rows = np.repeat(np.arange(len(splits) - 1), np.diff(splits))
+            found = np.column_stack([found[rows], np.arange(splits[-1]) - splits[:-1][rows]])
+        return found
+
+    def bounding(self) -> tuple[int, ...]:
+        """The shape of the smallest tensor that holds all rows."""
+        widths = [int(np.diff(splits).max(initial=0)) for splits in self.levels]
+        return (len(self.splits) - 1, *widths, *shape_of(self.flat)[1:])
+
+    # --- text and results -------------------------------------------------------------------------------------------
+
+    def nested(self, part: Callable[[int, int], Any]) -> list[Any]:
+        """Lists of the rows, of which `part(start, stop)` gives each innermost one from the flat values."""
+
+        def rows(x: Any, start: int, stop: int) -> Any:
+            if x.__class__ is not RaggedTensor:
+                return part(start, stop)
+            return [
+                rows(x.values, int(a), int(b)) for a, b in zip(x.splits[start:stop], x.splits[start + 1 : stop + 1])
+            ]
+
+        return rows(self, 0, len(self.splits) - 1)  # type: ignore[no-any-return]
+
+    def text(self, show: Callable[[Any], str]) -> str:
+        array = np.asarray(self.flat.value)
+
+        def shown(x: Any) -> str:
+            if getattr(x, "ndim", 0) or x.__class__ is list:
+                return "[" + ", ".join([shown(item) for item in x]) + "]"
+            return repr(x) if x.__class__ is str else str(x)
+
+        return f"<tf.RaggedTensor {shown(self.nested(lambda start, stop: array[start:stop]))}>"
+
+    def to_plain(self) -> Any:
+        return self.nested(lambda start, stop: Tensor(self.flat.value[start:stop], self.flat.dtype))
+
+    # --- items ------------------------------------------------------------------------------------------------------
+
+    def length(self) -> int:
+        return len(self.splits) - 1
+
+    def row(self, i: int) -> Any:
+        return rows_at(self.values, np.arange(self.splits[i], self.splits[i + 1]))
+
+    def iterate(self) -> Iterator[Any]:
+        for i in range(self.length()):
+            yield self.row(i)
+
+    def get_item(self, index: Any) -> Any:
+        key = index if index.__class__ is tuple else (index,)
+        if Ellipsis in [k for k in key if k.__class__ is type(Ellipsis)]:
+            at = [k is Ellipsis for k in key].index(True)
+            missing = self.rank - sum(k is not None and k is not Ellipsis for k in key)
+            key = (*key[:at], *[slice(None)] * missing, *key[at + 1 :])
+        if len([k for k in key if k is not None]) > self.rank:
+            raise failure("E0405", f"{len(key)} indices are too many for a RaggedTensor of {self.rank} dimensions")
+        return self.at(key)
+
+    def at(self, key: tuple[Any, ...]) -> Any:
+        if not key:
+            return self
+        first, rest = key[0], key[1:]
+        if first is None:
+            return RaggedTensor(self.at(rest), np.array([0, self.length()]), None)
+        if first.__class__ is slice:
+            found = rows_at(self, np.arange(self.length())[part(first)])
+            return found.inside(rest)
+        first = static_index(first)
+        if first.__class__ is not int:
+            raise failure(
+                "E0405", "a RaggedTensor takes integers and slices as its index", "gather(r, indices) takes rows"
+            )
+        n = self.length()
+        if not -n <= first < n:
+            raise index_in(self.description, n, first)
+        row = self.row(first % n)
+        return item_of(row, rest) if rest else row
+
+    def inside(self, key: tuple[Any, ...]) -> Any:
+        """`r[:, key]`."""
+        if not key:
+            return self
+        first, rest = key[0], key[1:]
+        if first is None:
+            return expand_dims(self, 1).inside((slice(None), *rest))
+        lengths = self.lengths
+        if first.__class__ is slice:
+            taken = [np.arange(n)[part(first)] for n in lengths]
+        else:
+            i = static_index(first)
+            if i.__class__ is not int:
+                raise failure("E0405", "a RaggedTensor takes integers and slices as its index")
+            if self.uniform is None:
+                raise failure(
+                    "E0405", "Cannot index into an inner ragged dimension: its rows differ in length",
+                    f"r[:, {i}:{i + 1 or ''}] takes that element where there is one, to_tensor() makes it dense",
+                )  # fmt: skip
+            if not -self.uniform <= i < self.uniform:
+                raise index_in("rows", self.uniform, i)
+            picked = rows_at(self.values, self.splits[:-1] + i % self.uniform)
+            return item_of(picked, (slice(None), *rest)) if rest else picked
+        places = [start + t for start, t in zip(self.splits, taken)]
+        values = rows_at(self.values, np.concatenate(places) if places else np.arange(0))
+        if rest:
+            values = item_of(values, (slice(None), *rest))
+        uniform = None if self.uniform is None else len(range(self.uniform)[part(first)])
+        return RaggedTensor(values, splits_of([len(t) for t in taken]), uniform)
+
+    # --- rows of the table ------------------------------------------------------------------------------------------
+
+    def operate(self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
+        from .ragged_rows import ROWS
+        from .ragged_values import elementwise, is_elementwise
+
+        name = op.name.removeprefix("tf.")
+        if name == "where" and (len(inputs) < 2 or inputs[1] is None):
+            return counts(self.coordinates()[np.asarray(self.flat.value)])
+        if name in ROWS:
+            return ROWS[name](op, *inputs, **(attributes or {}))
+        if is_elementwise(op, name):
+            return elementwise(op, inputs, attributes)
+        raise failure(
+            "E0304",
+            f"{op.name} does not take a RaggedTensor",
+            "r.to_tensor() makes it dense, r.flat_values are its numbers",
+        )
+
+    # --- methods ----------------------------------------------------------------------------------------------------
+
+    def method_row_lengths(self, axis: Any = 1) -> Any:
+        axis = axis_of("row_lengths", axis, self.rank)
+        if not axis:
+            return self.length()
+        if axis == 1:
+            return counts(self.lengths)
+        inner = self.values
+        if inner.__class__ is RaggedTensor:
+            return RaggedTensor(inner.method_row_lengths(axis - 1), self.splits)
+        return RaggedTensor(counts(np.full(len(inner.value), inner.shape[axis - 1])), self.splits)
+
+    def method_nrows(self, out_type: Any = None) -> int:
+        return self.length()
+
+    def method_value_rowids(self) -> Any:
+        return counts(self.rowids)
+
+    def method_nested_value_rowids(self) -> Any:
+        return tuple([counts(np.repeat(np.arange(len(s) - 1), np.diff(s))) for s in self.levels])
+
+    def method_nested_row_lengths(self) -> Any:
+        return tuple([counts(np.diff(s)) for s in self.levels])
+
+    def method_row_starts(self) -> Any:
+        return counts(self.splits[:-1])
+
+    def method_row_limits(self) -> Any:
+        return counts(self.splits[1:])
+
+    def method_bounding_shape(self, axis: Any = None, out_type: Any = None) -> Any:
+        shape = np.array(self.bounding())
+        return counts(shape) if axis is None else item_of(counts(shape), axis)
+
+    def method_to_list(self) -> Any:
+        path_ends((self.flat,), "to_list()")
+        return self.nested(lambda start, stop: np.asarray(self.flat.value)[start:stop].tolist())
+
+    def method_numpy(self) -> Any:
+        return self.method_to_list()
+
+    def method_to_tensor(self, default_value: Any = None, shape: Any = None) -> Any:
+        """Dense: short rows are filled with `default_value`, and all are cut or filled to `shape` where it has a size."""
+        flat, size = self.flat, self.bounding()
+        count, depth = shape_of(flat)[0], len(self.levels) + 1
+        places = np.full(size[:depth], count)
+        places[tuple(self.coordinates().T)] = np.arange(count)
+        if shape is not None:
+            wanted = list(shape)
+            if len(wanted) != len(size) or any(w not in (None, n) for w, n in zip(wanted[depth:], size[depth:])):
+                raise failure("E0302", f"to_tensor: shape {wanted} does not fit rows of shape {list(size)}")
+            outer = [n if w is None else w for w, n in zip(wanted, size)][:depth]
+            here = places[tuple([slice(n) for n in outer])]
+            places = np.pad(here, [(0, n - m) for n, m in zip(outer, here.shape)], constant_values=count)
+        if default_value is None:
+            default_value = "" if flat.dtype.kind == "s" else 0
+        filler = as_operand(default_value)
+        if flat.dtype.kind != "s" and (filler.__class__ is not Tensor or filler.dtype.weak):
+            filler = OPERATORS["cast"](filler, dtype=flat.dtype)
+        row = OPERATORS["broadcast_to"](filler, shape=(1, *shape_of(flat)[1:]))
+        rows = OPERATORS["take_rows"](OPERATORS["concat"]([flat, row]), indices=places.ravel())
+        return OPERATORS["reshape"](rows, shape=(*places.shape, *shape_of(flat)[1:]))
+
+    def method_to_sparse(self) -> Any:
+        from .sparse import SparseTensor
+
+        flat, size, places = self.flat, self.bounding(), self.coordinates()
+        inner = size[len(self.levels) + 1 :]
+        if inner:
+            offsets = np.indices(inner).reshape(len(inner), -1).T
+            places = np.column_stack([np.repeat(places, len(offsets), 0), np.tile(offsets, (len(places), 1))])
+            flat = OPERATORS["reshape"](flat, shape=(-1,))
+        return SparseTensor(places, flat, size)
+
+    def method_with_values(self, new_values: Any) -> RaggedTensor:
+        values = new_values if new_values.__class__ is RaggedTensor else as_operand(new_values)
+        if nrows(values) != self.splits[-1]:
+            raise failure(
+                "E0302", f"with_values: {nrows(values)} values do not fill rows that hold {self.splits[-1]}",
+            )  # fmt: skip
+        return RaggedTensor(values, self.splits, self.uniform)
+
+    def method_with_flat_values(self, new_values: Any) -> RaggedTensor:
+        inner = self.values
+        return self.method_with_values(
+            inner.method_with_flat_values(new_values) if inner.__class__ is RaggedTensor else new_values
+        )
+
+    def method_get_shape(self) -> Any:
+        return (self.length(), *self.inner_shape)
+
+    def method_merge_dims(self, outer_axis: Any, inner_axis: Any) -> Any:
+        outer = axis_of("merge_dims", outer_axis, self.rank)
+        inner = axis_of("merge_dims", inner_axis, self.rank)
+        if outer > inner:
+            raise failure("E0405", "merge_dims: outer_axis must not be above inner_axis")
+        return merge(self, outer, inner)
+
+    def map_flat(self, function: Callable[[Any], Any]) -> RaggedTensor:
+        return self.with_flat(function(self.flat))
+
+
+# --- rows -------------------------------------------------------------------------------------------------------------
+
+
+def counts(array: Any) -> Tensor:
+    """A tensor of int64."""
+    return Tensor(np.asarray(array, dtype="int64"), INT64)
+
+
+def splits_of(lengths: Any) -> Any:
+    return np.concatenate([[0], np.cumsum(lengths)]).astype("int64")
+
+
+def part(key: slice) -> slice:
+    start, stop, step = (bound(x) for x in (key.start, key.stop, key.step))
+    if step == 0:
+        raise failure("E0405", "a slice cannot have step 0")
+    return slice(start, stop, step)
+
+
+def nrows(x: Any) -> int:
+    if x.__class__ is RaggedTensor:
+        return int(x.length())
+    shape = shape_of(x)
+    if not shape:
+        raise failure("E0302", f"the values of a RaggedTensor have at least one dimension, and this is {describe(x)}")
+    return shape[0]
+
+
+def ranges(starts: Any, lengths: Any) -> Any:
+    """The numbers from each start on, as many as its length."""
+    return np.repeat(starts - splits_of(lengths)[:-1], lengths) + np.arange(lengths.sum())
+
+
+def rows_at(x: Any, places: Any) -> Any:
+    """The rows of a tensor or a RaggedTensor at the places of an array."""
+    if x.__class__ is not RaggedTensor:
+        return OPERATORS["take_rows"](x, indices=places)
+    lengths = x.lengths[places]
+    return RaggedTensor(rows_at(x.values, ranges(x.splits[:-1][places], lengths)), splits_of(lengths), x.uniform)
+
+
+def nest(flat: Any, levels: Sequence[Any]) -> Any:
+    """Values in rows, the outermost splits first; without splits the values."""
+    for splits in reversed(levels):
+        flat = RaggedTensor(flat, splits)
+    return flat
+
+
+def merge(x: Any, outer: int, inner: int) -> Any:
+    """The axes from `outer` to `inner` as one."""
+    if outer == inner:
+        return x
+    if x.__class__ is not RaggedTensor:
+        shape = shape_of(x)
+        return OPERATORS["reshape"](x, shape=(*shape[:outer], -1, *shape[inner + 1 :]))
+    if outer > 1:
+        return RaggedTensor(merge(x.values, outer - 1, inner - 1), x.splits, x.uniform)
+    if not outer:
+        return merge(x.values, 0, inner - 1)
+    if x.values.__class__ is RaggedTensor:
+        return merge(RaggedTensor(x.values.values, x.values.splits[x.splits]), 1, inner - 1)
+    width = shape_of(x.values)[1]
+    return merge(RaggedTensor(merge(x.values, 0, 1), x.splits * width), 1, inner - 1)
+
+
+def expand_dims(x: Any, axis: int) -> Any:
+    """A new axis of size 1; `axis` counts from the front."""
+    if x.__class__ is not RaggedTensor:
+        return OPERATORS["expand_dims"](x, axis=axis)
+    if axis == 0:
+        return RaggedTensor(x, np.array([0, x.length()]), x.length())
+    if axis == 1:
+        return RaggedTensor(x, np.arange(x.length() + 1), 1)
+    return RaggedTensor(expand_dims(x.values, axis - 1), x.splits, x.uniform)

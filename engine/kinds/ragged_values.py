@@ -1,0 +1,127 @@
+"""What is applied to the flat values of RaggedTensors: element-wise rows, functions of the program, functions of strings."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..core.errors import failure
+from ..core.operands import as_operand
+from ..core.tensor import OPERATORS, shape_of
+from ..ops.support import axis_of
+from . import names
+from .kind import call
+from .ragged import RaggedTensor, expand_dims, nest, nrows, rows_at, splits_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from ..core.operation import Operation
+
+# The families whose rows work element by element, and the other rows that do.
+ELEMENTWISE = frozenset("arithmetic exponential trigonometric rounding special activations complex".split())
+MAPPED = frozenset("cast zeros_like ones_like full_like stop_gradient identity isin where".split())
+
+
+def is_elementwise(op: Operation, name: str) -> bool:
+    """Whether a row may be applied to flat values: it works by element, or makes a number of all of them."""
+    return op.family in ELEMENTWISE or name in MAPPED or (op.family == "stable" and name not in ("norm", "reshape"))
+
+
+def elementwise(op: Operation, inputs: Sequence[Any], attributes: dict[str, Any] | None) -> Any:
+    """A row on the flat values of operands that broadcast to common rows."""
+    levels, flats = aligned(op.name, inputs)
+    found = op.call(flats, attributes)
+    return nest(found, levels) if shape_of(found) else found  # a number: allclose, or a norm of all elements
+
+
+def map_flat_values(op: Any, *args: Any, **kwargs: Any) -> Any:
+    """A function of the program on the flat values of RaggedTensors of equal rows."""
+    ragged = [x for x in (*args, *kwargs.values()) if x.__class__ is RaggedTensor]
+    if not ragged:
+        return call(op, *args, **kwargs)
+    for x in ragged[1:]:
+        if len(x.levels) != len(ragged[0].levels) or not all(map(np.array_equal, x.levels, ragged[0].levels)):
+            raise failure("E0302", "map_flat_values: the RaggedTensors must have the same row splits")
+
+    def flat(x: Any) -> Any:
+        return x.flat if x.__class__ is RaggedTensor else x
+
+    found = call(op, *map(flat, args), **{key: flat(x) for key, x in kwargs.items()})
+    return ragged[0].method_with_flat_values(found)
+
+
+def aligned(name: str, inputs: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """The row splits that operands broadcast to, and their flat values there; scalars and None stay what they are."""
+    operands = [x if x is None or x.__class__ is RaggedTensor else as_operand(x) for x in inputs]
+    ranks = [x.rank if x.__class__ is RaggedTensor else len(shape_of(x)) for x in operands]
+    rank = max(ranks)
+    many = [i for i, r in enumerate(ranks) if r]
+    for i in many:
+        x = operands[i]
+        if x.__class__ is RaggedTensor:
+            for _ in range(rank - ranks[i]):
+                x = expand_dims(x, 0)
+        elif ranks[i] < rank:
+            x = OPERATORS["reshape"](x, shape=(1,) * (rank - ranks[i]) + shape_of(x))
+        operands[i] = x
+    sizes = [np.array([nrows(operands[i])]) for i in many]
+    starts = [np.array([0])] * len(many)
+    levels: list[Any] = []
+    while True:
+        common = next((s for s in sizes if not (s == 1).all()), sizes[0])
+        for i, size, start in zip(many, sizes, starts):
+            if np.array_equal(size, common):
+                continue
+            if not (size == 1).all():
+                row = int((size != common).argmax())
+                where = f"row {row} has {common[row]} and {size[row]} elements" if levels else (
+                    f"there are {common[0]} and {size[0]} rows"
+                )  # fmt: skip
+                raise failure(
+                    "E0302",
+                    f"{name}: ragged shapes do not broadcast: {where}",
+                    "rows must be equally long, or all of length 1",
+                )
+            operands[i] = rows_at(operands[i], np.repeat(start, common))
+        levels.append(splits_of(common))
+        if not any(operands[i].__class__ is RaggedTensor for i in many):
+            return levels[1:], operands
+        count = int(common.sum())
+        sizes, starts = [], []
+        for i in many:
+            x = operands[i]
+            if x.__class__ is RaggedTensor:
+                sizes.append(x.lengths)
+                starts.append(x.splits[:-1])
+                operands[i] = x.values
+            else:
+                width = shape_of(x)[1]
+                sizes.append(np.full(count, width))
+                starts.append(np.arange(count) * width)
+                operands[i] = OPERATORS["reshape"](x, shape=(count * width, *shape_of(x)[2:]))
+
+
+# --- strings ----------------------------------------------------------------------------------------------------------
+
+
+def of_strings(run: Callable[..., Any], name: str, args: list[Any], named: dict[str, Any]) -> Any:
+    """A function of strings on RaggedTensors: on flat values in common rows, or row by row."""
+    if not args:
+        args, named = [next(iter(named.values()))], dict(list(named.items())[1:])
+    values, rest = args[0], args[1:]
+    if values.__class__ in (list, tuple):
+        levels, flats = aligned(name, values)
+        return nest(run([flats, *rest], named), levels)
+    if values.__class__ is not RaggedTensor:
+        return run(args, named)
+    if name not in ("strings.reduce_join", "strings.ngrams", "strings.unicode_encode"):
+        return values.map_flat(lambda flat: run([flat, *rest], named))
+    if values.rank > 2:
+        inner = {**named, "axis": -1} if name == "strings.reduce_join" else named
+        return RaggedTensor(of_strings(run, name, [values.values, *rest], inner), values.splits, values.uniform)
+    if axis_of(name, named.get("axis", -1), 2) != 1:
+        raise failure("E0405", f"{name} of a RaggedTensor is over its last axis", "write axis=-1")
+    found = [run([row, *rest], {key: x for key, x in named.items() if key != "axis"}) for row in values.iterate()]
+    return names.function("ragged.stack")(found)  # type: ignore[misc]
