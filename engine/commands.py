@@ -62,9 +62,10 @@ def grad(evaluation: Evaluation) -> None:
         if g is None and x.dtype.differentiable:
             reason, site = unconnected_reason_of(tape, [] if x in unused else log, x, [x], [y])
             STATE.notify("N0502", f"{name}: the gradient is None: {reason}", site or evaluation.end_site())
-        evaluation.outcome.gradients[name] = shaped(g, x, y, lambda g, name=name: evaluation.whole(name, g))
+        evaluation.outcome.gradients[name] = shaped(g, x, y, evaluation.point[name])
     structured = evaluation.structured
-    evaluation.keep_value(y if structured.__class__ not in (list, tuple, dict) else structured)
+    whole = structured.__class__ in (list, tuple, dict) or hasattr(structured, "leaves")
+    evaluation.keep_value(structured if whole else y)
 
 
 def tell_of_shape(evaluation: Evaluation, shape: tuple[int, ...]) -> None:
@@ -75,10 +76,10 @@ def tell_of_shape(evaluation: Evaluation, shape: tuple[int, ...]) -> None:
         STATE.notify("N0503", elements_summed(shape), evaluation.end_site())
 
 
-def shaped(g: Any, x: Tensor, y: Any, whole: Callable[[Any], Any] = lambda g: g) -> Any:
+def shaped(g: Any, x: Tensor, y: Any, given: Any = None) -> Any:
     """A derivative of `y` for the outside: in the dtype of its input `x`, or in that of `y` where `x` is a bare number.
 
-    `whole` makes one of the kind of the input of it, where that is no tensor.
+    It is of the kind of the input as it was `given`, where that is no tensor.
     """
     if g is None:
         return None
@@ -88,7 +89,7 @@ def shaped(g: Any, x: Tensor, y: Any, whole: Callable[[Any], Any] = lambda g: g)
     g = drivers.in_width(g, y, x)
     if x.dtype.name in ("float32", "complex64") and (g.__class__ is float or g.dtype.name == "float64"):
         g = OPERATORS["cast"](tensor(g), dtype="float32")
-    return to_plain(whole(g))
+    return to_plain(given.with_leaves([g]) if hasattr(given, "leaves") else g)
 
 
 def warn_sources(evaluation: Evaluation, tensors: list[Tensor]) -> None:

@@ -177,11 +177,6 @@ class Evaluation(Tiers):
                 )  # fmt: skip
         return [x.leaves()[0] if hasattr(x, "leaves") else x for x in (self.point[name] for name in self.names)]
 
-    def whole(self, name: str, x: Any) -> Any:
-        """An input as the program has it, of its values where it is of a kind with leaves."""
-        given = self.point[name]
-        return given.with_leaves([x]) if hasattr(given, "leaves") else x
-
     def differentiated_point(self) -> dict[str, Any]:
         """The inputs as the command's run of the program has them: integers that are differentiated are floats."""
         names = () if self.options.get("command") in ("value", "run") else self.names
@@ -190,7 +185,10 @@ class Evaluation(Tiers):
 
     def function(self, inputs: list[Any]) -> Any:
         """The program as a function of the sources, its result one tensor."""
-        values = {**self.point, **{name: self.whole(name, x) for name, x in zip(self.names, inputs)}}
+        values = {**self.point, **dict(zip(self.names, inputs))}
+        for name, x in self.point.items():
+            if hasattr(x, "leaves") and name in self.names:
+                values[name] = x.with_leaves([values[name]])
         result = self.result_of(values)
         self.structured = result
         y, self.apart = self.numeric(result)
@@ -216,7 +214,8 @@ class Evaluation(Tiers):
             for leaf in leaves:
                 total = total + (OPERATORS["sum_to"](leaf, shape=()) if getattr(leaf, "shape", ()) else leaf)
             return total, result.__class__.__name__
-        operand = as_operand(result)
+        leaves = result.leaves() if hasattr(result, "leaves") else []
+        operand = leaves[0] if len(leaves) == 1 else as_operand(result)
         if operand.__class__ is str or (operand.__class__ is Tensor and operand.dtype.kind == "s"):
             raise failure("E0304", "the result is a string, and strings have no derivative", site=self.end_site())
         return operand, None

@@ -43,7 +43,7 @@ def described(name: str, value: Any, source: bool, known: bool) -> Input:
         if value.__class__ is not int and not (value.__class__ is Tensor and value.dtype.kind in "ib"):
             raise Unsupported(f"'{name}', which decides a size and is no integer")
         return Input("", (), None, value)
-    if source:
+    if source and not hasattr(value, "leaves"):
         value = drivers.source(value)
     if value.__class__ is Tensor:
         return Input(kind_of(value.dtype), value.shape, value.dtype)

@@ -163,8 +163,7 @@ class RaggedTensor(Kind):
         if first.__class__ is slice:
             found = rows_at(self, np.arange(self.length())[part(first)])
             return found.inside(rest)
-        first = static_index(first)
-        if first.__class__ is not int:
+        if (first := static_index(first)).__class__ is not int:
             raise failure(
                 "E0405", "a RaggedTensor takes integers and slices as its index", "gather(r, indices) takes rows"
             )
@@ -321,9 +320,6 @@ class RaggedTensor(Kind):
         if outer > inner:
             raise failure("E0405", "merge_dims: outer_axis must not be above inner_axis")
         return merge(self, outer, inner)
-
-    def map_flat(self, function: Callable[[Any], Any]) -> RaggedTensor:
-        return self.with_flat(function(self.flat))
 
 
 # --- rows -------------------------------------------------------------------------------------------------------------

@@ -117,7 +117,7 @@ def of_strings(run: Callable[..., Any], name: str, args: list[Any], named: dict[
     if values.__class__ is not RaggedTensor:
         return run(args, named)
     if name not in ("strings.reduce_join", "strings.ngrams", "strings.unicode_encode"):
-        return values.map_flat(lambda flat: run([flat, *rest], named))
+        return values.with_flat(run([values.flat, *rest], named))
     if values.rank > 2:
         inner = {**named, "axis": -1} if name == "strings.reduce_join" else named
         return RaggedTensor(of_strings(run, name, [values.values, *rest], inner), values.splits, values.uniform)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from adiff.engine.kinds.ragged_functions import constant
+
+from .conftest import plain
 
 if TYPE_CHECKING:
     from .conftest import Runner
@@ -142,6 +145,15 @@ def test_second_order_by_what_it_was_built_from(run: Runner) -> None:
         "    return sum(max(r * r, axis=1) ** 2) + sum(r.to_tensor() ** 3)\n[grad(f)(p), hessian(f)(p)]"
     )
     assert run(program, {"p": [1.0, 2.0, 3.0]}) == [[3, 44, 135], [[6, 0, 0], [0, 60, 0], [0, 0, 126]]]
+
+
+def test_commands_take_a_ragged_input(run: Runner) -> None:
+    r = constant([[1, 2], [3]])
+    assert run("sum(r * r * x)", {"r": r, "x": 2.0}, command="grad") == 28.0
+    assert plain(run.outcome.gradients) == {"r": [[4.0, 8.0], [12.0]], "x": 14.0}
+    assert run("r * r", {"r": r}, command="grad") == [[1.0, 4.0], [9.0]]
+    error = run.refused("sum(r * r)", {"r": r}, command="hessian")
+    assert "'r' is bound to a RaggedTensor, by which `grad` alone differentiates" in error.message
 
 
 ERRORS = [
