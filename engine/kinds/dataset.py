@@ -242,14 +242,20 @@ def leaves(structure: Any) -> list[Any]:
     return found
 
 
-def slices(structure: Any) -> Iterator[Any]:
-    """The elements along the first axis of tensors, which must have one length."""
-    counts = {shape[0] if shape else None for shape in map(shape_of, leaves(structure))}
+def first_size(structure: Any) -> int:
+    """The length of the first axis, which all tensors must share."""
+    sizes = [x.attributes["shape"](x) if hasattr(x, "operate") else shape_of(x) for x in leaves(structure)]
+    counts = {shape[0] if shape else None for shape in sizes}
     if len(counts) != 1 or None in counts:
-        shapes = " and ".join(str(list(shape_of(x))) for x in leaves(structure))
+        shapes = " and ".join(str(list(shape)) for shape in sizes)
         raise failure("E0302", f"Dataset: tensors of shapes {shapes} have no common first size to slice along")
+    return int(sizes[0][0])
+
+
+def slices(structure: Any) -> Iterator[Any]:
+    """The elements along the first axis of tensors."""
     index = OPERATORS["index"]
-    for i in range(shape_of(leaves(structure)[0])[0]):
+    for i in range(first_size(structure)):
         if LIMITS.max_steps is not None:
             limits.step()
         yield parts(lambda x, i=i: index(x, index=i), structure)
@@ -260,10 +266,7 @@ def slices(structure: Any) -> Iterator[Any]:
 
 def from_tensor_slices(tensors_: Any) -> Dataset:
     structure = tensors(tensors_)
-    found = leaves(structure)
-    for _ in slices(structure):  # says what does not fit where the Dataset is made
-        break
-    return Dataset(lambda: slices(structure), shape_of(found[0])[0])
+    return Dataset(lambda: slices(structure), first_size(structure))
 
 
 def from_tensors(tensors_: Any) -> Dataset:

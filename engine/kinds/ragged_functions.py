@@ -353,6 +353,14 @@ def spec(
     return RaggedTensorSpec()
 
 
+def ragged_tensor(*values: Any) -> Any:
+    raise failure(
+        "E0305",
+        "RaggedTensor is made by functions of its own",
+        "write RaggedTensor.from_row_splits(values, row_splits)",
+    )
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "ragged.constant": constant,
     "ragged.range": range_,
@@ -370,5 +378,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "ragged.map_flat_values": map_flat_values,
     "ragged.row_splits_to_segment_ids": row_splits_to_segment_ids,
     "ragged.segment_ids_to_row_splits": segment_ids_to_row_splits,
+    "RaggedTensor": ragged_tensor,
     "RaggedTensorSpec": spec,
 }  # fmt: skip

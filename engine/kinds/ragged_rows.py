@@ -379,6 +379,7 @@ ROWS: dict[str, Callable[..., Any]] = {
     "flip": flip,
     "gather": gather,
     "gather_nd": gather_nd,
+    "index": lambda op, x, index: x.get_item(index),
     "log_softmax": softmax,
     "ndim": lambda op, x: x.rank,
     "shape": no_shape,

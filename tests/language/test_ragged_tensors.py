@@ -98,6 +98,9 @@ VALUES: list[tuple[str, Any]] = [
     (f"r = {FOUR}\ntf.boolean_mask(r, r > 3)", [[4], [5], [9], [6]]),
     ("[tf.ragged.row_splits_to_segment_ids([0, 3, 3, 5]), tf.ragged.segment_ids_to_row_splits([0, 0, 0, 2, 2])]", [[0, 0, 0, 2, 2], [0, 3, 3, 5]]),
     (f"[row + 1 for row in {FOUR}]", [[4, 2, 5], [2, 6], [10], [3, 7]]),
+    (f"r = {FOUR}\n[isinstance(r, tf.RaggedTensor), [b for b in tf.data.Dataset.from_tensor_slices(r)]]",
+     [True, [[3, 1, 4], [1, 5], [9], [2, 6]]]),
+    ("tf.nn.embedding_lookup(tf.constant([[1.0, 2.0], [3.0, 4.0]]), tf.ragged.constant([[0, 1], [1]]))", [[[1, 2], [3, 4]], [[3, 4]]]),
     ("[sqrt(sum(ragged.constant([[3.0], [0, 4]]) ** 2)), mean(ragged.constant([[1.0, 2], [3]]), axis=-1)]", [5.0, [1.5, 3.0]]),
 ]  # fmt: skip
 
