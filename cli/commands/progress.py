@@ -26,7 +26,7 @@ class Progress:
         if self.shown and (now := monotonic()) >= self.next:
             self.next = now + INTERVAL
             self.drawn = True
-            self.environment.write_error(f"\r\x1b[K{count} {self.noun}".rstrip())
+            self.environment.write_error(f"\r{count} {self.noun}".rstrip() + "\x1b[K")
 
     def clear(self) -> None:
         """Leave nothing behind."""

@@ -94,6 +94,7 @@ def test_decoder_leaves_doubt_to_typer(line: str) -> None:
 
 VALUES = {
     "count": st.sampled_from(["1", "25", "1e3"]),
+    "positive": st.sampled_from(["0.5", "1e-3", "2"]),
     "order": st.sampled_from(["0", "25", "170"]),
     "processes": st.sampled_from(["1", "2"]),
     "digits": st.sampled_from(["1", "17"]),

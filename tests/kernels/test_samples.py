@@ -26,6 +26,9 @@ DECLINED = {
     "determinant": "the kernel stopped",  # at a singular matrix
     "function_factory": "lbfgs_minimize",
     "hessian_by_tapes": "a tape of the program",
+    "iris_by_fit": "of the library",
+    "iris_by_lbfgs": "lbfgs_minimize",
+    "iris_by_loop": "float32",
     "lbfgs_packing": "Variables",
     "newton_root": "a tape of the program",
     "small_network": "import",
