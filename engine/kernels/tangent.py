@@ -26,7 +26,7 @@ class Tangent(Replay):
         self, builder: Builder, block: Block, tangents: dict[Var, Any], shared: Replay | None = None
     ) -> None:  # fmt: skip
         super().__init__(builder)
-        # A replay of the block without tangents, in a block around: loops and branches that have none are taken from it.
+        # A replay of the block without tangents, in a block around: what loops and branches compute is taken from it.
         self.shared = shared
         self.tangents = tangents
         self.varied = varied(block, tangents)
@@ -34,16 +34,19 @@ class Tangent(Replay):
         self.repeats_checks = True
 
     def one(self, stmt: Stmt) -> None:
-        if self.shared is not None and stmt.__class__ is not Apply and not self.touches(stmt):
-            self.names.update((x, self.shared.names[x]) for x in defined(stmt))
-            for part in walk([stmt]):
-                if part.__class__ is Put:
-                    self.stacks[part.stack] = self.shared.stacks[part.stack]
+        shared = self.shared
+        if shared is None or stmt.__class__ is Apply:
+            super().one(stmt)
             return
-        # Inside a loop or a branch that is replayed, what it hands on belongs to the replay.
-        shared, self.shared = self.shared, None
-        super().one(stmt)
-        self.shared = shared
+        if self.touches(stmt):
+            # Inside a loop or a branch that is replayed, what it hands on belongs to the replay.
+            self.shared = None
+            super().one(stmt)
+            self.shared = shared
+        self.names.update((x, shared.names[x]) for x in defined(stmt))
+        for part in walk([stmt]):
+            if part.__class__ is Put:
+                self.stacks[part.stack] = shared.stacks[part.stack]
 
     def touches(self, stmt: Stmt) -> bool:
         """Whether a statement, or one inside it, has a tangent."""
