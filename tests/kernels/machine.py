@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from adiff.engine.kernels.emit import Emitted
+from adiff.engine.kernels.emit.code import ROOM
 from adiff.engine.ops.kernel_functions import helper
 
 FLAGS = 2
@@ -71,7 +72,7 @@ def call(emitted: Emitted, arguments: list[Any]) -> tuple[int, list[Any], set[in
         pointer.values[:count] = 0
 
     namespace = {
-        "FLAGS": FLAGS, "floats": room("f"), "ints": room("i"), "bools": room("b"), "clear": clear,
+        "FLAGS": FLAGS, "clear": clear, **{f"{stack}{name}": room(kind) for kind, name in ROOM.items() for stack in ("", "stack_of_")},
         "poll": lambda run: None, **helpers(emitted.text),
     }  # fmt: skip
     exec(compile(emitted.text, "<kernel>", "exec"), namespace)

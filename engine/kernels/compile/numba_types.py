@@ -16,6 +16,7 @@ from numba.core.datamodel import models
 from numba.core.typing.templates import signature
 from numba.extending import register_model
 
+from ..emit.code import ROOM as SLOT_FUNCTIONS
 from .numba_target import Callee
 from .record import CAPACITY, LEFT, NO_MEMORY, RESIZE, SLOT_WORDS, STOP, STOPPED
 
@@ -25,8 +26,9 @@ if TYPE_CHECKING:
 
 WORD = ir.IntType(64)
 POINTER = ir.IntType(8).as_pointer()
-# The function that each kernel's module defines for its slots (`add_room`).
-ROOM = "adiff_room"
+# The function that each kernel's module defines for its slots (`add_room`), and a name of it for slots that are asked for once: LLVM
+# may take their memory for apart from all other.
+ROOM, ROOM_OF_ARRAY = "adiff_room", "adiff_room_of_array"
 
 
 class Memory(types.Type):  # type: ignore[misc]
@@ -73,8 +75,8 @@ def poll(run: Any) -> Any:
 # --- memory -----------------------------------------------------------------------------------------------------------
 
 
-def slot_function(kind: str) -> Any:
-    """`floats`, `ints` or `bools`: the address of a slot with room for a number of elements."""
+def slot_function(kind: str, name: str) -> Any:
+    """`floats`, `ints` or `bools`, or those for a stack: the address of a slot with room for a number of elements."""
     dtype = NUMBERS[kind]
 
     @Callee
@@ -83,7 +85,7 @@ def slot_function(kind: str) -> Any:
             element = context.get_value_type(dtype) if kind != "b" else ir.IntType(8)
             # A slot of no elements has an address as well.
             size = builder.add(builder.mul(args[2], WORD(1 if kind == "b" else 8)), WORD(8))
-            function = builder.module.globals.get(ROOM) or declare_room(builder.module)
+            function = builder.module.globals.get(name) or declare_room(builder.module, name)
             address = builder.call(function, [args[0], args[1], size])
             null = builder.icmp_unsigned("==", address, ir.Constant(POINTER, None))
             with builder.if_then(null, likely=False):
@@ -107,14 +109,17 @@ def clear(memory: Any, count: Any) -> Any:
     return signature(types.none, memory, types.int64), generate
 
 
-def declare_room(module: Any) -> Any:
+def declare_room(module: Any, name: str) -> Any:
     kind = ir.FunctionType(POINTER, [WORD.as_pointer(), WORD, WORD])
-    return ir.Function(module, kind, ROOM)
+    function = ir.Function(module, kind, name)
+    if name == ROOM_OF_ARRAY:
+        function.return_value.add_attribute("noalias")
+    return function
 
 
 def add_room(module: Any, first: int) -> None:
     """Define the function that gives a slot's address, or null where there is no memory for it."""
-    function = declare_room(module)
+    function = declare_room(module, ROOM)
     run, slot, needed = function.args
     builder = ir.IRBuilder(function.append_basic_block())
     at = builder.add(builder.mul(slot, WORD(SLOT_WORDS)), WORD(first))
@@ -135,6 +140,10 @@ def add_room(module: Any, first: int) -> None:
         builder.store(needed, capacity)
     builder.ret(builder.inttoptr(builder.load(address), POINTER))
     function.attributes.add("noinline")
+    array = declare_room(module, ROOM_OF_ARRAY)
+    builder = ir.IRBuilder(array.append_basic_block())
+    builder.ret(builder.call(function, array.args))
+    array.attributes.add("noinline")
 
 
 # --- numbers ----------------------------------------------------------------------------------------------------------
@@ -192,5 +201,7 @@ def modules() -> tuple[Any, Any]:
 MATH, NP = modules()
 
 INTRINSICS: dict[str, Any] = {
-    "floats": slot_function("f"), "ints": slot_function("i"), "bools": slot_function("b"), "clear": clear, "poll": poll,
+    "clear": clear, "poll": poll,
+    **{name: slot_function(kind, ROOM_OF_ARRAY) for kind, name in SLOT_FUNCTIONS.items()},
+    **{f"stack_of_{name}": slot_function(kind, ROOM) for kind, name in SLOT_FUNCTIONS.items()},
 }  # fmt: skip

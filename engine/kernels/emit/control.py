@@ -124,7 +124,7 @@ class Emitter(Statements):
         for stack in stmt.stacks:
             name, size = self.new("stack"), prod(stack.shape)
             self.stacks[stack] = Buffer(name, stack.kind, -1, writable=False)
-            room = f"{ROOM[stack.kind]}(run, {self.slot()}, {{}}{f' * {size}' if size != 1 else ''})"
+            room = f"stack_of_{ROOM[stack.kind]}(run, {self.slot()}, {{}}{f' * {size}' if size != 1 else ''})"
             if stmt.index is None:
                 self.entry[name] = room.format(1)
                 growing.append(f"    {name} = {room.format(f'(2 * {counter} + 256)')}")
