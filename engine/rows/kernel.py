@@ -148,15 +148,18 @@ class KernelRows:
         finite = good.copy()
         for column in found:
             if column.dtype.kind == "f":
-                finite &= np.isfinite(column.reshape(count, -1)).all(axis=1)
+                elements = np.isfinite(column)
+                finite &= elements if column.ndim == 1 else elements.reshape(count, -1).all(axis=1)
         left = ~good
         left[np.flatnonzero(good & ~finite)[:EXPLAINED]] = True
         for reached in self.reached(facts, found, count):
             # The tape says of one row why its result does not depend on a source.
             left[np.flatnonzero(good & ~reached)[:1]] = True
         kept = np.flatnonzero(~left)
-        self.give(results, facts, found, kept, kept + first)
-        self.notify(results, facts, flags[kept], len(kept))
+        if len(kept) < count:
+            found, flags = [column[kept] for column in found], flags[kept]
+        self.give(results, facts, found, kept + first)
+        self.notify(results, facts, flags, len(kept))
         return np.flatnonzero(left) + first
 
     def reached(self, facts: dict[str, Any], found: list[Any], count: int) -> list[Any]:
@@ -164,23 +167,28 @@ class KernelRows:
         import numpy as np
 
         kind, mask = facts["mask"]
-        masks = np.full(count, mask) if kind == "known" else found[mask].astype(np.int64)
-        return [masks >> i & 1 == 1 for i in range(len(self.table.names))]
+        masks = mask if kind == "known" else found[mask].astype(np.int64)
+        return [np.broadcast_to(masks >> i & 1 == 1, count) for i in range(len(self.table.names))]
 
-    def give(self, results: Any, facts: dict[str, Any], found: list[Any], kept: Any, rows: Any) -> None:
+    def give(self, results: Any, facts: dict[str, Any], found: list[Any], rows: Any) -> None:
         """Hand over the columns of the rows that the kernel has answered."""
         names = self.table.names
-        results.value.add(rows, found[facts["value"][1]][kept])
+        results.value.add(rows, found[facts["value"][1]])
         if not names:
             return
         import numpy as np
 
-        reached = [there[kept] for there in self.reached(facts, found, len(found[0]))]
+        reached = self.reached(facts, found, len(rows))
 
         def add(column: Any, there: Any, values: Any, shape: tuple[int, ...]) -> None:
-            column.add(rows[~there], None)
             # A derivative is never -0.0.
-            column.add(rows[there], (np.zeros((len(rows), *shape)) if values is None else values[kept])[there] + 0.0)
+            values = np.zeros((len(rows), *shape)) if values is None else values
+            values += 0.0
+            if there.all():
+                column.add(rows, values)
+            else:
+                column.add(rows[~there], None)
+                column.add(rows[there], values[there])
 
         places, shapes = facts["derived"], [self.table.shape(name) for name in names]
         for i, name in enumerate(names):

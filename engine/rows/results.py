@@ -31,7 +31,8 @@ class Gathered:
         self.single: list[Any] = []
 
     def add(self, index: Any, values: Any) -> None:
-        """Add the results of the rows `index`: an array with these rows along its first axis, or None."""
+        """Add the results of the rows `index`, in ascending order: an array with these rows along its first axis, which nobody
+        else holds, or None."""
         if len(index):
             self.pieces.append((index, values))
 
@@ -55,6 +56,8 @@ class Gathered:
         there = [(index, values) for index, values in pieces if values is not None]
         if not there:
             return None
+        if len(pieces) == 1 and len(there[0][0]) == self.count and there[0][1].dtype != object:
+            return there[0][1]
         shapes = {values.shape[1:] for _, values in there}
         if len(shapes) > 1 or any(values.dtype == object for _, values in there):
             found = np.full(self.count, None, object)
