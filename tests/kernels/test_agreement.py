@@ -271,6 +271,14 @@ def test_a_result_of_integers_or_booleans() -> None:
         agree(text, POINT, "value")
 
 
+def test_directions_share_what_loops_compute() -> None:
+    text = "a = zeros([70])\nfor i in range(70):\n    a[i] = v[i % 3] * i\nexp(a / 70)"
+    assert agree(text, POINT, "jacobian", ["v"], mode="forward") == ""
+    source = adiff.program(text).evaluate("jacobian", POINT, ["v"], engine="kernel").emitted
+    assert "math.exp" in source
+    assert "math.exp" not in source.partition("for direction")[2]
+
+
 def test_cotangents_and_directions() -> None:
     """A cotangent of the value's shape, and directions of some of the sources."""
     assert agree("v * x", POINT, "vjp", cotangent=W) == ""
