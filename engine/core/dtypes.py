@@ -41,9 +41,24 @@ class DType:
         return self.kind in "fc"
 
 
+def _greatest(dtype: DType) -> int | float:
+    if dtype.kind == "i":
+        return int(2 ** (dtype.bits - (dtype.name[0] != "u")) - 1)
+    import numpy as np
+
+    return float(np.finfo(dtype.name).max)
+
+
+def _least(dtype: DType) -> int | float:
+    return 0 if dtype.name[0] == "u" else -_greatest(dtype) - (dtype.kind == "i")
+
+
 # What a program can ask of a dtype.
 DType.attributes = {  # type: ignore[attr-defined]
     "name": lambda dtype: dtype.name,
+    "max": _greatest,
+    "min": _least,
+    "as_numpy_dtype": lambda dtype: dtype,
     **{word: lambda dtype, kind=kind: dtype.kind == kind
        for word, kind in (("is_floating", "f"), ("is_integer", "i"), ("is_complex", "c"), ("is_bool", "b"))},
 }  # fmt: skip

@@ -48,6 +48,8 @@ def get_attribute(value: Any, name: str) -> Any:
             return Bound(value, name)
         if hasattr(value, "read_value") and known_of_tensors(name):
             return get_attribute(value.read_value(), name)
+        if cls is tuple and name in ("rank", "ndims"):  # of a shape
+            return len(value)
         if cls in (list, tuple) and name in TENSOR_ATTRIBUTES:
             return get_attribute(as_operand(value), name)
         if cls is str and name in OF_STRINGS:
@@ -154,6 +156,7 @@ TENSOR_ATTRIBUTES: dict[str, Callable[[Any], Any]] = {
     "size": size_of,
     "T": lambda x: OPERATORS["transpose"](x) if len(shape_of(x)) > 1 else x,
     "at": At,
+    "device": lambda x: "/job:localhost/replica:0/task:0/device:CPU:0",
     "mT": lambda x: OPERATORS["matrix_transpose"](x),
     "real": lambda x: OPERATORS["real"](x),
     "imag": lambda x: OPERATORS["imag"](x),
@@ -288,7 +291,10 @@ CONTAINER_METHODS: dict[type, dict[str, Callable[..., Any]]] = {
         "remove": remove, "reverse": reverse, "clear": clear, "sort": sort_in_place, "copy": lambda x: list(x),
         "as_list": lambda x: list(x),
     },
-    tuple: {"index": index_of, "count": count_of, "as_list": lambda x: list(x)},
+    tuple: {
+        "index": index_of, "count": count_of, "as_list": lambda x: list(x), "num_elements": count,
+        "is_fully_defined": lambda x: None not in x,
+    },
     dict: {
         "keys": lambda d: list(d), "values": lambda d: list(d.values()), "items": lambda d: list(d.items()),
         "get": dict_get, "pop": dict_pop, "update": dict_update, "copy": lambda d: dict(d), "clear": clear,

@@ -167,6 +167,12 @@ class Variable:
             )
         )
 
+    def method_sparse_read(self, indices: Any) -> Any:
+        return OPERATORS["gather"](self.read_value(), as_operand(indices))
+
+    def method_gather_nd(self, indices: Any) -> Any:
+        return OPERATORS["gather_nd"](self.read_value(), as_operand(indices))
+
     def method_value(self) -> Tensor:
         return self.read_value()
 

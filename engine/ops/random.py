@@ -99,22 +99,36 @@ def _normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = None, s
 
 
 random_normal = composite(
-    "random.normal", "shape, mean=0.0, stddev=1.0 | dtype=None, seed=None", _normal, aliases="random.stateless_normal",
+    "random.normal", "shape, mean=0.0, stddev=1.0 | dtype=None, seed=None", _normal,
     doc="Draws from the normal distribution, the same for the same seed; mean and stddev carry their derivatives.",
     example=("random.normal((0,), seed=1)", []),
 )  # fmt: skip
 
 
-def _uniform(shape: Any, minval: Any = 0.0, maxval: Any = 1.0, dtype: Any = None, seed: Any = None) -> Any:
+standard_integers = no_tangent(
+    "standard_integers", "| shape, low, high, seed, dtype",
+    array=lambda np, shape, low, high, seed, dtype: generator("random.uniform", seed).integers(
+        low, high, checked_shape(shape), dtype=as_dtype(dtype).name
+    ),
+    dtype=_made_dtype, internal=True, reason="a constant", doc="Draws of integers from low, and below high.",
+    example=("standard_integers((0,), 0, 5, 1, int64)", []),
+)  # fmt: skip
+
+
+def _uniform(shape: Any, minval: Any = 0.0, maxval: Any = None, dtype: Any = None, seed: Any = None) -> Any:
+    if dtype is not None and as_dtype(dtype).kind == "i":
+        if maxval is None:
+            raise failure("E0305", "random.uniform of integers needs maxval", "uniform([3], 0, 10, dtype=int32)")
+        low, high = int(static(minval)), int(static(maxval))
+        return standard_integers(shape=static(shape), low=low, high=high, seed=static(seed), dtype=dtype)
     draws = standard_uniform(shape=static(shape), seed=static(seed), dtype=dtype)
     low = floating(minval)
     return low + (floating(1.0 if maxval is None else maxval) - low) * draws
 
 
 random_uniform = composite(
-    "random.uniform", "shape, minval=0.0, maxval=1.0 | dtype=None, seed=None", _uniform,
-    aliases="random.stateless_uniform",
-    doc="Draws from minval to maxval, the same for the same seed; both carry their derivatives.",
+    "random.uniform", "shape, minval=0.0, maxval=None | dtype=None, seed=None", _uniform,
+    doc="Draws from minval to maxval, by default 1, the same for the same seed; both carry their derivatives.",
     example=("random.uniform((0,), seed=1)", []),
 )  # fmt: skip
 

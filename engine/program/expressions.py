@@ -160,9 +160,10 @@ class Expressions(Names):
         path = self.module_path(callee)
         if path is not None:
             meaning = vocabulary.dotted(path)
-            if meaning is None or meaning.kind == "constant":
+            if meaning is not None and meaning.kind != "constant":
+                return self.call_of(self.meaning(meaning, callee), node)
+            if meaning is not None or not vocabulary.has_attributes(path[:-1]):
                 raise self.unknown_member(path, callee)
-            return self.call_of(self.meaning(meaning, callee), node)
         if callee.__class__ is s.Attribute:
             name = callee.name
             if is_inside(name, METHODS):
@@ -234,9 +235,10 @@ class Expressions(Names):
         path = self.module_path(node)
         if path is not None:
             meaning = vocabulary.dotted(path)
-            if meaning is None:
+            if meaning is not None:
+                return self.meaning(meaning, node)
+            if not vocabulary.has_attributes(path[:-1]):
                 raise self.unknown_member(path, node)
-            return self.meaning(meaning, node)
         if is_inside(node.name, METHODS):
             raise self.forbidden(node.name, node)
         position = "argument" if node.name == "__name__" else "value"  # of a function: int.__name__

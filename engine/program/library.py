@@ -23,6 +23,13 @@ ALIASES = {
     "metrics": "keras/metrics",
     "initializers": "keras/initializers",
 }
+INITIALIZERS = {
+    f"{short}_initializer": ["keras", "initializers", name]
+    for short, name in (
+        ("zeros", "Zeros"), ("ones", "Ones"), ("constant", "Constant"), ("random_normal", "RandomNormal"),
+        ("random_uniform", "RandomUniform"),
+    )
+}  # fmt: skip
 # The files that may be named by programs, found in the folder when the first name with their first part is looked up.
 ROOTS = frozenset(
     ("keras", "optimizers", "losses", "metrics", "initializers", "Module", "clip_by_global_norm", "global_norm")
@@ -36,16 +43,20 @@ class LibrarySource(Source):
     library = True
 
 
-def find(path: list[str]) -> tuple[str, int] | None:
-    """The file that defines a dotted name, and the slot of its frame that holds it; None where there is none."""
-    if not path or path[0] not in ROOTS:
+def find(path: list[str], anywhere: bool = False) -> tuple[str, int] | None:
+    """The file that defines a dotted name, and the slot of its frame that holds it; None where there is none.
+
+    Names that begin with none of ROOTS are found only where nothing else has their name, `anywhere`.
+    """
+    if path and anywhere:
+        path = INITIALIZERS.get(path[-1], path)
+    if not path or not (anywhere or path[0] in ROOTS):
         return None
     path = [part for part in path if part != "legacy"]
     file = file_of(path[:-1])
     if file is None:
         return None
-    names = core_of(file).slot_names
-    return (file, names.index(path[-1])) if path[-1] in names and path[-1][0] != "_" else None
+    return (file, core_of(file).slot_names.index(path[-1])) if path[-1] in public(file) else None
 
 
 def file_of(modules: list[str]) -> str | None:
@@ -58,7 +69,13 @@ def file_of(modules: list[str]) -> str | None:
 def members(modules: list[str]) -> list[str]:
     """The public names that a module's file defines, for suggestions."""
     file = file_of(modules) if modules and modules[0] in ROOTS else None
-    return [] if file is None else [name for name in core_of(file).slot_names if name[:1] not in ("_", "")]
+    return [] if file is None else public(file)
+
+
+def public(file: str) -> list[str]:
+    """The names that a file defines for programs: not its own, and none of the language that it reads."""
+    core = core_of(file)
+    return [name for name in core.slot_names if name[:1] not in ("_", "") and name not in core.optional]
 
 
 def is_module(path: list[str]) -> bool:

@@ -67,6 +67,7 @@ INTRINSIC_ALIASES = {
     "print_": "print",
     "Print": "print",
     "vectorize": "vectorized_map",
+    "ndarray": "Tensor",
     "map_structure": "tree_map",
     "tree_multimap": "tree_map",
 }
@@ -123,7 +124,7 @@ APART: dict[str, tuple[frozenset[str], str | None]] = {
         ("raw_ops", "", None),
         ("autodiff", "ForwardAccumulator GradientTape", None),
         ("bitwise", "bitwise_and bitwise_or bitwise_xor invert left_shift right_shift", None),
-        ("dtypes", "cast complex " + " ".join(SPELLINGS), None),
+        ("dtypes", "as_dtype cast complex saturate_cast " + " ".join(SPELLINGS), None),
         ("nest", "map_structure", None),
         ("tree", "map map_structure", None),
         ("tree_util", "tree_map tree_multimap", None),
@@ -197,7 +198,7 @@ def under_prefix(name: str) -> Meaning | None:
 
 def dotted(parts: list[str]) -> Meaning | None:
     """The meaning of `tf.math.log` and its like; None where the module has no such name here."""
-    meaning = member(parts)
+    meaning = member(parts) or written(parts)
     root = "numpy" if "numpy" in parts[:-1] else MODULES.get(parts[0], parts[0])  # tf.experimental.numpy is NumPy
     if meaning is None or root not in ("tensorflow", "numpy"):
         return meaning
@@ -221,6 +222,8 @@ def member(parts: list[str]) -> Meaning | None:
         return Meaning("intrinsic", ".".join(parts))
     path = [p for p in parts[1:] if p not in ("compat", "v1", "v2", "experimental")]
     root = MODULES.get(parts[0], parts[0])
+    if len(path) > 1 and path[0] == "numpy" and root == "tensorflow":  # tf.experimental.numpy
+        root, path = "numpy", path[1:]
     if path[:1] == ["random"] and root in ("numpy", "jax", "jax.numpy", "scipy"):
         # Theirs take other arguments, and draw from a state or a key.
         name = f"numpy_random.{path[-1]}"
@@ -266,6 +269,21 @@ def member(parts: list[str]) -> Meaning | None:
     if root == "numpy" and path[-1] in ("int", "float", "bool", "complex", "str"):
         return Meaning("dtype", SPELLINGS[path[-1]])
     return under_prefix(path[-1]) if path else None
+
+
+def written(parts: list[str]) -> Meaning | None:
+    """The meaning of TensorFlow's small functions, which the library has in the language itself."""
+    if MODULES.get(parts[0]) != "tensorflow":
+        return None
+    path = [p for p in parts[1:] if p not in ("compat", "v1", "v2", "experimental", "math", "nn", "linalg", "numpy")]
+    found = library.find(path, anywhere=True)
+    return Meaning("library", (*found, path[-1])) if found is not None else None
+
+
+def has_attributes(parts: list[str]) -> bool:
+    """Whether a dotted name is a dtype or a class of the library: `tf.float32.max`, `tf.random.Generator.from_seed`."""
+    meaning = dotted(parts) if len(parts) > 1 else None
+    return meaning is not None and meaning.kind in ("dtype", "library")
 
 
 def importable(name: str) -> list[str] | None:

@@ -64,3 +64,65 @@ with tf.autodiff.ForwardAccumulator([x, z], [tf.constant(1.), tf.constant(10.)])
 @pytest.mark.parametrize(("text", "expected"), VALUES.values(), ids=list(VALUES))
 def test_value(run: Runner, text: str, expected: object) -> None:
     assert run(text) == expected
+
+
+# Values that follow from the definitions in TensorFlow's documentation.
+FUNCTIONS = [
+    ("tf.ensure_shape([[1, 2]], [None, 2])", [[1, 2]]),
+    ("tf.saturate_cast([300.0, -1.0], tf.uint8)", [255, 0]),
+    ("[tf.float32.max, tf.uint8.max, tf.int16.min, tf.uint8.min]", [3.4028234663852886e38, 255, -32768, 0]),
+    ("tf.truncatediv([7, -7], [2, 2])", [3, -3]),
+    ("tf.math.invert_permutation([2, 0, 1])", [1, 2, 0]),
+    ("[tf.math.is_non_decreasing([1, 1, 2]), tf.math.is_strictly_increasing([1, 1, 2])]", [True, False]),
+    ("tf.math.lbeta([2.0, 3.0]) - tf.math.log(1/12)", pytest.approx(0.0, abs=1e-6)),
+    ("tf.nn.zero_fraction([0, 1, 0, 2])", 0.5),
+    ("tf.math.in_top_k([0, 1, 0], [[0.5, 0.1], [0.2, 0.9], [1.0, 2.0]], 1)", [True, True, False]),
+    ("tf.unravel_index([5, 2], [2, 3])", [[1, 0], [2, 2]]),
+    ("tf.reverse_sequence([[1, 2, 3], [4, 5, 6]], [2, 3])", [[2, 1, 3], [6, 5, 4]]),
+    ("tf.reverse_sequence([[1, 4], [2, 5], [3, 6]], [2, 3], seq_axis=0, batch_axis=1)", [[2, 6], [1, 5], [3, 4]]),
+    ("tf.histogram_fixed_width([-1.0, 0.0, 1.5, 2.0, 5.0, 15], [0.0, 5.0], nbins=5)", [2, 1, 1, 0, 2]),
+    ("tf.tensor_scatter_nd_max([1, 2, 3], [[0], [2], [0]], [5, 1, 4])", [5, 2, 3]),
+    ("tf.tensor_scatter_nd_min([[1, 2], [3, 4]], [[1]], [[0, 9]])", [[1, 2], [0, 4]]),
+    ("tf.nn.bias_add(tf.zeros([1, 2, 2]), [1, 2], data_format='NCW')", [[[1, 1], [2, 2]]]),
+    ("tf.nn.batch_normalization(tf.constant([3.0]), 1.0, 3.0, 0.5, 2.0, 1.0)", [2.5]),
+    ("tf.nn.crelu([-1.0, 2.0])", [0, 2, 1, 0]),
+    ("tf.nn.weighted_cross_entropy_with_logits([1.0, 0.0], [0.0, 0.0], 3.0)/tf.math.log(2.0)", [3, 1]),
+    ("tf.nn.weighted_moments(tf.constant([1.0, 3.0]), [0], [3.0, 1.0])", (1.5, 0.75)),
+    ("tf.nn.space_to_depth(tf.reshape(tf.range(4), [1, 2, 2, 1]), 2)", [[[[0, 1, 2, 3]]]]),
+    ("tf.reshape(tf.nn.depth_to_space(tf.reshape(tf.range(4), [1, 1, 1, 4]), 2), [4])", [0, 1, 2, 3]),
+    ("d = tf.nn.dropout(tf.ones([1000]), 0.5, seed=1)\ntf.unique(tf.sort(d))[0]", [0.0, 2.0]),
+    ("tf.nest.flatten({'b': [1, (2, 3)], 'a': 0})", [0, 1, 2, 3]),
+    ("tf.nest.pack_sequence_as({'b': [0, (0,)], 'a': 0}, [1, 2, 3])", {"b": [2, (3,)], "a": 1}),
+    ("tf.zeros_initializer()([2])", [0, 0]),
+    ("x = tf.ones([2, 3])\n[x.shape.rank, x.shape.num_elements(), tf.TensorShape([2, 3]) == x.shape]", [2, 6, True]),
+    ("v = tf.Variable([1, 2, 3])\n[v.sparse_read([2, 0]), v.gather_nd([[1]])]", [[3, 1], [2]]),
+    (
+        "with tf.GradientTape() as t:\n    t.watch(x)\n    y = tf.grad_pass_through(tf.round)(x) * 2\nt.gradient(y, x)",
+        2,
+    ),
+    # Random numbers: the same for the same seed, inside their bounds.
+    ("tf.random.stateless_uniform([9], [1, 2], 5, 8, tf.int32) // 8", [0] * 9),
+    ("tf.reduce_all(tf.random.stateless_normal([3], [1, 2]) == tf.random.stateless_normal([3], [1, 2]))", True),
+    ("tf.random.categorical([[0.0, -1e9], [-1e9, 0.0]], 3, seed=1)", [[0, 0, 0], [1, 1, 1]]),
+    ("g = tf.random.Generator.from_seed(1)\na = g.normal([])\nb = g.normal([])\ng.reset_from_seed(1)\n[a == b, a == g.normal([])]", [False, True]),
+    ("[len({int(k): 0 for k in tf.reshape(tf.random.split([1, 2], 3), [-1])}), len(tf.random.get_global_generator().split(3))]", [6, 3]),
+]  # fmt: skip
+REFUSED = [
+    ("tf.gradients(x**2, x)", "E0412", "not supported when eager"),
+    ("tf.ensure_shape([1, 2], [3])", "E0412", "not compatible with expected shape"),
+    ("tf.nest.assert_same_structure([1, [2]], [1, 2])", "E0412", "same nested structure"),
+    ("tf.random.uniform([2], dtype=tf.int32)", "E0305", "maxval"),
+    ("tf.float32.bits", "E0304", "bits"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), FUNCTIONS)
+def test_function(run: Runner, text: str, expected: object) -> None:
+    assert run(text, {"x": 2.4}) == expected
+
+
+@pytest.mark.parametrize(("text", "code", "words"), REFUSED)
+def test_refused(run: Runner, text: str, code: str, words: str) -> None:
+    error = run.refused(text, {"x": 2.4})
+    assert error.code == code
+    assert words in error.message
