@@ -141,9 +141,10 @@ OPTIONS = (
     ),
     Option("--grad", None, "flag", "", "partition stitch", DERIVATIVE, "Add the gradient of the sum of squares."),
     Option(
-        "--graph", None, "choice", "LANGUAGE", "tape", OUTPUT, "Write the tape as a graph instead of rows.",
+        "--graph", None, "choice", "LANGUAGE", "tape run", OUTPUT, "Write the tape as a graph instead of rows.",
         choices=("dot", "mermaid"),
     ),
+    Option("--tape", None, "flag", "", "run", OUTPUT, "Show the tape that was last asked for a gradient."),
     Option(
         "--emit", None, "flag", "", "tape", OUTPUT, "Write the source of the compiled kernel for value and gradient instead.",
     ),
@@ -285,7 +286,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "run", "Evaluate", (Argument("file", "FILE", "A program file ('-' is standard input)."),),
             "Run a program file: what it prints, then its result.",
-            ("adiff run rosenbrock.adiff --at @start.json",),
+            ("adiff run rosenbrock.adiff --at @start.json", "adiff run samples/small_network.adiff --graph mermaid"),
         ),
         Command(
             "batch", "Evaluate", (Argument("file", "FILE", "A file of command lines ('-' is standard input)."),),

@@ -72,6 +72,7 @@ OPTIONS = frozenset(
         "checkpoint",
         "write",
         "progress",
+        "last_tape",
         "sparse",
         "emit",
     )
@@ -323,6 +324,7 @@ def begin(options: dict[str, Any]) -> None:
     STATE.reset()
     STATE.write = options.get("write")
     STATE.progress = options.get("progress")
+    STATE.last_tape = [] if options.get("last_tape") else None
     STATE.kinks = options.get("kinks") or "adiff"
     # A pattern is read off all the records.
     STATE.checkpoint = None if options.get("sparse") else options.get("checkpoint")

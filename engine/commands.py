@@ -34,11 +34,35 @@ def value(evaluation: Evaluation) -> None:
 
 def run(evaluation: Evaluation) -> None:
     evaluation.options["last_statement"] = True
+    if evaluation.options.get("last_tape"):
+        last_tape(evaluation)
+        return
     if evaluation.core.ends_with_value and compiled_commands.value(evaluation):
         return
     result = evaluation.execute(evaluation.point)
     if result is not UNSET and result is not None:
         evaluation.keep_value(result)
+
+
+def last_tape(evaluation: Evaluation) -> None:
+    """Run the program, and list the tape that it last asked for a gradient."""
+    from .tape_rows import tape_rows
+
+    evaluation.outcome.reason = "the rows of a tape are what it shows"
+    evaluation.execute(evaluation.point)
+    if not STATE.last_tape:
+        raise failure(
+            "E0512", "the program asks no tape for a gradient, so there is none to show",
+            "write tape.gradient(y, x) after the block of the tape", evaluation.end_site(),
+        )  # fmt: skip
+    log, token, seeds, leaves = STATE.last_tape
+    names = {id(x): name for name, x in zip(evaluation.core.slot_names, evaluation.frame) if name}
+    sources = {}
+    for number, (leaf, tensors) in enumerate(leaves, 1):
+        name = names.get(id(leaf)) or getattr(leaf, "label", "") or "source"
+        if tensors:
+            sources[name if name != "source" and name not in sources else f"{name} {number}"] = tensors[-1]
+    evaluation.outcome.tape = tape_rows(log, token, sources, seeds)[0]
 
 
 def grad(evaluation: Evaluation) -> None:
@@ -362,11 +386,12 @@ def tape(evaluation: Evaluation) -> None:
         outcome.engine, outcome.reason = "kernel", "its source"
         return
     outcome.reason = "the rows of a tape are what it shows; --emit shows the kernel's source"
+    from .autodiff.tape import seed_for
     from .tape_rows import tape_rows
 
     tape, tensors, y = drivers.recorded(evaluation.function, evaluation.sources(), shown=True)
     y = as_operand(y)
-    rows, gradients = tape_rows(tape, dict(zip(evaluation.names, tensors)), y)
+    rows, gradients = tape_rows(tape.log, tape.token, dict(zip(evaluation.names, tensors)), [(y, seed_for(y))])
     outcome.tape = rows
     outcome.gradients = {n: shaped(g, x, y) for n, g, x in zip(evaluation.names, gradients, tensors)}
     evaluation.keep_value(y)

@@ -133,6 +133,7 @@ class Evaluation(Tiers):
         # Each run draws the same numbers.
         STATE.draws = None if STATE.checkpoint is not None else []
         start = time.perf_counter()
+        self.frame = frame
         signal = self.body(frame)
         self.forward_seconds += time.perf_counter() - start
         STATE.write = None  # what a program prints is printed once, however often it runs

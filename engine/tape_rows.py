@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ..parser.source import Span
 from .autodiff.pullback import partial, pullback, zeros_like
-from .autodiff.tape import Tape, seed_for
 from .core.errors import span_of
 from .core.following import follows
 from .core.operands import plain
@@ -40,13 +39,15 @@ class TapeRow:
         self.span = span
 
 
-def tape_rows(tape: Tape, sources: dict[str, Tensor], y: Any) -> tuple[list[TapeRow], list[Any]]:
-    """The rows, inputs first, with every adjoint filled in; and the gradients of the sources.
+def tape_rows(
+    log: list[Any], token: Any, sources: dict[str, Tensor], seeds: list[tuple[Any, Any]]
+) -> tuple[list[TapeRow], list[Any]]:
+    """The rows of a tape's log, inputs first, with every adjoint filled in; and the gradients of the sources. `seeds` are the
+    targets with their cotangents.
 
     Of a tape of more than MOST_STEPS these are the first and the last ones, and a notice says so.
     """
     labels: dict[Any, str] = {x: name for name, x in sources.items()}
-    log = tape.log
     steps = []
     for i in range(0, len(log), 4):
         site, a, b, out = log[i : i + 4]
@@ -66,8 +67,9 @@ def tape_rows(tape: Tape, sources: dict[str, Tensor], y: Any) -> tuple[list[Tape
         )
     shown = set(listed)
     adjoints: dict[Any, Any] = {}
-    if y.__class__ is Tensor and follows(y, tape.token):
-        adjoints[y] = seed_for(y)
+    for y, g in seeds:
+        if follows(y, token):
+            adjoints[y] = adjoints[y] + g if y in adjoints else g
     partials: dict[int, list[Any]] = {}
     for number in range(len(steps) - 1, -1, -1):
         site, inputs, attributes, out, outputs = steps[number]
@@ -76,7 +78,7 @@ def tape_rows(tape: Tape, sources: dict[str, Tensor], y: Any) -> tuple[list[Tape
             continue
         filled = [zeros_like(part) if g is None else g for part, g in zip(outputs, gs)]
         g = tuple(filled) if out.__class__ is tuple else filled[0]
-        needs = [follows(x, tape.token) for x in inputs]
+        needs = [follows(x, token) for x in inputs]
         STATE.site = site
         if number in shown and site.op.derivative == "partials":
             partials[number] = [

@@ -59,12 +59,17 @@ def answer(request: Request, environment: Environment, output: Output, style: St
     at = inputs(request, parsed)
     printer = Printer(output, style.format)
     progress = Progress(environment, True, "")
+    tape = request.flag("tape") or request.flag("graph")
     try:
-        outcome = parsed.evaluate("run", at=at, write=printer.write, progress=progress.show, **options(request))
+        outcome = parsed.evaluate(
+            "run", at=at, write=printer.write, progress=progress.show, last_tape=tape, **options(request)
+        )
     finally:
         progress.clear()
     printer.finish()
-    result = from_outcome("run", text, at, outcome)
+    result = from_outcome("tape" if tape else "run", text, at, outcome)
+    if tape:
+        return result
     if outcome.value is None:
         result.lines = result.columns = []
     if style.format == "json":

@@ -62,6 +62,7 @@ class State:
         "depth",
         "draws",
         "kinks",
+        "last_tape",
         "lenient",
         "names",
         "notices",
@@ -108,6 +109,8 @@ class State:
         self.site: Site = NOWHERE
         # How many layers of each class have been named.
         self.names: dict[str, int] = {}
+        # Where a copy of the last tape goes that a gradient is asked of; None where nobody wants it.
+        self.last_tape: list[Any] | None = None
         # Takes a line that says how far a long call is; None where nobody watches.
         self.progress: Any = None
         # Where the program called the library function that is running.

@@ -202,6 +202,13 @@ class GradientTape(Context):
         """The gradients of the leaves (None where unconnected), and the log if it is still there to be read."""
         tape = self.tape
         stand_ins = [self.tensors_of(leaf) for leaf in leaves]
+        if STATE.last_tape is not None:
+            STATE.last_tape[:] = [
+                tape.log.copy(),
+                tape.token,
+                list(zip(targets, cotangents)),
+                list(zip(leaves, stand_ins)),
+            ]
         # The reason why a source is unconnected is read off the log, so it must outlive the sweep while it may be needed.
         if not consume:
             log: list[Any] | None = tape.log

@@ -166,3 +166,17 @@ def test_the_library_reads_nothing_from_outside() -> None:
     for file in files:
         core = library.core_of(file.relative_to(library.FOLDER).with_suffix("").as_posix())
         assert (file.name, list(core.inputs)) == (file.name, [])
+
+
+def test_the_last_tape_of_a_program() -> None:
+    text = NETWORK + (
+        "x = tf.constant([[1.0, 2.0]])\n"
+        "for k in range(2):\n    with tf.GradientTape() as tape:\n        loss = tf.reduce_sum(model(x))*(k + 1)\n"
+        "    g = tape.gradient(loss, model.trainable_variables)\n"
+    )
+    rows = adiff.program(text).evaluate("run", last_tape=True).tape
+    assert rows is not None
+    inputs = {row.name: row for row in rows if row.operation == "input"}
+    assert list(inputs) == ["kernel", "bias", "kernel 3", "bias 4"]
+    np.testing.assert_allclose(inputs["kernel 3"].adjoint, [[6.0]] * 3)  # twice the hidden layer's 1 + 2
+    assert [row.operation for row in rows if row.operation != "input"].count("matmul") == 2
