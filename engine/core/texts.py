@@ -22,6 +22,8 @@ TEXT_METHODS: dict[str, Callable[..., Any]] = {
     "upper": lambda s: s.upper(), "lower": lambda s: s.lower(), "strip": lambda s: s.strip(),
     "split": lambda s, sep=None: s.split(sep), "startswith": lambda s, p: s.startswith(p),
     "endswith": lambda s, p: s.endswith(p), "replace": lambda s, a, b: s.replace(a, b),
+    "rjust": lambda s, width, fill=" ": s.rjust(width, fill), "ljust": lambda s, width, fill=" ": s.ljust(width, fill),
+    "center": lambda s, width, fill=" ": s.center(width, fill), "zfill": lambda s, width: s.zfill(width),
     "title": lambda s: s.title(), "decode": lambda s, encoding="utf-8": recoded(s, "utf-8", encoding),
     "encode": lambda s, encoding="utf-8": recoded(s, encoding, "utf-8"),
 }  # fmt: skip

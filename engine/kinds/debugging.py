@@ -126,5 +126,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "debugging.assert_rank": rank, "debugging.assert_rank_at_least": rank_at_least, "debugging.assert_shapes": shapes,
     "debugging.Assert": truth,
     "is_tensor": lambda x: x.__class__ is Tensor or getattr(x, "read_value", None) is not None,
+    "SparseTensorSpec": lambda shape=None, dtype=None: TensorSpec(shape, dtype),
     "TensorSpec": lambda shape=None, dtype=None: TensorSpec(shape, dtype),
 }  # fmt: skip

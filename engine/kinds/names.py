@@ -19,6 +19,7 @@ FILES: dict[str, str] = {
     "RaggedTensorSpec": "ragged_functions",
     "RandomShuffleQueue": "queues",
     "SparseTensor": "sparse_functions",
+    "SparseTensorSpec": "debugging",
     "TensorArray": "tensor_array",
     "TensorSpec": "debugging",
     "as_string": "strings",

@@ -155,6 +155,10 @@ class Names:
         if path[-1].startswith("__"):
             return self.forbidden(path[-1], node)
         spelled = self.source.text[node.start : node.end] if node.__class__ is s.Attribute else ".".join(path)
+        if vocabulary.is_tensorflows(path):
+            return self.error(
+                "E0204", f"'{spelled}' is TensorFlow's, and is not built here", node, "`adiff ops` lists the functions"
+            )
         if "random" in path[:-1]:
             return self.error(
                 "E0204", f"'{spelled}' is not part of the language", node,

@@ -13,6 +13,7 @@ from .core import Intrinsic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
 CONSTANTS: dict[str, Any] = {
@@ -316,7 +317,22 @@ def members_near(parts: list[str]) -> list[str]:
         return suggest(parts[-1], kinds.members(parts[:-1]))
     if library.members(parts[1:-1]):
         return suggest(parts[-1], library.members(parts[1:-1]))
-    return suggest(parts[-1], [name for name in callable_names() if dotted([*parts[:-1], name]) is not None])
+    known: Iterable[str] = callable_names()
+    if MODULES.get(parts[0], parts[0]) == "tensorflow" and "numpy" not in parts:
+        from .tensorflow_names import NAMES as TENSORFLOW
+        from .tensorflow_names import parts_of
+
+        known = TENSORFLOW.get(parts_of(parts[1:])[0], ())
+    return suggest(parts[-1], [name for name in known if dotted([*parts[:-1], name]) is not None])
+
+
+def is_tensorflows(parts: list[str]) -> bool:
+    """Whether TensorFlow has a dotted name that means nothing here."""
+    from .tensorflow_names import NAMES as TENSORFLOW
+    from .tensorflow_names import parts_of
+
+    module, name = parts_of(parts[1:])
+    return MODULES.get(parts[0], parts[0]) == "tensorflow" and name in TENSORFLOW.get(module, ())
 
 
 def ways_near(parts: list[str]) -> list[list[str]]:

@@ -32,6 +32,9 @@ ADVICE = [
     ("tf.image.flip('a b')", "E0204", None),
     ("from tensorflow import signal\nsignal.sum([1, 2])", "E0204", None),
     ("tf.bitwise.inverse(5)", "E0204", "did you mean 'tf.bitwise.invert'?"),
+    ("tf.radianss(1)", "E0204", "adiff ops"),  # never names that TensorFlow lacks
+    ("tf.gradeints(x, x)", "E0204", "did you mean 'tf.gradients'?"),
+    ("tf.image.resize(1)", "E0204", "adiff ops"),
     ("set([1, 2])", "E0304", "len(unique(x))"),
 ]
 
@@ -42,6 +45,12 @@ def test_advice(text: str, code: str, advice: str | None) -> None:
         program(text).value({"x": 1.0} if " x" in text else None)
     assert caught.value.code == code
     assert advice is None or advice in (caught.value.hint or "")
+
+
+def test_names_of_tensorflow_that_are_not_built() -> None:
+    for text in ("tf.image.resize(1)", "tf.saved_model.load('a')", "tf.random.poisson([1], 2.0)", "tf.bitcast(1, 2)"):
+        with pytest.raises(AdiffError, match="is TensorFlow's, and is not built here"):
+            program(text)
 
 
 @pytest.mark.parametrize("engine", ["tape", "kernel"])
