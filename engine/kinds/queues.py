@@ -68,11 +68,11 @@ class Queue(Kind):
         """The components of an element in order: of one value, a list or, where they have names, a dict."""
         if vals.__class__ is dict:
             if self.names is None:
-                raise failure("E0304", f"{self.kind}: the queue must have names to enqueue a dictionary")
+                raise failure("E0304", f"{self.kind}: Queue must have names to enqueue a dictionary")
             if sorted(vals) != sorted(self.names):
                 raise failure(
-                    "E0304", f"{self.kind}: keys in dictionary to enqueue do not match names of Queue: dictionary "
-                    f"{sorted(vals)}, queue {sorted(self.names)}",
+                    "E0304", f"{self.kind}: Keys in dictionary to enqueue do not match names of Queue. Dictionary: "
+                    f"{sorted(vals)}, Queue: {sorted(self.names)}",
                 )  # fmt: skip
             return [vals[name] for name in self.names]
         if self.names is not None:
@@ -278,7 +278,7 @@ def padding_fifo(
 ) -> Queue:
     if shapes is None:
         raise failure(
-            "E0305", "PaddingFIFOQueue: when providing partial shapes, a list of shapes must be provided",
+            "E0305", "PaddingFIFOQueue: When providing partial shapes, a list of shapes must be provided.",
             "a size of None may differ from element to element: shapes=[[None]]",
         )  # fmt: skip
     return PaddingFIFOQueue("PaddingFIFOQueue", capacity, dtypes, shapes, names, name)

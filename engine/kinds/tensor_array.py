@@ -91,7 +91,7 @@ class TensorArray(Kind):
         if self.elements[i] is None:
             if i in self.cleared:
                 raise failure(
-                    "E0405", f"TensorArray: could not read index {i} twice because it was cleared after a previous read",
+                    "E0405", f"TensorArray: Could not read index {i} twice because it was cleared after a previous read",
                     "write clear_after_read=False",
                 )  # fmt: skip
             if self.element_shape is None or None in self.element_shape:
@@ -125,7 +125,7 @@ class TensorArray(Kind):
         if i >= size:
             if not self.dynamic:
                 raise failure(
-                    "E0405", f"TensorArray: tried to write to index {i} but array is not resizeable and size is: {size}",
+                    "E0405", f"TensorArray: Tried to write to index {i} but array is not resizeable and size is: {size}",
                     "write dynamic_size=True",
                 )  # fmt: skip
             limits.allocate(i - size)
@@ -136,7 +136,7 @@ class TensorArray(Kind):
     def method_read(self, index: Any) -> Any:
         i = self.position(index, "reading from")
         if i >= len(self.elements):
-            raise failure("E0405", f"TensorArray: tried to read from index {i} but array size is: {len(self.elements)}")
+            raise failure("E0405", f"TensorArray: Tried to read from index {i} but array size is: {len(self.elements)}")
         found = self.element(i)
         if self.clears:
             self.elements[i] = None
@@ -155,7 +155,7 @@ class TensorArray(Kind):
             self.position(i, "reading from")
             if i >= len(self.elements):
                 raise failure(
-                    "E0405", f"TensorArray: tried to gather index {i} but array size is: {len(self.elements)}"
+                    "E0405", f"TensorArray: Tried to gather index {i} but array size is: {len(self.elements)}"
                 )
         return OPERATORS["stack"]([self.element(i) for i in places])
 
@@ -194,7 +194,7 @@ class TensorArray(Kind):
             )
         if sizes.sum() != shape[0] or (sizes < 0).any():
             raise failure(
-                "E0302", "TensorArray: expected sum of lengths to be equal to values.shape[0], but sum of lengths is "
+                "E0302", "TensorArray: Expected sum of lengths to be equal to values.shape[0], but sum of lengths is "
                 f"{sizes.sum()} and value's shape is: {shape_text(shape)}",
             )  # fmt: skip
         if len(sizes) != len(self.elements) and not self.dynamic:
