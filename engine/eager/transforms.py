@@ -8,7 +8,7 @@ from ..core.errors import failure, plural
 from ..core.operands import as_operand, shape_text
 from ..core.operation import static
 from ..core.state import STATE
-from ..core.tensor import Tensor, shape_of
+from ..core.tensor import OPERATORS, Tensor, shape_of
 from .derived import Derived, callable_of, invoke
 from .functional import case, cond, foldl, foldr, fori_loop, map_fn, scan, switch_case, vectorized_map, while_loop
 from .structure import flatten, rebuild
@@ -105,22 +105,24 @@ def gradients_of(found: list[Any], y: Any, leaves: list[Any]) -> list[Any]:
     return [filled(g, y, shape_of(as_operand(x)), x) for g, x in zip(found, leaves)]
 
 
-def value_and_grad(f: Any, argnums: Any = 0, has_aux: Any = False) -> Derived:
+def value_and_grad(f: Any, argnums: Any = 0, has_aux: Any = False, holomorphic: Any = False) -> Derived:
     callable_of(f, "value_and_grad")
 
     def run(args: list[Any], keywords: dict[str, Any]) -> Any:
         call = Arguments(f, args, keywords, argnums)
         call.require_tangents("grad")
         y, gradients = drivers.value_and_gradients(call.scalar("grad", has_aux), call.leaves)
-        g = call.result(gradients_of(gradients, y, call.leaves))
+        found = gradients_of(gradients, y, call.leaves)
+        # The derivative f'(z), of which the gradient is the conjugate.
+        g = call.result([OPERATORS["conj"](x) for x in found] if holomorphic else found)
         return ((y, call.auxiliary), g) if has_aux else (y, g)
 
     return Derived("value_and_grad", run)
 
 
-def grad(f: Any, argnums: Any = 0, has_aux: Any = False) -> Derived:
+def grad(f: Any, argnums: Any = 0, has_aux: Any = False, holomorphic: Any = False) -> Derived:
     callable_of(f, "grad")
-    both = value_and_grad(f, argnums, has_aux)
+    both = value_and_grad(f, argnums, has_aux, holomorphic)
 
     def run(args: list[Any], keywords: dict[str, Any]) -> Any:
         y, g = both.run(args, keywords)

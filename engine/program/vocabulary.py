@@ -100,7 +100,7 @@ IMPORTABLE = frozenset(
     """
     tensorflow numpy jax jax.numpy math cmath scipy scipy.special scipy.linalg numpy.linalg jax.nn jax.scipy
     jax.scipy.special jax.numpy.linalg tensorflow.math tensorflow.linalg adiff jax.lax jax.scipy.linalg numpy.random
-    tensorflow.experimental.numpy tensorflow.random functools jax.tree_util scipy.optimize tensorflow_probability
+    tensorflow.experimental.numpy tensorflow.random functools jax.random jax.tree_util scipy.optimize tensorflow_probability
     """.split()
 )
 # Imports that pasted cells carry and that mean nothing here.
@@ -225,6 +225,10 @@ def member(parts: list[str]) -> Meaning | None:
     root = MODULES.get(parts[0], parts[0])
     if len(path) > 1 and path[0] == "numpy" and root == "tensorflow":  # tf.experimental.numpy
         root, path = "numpy", path[1:]
+    if root == "jax" and (path[:1] == ["random"] or path in (["custom_vjp"], ["custom_jvp"])):
+        drawn = library.find(["jax", *path], anywhere=True)
+        if drawn is not None:
+            return Meaning("library", (*drawn, path[-1]))
     if path[:1] == ["random"] and root in ("numpy", "jax", "jax.numpy", "scipy"):
         # Theirs take other arguments, and draw from a state or a key.
         name = f"numpy_random.{path[-1]}"

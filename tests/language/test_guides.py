@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import cmath
+import math
 from typing import TYPE_CHECKING
 
 import pytest
@@ -57,6 +59,52 @@ with tf.autodiff.ForwardAccumulator([x, z], [tf.constant(1.), tf.constant(10.)])
 [d, outer.jvp(d), outer.jvp([y, x])]
 """,
         [36.0, 156.0, [116.0, 1.0]],
+    ),
+    "a vjp of JAX's": (
+        """
+import jax
+
+@jax.custom_vjp
+def f(x, y):
+    return sin(x) * y
+def f_fwd(x, y):
+    return f(x, y), (cos(x), sin(x), y)
+def f_bwd(residuals, g):
+    cos_x, sin_x, y = residuals
+    return 3 * cos_x * g * y, 5 * sin_x * g
+f.defvjp(f_fwd, f_bwd)
+jax.grad(f, (0, 1))(1.0, 2.0)
+""",
+        pytest.approx((6 * math.cos(1.0), 5 * math.sin(1.0)), rel=1e-15),
+    ),
+    "a jvp of JAX's": (
+        """
+import jax
+
+@jax.custom_jvp
+def f(x, y):
+    return sin(x) * y
+@f.defjvp
+def f_jvp(primals, tangents):
+    x, y = primals
+    return f(x, y), 3 * cos(x) * tangents[0] * y + 5 * sin(x) * tangents[1]
+jax.grad(f, (0, 1))(1.0, 2.0)
+""",
+        pytest.approx((6 * math.cos(1.0), 5 * math.sin(1.0)), rel=1e-15),
+    ),
+    "holomorphic": (
+        "[jax.grad(jnp.exp, holomorphic=True)(1j), jax.grad(jnp.conj, holomorphic=True)(1j)]",
+        pytest.approx([cmath.exp(1j), 1], rel=1e-15),
+    ),
+    "keys": (
+        """
+from jax import random
+key, sub = random.split(random.key(0))
+draw = random.normal(sub, (2,))
+[all(draw == random.normal(sub, (2,))), all(draw == random.normal(key, (2,))), random.randint(sub, (9,), 5, 8) // 8,
+ sort(random.permutation(key, 3)), random.categorical(key, [0.0, -1e9])]
+""",
+        [True, False, [0] * 9, [0, 1, 2], 0],
     ),
 }
 
