@@ -19,8 +19,6 @@ from ..core.operands import as_operand, plain
 from ..core.operation import Operation, composite, missing, rule
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS
-from .arithmetic import divide
-from .creation import eye
 from .diagonals import diag_batch, tril, triu
 from .matrix_scale import FIXED, LINEAR, ROOT, factored
 from .products import matmul
@@ -42,9 +40,6 @@ from .support import (
     floating,
     found_by_rule,
     is_complex,
-    is_nothing,
-    is_symbol,
-    leave_unless,
     mask_tensor,
     meet,
     shape_of,
@@ -219,7 +214,7 @@ def _qr_vjp(g: Any, y: Any, x: Any) -> Any:
 
 
 qr_row = rule(
-    "qr_tall", "x", _qr_vjp, kernel=lambda k, x: k.qr(x),
+    "qr_tall", "x", _qr_vjp,
     array=lambda np, x: factored(np, x, lambda x: tuple(np.linalg.qr(x)), FIXED, LINEAR), dtype="float",
     domain=cases(((TALL,), {}), ((SQUARE,), {})), internal=True,
     doc="The reduced QR factorisation of a matrix that is not wide.",
@@ -227,7 +222,6 @@ qr_row = rule(
 )  # fmt: skip
 qr_complete = missing(
     "qr_complete", "x", "the columns of q beyond the rank are arbitrary: use mode='reduced'",
-    kernel=lambda k, x: k.qr_complete(x),
     array=lambda np, x: factored(np, x, lambda x: tuple(np.linalg.qr(x, mode="complete")), FIXED, LINEAR), dtype="float",
     internal=True, doc="The QR factorisation with a square q, of a tall matrix.",
     example=("qr_complete([[2.0], [0.0]])", ([[1.0, 0.0], [0.0, 1.0]], [[2.0], [0.0]])),
@@ -283,15 +277,6 @@ def rounding_of(x: Any) -> float:
     return found
 
 
-def _apart(values: Any) -> Any:
-    """Where sorted values do not coincide with their neighbours: a kernel, which hands out no vectors, needs no more."""
-    side = shape_of(values)[-1]
-    ahead, behind = (Ellipsis, slice(1, None)), (Ellipsis, slice(0, side - 1))
-    size = OPERATORS["max"](OPERATORS["abs"](values), axis=-1, keepdims=True)
-    gap = OPERATORS["abs"](index(values, index=ahead) - index(values, index=behind))
-    return gap > size * (32.0 * side * rounding_of(values))
-
-
 def safe_inverse(d: Any, usable: Any) -> Any:
     """1/d where a mask holds, and 0 elsewhere."""
     mask = mask_tensor(usable)
@@ -328,11 +313,6 @@ def _tells_apart(np: Any, g: Any, close: Any) -> bool:
         return False
     gap = np.abs(weights[..., None, :] - weights[..., :, None])
     return bool((close & (gap > 1e-10 * np.max(np.abs(weights), initial=0.0))).any())
-
-
-def _turns(middle: Any, k: Any) -> Any:
-    """Where a cotangent on symbols asks for more than rounding of the phases of vectors."""
-    return OPERATORS["abs"](OPERATORS["imag"](middle)) > 1e-10 * OPERATORS["max"](OPERATORS["abs"](k))
 
 
 COINCIDE = "are not differentiable where values coincide"
@@ -372,15 +352,6 @@ def _eigh_vjp(g: Any, y: Any, x: Any) -> Any:
 
     w, v = y
     gw, gv = g
-    if is_symbol(w):
-        leave_unless(_apart(w))
-        if is_nothing(gv):
-            return matmul(columns_by(v, gw), adjoint(v))
-        k = matmul(adjoint(v), gv)
-        if is_complex(v):
-            meet(eigh_row, _turns(diagonal_of(k), k), 2)
-        inner = (k - adjoint(k)) * inverses_off_diagonal(differences(w)) * 0.5 + diag_batch(gw)
-        return matmul(v, matmul(inner, adjoint(v)))
     k = matmul(adjoint(v), gv)
     turning = k - adjoint(k)
     close, apart = inverse_differences(np, w)
@@ -397,7 +368,7 @@ def _eigh_vjp(g: Any, y: Any, x: Any) -> Any:
 
 
 eigh_row = rule(
-    "eigh", "x", _eigh_vjp, kernel=lambda k, x: k.eigh(x), array=_eigh, dtype=_eigh_dtype, aliases="self_adjoint_eig",
+    "eigh", "x", _eigh_vjp, array=_eigh, dtype=_eigh_dtype, aliases="self_adjoint_eig",
     domain=cases(((DEFINITE,), {}), (([[[2.0, 0.3], [0.3, 1.1]], [[1.4, -0.2], [-0.2, 0.9]]],), {})),
     singular=[
         found_by_rule("eigenvectors " + COINCIDE, "the undefined terms are left out"),
@@ -430,8 +401,6 @@ def _eig_vjp(g: Any, y: Any, x: Any) -> Any:
 
     w, v = y
     gw, gv = g
-    if is_symbol(w):
-        return _eig_of_symbols(gw, gv, w, v)
     k = matmul(adjoint(v), gv)
     length = OPERATORS["real"](diagonal_of(k))
     turning = k - columns_by(matmul(adjoint(v), v), length)
@@ -443,22 +412,8 @@ def _eig_vjp(g: Any, y: Any, x: Any) -> Any:
     return OPERATORS["solve"](adjoint(v), matmul(inner, adjoint(v)))
 
 
-def _eig_of_symbols(gw: Any, gv: Any, w: Any, v: Any) -> Any:
-    """The rule of eig for eigenvalues that are apart: elsewhere a kernel is left."""
-    size, side = OPERATORS["abs"], shape_of(w)[-1]
-    gaps = size(differences(w))
-    leave_unless(gaps + eye(side) * 1e308 > OPERATORS["max"](size(w)) * (32.0 * side * rounding_of(w)))
-    inner = diag_batch(gw)
-    if not is_nothing(gv):
-        k = matmul(adjoint(v), gv)
-        meet(eig_row, _turns(diagonal_of(k), k), 1)
-        turning = k - columns_by(matmul(adjoint(v), v), beside(OPERATORS["real"](diagonal_of(k)), v))
-        inner = inner + turning * conjugate(inverses_off_diagonal(differences(w)))
-    return OPERATORS["solve"](adjoint(v), matmul(inner, adjoint(v)))
-
-
 eig_row = rule(
-    "eig", "x", _eig_vjp, kernel=lambda k, x: k.eig(x), array=_eig, dtype=_eig_dtype,
+    "eig", "x", _eig_vjp, array=_eig, dtype=_eig_dtype,
     domain=cases(((SQUARE,), {})),
     singular=[
         found_by_rule("eigenvectors " + COINCIDE, "the undefined terms are left out"),
@@ -487,14 +442,6 @@ def _svd_vjp(g: Any, y: Any, x: Any) -> Any:
 
     u, s, vh = y
     gu, gs, gvh = g
-    if is_symbol(s):
-        leave_unless(_apart(s))
-        if is_nothing(gu) and is_nothing(gvh):
-            weights = OPERATORS["abs"](gs)
-            zero = s <= OPERATORS["max"](s, axis=-1, keepdims=True) * (8.0 * max(shape_of(x)[-2:]) * rounding_of(s))
-            meet(svd_row, OPERATORS["logical_and"](zero, weights > 1e-10 * OPERATORS["max"](weights)), 4)
-            return matmul(columns_by(u, gs), vh)
-        return _svd_of_symbols(gu, gs, gvh, u, s, vh)
     rows, columns = shape_of(x)[-2:]
     values = np.asarray(plain(s))
     largest = np.max(values, axis=-1, initial=0.0)[..., None]
@@ -529,32 +476,6 @@ def _svd_vjp(g: Any, y: Any, x: Any) -> Any:
     return total_x
 
 
-def _svd_of_symbols(gu: Any, gs: Any, gvh: Any, u: Any, s: Any, vh: Any) -> Any:
-    """The rule of svd_thin for values that are apart, and are not 0: elsewhere a kernel is left."""
-    rows, columns = shape_of(u)[-2], shape_of(vh)[-1]
-    leave_unless(s > OPERATORS["max"](s, axis=-1, keepdims=True) * (32.0 * max(rows, columns) * rounding_of(s)))
-    of_u, of_v = matmul(adjoint(u), gu), matmul(vh, adjoint(gvh))
-    turn_u, turn_v = of_u - adjoint(of_u), of_v - adjoint(of_v)
-    if is_complex(u):
-        meet(svd_row, _turns(diagonal_of(of_u) + diagonal_of(of_v), of_u), 2)
-    total = OPERATORS["expand_dims"](s, axis=-2) + OPERATORS["expand_dims"](s, axis=-1)
-    across = (turn_u + turn_v) * inverses_off_diagonal(differences(s))
-    inner = (across + divide(turn_u - turn_v, total)) * 0.5 + diag_batch(gs)
-    total_x = matmul(u, matmul(inner, vh))
-    inverse = divide(1.0, s)
-    if rows > columns:
-        total_x = total_x + matmul(columns_by(gu - matmul(u, of_u), inverse), vh)
-    if columns > rows:
-        total_x = total_x + matmul(columns_by(u, inverse), gvh - matmul(adjoint(of_v), vh))
-    return total_x
-
-
-def inverses_off_diagonal(d: Any) -> Any:
-    """1/d off the diagonal, and 0 on it."""
-    diagonal = eye(shape_of(d)[-1])
-    return divide(1.0 - diagonal, d + diagonal)
-
-
 def _svd_array(np: Any, x: Any, complete: bool) -> tuple[Any, Any, Any]:
     u, s, vh = np.linalg.svd(x, full_matrices=complete)
     lost = np.isnan(s).any(axis=-1)
@@ -565,7 +486,7 @@ def _svd_array(np: Any, x: Any, complete: bool) -> tuple[Any, Any, Any]:
 
 
 svd_row = rule(
-    "svd_thin", "x", _svd_vjp, kernel=lambda k, x: k.svd(x),
+    "svd_thin", "x", _svd_vjp,
     array=lambda np, x: factored(np, x, lambda x: _svd_array(np, x, complete=False), FIXED, LINEAR, FIXED),
     dtype=_svd_dtype,
     domain=cases(((TALL,), {}), ((WIDE,), {}), ((SQUARE,), {})),
@@ -581,7 +502,6 @@ svd_row = rule(
 )  # fmt: skip
 svd_complete = missing(
     "svd_complete", "x", "the singular vectors of the null space are arbitrary: use full_matrices=False",
-    kernel=lambda k, x: k.svd_complete(x),
     array=lambda np, x: factored(np, x, lambda x: _svd_array(np, x, complete=True), FIXED, LINEAR, FIXED), dtype=_svd_dtype,
     internal=True, doc="The singular value decomposition with square u and vh, of a matrix that is not square.",
     example=("svd_complete([[2.0], [0.0]])", ([[1.0, 0.0], [0.0, 1.0]], [2.0], [[1.0]])),

@@ -221,7 +221,7 @@ def _slogdet_vjp(g: Any, y: Any, x: Any) -> Any:
 
 
 slogdet = rule(
-    "slogdet", "x", _slogdet_vjp, kernel=lambda k, x: k.slogdet(x),
+    "slogdet", "x", _slogdet_vjp,
     array=_slogdet, dtype=_slogdet_dtype, domain=cases(((SQUARE,), {}), ((BATCH,), {})),
     doc="The sign of the determinant and the logarithm of its absolute value.",
     example=("slogdet([[2.0, 0.0], [0.0, -1.0]])", (-1.0, math.log(2))),
@@ -336,7 +336,7 @@ def _least_squares_vjp(g: Any, y: Any, a: Any, b: Any, full: Any = False) -> tup
 
 least_squares: Operation = rule(
     "least_squares", "a, b | full=False", _least_squares_vjp, array=_least_squares,
-    kernel=lambda k, a, b, full=False: k.least_squares(a, b, full), dtype="float",
+    dtype="float",
     domain=cases(((TALL, SQUARE), {}), ((WIDE, TALL[:2]), {}), ((SQUARE, SQUARE), {})),
     internal=True,
     doc="The x of least norm that minimises |a x - b|, for a matrix b: what lstsq and pinv are made of. Kernels with `full` "
@@ -671,7 +671,7 @@ condition_number = composite(
     example=("condition_number([[2.0, 0.0], [0.0, 1.0]])", 2.0),
 )  # fmt: skip
 matrix_rank = no_tangent(
-    "matrix_rank", "x | tol=None", kernel=lambda k, x, tol: k.matrix_rank(x, tol),
+    "matrix_rank", "x | tol=None",
     array=lambda np, x, tol: np.linalg.matrix_rank(x, tol), dtype="int", accepts="bifc",
     doc="The number of singular values above rounding.", example=("matrix_rank([[1.0, 2.0], [2.0, 4.0]])", 1),
     reason="a count",

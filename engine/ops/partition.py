@@ -363,7 +363,6 @@ def _extremum(name: str, largest: bool) -> Operation:
     word = "largest" if largest else "smallest"
     row = rule(
         name, "x | ids, total, empty", vjp, internal=True, array=array, dtype="first", accepts="if",
-        kernel=lambda k, x, ids, total, empty: k.segments_extremum(name, x, ids, total, empty),
         singular=[
             found_by_rule(
                 f"the {word} of a segment is not differentiable where several elements are it",

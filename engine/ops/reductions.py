@@ -24,7 +24,6 @@ from .support import (
     count,
     found_by_rule,
     from_front,
-    is_symbol,
     mask_tensor,
     meet,
     part_by_part,
@@ -299,7 +298,7 @@ def _extremum(name: str, word: str, aliases: str, example: int) -> Operation:
 
     row = rule(
         name, "x | axis=None, keepdims=False", vjp, array=array, dtype="first", accepts="bif", aliases=aliases,
-        method=True, kernel=lambda k, x, axis, keepdims: k.extremum(name, x, axis, keepdims),
+        method=True,
         domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), ((CUBE,), {"axis": (0, 2), "keepdims": True})),
         singular=[
             found_by_rule(
@@ -469,10 +468,7 @@ def _power_norm_vjp(g: Any, y: Any, x: Any, p: float, axis: Any, keepdims: Any) 
     if p < 1:
         # |x|**p has a cusp at 0, where every slope is a subgradient: the sign there, 0, stands for the least.
         cusp = plain(x) == 0
-        if is_symbol(cusp):
-            meet(power_norm, OPERATORS["any"](cusp) & ~(OPERATORS["all"](origin) if shape_of(origin) else origin), 1)
-        else:
-            meet(power_norm, some(cusp & (not origin.all() if hasattr(origin, "all") else not origin)), 1)
+        meet(power_norm, some(cusp & (not origin.all() if hasattr(origin, "all") else not origin)), 1)
         share = OPERATORS["where"](mask_tensor(cusp), 1.0, share)
     ratio = OPERATORS["power"](share, p - 1)
     g = beside(spread(g, shape, axes, keepdims), x)
@@ -481,7 +477,6 @@ def _power_norm_vjp(g: Any, y: Any, x: Any, p: float, axis: Any, keepdims: Any) 
 
 power_norm = rule(
     "power_norm", "x | p, axis=None, keepdims=False", _power_norm_vjp,
-    kernel=lambda k, x, p, axis, keepdims: k.power_norm(x, p, axis, keepdims),
     array=_power_norm, dtype=real_of_float,
     domain=cases(((VECTOR,), {"p": 3}), ((WIDE,), {"p": 2.5, "axis": 1}), ((POSITIVE,), {"p": -2})),
     singular=[

@@ -183,7 +183,6 @@ def _exclusive_product(lines: Any) -> Any:
 
 cumprod_along = rule(
     "cumprod_along", "x | axis", _cumprod_vjp,
-    kernel=lambda k, x, axis: k.cumulative("multiply", x, axis),
     array=lambda np, x, axis: np.cumprod(x, axis=axis), dtype="arithmetic",
     domain=cases(((VECTOR,), {"axis": 0}), ((WIDE,), {"axis": 1}), (([2.0, 0.0, 3.0, 0.0],), {"axis": 0})),
     internal=True, doc="The running product along an axis counted from the front: what cumprod is made of.",
@@ -229,7 +228,7 @@ def _running_ties(np: Any, x: Any, y: Any, axis: int) -> Any:
 
 running_ties = zero(
     "running_ties", "x, y | axis", array=_running_ties, dtype="float", accepts="bif",
-    kernel=lambda k, x, y, axis: k.running_ties(x, y, axis), internal=True,
+    internal=True,
     doc="How many elements so far equal the running extremum y of x.",
     example=("running_ties([1.0, 1.0, 2.0], [1.0, 1.0, 2.0], 0)", [1.0, 2.0, 1.0]),
 )  # fmt: skip
@@ -253,7 +252,6 @@ def _running_extremum(name: str, ufunc: str, word: str, example: list[int]) -> t
 
     along = rule(
         f"{name}_along", "x | axis", vjp, internal=True,
-        kernel=lambda k, x, axis: k.cumulative(ufunc, x, axis),
         array=lambda np, x, axis: getattr(np, ufunc).accumulate(x, axis=axis), dtype="first", accepts="bif",
         domain=cases(((VECTOR,), {"axis": 0}), ((WIDE,), {"axis": 1})),
         singular=[
@@ -302,7 +300,6 @@ def _cumlogsumexp_vjp(g: Any, y: Any, x: Any, axis: int) -> Any:
 
 cumlogsumexp_along = rule(
     "cumlogsumexp_along", "x | axis", _cumlogsumexp_vjp,
-    kernel=lambda k, x, axis: k.cumulative("logaddexp", x, axis),
     array=lambda np, x, axis: np.logaddexp.accumulate(x, axis=axis), dtype="float", accepts="bif",
     domain=cases(((VECTOR,), {"axis": 0}), ((SQUARE,), {"axis": 1})),
     internal=True, doc="The running log-sum-exp along an axis counted from the front: what cumlogsumexp is made of.",

@@ -79,14 +79,14 @@ def _correlate_back(g: Any, y: Any, a: Any, b: Any, strong: str = NEITHER) -> tu
 
 convolve_full: Operation = multilinear(
     "convolve_full", "a, b | strong=''", _convolve_back,
-    kernel=lambda k, a, b, strong: k.convolve(a, b, strong), array=_convolve_full, accepts="ifc",
+    array=_convolve_full, accepts="ifc",
     domain=cases(((VECTOR, [0.5, -1.0]), {})), internal=True,
     doc="Every overlap of two vectors: sum_j a[k-j] b[j]; `strong` as of contract.",
     example=("convolve_full([1, 2], [1, 1])", [1, 3, 2]),
 )  # fmt: skip
 correlate_valid: Operation = multilinear(
     "correlate_valid", "a, b | strong=''", _correlate_back,
-    kernel=lambda k, a, b, strong: k.correlate(a, b, strong), array=_correlate_valid, accepts="ifc",
+    array=_correlate_valid, accepts="ifc",
     domain=cases(((VECTOR, [0.5, -1.0]), {})), internal=True,
     doc="The complete overlaps of a with a vector b that is no longer: sum_j a[k+j] b[j], without conjugation; `strong` as "
     "of contract.",
@@ -148,18 +148,12 @@ def _interp_symbols(x: Any, xp: Any, fp: Any, left: Any, right: Any) -> Any:
         return index(_interp_symbols(x, xp, fp, left, right), index=0)
     first, last, size = index(fp, index=0), index(fp, index=-1), shape_of(xp)[0]
     where = OPERATORS["where"]
-    follower = getattr(next(part for part in (x, xp, fp) if is_symbol(part)).builder, "follower", None)
     if size == 1:
         inside = first + 0.0 * x
     else:
         steps = index(xp, index=slice(1, None)) - index(xp, index=slice(0, -1))
         leave_unless(steps > 0.0)
-
-        def look() -> Any:
-            return OPERATORS["searchsorted"](xp, x, side="right")
-
-        # On the tape this is no row: no path ends here.
-        found = (look() if follower is None else follower.aside(look)) - 1
+        found = OPERATORS["searchsorted"](xp, x, side="right") - 1
         low = OPERATORS["minimum"](OPERATORS["maximum"](found, 0), size - 2)
         x0, x1 = index(xp, index=low), index(xp, index=low + 1)
         y0, y1 = index(fp, index=low), index(fp, index=low + 1)
@@ -174,11 +168,7 @@ def _interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> An
     x, xp, fp = floating(x), floating(xp), floating(fp)
     if is_complex(x) or is_complex(xp):
         raise failure("E0301", "interp needs real points, and these are complex", "write real(x)")
-    symbols = [part for part in (x, xp, fp) if is_symbol(part)]
-    if symbols:
-        held = getattr(symbols[0].builder, "arrays", None)
-        if held is not None:
-            xp, fp = (part if is_symbol(part) else held.settled(part) for part in (xp, fp))
+    if any(map(is_symbol, (x, xp, fp))):
         return _interp_symbols(x, xp, fp, left, right)
     knots = np.asarray(plain(xp))
     if knots.ndim != 1 or shape_of(fp) != knots.shape or not knots.size:

@@ -327,7 +327,6 @@ def _arg_extremum(name: str, largest: str, default_axis: str, row_name: str = ""
     where = "in one row" if default_axis == "None" else "along axis 0"
     return no_tangent(
         row_name or name, f"x | axis={default_axis}, keepdims=False, output_type=None", array=array, dtype=_arg_dtype,
-        kernel=lambda k, x, axis, keepdims, output_type: k.place_of_extremum(name, x, axis, keepdims),
         accepts="bif", method=method, doc=f"The index of the first {largest} element, {where} unless an axis is named.",
         example=(f"{row_name or name}([3, 9, 1])", 1 if largest == "largest" else 2), reason="an index",
         aliases=f"tf.math.{name} tf.{name[:3]}_{name[3:]}" if row_name else "",

@@ -112,16 +112,10 @@ def is_symbol(x: Any) -> bool:
     return hasattr(x, "as_symbol")
 
 
-def is_nothing(g: Any) -> bool:
-    """Whether a cotangent on symbols is zero throughout: it has no memory."""
-    return all(getattr(part, "stored", part) is None for part in (getattr(g, "re", g), getattr(g, "im", g)))
-
-
 def leave_unless(condition: Any) -> None:
     """Leave a kernel, for the tape to answer, unless a condition on symbols holds everywhere."""
     if hasattr(condition, "builder"):
-        builder = condition.builder
-        (builder.check if hasattr(builder, "check") else builder.arrays.leave_unless)(condition)
+        condition.builder.check(condition)
 
 
 def beside(real: Any, x: Any) -> Any:
