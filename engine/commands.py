@@ -364,12 +364,12 @@ def scalar_function(evaluation: Evaluation, inputs: list[Any]) -> Any:
 
 def emitted_kernel(evaluation: Evaluation) -> str:
     """The source of the kernel of value and gradient. Raises AdiffError E0409 where there is none."""
+    from .kernels.inputs import Request
     from .kernels.ir import Unsupported
-    from .kernels.request import Request
 
     sources = [name for name in evaluation.names if drivers.source(evaluation.point[name]).dtype.differentiable]
     try:
-        return evaluation.kernels().source(evaluation.point, Request("grad" if sources else "value", sources))
+        return evaluation.kernels().find(evaluation.point, Request("grad" if sources else "value", sources)).text
     except Unsupported as why:
         raise failure(
             "E0409",

@@ -32,7 +32,7 @@ def asked(
     if (evaluation.options.get("engine") or "auto") == "tape":
         evaluation.outcome.reason = "asked for"
         return None
-    from .kernels.request import Request
+    from .kernels.inputs import Request
 
     found = evaluation.by_kernel(Request(command, () if command == "value" else names, directions, **request), given)
     if found is not None:

@@ -68,8 +68,8 @@ class Nearby:
     def by_kernel(self, kernels: Any, point: Mapping[str, Any]) -> tuple[Any, str]:
         """The result by a kernel, or None where the tape is to give it, and why."""
         from .kernels.compile.run import Failed
+        from .kernels.inputs import Request
         from .kernels.ir import Unsupported
-        from .kernels.request import Request
 
         try:
             return kernels.find(point, Request("value"))(point).value, ""

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .api import Program
+    from .kernels.inputs import Request
     from .kernels.kernels import Kernels
-    from .kernels.request import Request
     from .kernels.results import Found
     from .outcome import Outcome
     from .program.core import CoreProgram

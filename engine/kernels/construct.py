@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..program.core import CoreProgram
-    from .inputs import Input
+    from .inputs import Input, Request
     from .ir import Block
-    from .request import Request
 
 STRUCTURES = (list, tuple, dict)
 

@@ -1,4 +1,4 @@
-"""The inputs of a kernel: what it is specialised to, and the arguments that it is called with."""
+"""What is asked of a kernel: a command, what it is specialised to in each input, and the arguments that it is called with."""
 
 from __future__ import annotations
 
@@ -10,7 +10,29 @@ from .ir import BOOL, FLOAT, INT, LIMIT, Unsupported, kind_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
+
+
+class Request:
+    """What a kernel is to give: a command, its sources, for `jvp` and `hvp` which sources have a direction, for `jacobian` the mode,
+    whether `vjp` has a cotangent (its shape, or None), and whether the value is that of the last statement."""
+
+    __slots__ = ("command", "cotangent", "directions", "last", "mode", "names")
+
+    def __init__(
+        self, command: str, names: Sequence[str] = (), directions: Sequence[str] = (), mode: str = "auto",
+        cotangent: tuple[int, ...] | None = None, last: bool = False,
+    ) -> None:  # fmt: skip
+        self.command = command
+        self.names = tuple(names)
+        self.directions = tuple(directions)
+        self.mode = mode
+        self.cotangent = cotangent
+        self.last = last
+
+    def key(self) -> tuple[Any, ...]:
+        return tuple([getattr(self, name) for name in self.__slots__])
 
 
 class Input:
@@ -89,6 +111,3 @@ def seed(x: Any, shape: tuple[int, ...]) -> Any:
     import numpy as np
 
     return np.ascontiguousarray(np.broadcast_to(value, shape), dtype="float64")
-
-
-__all__ = ["Input", "argument", "described", "seed"]

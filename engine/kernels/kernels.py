@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ..program.core import CoreProgram
     from .construct import Constructed
-    from .request import Request
+    from .inputs import Request
 
 # A kernel whose IR is larger is not worth the time to compile it.
 MOST_STATEMENTS = 6_000
@@ -159,19 +159,6 @@ class Kernels:
                 self.refused[key] = why
                 raise
         raise Unsupported("a program in which so many inputs decide sizes")
-
-    def source(self, point: Mapping[str, Any], request: Request) -> str:
-        """The emitted source of a kernel, without compiling it. Raises Unsupported."""
-        from .trace import NeedsValue
-
-        while True:
-            try:
-                text: str = emitted_source(self.core, point, self.inputs(point, request), request, self.careful)[1].text
-                return text
-            except NeedsValue as needs:
-                if needs.name in self.known:
-                    raise
-                self.known.add(needs.name)
 
     def make(self, key: Any, inputs: dict[str, Input], point: Mapping[str, Any], request: Request) -> Compiled:
         """Construct, compile and keep a kernel."""

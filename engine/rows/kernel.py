@@ -12,10 +12,9 @@ from ..core.wording import elements_summed
 from ..kernels.compile import store
 from ..kernels.compile.rows import RowsEntry
 from ..kernels.compile.run import Interface, OutOfMemory
-from ..kernels.inputs import Input, argument, described
+from ..kernels.inputs import Input, Request, argument, described
 from ..kernels.ir import BOOL, FLOAT, INT, LIMIT, Unsupported
 from ..kernels.kernels import MOST_KNOWN, compiled_source
-from ..kernels.request import Request
 from ..kernels.results import facts_of
 from ..plain import bind
 

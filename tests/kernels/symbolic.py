@@ -8,7 +8,7 @@ import interpreter
 import numpy as np
 from adiff.engine.core.dtypes import BOOL, FLOAT64, WEAK_INT
 from adiff.engine.core.state import STATE
-from adiff.engine.core.tensor import Tensor
+from adiff.engine.core.tensor import OPERATORS, Tensor
 from adiff.engine.kernels.builder import Builder
 from adiff.engine.kernels.ir import Apply, Kernel, Var, walk
 from adiff.engine.kernels.operations import dead_code, expand
@@ -19,6 +19,16 @@ from legal import verify
 # Rows that are primitive once the vocabulary has looked at them.
 LOOKED_AT = set("prod contract power cholesky inv det slogdet solve triangular_system".split())
 DTYPES = {"f": FLOAT64, "i": WEAK_INT, "b": BOOL}
+
+
+def getitem(builder: Builder, x: Any, index: Any) -> Any:
+    """x[index]."""
+    return builder.apply(OPERATORS["index"], (x,), {"index": index})
+
+
+def setitem(builder: Builder, x: Any, index: Any, value: Any) -> Any:
+    """x with x[index] replaced by a value."""
+    return builder.apply(OPERATORS["index_update"], (x, value), {"index": index})
 
 
 class Program:

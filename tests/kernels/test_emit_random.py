@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 from adiff.engine.kernels.construct import Construction
 from adiff.engine.kernels.emit import emit
-from adiff.engine.kernels.inputs import described
-from adiff.engine.kernels.request import Request
+from adiff.engine.kernels.inputs import Request, described
 from adiff.engine.plain import bind
 from legal import verify
 

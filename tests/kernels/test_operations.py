@@ -10,12 +10,11 @@ from adiff.engine.core.dtypes import FLOAT64
 from adiff.engine.core.operands import plain
 from adiff.engine.core.tensor import OPERATORS, Tensor
 from adiff.engine.kernels.ir import Unsupported
-from adiff.engine.kernels.operations import getitem, setitem
 from adiff.engine.kernels.symbols import Sym
 from adiff.engine.kernels.transforms import gradients
 from adiff.engine.ops.registry import NAMES, ROWS
 from harness import Case, cases, flatten, vjp
-from symbolic import Program, agree, tensors
+from symbolic import Program, agree, getitem, setitem, tensors
 
 # Rows that kernels leave to the tape.
 DECLINED = set(

@@ -6,8 +6,7 @@ from .bounds import interval
 from .dead_code import dead_code
 from .expand import expand
 from .indexing import within
-from .selection import getitem, setitem
 from .shapes import result_shapes
 from .simplify import simplified
 
-__all__ = ["dead_code", "expand", "getitem", "interval", "result_shapes", "setitem", "simplified", "within"]
+__all__ = ["dead_code", "expand", "interval", "result_shapes", "simplified", "within"]

@@ -1,4 +1,4 @@
-"""Between which values integers are, so that indices need no checks and comparisons of them are known."""
+"""Between which values integers are, so that indices need no checks."""
 
 from __future__ import annotations
 
@@ -25,10 +25,6 @@ MOVING = frozenset(
 CORNERS: dict[str, Any] = {
     "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "floor_divide": operator.floordiv, "mod": None,
     "negative": operator.neg, "minimum": min, "maximum": max,
-}  # fmt: skip
-COMPARISONS: dict[str, Any] = {
-    "less": operator.lt, "less_equal": operator.le, "greater": operator.gt, "greater_equal": operator.ge,
-    "equal": operator.eq, "not_equal": operator.ne,
 }  # fmt: skip
 
 
@@ -63,20 +59,6 @@ def interval_of(function: Any, *pairs: Interval) -> Interval:
     """The bounds of a function that rises or falls in each of its operands."""
     corners = [function(*corner) for corner in product(*pairs)]
     return min(corners), max(corners)
-
-
-def compared(at: Any, a: Any, b: Any) -> bool | None:
-    """Whether a comparison of two integer numbers holds, if their bounds decide it; a rule of simplify.py."""
-    if any(getattr(x, "shape", ()) or (x.__class__ is not int and getattr(x, "kind", "") != INT) for x in (a, b)):
-        return None
-    first, second = [of_operand(at.builder.operand(x), at.builder.bounds) for x in (a, b)]
-    if first is None or second is None:
-        return None
-    apart = first[1] < second[0] or second[1] < first[0]
-    if at.op.name in ("equal", "not_equal") and not apart and first + second != first[:1] * 4:
-        return None
-    found = {bool(COMPARISONS[at.op.name](x, y)) for x in first for y in second}
-    return found.pop() if len(found) == 1 else None
 
 
 def linear_form(builder: Builder, x: Any, depth: int = 4) -> dict[Any, int]:

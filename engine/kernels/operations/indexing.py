@@ -70,8 +70,8 @@ def within(builder: Builder, i: Sym, size: int) -> Sym:
     key = ("within", i.var, size)
     if (low < -size or high >= size) and not any(key in scope.known for scope in builder.scopes):
         builder.scopes[-1].known[key] = True
-        # Comparisons that the bounds of the symbol decide are truth values.
-        above, below = OPERATORS["greater_equal"](i, -size), OPERATORS["less"](i, size)
+        above = low >= -size or OPERATORS["greater_equal"](i, -size)
+        below = high < size or OPERATORS["less"](i, size)
         builder.check(OPERATORS["logical_and"](above, below))
     if low >= 0:
         return i

@@ -132,9 +132,9 @@ def with_rows(builder: Builder, x: Any, value: Any, indices: Any, axis: int) -> 
     phi, out = [Var(initial.kind, initial.shape, "rows") for _ in range(2)]
     builder.bounds[k] = (0, max(many - 1, 0))
     with builder.inside([]) as body:
-        row = getitem(builder, value, (*(FULL,) * axis, builder.sym(k), Ellipsis))
-        place = getitem(builder, indices, builder.sym(k))
-        made = setitem(builder, builder.sym(phi, x.dtype), (*(FULL,) * axis, place, Ellipsis), row)
+        row = OPERATORS["index"](value, index=(*(FULL,) * axis, builder.sym(k), Ellipsis))
+        place = OPERATORS["index"](indices, index=builder.sym(k))
+        made = OPERATORS["index_update"](builder.sym(phi, x.dtype), row, index=(*(FULL,) * axis, place, Ellipsis))
     carried = [(phi, initial, builder.operand(made, phi.kind), out)]
     builder.block.append(Loop(k, 0, many, 1, [], True, carried, body, None, position, trips, [], None))
     return builder.sym(out, x.dtype)
@@ -154,14 +154,4 @@ def tensor(x: Any) -> Any:
     return x if x.__class__ in (Sym, Tensor) else whole_tensor(x)
 
 
-def getitem(builder: Builder, x: Any, index: Any) -> Any:
-    """x[index]."""
-    return builder.apply(OPERATORS["index"], (x,), {"index": index})
-
-
-def setitem(builder: Builder, x: Any, index: Any, value: Any) -> Any:
-    """x with x[index] replaced by a value."""
-    return builder.apply(OPERATORS["index_update"], (x, value), {"index": index})
-
-
-__all__ = ["Selection", "fitted", "getitem", "setitem"]
+__all__ = ["Selection", "fitted"]

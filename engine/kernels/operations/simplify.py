@@ -14,7 +14,6 @@ from ...core.state import STATE
 from ...core.tensor import OPERATORS, Tensor, shape_of
 from ..ir import BOOL, FLOAT, Unsupported, Var, kind_of
 from ..symbols import NUMBERS, Sym
-from .bounds import COMPARISONS, combined, compared, linear_form
 from .forms import FORMS
 from .shapes import broadcast
 
@@ -144,28 +143,11 @@ def add(at: At, a: Any, b: Any) -> Any:
         # 0.0 added to -0.0 is 0.0.
         if is_zero(at.value(y), -1.0) and (at.value(y).__class__ is float or at.dtype.kind == "i"):
             return at.only(x, y)
-    return integers(at, a, b, 1) if at.dtype.kind == "i" else None
+    return None
 
 
 def subtract(at: At, a: Any, b: Any) -> Any:
-    if is_zero(at.value(b), 1.0):
-        return at.only(a, b)
-    return integers(at, a, b, -1) if at.dtype.kind == "i" else None
-
-
-def integers(at: At, a: Any, b: Any, sign: int) -> Any:
-    """A sum or difference of integer numbers that is another one, or a number, with a number added: (i + 1) - 1 is i."""
-    if shape_of(a) or shape_of(b) or any(getattr(x, "kind", BOOL) == BOOL and x.__class__ is Sym for x in (a, b)):
-        return None
-    first, second = [linear_form(at.builder, at.builder.operand(x)) for x in (a, b)]
-    form = combined(first, second, sign)
-    base = [x for x in form if x is not None]
-    if not base:
-        return at.number(form[None])
-    if len(base) > 1 or form[base[0]] != 1 or (a.__class__ is Sym and a.var is base[0]):
-        return None
-    found = at.symbol(base[0])
-    return at.builder.apply(OPERATORS["add"], (found, form[None]), None) if form[None] else found
+    return at.only(a, b) if is_zero(at.value(b), 1.0) else None
 
 
 def multiply(at: At, a: Any, b: Any) -> Any:
@@ -223,7 +205,7 @@ RULES: dict[str, Rule] = {
     "invert": lambda at, x: OPERATORS["logical_not"](x) if x.kind == BOOL else None,
     **dict.fromkeys(("identity", "real", "conj"), At.same),
     "abs": lambda at, x: at.same(x) if x.kind == BOOL else None,
-    **dict.fromkeys(COMPARISONS, compared), **FORMS,
+    **FORMS,
 }  # fmt: skip
 
 __all__ = ["simplified"]

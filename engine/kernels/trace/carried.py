@@ -1,6 +1,6 @@
 """The body of a loop as a block of the IR, and what its iterations hand on.
 
-What a loop changes are cells (heap.py). A cell whose value is made of numbers and arrays is carried by phis. The body is
+What a loop changes are cells (containers.py). A cell whose value is made of numbers and arrays is carried by phis. The body is
 traced again with more cells carried, or with phis of a wider kind, until what an iteration leaves is what the next one
 begins with.
 """
@@ -15,8 +15,7 @@ from ...core.tensor import OPERATORS, shape_of
 from ...eager.values import UNSET
 from ..ir import INT, Loop, Unsupported, Var, kind_of
 from ..symbols import Sym
-from .heap import Heap, differing
-from .structures import assigned_in, holds_container, leaves_of, of_leaves
+from .containers import Heap, assigned_in, differing, holds_container, leaves_of, of_leaves
 from .values import BREAK, CONTINUE, RETURN, VALUE, Clash, Conflict, Frame, Maybe, common_dtype, same, zero
 
 TYPE_CHECKING = False

@@ -9,11 +9,11 @@ from ...eager.expressions import unassigned
 from ...eager.values import UNSET, Function
 from ...program import core as c
 from ...program.core import PARENT
-from ..ir import BOOL, Unsupported
+from ..ir import Unsupported
 from ..symbols import Sym
+from .containers import own_variables
 from .loops import sum_of
 from .members import get_item
-from .structures import own_variables
 from .values import MOST_UNROLLED, RETURN, VALUE, Conflict, Frame, Maybe, holds_symbol, is_numeric
 
 TYPE_CHECKING = False
@@ -85,32 +85,13 @@ def comparison(t: Tracer, node: c.Comparison) -> Run:
         if i + 1 == len(rights):
             return result
         holds = t.truth(result)
-        if holds.__class__ is Sym and all(map(simple, node.rights[i + 1 :])):
-            return OPERATORS["logical_and"](holds, t.truth(link(f, y, i + 1)))
         return t.choice(holds, lambda: link(f, y, i + 1), lambda: result)
 
     return lambda f: link(f, left(f), 0)
 
 
-def simple(node: Any) -> bool:
-    """Whether an expression may as well be evaluated where Python would not: it is cheap, and never an error."""
-    cls = node.__class__
-    if cls is c.Operator:
-        return node.symbol in "+-*" and simple(node.left) and simple(node.right)
-    if cls is c.Comparison:
-        return len(node.rights) == 1 and node.ops[0] is not None and simple(node.left) and simple(node.rights[0])
-    if cls is c.Not or cls is c.Prefix:
-        return simple(node.operand)
-    return bool(cls is c.Load or (cls is c.Literal and node.value.__class__ in (int, float, bool)))
-
-
-def is_truth(x: Any) -> bool:
-    return x.__class__ is bool or (x.__class__ is Sym and x.kind == BOOL and not x.shape)
-
-
 def logical(t: Tracer, node: c.Logical) -> Run:
     values = t.expressions(node.values)
-    row = OPERATORS["logical_or" if node.symbol == "or" else "logical_and"]
 
     def link(f: Any, i: int) -> Any:
         x = values[i](f)
@@ -118,10 +99,6 @@ def logical(t: Tracer, node: c.Logical) -> Run:
             return x
         STATE.site = node.site
         holds = t.truth(x)
-        if holds is x and x.__class__ is Sym and all(map(simple, node.values[i + 1 :])):
-            rest = link(f, i + 1)
-            if is_truth(rest):
-                return row(x, rest)
         ways = (lambda: x), (lambda: link(f, i + 1))
         return t.choice(holds, *(ways if node.symbol == "or" else ways[::-1]))
 

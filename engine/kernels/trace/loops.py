@@ -11,10 +11,9 @@ from ...program import core as c
 from ...program.loops import contains_loop, nodes
 from ..ir import Unsupported
 from .carried import LEFT, Carrying
-from .heap import Heap
+from .containers import Heap, own_variables
 from .merge import branch
 from .sequences import Sequence, sequence
-from .structures import own_variables
 from .values import BREAK, CONTINUE, MOST_UNROLLED, RETURN, Conflict, Frame, NeedsValue
 
 TYPE_CHECKING = False

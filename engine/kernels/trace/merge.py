@@ -9,8 +9,7 @@ from ...core.tensor import OPERATORS, shape_of
 from ...eager.values import UNSET
 from ..ir import Check, If, Unsupported, Var, kind_of
 from ..symbols import Sym
-from .heap import Heap, differing
-from .structures import leaves_of, of_leaves
+from .containers import Heap, differing, leaves_of, of_leaves
 from .values import ERRORS, NOTHING, Clash, Conflict, Frame, Maybe, common_dtype, is_numeric, same, zero
 
 TYPE_CHECKING = False

@@ -19,9 +19,8 @@ from ...program.core import PARENT, RESULT
 from ..ir import BOOL, Constant, Unsupported, Var, operands
 from ..symbols import Sym
 from .builtins import FUNCTIONS
-from .derivatives import derivatives
 from .expressions import EXPRESSIONS
-from .library import functions
+from .functions import derivatives, functions
 from .merge import branch
 from .statements import STATEMENTS, target_of
 from .values import BREAK, CONTINUE, ERROR, NOTHING, RETURN, VALUE, Conflict, Frame, Maybe, NeedsValue
