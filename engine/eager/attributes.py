@@ -339,6 +339,11 @@ def invoke_method(value: Any, name: str, args: list[Any], keywords: dict[str, An
         return invoke_method(as_operand(value), name, args, keywords)
     if hasattr(value, "read_value") and known_of_tensors(name):
         return invoke_method(value.read_value(), name, args, keywords)
+    constants = {key: x for key, x in keywords.items() if x.__class__ in (int, float, bool, str)}
+    if cls is Function and name == "get_concrete_function" and constants:
+        from .transforms import partial
+
+        return partial(value, **constants)
     if cls is Function and name in ("get_concrete_function", "python_function"):
         return value
     raise no_attribute(value, name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..core.errors import failure
-from ..core.operands import as_operand, plain, shape_text
+from ..core.operands import as_operand, operand_dtype, plain, shape_text
 from ..core.operation import static
 from ..core.tensor import OPERATORS, Tensor, shape_of
 from ..ops.registry import NAMES
@@ -90,6 +90,12 @@ def shapes(shapes: Any, data: Any = None, summarize: Any = None, message: Any = 
                 raise failed(message, f"a size of shape {shape_text(found)} is {size}, and {asked} is {wanted}")
 
 
+def of_type(tensor: Any, tf_type: Any, message: Any = None) -> None:
+    found = operand_dtype(as_operand(tensor))
+    if found.strong is not tf_type:
+        raise failed(message, f"the dtype is {found.name}, and not {getattr(tf_type, 'name', tf_type)}")
+
+
 def truth(condition: Any, data: Any = None, summarize: Any = None, message: Any = None) -> None:
     require("Assert", as_operand(condition), message, *(data or ()))
 
@@ -124,7 +130,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     },
     "debugging.assert_near": near, "debugging.assert_all_finite": finite, "debugging.check_numerics": finite,
     "debugging.assert_rank": rank, "debugging.assert_rank_at_least": rank_at_least, "debugging.assert_shapes": shapes,
-    "debugging.Assert": truth,
+    "debugging.Assert": truth, "debugging.assert_type": of_type,
     "is_tensor": lambda x: x.__class__ is Tensor or getattr(x, "read_value", None) is not None,
     "SparseTensorSpec": lambda shape=None, dtype=None: TensorSpec(shape, dtype),
     "TensorSpec": lambda shape=None, dtype=None: TensorSpec(shape, dtype),

@@ -148,6 +148,8 @@ FUNCTIONS = [
         "with tf.GradientTape() as t:\n    t.watch(x)\n    y = tf.grad_pass_through(tf.round)(x) * 2\nt.gradient(y, x)",
         2,
     ),
+    ("@tf.function\ndef f(a, b):\n    return a**b\nf.get_concrete_function(tf.TensorSpec(None, tf.float32), b=2)(10.0)", 100),
+    ("tf.debugging.assert_type(tf.constant(1.0), tf.float32)", None),
     # Random numbers: the same for the same seed, inside their bounds.
     ("tf.random.stateless_uniform([9], [1, 2], 5, 8, tf.int32) // 8", [0] * 9),
     ("tf.reduce_all(tf.random.stateless_normal([3], [1, 2]) == tf.random.stateless_normal([3], [1, 2]))", True),
@@ -161,6 +163,7 @@ REFUSED = [
     ("tf.nest.assert_same_structure([1, [2]], [1, 2])", "E0412", "same nested structure"),
     ("tf.random.uniform([2], dtype=tf.int32)", "E0305", "maxval"),
     ("tf.float32.bits", "E0304", "bits"),
+    ("tf.debugging.assert_type(tf.constant(1), tf.float32)", "E0406", "the dtype is int32, and not float32"),
 ]
 
 
