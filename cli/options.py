@@ -286,7 +286,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "run", "Evaluate", (Argument("file", "FILE", "A program file ('-' is standard input)."),),
             "Run a program file: what it prints, then its result.",
-            ("adiff run rosenbrock.adiff --at @start.json", "adiff run samples/small_network.adiff --graph mermaid"),
+            ("adiff run rosenbrock.adiff --at @start.json",),
         ),
         Command(
             "batch", "Evaluate", (Argument("file", "FILE", "A file of command lines ('-' is standard input)."),),
