@@ -98,6 +98,11 @@ TENSORFLOW["constant"] = composite(
     "tf.constant", "value | dtype=None, shape=None", _constant, internal=True,
     doc="A tensor of TensorFlow's dtypes: float32 or int32 where the value has none.", example=("tf.constant(2)", 2),
 )  # fmt: skip
+# What a function of `tf.` gives that is called with literals alone: tf.sqrt(2.0) is a float32.
+SETTLED = composite(
+    "tf.settled", "x", settled, internal=True, doc="A result with TensorFlow's dtype where its own is a bare number's.",
+    example=("tf.constant(2)", 2),
+)  # fmt: skip
 NUMPY: dict[str, Operation] = {
     "constant": composite(
         "np.array", "value | dtype=None", _numpy_array, internal=True,

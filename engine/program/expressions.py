@@ -58,6 +58,15 @@ def is_inside(name: str, known: Collection[str]) -> bool:
     return name.startswith("__") and name.endswith("__") and name not in known
 
 
+def is_literal(node: s.Node) -> bool:
+    """Whether an argument is a number, or a list or tuple of numbers."""
+    if node.__class__ is s.Unary:
+        return is_literal(node.operand)
+    if node.__class__ in (s.List, s.Tuple):
+        return all(map(is_literal, node.elements))
+    return node.__class__ is s.Number
+
+
 class Expressions(Names):
     """The part of the lowering that expressions take."""
 
@@ -161,7 +170,11 @@ class Expressions(Names):
         if path is not None:
             meaning = vocabulary.dotted(path)
             if meaning is not None and meaning.kind != "constant":
-                return self.call_of(self.meaning(meaning, callee), node)
+                found = self.call_of(self.meaning(meaning, callee), node)
+                literal = bool(node.arguments) and all(map(is_literal, node.arguments))
+                if literal and meaning.kind == "row" and vocabulary.is_tensorflow(path):
+                    return c.Apply(vocabulary.settled(), [found], [], self.site(node))
+                return found
             if meaning is not None or not vocabulary.has_attributes(path[:-1]):
                 raise self.unknown_member(path, callee)
         if callee.__class__ is s.Attribute:

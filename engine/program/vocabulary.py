@@ -291,6 +291,17 @@ def has_attributes(parts: list[str]) -> bool:
     return meaning is not None and meaning.kind in ("dtype", "library")
 
 
+def is_tensorflow(parts: list[str]) -> bool:
+    return MODULES.get(parts[0]) == "tensorflow"
+
+
+def settled() -> Operation:
+    """The row that gives a result TensorFlow's dtype where its own is a bare number's."""
+    from ..ops.tensorflow import SETTLED
+
+    return SETTLED
+
+
 def importable(name: str) -> list[str] | None:
     """The path of a module that programs may import; None for any other."""
     path = name.split(".")

@@ -318,8 +318,8 @@ DEFAULTS = {
     ";tf.linspace(0., 1., 3);tf.range(5.);tf.random.normal([2], seed=1);tf.random.uniform([2], seed=1)"
     ";tf.convert_to_tensor(1.0);tf.one_hot([0], 2);tf.zeros_like([1.0]);tf.constant(2.0) * 3.0;tf.Variable(tf.zeros(2))"
     ";np.array([1.5]) * tf.constant(2.0);tf.constant(2.0) * np.array([1.5]);c = tf.ones\nc(2)"
-    ";from tensorflow import constant\nconstant(2.0);tf.constant(np.array([1.5]), dtype=tf.float32);tf.constant(1.0 + x)",
-    "int32": "tf.constant(40);tf.constant([1, 2]);tf.Variable(3);tf.range(5);tf.fill([2], 7);tf.constant(7) // 2",
+    ";from tensorflow import constant\nconstant(2.0);tf.constant(np.array([1.5]), dtype=tf.float32);tf.constant(1.0 + x);tf.sqrt(2.0);tf.reduce_mean([1.0, -2.0])",
+    "int32": "tf.constant(40);tf.constant([1, 2]);tf.Variable(3);tf.range(5);tf.fill([2], 7);tf.constant(7) // 2;tf.add(1, 2);tf.reduce_sum([1, 2])",
     "int64": "tf.constant(2**31);tf.constant(np.array([1, 2]));np.array([1]);constant(40);tf.constant([1], dtype=tf.int64)",
     "float64": "np.ones(2);np.array([1.5]);tf.constant(np.array([1.5]));tf.square(np.array([1.5]));tf.Variable(np.array([1.5]))"
     ";constant(2.0);Variable(3.0);tf.constant(3) / tf.constant(2);2 * x;tf.sin(x)",
