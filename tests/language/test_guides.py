@@ -162,6 +162,7 @@ REFUSED = [
     ("tf.ensure_shape([1, 2], [3])", "E0412", "not compatible with expected shape"),
     ("tf.nest.assert_same_structure([1, [2]], [1, 2])", "E0412", "same nested structure"),
     ("tf.random.uniform([2], dtype=tf.int32)", "E0305", "maxval"),
+    ("jax.random.normal(1, (3,))", "E0412", "a key is what jax.random.key"),
     ("tf.float32.bits", "E0304", "bits"),
     ("tf.debugging.assert_type(tf.constant(1), tf.float32)", "E0406", "the dtype is int32, and not float32"),
 ]
