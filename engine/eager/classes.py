@@ -71,6 +71,7 @@ class Class:
 
     def call(self, args: list[Any], keywords: dict[str, Any]) -> Instance:
         made = Instance(self)
+        made.given = (args, keywords)
         if self.codes is not None:
             made.fields["args"] = tuple(args)
         start = self.lookup("__init__")
@@ -96,15 +97,19 @@ class Class:
 
 
 class Instance(Kind):
-    """An instance of a class, with its attributes as `fields`. `error` is what an exception was raised as."""
+    """An instance of a class, with its attributes as `fields`. `error` is what an exception was raised as.
 
-    __slots__ = ("cls", "error", "fields")
+    `given` are the arguments of the call that made it.
+    """
+
+    __slots__ = ("cls", "error", "fields", "given")
     identity = True
 
     def __init__(self, cls: Class) -> None:
         self.cls = cls
         self.fields: dict[str, Any] = {}
         self.error: Any = None
+        self.given: tuple[list[Any], dict[str, Any]] = ([], {})
 
     @property
     def description(self) -> str:  # type: ignore[override]

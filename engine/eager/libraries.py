@@ -62,6 +62,13 @@ def attributes(x: Any) -> dict[str, Any]:
     return dict(x.fields)
 
 
+def arguments(x: Any) -> dict[str, Any]:
+    """What an instance was made with, by the names of the parameters."""
+    args, keywords = x.given
+    names = parameters(x.cls.lookup("__init__"))[1:]
+    return {**dict(zip(names, args, strict=False)), **keywords}
+
+
 def leaves(x: Any) -> list[Any]:
     """What a structure of lists, tuples and dicts holds; nothing of other attributes."""
     if x.__class__ in (list, tuple):
@@ -140,6 +147,7 @@ def progress(message: str) -> None:
 FUNCTIONS: dict[str, Any] = {
     "internal." + function.__name__: function
     for function in (
+        arguments,
         attributes,
         leaves,
         distinct,

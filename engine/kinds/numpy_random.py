@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..core.dtypes import WEAK_FLOAT
+from ..core.dtypes import INT64, WEAK_FLOAT
+from ..core.errors import failure
 from ..core.operation import static
 from ..core.tensor import OPERATORS, Tensor
 from ..ops.creation import checked_shape
@@ -39,6 +40,14 @@ class Generator:
         width = OPERATORS["subtract"](high, low)
         return OPERATORS["add"](OPERATORS["multiply"](self.drawn("random", size), width), low)
 
+    def method_integers(self, low: Any, high: Any = None, size: Any = None) -> Any:
+        low, high = (0, low) if high is None else (low, high)
+        low, high = static(low), static(high)
+        if low >= high:
+            raise failure("E0305", f"the integers from {low} up to {high}, without it, are none", "low < high draws")
+        found = self.source.integers(low, high, None if size is None else checked_shape(static(size)))
+        return int(found) if size is None else Tensor(found, INT64)
+
 
 def common() -> Generator:
     return Generator(unseeded("np.random"))
@@ -50,6 +59,8 @@ FUNCTIONS: dict[str, Any] = {
     "numpy_random.rand": lambda *shape: common().method_random(shape or None),
     "numpy_random.randn": lambda *shape: common().method_standard_normal(shape or None),
     "numpy_random.random": lambda size=None: common().method_random(size),
+    "numpy_random.random_sample": lambda size=None: common().method_random(size),
+    "numpy_random.randint": lambda low, high=None, size=None, dtype=None: common().method_integers(low, high, size),
     "numpy_random.standard_normal": lambda size=None: common().method_standard_normal(size),
     "numpy_random.normal": lambda loc=0.0, scale=1.0, size=None: common().method_normal(loc, scale, size),
     "numpy_random.uniform": lambda low=0.0, high=1.0, size=None: common().method_uniform(low, high, size),

@@ -112,6 +112,7 @@ SUBMODULES = frozenset(
     optimize optimizer
     """.split()
 )
+FILES = "programs read and write no files: get_weights() and set_weights(values) carry weights from model to model"
 # Modules about other things than dense tensors. What they call `size`, `add` or `range` is no function of that name here
 # (tf.sets.size counts distinct elements), so of them there is what is named, and nothing else; and what to write instead.
 APART: dict[str, tuple[frozenset[str], str | None]] = {
@@ -119,7 +120,11 @@ APART: dict[str, tuple[frozenset[str], str | None]] = {
     for module, names, advice in (
         ("signal", "fft ifft rfft irfft fft2d ifft2d", None),
         ("image", "", None),
-        ("train", "", None),
+        ("train", "", FILES),
+        ("saved_model", "", FILES),
+        ("summary", "", FILES),
+        ("distribute", "", "a program runs on one machine: leave this line out"),
+        ("datasets", "", "nothing is downloaded here: bind a file's data as an input"),
         ("config", "", None),
         ("keras", "", None),
         ("raw_ops", "", None),
@@ -248,6 +253,8 @@ def member(parts: list[str]) -> Meaning | None:
     found = library.find(path) if root == "tensorflow" else None
     if found is not None:
         return Meaning("library", (*found, path[-1]))
+    if path[:2] == ["keras", "ops"] and len(path) == 3:
+        return under_prefix(path[2])  # NumPy's names, with TensorFlow's defaults
     if path[:1] == ["errors"] and len(path) == 2:
         return Meaning("intrinsic", path[1]) if path[1] in TENSORFLOW_ERRORS else None
     apart = module_apart(path)

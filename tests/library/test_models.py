@@ -180,3 +180,65 @@ def test_the_last_tape_of_a_program() -> None:
     assert list(inputs) == ["kernel", "bias", "kernel 3", "bias 4"]
     np.testing.assert_allclose(inputs["kernel 3"].adjoint, [[6.0]] * 3)  # twice the hidden layer's 1 + 2
     assert [row.operation for row in rows if row.operation != "input"].count("matmul") == 2
+
+
+def test_several_inputs_and_outputs_by_name() -> None:
+    text = (
+        "a, b = tf.keras.Input((1,), name='a'), tf.keras.Input((1,), name='b')\n"
+        f"p = tf.keras.layers.Dense(1, {ONES}, name='p')(a)\nq = tf.keras.layers.Dense(1, {ONES}, name='q')(a*2 + b)\n"
+        "model = tf.keras.Model([a, b], {'p': p, 'q': q})\n"
+        "model.compile('sgd', loss={'p': 'mse', 'q': 'mae'}, loss_weights={'p': 2.0, 'q': 1.0}, metrics={'q': ['mse']})\n"
+        "x = {'b': tf.constant([[1.0], [3.0]]), 'a': tf.constant([[1.0], [2.0]])}\n"
+        "zero = tf.zeros((2, 1))\nlogs = model.evaluate(x, {'q': zero, 'p': zero}, verbose=0, return_dict=True)\n"
+        "[logs, [layer.name for layer in model.layers], tf.keras.models.clone_model(model).count_params()]"
+    )
+    logs, names, count = value(text)
+    # p is 1, 2 and q is 3, 7: the losses are (1 + 4)/2 and (3 + 7)/2, and the metric is (9 + 49)/2.
+    assert logs == {"loss": 10.0, "p_loss": 2.5, "q_loss": 5.0, "q_mse": 29.0}
+    assert (names[:2], sorted(names[2:])[-2:], count) == (["a", "b"], ["p", "q"], 4)
+
+
+def test_a_train_step_of_the_program_gets_what_was_given() -> None:
+    text = (
+        "class M(tf.keras.Model):\n    def train_step(self, data):\n        x, y = data\n"
+        "        for m in self.metrics:\n            if m.name != 'loss':\n                m.update_state(y, self(x))\n"
+        "        return {m.name: m.result() for m in self.metrics}\n"
+        f"i = tf.keras.Input((1,))\nmodel = M(i, tf.keras.layers.Dense(1, {ONES})(i))\n"
+        "model.compile('sgd', 'mse', metrics=['mae'])\nx = tf.constant([[1.0], [2.0]])\n"
+        "model.fit(x, 3*x, epochs=1, verbose=0).history"
+    )
+    assert value(text) == {"loss": [0.0], "mae": [3.0]}
+
+
+# Layers on fixed inputs; the expected values by hand.
+LAYERS = [
+    ("Conv2DTranspose(1, 2, strides=2, kernel_initializer='ones')(tf.ones((1, 1, 2, 1)))[0, :, :, 0]", [[1] * 4] * 2),
+    (
+        "Conv2DTranspose(1, 3, padding='same', kernel_initializer='ones')(tf.ones((1, 2, 2, 1)))[0, :, :, 0]",
+        [[4, 4]] * 2,
+    ),
+    ("Conv2DTranspose(1, 2, kernel_initializer='ones')(tf.ones((1, 1, 2, 1)))[0, :, :, 0]", [[1, 2, 1]] * 2),
+    ("UpSampling2D(2)(tf.reshape(tf.constant([1.0, 2.0]), (1, 1, 2, 1)))[0, :, :, 0]", [[1, 1, 2, 2]] * 2),
+    ("Dot(axes=1)([tf.constant([[1.0, 2.0]]), tf.constant([[3.0, 4.0]])])", [[11]]),
+    ("PReLU(alpha_initializer='ones')(tf.constant([[-2.0, 3.0]]))", [[2 * -1, 3]]),
+    ("Permute((2, 1))(tf.constant([[[1.0, 2.0]]]))", [[[1], [2]]]),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), LAYERS, ids=[text.partition("(")[0] for text, _ in LAYERS])
+def test_layers(text: str, expected: Any) -> None:
+    np.testing.assert_allclose(np.asarray(value("tf.keras.layers." + text)), expected, rtol=1e-12)
+
+
+# What needs files says so, and what to do instead.
+FILES = [
+    ("tf.keras.Sequential([]).save('m.keras')", "programs write no files"),
+    ("tf.keras.callbacks.ModelCheckpoint('m')", "programs write none"),
+    ("tf.keras.models.load_model('m')", "programs read no files"),
+]
+
+
+@pytest.mark.parametrize(("text", "words"), FILES, ids=[text for text, _ in FILES])
+def test_what_needs_files_says_so(text: str, words: str) -> None:
+    with pytest.raises(AdiffError, match=words):
+        value(text)
