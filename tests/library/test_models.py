@@ -242,3 +242,13 @@ FILES = [
 def test_what_needs_files_says_so(text: str, words: str) -> None:
     with pytest.raises(AdiffError, match=words):
         value(text)
+
+
+def test_targets_have_the_dtype_of_predictions() -> None:
+    text = (
+        "def ours(y_true, y_pred):\n    return tf.square(y_true - y_pred)\n"
+        f"model = tf.keras.Sequential([tf.keras.layers.Dense(1, {ONES}, use_bias=False)])\n"
+        "model.compile(loss=ours, optimizer='sgd')\n"
+        "model.evaluate(np.array([[1.0], [2.0]]), np.array([3, 3]), verbose=0)"
+    )
+    assert adiff.program(text).value() == ((3 - 1) ** 2 + (3 - 2) ** 2) / 2
