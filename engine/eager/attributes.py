@@ -252,15 +252,20 @@ def sort_in_place(items: list[Any], *, key: Any = None, reverse: Any = False) ->
     items[:] = sorted_(items, key=key, reverse=reverse)
 
 
+MISSING: Any = object()
+
+
 def dict_get(d: dict[Any, Any], key: Any, default: Any = None) -> Any:
     from ..kinds.access import hashable
 
     return d.get(hashable(key), default)
 
 
-def dict_pop(d: dict[Any, Any], key: Any) -> Any:
+def dict_pop(d: dict[Any, Any], key: Any, default: Any = MISSING) -> Any:
     from ..kinds.access import get_item, hashable
 
+    if default is not MISSING and hashable(key) not in d:
+        return default
     value = get_item(d, key)
     del d[hashable(key)]
     return value

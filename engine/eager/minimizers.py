@@ -210,12 +210,27 @@ def ends(pair: Any) -> tuple[float | None, ...]:
     return found
 
 
+# SciPy's options that a program may give, and those that would have it write to the terminal, which are passed over.
+OPTIONS = frozenset(
+    """
+    maxiter maxfev maxfun maxcor maxls gtol ftol xtol xatol fatol xrtol eps norm c1 c2 hess_inv0 initial_trust_radius
+    max_trust_radius eta adaptive initial_simplex maxCGit stepmx accuracy minfev rescale offset scale direc return_all
+    """.split()
+)
+SILENT = frozenset(("disp", "iprint"))
+
+
 def static_items(options: Any) -> dict[str, Any]:
     if options.__class__ is not dict:
         raise failure(
             "E0304", f"minimize: the options are a dict, and not {describe(options)}", "write {'maxiter': 100}"
         )
-    return {str(name): static(as_operand(value)) for name, value in options.items()}
+    unknown = [name for name in options if name not in OPTIONS and name not in SILENT]
+    if unknown:
+        raise failure(
+            "E0305", f"minimize has no option {unknown[0]!r}", f"its options are {', '.join(sorted(OPTIONS))}"
+        )
+    return {str(name): static(as_operand(value)) for name, value in options.items() if name not in SILENT}
 
 
 def constraint(one: Any, x0: Vector) -> dict[str, Any]:

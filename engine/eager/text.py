@@ -100,7 +100,7 @@ def formatted(value: Any, conversion: str | None, spec: str) -> str:
         integer_text(value)
     try:
         return format(value, spec)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         raise failure("E0401", f"the format '{spec}' does not fit {describe(value)}") from None
 
 
@@ -109,7 +109,7 @@ def check_width(spec: str) -> None:
         raise failure(
             "E0604", "a width or precision taken from the values is refused", "write it into the format: %8.3f"
         )
-    digits = "".join(ch if ch.isdigit() else " " for ch in spec).split()
+    digits = "".join(ch if ch.isdecimal() else " " for ch in spec).split()
     if any(int(d) > 10_000 for d in digits if len(d) < 20) or any(len(d) >= 20 for d in digits):
         raise failure("E0604", "a width or precision above 10000 is refused")
 
@@ -122,7 +122,7 @@ def percent(template: str, values: Any) -> str:
         check_width(field[: len(field) - len(field.lstrip("#0123456789- +.*"))])
     try:
         return template % plain
-    except (ValueError, TypeError) as fault:
+    except (ValueError, TypeError, OverflowError) as fault:
         raise failure("E0401", f"the format does not fit its values: {fault}") from None
 
 
@@ -154,7 +154,7 @@ def format_template(template: str, values: tuple[Any, ...], named: dict[str, Any
             key: Any = automatic
             automatic += 1
         else:
-            key = int(field) if field.isdigit() else field
+            key = int(field) if field.isdecimal() else field
         if key.__class__ is int:
             if key >= len(values):
                 raise failure("E0401", f"the format text names value {key}, and {len(values)} were given")

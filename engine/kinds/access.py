@@ -157,8 +157,9 @@ def delete_item(container: Any, index: Any) -> None:
         del container[hashable(index)]
     elif container.__class__ is list:
         key = static_index(index)
-        if key.__class__ is int:
-            get_item(container, key)
+        if key.__class__ not in (int, slice):
+            raise failure("E0405", "a list takes an integer or a slice as its index")
+        get_item(container, key)  # says what is wrong with the index
         del container[key]
     else:
         raise failure("E0304", f"items of {describe(container)} cannot be deleted")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
+from ..core import limits
 from ..core.errors import failure
 from ..core.operation import composite
 from ..core.tensor import OPERATORS
@@ -27,9 +28,7 @@ PLANE = [
 
 def per_axis(name: str, value: Any, rank: int) -> tuple[int, ...]:
     """A size or stride for each axis of a window: from one number, from one for each, or from TensorFlow's [1, ..., 1]."""
-    if value.__class__ is int:
-        return (value,) * rank
-    found = tuple(value)
+    found = tuple(value) if value.__class__ in (list, tuple) else (value,)
     if len(found) == rank + 2 and found[0] == found[-1] == 1:
         found = found[1:-1]
     if len(found) == 1:
@@ -61,6 +60,7 @@ def windows(
             )
         extra = max((count - 1) * step + span - n, 0) if str(padding).upper() == "SAME" else 0
         pads.append((extra // 2, extra - extra // 2))
+        limits.allocate(count * size, 8)
         at = np.arange(count)[:, None] * step + np.arange(size) * gap
         places.append(at.reshape([count if k == axis else size if k == rank + axis else 1 for k in range(2 * rank)]))
         counts.append(count)

@@ -126,3 +126,9 @@ def test_batch_normalisation_in_training() -> None:
     np.testing.assert_allclose(found[0], [[-1.0], [1.0]], rtol=1e-12)
     np.testing.assert_allclose([found[1][0], found[2][0]], [0.2, 0.9 + 0.1], rtol=1e-12)
     assert found[3] == 2
+
+
+def test_weights_and_ranks_of_metrics() -> None:
+    text = "p = tf.keras.metrics.Precision()\np.update_state([0, 1, 1, 1], [1, 0, 1, 1], sample_weight=[0, 0, 1, 0])\np.result()"
+    assert adiff.program(text).value() == 1.0
+    assert value("tf.keras.metrics.BinaryAccuracy()([[1.0], [0.0]], [0.9, 0.1])") == 1.0
