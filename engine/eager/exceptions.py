@@ -47,17 +47,23 @@ def initialise(args: list[Any], keywords: dict[str, Any]) -> None:
     args[0].fields["args"] = tuple(args[1:])
 
 
+def given_to(exception: Instance) -> tuple[Any, ...]:
+    """What an exception was made with; a program may have assigned something else to `args`."""
+    found = exception.fields.get("args", ())
+    return found if found.__class__ is tuple else (found,)
+
+
 def message_of(args: list[Any], keywords: dict[str, Any]) -> str:
     from .text import representation, text
 
-    given = args[0].fields["args"]
+    given = given_to(args[0])
     return text(given[0]) if len(given) == 1 else representation(given) if given else ""
 
 
 def representation_of(args: list[Any], keywords: dict[str, Any]) -> str:
     from .text import representation
 
-    return f"{args[0].cls.name}({', '.join(map(representation, args[0].fields['args']))})"
+    return f"{args[0].cls.name}({', '.join(map(representation, given_to(args[0])))})"
 
 
 EXCEPTION = Class(

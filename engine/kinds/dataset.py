@@ -115,6 +115,8 @@ class Dataset(Kind):
             while times < 0 or done < times:
                 done += 1
                 found = False
+                if LIMITS.max_steps is not None:
+                    limits.step()
                 for element in self.make():
                     found = True
                     yield element
@@ -220,9 +222,14 @@ def applied(function: Any, element: Any) -> Any:
 def parts(change: Callable[..., Any], *elements: Any) -> Any:
     """`change` of the tensors of elements that have one structure."""
     first = elements[0]
+    for other in elements[1:]:
+        if other.__class__ is not first.__class__ or (first.__class__ in (tuple, dict) and len(other) != len(first)):
+            raise failure("E0302", "the elements of the dataset differ in structure, so they make no batch")
     if first.__class__ is tuple:
         return tuple([parts(change, *items) for items in zip(*elements)])
     if first.__class__ is dict:
+        if any(element.keys() != first.keys() for element in elements):
+            raise failure("E0302", "the elements of the dataset differ in their keys, so they make no batch")
         return {key: parts(change, *[element[key] for element in elements]) for key in first}
     return change(*elements)
 
