@@ -81,25 +81,25 @@ standard_truncated_normal = no_tangent(
 )  # fmt: skip
 
 
-def _truncated_normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = None, seed: Any = None) -> Any:
-    draws = standard_truncated_normal(shape=static(shape), seed=static(seed), dtype=dtype)
-    return floating(mean) + floating(stddev) * draws
+def _scaled(standard: Any) -> Any:
+    """Draws of a mean and a standard deviation from those of a standard distribution."""
+
+    def run(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = None, seed: Any = None) -> Any:
+        draws = standard(shape=static(shape), seed=static(seed), dtype=dtype)
+        return floating(mean) + floating(stddev) * draws
+
+    return run
 
 
 random_truncated_normal = composite(
-    "random.truncated_normal", "shape, mean=0.0, stddev=1.0 | dtype=None, seed=None", _truncated_normal,
+    "random.truncated_normal", "shape, mean=0.0, stddev=1.0 | dtype=None, seed=None", _scaled(standard_truncated_normal),
     doc="Draws from the normal distribution, those beyond two standard deviations drawn again.",
     example=("random.truncated_normal((0,), seed=1)", []),
 )  # fmt: skip
 
 
-def _normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = None, seed: Any = None) -> Any:
-    draws = standard_normal(shape=static(shape), seed=static(seed), dtype=dtype)
-    return floating(mean) + floating(stddev) * draws
-
-
 random_normal = composite(
-    "random.normal", "shape, mean=0.0, stddev=1.0 | dtype=None, seed=None", _normal,
+    "random.normal", "shape, mean=0.0, stddev=1.0 | dtype=None, seed=None", _scaled(standard_normal),
     doc="Draws from the normal distribution, the same for the same seed; mean and stddev carry their derivatives.",
     example=("random.normal((0,), seed=1)", []),
 )  # fmt: skip
