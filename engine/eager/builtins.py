@@ -17,6 +17,7 @@ from ..kinds.access import iterate
 from ..kinds.variable import Variable
 from ..ops.registry import NAMES
 from ..ops.structure import as_dtype
+from ..program.vocabulary import PASSED_OVER
 from .attributes import get_attribute, set_attribute
 from .classes import FUNCTIONS as CLASSES
 from .classes import Class, Instance
@@ -621,4 +622,4 @@ class Intrinsics(dict[str, "Any"]):
 
 
 INTRINSICS = Intrinsics({name: Builtin(name.removeprefix("tf."), run) for name, run in FUNCTIONS.items()})
-INTRINSICS.update(EXCEPTIONS, matplotlib=Drawing())
+INTRINSICS.update(EXCEPTIONS, **{module: Drawing(module) for module in PASSED_OVER})

@@ -1,4 +1,4 @@
-"""What programs call of matplotlib: nothing is drawn, and the program goes on."""
+"""What programs call of modules that draw, log or warn: it is passed over, and the program goes on."""
 
 from __future__ import annotations
 
@@ -12,15 +12,24 @@ if TYPE_CHECKING:
 
 
 class Drawing(Kind):
-    """A module, a figure or a function of matplotlib. Its parts are Drawings, and so is what it returns."""
+    """Such a module, or a figure, a logger or a function of it. Its parts are itself, and so is what it returns."""
 
-    __slots__ = ()
-    description = "a drawing of matplotlib"
+    __slots__ = ("module",)
     listed = True
 
+    def __init__(self, module: str) -> None:
+        self.module = module
+
+    @property
+    def description(self) -> str:  # type: ignore[override]
+        return f"what {self.module} makes"
+
     def call(self, args: Any, keywords: Any) -> Drawing:
-        if all(notice.code != "N0806" for notice in STATE.notices):
-            STATE.notify("N0806", "nothing here draws: what is called of matplotlib is passed over")
+        said = f"what is called of {self.module} is passed over"
+        if self.module in ("matplotlib", "seaborn"):
+            said = f"nothing here draws: {said}"
+        if all(notice.message != said for notice in STATE.notices):
+            STATE.notify("N0806", said)
         return self
 
     def get_attribute(self, name: str) -> Drawing:

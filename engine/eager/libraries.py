@@ -144,6 +144,20 @@ def progress(message: str) -> None:
         STATE.progress(message)
 
 
+def clock() -> float:
+    """The seconds since 1970."""
+    from time import time
+
+    return time()
+
+
+def date_text(seconds: Any, form: Any) -> str:
+    """A moment as text, in strftime's form."""
+    from datetime import datetime
+
+    return datetime.fromtimestamp(float(bare(seconds))).strftime(str(form))
+
+
 FUNCTIONS: dict[str, Any] = {
     "internal." + function.__name__: function
     for function in (
@@ -158,5 +172,7 @@ FUNCTIONS: dict[str, Any] = {
         is_tensor,
         by_name,
         progress,
+        clock,
+        date_text,
     )
 }

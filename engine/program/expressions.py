@@ -349,8 +349,8 @@ class Expressions(Names):
             return c.StoreItem(self.expression(container), self.index(node.index), back, self.site(node))
         if node.__class__ is s.Attribute:
             path = self.module_path(node)
-            if path is not None and path[0] == "matplotlib":
-                return c.StoreAttribute(c.Intrinsic("matplotlib"), node.name, self.site(node))
+            if path is not None and path[0] in vocabulary.PASSED_OVER:
+                return c.StoreAttribute(c.Intrinsic(path[0]), node.name, self.site(node))
             if path is not None:
                 raise self.error("E0207", "names of a module cannot be assigned", node, "give it a name of its own")
             if is_inside(node.name, ()):

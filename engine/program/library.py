@@ -36,6 +36,10 @@ ROOTS = frozenset(
 )
 
 
+# Modules of Python's: the files of `engine/library/python/`, and what of functools the interpreter has.
+PYTHON = frozenset(("collections", "datetime", "functools", "itertools", "time", "timeit", "tqdm"))
+
+
 class LibrarySource(Source):
     """The text of a file of the library."""
 

@@ -95,6 +95,8 @@ class Names:
             raise self.forbidden(name, node)
         meaning = vocabulary.bare(name)
         if meaning is None and name in self.modules and name not in self.inputs and position == "call":
+            if self.modules[name][0] in vocabulary.NOT_SERVED:
+                raise self.unknown_member(self.modules[name], node)
             raise self.error("E0203", f"'{name}' is a module and cannot be called", node)
         if position == "call":
             if meaning is None or meaning.kind == "constant":
@@ -155,6 +157,10 @@ class Names:
         if path[-1].startswith("__"):
             return self.forbidden(path[-1], node)
         spelled = self.source.text[node.start : node.end] if node.__class__ is s.Attribute else ".".join(path)
+        apart = vocabulary.module_apart(path[1:])
+        advice = vocabulary.NOT_SERVED.get(path[0]) if apart is None else vocabulary.APART[apart][1]
+        if advice is not None:
+            return self.error("E0204", f"'{spelled}' is not part of the language", node, advice)
         if vocabulary.is_tensorflows(path):
             return self.error(
                 "E0204", f"'{spelled}' is TensorFlow's, and is not built here", node, "`adiff ops` lists the functions"
@@ -164,9 +170,6 @@ class Names:
                 "E0204", f"'{spelled}' is not part of the language", node,
                 "random numbers have a seed here: random.normal(shape, seed=1), random.uniform, random.shuffle",
             )  # fmt: skip
-        apart = vocabulary.module_apart(path[1:])
-        if apart is not None and vocabulary.APART[apart][1] is not None:
-            return self.error("E0204", f"'{spelled}' is not part of the language", node, vocabulary.APART[apart][1])
         prefix = spelled.rpartition(".")[0]
         close = [f"{prefix}.{name}" for name in vocabulary.members_near(path)]
         if not close:
@@ -182,8 +185,6 @@ class Names:
     def import_(self, node: s.Import) -> None:
         for alias in node.names:
             if alias.name in vocabulary.IGNORED_IMPORTS:
-                if alias.name.startswith("matplotlib"):
-                    self.modules[alias.asname or "matplotlib"] = ["matplotlib"]
                 continue
             path = vocabulary.importable(alias.name)
             if path is None:
@@ -198,8 +199,6 @@ class Names:
 
     def import_from(self, node: s.ImportFrom) -> None:
         if node.module in vocabulary.IGNORED_IMPORTS:
-            if node.module.startswith("matplotlib"):
-                self.modules.update({alias.asname or alias.name: ["matplotlib"] for alias in node.names})
             return
         path = vocabulary.importable(node.module)
         if path is None:
@@ -209,7 +208,9 @@ class Names:
             if alias.name == "*":
                 continue
             meaning = vocabulary.dotted([*path, alias.name])
-            if meaning is not None:
+            if path[0] in vocabulary.NOT_SERVED:
+                self.modules[bound] = [*path, alias.name]
+            elif meaning is not None:
                 self.imported[bound] = meaning
             elif (
                 vocabulary.importable(f"{node.module}.{alias.name}") is not None or alias.name in vocabulary.SUBMODULES

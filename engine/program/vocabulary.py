@@ -104,7 +104,9 @@ IMPORTABLE = frozenset(
     """.split()
 )
 # Imports that pasted cells carry and that mean nothing here.
-IGNORED_IMPORTS = frozenset({"__future__", "typing", "matplotlib", "matplotlib.pyplot"})
+IGNORED_IMPORTS = frozenset({"__future__", "typing"})
+# Modules of which every name is there, and whatever is called is passed over.
+PASSED_OVER = frozenset({"matplotlib", "seaborn", "logging", "warnings", "IPython"})
 SUBMODULES = frozenset(
     """
     math linalg nn numpy lax special scipy experimental random errstate keras compat v1 v2 raw_ops autodiff nest
@@ -113,6 +115,13 @@ SUBMODULES = frozenset(
     """.split()
 )
 FILES = "programs read and write no files: get_weights() and set_weights(values) carry weights from model to model"
+BIND = "nothing is read or downloaded here: bind a file's data as an input (--at x=@data.csv)"
+# Modules that may be imported, and of which no name is there; and what to write instead.
+NOT_SERVED: dict[str, str] = {
+    **dict.fromkeys(("pandas", "sklearn", "tensorflow_datasets", "PIL"), BIND),
+    **dict.fromkeys(("tempfile", "pathlib", "json"), FILES),
+    "re": "tf.strings.regex_replace and tf.strings.regex_full_match take patterns",
+}
 # Modules about other things than dense tensors. What they call `size`, `add` or `range` is no function of that name here
 # (tf.sets.size counts distinct elements), so of them there is what is named, and nothing else; and what to write instead.
 APART: dict[str, tuple[frozenset[str], str | None]] = {
@@ -124,7 +133,7 @@ APART: dict[str, tuple[frozenset[str], str | None]] = {
         ("saved_model", "", FILES),
         ("summary", "", FILES),
         ("distribute", "", "a program runs on one machine: leave this line out"),
-        ("datasets", "", "nothing is downloaded here: bind a file's data as an input"),
+        ("datasets", "", BIND),
         ("config", "", None),
         ("keras", "", None),
         ("raw_ops", "", None),
@@ -222,8 +231,14 @@ def dotted(parts: list[str]) -> Meaning | None:
 
 def member(parts: list[str]) -> Meaning | None:
     """What a module's name means whatever its defaults are."""
-    if parts[0] == "matplotlib":
-        return Meaning("intrinsic", "matplotlib")
+    if parts[0] in PASSED_OVER:
+        return Meaning("intrinsic", parts[0])
+    if parts[0] in library.PYTHON:
+        found = library.find(["python", *parts], anywhere=True)
+        if found is not None or parts[0] != "functools":
+            return None if found is None else Meaning("library", (*found, parts[-1]))
+    if parts[0] in NOT_SERVED:
+        return None
     if parts[0] == "internal":
         return Meaning("intrinsic", ".".join(parts))
     path = [p for p in parts[1:] if p not in ("compat", "v1", "v2", "experimental")]
@@ -315,6 +330,8 @@ def importable(name: str) -> list[str] | None:
     if path[0] == "keras":
         path = ["tensorflow", *path]
     if name in IMPORTABLE or (path[0] == "tensorflow" and library.is_module(path[1:] or [""])):
+        return path
+    if path[0] in PASSED_OVER or path[0] in NOT_SERVED or path[0] in library.PYTHON:
         return path
     return None
 

@@ -28,6 +28,26 @@ _ = plt.title('h')
 """,
         3,
     ),
+    "modules of Python's": (
+        """
+import datetime, itertools, logging, time, timeit, warnings
+import pandas as pd
+from collections import Counter, defaultdict
+from functools import reduce
+from tqdm.auto import tqdm
+
+logging.getLogger('tensorflow').setLevel(logging.ERROR)
+start = time.time()
+took = timeit.timeit(lambda: tf.constant(1.) + 1., number=3)
+name = datetime.datetime.now().strftime('%Y%m%d-%H%M%S')
+words = defaultdict(list)
+for word in tqdm(['a', 'b', 'a']):
+    words[word].append(len(words))
+[time.time() - start < 100.0, took < 100.0, len(name), str(datetime.timedelta(seconds=90061.5)), words['a'],
+ Counter('abca').most_common(1), reduce(lambda a, b: a*b, [2, 3, 4]), itertools.combinations([1, 2, 3], 2)]
+""",
+        [True, True, 15, "1 day, 1:01:01.500000", [1, 2], [("a", 2)], 24, [(1, 2), (1, 3), (2, 3)]],
+    ),
     "the tangent of a loss": (
         """
 x = tf.constant([[2.0, 3.0], [1.0, 4.0]])

@@ -36,6 +36,10 @@ ADVICE = [
     ("tf.gradeints(x, x)", "E0204", "did you mean 'tf.gradients'?"),
     ("tf.image.resize(1)", "E0204", "adiff ops"),
     ("set([1, 2])", "E0304", "len(unique(x))"),
+    ("import pandas as pd\npd.read_csv('x.csv')", "E0204", "bind a file's data as an input"),
+    ("from sklearn.datasets import load_iris\nload_iris()", "E0204", "bind a file's data as an input"),
+    ("tf.saved_model.save(1, 'x')", "E0204", "get_weights()"),
+    ("import time\ntime + 1", "E0801", "bind the input: --at time=..."),
 ]
 
 
