@@ -292,7 +292,7 @@ def shifted(x: Any, i: int, delta: Any) -> Any:
     return (
         Tensor(array, WEAK_COMPLEX)
         if delta.__class__ is complex
-        else Tensor(array, x.dtype if x.dtype.kind == "f" else OPERATORS["add"](x, 0.0).dtype)
+        else Tensor(array, x.dtype if x.dtype.kind == "f" else OPERATORS.add(x, 0.0).dtype)
     )
 
 

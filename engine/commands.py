@@ -112,7 +112,7 @@ def shaped(g: Any, x: Tensor, y: Any, given: Any = None) -> Any:
         g = float(g)
     g = drivers.in_width(g, y, x)
     if x.dtype.name in ("float32", "complex64") and (g.__class__ is float or g.dtype.name == "float64"):
-        g = OPERATORS["cast"](tensor(g), dtype="float32")
+        g = OPERATORS.cast(tensor(g), dtype="float32")
     return to_plain(given.with_leaves([g]) if hasattr(given, "leaves") else g)
 
 

@@ -41,7 +41,7 @@ def meeting(leaves: list[Any]) -> list[Any]:
         return leaves
     strong = [leaf.dtype.name for leaf, (kind, weak) in zip(leaves, kinds) if kind in "fc" and kind and not weak]
     name = strong[0] if strong else STATE.weak_float.name
-    return [OPERATORS["cast"](x, dtype=name) if kind == ("i", False) else x for x, kind in zip(leaves, kinds)]
+    return [OPERATORS.cast(x, dtype=name) if kind == ("i", False) else x for x, kind in zip(leaves, kinds)]
 
 
 class Evaluation(Tiers):
@@ -213,7 +213,7 @@ class Evaluation(Tiers):
                 return as_operand(leaves), None
             total: Any = 0.0
             for leaf in leaves:
-                total = total + (OPERATORS["sum_to"](leaf, shape=()) if getattr(leaf, "shape", ()) else leaf)
+                total = total + (OPERATORS.sum_to(leaf, shape=()) if getattr(leaf, "shape", ()) else leaf)
             return total, result.__class__.__name__
         leaves = result.leaves() if hasattr(result, "leaves") else []
         operand = leaves[0] if len(leaves) == 1 else as_operand(result)

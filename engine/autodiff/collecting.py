@@ -79,7 +79,7 @@ class Terms:
 
     def tensor(self) -> Any:
         values = self.values
-        return values[0] + values[1] if len(values) == 2 else OPERATORS["sum"](OPERATORS["stack"](values), axis=0)
+        return values[0] + values[1] if len(values) == 2 else OPERATORS.sum(OPERATORS.stack(values), axis=0)
 
 
 class Elements:
@@ -111,7 +111,7 @@ class Elements:
         assert place is not None
         parts = self.values.pop(place, [])
         if self.total is not None and place not in self.hidden:
-            parts.append(OPERATORS["index"](self.total, index=index))
+            parts.append(OPERATORS.index(self.total, index=index))
         self.hidden.add(place)
         found = parts[0] if parts else 0.0
         for value in parts[1:]:
@@ -128,15 +128,15 @@ class Elements:
 
         mask = np.zeros(self.shape, bool)
         mask.reshape(-1)[list(self.hidden)] = True
-        return OPERATORS["where"](Tensor(mask, BOOL), 0.0, self.total)
+        return OPERATORS.where(Tensor(mask, BOOL), 0.0, self.total)
 
     def tensor(self) -> Any:
         total = self.seen()
         if not self.values:
-            return OPERATORS["zeros"](self.shape) if total is None else total
+            return OPERATORS.zeros(self.shape) if total is None else total
         places = [place for place, values in self.values.items() for _ in values]
         values = tuple(value for values in self.values.values() for value in values)
-        found = apply(OPERATORS["put_elements"], values, {"shape": self.shape, "places": places})
+        found = apply(OPERATORS.put_elements, values, {"shape": self.shape, "places": places})
         return found if total is None else total + found
 
 
@@ -151,7 +151,7 @@ def bare_beside(x: Tensor, c: Any, recorded: bool) -> Any:
     """
     if not x.dtype.weak or x.dtype.name != "float64":
         return c
-    return OPERATORS["cast"](c, dtype=WEAK_FLOAT) if recorded or c.shape else float(c.value)
+    return OPERATORS.cast(c, dtype=WEAK_FLOAT) if recorded or c.shape else float(c.value)
 
 
 def collecting(x: Tensor, old: Any, c: Any, recorded: bool) -> Any:

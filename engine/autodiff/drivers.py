@@ -43,9 +43,9 @@ def source(x: Any) -> Tensor:
     if x.__class__ is not Tensor:
         return tensor(x)
     if x.dtype.weak and x.dtype.kind == "i":
-        x = tensor(OPERATORS["add"](x, tensor(0.0)))
+        x = tensor(OPERATORS.add(x, tensor(0.0)))
     if x.on is not None and any(follows(x, r.token) for r in RECORDERS):
-        return apply(OPERATORS["identity"], (x,), None)  # type: ignore[no-any-return]
+        return apply(OPERATORS.identity, (x,), None)  # type: ignore[no-any-return]
     return Tensor(x.value, x.dtype)
 
 
@@ -120,7 +120,7 @@ def fit_seed(seed: Any, like: Any, what: str, of: str) -> Any:
     if seed.__class__ is int or seed.__class__ is bool:
         seed = float(seed)
     if seed.__class__ is Tensor and seed.dtype.weak and seed.dtype.kind == "i":
-        seed = OPERATORS["add"](seed, 0.0)
+        seed = OPERATORS.add(seed, 0.0)
     dtype = getattr(like, "dtype", WEAK_FLOAT)
     if seed.__class__ is Tensor and dtype.weak and seed.dtype is dtype.strong and seed.on is None:
         # What is beside a bare number adopts what it meets, as that does.
@@ -128,7 +128,7 @@ def fit_seed(seed: Any, like: Any, what: str, of: str) -> Any:
     refuse_mixed(seed, like, what, of)
     if shape_of(seed) != shape_of(like):
         if shape_of(seed) == ():
-            return OPERATORS["broadcast_to"](in_width(seed, like, 0.0), shape=shape_of(like))
+            return OPERATORS.broadcast_to(in_width(seed, like, 0.0), shape=shape_of(like))
         raise failure(
             "E0302", f"{what} has shape {shape_text(shape_of(seed))}, and {of} has shape {shape_text(shape_of(like))}"
         )
@@ -171,7 +171,7 @@ def jvp(f: Function, xs: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, A
     if ambiguous and tangent is not None and shape_of(y) == ():
         tangent = reverse_product(f, xs, tangents)
     if tangent is not None and y.dtype.kind in "f" and is_complex(tangent):
-        tangent = OPERATORS["real"](tangent)
+        tangent = OPERATORS.real(tangent)
     return y, tangent
 
 
@@ -182,9 +182,9 @@ def reverse_product(f: Function, xs: Sequence[Any], tangents: Sequence[Any]) -> 
     for x, g, t in zip(xs, gradients, tangents):
         if g is not None and t is not None:
             if is_complex(g):
-                g = OPERATORS["conj"](g)
-            term = OPERATORS["strong_multiply"](fit_seed(t, source(x), "the tangent", "its input"), g)
-            total = total + (OPERATORS["sum_to"](term, shape=()) if shape_of(term) else term)
+                g = OPERATORS.conj(g)
+            term = OPERATORS.strong_multiply(fit_seed(t, source(x), "the tangent", "its input"), g)
+            total = total + (OPERATORS.sum_to(term, shape=()) if shape_of(term) else term)
     return total
 
 
@@ -206,7 +206,7 @@ def assemble(parts: list[Any], shape: tuple[int, ...], template: Any) -> Any:
     filled = [zeros(shape_of(template)) if p is None else p for p in parts]
     if shape == ():
         return filled[0]
-    return OPERATORS["reshape"](OPERATORS["stack"](filled), shape=shape)
+    return OPERATORS.reshape(OPERATORS.stack(filled), shape=shape)
 
 
 def zeros(shape: tuple[int, ...]) -> Any:
@@ -311,8 +311,8 @@ def in_width(g: Any, y: Any, x: Any) -> Any:
     dtype = dtype_of_derivative(y, x)
     name = getattr(g, "dtype", WEAK_FLOAT).name
     if dtype.name == "float32":
-        return OPERATORS["cast"](tensor(g), dtype=dtype) if name == "float64" else g
-    return OPERATORS["cast"](g, dtype=WEAK_FLOAT) if dtype.weak and name == "float32" else g
+        return OPERATORS.cast(tensor(g), dtype=dtype) if name == "float64" else g
+    return OPERATORS.cast(g, dtype=WEAK_FLOAT) if dtype.weak and name == "float32" else g
 
 
 def unsigned(g: Any) -> Any:
@@ -324,7 +324,7 @@ def unsigned(g: Any) -> Any:
         signed = value == 0.0
     else:
         signed = value.__class__ is complex or value.dtype.kind == "c" or not value.all()
-    return OPERATORS["unsigned"](g) if signed else g
+    return OPERATORS.unsigned(g) if signed else g
 
 
 def columns_joined(parts: list[Any], rows: tuple[int, ...], columns: tuple[int, ...]) -> Any:
@@ -334,7 +334,7 @@ def columns_joined(parts: list[Any], rows: tuple[int, ...], columns: tuple[int, 
         return zeros(rows + columns)
     if columns == ():
         return filled[0]
-    return OPERATORS["reshape"](OPERATORS["stack"](filled, axis=-1), shape=rows + columns)
+    return OPERATORS.reshape(OPERATORS.stack(filled, axis=-1), shape=rows + columns)
 
 
 def hvp(
@@ -385,8 +385,8 @@ def reverse_over_reverse(f: Function, xs: Sequence[Any], vectors: Sequence[Any],
         for g, v, x in zip(inner, vectors, inputs):
             if g is not None and v is not None:
                 # Of complex numbers the real part of conj(v)*g counts: what moving along v does to the function.
-                term = OPERATORS["strong_multiply"](conjugate(fit_seed(v, x, "the vector", "its input")), g)
-                total = total + (OPERATORS["sum_to"](term, shape=()) if shape_of(term) else term)
+                term = OPERATORS.strong_multiply(conjugate(fit_seed(v, x, "the vector", "its input")), g)
+                total = total + (OPERATORS.sum_to(term, shape=()) if shape_of(term) else term)
         return total
 
     _, products = value_and_gradients(directional, xs)
@@ -511,8 +511,8 @@ def strip(x: Any) -> Any:
 def transposed(block: Any, rows: tuple[int, ...], columns: tuple[int, ...]) -> Any:
     if shape_of(block) == ():
         return block
-    flat = OPERATORS["reshape"](block, shape=(count(rows), count(columns)))
-    return OPERATORS["reshape"](OPERATORS["transpose"](flat), shape=columns + rows)
+    flat = OPERATORS.reshape(block, shape=(count(rows), count(columns)))
+    return OPERATORS.reshape(OPERATORS.transpose(flat), shape=columns + rows)
 
 
 def derivatives(f: Function, x: Any, order: int) -> list[Any]:

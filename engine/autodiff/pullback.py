@@ -33,8 +33,8 @@ PLAIN = frozenset((float, int, bool, complex))
 def zeros_like(x: Any) -> Any:
     """Zeros of a value's shape and dtype."""
     if x.__class__ is not Tensor or x.shape == ():
-        return 0.0 if x.__class__ is not Tensor or x.dtype.name in ("float64", "int64") else OPERATORS["zeros_like"](x)
-    return OPERATORS["zeros_like"](x)
+        return 0.0 if x.__class__ is not Tensor or x.dtype.name in ("float64", "int64") else OPERATORS.zeros_like(x)
+    return OPERATORS.zeros_like(x)
 
 
 def describe_choice(value: Any) -> str:
@@ -86,7 +86,7 @@ def singular_partial(op: Operation, spot: Singular, p: Any, inputs: tuple[Any, .
         mask = mask & (plain(p) != plain(choice))
         if not mask.any():
             return p
-    return OPERATORS["where"](tensor_of_mask(mask), choice, p)
+    return OPERATORS.where(tensor_of_mask(mask), choice, p)
 
 
 def holds(spot: Singular, values: list[Any]) -> Any:
@@ -158,7 +158,7 @@ def strong_product(g: Any, p: Any) -> Any:
     elif is_complex(p) is not is_complex(g):
         # Strong dtypes do not mix: the real factor becomes complex.
         g, p = (g, beside(p)) if is_complex(g) else (beside(g), p)
-    return OPERATORS["strong_multiply"](g, p)
+    return OPERATORS.strong_multiply(g, p)
 
 
 def all_finite(p: Any) -> bool:
@@ -177,7 +177,7 @@ def beside(x: Any) -> Any:
 
 
 def as_complex(x: Any) -> Any:
-    return OPERATORS["complex"](x, 0.0)
+    return OPERATORS.complex(x, 0.0)
 
 
 def fit(c: Any, x: Any) -> Any:
@@ -187,12 +187,12 @@ def fit(c: Any, x: Any) -> Any:
     shape = shape_of(x)
     if shape_of(c) != shape:
         c = (
-            OPERATORS["sum_to"](c, shape=shape)
+            OPERATORS.sum_to(c, shape=shape)
             if len(shape_of(c)) >= len(shape) and (_size(c) >= _count(shape) or not _size(c))
-            else (OPERATORS["broadcast_to"](c, shape=shape))
+            else (OPERATORS.broadcast_to(c, shape=shape))
         )
     if is_complex(c) is not is_complex(x):
-        c = OPERATORS["real"](c) if is_complex(c) else as_complex(c)
+        c = OPERATORS.real(c) if is_complex(c) else as_complex(c)
     return c
 
 
@@ -232,10 +232,10 @@ def pullback(
             else:
                 p, finite = partial(op, i, y, inputs, attributes, g), False
                 if is_complex(p):
-                    p = OPERATORS["conj"](p)
+                    p = OPERATORS.conj(p)
                 if known is not None:
                     known[i] = p, all_finite(p)
-            cotangents.append(fit(OPERATORS["multiply"](g, p) if finite else strong_product(g, p), x))
+            cotangents.append(fit(OPERATORS.multiply(g, p) if finite else strong_product(g, p), x))
         return cotangents
     if kind == "zero":
         note_jumps(op, inputs, g)
@@ -268,7 +268,7 @@ def silenced(c: Any) -> Any:
     import numpy as np
 
     undefined = np.isnan(value)
-    return OPERATORS["where"](Tensor(undefined, BOOL), 0.0, c) if undefined.any() else c
+    return OPERATORS.where(Tensor(undefined, BOOL), 0.0, c) if undefined.any() else c
 
 
 def pushforward(
@@ -286,9 +286,9 @@ def pushforward(
             note_ambiguity(t, p)
             total = term if total is None else total + term
         if total is not None and shape_of(total) != shape_of(y):
-            total = OPERATORS["broadcast_to"](total, shape=shape_of(y))
+            total = OPERATORS.broadcast_to(total, shape=shape_of(y))
         if is_complex(total) and not is_complex(y):
-            total = OPERATORS["real"](total)
+            total = OPERATORS.real(total)
         return total
     if kind == "linear":
         moved = [

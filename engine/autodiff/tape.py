@@ -337,7 +337,7 @@ def seed_for(target: Any) -> Any:
         return 1.0
     if shape_of(target) == () and target.value.__class__ is float:
         return 1.0
-    return OPERATORS["ones_like"](target)
+    return OPERATORS.ones_like(target)
 
 
 ASIDE = frozenset(

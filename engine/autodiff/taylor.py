@@ -348,7 +348,7 @@ def power(a: Any, b: Any) -> Any:
         raise Unsupported
     from ..core.tensor import OPERATORS
 
-    e = multiply(b, OPERATORS["log"](a))
+    e = multiply(b, OPERATORS.log(a))
 
     def of_exponent(c: Coefficients, k: int) -> float:
         u = e.known(k + 1)

@@ -125,7 +125,7 @@ def shape_text(shape: tuple[int | None, ...]) -> str:
 def stacked(items: Any) -> Any:
     """The parts of a list, tensors among them, as one tensor."""
     try:
-        return OPERATORS["stack"]([as_operand(item) for item in items])
+        return OPERATORS.stack([as_operand(item) for item in items])
     except AdiffError as error:
         # Nobody has said `stack`.
         where = error.message.removeprefix("stack needs equal shapes: ")

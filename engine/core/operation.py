@@ -396,7 +396,7 @@ def as_list(op: Operation, name: str, value: Any) -> list[Any]:
     if value.__class__ is Tensor:
         if value.ndim == 0:
             raise failure("E0304", f"{op.name} needs a list of tensors as '{name}', not a scalar")
-        return [OPERATORS["index"](value, index=i) for i in range(value.shape[0])]
+        return [OPERATORS.index(value, index=i) for i in range(value.shape[0])]
     if value.__class__ in (list, tuple):
         return list(value)
     raise failure("E0304", f"{op.name} needs a list of tensors as '{name}'", f"write {op.usage()}")

@@ -40,7 +40,7 @@ def is_complex(x: Any) -> bool:
 
 def conjugate(x: Any) -> Any:
     """The complex conjugate; a real operand as it is."""
-    return OPERATORS["conj"](x) if is_complex(x) else x
+    return OPERATORS.conj(x) if is_complex(x) else x
 
 
 class Token:
@@ -92,54 +92,65 @@ class Tensor:
         return bool(self.value)
 
     def __add__(self, other: Any) -> Any:
-        return OPERATORS["add"](self, other)
+        return OPERATORS.add(self, other)
 
     def __radd__(self, other: Any) -> Any:
-        return OPERATORS["add"](other, self)
+        return OPERATORS.add(other, self)
 
     def __sub__(self, other: Any) -> Any:
-        return OPERATORS["subtract"](self, other)
+        return OPERATORS.subtract(self, other)
 
     def __rsub__(self, other: Any) -> Any:
-        return OPERATORS["subtract"](other, self)
+        return OPERATORS.subtract(other, self)
 
     def __mul__(self, other: Any) -> Any:
-        return OPERATORS["multiply"](self, other)
+        return OPERATORS.multiply(self, other)
 
     def __rmul__(self, other: Any) -> Any:
-        return OPERATORS["multiply"](other, self)
+        return OPERATORS.multiply(other, self)
 
     def __truediv__(self, other: Any) -> Any:
-        return OPERATORS["divide"](self, other)
+        return OPERATORS.divide(self, other)
 
     def __rtruediv__(self, other: Any) -> Any:
-        return OPERATORS["divide"](other, self)
+        return OPERATORS.divide(other, self)
 
     def __pow__(self, other: Any) -> Any:
-        return OPERATORS["power"](self, other)
+        return OPERATORS.power(self, other)
 
     def __rpow__(self, other: Any) -> Any:
-        return OPERATORS["power"](other, self)
+        return OPERATORS.power(other, self)
 
     def __matmul__(self, other: Any) -> Any:
-        return OPERATORS["matmul"](self, other)
+        return OPERATORS.matmul(self, other)
 
     def __neg__(self) -> Any:
-        return OPERATORS["negative"](self)
+        return OPERATORS.negative(self)
 
     def __lt__(self, other: Any) -> Any:
-        return OPERATORS["less"](self, other)
+        return OPERATORS.less(self, other)
 
     def __le__(self, other: Any) -> Any:
-        return OPERATORS["less_equal"](self, other)
+        return OPERATORS.less_equal(self, other)
 
     def __gt__(self, other: Any) -> Any:
-        return OPERATORS["greater"](self, other)
+        return OPERATORS.greater(self, other)
 
     def __ge__(self, other: Any) -> Any:
-        return OPERATORS["greater_equal"](self, other)
+        return OPERATORS.greater_equal(self, other)
 
 
-# The rows behind Python's operators, so that rules read as formulas; filled when the table loads. `==` is left to
-# identity: tapes key tensors by it, and rules say equal(x, y).
-OPERATORS: dict[str, Any] = {}
+class Operators(dict):  # type: ignore[type-arg]
+    """The rows of the table by name: `OPERATORS.add(a, b)`, or `OPERATORS[name]`. Filled when the table loads."""
+
+    def __init__(self) -> None:
+        self.__dict__ = self
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+
+# What the operators of tensors, and rules written with them, apply. `==` is left to identity: tapes key tensors by it,
+# and rules say equal(x, y).
+OPERATORS = Operators()

@@ -120,12 +120,12 @@ class Places:
         """Places that are named twice receive both, as in JAX."""
         x = as_operand(self.value)
         there = get_item(x, self.index)
-        spread = OPERATORS["broadcast_to"](as_operand(values), shape=shape_of(there))
-        scattered = OPERATORS["index_scatter"](spread, shape=shape_of(x), index=static_index(self.index))
-        return OPERATORS["add"](x, scattered)
+        spread = OPERATORS.broadcast_to(as_operand(values), shape=shape_of(there))
+        scattered = OPERATORS.index_scatter(spread, shape=shape_of(x), index=static_index(self.index))
+        return OPERATORS.add(x, scattered)
 
     def method_subtract(self, values: Any) -> Any:
-        return self.method_add(OPERATORS["negative"](as_operand(values)))
+        return self.method_add(OPERATORS.negative(as_operand(values)))
 
     def changed(self, row: str, values: Any) -> Any:
         return set_item(self.value, self.index, OPERATORS[row](self.method_get(), as_operand(values)))
@@ -154,12 +154,12 @@ TENSOR_ATTRIBUTES: dict[str, Callable[[Any], Any]] = {
     "dtype": dtype_of,
     "ndim": lambda x: len(shape_of(x)),
     "size": size_of,
-    "T": lambda x: OPERATORS["transpose"](x) if len(shape_of(x)) > 1 else x,
+    "T": lambda x: OPERATORS.transpose(x) if len(shape_of(x)) > 1 else x,
     "at": At,
     "device": lambda x: "/job:localhost/replica:0/task:0/device:CPU:0",
-    "mT": lambda x: OPERATORS["matrix_transpose"](x),
-    "real": lambda x: OPERATORS["real"](x),
-    "imag": lambda x: OPERATORS["imag"](x),
+    "mT": lambda x: OPERATORS.matrix_transpose(x),
+    "real": lambda x: OPERATORS.real(x),
+    "imag": lambda x: OPERATORS.imag(x),
 }
 OF_STRINGS = frozenset(("shape", "dtype", "ndim", "size"))  # what a string has as a scalar tensor
 
@@ -170,7 +170,7 @@ def item(x: Any, *index: Any) -> Any:
     if size_of(x) != 1:
         raise failure("E0304", f"item() needs one element, and this tensor has {size_of(x)}")
     path_ends((x,), "item()")
-    return static(x) if shape_of(x) == () else static(OPERATORS["reshape"](x, shape=()))
+    return static(x) if shape_of(x) == () else static(OPERATORS.reshape(x, shape=()))
 
 
 def to_list(x: Any) -> Any:

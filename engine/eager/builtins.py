@@ -181,7 +181,7 @@ def sorted_(x: Any, *, key: Any = None, reverse: Any = False) -> list[Any]:
 
     items = collected(x)
     keys = items if key is None else [invoke(key, [item], {}) for item in items]
-    less = NAMES["less"]
+    less = OPERATORS.less
 
     def order(i: int, j: int) -> int:
         if truth(compare(less, "<", keys[i], keys[j])):
@@ -203,12 +203,12 @@ def sum_(x: Any, start: Any = None, axis: Any = None, keepdims: Any = False) -> 
             total = 0 if start is None else start
             if total.__class__ is str:
                 raise failure("E0304", "sum adds numbers and lists, no strings", "''.join(xs) joins strings")
-            add = NAMES["add"]
+            add = OPERATORS.add
             for item in items:
                 total = binary(add, "+", total, item)
             return total
         x = items
-    return NAMES["sum"].call((x,), {"axis": start if axis is None else axis, "keepdims": keepdims})
+    return OPERATORS.sum.call((x,), {"axis": start if axis is None else axis, "keepdims": keepdims})
 
 
 def is_items(x: Any) -> bool:
@@ -266,19 +266,19 @@ def extreme(name: str, row: str, reduction: str, sign: str) -> Callable[..., Any
 def any_(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
     if axis is None and is_items(x):
         return any(truth(item) for item in iterate(x))
-    return NAMES["any"].call((x,), {"axis": axis, "keepdims": keepdims})
+    return OPERATORS.any.call((x,), {"axis": axis, "keepdims": keepdims})
 
 
 def all_(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
     if axis is None and is_items(x):
         return all(truth(item) for item in iterate(x))
-    return NAMES["all"].call((x,), {"axis": axis, "keepdims": keepdims})
+    return OPERATORS.all.call((x,), {"axis": axis, "keepdims": keepdims})
 
 
 def abs_(x: Any) -> Any:
     if x.__class__ is int or x.__class__ is bool:
         return abs(x)
-    return NAMES["abs"].call((x,), None)
+    return OPERATORS.abs.call((x,), None)
 
 
 def round_(x: Any, ndigits: Any = None) -> Any:
@@ -288,15 +288,15 @@ def round_(x: Any, ndigits: Any = None) -> Any:
         return round(x) if ndigits is None else round(x, integer(ndigits, "round"))
     if x.__class__ is float:
         return round(x, integer(ndigits, "round"))
-    return NAMES["round"].call((x,), None if ndigits is None else {"decimals": ndigits})
+    return OPERATORS.round.call((x,), None if ndigits is None else {"decimals": ndigits})
 
 
 def pow_(base: Any, exponent: Any) -> Any:
-    return binary(NAMES["power"], "**", base, exponent)
+    return binary(OPERATORS.power, "**", base, exponent)
 
 
 def divmod_(a: Any, b: Any) -> Any:
-    return binary(NAMES["floor_divide"], "//", a, b), binary(NAMES["mod"], "%", a, b)
+    return binary(OPERATORS.floor_divide, "//", a, b), binary(OPERATORS.mod, "%", a, b)
 
 
 def int_(x: Any = 0) -> Any:
@@ -345,7 +345,7 @@ def float_(x: Any = 0.0) -> Any:
     if x.__class__ is Tensor and x.shape != ():
         raise failure("E0304", f"float needs one number, and got {describe(x)}", "write cast(x, float64)")
     if x.__class__ is Tensor and x.dtype.kind in "bi":
-        return OPERATORS["cast"](x, dtype="float64")
+        return OPERATORS.cast(x, dtype="float64")
     if x.__class__ is complex or (x.__class__ is Tensor and x.dtype.kind == "c"):
         raise failure("E0301", "float: a complex number has no float value", "take real(z) or abs(z)")
     return x
@@ -354,7 +354,7 @@ def float_(x: Any = 0.0) -> Any:
 def complex_(real: Any = 0.0, imag: Any = 0.0) -> Any:
     if real.__class__ in NUMBERS and imag.__class__ in NUMBERS:
         return complex(real, imag)
-    return NAMES["complex"](real, imag)
+    return OPERATORS.complex(real, imag)
 
 
 def bool_(x: Any = False) -> bool:
@@ -518,12 +518,12 @@ def no_op(*args: Any, **named: Any) -> None:
 
 
 def assert_equal(a: Any, b: Any, message: Any = None, err_msg: Any = None) -> None:
-    if not truth(NAMES["all"].call((NAMES["equal"].call((a, b), None),), None)):
+    if not truth(OPERATORS.all.call((OPERATORS.equal.call((a, b), None),), None)):
         raise failure("E0406", f"assertion failed: {text(as_operand(a))} is not {text(as_operand(b))}")
 
 
 def assert_allclose(actual: Any, desired: Any, rtol: Any = 1e-7, atol: Any = 0.0, err_msg: Any = None) -> None:
-    close = NAMES["allclose"].call((actual, desired), {"rtol": rtol, "atol": atol})
+    close = OPERATORS.allclose.call((actual, desired), {"rtol": rtol, "atol": atol})
     if not truth(close):
         raise failure(
             "E0406", f"assertion failed: {text(as_operand(actual))} is not close to {text(as_operand(desired))}"

@@ -212,7 +212,7 @@ def invoke(callee: Any, args: list[Any], keywords: dict[str, Any] | None) -> Any
     if cls is DType:
         if len(args) != 1:
             raise failure("E0305", f"{callee.name} takes one value")
-        return OPERATORS["constant"](args[0], dtype=callee)
+        return OPERATORS.constant(args[0], dtype=callee)
     raise failure(
         "E0304",
         f"{describe(callee)} cannot be called",

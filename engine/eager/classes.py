@@ -235,7 +235,7 @@ class Instance(Kind):
         if op.name == "not_equal" and self.has("__eq__"):
             from .operators import truth
 
-            return not truth(self.operate(OPERATORS["equal"], inputs, attributes))
+            return not truth(self.operate(OPERATORS.equal, inputs, attributes))
         names = OF_ROWS.get(op.name, ())
         operands = list(inputs)
         for name, x in zip(names, operands):

@@ -77,7 +77,7 @@ def is_element(x: Tensor, index: Any) -> bool:
 def record(x: Tensor, value: Any, attributes: dict[str, Any]) -> None:
     """Tell every recorder that follows the tensor or the number."""
     inputs = (x, value)
-    site = site_for(OPERATORS["index_update"])
+    site = site_for(OPERATORS.index_update)
     for recorder in RECORDERS:
         if any(follows(part, recorder.token) for part in inputs):
             if recorder.__class__ is Forward:

@@ -119,9 +119,9 @@ def stack_structures(ys: list[Any]) -> Any:
     if not ys or all(y is None for y in ys):
         return None if ys else drivers.zeros((0,))
     if hasattr(ys[0], "operate"):
-        return OPERATORS["stack"](ys)
+        return OPERATORS.stack(ys)
     columns = list(zip(*(flatten(y) for y in ys)))
-    return rebuild(ys[0], [OPERATORS["stack"](list(column)) for column in columns])
+    return rebuild(ys[0], [OPERATORS.stack(list(column)) for column in columns])
 
 
 def map_fn(
@@ -181,7 +181,7 @@ def vectorized_map(fn: Any, elems: Any = None, in_axes: Any = 0, out_axes: Any =
         leaves = flatten(args)
         axes = axes_of_leaves(args, static(in_axes))
         mapped = [
-            None if axis is None else rows_of(x if axis == 0 else OPERATORS["moveaxis"](x, axis, 0))
+            None if axis is None else rows_of(x if axis == 0 else OPERATORS.moveaxis(x, axis, 0))
             for x, axis in zip(leaves, axes)
         ]
         lengths = {len(m) for m in mapped if m is not None}
@@ -194,7 +194,7 @@ def vectorized_map(fn: Any, elems: Any = None, in_axes: Any = 0, out_axes: Any =
             results.append(invoke(fn, values, keywords))
         stacked = stack_structures(results)
         out = static(out_axes)
-        return stacked if out == 0 else OPERATORS["moveaxis"](stacked, 0, out)
+        return stacked if out == 0 else OPERATORS.moveaxis(stacked, 0, out)
 
     return Derived("vmap", run)
 
@@ -210,7 +210,7 @@ def foldl(fn: Any, elems: Any, initializer: Any = None) -> Any:
 
 
 def foldr(fn: Any, elems: Any, initializer: Any = None) -> Any:
-    return foldl(fn, OPERATORS["stack"](rows_of(elems)[::-1]), initializer)
+    return foldl(fn, OPERATORS.stack(rows_of(elems)[::-1]), initializer)
 
 
 def switch_case(branch_index: Any, branch_fns: Any, *operands: Any, default: Any = None) -> Any:

@@ -289,11 +289,11 @@ def value_and_gradient(f: Any, *args: Any) -> Any:
 
 def pack(variables: Any) -> Any:
     """The elements of all variables, or tensors, as one vector (a dynamic_stitch)."""
-    parts = [OPERATORS["reshape"](as_operand(x), shape=(-1,)) for x in flatten(variables)]
+    parts = [OPERATORS.reshape(as_operand(x), shape=(-1,)) for x in flatten(variables)]
     if not parts:
         raise failure("E0401", "pack needs at least one variable")
     places = np.split(np.arange(sum(x.shape[0] for x in parts)), np.cumsum([x.shape[0] for x in parts])[:-1])
-    return OPERATORS["dynamic_stitch"]([as_operand(place.tolist()) for place in places], parts)
+    return OPERATORS.dynamic_stitch([as_operand(place.tolist()) for place in places], parts)
 
 
 def unpack(vector: Any, variables: Any) -> Any:
@@ -307,8 +307,8 @@ def unpack(vector: Any, variables: Any) -> Any:
             "E0302", f"unpack needs a vector of {sum(sizes)} elements for these variables, and got {describe(vector)}"
         )
     owners = as_operand(np.repeat(np.arange(len(sizes)), sizes).tolist())
-    parts = OPERATORS["dynamic_partition"](vector, owners, len(sizes))
-    parts = [OPERATORS["reshape"](part, shape=shape) for part, shape in zip(parts, shapes)]
+    parts = OPERATORS.dynamic_partition(vector, owners, len(sizes))
+    parts = [OPERATORS.reshape(part, shape=shape) for part, shape in zip(parts, shapes)]
     for x, part in zip(leaves, parts):
         if x.__class__ is Variable:
             x.assign_value(part)
@@ -318,7 +318,7 @@ def unpack(vector: Any, variables: Any) -> Any:
 def shape_n(input: Any, out_type: Any = None) -> list[Any]:
     """The shape of each of several tensors."""
     keywords = {} if out_type is None else {"out_type": out_type}
-    return [OPERATORS["shape"].call((x,), keywords) for x in iterate(input)]
+    return [OPERATORS.shape.call((x,), keywords) for x in iterate(input)]
 
 
 def py_function(func: Any, inp: Any, Tout: Any = None) -> Any:

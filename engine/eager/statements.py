@@ -86,7 +86,7 @@ def assign(compiler: Compiler, node: c.Assign) -> Run:
         inner = value
 
         def value(f: list[Any]) -> Any:
-            return OPERATORS["cast"](inner(f), dtype=dtype)
+            return OPERATORS.cast(inner(f), dtype=dtype)
 
     if len(node.targets) == 1 and node.targets[0].__class__ is c.Store and node.targets[0].depth == 0:
         slot = node.targets[0].slot
@@ -421,7 +421,7 @@ def update_list(items: list[Any], symbol: str, value: Any) -> Any:
     if symbol == "+":
         items.extend(list(iterate(value)))
         return items
-    product = binary(OPERATORS["multiply"], "*", items, value)
+    product = binary(OPERATORS.multiply, "*", items, value)
     if product.__class__ is not list:
         return product
     items[:] = product

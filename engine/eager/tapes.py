@@ -109,7 +109,7 @@ class GradientTape(Context):
         if x.__class__ is int:
             x = Tensor(float(x), WEAK_COUNT)
         elif x.__class__ is Tensor and x.dtype.weak and x.dtype.kind == "i":
-            x = OPERATORS["cast"](x, dtype="float64")
+            x = OPERATORS.cast(x, dtype="float64")
         if x.__class__ is not Tensor:
             if x.__class__ is bool:
                 not_watched("bool")
@@ -128,7 +128,7 @@ class GradientTape(Context):
         a tape around this watches has become that already."""
         around = [tape for tape in RECORDERS if tape.__class__ is VariableTape]
         if not any(x is known for tape in around for known in tape.numbers):
-            x = tensor(OPERATORS["identity"](x))
+            x = tensor(OPERATORS.identity(x))
         self.tape.numbers.append(x)
         return x
 
@@ -177,7 +177,7 @@ class GradientTape(Context):
                     cotangents[i] = seed_for(t)
                 elif shape(g) != shape(t):
                     if shape(g) == ():
-                        cotangents[i] = OPERATORS["broadcast_to"](g, shape=shape(t))
+                        cotangents[i] = OPERATORS.broadcast_to(g, shape=shape(t))
                     else:
                         raise failure(
                             "E0302",
@@ -263,8 +263,8 @@ class GradientTape(Context):
             if shape(target) == ():
                 results.append(filled[0])
             else:
-                stacked = OPERATORS["stack"](filled)
-                results.append(OPERATORS["reshape"](stacked, shape=shape(target) + shape(leaf)))
+                stacked = OPERATORS.stack(filled)
+                results.append(OPERATORS.reshape(stacked, shape=shape(target) + shape(leaf)))
         self.explain(sources, leaves, results, [target], self.tape.log, zero)
         blocks = [zeros(shape(target) + shape(x)) if r is None and zero else r for x, r in zip(leaves, results)]
         return rebuild(sources, blocks)
@@ -291,8 +291,8 @@ class GradientTape(Context):
             self.explain(leaf, [leaf], [None], [target], self.tape.log, zero)
             return zeros((batch, *rest, *ss[1:])) if zero else None
         filled = [zeros_for(leaf) if g is None else g for g in columns]
-        stacked = OPERATORS["stack"](filled, axis=1)  # batch, targets, sources...
-        return OPERATORS["reshape"](stacked, shape=(batch, *rest, *ss[1:]))
+        stacked = OPERATORS.stack(filled, axis=1)  # batch, targets, sources...
+        return OPERATORS.reshape(stacked, shape=(batch, *rest, *ss[1:]))
 
     # --- the rest ---------------------------------------------------------------------------------------------------
 
@@ -356,7 +356,7 @@ def wants_zero(unconnected: Any) -> bool:
 def as_result(g: Any, leaf: Any) -> Any:
     """A gradient with the dtype of its source."""
     if g.__class__ is float and leaf.__class__ in (Tensor, Variable) and not leaf.dtype.weak:
-        return Tensor(g, leaf.dtype) if leaf.dtype.name == "float64" else OPERATORS["constant"](g, dtype=leaf.dtype)
+        return Tensor(g, leaf.dtype) if leaf.dtype.name == "float64" else OPERATORS.constant(g, dtype=leaf.dtype)
     return g
 
 
@@ -364,7 +364,7 @@ def zeros_for(leaf: Any) -> Any:
     if leaf.__class__ is Variable:
         leaf = leaf.snapshot
     if leaf.__class__ is Tensor:
-        return as_result(0.0, leaf) if leaf.shape == () else OPERATORS["zeros_like"](Tensor(leaf.value, leaf.dtype))
+        return as_result(0.0, leaf) if leaf.shape == () else OPERATORS.zeros_like(Tensor(leaf.value, leaf.dtype))
     return 0.0
 
 

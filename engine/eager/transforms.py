@@ -114,7 +114,7 @@ def value_and_grad(f: Any, argnums: Any = 0, has_aux: Any = False, holomorphic: 
         y, gradients = drivers.value_and_gradients(call.scalar("grad", has_aux), call.leaves)
         found = gradients_of(gradients, y, call.leaves)
         # The derivative f'(z), of which the gradient is the conjugate.
-        g = call.result([OPERATORS["conj"](x) for x in found] if holomorphic else found)
+        g = call.result([OPERATORS.conj(x) for x in found] if holomorphic else found)
         return ((y, call.auxiliary), g) if has_aux else (y, g)
 
     return Derived("value_and_grad", run)

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from ..core.state import STATE
 from ..core.tensor import OPERATORS
-from ..ops.registry import NAMES
 from .checkpoint import Schedule
 from .ir import FLOAT, INT, Apply, Get, If, Loop, Put, Stack, Unsupported, Var, defined, free, inside, operands
 from .replay import Replay
@@ -103,7 +102,7 @@ class Adjoint:
         index = stmt.attributes["index"]
         base = self.builder.operand(self.current(x))
         added = self.builder.emit(
-            NAMES["index_add"], (base, self.builder.operand(g)), {"index": index}, [FLOAT], [x.shape]
+            OPERATORS.index_add, (base, self.builder.operand(g)), {"index": index}, [FLOAT], [x.shape]
         )[0]  # fmt: skip
         self.cotangents[x] = self.builder.sym(added)
 
@@ -190,7 +189,7 @@ class Adjoint:
         """A reverse sweep for which the heads of all iterations are kept: the cotangents of what is carried at the head of the
         loop, and those of variables from outside, `before` which come those from after the loop."""
         builder = self.builder
-        last = builder.operand(OPERATORS["subtract"](builder.sym(stmt.trips), 1))
+        last = builder.operand(OPERATORS.subtract(builder.sym(stmt.trips), 1))
         position, counter = Var(INT, (), "p"), Var(INT, (), "count")
         heads = [Var(FLOAT, phi.shape, "cotangent") for phi, _, _, _ in active]
         collected = [Var(FLOAT, x.shape, "cotangent") for x in threaded]
@@ -266,7 +265,7 @@ class Adjoint:
         outs = [Var(FLOAT, x.shape, "cotangent") for x in threaded]
         stmt.carried += list(zip(collected, first, after, outs))
         for x, out in zip(threaded, outs):
-            found = builder.sym(out) if factor is None else OPERATORS["strong_multiply"](factor, builder.sym(out))
+            found = builder.sym(out) if factor is None else OPERATORS.strong_multiply(factor, builder.sym(out))
             self.cotangents[x] = later[x] + found if x in later else found
         for (_, initial, _, _), g in seeds:
             self.add(initial, g if factor is None else factor)

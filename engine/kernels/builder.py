@@ -35,9 +35,9 @@ def power_of_integers(x: Any, y: Any) -> tuple[Any, Any]:
     """The operands of a power. Of integers it is one only if the exponent is not negative; Python's is a float otherwise."""
     if operand_dtype(as_operand(x)).kind == "i":
         if y.__class__ is int and y < 0 and x.dtype.weak:
-            x = OPERATORS["cast"](x, dtype="float64")
+            x = OPERATORS.cast(x, dtype="float64")
         elif y.__class__ is Sym and y.kind == INT and y.builder.bounds.get(y.var, (-1, 0))[0] < 0:
-            y.builder.check(OPERATORS["greater_equal"](y, 0))
+            y.builder.check(OPERATORS.greater_equal(y, 0))
     return x, y
 
 
@@ -134,7 +134,7 @@ class Builder:
     def cast(self, x: Var, kind: str) -> Var:
         """A variable as one of another kind."""
         dtype = {FLOAT: "float64", INT: "int64", BOOL: "bool"}[kind]
-        return self.emit(OPERATORS["cast"], (x,), {"dtype": dtype}, [kind], [x.shape])[0]
+        return self.emit(OPERATORS.cast, (x,), {"dtype": dtype}, [kind], [x.shape])[0]
 
     def constant(self, values: Any, kind: str = "") -> Var:
         """A known array. It stands before the outermost block, so that every block sees it."""
@@ -158,7 +158,7 @@ class Builder:
         key = repr(value), kind, shape
         if key not in self.constants:
             out = Var(kind, shape, "constant")
-            made = self.definitions[out] = Apply((out,), OPERATORS["broadcast_to"], (value,), {"shape": shape}, None)
+            made = self.definitions[out] = Apply((out,), OPERATORS.broadcast_to, (value,), {"shape": shape}, None)
             self.preamble.append(made)
             self.constants[key] = (value, out)
         return self.constants[key][1]
@@ -281,11 +281,11 @@ class Builder:
         choice = spot.choice(STATE.kinks)
         if self.stops:
             # A tangent passes through branches that are not taken: only a reverse sweep tells whether the point matters.
-            self.check(OPERATORS["logical_not"](mask))
+            self.check(OPERATORS.logical_not(mask))
         elif not STATE.quiet and not (g.__class__ in NUMBERS and g == 0):
-            hit = mask if g.__class__ in NUMBERS else OPERATORS["logical_and"](mask, OPERATORS["not_equal"](g, 0.0))
+            hit = mask if g.__class__ in NUMBERS else OPERATORS.logical_and(mask, OPERATORS.not_equal(g, 0.0))
             if STATE.kinks == "error":
-                self.check(OPERATORS["logical_not"](hit))
+                self.check(OPERATORS.logical_not(hit))
             else:
                 self.flag(singular_notice(spot, choice, inputs), hit)
         if choice is None:
@@ -294,7 +294,7 @@ class Builder:
             choice = choice(*inputs)
         if choice.__class__ is float and choice != choice:
             choice = p * choice
-        return OPERATORS["where"](mask, choice, p)
+        return OPERATORS.where(mask, choice, p)
 
     def meets(self, spot: Any, at: Any, matters: Any) -> None:
         """A singular point that a rule finds itself (ops/support.py)."""
@@ -303,9 +303,9 @@ class Builder:
         text = spot.message + (f": {spot.subgradients}" if spot.subgradients else "")
         at, matters = mask_tensor(at), mask_tensor(matters)
         # While a rule is transposed its cotangent is no value: whatever it is, the point may matter.
-        condition = at if matters is True or STATE.transposing else OPERATORS["logical_and"](at, matters)
+        condition = at if matters is True or STATE.transposing else OPERATORS.logical_and(at, matters)
         if STATE.kinks == "error" or self.stops:
-            self.check(OPERATORS["logical_not"](condition))
+            self.check(OPERATORS.logical_not(condition))
         else:
             self.flag(text, condition)
 

@@ -69,8 +69,8 @@ class Schedule:
         builder, stmt, adjoint = self.builder, self.stmt, self.adjoint
         sym, size = builder.sym, len(self.state)
         total = sym(stmt.trips)
-        length = OPERATORS["maximum"](quotient(total, self.slots), min(SHORT, self.most))
-        length = OPERATORS["minimum"](length, self.most)
+        length = OPERATORS.maximum(quotient(total, self.slots), min(SHORT, self.most))
+        length = OPERATORS.minimum(length, self.most)
         initial = {phi: x for phi, x, _, _ in stmt.carried}
         rows = [sym(builder.uniform(0, INT, (self.slots + 1,)))]
         for phi in self.state:
@@ -89,7 +89,7 @@ class Schedule:
             at, *now = [get(x, top) for x in kept]
             top, at, *found = self.repeat([top, at, *kept, *now], lambda _, at, *more: end - at > 1, advance)
             kept, now = found[: size + 1], found[size + 1 :]
-            last = OPERATORS["minimum"](end * length, total)
+            last = OPERATORS.minimum(end * length, total)
             left = self.iterations(at * length, last, now)
             run = builder.block[-1]
             paired = [*zip(self.state, now), *left.items()]
@@ -139,10 +139,10 @@ class Schedule:
 
         def more(times: Any, older: Any, old: Any, reach: Any) -> list[Any]:
             times = times + 1
-            return [times, old, reach, OPERATORS["floor_divide"](reach * (slots + times), times)]
+            return [times, old, reach, OPERATORS.floor_divide(reach * (slots + times), times)]
 
         _, older, old, reach = self.repeat([0, 0, 0, 1], lambda _, older, old, reach: reach < blocks, more)
-        return OPERATORS["maximum"](OPERATORS["maximum"](older, blocks - (reach - old)), 1)
+        return OPERATORS.maximum(OPERATORS.maximum(older, blocks - (reach - old)), 1)
 
     def repeat(self, firsts: list[Any], going: Callable[..., Any], step: Callable[..., list[Any]]) -> list[Any]:
         """Append a loop that changes some values while a condition holds. What they are after it."""
@@ -163,17 +163,17 @@ class Schedule:
 
 def get(rows: Any, k: Any) -> Any:
     """Row `k` of an array."""
-    return OPERATORS["index"](rows, index=(k, *[slice(0, n, 1) for n in rows.shape[1:]]))
+    return OPERATORS.index(rows, index=(k, *[slice(0, n, 1) for n in rows.shape[1:]]))
 
 
 def put(rows: Any, k: Any, values: Any) -> Any:
     """An array with other values in row `k`."""
-    return OPERATORS["index_update"](rows, values, index=(k, *[slice(0, n, 1) for n in rows.shape[1:]]))
+    return OPERATORS.index_update(rows, values, index=(k, *[slice(0, n, 1) for n in rows.shape[1:]]))
 
 
 def quotient(x: Any, y: Any) -> Any:
     """x / y, rounded up."""
-    return OPERATORS["floor_divide"](x + (y - 1), y)
+    return OPERATORS.floor_divide(x + (y - 1), y)
 
 
 __all__ = ["Schedule"]

@@ -270,7 +270,7 @@ def ones(builder: Builder, y: Any) -> Any:
     shape = shape_of(y)
     if not shape:
         return 1.0
-    return builder.sym(builder.emit(OPERATORS["broadcast_to"], (1.0,), {"shape": shape}, [FLOAT], [shape])[0])
+    return builder.sym(builder.emit(OPERATORS.broadcast_to, (1.0,), {"shape": shape}, [FLOAT], [shape])[0])
 
 
 def scalar(y: Any) -> Any:
@@ -303,13 +303,13 @@ def numeric(result: Any) -> tuple[Any, str | None]:
         raise Unsupported("strings")
     integers = [leaf.__class__ in (Sym, Tensor) and leaf.dtype.kind == "i" and not leaf.dtype.weak for leaf in leaves]
     if any(integers) and not all(integers):
-        leaves = [OPERATORS["cast"](x, dtype="float64") if whole else x for x, whole in zip(leaves, integers)]
+        leaves = [OPERATORS.cast(x, dtype="float64") if whole else x for x, whole in zip(leaves, integers)]
     flat = result.__class__ is not dict and not any(part.__class__ in STRUCTURES for part in result)
     if flat and len({shape_of(leaf) for leaf in leaves}) == 1:
         return as_operand(leaves), None
     total: Any = 0.0
     for leaf in leaves:
-        total = total + (OPERATORS["sum_to"](leaf, shape=()) if shape_of(leaf) else leaf)
+        total = total + (OPERATORS.sum_to(leaf, shape=()) if shape_of(leaf) else leaf)
     return total, result.__class__.__name__
 
 

@@ -124,7 +124,7 @@ class Masks(Replay):
         super().apply(stmt)
         if all(map(self.reach.decided, stmt.outs)):
             return
-        from ..ops.registry import NAMES
+        from ..core.tensor import OPERATORS
 
         joined: Any = 0
         saved, STATE.site = STATE.site, stmt.site or STATE.site
@@ -134,7 +134,7 @@ class Masks(Replay):
             elif joined.__class__ is int and mask.__class__ is int:
                 joined |= mask
             elif not (mask.__class__ is int and mask == 0):
-                joined = self.builder.emit(NAMES["bitwise_or"], (joined, mask), {}, [INT], [()])[0]
+                joined = self.builder.emit(OPERATORS.bitwise_or, (joined, mask), {}, [INT], [()])[0]
         STATE.site = saved
         for out in stmt.outs:
             self.masks[out] = joined

@@ -20,7 +20,7 @@ def zeros(builder: Builder, shape: tuple[int, ...]) -> Any:
     """Zeros of a shape: 0.0 for a number."""
     if not shape:
         return 0.0
-    return builder.sym(builder.emit(OPERATORS["broadcast_to"], (0.0,), {"shape": shape}, [FLOAT], [shape])[0])
+    return builder.sym(builder.emit(OPERATORS.broadcast_to, (0.0,), {"shape": shape}, [FLOAT], [shape])[0])
 
 
 def is_zero(x: Any) -> bool:

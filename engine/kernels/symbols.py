@@ -92,19 +92,19 @@ class Sym:
         return self.shape[0]
 
     def any(self) -> Any:
-        return OPERATORS["any"](self) if self.shape else self
+        return OPERATORS.any(self) if self.shape else self
 
     def all(self) -> Any:
-        return OPERATORS["all"](self) if self.shape else self
+        return OPERATORS.all(self) if self.shape else self
 
     __hash__ = object.__hash__
 
     # Masks of singular points are written with Python's operators on values.
     def __eq__(self, other: object) -> Any:
-        return OPERATORS["equal"](self, other)
+        return OPERATORS.equal(self, other)
 
     def __ne__(self, other: object) -> Any:
-        return OPERATORS["not_equal"](self, other)
+        return OPERATORS.not_equal(self, other)
 
 
 def operator(row: str, swapped: bool = False) -> Any:
@@ -147,7 +147,7 @@ def as_index(sym: Any) -> Any:
     """An integer symbol from one that counts: an integer, or the float of an integer that is differentiated."""
     if sym.__class__ is Sym and sym.kind == FLOAT and sym.dtype is WEAK_COUNT:
         return Sym(
-            sym.builder, sym.builder.emit(OPERATORS["cast"], (sym.var,), {"dtype": "int64"}, [INT], [()])[0], WEAK_INT
+            sym.builder, sym.builder.emit(OPERATORS.cast, (sym.var,), {"dtype": "int64"}, [INT], [()])[0], WEAK_INT
         )
     return sym
 

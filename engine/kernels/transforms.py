@@ -5,7 +5,6 @@ from __future__ import annotations
 from ..core.operands import as_operand
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, shape_of
-from ..ops.registry import NAMES
 from .adjoint import Adjoint
 from .ir import FLOAT, INT, Apply, Loop, Unsupported, Var
 from .paths import varied
@@ -36,7 +35,7 @@ def source(builder: Builder, x: Any) -> Sym:
         raise Unsupported("a derivative by an integer")
     # Appended here: an equal application would be shared, and with it what the function computes.
     out = Var(FLOAT, shape)
-    builder.definitions[out] = made = Apply((out,), NAMES["positive"], (operand,), {}, STATE.site)
+    builder.definitions[out] = made = Apply((out,), OPERATORS.positive, (operand,), {}, STATE.site)
     builder.block.append(made)
     return builder.sym(out, getattr(x, "dtype", None))  # type: ignore[no-any-return]
 
@@ -94,10 +93,8 @@ def transposed_rows(rows: Any, start: int, source_shape: tuple[int, ...], shape:
     size = 1
     for n in source_shape:
         size *= n
-    part = OPERATORS["index"](rows, index=(slice(start, start + size, 1),))
-    return OPERATORS["reshape"](
-        OPERATORS["transpose"](OPERATORS["reshape"](part, shape=(size, -1))), shape=shape + source_shape
-    )
+    part = OPERATORS.index(rows, index=(slice(start, start + size, 1),))
+    return OPERATORS.reshape(OPERATORS.transpose(OPERATORS.reshape(part, shape=(size, -1))), shape=shape + source_shape)
 
 
 def along_directions(
@@ -126,9 +123,9 @@ def tables(builder: Builder, count: int, sizes: Sequence[int], row: Callable[[Sy
     with builder.inside([]) as body:
         for x, size in zip(row(builder.sym(i)), sizes):
             table = Var(FLOAT, (count, size), "rows")
-            operands = (table, builder.operand(OPERATORS["reshape"](x, shape=(size,))))
+            operands = (table, builder.operand(OPERATORS.reshape(x, shape=(size,))))
             index = (i, slice(0, size, 1))
-            after = builder.emit(NAMES["index_update"], operands, {"index": index}, [FLOAT], [table.shape])[0]
+            after = builder.emit(OPERATORS.index_update, operands, {"index": index}, [FLOAT], [table.shape])[0]
             carried.append((table, after))
     ends = [
         (table, builder.operand(zeros(builder, table.shape)), after, Var(FLOAT, table.shape, "rows"))
@@ -145,16 +142,16 @@ def seeds(sources: Sequence[Var], direction: Any) -> dict[Var, Any]:
     for x in sources:
         places: Any = float(start)
         if x.shape:
-            places = OPERATORS["reshape"](ramp(direction.builder, start, x.size), shape=x.shape)
-        hit = OPERATORS["equal"](places, direction)
-        found[x] = OPERATORS["cast"](hit, dtype="float64")
+            places = OPERATORS.reshape(ramp(direction.builder, start, x.size), shape=x.shape)
+        hit = OPERATORS.equal(places, direction)
+        found[x] = OPERATORS.cast(hit, dtype="float64")
         start += x.size
     return found
 
 
 def ramp(builder: Builder, start: int, count: int) -> Any:
     """start, start + 1, ... as floats."""
-    return builder.sym(builder.emit(NAMES["ramp"], (float(start), 1.0), {"num": count}, [FLOAT], [(count,)])[0])
+    return builder.sym(builder.emit(OPERATORS.ramp, (float(start), 1.0), {"num": count}, [FLOAT], [(count,)])[0])
 
 
 __all__ = ["along_directions", "gradients", "hessian", "jvp", "seeds", "tables", "value_and_gradients"]

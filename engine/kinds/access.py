@@ -77,7 +77,7 @@ def get_item(value: Any, index: Any) -> Any:
     """`value[index]`."""
     cls = value.__class__
     if cls is Tensor:
-        return apply(OPERATORS["index"], (value,), {"index": static_index(index)})
+        return apply(OPERATORS.index, (value,), {"index": static_index(index)})
     if cls is list or cls is tuple or cls is str or cls is range:
         key = static_index(index)
         if key.__class__ is int:
@@ -108,7 +108,7 @@ def get_item(value: Any, index: Any) -> Any:
     if operand.__class__ in (int, float, bool, complex):
         key = static_index(index)
         if key is Ellipsis or key is None or (key.__class__ is tuple and not key):
-            return apply(OPERATORS["index"], (operand,), {"index": key})
+            return apply(OPERATORS.index, (operand,), {"index": key})
         raise failure("E0405", "a scalar cannot be indexed")
     raise failure("E0304", f"{describe(value)} cannot be indexed")
 
@@ -119,7 +119,7 @@ def set_item(container: Any, index: Any, value: Any) -> Any:
     if cls is Tensor:
         key = static_index(index)
         value = as_operand(value)
-        return OPERATORS["index_update"].call((container, value, key), None)
+        return OPERATORS.index_update.call((container, value, key), None)
     if cls is list:
         key = static_index(index)
         if key.__class__ is slice:
@@ -184,7 +184,7 @@ def iterate(value: Any) -> Iterator[Any]:
 
 
 def rows(x: Tensor) -> Iterator[Any]:
-    index = OPERATORS["index"]
+    index = OPERATORS.index
     for i in range(x.shape[0]):
         yield apply(index, (x,), {"index": i})
 

@@ -235,7 +235,7 @@ def parts(change: Callable[..., Any], *elements: Any) -> Any:
 
 
 def joined(elements: list[Any]) -> Any:
-    return parts(lambda *tensors: OPERATORS["stack"](list(tensors)), *elements)
+    return parts(lambda *tensors: OPERATORS.stack(list(tensors)), *elements)
 
 
 def tensors(structure: Any) -> Any:
@@ -261,7 +261,7 @@ def first_size(structure: Any) -> int:
 
 def slices(structure: Any) -> Iterator[Any]:
     """The elements along the first axis of tensors."""
-    index = OPERATORS["index"]
+    index = OPERATORS.index
     for i in range(first_size(structure)):
         if LIMITS.max_steps is not None:
             limits.step()

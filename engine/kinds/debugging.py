@@ -55,12 +55,12 @@ def near(
     x, y = as_operand(x), as_operand(y)
     size = 10 * float(np.finfo(x.dtype.name if x.__class__ is Tensor and x.dtype.kind == "f" else "float64").eps)
     bound = (size if atol is None else atol) + (size if rtol is None else rtol) * np.abs(plain(y))
-    distance = OPERATORS["subtract"](x, y)
+    distance = OPERATORS.subtract(x, y)
     require("assert_near", np.abs(plain(distance)) <= plain(bound), message, x, y)
 
 
 def finite(x: Any, message: Any = None) -> Any:
-    require("assert_all_finite", NAMES["isfinite"](as_operand(x)), message, as_operand(x))
+    require("assert_all_finite", OPERATORS.isfinite(as_operand(x)), message, as_operand(x))
     return x
 
 

@@ -49,7 +49,7 @@ class IndexedSlices(Kind):
                 "E0302", "these IndexedSlices have no dense_shape, so that they are no tensor",
                 "write IndexedSlices(values, indices, dense_shape)",
             )  # fmt: skip
-        return OPERATORS["put_rows"](self.values, indices=self.indices, axis=0, size=self.shape[0])
+        return OPERATORS.put_rows(self.values, indices=self.indices, axis=0, size=self.shape[0])
 
     def operate(self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
         def dense(x: Any) -> Any:
@@ -97,7 +97,7 @@ def mask(a: Any, mask_indices: Any) -> IndexedSlices:
     import numpy as np
 
     left = (~np.isin(a.indices, integers("sparse.mask", "mask_indices", mask_indices))).nonzero()[0]
-    return IndexedSlices(OPERATORS["take_rows"](a.values, indices=left), a.indices[left], a.shape)
+    return IndexedSlices(OPERATORS.take_rows(a.values, indices=left), a.indices[left], a.shape)
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {"IndexedSlices": indexed_slices}

@@ -61,7 +61,7 @@ def of_dtype(x: Any, dtype: DType) -> Any:
         return x
     if given.weak and dtype.kind in ORDER:
         if ORDER.index(given.kind) <= ORDER.index(dtype.kind) or (x.__class__ is Tensor and 0 in x.shape):
-            return OPERATORS["cast"](x, dtype=dtype)
+            return OPERATORS.cast(x, dtype=dtype)
     return None
 
 

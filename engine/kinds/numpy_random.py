@@ -34,11 +34,11 @@ class Generator:
         return self.drawn("random", size)
 
     def method_normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-        return OPERATORS["add"](OPERATORS["multiply"](self.drawn("standard_normal", size), scale), loc)
+        return OPERATORS.add(OPERATORS.multiply(self.drawn("standard_normal", size), scale), loc)
 
     def method_uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
-        width = OPERATORS["subtract"](high, low)
-        return OPERATORS["add"](OPERATORS["multiply"](self.drawn("random", size), width), low)
+        width = OPERATORS.subtract(high, low)
+        return OPERATORS.add(OPERATORS.multiply(self.drawn("random", size), width), low)
 
     def method_integers(self, low: Any, high: Any = None, size: Any = None) -> Any:
         low, high = (0, low) if high is None else (low, high)

@@ -132,7 +132,7 @@ class Queue(Kind):
         counts = {shape_of(x)[0] for x in parts}
         if len(counts) > 1:
             raise failure("E0302", f"{self.kind}: the components have {sorted(counts)} elements")
-        index = OPERATORS["index"]
+        index = OPERATORS.index
         self.admit([[index(x, index=i) for x in parts] for i in range(counts.pop())])
 
     # --- what leaves ------------------------------------------------------------------------------------------------
@@ -193,7 +193,7 @@ class Queue(Kind):
 
     def stacked(self, i: int, parts: list[Any]) -> Any:
         if parts:
-            return OPERATORS["stack"](parts)
+            return OPERATORS.stack(parts)
         import numpy as np
 
         shape = (0, *[size or 0 for size in self.shapes[i] or ()])
@@ -203,7 +203,7 @@ class Queue(Kind):
     # --- the rest ---------------------------------------------------------------------------------------------------
 
     def method_size(self) -> Any:
-        return OPERATORS["cast"](len(self.items), dtype="int32")
+        return OPERATORS.cast(len(self.items), dtype="int32")
 
     def method_close(self, cancel_pending_enqueues: Any = False) -> None:
         self.closed = True

@@ -281,10 +281,10 @@ class RaggedTensor(Kind):
             default_value = "" if flat.dtype.kind == "s" else 0
         filler = as_operand(default_value)
         if flat.dtype.kind != "s" and (filler.__class__ is not Tensor or filler.dtype.weak):
-            filler = OPERATORS["cast"](filler, dtype=flat.dtype)
-        row = OPERATORS["broadcast_to"](filler, shape=(1, *shape_of(flat)[1:]))
-        rows = OPERATORS["take_rows"](OPERATORS["concat"]([flat, row]), indices=places.ravel())
-        return OPERATORS["reshape"](rows, shape=(*places.shape, *shape_of(flat)[1:]))
+            filler = OPERATORS.cast(filler, dtype=flat.dtype)
+        row = OPERATORS.broadcast_to(filler, shape=(1, *shape_of(flat)[1:]))
+        rows = OPERATORS.take_rows(OPERATORS.concat([flat, row]), indices=places.ravel())
+        return OPERATORS.reshape(rows, shape=(*places.shape, *shape_of(flat)[1:]))
 
     def method_to_sparse(self) -> Any:
         from .sparse import SparseTensor
@@ -294,7 +294,7 @@ class RaggedTensor(Kind):
         if inner:
             offsets = np.indices(inner).reshape(len(inner), -1).T
             places = np.column_stack([np.repeat(places, len(offsets), 0), np.tile(offsets, (len(places), 1))])
-            flat = OPERATORS["reshape"](flat, shape=(-1,))
+            flat = OPERATORS.reshape(flat, shape=(-1,))
         return SparseTensor(places, flat, size)
 
     def method_with_values(self, new_values: Any) -> RaggedTensor:
@@ -358,7 +358,7 @@ def ranges(starts: Any, lengths: Any) -> Any:
 def rows_at(x: Any, places: Any) -> Any:
     """The rows of a tensor or a RaggedTensor at the places of an array."""
     if x.__class__ is not RaggedTensor:
-        return OPERATORS["take_rows"](x, indices=places)
+        return OPERATORS.take_rows(x, indices=places)
     lengths = x.lengths[places]
     return RaggedTensor(rows_at(x.values, ranges(x.splits[:-1][places], lengths)), splits_of(lengths), x.uniform)
 
@@ -376,7 +376,7 @@ def merge(x: Any, outer: int, inner: int) -> Any:
         return x
     if x.__class__ is not RaggedTensor:
         shape = shape_of(x)
-        return OPERATORS["reshape"](x, shape=(*shape[:outer], -1, *shape[inner + 1 :]))
+        return OPERATORS.reshape(x, shape=(*shape[:outer], -1, *shape[inner + 1 :]))
     if outer > 1:
         return RaggedTensor(merge(x.values, outer - 1, inner - 1), x.splits, x.uniform)
     if not outer:
@@ -390,7 +390,7 @@ def merge(x: Any, outer: int, inner: int) -> Any:
 def expand_dims(x: Any, axis: int) -> Any:
     """A new axis of size 1; `axis` counts from the front."""
     if x.__class__ is not RaggedTensor:
-        return OPERATORS["expand_dims"](x, axis=axis)
+        return OPERATORS.expand_dims(x, axis=axis)
     if axis == 0:
         return RaggedTensor(x, np.array([0, x.length()]), x.length())
     if axis == 1:

@@ -47,13 +47,13 @@ def constant(
     if items:
         flat = as_operand(items)
         if sizes is not None:
-            flat = OPERATORS["reshape"](flat, shape=(-1, *sizes))
+            flat = OPERATORS.reshape(flat, shape=(-1, *sizes))
     else:
         flat = Tensor(
             np.zeros((0, *(sizes or ())), dtype=object if kind is STRING else "float64"),
             kind or as_operand([0.0]).dtype,
         )
-    return nest(flat if kind is None else OPERATORS["constant"](flat, dtype=kind), levels)
+    return nest(flat if kind is None else OPERATORS.constant(flat, dtype=kind), levels)
 
 
 def nrows_of(x: Any) -> int:
@@ -265,11 +265,11 @@ def from_sparse(st_input: Any, row_splits_dtype: Any = None) -> RaggedTensor:
 
 def ragged_stack(values: Any, axis: Any = 0) -> Any:
     parts = list(iterate(values)) if values.__class__ is not RaggedTensor else [values]
-    return stack(OPERATORS["stack"], *parts, axis=axis)
+    return stack(OPERATORS.stack, *parts, axis=axis)
 
 
 def ragged_concat(values: Any, axis: Any) -> Any:
-    return concat(OPERATORS["concat"], *iterate(values), axis=axis)
+    return concat(OPERATORS.concat, *iterate(values), axis=axis)
 
 
 def range_(
@@ -293,7 +293,7 @@ def fold_dtype(operands: list[Any]) -> Any:
     """The dtype in which operands meet."""
     found = operands[0]
     for x in operands[1:]:
-        found = OPERATORS["add"](found, x)
+        found = OPERATORS.add(found, x)
     return as_operand([found]).dtype if found.__class__ is not Tensor else found.dtype
 
 

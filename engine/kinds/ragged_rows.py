@@ -62,28 +62,26 @@ def segmented(levels: Sequence[Any], ids: Any, count: int) -> tuple[Any, list[An
 def by_segment(how: str, flat: Any, ids: Any, count: int) -> Any:
     """Flat values reduced by segments."""
     if how in ("any", "all"):
-        found = by_segment("max" if how == "any" else "min", OPERATORS["cast"](flat, dtype="int32"), ids, count)
-        return OPERATORS["greater"](found, 0)
+        found = by_segment("max" if how == "any" else "min", OPERATORS.cast(flat, dtype="int32"), ids, count)
+        return OPERATORS.greater(found, 0)
     if how in ("mean", "reduce_mean"):
-        sizes = OPERATORS["cast"](counts(np.bincount(ids, minlength=count)), dtype="float64")
+        sizes = OPERATORS.cast(counts(np.bincount(ids, minlength=count)), dtype="float64")
         total = by_segment("sum", flat, ids, count)
         if total.dtype.kind in "fc":
-            sizes = OPERATORS["cast"](sizes, dtype=total.dtype)
+            sizes = OPERATORS.cast(sizes, dtype=total.dtype)
         else:
-            total = OPERATORS["cast"](total, dtype="float64")
-        sizes = OPERATORS["reshape"](sizes, shape=(count,) + (1,) * (len(shape_of(flat)) - 1))
-        return OPERATORS["divide"](total, sizes)
+            total = OPERATORS.cast(total, dtype="float64")
+        sizes = OPERATORS.reshape(sizes, shape=(count,) + (1,) * (len(shape_of(flat)) - 1))
+        return OPERATORS.divide(total, sizes)
     if how in ("var", "std"):
         mean = by_segment("mean", flat, ids, count)
-        away = OPERATORS["subtract"](
-            OPERATORS["cast"](flat, dtype=mean.dtype), OPERATORS["take_rows"](mean, indices=ids)
-        )
-        found = by_segment("mean", OPERATORS["square"](away), ids, count)
-        return OPERATORS["sqrt"](found) if how == "std" else found
+        away = OPERATORS.subtract(OPERATORS.cast(flat, dtype=mean.dtype), OPERATORS.take_rows(mean, indices=ids))
+        found = by_segment("mean", OPERATORS.square(away), ids, count)
+        return OPERATORS.sqrt(found) if how == "std" else found
     if how == "logsumexp":
-        top = OPERATORS["stop_gradient"](by_segment("max", flat, ids, count))
-        parts = OPERATORS["exp"](OPERATORS["subtract"](flat, OPERATORS["take_rows"](top, indices=ids)))
-        return OPERATORS["add"](OPERATORS["log"](by_segment("sum", parts, ids, count)), top)
+        top = OPERATORS.stop_gradient(by_segment("max", flat, ids, count))
+        parts = OPERATORS.exp(OPERATORS.subtract(flat, OPERATORS.take_rows(top, indices=ids)))
+        return OPERATORS.add(OPERATORS.log(by_segment("sum", parts, ids, count)), top)
     return OPERATORS[f"unsorted_segment_{how}"](flat, counts(ids), count)
 
 
@@ -92,7 +90,7 @@ def reduced(op: Any, x: Any, axis: Any = None, keepdims: Any = False, **options:
     flat, rank, depth = x.flat, x.rank, len(x.levels)
     if axis is None:
         found = op.call((flat,), options)
-        return OPERATORS["reshape"](found, shape=(1,) * rank) if keepdims else found
+        return OPERATORS.reshape(found, shape=(1,) * rank) if keepdims else found
     axes = axes_of(op.name, axis, rank)
     inner = tuple([a - depth for a in axes if a > depth])
     outer = sorted([a for a in axes if a <= depth], reverse=True)
@@ -112,7 +110,7 @@ def reduced(op: Any, x: Any, axis: Any = None, keepdims: Any = False, **options:
     if outer:
         flat = by_segment(op.name, flat, ids, count)
     if whole and not keepdims:
-        return OPERATORS["index"](flat, index=0)
+        return OPERATORS.index(flat, index=0)
     found = nest(flat, levels)
     for a in reversed(outer):
         if keepdims and not (whole and a == 0):
@@ -137,9 +135,9 @@ def softmax(op: Any, x: Any, axis: Any = -1) -> Any:
         raise failure("E0405", f"{op.name} of a RaggedTensor is over its last axis, which must be ragged")
     splits = x.levels[-1]
     ids, count = np.repeat(np.arange(len(splits) - 1), np.diff(splits)), len(splits) - 1
-    total = OPERATORS["take_rows"](by_segment("logsumexp", x.flat, ids, count), indices=ids)
-    found = OPERATORS["subtract"](x.flat, total)
-    return x.with_flat(found if op.name == "log_softmax" else OPERATORS["exp"](found))
+    total = OPERATORS.take_rows(by_segment("logsumexp", x.flat, ids, count), indices=ids)
+    found = OPERATORS.subtract(x.flat, total)
+    return x.with_flat(found if op.name == "log_softmax" else OPERATORS.exp(found))
 
 
 def segment(op: Any, data: Any, segment_ids: Any, num_segments: Any = None) -> Any:
@@ -166,14 +164,14 @@ def ragged(x: Any, depth: int) -> Any:
     shape = shape_of(x)
     if not depth:
         return x
-    values = OPERATORS["reshape"](x, shape=(shape[0] * shape[1], *shape[2:]))
+    values = OPERATORS.reshape(x, shape=(shape[0] * shape[1], *shape[2:]))
     return RaggedTensor(ragged(values, depth - 1), np.arange(shape[0] + 1) * shape[1], shape[1])
 
 
 def joined(parts: Sequence[Any]) -> Any:
     """Tensors or RaggedTensors one after the other."""
     if not any(x.__class__ is RaggedTensor for x in parts):
-        return OPERATORS["concat"](list(parts))
+        return OPERATORS.concat(list(parts))
     splits = splits_of(np.concatenate([x.lengths for x in parts]))
     uniform = {x.uniform for x in parts}
     return RaggedTensor(joined([x.values for x in parts]), splits, uniform.pop() if len(uniform) == 1 else None)
@@ -189,7 +187,7 @@ def concat(op: Any, *values: Any, axis: Any = 0) -> Any:
         )
     at = axis_of(op.name, axis, ranks[0])
     if ranks[0] == 1:
-        return OPERATORS["concat"](parts)
+        return OPERATORS.concat(parts)
     depth = max([len(x.levels) for x in parts if x.__class__ is RaggedTensor] + [min(max(at, 1), ranks[0] - 1)])
     return beside([ragged(x, depth) for x in parts], at, op.name)
 
@@ -199,7 +197,7 @@ def beside(parts: list[Any], axis: int, name: str) -> Any:
     if not axis:
         return joined(parts)
     if parts[0].__class__ is not RaggedTensor:
-        return OPERATORS["concat"](parts, axis=axis)
+        return OPERATORS.concat(parts, axis=axis)
     first = parts[0]
     for i, x in enumerate(parts):
         if x.length() != first.length() or (axis > 1 and not np.array_equal(x.splits, first.splits)):
@@ -217,7 +215,7 @@ def stack(op: Any, *values: Any, axis: Any = 0) -> Any:
     rank = parts[0].rank if parts[0].__class__ is RaggedTensor else len(shape_of(parts[0]))
     at = axis_of(op.name, axis, rank + 1)
     if not rank:
-        return OPERATORS["stack"](parts)
+        return OPERATORS.stack(parts)
     return concat(op, *[expand_dims(x, at) for x in parts], axis=at)
 
 
@@ -275,7 +273,7 @@ def picked(op: Any, x: Any, indices: Any) -> Any:
     x = x if x.__class__ is RaggedTensor else as_operand(x)
     found = rows_at(x, checked("gather", places, nrows(x), negative=False).reshape(-1))
     if not places.ndim:
-        return found.row(0) if found.__class__ is RaggedTensor else OPERATORS["index"](found, index=0)
+        return found.row(0) if found.__class__ is RaggedTensor else OPERATORS.index(found, index=0)
     for size in reversed(places.shape[1:]):
         found = RaggedTensor(found, np.arange(nrows(found) // size + 1 if size else 1) * size, size)
     return found
@@ -291,7 +289,7 @@ def gather_nd(op: Any, x: Any, indices: Any, batch_dims: Any = 0) -> Any:
     for k in range(1, points.shape[1]):
         if values.__class__ is not RaggedTensor:
             rest = np.column_stack([places, points[:, k:]])
-            found = OPERATORS["gather_nd"](values, counts(rest))
+            found = OPERATORS.gather_nd(values, counts(rest))
             break
         wrong = (points[:, k] < 0) | (points[:, k] >= values.lengths[places])
         if wrong.any():
@@ -304,7 +302,7 @@ def gather_nd(op: Any, x: Any, indices: Any, batch_dims: Any = 0) -> Any:
     else:
         found = rows_at(values, places)
     if where.ndim == 1:
-        return found.row(0) if found.__class__ is RaggedTensor else OPERATORS["index"](found, index=0)
+        return found.row(0) if found.__class__ is RaggedTensor else OPERATORS.index(found, index=0)
     for size in reversed(where.shape[1:-1]):
         found = RaggedTensor(found, np.arange(nrows(found) // size + 1) * size, size)
     return found
@@ -347,7 +345,7 @@ def squeeze(op: Any, x: Any, axis: Any = None) -> Any:
 
 def without(x: Any, axis: int) -> Any:
     if x.__class__ is not RaggedTensor:
-        return OPERATORS["squeeze"](x, axis=axis)
+        return OPERATORS.squeeze(x, axis=axis)
     if axis > 1:
         return RaggedTensor(without(x.values, axis - 1), x.splits, x.uniform)
     sizes = x.lengths if axis else np.array([x.length()])
@@ -369,7 +367,7 @@ SEGMENTS = ("sum", "mean", "max", "min", "prod")
 ROWS: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(REDUCTIONS, reduced),
     **{f"{kind}segment_{how}": segment for how in SEGMENTS for kind in ("", "unsorted_")},
-    "add_n": lambda op, values: fold(lambda a, b: elementwise(OPERATORS["add"], (a, b), None), values),
+    "add_n": lambda op, values: fold(lambda a, b: elementwise(OPERATORS.add, (a, b), None), values),
     "argmax": extreme_place,
     "argmin": extreme_place,
     "boolean_mask": boolean_mask,

@@ -64,7 +64,7 @@ def aligned(name: str, inputs: Sequence[Any]) -> tuple[list[Any], list[Any]]:
             for _ in range(rank - ranks[i]):
                 x = expand_dims(x, 0)
         elif ranks[i] < rank:
-            x = OPERATORS["reshape"](x, shape=(1,) * (rank - ranks[i]) + shape_of(x))
+            x = OPERATORS.reshape(x, shape=(1,) * (rank - ranks[i]) + shape_of(x))
         operands[i] = x
     sizes = [np.array([nrows(operands[i])]) for i in many]
     starts = [np.array([0])] * len(many)
@@ -100,7 +100,7 @@ def aligned(name: str, inputs: Sequence[Any]) -> tuple[list[Any], list[Any]]:
                 width = shape_of(x)[1]
                 sizes.append(np.full(count, width))
                 starts.append(np.arange(count) * width)
-                operands[i] = OPERATORS["reshape"](x, shape=(count * width, *shape_of(x)[2:]))
+                operands[i] = OPERATORS.reshape(x, shape=(count * width, *shape_of(x)[2:]))
 
 
 # --- strings ----------------------------------------------------------------------------------------------------------

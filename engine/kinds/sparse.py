@@ -108,7 +108,7 @@ class SparseTensor(Kind):
         if not -size <= index < size:
             raise index_in(self.description, size, index)
         here = (self.indices[:, 0] == index % size).nonzero()[0]
-        values = OPERATORS["take_rows"](self.values, indices=here)
+        values = OPERATORS.take_rows(self.values, indices=here)
         return SparseTensor(self.indices[here, 1:], values, self.shape[1:])
 
     def picked(self, name: str, x: Any) -> Any:
@@ -124,7 +124,7 @@ class SparseTensor(Kind):
                 f"{shape_text(self.shape)}", "the dense operand alone is broadcast",
             )  # fmt: skip
         places = keys(self.indices[:, len(self.shape) - len(size) :] * [n > 1 for n in size], size)
-        return OPERATORS["take_rows"](OPERATORS["reshape"](x, shape=-1), indices=places)
+        return OPERATORS.take_rows(OPERATORS.reshape(x, shape=-1), indices=places)
 
     def refusal(self, message: str, name: str = "") -> Exception:
         from .sparse_functions import FUNCTIONS
@@ -133,7 +133,7 @@ class SparseTensor(Kind):
         return failure("E0304", message, f"{near} takes SparseTensors" if near in FUNCTIONS else self.hint)
 
     def get_item(self, index: Any) -> Any:
-        return OPERATORS["index"](self, index=index)
+        return OPERATORS.index(self, index=index)
 
     def length(self) -> int:
         raise self.refusal("a SparseTensor has no length")

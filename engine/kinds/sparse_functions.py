@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-add, concat, put_rows, reshape, take_rows = (
-    OPERATORS[name] for name in ("add", "concat", "put_rows", "reshape", "take_rows")
-)
+concat, put_rows = OPERATORS.concat, OPERATORS.put_rows
+reshape, take_rows = OPERATORS.reshape, OPERATORS.take_rows
 
 
 def chosen(s: SparseTensor, which: Any, indices: Any = None, shape: Sequence[int] | None = None) -> SparseTensor:
@@ -85,9 +84,7 @@ def to_dense(sp_input: Any, default_value: Any = None, validate_indices: Any = T
 def eye(num_rows: Any, num_columns: Any = None, dtype: Any = None) -> SparseTensor:
     shape = as_shape([static(num_rows), static(num_rows if num_columns is None else num_columns)])
     diagonal = np.arange(min(shape))
-    return SparseTensor(
-        np.stack([diagonal, diagonal], axis=1), OPERATORS["ones"](shape=len(diagonal), dtype=dtype), shape
-    )
+    return SparseTensor(np.stack([diagonal, diagonal], axis=1), OPERATORS.ones(shape=len(diagonal), dtype=dtype), shape)
 
 
 def to_indicator(sp_input: Any, vocab_size: Any) -> Any:
@@ -131,12 +128,12 @@ def sparse_add(a: Any, b: Any, threshold: Any = 0) -> Any:
     b = as_operand(b)
     same_shape(name, a, b)
     whole = put_rows(a.values, indices=keys(a.indices, a.shape), axis=0, size=count(a.shape))
-    return add(reshape(whole, shape=a.shape), b)
+    return OPERATORS.add(reshape(whole, shape=a.shape), b)
 
 
 def sparse_dense_matmul(sp_a: Any, b: Any, adjoint_a: Any = False, adjoint_b: Any = False) -> Any:
     """The product of a SparseTensor and a matrix, in either order: rows of b times the entries, added up."""
-    name, adjoint = "sparse.sparse_dense_matmul", OPERATORS["adjoint"]
+    name, adjoint = "sparse.sparse_dense_matmul", OPERATORS.adjoint
     if b.__class__ is SparseTensor and sp_a.__class__ is not SparseTensor:
         return adjoint(sparse_dense_matmul(b, sp_a, not adjoint_b, not adjoint_a))
     a, b = sparse(name, sp_a), as_operand(b)
@@ -146,7 +143,7 @@ def sparse_dense_matmul(sp_a: Any, b: Any, adjoint_a: Any = False, adjoint_b: An
         )
     (rows, columns), (m, n), values = a.indices.T, a.shape, a.values
     if adjoint_a:
-        rows, columns, m, n, values = columns, rows, n, m, OPERATORS["conj"](values)
+        rows, columns, m, n, values = columns, rows, n, m, OPERATORS.conj(values)
     b = adjoint(b) if adjoint_b else b
     if shape_of(b)[0] != n:
         raise failure(
@@ -154,7 +151,7 @@ def sparse_dense_matmul(sp_a: Any, b: Any, adjoint_a: Any = False, adjoint_b: An
             "the inner dimensions must be equal",
         )  # fmt: skip
     limits.allocate(len(rows) * shape_of(b)[1])
-    terms = OPERATORS["multiply"](reshape(values, shape=(-1, 1)), take_rows(b, indices=columns))
+    terms = OPERATORS.multiply(reshape(values, shape=(-1, 1)), take_rows(b, indices=columns))
     return put_rows(terms, indices=rows, axis=0, size=m)
 
 
@@ -176,7 +173,7 @@ def map_values(op: Any, *args: Any, **kwargs: Any) -> SparseTensor:
 
 
 def segments_max(values: Any, groups: Any, total: int) -> Any:
-    return OPERATORS["segments_max"](values, ids=groups, total=total, empty=0)
+    return OPERATORS.segments_max(values, ids=groups, total=total, empty=0)
 
 
 def segments_sum(values: Any, groups: Any, total: int) -> Any:
@@ -215,16 +212,16 @@ def softmax(sp_input: Any) -> SparseTensor:
     if len(s.shape) < 2:
         raise failure("E0302", f"sparse.softmax takes two dimensions or more, and the shape is {shape_text(s.shape)}")
     at, groups = np.unique(keys(s.indices[:, :-1], s.shape[:-1]), return_inverse=True)
-    largest = segments_max(OPERATORS["stop_gradient"](s.values), groups, len(at))
-    powers = OPERATORS["exp"](OPERATORS["subtract"](s.values, take_rows(largest, indices=groups)))
+    largest = segments_max(OPERATORS.stop_gradient(s.values), groups, len(at))
+    powers = OPERATORS.exp(OPERATORS.subtract(s.values, take_rows(largest, indices=groups)))
     sums = segments_sum(powers, groups, len(at))
-    return s.with_leaves([OPERATORS["divide"](powers, take_rows(sums, indices=groups))])
+    return s.with_leaves([OPERATORS.divide(powers, take_rows(sums, indices=groups))])
 
 
 def segment(kind: str) -> Callable[..., Any]:
     def run(data: Any, indices: Any, segment_ids: Any, num_segments: Any = None) -> Any:
         """segment_sum or segment_mean of the rows of data at the indices."""
-        rows = OPERATORS["gather"](data, indices)
+        rows = OPERATORS.gather(data, indices)
         if num_segments is None:
             return OPERATORS[f"segment_{kind}"](rows, segment_ids)
         return OPERATORS[f"unsorted_segment_{kind}"](rows, segment_ids, num_segments)

@@ -362,7 +362,7 @@ def unicode_encode(input: Any, output_encoding: Any = "UTF-8", errors: Any = "re
 
     if hasattr(input, "iterate"):
         items = [unicode_encode(row, output_encoding, errors) for row in input.iterate()]
-        return OPERATORS["stack"](items) if items else Tensor(np.empty(0, dtype=object), STRING)
+        return OPERATORS.stack(items) if items else Tensor(np.empty(0, dtype=object), STRING)
     codes = integers(name, "the code points", input)
     axis_of(name, -1, codes.ndim)
     found = np.empty(codes.shape[:-1], dtype=object)

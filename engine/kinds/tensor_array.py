@@ -99,8 +99,8 @@ class TensorArray(Kind):
                     "E0405", f"TensorArray: index {i} is read before it is written, and the shape of an element is not known"
                 )  # fmt: skip
             STATE.notify("N0505", f"TensorArray: nothing was written to index {i}: it reads as zeros")
-            blank: Any = "" if self.dtype.kind == "s" else OPERATORS["cast"](0, dtype=self.dtype)
-            self.elements[i] = OPERATORS["broadcast_to"](blank, shape=self.element_shape)
+            blank: Any = "" if self.dtype.kind == "s" else OPERATORS.cast(0, dtype=self.dtype)
+            self.elements[i] = OPERATORS.broadcast_to(blank, shape=self.element_shape)
         return self.elements[i]
 
     def all_elements(self) -> list[Any]:
@@ -146,8 +146,8 @@ class TensorArray(Kind):
     def method_stack(self) -> Any:
         if not self.elements:
             shape = [0, *[0 if size is None else size for size in self.element_shape or ()]]
-            return OPERATORS["cast"](OPERATORS["zeros"](shape=shape), dtype=self.dtype)
-        return OPERATORS["stack"](self.all_elements())
+            return OPERATORS.cast(OPERATORS.zeros(shape=shape), dtype=self.dtype)
+        return OPERATORS.stack(self.all_elements())
 
     def method_gather(self, indices: Any) -> Any:
         places = [int(i) for i in integers("TensorArray.gather", "indices", indices).reshape(-1)]
@@ -157,7 +157,7 @@ class TensorArray(Kind):
                 raise failure(
                     "E0405", f"TensorArray: Tried to gather index {i} but array size is: {len(self.elements)}"
                 )
-        return OPERATORS["stack"]([self.element(i) for i in places])
+        return OPERATORS.stack([self.element(i) for i in places])
 
     def method_concat(self) -> Any:
         values = self.all_elements()
@@ -167,15 +167,15 @@ class TensorArray(Kind):
                     "E0302", f"TensorArray: concat saw a scalar shape at index {i} but requires at least vectors",
                     "stack() makes a vector of scalars",
                 )  # fmt: skip
-        return OPERATORS["concat"](values, axis=0)
+        return OPERATORS.concat(values, axis=0)
 
     def method_unstack(self, value: Any) -> TensorArray:
         value = as_operand(value)
-        return self.replace(OPERATORS["unstack"](value), "unstack")
+        return self.replace(OPERATORS.unstack(value), "unstack")
 
     def method_scatter(self, indices: Any, value: Any) -> TensorArray:
         places = integers("TensorArray.scatter", "indices", indices).reshape(-1)
-        values = OPERATORS["unstack"](as_operand(value))
+        values = OPERATORS.unstack(as_operand(value))
         if len(places) != len(values):
             raise failure(
                 "E0302", f"TensorArray: scatter has {plural(len(places), 'index')} and {plural(len(values), 'value')}"
@@ -203,7 +203,7 @@ class TensorArray(Kind):
                 "write dynamic_size=True",
             )  # fmt: skip
         ends = sizes.cumsum()
-        index = OPERATORS["index"]
+        index = OPERATORS.index
         parts = [index(value, index=slice(int(end - size), int(end))) for size, end in zip(sizes, ends)]
         self.element_shape = (None, *shape[1:]) if self.infer else self.element_shape
         infer, self.infer = self.infer, False
@@ -212,7 +212,7 @@ class TensorArray(Kind):
         return self
 
     def method_size(self) -> Any:
-        return OPERATORS["cast"](len(self.elements), dtype="int32")
+        return OPERATORS.cast(len(self.elements), dtype="int32")
 
     def method_identity(self) -> TensorArray:
         return self

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def strong_tensor(value: Any, dtype: Any = None) -> Tensor:
     """A tensor of its own, of a strong dtype, that nothing follows."""
-    x = OPERATORS["constant"](value, dtype=dtype)
+    x = OPERATORS.constant(value, dtype=dtype)
     if x.__class__ is not Tensor:
         from ..core.operands import tensor
 
@@ -101,7 +101,7 @@ class Variable:
         """Assign what an index selects."""
         value = as_operand(value)
         assignment_breaks(value)
-        return self.replace(lambda old: OPERATORS["index_update"].call((old, _still(value), index), None))
+        return self.replace(lambda old: OPERATORS.index_update.call((old, _still(value), index), None))
 
     def get_item(self, index: Any) -> VariableSlice:
         index = static_index(index)
@@ -127,11 +127,11 @@ class Variable:
 
     def method_assign_add(self, delta: Any, use_locking: Any = False, read_value: Any = True) -> Variable:
         assignment_breaks(as_operand(delta))
-        return self.replace(lambda old: OPERATORS["add"](old, _still(delta)))
+        return self.replace(lambda old: OPERATORS.add(old, _still(delta)))
 
     def method_assign_sub(self, delta: Any, use_locking: Any = False, read_value: Any = True) -> Variable:
         assignment_breaks(as_operand(delta))
-        return self.replace(lambda old: OPERATORS["subtract"](old, _still(delta)))
+        return self.replace(lambda old: OPERATORS.subtract(old, _still(delta)))
 
     def method_scatter_update(self, indices: Any, updates: Any = None) -> Variable:
         """Rows `indices` replaced; IndexedSlices alone are both."""
@@ -157,9 +157,9 @@ class Variable:
         return self.replace(
             lambda old: OPERATORS[how](
                 old,
-                OPERATORS["index_scatter"](
-                    OPERATORS["broadcast_to"](_still(updates), shape=OPERATORS["index"](old, index=index).shape)
-                    if OPERATORS["index"](old, index=index).__class__ is Tensor
+                OPERATORS.index_scatter(
+                    OPERATORS.broadcast_to(_still(updates), shape=OPERATORS.index(old, index=index).shape)
+                    if OPERATORS.index(old, index=index).__class__ is Tensor
                     else _still(updates),
                     shape=old.shape,
                     index=index,
@@ -168,10 +168,10 @@ class Variable:
         )
 
     def method_sparse_read(self, indices: Any) -> Any:
-        return OPERATORS["gather"](self.read_value(), as_operand(indices))
+        return OPERATORS.gather(self.read_value(), as_operand(indices))
 
     def method_gather_nd(self, indices: Any) -> Any:
-        return OPERATORS["gather_nd"](self.read_value(), as_operand(indices))
+        return OPERATORS.gather_nd(self.read_value(), as_operand(indices))
 
     def method_value(self) -> Tensor:
         return self.read_value()
@@ -210,10 +210,10 @@ class VariableSlice:
         return self.variable.assign_part(self.index, value)
 
     def method_assign_add(self, delta: Any) -> Variable:
-        return self.method_assign(OPERATORS["add"](self.peek(), _still(delta)))
+        return self.method_assign(OPERATORS.add(self.peek(), _still(delta)))
 
     def method_assign_sub(self, delta: Any) -> Variable:
-        return self.method_assign(OPERATORS["subtract"](self.peek(), _still(delta)))
+        return self.method_assign(OPERATORS.subtract(self.peek(), _still(delta)))
 
     def peek(self) -> Any:
         """The present value without recording a read."""

@@ -239,7 +239,7 @@ quick_gelu = composite(
 
 
 def _total(x: Any, axis: Any) -> Any:
-    return OPERATORS["sum"](x, axis=axis, keepdims=True)
+    return OPERATORS.sum(x, axis=axis, keepdims=True)
 
 
 def _balanced(c: Any, y: Any, axis: Any) -> Any:

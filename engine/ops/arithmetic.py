@@ -273,9 +273,9 @@ def _power_array(np: Any, a: Any, b: Any) -> Any:
 def _power_da(y: Any, a: Any, b: Any) -> Any:
     if number(b):
         if b == 0:
-            return 0.0 if a.__class__ is float else 0.0 * OPERATORS["ones_like"](a)  # of nan too
+            return 0.0 if a.__class__ is float else 0.0 * OPERATORS.ones_like(a)  # of nan too
         if b == 1:
-            return _one(y) if number(a) else OPERATORS["ones_like"](a)
+            return _one(y) if number(a) else OPERATORS.ones_like(a)
         return a * 2 if b == 2 else multiply(b, power(a, b - 1))
     # b = 0 decides, whatever a is: the derivative of nan**0 is 0.
     slope = strong_multiply(b, power(a, b - 1))
@@ -285,7 +285,7 @@ def _power_da(y: Any, a: Any, b: Any) -> Any:
 
 def _power_db(y: Any, a: Any, b: Any) -> Any:
     # A negative base has a complex logarithm beside a complex exponent.
-    return y * OPERATORS["log"](OPERATORS["complex"](a, 0.0) if is_complex(y) and not is_complex(a) else a)
+    return y * OPERATORS.log(OPERATORS.complex(a, 0.0) if is_complex(y) and not is_complex(a) else a)
 
 
 def _zero_base(a: Any, b: Any) -> Any:
@@ -417,7 +417,7 @@ where_select = linear(
 
 def _where(condition: Any, a: Any = None, b: Any = None) -> Any:
     if a is None and b is None:
-        return OPERATORS["nonzero"](condition)
+        return OPERATORS.nonzero(condition)
     if a is None or b is None:
         raise failure("E0305", "where takes a condition alone, or a condition and two values")
     return where_select(condition, a, b)

@@ -32,7 +32,7 @@ real = linear(
     doc="The real part.", example=("real(1 + 2j)", 1.0),
 )  # fmt: skip
 imag = linear(
-    "imag", "z", lambda g, y, z: complex_of(0.0, g) if is_complex(z) else OPERATORS["zeros_like"](g),
+    "imag", "z", lambda g, y, z: complex_of(0.0, g) if is_complex(z) else OPERATORS.zeros_like(g),
     scalar=lambda z: z.__class__(0), array=lambda np, z: np.imag(z).copy(), dtype="real",
     domain=COMPLEX_POINTS,
     doc="The imaginary part; 0 for a real number.", example=("imag(1 + 2j)", 2.0),

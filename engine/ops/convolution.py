@@ -65,9 +65,9 @@ def windows(
         places.append(at.reshape([count if k == axis else size if k == rank + axis else 1 for k in range(2 * rank)]))
         counts.append(count)
     if any(pad != (0, 0) for pad in pads):
-        x = OPERATORS["pad"](x, pad_width=((0, 0), *pads, (0, 0)), constant_values=fill)
+        x = OPERATORS.pad(x, pad_width=((0, 0), *pads, (0, 0)), constant_values=fill)
     whole = slice(None)
-    return OPERATORS["index"](x, index=(whole, *places, whole)), pads, tuple(counts)
+    return OPERATORS.index(x, index=(whole, *places, whole)), pads, tuple(counts)
 
 
 def _conv(name: str, rank: int) -> Any:
@@ -81,9 +81,9 @@ def _conv(name: str, rank: int) -> Any:
             )  # fmt: skip
         found, _, counts = windows(name, x, kernel[:rank], strides, padding, dilations, 0.0)
         rows = prod(kernel[:-1])
-        flat = OPERATORS["reshape"](found, shape=(shape_of(x)[0] * prod(counts), rows))
-        out = matmul(flat, OPERATORS["reshape"](w, shape=(rows, kernel[-1])))
-        return OPERATORS["reshape"](out, shape=(shape_of(x)[0], *counts, kernel[-1]))
+        flat = OPERATORS.reshape(found, shape=(shape_of(x)[0] * prod(counts), rows))
+        out = matmul(flat, OPERATORS.reshape(w, shape=(rows, kernel[-1])))
+        return OPERATORS.reshape(out, shape=(shape_of(x)[0], *counts, kernel[-1]))
 
     return run
 
@@ -99,9 +99,9 @@ def _pool(name: str, rank: int, mean: bool) -> Any:
         found, pads, _ = windows(name, x, sizes, step, padding, 1, 0.0 if mean else -np.inf)
         if not mean:
             return reduce_max(found, axis=axes)
-        inside = OPERATORS["constant"](np.pad(np.ones((1, *shape_of(x)[1:-1], 1)), ((0, 0), *pads, (0, 0))).tolist())
+        inside = OPERATORS.constant(np.pad(np.ones((1, *shape_of(x)[1:-1], 1)), ((0, 0), *pads, (0, 0))).tolist())
         number, _, _ = windows(name, inside, sizes, step, "VALID", 1, 0.0)
-        return reduce_sum(found, axis=axes) / OPERATORS["cast"](reduce_sum(number, axis=axes), dtype=x.dtype.name)
+        return reduce_sum(found, axis=axes) / OPERATORS.cast(reduce_sum(number, axis=axes), dtype=x.dtype.name)
 
     return run
 

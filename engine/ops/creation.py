@@ -78,7 +78,7 @@ def _full_like(x: Any, fill_value: Any, dtype: Any = None) -> Any:
     x = as_operand(x)
     if dtype is not None:
         return _full(shape_of(x), fill_value, dtype)
-    return OPERATORS["zeros_like"](x) + fill_value
+    return OPERATORS.zeros_like(x) + fill_value
 
 
 full_like = composite(
@@ -120,10 +120,10 @@ def _linspace(np: Any, start: Any, stop: Any, num: int, endpoint: bool, axis: in
 
 
 def _linspace_back(g: Any, y: Any, start: Any, stop: Any, num: int, endpoint: bool, axis: int) -> tuple[Any, Any]:
-    lines, strong = to_front(g, (axis % len(shape_of(y)),)), OPERATORS["strong_multiply"]
+    lines, strong = to_front(g, (axis % len(shape_of(y)),)), OPERATORS.strong_multiply
     gaps = max(num - 1 if endpoint else num, 1)
     # How far each place is between the ends.
-    far = OPERATORS["reshape"](ramp(0.0, 1.0, num=num) / gaps, shape=(-1, *[1] * (len(shape_of(lines)) - 1)))
+    far = OPERATORS.reshape(ramp(0.0, 1.0, num=num) / gaps, shape=(-1, *[1] * (len(shape_of(lines)) - 1)))
     far = beside(far, lines)
     return (
         # The ends do not depend on one another: nothing of an infinite cotangent passes.
@@ -166,7 +166,7 @@ linspace = composite(
 
 
 def _logspace(start: Any, stop: Any, num: Any = 50, endpoint: Any = True, base: Any = 10.0) -> Any:
-    return OPERATORS["power"](base, _linspace_function(start, stop, num, endpoint))
+    return OPERATORS.power(base, _linspace_function(start, stop, num, endpoint))
 
 
 logspace = composite(
@@ -184,7 +184,7 @@ def _geomspace(start: Any, stop: Any, num: Any = 50, endpoint: Any = True) -> An
     elif getattr(first * last, "min", lambda: first * last)() <= 0:
         raise failure("E0401", "geomspace: start and stop must be of one sign, and not 0")
     points = _linspace_function(0.0, 1.0, num, endpoint)
-    return start * OPERATORS["power"](OPERATORS["divide"](stop, start), points)
+    return start * OPERATORS.power(OPERATORS.divide(stop, start), points)
 
 
 geomspace = composite(
@@ -222,7 +222,7 @@ def _arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> A
     if width == 0:
         raise failure("E0401", "arange: the step cannot be 0")
     # Floats join with integers by the usual rule, so that arange(0, x, 1) has the dtype of x.
-    zero = OPERATORS["stop_gradient"](stop) * 0
+    zero = OPERATORS.stop_gradient(stop) * 0
     points = max(0, math.ceil((last - first) / width))
     limits.allocate(points)
     found = ramp(start + zero, step + zero, num=points)
@@ -246,7 +246,7 @@ def _sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = None) -> Any:
         raise failure("E0304", f"sequence_mask: maxlen must be an integer, not {width!r}")
     limits.allocate(sizes.size * max(width, 0), 1)
     mask = mask_tensor(np.arange(max(width, 0)) < sizes[..., None])
-    return mask if dtype is None else OPERATORS["cast"](mask, dtype=dtype)
+    return mask if dtype is None else OPERATORS.cast(mask, dtype=dtype)
 
 
 sequence_mask = composite(

@@ -86,7 +86,7 @@ def diagonal_of(x: Any) -> Any:
 
 def columns_by(x: Any, d: Any) -> Any:
     """x with column i multiplied by d[i]."""
-    return x * beside(OPERATORS["expand_dims"](d, axis=-2), x)
+    return x * beside(OPERATORS.expand_dims(d, axis=-2), x)
 
 
 hermitian_transpose = adjoint
@@ -143,7 +143,7 @@ triangular_solve_row = rule(
 def solve_triangular_with(a: Any, b: Any, lower: bool, adjoint: bool) -> Any:
     a, b = floating(a), floating(b)
     if len(shape_of(b)) == 1:
-        column = OPERATORS["expand_dims"](b, axis=-1)
+        column = OPERATORS.expand_dims(b, axis=-1)
         return index(triangular_solve_row(a, column, lower=lower, adjoint=adjoint), index=(Ellipsis, 0))
     return triangular_solve_row(a, b, lower=lower, adjoint=adjoint)
 
@@ -207,7 +207,7 @@ def _qr_vjp(g: Any, y: Any, x: Any) -> Any:
     gq, gr = g
     m = matmul(r, adjoint(gr)) - matmul(adjoint(gq), q)
     below = tril(m, k=-1)
-    middle = OPERATORS["real"](diagonal_of(m)) if is_complex(m) else diagonal_of(m)
+    middle = OPERATORS.real(diagonal_of(m)) if is_complex(m) else diagonal_of(m)
     symmetric = below + adjoint(below) + beside(diag_batch(middle), m)
     pulled = gq + matmul(q, symmetric)
     return adjoint(triangular_solve_row(r, adjoint(pulled), lower=False, adjoint=False))  # pulled R^-H
@@ -241,7 +241,7 @@ def _qr(x: Any, mode: Any = "reduced") -> Any:
         # The first square block gives q and the left of r; the rest of r follows from q.
         q, left = qr_row(index(x, index=(Ellipsis, slice(0, rows))))
         right = matmul(adjoint(q), index(x, index=(Ellipsis, slice(rows, None))))
-        r = OPERATORS["concat"]([left, right], axis=-1)
+        r = OPERATORS.concat([left, right], axis=-1)
     return r if mode == "r" else (q, r)
 
 
@@ -280,18 +280,18 @@ def rounding_of(x: Any) -> float:
 def safe_inverse(d: Any, usable: Any) -> Any:
     """1/d where a mask holds, and 0 elsewhere."""
     mask = mask_tensor(usable)
-    where = OPERATORS["where"]
+    where = OPERATORS.where
     return where(mask, 1.0 / where(mask, d, 1.0), 0.0)
 
 
 def strong_product(k: Any, inverse: Any) -> Any:
     """What vectors turn by: nothing where no cotangent asks for it, however near the values are."""
-    return OPERATORS["strong_multiply"](k, beside(inverse, k))
+    return OPERATORS.strong_multiply(k, beside(inverse, k))
 
 
 def differences(w: Any) -> Any:
     """d[i,j] = w[j] - w[i]."""
-    return OPERATORS["expand_dims"](w, axis=-2) - OPERATORS["expand_dims"](w, axis=-1)
+    return OPERATORS.expand_dims(w, axis=-2) - OPERATORS.expand_dims(w, axis=-1)
 
 
 def _asks_for(np: Any, k: Any, close: Any) -> bool:
@@ -402,14 +402,14 @@ def _eig_vjp(g: Any, y: Any, x: Any) -> Any:
     w, v = y
     gw, gv = g
     k = matmul(adjoint(v), gv)
-    length = OPERATORS["real"](diagonal_of(k))
+    length = OPERATORS.real(diagonal_of(k))
     turning = k - columns_by(matmul(adjoint(v), v), length)
     close, apart = inverse_differences(np, w)
     meet(eig_row, _asks_for(np, k, close))
     phase = np.abs(np.imag(np.diagonal(plain(k), axis1=-2, axis2=-1)))
     meet(eig_row, not STATE.transposing and some(phase > 1e-10 * np.max(np.abs(plain(k)), initial=0.0)), 1)
     inner = strong_product(turning, conjugate(safe_inverse(differences(w), apart))) + diag_batch(gw)
-    return OPERATORS["solve"](adjoint(v), matmul(inner, adjoint(v)))
+    return OPERATORS.solve(adjoint(v), matmul(inner, adjoint(v)))
 
 
 eig_row = rule(
@@ -452,7 +452,7 @@ def _svd_vjp(g: Any, y: Any, x: Any) -> Any:
     close, apart = inverse_differences(np, s)
     # (turn_u s_j + s_i turn_v) / (s_j^2 - s_i^2), parted so that only one term is singular at s_i = s_j: functions such
     # as u vh do not have it.
-    total = OPERATORS["expand_dims"](s, axis=-2) + OPERATORS["expand_dims"](s, axis=-1)
+    total = OPERATORS.expand_dims(s, axis=-2) + OPERATORS.expand_dims(s, axis=-1)
     apart_zero = np.asarray(plain(total)) > 8.0 * max(rows, columns) * np.finfo(values.dtype).eps * largest[..., None]
     meet(svd_row, _asks_for(np, of_u + of_v, close))
     meet(svd_row, _tells_apart(np, gs, close & positive[..., None, :]), 3)

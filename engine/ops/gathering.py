@@ -266,7 +266,7 @@ def _places(name: str, indices: Any, shape: tuple[int, ...], batch_dims: int = 0
             f"{name}: index vectors of length {depth} for a tensor of {plural(len(shape) - batch_dims, 'dimension')}",
         )
     if is_symbol(vectors):
-        return (*[OPERATORS["index"](vectors, index=(Ellipsis, i)) for i in range(depth)], Ellipsis)
+        return (*[OPERATORS.index(vectors, index=(Ellipsis, i)) for i in range(depth)], Ellipsis)
     batch = vectors.shape[:batch_dims]
     grid: list[Any] = []
     for i, size in enumerate(batch):
@@ -362,11 +362,11 @@ def _one_hot(
     place = axis_of("one_hot", axis, len(shape) + 1)
     grid = np.arange(depth).reshape([-1 if i == place else 1 for i in range(len(shape) + 1)])
     if is_symbol(labels):
-        mask = OPERATORS["equal"](OPERATORS["expand_dims"](labels, axis=place), whole_tensor(grid))
+        mask = OPERATORS.equal(OPERATORS.expand_dims(labels, axis=place), whole_tensor(grid))
     else:
         mask = mask_tensor(np.expand_dims(labels, place) == grid)
-    chosen = OPERATORS["where"](mask, 1.0 if on_value is None else on_value, 0.0 if off_value is None else off_value)
-    return chosen if dtype is None else OPERATORS["cast"](chosen, dtype=as_dtype(dtype))
+    chosen = OPERATORS.where(mask, 1.0 if on_value is None else on_value, 0.0 if off_value is None else off_value)
+    return chosen if dtype is None else OPERATORS.cast(chosen, dtype=as_dtype(dtype))
 
 
 one_hot = composite(
@@ -411,7 +411,7 @@ def _tf_where(condition: Any, a: Any = None, b: Any = None) -> Any:
         return _argwhere(condition)
     if a is None or b is None:
         raise failure("E0305", "where takes a condition alone, or a condition and two values")
-    return OPERATORS["where"](condition, a, b)
+    return OPERATORS.where(condition, a, b)
 
 
 tf_where = composite(

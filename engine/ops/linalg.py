@@ -96,7 +96,7 @@ def small_cofactor(x: Any) -> Any:
     """The cofactors of matrices of side 1 to 3 as polynomials, so that derivatives of every order are exact."""
     side = shape_of(x)[-1]
     if side < 2:
-        return OPERATORS["ones_like"](x)
+        return OPERATORS.ones_like(x)
     if side == 2:
         a, b, c, d = (index(x, index=(Ellipsis, i, k)) for i in (0, 1) for k in (0, 1))
         return stack([stack([d, -c], axis=-1), stack([-b, a], axis=-1)], axis=-2)
@@ -106,7 +106,7 @@ def small_cofactor(x: Any) -> Any:
 
 def _size(x: Any) -> Any:
     """The largest sum of absolute values over a row, for each matrix."""
-    return reduce_max(reduce_sum(OPERATORS["abs"](x), axis=-1), axis=-1)
+    return reduce_max(reduce_sum(OPERATORS.abs(x), axis=-1), axis=-1)
 
 
 def _well_conditioned(x: Any) -> bool:
@@ -170,7 +170,7 @@ def _cofactor_change_vjp(g: Any, y: Any, x: Any, change: Any) -> tuple[Any, Any]
         hk = matmul(h, k)
         unit = beside(eye(shape_of(x)[-1]), x)
         inner = unit * (trace_h * trace_k - outermost(_trace(hk))) - k * trace_h - h * trace_k + hk + matmul(k, h)
-        return conjugate(OPERATORS["matrix_transpose"](outermost(det(x)) * matmul(inner, inverse)))
+        return conjugate(OPERATORS.matrix_transpose(outermost(det(x)) * matmul(inner, inverse)))
 
     return third, conjugate(cofactor_change(x, conjugate(g)))
 
@@ -215,8 +215,8 @@ def _slogdet_vjp(g: Any, y: Any, x: Any) -> Any:
     to_sign, to_log = g
     scale = beside(to_log, x)
     if is_complex(x):  # the sign turns by the imaginary part of tr(inv(x) dx)
-        turn = OPERATORS["real"](OPERATORS["complex"](0.0, 1.0) * (sign * conjugate(to_sign)))
-        scale = OPERATORS["complex"](to_log, turn)
+        turn = OPERATORS.real(OPERATORS.complex(0.0, 1.0) * (sign * conjugate(to_sign)))
+        scale = OPERATORS.complex(to_log, turn)
     return outermost(scale) * adjoint(inv(x))
 
 
@@ -359,7 +359,7 @@ def _lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, ...]:
     x = solution(a, b, full=is_symbol(a))
     # A kernel is left where the rank is not full.
     rank = Tensor(min(rows, columns), INT64) if is_symbol(a) else matrix_rank(a)
-    misfit = OPERATORS["abs"](matmul(a, x) - b)
+    misfit = OPERATORS.abs(matmul(a, x) - b)
     squares = reduce_sum(misfit * misfit, axis=0, keepdims=len(shape_of(b)) == 1)
     if plain(rank) < columns or rows <= columns:
         squares = index(squares, index=slice(0, 0))
@@ -467,7 +467,7 @@ def _matrix_function(
 
     def change_vjp(g: Any, y: Any, x: Any, change: Any) -> tuple[Any, Any]:
         def to_x() -> Any:
-            zero = OPERATORS["zeros_like"](x)
+            zero = OPERATORS.zeros_like(x)
             whole = adjoint(_blocks(x, change, zero, x))
             found = changed(whole, _blocks(zero, g, zero, zero))
             return _quarter(found, 0, 0) + _quarter(found, 1, 1)
@@ -476,15 +476,15 @@ def _matrix_function(
 
     def change_kernel(k: Any, x: Any, change: Any) -> Any:
         if unscaled is not None:
-            k.leave_unless_ordinary(OPERATORS["abs"](x))
-        size = reduce_max(OPERATORS["abs"](change))
-        unit = OPERATORS["where"]((size > 0.0) & (size < math.inf), size, 1.0)
-        whole = _blocks(x, change / unit, OPERATORS["zeros_like"](x), x)
+            k.leave_unless_ordinary(OPERATORS.abs(x))
+        size = reduce_max(OPERATORS.abs(change))
+        unit = OPERATORS.where((size > 0.0) & (size < math.inf), size, 1.0)
+        whole = _blocks(x, change / unit, OPERATORS.zeros_like(x), x)
         return _quarter(getattr(k, name)(whole), 0, 1) * unit
 
     def kernel(k: Any, x: Any) -> Any:
         if unscaled is not None:
-            k.leave_unless_ordinary(OPERATORS["abs"](x))
+            k.leave_unless_ordinary(OPERATORS.abs(x))
         return getattr(k, name)(x)
 
     changed = rule(
@@ -525,7 +525,7 @@ def _matrix_power(x: Any, n: Any) -> Any:
     if n < 0:
         x, n = inv(x), -n
     if n == 0:
-        return OPERATORS["zeros_like"](x) + beside(eye(side), x)
+        return OPERATORS.zeros_like(x) + beside(eye(side), x)
     result = None
     while True:  # repeated squaring
         if n & 1:
@@ -560,7 +560,7 @@ tf_trace = composite(
 
 
 def _vector_norm(x: Any, order: Any, axis: Any, keepdims: Any) -> Any:
-    magnitude = OPERATORS["abs"]
+    magnitude = OPERATORS.abs
     if order is None or order == 2:
         return euclidean_norm(x, axis=axis, keepdims=keepdims)
     if order.__class__ not in (int, float):
@@ -574,7 +574,7 @@ def _vector_norm(x: Any, order: Any, axis: Any, keepdims: Any) -> Any:
     if order == 1:
         return reduce_sum(magnitude(x), axis=axis, keepdims=keepdims)
     if order == 0:
-        return reduce_sum(OPERATORS["where"](OPERATORS["not_equal"](x, 0), 1.0, 0.0), axis=axis, keepdims=keepdims)
+        return reduce_sum(OPERATORS.where(OPERATORS.not_equal(x, 0), 1.0, 0.0), axis=axis, keepdims=keepdims)
     return power_norm(x, p=order, axis=axis, keepdims=keepdims)
 
 
@@ -583,17 +583,17 @@ def _matrix_norm(x: Any, order: Any, axes: tuple[int, int], keepdims: Any) -> An
         return euclidean_norm(x, axis=axes, keepdims=keepdims)
     if order in (1, -1, math.inf, -math.inf):
         along, across = axes if abs(order) == 1 else axes[::-1]
-        sums = reduce_sum(OPERATORS["abs"](x), axis=along, keepdims=True)
+        sums = reduce_sum(OPERATORS.abs(x), axis=along, keepdims=True)
         extremum = reduce_max if order > 0 else reduce_min
         found = extremum(sums, axis=(along, across), keepdims=True)
     elif order in ("nuc", 2, -2):
-        moved = OPERATORS["moveaxis"](x, axes, (-2, -1))
+        moved = OPERATORS.moveaxis(x, axes, (-2, -1))
         values = svdvals(moved)
         if order == "nuc":
             found = reduce_sum(values, axis=-1)
         else:
             found = index(values, index=(Ellipsis, 0 if order == 2 else -1))
-        found = OPERATORS["expand_dims"](found, axis=tuple(sorted(axes)))
+        found = OPERATORS.expand_dims(found, axis=tuple(sorted(axes)))
     else:
         raise failure(
             "E0305", f"norm: unknown order {order!r} for a matrix", "orders are 'fro', 'nuc', 1, -1, 2, -2, inf, -inf"
@@ -686,9 +686,9 @@ def _normalize(x: Any, ord: Any = "euclidean", axis: Any = None) -> tuple[Any, A
 
 def _l2_normalize(x: Any, axis: Any = None, epsilon: Any = 1e-12) -> Any:
     x = floating(x)
-    magnitude = OPERATORS["abs"](x)
+    magnitude = OPERATORS.abs(x)
     total = reduce_sum(magnitude * magnitude, axis=axis, keepdims=True)
-    return x / beside(OPERATORS["sqrt"](OPERATORS["maximum"](total, epsilon)), x)
+    return x / beside(OPERATORS.sqrt(OPERATORS.maximum(total, epsilon)), x)
 
 
 normalize = composite(

@@ -51,8 +51,8 @@ def _sparse_softmax_cross_entropy(labels: Any, logits: Any) -> Any:
             "E0302", f"labels of shape {list(shape_of(chosen))} do not fit logits of shape {list(shape_of(scores))}",
             "one label for each row of logits",
         )  # fmt: skip
-    column = OPERATORS["reshape"](chosen, shape=(*shape_of(chosen), 1))
-    return -OPERATORS["squeeze"](take_along_axis(scores, column, axis=-1), axis=-1)
+    column = OPERATORS.reshape(chosen, shape=(*shape_of(chosen), 1))
+    return -OPERATORS.squeeze(take_along_axis(scores, column, axis=-1), axis=-1)
 
 
 sparse_softmax_cross_entropy_with_logits = composite(
@@ -64,8 +64,8 @@ sparse_softmax_cross_entropy_with_logits = composite(
 
 def _clip_by_norm(x: Any, clip_norm: Any, axes: Any = None) -> Any:
     x = floating(x)
-    size = norm(x, axis=axes, keepdims=True) if shape_of(x) else OPERATORS["abs"](x)
-    return OPERATORS["where"](size > clip_norm, x * (clip_norm / size), x)
+    size = norm(x, axis=axes, keepdims=True) if shape_of(x) else OPERATORS.abs(x)
+    return OPERATORS.where(size > clip_norm, x * (clip_norm / size), x)
 
 
 clip_by_norm = composite(
@@ -83,7 +83,7 @@ l2_loss = composite(
 
 def _moments(x: Any, axes: Any = None, shift: Any = None, keepdims: Any = False) -> Any:
     x = floating(x)
-    return OPERATORS["mean"](x, axis=axes, keepdims=keepdims), OPERATORS["var"](x, axis=axes, keepdims=keepdims)
+    return OPERATORS.mean(x, axis=axes, keepdims=keepdims), OPERATORS.var(x, axis=axes, keepdims=keepdims)
 
 
 moments = composite(

@@ -193,7 +193,7 @@ def _filling(fill: Any, rows: Any) -> Any:
     value = as_operand(fill)
     if rows.__class__ is Tensor and value.__class__ in (int, float) and rows.dtype.kind in "if":
         return (
-            OPERATORS["cast"](value, dtype=rows.dtype.strong)
+            OPERATORS.cast(value, dtype=rows.dtype.strong)
             if not rows.dtype.weak and float(value).is_integer()
             else value
         )
@@ -310,9 +310,7 @@ def _mean(rows: Any, ids: Any, total: int) -> Any:
     import numpy as np
 
     if (rows.__class__ is Tensor or is_symbol(rows)) and rows.dtype.kind == "i":
-        return OPERATORS["floor_divide"](
-            _sum(rows, ids, total), Tensor(np.maximum(_sizes(rows, ids, total), 1), WEAK_INT)
-        )
+        return OPERATORS.floor_divide(_sum(rows, ids, total), Tensor(np.maximum(_sizes(rows, ids, total), 1), WEAK_INT))
     return _sum(floating(rows), ids, total) / weak(np.maximum(_sizes(rows, ids, total), 1).astype("float64"))
 
 
@@ -332,7 +330,7 @@ def _prod(rows: Any, ids: Any, total: int) -> Any:
     starts = np.ones(ids.size, dtype=bool)
     starts[1:] = sorted_ids[1:] != sorted_ids[:-1]
     wide = starts.reshape([-1] + [1] * (len(shape_of(rows)) - 1)) & np.ones(shape_of(rows), dtype=bool)
-    where = OPERATORS["where"]
+    where = OPERATORS.where
     running = linear_recurrence(where(mask_tensor(wide), 0, line), where(mask_tensor(wide), line, 0))
     ends = np.append(starts[1:], True).nonzero()[0] if ids.size else starts.nonzero()[0]
     products = put_rows(take_rows(running, indices=ends, axis=0), indices=sorted_ids[ends], axis=0, size=total)
@@ -353,12 +351,12 @@ def _extremum(name: str, largest: bool) -> Operation:
         return out
 
     def vjp(g: Any, y: Any, x: Any, ids: Any, total: int, empty: float | None) -> Any:
-        x, y = OPERATORS["stop_gradient"](x), OPERATORS["stop_gradient"](y)
-        tied = OPERATORS["equal"](x, take_rows(y, indices=ids, axis=0))
-        ties = put_rows(OPERATORS["where"](tied, 1.0, 0.0), indices=ids, axis=0, size=total)
+        x, y = OPERATORS.stop_gradient(x), OPERATORS.stop_gradient(y)
+        tied = OPERATORS.equal(x, take_rows(y, indices=ids, axis=0))
+        ties = put_rows(OPERATORS.where(tied, 1.0, 0.0), indices=ids, axis=0, size=total)
         meet(row, plain(ties) > 1, matters=plain(g) != 0)
         shared = take_rows(g, indices=ids, axis=0) / take_rows(ties, indices=ids, axis=0)
-        return OPERATORS["where"](tied, shared, 0.0)
+        return OPERATORS.where(tied, shared, 0.0)
 
     word = "largest" if largest else "smallest"
     row = rule(
@@ -402,7 +400,7 @@ def _segment_row(kind: str, ordered: bool, example: list[float]) -> Operation:
         found = reduction(rows, ids, total)
         if kind == "prod" and ordered and (_sizes(rows, ids, total) == 0).any():
             present = broadcast_mask(_sizes(rows, ids, total) > 0, shape_of(found))
-            return OPERATORS["where"](present, found, 0)
+            return OPERATORS.where(present, found, 0)
         return found
 
     if ordered:

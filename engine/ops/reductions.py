@@ -388,7 +388,7 @@ def _std_vjp(g: Any, y: Any, x: Any, axis: Any, ddof: Any, keepdims: Any) -> Any
     shape, axes, size = reduced("std", x, axis)
     flat = plain(y) == 0
     meet(reduce_std, flat, matters=plain(g) != 0)
-    safe = spread(OPERATORS["where"](mask_tensor(flat), 1.0, y), shape, axes, keepdims)
+    safe = spread(OPERATORS.where(mask_tensor(flat), 1.0, y), shape, axes, keepdims)
     freedom = size - ddof if size != ddof else math.nan
     return strong(beside(spread(g, shape, axes, keepdims), x), deviation(x, axes) / beside(safe, x) / freedom)
 
@@ -425,12 +425,12 @@ def _euclidean_vjp(g: Any, y: Any, x: Any, axis: Any, keepdims: Any) -> Any:
     shape, axes, _ = reduced("norm", x, axis)
     origin = plain(y) == 0
     meet(euclidean_norm, origin, matters=plain(g) != 0)
-    safe = spread(OPERATORS["where"](mask_tensor(origin), 1.0, y), shape, axes, keepdims)
+    safe = spread(OPERATORS.where(mask_tensor(origin), 1.0, y), shape, axes, keepdims)
     direction = part_by_part(lambda part: part / safe, x)
     if some(origin):
         # The choice at 0 is a constant: what the formula says there has no derivative either.
         at_origin = spread(mask_tensor(origin), shape, axes, keepdims)
-        direction = OPERATORS["where"](at_origin, 0.0, direction)
+        direction = OPERATORS.where(at_origin, 0.0, direction)
     return strong(beside(spread(g, shape, axes, keepdims), x), direction)
 
 
@@ -463,16 +463,16 @@ def _power_norm_vjp(g: Any, y: Any, x: Any, p: float, axis: Any, keepdims: Any) 
     shape, axes, _ = reduced("norm", x, axis)
     origin = plain(y) == 0
     meet(power_norm, origin, matters=plain(g) != 0)
-    safe = spread(OPERATORS["where"](mask_tensor(origin), 1.0, y), shape, axes, keepdims)
-    share = OPERATORS["abs"](x) / safe
+    safe = spread(OPERATORS.where(mask_tensor(origin), 1.0, y), shape, axes, keepdims)
+    share = OPERATORS.abs(x) / safe
     if p < 1:
         # |x|**p has a cusp at 0, where every slope is a subgradient: the sign there, 0, stands for the least.
         cusp = plain(x) == 0
         meet(power_norm, some(cusp & (not origin.all() if hasattr(origin, "all") else not origin)), 1)
-        share = OPERATORS["where"](mask_tensor(cusp), 1.0, share)
-    ratio = OPERATORS["power"](share, p - 1)
+        share = OPERATORS.where(mask_tensor(cusp), 1.0, share)
+    ratio = OPERATORS.power(share, p - 1)
     g = beside(spread(g, shape, axes, keepdims), x)
-    return OPERATORS["strong_multiply"](g, OPERATORS["sign"](x) * beside(ratio, x))
+    return OPERATORS.strong_multiply(g, OPERATORS.sign(x) * beside(ratio, x))
 
 
 power_norm = rule(
@@ -527,13 +527,13 @@ def softmax_weights(x: Any, y: Any, axes: tuple[int, ...], g: Any) -> Any:
     As a quotient it keeps the digits that x - y loses for large x. The shift by the largest element cancels out of it,
     so it is a constant of the derivatives.
     """
-    top = OPERATORS["max"](OPERATORS["stop_gradient"](x), axis=axes, keepdims=True)
+    top = OPERATORS.max(OPERATORS.stop_gradient(x), axis=axes, keepdims=True)
     terms = exponentials(x, top)
     total = reduce_sum(terms, axis=axes, keepdims=True)
     bottom = plain(top) == -math.inf
     if some(bottom):
         meet(reduce_logsumexp, plain(y) == -math.inf, matters=plain(g) != 0)
-        total = OPERATORS["where"](mask_tensor(bottom), 1.0, total)
+        total = OPERATORS.where(mask_tensor(bottom), 1.0, total)
     return terms / total
 
 
@@ -542,7 +542,7 @@ def _exponentials(np: Any, x: Any, top: Any) -> Any:
 
 
 def _exponentials_vjp(g: Any, y: Any, x: Any, top: Any) -> Any:
-    moved = OPERATORS["where"](OPERATORS["equal"](top, math.inf), 0.0, strong(g, y))  # of an infinite g too
+    moved = OPERATORS.where(OPERATORS.equal(top, math.inf), 0.0, strong(g, y))  # of an infinite g too
     return moved, lambda: -moved
 
 

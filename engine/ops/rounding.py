@@ -116,12 +116,12 @@ signum = zero(
 
 def _unit_transpose(g: Any, y: Any, z: Any) -> Any:
     # y = exp(i*theta) moves along i*y only: with s = Im(g*conj(y)) the cotangent is i*s*y/|z|.
-    along = OPERATORS["imag"](g * OPERATORS["conj"](y))
+    along = OPERATORS.imag(g * OPERATORS.conj(y))
     # At 0, where the direction jumps, the slope is 0 as that of sign is, whatever meets it: so abs has the second
     # derivative 0 there.
     origin = equal(z, 0)
     slope = choose(origin, 0.0, divide(along, choose(origin, 1.0, absolute(choose(origin, 1.0, z)))))
-    return OPERATORS["complex"](0.0, slope) * y
+    return OPERATORS.complex(0.0, slope) * y
 
 
 unit = rule(
@@ -147,7 +147,7 @@ sign = composite(
 
 def _abs_slope(y: Any, x: Any) -> Any:
     # A real function of a complex z pulls back and pushes forward by d/dRe - i d/dIm: here conj(z)/|z|.
-    return OPERATORS["conj"](unit(x)) if is_complex(x) else signum(x)
+    return OPERATORS.conj(unit(x)) if is_complex(x) else signum(x)
 
 
 absolute = elementwise(
@@ -415,7 +415,7 @@ isclose = no_tangent(
 allclose = no_tangent(
     "allclose", "a, b | rtol=1e-5, atol=1e-8, equal_nan=False",
     array=lambda np, a, b, **how: bool(_isclose(np, a, b, **how).all()), dtype="bool",
-    kernel=lambda k, a, b, **how: OPERATORS["all"](isclose(a, b, **how), axis=None, keepdims=False),
+    kernel=lambda k, a, b, **how: OPERATORS.all(isclose(a, b, **how), axis=None, keepdims=False),
     doc="Whether all elements are close: |a - b| <= atol + rtol*|b|.",
     example=("allclose([1.0, 2.0], [1.0, 2.0])", True),
     reason="a test", domain=[(-1, 1), (-1, 1)],

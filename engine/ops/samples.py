@@ -25,7 +25,7 @@ def _without_nan(x: Any) -> tuple[Any, Any]:
     """x with 0 for nan, and 1 where it is none."""
     x = floating(x)
     gap = isnan(x)
-    return OPERATORS["where"](gap, 0.0, x), OPERATORS["where"](gap, 0.0, 1.0)
+    return OPERATORS.where(gap, 0.0, x), OPERATORS.where(gap, 0.0, 1.0)
 
 
 nansum = composite(
@@ -64,7 +64,7 @@ def _add_all(inputs: Any) -> Any:
         raise failure("E0302", "add_n needs tensors of one shape", "'+' broadcasts")
     total = tensors[0]
     for x in tensors[1:]:
-        total = OPERATORS["add"](total, x)
+        total = OPERATORS.add(total, x)
     return total
 
 
@@ -119,12 +119,12 @@ slopes = composite(
 
 def _polyfit(x: Any, y: Any, deg: Any) -> Any:
     x, y = floating(x), floating(y)
-    powers = OPERATORS["constant"]([float(k) for k in range(deg, -1, -1)])
-    columns = OPERATORS["expand_dims"](x, axis=-1) ** powers
+    powers = OPERATORS.constant([float(k) for k in range(deg, -1, -1)])
+    columns = OPERATORS.expand_dims(x, axis=-1) ** powers
     # Columns of one size: the powers of large x differ by many orders of magnitude.
     scale = norm(columns, axis=0)
     found = solution(columns / scale, y)
-    return found / (scale if len(shape_of(y)) == 1 else OPERATORS["expand_dims"](scale, axis=-1))
+    return found / (scale if len(shape_of(y)) == 1 else OPERATORS.expand_dims(scale, axis=-1))
 
 
 polyfit = composite(
@@ -147,7 +147,7 @@ def _block(arrays: Any) -> Any:
     def join(x: Any, level: int) -> Any:
         if x.__class__ is not list:
             x = as_operand(x)
-            return OPERATORS["reshape"](x, shape=(1,) * (dimensions - len(shape_of(x))) + shape_of(x))
+            return OPERATORS.reshape(x, shape=(1,) * (dimensions - len(shape_of(x))) + shape_of(x))
         return concat([join(item, level + 1) for item in x], axis=dimensions - levels + level)
 
     return join(arrays, 0)

@@ -177,7 +177,7 @@ def _cumprod_vjp(g: Any, y: Any, x: Any, axis: int) -> Any:
 
 def _exclusive_product(lines: Any) -> Any:
     """The products of the elements before each one, along axis 0."""
-    ones = OPERATORS["ones_like"](index(lines, index=slice(0, 1)))
+    ones = OPERATORS.ones_like(index(lines, index=slice(0, 1)))
     return cumprod_along(concat([ones, index(lines, index=slice(0, -1))]), axis=0)
 
 
@@ -237,10 +237,10 @@ running_ties = zero(
 def _running_extremum(name: str, ufunc: str, word: str, example: list[int]) -> tuple[Operation, Operation]:
     def vjp(g: Any, y: Any, x: Any, axis: int) -> Any:
         # Within a run of one extremum, the places that equal it so far share each cotangent equally.
-        where, equal = OPERATORS["where"], OPERATORS["equal"]
+        where, equal = OPERATORS.where, OPERATORS.equal
         values, tops = (
-            to_front(OPERATORS["stop_gradient"](x), (axis,)),
-            to_front(OPERATORS["stop_gradient"](y), (axis,)),
+            to_front(OPERATORS.stop_gradient(x), (axis,)),
+            to_front(OPERATORS.stop_gradient(y), (axis,)),
         )
         goes_on = where(equal(index(tops, index=slice(1, None)), index(tops, index=slice(0, -1))), 1.0, 0.0)
         same_run = concat([goes_on, index(tops, index=slice(0, 1)) * 0.0])
@@ -291,11 +291,11 @@ def _cumlogsumexp_vjp(g: Any, y: Any, x: Any, axis: int) -> Any:
     shape = shape_of(x)
     x, y, g = to_front(x, (axis,)), to_front(y, (axis,)), to_front(g, (axis,))
     last = shape[axis]
-    safe = OPERATORS["where"](OPERATORS["equal"](y, -math.inf), 0.0, y)
-    step = OPERATORS["exp"](index(safe, index=slice(0, last - 1)) - index(safe, index=slice(1, last)))
-    ratio = concat([step, OPERATORS["zeros_like"](index(y, index=slice(0, 1)))])
+    safe = OPERATORS.where(OPERATORS.equal(y, -math.inf), 0.0, y)
+    step = OPERATORS.exp(index(safe, index=slice(0, last - 1)) - index(safe, index=slice(1, last)))
+    ratio = concat([step, OPERATORS.zeros_like(index(y, index=slice(0, 1)))])
     s = linear_recurrence(ratio, g, reverse=True, strong=True)
-    return from_front(strong(s, OPERATORS["exp"](x - safe)), (axis,), shape)
+    return from_front(strong(s, OPERATORS.exp(x - safe)), (axis,), shape)
 
 
 cumlogsumexp_along = rule(
@@ -314,7 +314,7 @@ def _cumlogsumexp(x: Any, axis: Any = 0, exclusive: Any = False, reverse: Any = 
     y = cumlogsumexp_along(x, axis=axis)
     if exclusive:
         lines = to_front(y, (axis,))
-        nothing = OPERATORS["zeros_like"](index(lines, index=slice(0, 1))) - math.inf
+        nothing = OPERATORS.zeros_like(index(lines, index=slice(0, 1))) - math.inf
         y = from_front(concat([nothing, index(lines, index=slice(0, -1))]), (axis,), shape_of(x))
     return flip(y, axis=axis) if reverse else y
 

@@ -144,21 +144,21 @@ def _interp_symbols(x: Any, xp: Any, fp: Any, left: Any, right: Any) -> Any:
     if len(shape_of(xp)) != 1 or shape_of(xp) != shape_of(fp):
         raise failure("E0302", "interp needs two vectors of one length")
     if not shape_of(x):
-        x = OPERATORS["reshape"](x, shape=(1,))
+        x = OPERATORS.reshape(x, shape=(1,))
         return index(_interp_symbols(x, xp, fp, left, right), index=0)
     first, last, size = index(fp, index=0), index(fp, index=-1), shape_of(xp)[0]
-    where = OPERATORS["where"]
+    where = OPERATORS.where
     if size == 1:
         inside = first + 0.0 * x
     else:
         steps = index(xp, index=slice(1, None)) - index(xp, index=slice(0, -1))
         leave_unless(steps > 0.0)
-        found = OPERATORS["searchsorted"](xp, x, side="right") - 1
-        low = OPERATORS["minimum"](OPERATORS["maximum"](found, 0), size - 2)
+        found = OPERATORS.searchsorted(xp, x, side="right") - 1
+        low = OPERATORS.minimum(OPERATORS.maximum(found, 0), size - 2)
         x0, x1 = index(xp, index=low), index(xp, index=low + 1)
         y0, y1 = index(fp, index=low), index(fp, index=low + 1)
         inside = y0 + (y1 - y0) * ((x - x0) / (x1 - x0))
-    below, above = OPERATORS["less"](x, index(xp, index=0)), OPERATORS["greater"](x, index(xp, index=-1))
+    below, above = OPERATORS.less(x, index(xp, index=0)), OPERATORS.greater(x, index(xp, index=-1))
     return where(below, first if left is None else left, where(above, last if right is None else right, inside))
 
 
@@ -178,9 +178,9 @@ def _interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> An
     if (np.diff(knots) <= 0).any():
         raise failure("E0401", "interp: the points xp must increase")
     places = np.asarray(plain(x))
-    below, above = OPERATORS["less"](x, index(xp, index=0)), OPERATORS["greater"](x, index(xp, index=-1))
+    below, above = OPERATORS.less(x, index(xp, index=0)), OPERATORS.greater(x, index(xp, index=-1))
     first, last = index(fp, index=0), index(fp, index=-1)
-    where = OPERATORS["where"]
+    where = OPERATORS.where
     if knots.size == 1:
         inside = first + 0.0 * x
     else:
@@ -208,7 +208,7 @@ def _polyval(p: Any, x: Any) -> Any:
     x = as_operand(x)
     if not shape_of(coefficients) or not shape_of(coefficients)[0]:
         raise failure("E0302", "polyval needs a vector of coefficients")
-    total = OPERATORS["zeros_like"](x) + index(coefficients, index=0)
+    total = OPERATORS.zeros_like(x) + index(coefficients, index=0)
     for k in range(1, shape_of(coefficients)[0]):
         total = total * x + index(coefficients, index=k)
     return total
@@ -219,7 +219,7 @@ def _vander(x: Any, n: Any = None, increasing: Any = False) -> Any:
     if len(shape_of(x)) != 1:
         raise failure("E0302", f"vander takes a vector, not a tensor of {plural(len(shape_of(x)), 'dimension')}")
     columns = shape_of(x)[0] if n is None else n
-    powers = [OPERATORS["ones_like"](x)]
+    powers = [OPERATORS.ones_like(x)]
     for _ in range(1, columns):
         powers.append(powers[-1] * x)
     return stack(powers if increasing else powers[::-1], axis=1)
@@ -249,7 +249,7 @@ def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
     x = floating(x)
     if len(shape_of(x)) == 1:
         steps = index(x, index=slice(1, None)) - index(x, index=slice(0, -1))
-        steps = OPERATORS["reshape"](steps, shape=(-1,) + (1,) * (len(shape_of(y)) - 1 - axis))
+        steps = OPERATORS.reshape(steps, shape=(-1,) + (1,) * (len(shape_of(y)) - 1 - axis))
     else:
         steps = index(x, index=(*before, slice(1, None))) - index(x, index=(*before, slice(0, -1)))
     return reduce_sum(sums * steps, axis=axis) * 0.5
@@ -265,11 +265,11 @@ trapezoid = composite(
 
 def _cov(m: Any, rowvar: Any = True, ddof: Any = 1) -> Any:
     m = floating(m)
-    rows = m if len(shape_of(m)) == 2 else OPERATORS["reshape"](m, shape=(1, -1))
+    rows = m if len(shape_of(m)) == 2 else OPERATORS.reshape(m, shape=(1, -1))
     if not rowvar and shape_of(rows)[0] != 1:
-        rows = OPERATORS["transpose"](rows, axes=(1, 0))
+        rows = OPERATORS.transpose(rows, axes=(1, 0))
     deviations = rows - mean(rows, axis=1, keepdims=True)
-    product = OPERATORS["matmul"](deviations, conjugate(OPERATORS["transpose"](deviations, axes=(1, 0))))
+    product = OPERATORS.matmul(deviations, conjugate(OPERATORS.transpose(deviations, axes=(1, 0))))
     found = product / (shape_of(rows)[1] - ddof)
     return index(found, index=(0, 0)) if len(shape_of(m)) == 1 else found
 
@@ -278,8 +278,8 @@ def _corrcoef(m: Any, rowvar: Any = True) -> Any:
     covariance = _cov(m, rowvar)
     if not shape_of(covariance):
         return covariance / covariance
-    sides = OPERATORS["sqrt"](OPERATORS["diag_part"](covariance))
-    return covariance / (OPERATORS["reshape"](sides, shape=(-1, 1)) * sides)
+    sides = OPERATORS.sqrt(OPERATORS.diag_part(covariance))
+    return covariance / (OPERATORS.reshape(sides, shape=(-1, 1)) * sides)
 
 
 cov = composite(

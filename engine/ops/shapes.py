@@ -373,7 +373,7 @@ def _pad(x: Any, pad_width: Any, mode: Any = "constant", constant_values: Any = 
             return pad_zeros(x, pad_width=tuple(widths))
         inside = np.zeros([size + low + high for size, (low, high) in zip(shape, widths)], dtype=bool)
         inside[_inner(shape, widths)] = True
-        return OPERATORS["where"](mask_tensor(inside), pad_zeros(x, pad_width=tuple(widths)), value)
+        return OPERATORS.where(mask_tensor(inside), pad_zeros(x, pad_width=tuple(widths)), value)
     if mode not in ("edge", "reflect", "symmetric", "wrap"):
         raise failure(
             "E0305", f"pad: unknown mode '{mode}'", "the modes are constant, edge, reflect, symmetric and wrap"

@@ -77,7 +77,7 @@ def _shared_among_ties(g: Any, y: Any, axis: int) -> Any:
         return g
     runs = np.moveaxis((np.cumsum(starts) - 1).reshape(starts.shape), -1, axis)
     lengths = np.bincount(runs.ravel()).astype("float64")
-    mean = OPERATORS["divide"](index_scatter(g, shape=lengths.shape, index=runs), weak(lengths))
+    mean = OPERATORS.divide(index_scatter(g, shape=lengths.shape, index=runs), weak(lengths))
     shared = index(mean, index=runs)
     tied = lengths[runs] > 1
     meet(sort_along, tied, matters=np.asarray(plain(g)) != (0.0 if STATE.several else plain(shared)))
@@ -209,10 +209,10 @@ def _quantile(x: Any, q: Any, axis: Any = None, keepdims: Any = False, name: str
     weight = place - low
     lower = index(lines, index=low)
     value = lower + (index(lines, index=high) - lower) * weight if weight else lower
-    last = plain(OPERATORS["stop_gradient"](index(lines, index=size - 1)))
+    last = plain(OPERATORS.stop_gradient(index(lines, index=size - 1)))
     missing = last != last  # nan sorts last
     if some(missing):
-        value = OPERATORS["where"](mask_tensor(missing), math.nan, value)
+        value = OPERATORS.where(mask_tensor(missing), math.nan, value)
     return _finish(value, shape, axes, keepdims)
 
 

@@ -134,7 +134,7 @@ normalised_exp = composite(
 def _root_of_sum(x: Any) -> Any:
     value = plain(x)
     if is_symbol(value):  # a kernel, which is left at 0
-        leave_unless(OPERATORS["any"](OPERATORS["not_equal"](x, 0.0)))
+        leave_unless(OPERATORS.any(OPERATORS.not_equal(x, 0.0)))
         return norm(x)
     if is_complex(x) or not (value.any() if hasattr(value, "any") else value):
         return sqrt(reduce_sum(power(x, 2)))  # at 0 the chain rule's nan, and the notice that names norm

@@ -110,7 +110,7 @@ def _index_scatter(np: Any, x: Any, shape: tuple[int, ...], index: Any) -> Any:
 
 
 index_scatter: Operation = linear(
-    "index_scatter", "x | shape, index", lambda g, y, x, shape, index: OPERATORS["index"](g, index=index),
+    "index_scatter", "x | shape, index", lambda g, y, x, shape, index: OPERATORS.index(g, index=index),
     kernel=lambda k, x, shape, index: k.index_scatter(x, shape, index),
     array=_index_scatter, dtype="first",
     domain=cases(((VECTOR,), {"shape": (7,), "index": slice(1, 5)})),
@@ -208,10 +208,10 @@ def index_of_place(shape: tuple[int, ...], place: int) -> tuple[int, ...]:
 
 
 def _index_update_transpose(g: Any, y: Any, x: Any, value: Any, index: Any) -> Any:
-    to_value = OPERATORS["index"](g, index=index)  # first, so that kernels may clear the elements in place
+    to_value = OPERATORS.index(g, index=index)  # first, so that kernels may clear the elements in place
     to_x = index_update(g, 0.0, index=index)
     if not is_basic(index):
-        to_value = OPERATORS["where"](mask_tensor(winners(shape_of(g), index)), to_value, 0.0)
+        to_value = OPERATORS.where(mask_tensor(winners(shape_of(g), index)), to_value, 0.0)
     return to_x, _unfitting(to_value, value)
 
 
@@ -233,7 +233,7 @@ def _index_add(np: Any, x: Any, value: Any, index: Any) -> Any:
 
 index_add = linear(
     "index_add", "x, value | index",
-    lambda g, y, x, value, index: (g, _unfitting(OPERATORS["index"](g, index=index), value)),
+    lambda g, y, x, value, index: (g, _unfitting(OPERATORS.index(g, index=index), value)),
     kernel=lambda k, x, value, index: k.index_update(x, value, index, adding=True),
     array=_index_add, dtype="promote", accepts="ifc",
     domain=cases(((VECTOR, 0.3), {"index": 2}), ((SQUARE, VECTOR[:3]), {"index": (slice(None), 1)})),
@@ -247,7 +247,7 @@ index_add = linear(
 
 def _stack_transpose(g: Any, y: Any, *parts: Any, axis: int) -> tuple[Any, ...]:
     before = (slice(None),) * (axis % len(shape_of(y)))
-    return tuple([OPERATORS["index"](g, index=(*before, i)) for i in range(len(parts))])
+    return tuple([OPERATORS.index(g, index=(*before, i)) for i in range(len(parts))])
 
 
 def _stack(np: Any, *parts: Any, axis: int) -> Any:

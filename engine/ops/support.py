@@ -82,7 +82,7 @@ def spread(g: Any, shape: tuple[int, ...], axes: Sequence[int], keepdims: Any = 
     """A reduction's result or cotangent with the reduced axes back as ones, so that it broadcasts to `shape`."""
     if keepdims or len(axes) == len(shape):
         return g
-    return OPERATORS["reshape"](g, shape=kept(shape, axes))
+    return OPERATORS.reshape(g, shape=kept(shape, axes))
 
 
 def to_front(x: Any, axes: Sequence[int]) -> Any:
@@ -90,9 +90,9 @@ def to_front(x: Any, axes: Sequence[int]) -> Any:
     shape = shape_of(x)
     rest = [i for i in range(len(shape)) if i not in axes]
     if tuple(axes) != tuple(range(len(axes))):
-        x = OPERATORS["transpose"](x, axes=(*axes, *rest))
+        x = OPERATORS.transpose(x, axes=(*axes, *rest))
     if len(axes) != 1:
-        x = OPERATORS["reshape"](x, shape=(count([shape[i] for i in axes]), *[shape[i] for i in rest]))
+        x = OPERATORS.reshape(x, shape=(count([shape[i] for i in axes]), *[shape[i] for i in rest]))
     return x
 
 
@@ -101,9 +101,9 @@ def from_front(x: Any, axes: Sequence[int], shape: Sequence[int]) -> Any:
     rest = [i for i in range(len(shape)) if i not in axes]
     order = (*axes, *rest)
     if len(axes) != 1:
-        x = OPERATORS["reshape"](x, shape=tuple([shape[i] for i in order]))
+        x = OPERATORS.reshape(x, shape=tuple([shape[i] for i in order]))
     if order != tuple(range(len(shape))):
-        x = OPERATORS["transpose"](x, axes=tuple([order.index(i) for i in range(len(shape))]))
+        x = OPERATORS.transpose(x, axes=tuple([order.index(i) for i in range(len(shape))]))
     return x
 
 
@@ -121,7 +121,7 @@ def leave_unless(condition: Any) -> None:
 def beside(real: Any, x: Any) -> Any:
     """A real operand that is to meet `x`: complex where `x` is, since strong dtypes do not mix."""
     if is_complex(x) and not is_complex(real):
-        return OPERATORS["complex"](real, 0.0)
+        return OPERATORS.complex(real, 0.0)
     return real
 
 
@@ -129,12 +129,12 @@ def part_by_part(change: Callable[[Any], Any], x: Any) -> Any:
     """What `change` gives of a real operand, or of both parts of a complex one."""
     if not is_complex(x):
         return change(x)
-    return OPERATORS["complex"](*[change(OPERATORS[name](x)) for name in ("real", "imag")])
+    return OPERATORS.complex(*[change(OPERATORS[name](x)) for name in ("real", "imag")])
 
 
 def adjoint(x: Any) -> Any:
     """The conjugate transpose of the last two axes."""
-    return conjugate(OPERATORS["transpose"](x, axes=swapped(len(shape_of(x)))))
+    return conjugate(OPERATORS.transpose(x, axes=swapped(len(shape_of(x)))))
 
 
 def strong(g: Any, p: Any) -> Any:
@@ -228,12 +228,12 @@ def floating(x: Any) -> Any:
 
     x = as_operand(x)
     if is_symbol(x):
-        return x if x.dtype.kind in "fc" else OPERATORS["cast"](x, dtype="float64")
+        return x if x.dtype.kind in "fc" else OPERATORS.cast(x, dtype="float64")
     if x.__class__ is not Tensor:
         return float(x) if x.__class__ in (int, bool) else x
     if x.dtype.kind not in "bi":
         return x
-    return x * 1.0 if x.dtype.weak else OPERATORS["cast"](x, dtype=float_of(x.dtype).strong)
+    return x * 1.0 if x.dtype.weak else OPERATORS.cast(x, dtype=float_of(x.dtype).strong)
 
 
 # --- kinks ----------------------------------------------------------------------------------------------------------

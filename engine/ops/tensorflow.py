@@ -67,7 +67,7 @@ def _constant(value: Any, dtype: Any = None, shape: Any = None) -> Any:
     sizes = as_shape(shape)
     if shape_of(found) == ():
         return full(sizes, found)
-    return OPERATORS["reshape"](found, shape=sizes)
+    return OPERATORS.reshape(found, shape=sizes)
 
 
 def _numpy_array(value: Any, dtype: Any = None) -> Any:

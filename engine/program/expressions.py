@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...parser import syntax as s
 from ..core.operation import Operation
+from ..core.tensor import OPERATORS
 from ..ops.registry import NAMES
 from . import core as c
 from . import vocabulary
@@ -217,9 +218,9 @@ class Expressions(Names):
             if row.name == "log" and len(args) == 2 and not keywords:
                 # math.log(x, base)
                 logs: list[c.Expr] = [c.Apply(row, [arg], [], self.site(node, row)) for arg in args]
-                return c.Operator("/", NAMES["divide"], *logs, self.site(node, NAMES["divide"]))
+                return c.Operator("/", OPERATORS.divide, *logs, self.site(node, OPERATORS.divide))
             if row.name == "hypot" and len(args) > 2 and not keywords:
-                row = NAMES["hypot_of"]
+                row = OPERATORS.hypot_of
             return c.Apply(row, args, keywords, self.site(node, row))
         return c.Call(function, args, keywords, self.site(node))
 

@@ -24,6 +24,7 @@ apply them when they compile an expression; `adiff tape` shows the program as it
 from __future__ import annotations
 
 from ..core.state import Site
+from ..core.tensor import OPERATORS
 from ..ops.registry import NAMES
 from . import core as c
 
@@ -160,7 +161,7 @@ def sum_of(node: Any) -> Any:
 def negative(node: c.Expr, site: Site) -> c.Expr:
     if node.__class__ is c.Prefix and node.symbol == "-":
         return node.operand
-    return c.Prefix("-", NAMES["negative"], node, site_of("negative", site))
+    return c.Prefix("-", OPERATORS.negative, node, site_of("negative", site))
 
 
 def split(node: Any) -> tuple[Any, Any]:
@@ -185,8 +186,8 @@ def difference_of_roots(node: c.Operator, a: c.Expr, b: c.Expr) -> c.Expr | None
     gap = difference(a, b)
     if not gap:
         return None
-    total = c.Operator("+", NAMES["add"], node.left, node.right, site_of("add", node.site))
-    return c.Operator("/", NAMES["divide"], c.Literal(float(gap)), total, site_of("divide", node.site))
+    total = c.Operator("+", OPERATORS.add, node.left, node.right, site_of("add", node.site))
+    return c.Operator("/", OPERATORS.divide, c.Literal(float(gap)), total, site_of("divide", node.site))
 
 
 def squares(node: Any) -> list[c.Expr] | None:

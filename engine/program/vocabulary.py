@@ -6,6 +6,7 @@ import math
 
 from ..core.dtypes import SPELLINGS
 from ..core.operation import Operation
+from ..core.tensor import OPERATORS
 from ..kinds import names as kinds
 from ..ops.registry import NAMES
 from . import library
@@ -166,7 +167,7 @@ def of_complex(name: str) -> Operation:
     row = NAMES[name]
 
     def function(z: Any, *others: Any) -> Any:
-        cast = NAMES["cast"]
+        cast = OPERATORS.cast
         return row(*(cast(x, dtype="complex128") for x in (z, *others)))
 
     signature = "z, base=None" if name == "log" else "z"

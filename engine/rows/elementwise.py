@@ -16,7 +16,6 @@ from ..core.tensor import OPERATORS, Tensor
 from ..eager.builtins import INTRINSICS
 from ..eager.values import UNSET
 from ..ops.arithmetic import where
-from ..ops.registry import NAMES
 from ..program import core as c
 
 TYPE_CHECKING = False
@@ -156,7 +155,7 @@ class ElementWise:
 
 
 def slopes(tape: Tape, y: Tensor, sources: Sequence[Tensor]) -> list[Any]:
-    return gradient(tape, [y], [OPERATORS["ones_like"](y)], [[x] for x in sources], consume=True)
+    return gradient(tape, [y], [OPERATORS.ones_like(y)], [[x] for x in sources], consume=True)
 
 
 def second_derivatives(outer: Tape, gradients: list[Any], sources: Sequence[Tensor]) -> list[list[Any]]:
@@ -166,7 +165,7 @@ def second_derivatives(outer: Tape, gradients: list[Any], sources: Sequence[Tens
         found: list[Any] = [None] * (len(sources) - i)
         if g is not None and follows(g, outer.token):
             with drivers.without_notices():
-                found = gradient(outer, [g], [OPERATORS["ones_like"](g)], [[x] for x in sources[i:]], consume=False)
+                found = gradient(outer, [g], [OPERATORS.ones_like(g)], [[x] for x in sources[i:]], consume=False)
         rows.append(
             [
                 None if g is None or gradients[i + j] is None else 0.0 if h is None else h  # linear in one of them
@@ -222,7 +221,7 @@ def kind_of(node: Any, kinds: dict[int, str]) -> str:
     if cls is c.Comparison and len(node.ops) == 1 and node.ops[0] is not None:
         return applied(node.ops[0], [kind_of(node.left, kinds), kind_of(node.rights[0], kinds)])
     if cls is c.Call and node.function.__class__ is c.Intrinsic and node.function.name == "abs":  # Python's is the row
-        return applied(NAMES["abs"], [kind_of(x, kinds) for x in node.args])
+        return applied(OPERATORS.abs, [kind_of(x, kinds) for x in node.args])
     if cls is c.Apply:
         given = [kind_of(x, kinds) for x in node.args]
         named = [kind_of(x, kinds) for _, x in node.keywords]

@@ -23,12 +23,12 @@ DTYPES = {"f": FLOAT64, "i": WEAK_INT, "b": BOOL}
 
 def getitem(builder: Builder, x: Any, index: Any) -> Any:
     """x[index]."""
-    return builder.apply(OPERATORS["index"], (x,), {"index": index})
+    return builder.apply(OPERATORS.index, (x,), {"index": index})
 
 
 def setitem(builder: Builder, x: Any, index: Any, value: Any) -> Any:
     """x with x[index] replaced by a value."""
-    return builder.apply(OPERATORS["index_update"], (x, value), {"index": index})
+    return builder.apply(OPERATORS.index_update, (x, value), {"index": index})
 
 
 class Program:

@@ -73,7 +73,7 @@ def test_gradients_of_samples(case: Case) -> None:
     cotangents = [rng.uniform(0.5, 1.5, y.shape) for y in outputs]
     total: Any = 0.0
     for y, c in zip(outputs, cotangents):
-        total = total + OPERATORS["sum"](y * (Tensor(c, FLOAT64) if c.shape else float(c)))
+        total = total + OPERATORS.sum(y * (Tensor(c, FLOAT64) if c.shape else float(c)))
     sources = [x for x in program.parameters if x.kind == "f"]
     found = program.results(gradients(program.builder, program.builder.block[:], total, sources, 1.0))
     for x, expected in zip(found, vjp(case, case.values, cotangents), strict=True):

@@ -102,7 +102,7 @@ class Fusion(Code):
         """Memory that holds an operand, finished and in elements of a kind."""
         if kind_of(x) != kind:
             given, x = x, Var(kind, x.shape)
-            self.define(x, Apply((x,), OPERATORS["cast"], (given,), {}, None))
+            self.define(x, Apply((x,), OPERATORS.cast, (given,), {}, None))
         ref = self.force(x)
         self.settle(x)
         return ref

@@ -130,7 +130,7 @@ class Reductions(Fusion):
     def transposed(self, x: Var, axes: tuple[int, ...]) -> Var:
         """A lazy array with the axes in another order."""
         made = Var(x.kind, tuple([x.shape[k] for k in axes]))
-        self.define(made, Apply((made,), OPERATORS["transpose"], (x,), {"axes": axes}, None))
+        self.define(made, Apply((made,), OPERATORS.transpose, (x,), {"axes": axes}, None))
         return made
 
     # --- along one axis -----------------------------------------------------------------------------------------------

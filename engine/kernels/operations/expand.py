@@ -83,7 +83,7 @@ class Expansion(Builder):
             for x, y in (inputs, inputs[::-1]):
                 if y in self.scattered and getattr(x, "shape", ()) == shapes[0]:
                     part, index = self.scattered[y]
-                    return self.emit(OPERATORS["index_add"], (x, self.operand(part)), {"index": index}, kinds, shapes)
+                    return self.emit(OPERATORS.index_add, (x, self.operand(part)), {"index": index}, kinds, shapes)
         return None
 
 
@@ -106,9 +106,7 @@ class Expanding(Replay):
             ends = (self.at(stmt.start), self.at(stmt.stop))[:: stmt.step]
             low, high = [self.builder.sym(x) for x in ends]
             # Whether the trips are counted or computed, they are read after the loop.
-            self.names[stmt.trips] = self.builder.operand(
-                OPERATORS["maximum"](OPERATORS["subtract"](high, low), 0), INT
-            )
+            self.names[stmt.trips] = self.builder.operand(OPERATORS.maximum(OPERATORS.subtract(high, low), 0), INT)
 
     def apply(self, stmt: Apply) -> None:
         if stmt.row.name not in AGAIN and any(self.at(x).__class__ is Var for x in stmt.inputs):

@@ -65,7 +65,7 @@ def flip(at: At, x: Any, axis: Any) -> Any:
 
 def concat(at: At, *parts: Any, axis: Any) -> Any:
     if axis is None:
-        return at.again(*[OPERATORS["reshape"](x, shape=-1) for x in parts], axis=0)
+        return at.again(*[OPERATORS.reshape(x, shape=-1) for x in parts], axis=0)
     return at.same(parts[0]) if len(parts) == 1 else at.formed(*parts, axis=axis_of(axis, len(shape_of(parts[0]))))
 
 
@@ -87,26 +87,26 @@ KEEPING = frozenset(("sum", "mean", "prod", "max", "min", "any", "all", "logsume
 def reduction(at: At, x: Any, axis: Any, keepdims: Any, **attributes: Any) -> Any:
     axes = axes_of(axis, x.ndim)
     if at.op.name in KEEPING and not axes:
-        return OPERATORS["not_equal"](x, 0) if at.dtype.kind == "b" and x.kind != BOOL else at.same(x)
+        return OPERATORS.not_equal(x, 0) if at.dtype.kind == "b" and x.kind != BOOL else at.same(x)
     if at.op.name in ("max", "min") and x.kind == BOOL:
         return OPERATORS["any" if at.op.name == "max" else "all"](x, axis=axes, keepdims=keepdims)
     if keepdims:
-        return OPERATORS["reshape"](at.again(x, axis=axes, keepdims=False), shape=reduced_shape(x.shape, axes, True))
+        return OPERATORS.reshape(at.again(x, axis=axes, keepdims=False), shape=reduced_shape(x.shape, axes, True))
     return at.formed(x, axis=axes, keepdims=False)
 
 
 def extremum_place(at: At, x: Any, axis: Any, keepdims: Any, output_type: Any) -> Any:
     name = at.op.name.removeprefix("tf.")
     if at.kind and axis is None:
-        found = OPERATORS[name](OPERATORS["reshape"](x, shape=-1), axis=0)
-        return OPERATORS["reshape"](found, shape=(1,) * x.ndim) if keepdims else found
+        found = OPERATORS[name](OPERATORS.reshape(x, shape=-1), axis=0)
+        return OPERATORS.reshape(found, shape=(1,) * x.ndim) if keepdims else found
     place = axis_of(axis, x.ndim)
     if x.kind == BOOL:
-        x = OPERATORS["cast"](x, dtype="int64")
+        x = OPERATORS.cast(x, dtype="int64")
     elif not keepdims and place == axis and name == at.op.name:
         return None
     found = OPERATORS[name](x, axis=place)
-    return OPERATORS["reshape"](found, shape=reduced_shape(x.shape, (place,), True)) if keepdims else found
+    return OPERATORS.reshape(found, shape=reduced_shape(x.shape, (place,), True)) if keepdims else found
 
 
 def along(at: At, x: Any, axis: int, **attributes: Any) -> Any:
@@ -122,7 +122,7 @@ def index(at: At, x: Any, index: Any) -> Any:
         found = Selection(at.builder, shape, index)
         return at.again(x, index=found.basic) if found.plain else at.same(found.take(x))
     if tuple([entry for entry in index if entry is not None]) == whole(shape):
-        return OPERATORS["reshape"](x, shape=index_shape(shape, index))
+        return OPERATORS.reshape(x, shape=index_shape(shape, index))
     return None
 
 
@@ -136,9 +136,9 @@ def index_scatter(at: At, x: Any, shape: Any, index: Any) -> Any:
 def index_update(at: At, x: Any, value: Any, index: Any) -> Any:
     shape = shape_of(x)
     if index.__class__ is Sym and index.kind == BOOL and index.ndim and not shape_of(value):
-        mask = OPERATORS["reshape"](index, shape=index.shape + (1,) * (len(shape) - index.ndim))
+        mask = OPERATORS.reshape(index, shape=index.shape + (1,) * (len(shape) - index.ndim))
         if index.shape == shape[: index.ndim]:
-            return at.same(OPERATORS["where"](mask, value, x))
+            return at.same(OPERATORS.where(mask, value, x))
     if not is_normal(shape, index):
         found = Selection(at.builder, shape, index)
         return at.again(x, value, index=found.basic) if found.plain else at.same(found.update(x, value))
@@ -161,7 +161,7 @@ def index_add(at: At, x: Any, value: Any, index: Any) -> Any:
     found = Selection(at.builder, shape, index)
     if found.plain:
         return at.again(x, value, index=found.basic)
-    return OPERATORS["add"](x, found.scatter(OPERATORS["broadcast_to"](value, shape=found.selected)))
+    return OPERATORS.add(x, found.scatter(OPERATORS.broadcast_to(value, shape=found.selected)))
 
 
 def take_rows(at: At, x: Any, indices: Any, axis: int) -> Any:
@@ -169,7 +169,7 @@ def take_rows(at: At, x: Any, indices: Any, axis: int) -> Any:
     found = rows_of(indices, shape_of(x)[place])
     if not found.shape:
         chosen = at.symbol(found) if found.__class__ is Var else found
-        return OPERATORS["index"](x, index=(*(slice(None),) * place, chosen))
+        return OPERATORS.index(x, index=(*(slice(None),) * place, chosen))
     return at.again(x, indices=found, axis=place) if found is not indices or place != axis else None
 
 
@@ -178,7 +178,7 @@ def put_rows(at: At, x: Any, indices: Any, axis: int, size: int) -> Any:
     if not found.shape:
         shape = (*shape_of(x)[:axis], size, *shape_of(x)[axis:])
         chosen = at.symbol(found) if found.__class__ is Var else found
-        return OPERATORS["index_scatter"](x, shape=shape, index=(*(slice(None),) * axis, chosen))
+        return OPERATORS.index_scatter(x, shape=shape, index=(*(slice(None),) * axis, chosen))
     return at.again(x, indices=found) if found is not indices else None
 
 

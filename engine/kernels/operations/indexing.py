@@ -70,12 +70,12 @@ def within(builder: Builder, i: Sym, size: int) -> Sym:
     key = ("within", i.var, size)
     if (low < -size or high >= size) and not any(key in scope.known for scope in builder.scopes):
         builder.scopes[-1].known[key] = True
-        above = low >= -size or OPERATORS["greater_equal"](i, -size)
-        below = high < size or OPERATORS["less"](i, size)
-        builder.check(OPERATORS["logical_and"](above, below))
+        above = low >= -size or OPERATORS.greater_equal(i, -size)
+        below = high < size or OPERATORS.less(i, size)
+        builder.check(OPERATORS.logical_and(above, below))
     if low >= 0:
         return i
-    found: Sym = OPERATORS["where"](OPERATORS["less"](i, 0), OPERATORS["add"](i, size), i)
+    found: Sym = OPERATORS.where(OPERATORS.less(i, 0), OPERATORS.add(i, size), i)
     builder.bounds[found.var] = (0, max(size - 1, 0))
     return found
 
@@ -124,9 +124,9 @@ def window_of(builder: Builder, start: Any, stop: Any) -> Any:
     length = last.pop(None, 0) - first.pop(None, 0)
     if first != last or length < 1:
         return None
-    builder.check(OPERATORS["greater_equal"](start, 0))  # taking the rows looks at the end
-    steps = builder.sym(builder.emit(OPERATORS["ramp"], (0, 1), {"num": length}, [INT], [(length,)])[0])
-    return OPERATORS["add"](steps, start)
+    builder.check(OPERATORS.greater_equal(start, 0))  # taking the rows looks at the end
+    steps = builder.sym(builder.emit(OPERATORS.ramp, (0, 1), {"num": length}, [INT], [(length,)])[0])
+    return OPERATORS.add(steps, start)
 
 
 def known_integer(builder: Builder, x: Any) -> int | None:

@@ -82,59 +82,59 @@ class Selection:
     def rows(self, x: Any) -> Any:
         """The steps between the first one and the taking of rows."""
         for axis in self.flips:
-            x = OPERATORS["flip"](x, axis=axis)
+            x = OPERATORS.flip(x, axis=axis)
         if self.indices is not None:
-            x = OPERATORS["transpose"](x, axes=self.order)
-            x = OPERATORS["reshape"](x, shape=(*self.before, self.size, *self.after))
+            x = OPERATORS.transpose(x, axes=self.order)
+            x = OPERATORS.reshape(x, shape=(*self.before, self.size, *self.after))
         return x
 
     def back(self, x: Any) -> Any:
         """The inverse of `rows`."""
         if self.indices is not None:
-            x = OPERATORS["reshape"](x, shape=tuple([self.middle[p] for p in self.order]))
-            x = OPERATORS["transpose"](x, axes=tuple([self.order.index(p) for p in range(len(self.order))]))
+            x = OPERATORS.reshape(x, shape=tuple([self.middle[p] for p in self.order]))
+            x = OPERATORS.transpose(x, axes=tuple([self.order.index(p) for p in range(len(self.order))]))
         for axis in self.flips:
-            x = OPERATORS["flip"](x, axis=axis)
+            x = OPERATORS.flip(x, axis=axis)
         return x
 
     def take(self, x: Any) -> Any:
-        x = self.rows(OPERATORS["index"](x, index=self.basic))
-        return x if self.indices is None else OPERATORS["take_rows"](x, indices=self.indices, axis=self.at)
+        x = self.rows(OPERATORS.index(x, index=self.basic))
+        return x if self.indices is None else OPERATORS.take_rows(x, indices=self.indices, axis=self.at)
 
     def scatter(self, g: Any) -> Any:
         """The transpose of `take`."""
         if self.indices is not None:
-            g = OPERATORS["put_rows"](g, indices=self.indices, axis=self.at, size=self.size)
-        return OPERATORS["index_scatter"](self.back(g), shape=self.shape, index=self.basic)
+            g = OPERATORS.put_rows(g, indices=self.indices, axis=self.at, size=self.size)
+        return OPERATORS.index_scatter(self.back(g), shape=self.shape, index=self.basic)
 
     def update(self, x: Any, value: Any) -> Any:
         """x with the selection replaced by a value."""
-        value = OPERATORS["broadcast_to"](fitted(value, self.selected), shape=self.selected)
+        value = OPERATORS.broadcast_to(fitted(value, self.selected), shape=self.selected)
         if self.indices is not None:
-            part = self.rows(OPERATORS["index"](x, index=self.basic))
+            part = self.rows(OPERATORS.index(x, index=self.basic))
             value = with_rows(self.builder, part, value, self.indices, self.at)
-        return OPERATORS["index_update"](x, self.back(value), index=self.basic)
+        return OPERATORS.index_update(x, self.back(value), index=self.basic)
 
 
 def fitted(value: Any, shape: Shape) -> Any:
     """A value to be written without leading axes of one element that what it replaces does not have."""
     extra = len(shape_of(value)) - len(shape)
-    return OPERATORS["reshape"](value, shape=shape_of(value)[extra:]) if extra > 0 else value
+    return OPERATORS.reshape(value, shape=shape_of(value)[extra:]) if extra > 0 else value
 
 
 def with_rows(builder: Builder, x: Any, value: Any, indices: Any, axis: int) -> Any:
     """x with rows replaced, one after the other."""
     many = count(indices.shape)
-    value = OPERATORS["reshape"](value, shape=(*x.shape[:axis], many, *x.shape[axis + 1 :]))
-    indices = OPERATORS["reshape"](tensor(indices), shape=-1)
+    value = OPERATORS.reshape(value, shape=(*x.shape[:axis], many, *x.shape[axis + 1 :]))
+    indices = OPERATORS.reshape(tensor(indices), shape=-1)
     initial = builder.operand(x)
     k, position, trips = [Var(INT, (), hint) for hint in ("k", "position", "trips")]
     phi, out = [Var(initial.kind, initial.shape, "rows") for _ in range(2)]
     builder.bounds[k] = (0, max(many - 1, 0))
     with builder.inside([]) as body:
-        row = OPERATORS["index"](value, index=(*(FULL,) * axis, builder.sym(k), Ellipsis))
-        place = OPERATORS["index"](indices, index=builder.sym(k))
-        made = OPERATORS["index_update"](builder.sym(phi, x.dtype), row, index=(*(FULL,) * axis, place, Ellipsis))
+        row = OPERATORS.index(value, index=(*(FULL,) * axis, builder.sym(k), Ellipsis))
+        place = OPERATORS.index(indices, index=builder.sym(k))
+        made = OPERATORS.index_update(builder.sym(phi, x.dtype), row, index=(*(FULL,) * axis, place, Ellipsis))
     carried = [(phi, initial, builder.operand(made, phi.kind), out)]
     builder.block.append(Loop(k, 0, many, 1, [], True, carried, body, None, position, trips, [], None))
     return builder.sym(out, x.dtype)

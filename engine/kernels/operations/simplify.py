@@ -67,7 +67,7 @@ class At:
         """An operand as the result."""
         if x.__class__ is Sym:
             return self.builder.sym(self.builder.operand(x, self.kind), self.dtype)
-        return OPERATORS["cast"](x, dtype=self.dtype) if x.__class__ is Tensor and x.shape else self.number(number(x))
+        return OPERATORS.cast(x, dtype=self.dtype) if x.__class__ is Tensor and x.shape else self.number(number(x))
 
     def number(self, value: Any) -> Any:
         """A number as the result."""
@@ -107,7 +107,7 @@ class At:
         if x.__class__ in NUMBERS:
             return self.full(x, shape)
         x = self.same(x)
-        return x if shape_of(x) == shape else OPERATORS["broadcast_to"](x, shape=shape)
+        return x if shape_of(x) == shape else OPERATORS.broadcast_to(x, shape=shape)
 
     def symbol(self, x: Any) -> Any:
         """An operand of a statement as a symbol, of the dtype of the result."""
@@ -162,12 +162,12 @@ def multiply(at: At, a: Any, b: Any) -> Any:
 def strong_multiply(at: At, g: Any, p: Any) -> Any:
     if at.value(g) == 0:
         return at.only(0.0, g, p)
-    return OPERATORS["multiply"](g, p) if at.value(g) is not None or is_finite(at, p) else None
+    return OPERATORS.multiply(g, p) if at.value(g) is not None or is_finite(at, p) else None
 
 
 def power(at: At, a: Any, b: Any) -> Any:
     if at.dtype.kind == "i" and b.__class__ is Sym:
-        at.builder.check(OPERATORS["greater_equal"](b, 0))
+        at.builder.check(OPERATORS.greater_equal(b, 0))
     return at.only(a, b) if at.value(b) == 1 else None
 
 
@@ -188,7 +188,7 @@ def cast(at: At, x: Any, dtype: Any) -> Any:
     if x.kind == at.kind:
         return at.same(x)
     if x.kind == FLOAT and at.dtype.kind == "i":
-        at.builder.check(OPERATORS["less"](OPERATORS["abs"](x), 2.0**62))
+        at.builder.check(OPERATORS.less(OPERATORS.abs(x), 2.0**62))
     return None
 
 
@@ -202,7 +202,7 @@ RULES: dict[str, Rule] = {
     "divide": lambda at, a, b: at.only(a, b) if at.value(b) == 1 else None,
     "logical_and": logic(True), "bitwise_and": logic(True), "logical_or": logic(False), "bitwise_or": logic(False),
     "cast": cast, "stop_gradient": not_float, "positive": not_float,
-    "invert": lambda at, x: OPERATORS["logical_not"](x) if x.kind == BOOL else None,
+    "invert": lambda at, x: OPERATORS.logical_not(x) if x.kind == BOOL else None,
     **dict.fromkeys(("identity", "real", "conj"), At.same),
     "abs": lambda at, x: at.same(x) if x.kind == BOOL else None,
     **FORMS,

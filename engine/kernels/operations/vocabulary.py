@@ -90,12 +90,12 @@ class Vocabulary:
             return value
         kind = BOOL if value.__class__ is bool else INT if value.__class__ is int else FLOAT
         return self.builder.sym(
-            self.builder.emit(OPERATORS["broadcast_to"], (value,), {"shape": shape}, [kind], [shape])[0]
+            self.builder.emit(OPERATORS.broadcast_to, (value,), {"shape": shape}, [kind], [shape])[0]
         )
 
     def places(self, size: int, rank: int = 1, axis: int = 0) -> Any:
         """0, 1, 2, ... along an axis of an array that is 1 along the others."""
-        made = self.builder.emit(OPERATORS["ramp"], (0, 1), {"num": size}, [INT], [(size,)])[0]
+        made = self.builder.emit(OPERATORS.ramp, (0, 1), {"num": size}, [INT], [(size,)])[0]
         self.builder.bounds[made] = (0, max(size - 1, 0))
         return row("reshape", self.builder.sym(made), shape=tuple([size if i == axis else 1 for i in range(rank)]))
 

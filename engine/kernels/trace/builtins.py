@@ -28,10 +28,10 @@ def int_(x: Any = 0) -> Any:
     one_number(x, "int")
     if x.kind == FLOAT:
         # The kernel stops at what is no number, and at one beyond the integers that floats hold exactly.
-        x.builder.check(OPERATORS["less_equal"](OPERATORS["abs"](x), float(LIMIT)))
-        x = OPERATORS["cast"](OPERATORS["stop_gradient"](x), dtype="int64")
+        x.builder.check(OPERATORS.less_equal(OPERATORS.abs(x), float(LIMIT)))
+        x = OPERATORS.cast(OPERATORS.stop_gradient(x), dtype="int64")
     elif x.kind == BOOL:
-        return OPERATORS["add"](x, 0)
+        return OPERATORS.add(x, 0)
     return x.builder.sym(x.var)  # an integer as Python's are: it adopts the dtype of what it meets
 
 
@@ -48,7 +48,7 @@ def float_(x: Any = 0.0) -> Any:
     one_number(x, "float")
     if x.kind == FLOAT:
         return x
-    found = OPERATORS["cast"](x, dtype="float64")
+    found = OPERATORS.cast(x, dtype="float64")
     return x.builder.sym(found.var) if x.kind == INT and x.dtype.weak else found
 
 
@@ -56,7 +56,7 @@ def bool_(x: Any = False) -> Any:
     if x.__class__ is not Sym:
         return eager.bool_(x)
     one_number(x, "bool")
-    return x if x.kind == BOOL else OPERATORS["not_equal"](x, 0)
+    return x if x.kind == BOOL else OPERATORS.not_equal(x, 0)
 
 
 def quantified(run: Any) -> Any:

@@ -182,7 +182,7 @@ class Carrying:
 
     def ran(self) -> Any:
         """Whether there was an iteration."""
-        return OPERATORS["greater"](Sym(self.t.builder, self.trips, WEAK_INT), 0)
+        return OPERATORS.greater(Sym(self.t.builder, self.trips, WEAK_INT), 0)
 
     # --- cells after an iteration ---------------------------------------------------------------------------------------
 
@@ -240,7 +240,7 @@ class Carrying:
             return value
         if cell.initial is UNSET:
             if value.__class__ is Maybe:
-                return Maybe(value.value, OPERATORS["logical_and"](self.ran(), value.assigned))
+                return Maybe(value.value, OPERATORS.logical_and(self.ran(), value.assigned))
             return Maybe(value, self.ran())
         if same(value, cell.initial):
             return value

@@ -112,7 +112,7 @@ def negation(t: Tracer, node: c.Not) -> Run:
         x = operand(f)
         STATE.site = node.site
         holds = t.truth(x)
-        return OPERATORS["logical_not"](holds) if holds.__class__ is Sym else not holds
+        return OPERATORS.logical_not(holds) if holds.__class__ is Sym else not holds
 
     return run
 

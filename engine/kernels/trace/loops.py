@@ -116,7 +116,7 @@ class Looping(Carrying):
             assert self.test is not None
             runs, rest = self.test(), None
         else:
-            runs, rest = OPERATORS["greater"](items.count, 0), items.without_first()
+            runs, rest = OPERATORS.greater(items.count, 0), items.without_first()
         t.builder.check(runs)
         self.iteration(None if items is None else items.item(0))
         t.unless_left(self.left(), self.f, lambda: self.attempt(rest, peeled=True))
@@ -172,7 +172,7 @@ def sum_of(t: Tracer, node: c.Comprehension, site: Any) -> Run:
                 raise Unsupported(total[0].reason, site)
             value = element(f)
             STATE.site = site
-            total[0] = binary(OPERATORS["add"], "+", total[0], value)
+            total[0] = binary(OPERATORS.add, "+", total[0], value)
 
         def iteration(item: Any) -> None:
             put(f, item)

@@ -38,11 +38,11 @@ def places(index: Any) -> Any:
 
 
 def item_of(x: Sym, index: Any) -> Any:
-    return OPERATORS["index"].call((x, places(index)), None)
+    return OPERATORS.index.call((x, places(index)), None)
 
 
 def with_item(x: Sym, index: Any, value: Any) -> Any:
-    return OPERATORS["index_update"].call((x, as_operand(value), places(index)), None)
+    return OPERATORS.index_update.call((x, as_operand(value), places(index)), None)
 
 
 def rows(x: Sym) -> Iterator[Any]:
@@ -66,12 +66,12 @@ def no_text(x: Sym, representation: Any = None) -> Any:
 
 def constant_of(x: Sym) -> Any:
     """`.numpy()`: the value as a constant."""
-    found = OPERATORS["stop_gradient"](x)
+    found = OPERATORS.stop_gradient(x)
     return x.builder.sym(found.var) if not x.shape else found
 
 
 def item(x: Sym) -> Any:
-    return OPERATORS["stop_gradient"](OPERATORS["reshape"](x, shape=()))
+    return OPERATORS.stop_gradient(OPERATORS.reshape(x, shape=()))
 
 
 def to_list(x: Any) -> Any:

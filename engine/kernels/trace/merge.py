@@ -142,7 +142,7 @@ class Merge:
         if a is True and b is False:
             return self.condition
         if a is False and b is True:
-            return OPERATORS["logical_not"](self.condition)
+            return OPERATORS.logical_not(self.condition)
         dtype = common_dtype(operand_dtype(a), operand_dtype(b))
         operands = []
         for x, block in zip((a, b), self.blocks):

@@ -38,15 +38,15 @@ class Sequence:
         """How many items there are: a number or, where data decide, a symbol."""
         if self.start.__class__ is int and self.stop.__class__ is int:
             return len(range(self.start, self.stop, self.step))
-        gap = OPERATORS["subtract"](self.stop, self.start)
+        gap = OPERATORS.subtract(self.stop, self.start)
         if self.step != 1:
-            gap = OPERATORS["floor_divide"](OPERATORS["add"](gap, self.step - (1 if self.step > 0 else -1)), self.step)
-        return OPERATORS["maximum"](gap, 0)
+            gap = OPERATORS.floor_divide(OPERATORS.add(gap, self.step - (1 if self.step > 0 else -1)), self.step)
+        return OPERATORS.maximum(gap, 0)
 
     def item(self, i: Any) -> Any:
         """Item number i, which is in range."""
-        i = i if self.step == 1 else OPERATORS["multiply"](i, self.step)
-        return self.at(i if self.start.__class__ is int and self.start == 0 else OPERATORS["add"](i, self.start))
+        i = i if self.step == 1 else OPERATORS.multiply(i, self.step)
+        return self.at(i if self.start.__class__ is int and self.start == 0 else OPERATORS.add(i, self.start))
 
     def iterate(self) -> Iterator[Any]:
         """The items one by one. Raises Unsupported, or NeedsValue, where data decide how many there are."""
@@ -55,7 +55,7 @@ class Sequence:
         return (self.item(i) for i in range(count))
 
     def without_first(self) -> Sequence:
-        return Sequence(OPERATORS["add"](self.start, self.step), self.stop, self.step, self.at)
+        return Sequence(OPERATORS.add(self.start, self.step), self.stop, self.step, self.at)
 
     def bounds(self, known: dict[Var, tuple[int, int]]) -> tuple[int, int]:
         """The least and largest index, as far as they are known."""
@@ -118,13 +118,13 @@ def zip_(*xs: Any) -> Any:
     counts = [part.count for part in parts]
     least = counts[0] if counts else 0
     for other in counts[1:]:
-        least = OPERATORS["minimum"](least, other)
+        least = OPERATORS.minimum(least, other)
     return Sequence(0, least, 1, lambda i: tuple([part.item(i) for part in parts]))
 
 
 def enumerate_(x: Any, start: Any = 0) -> Any:
     items, first = sequence(x), eager.integer(start, "enumerate")
-    return Sequence(0, items.count, 1, lambda i: (OPERATORS["add"](i, first) if first else i, items.item(i)))
+    return Sequence(0, items.count, 1, lambda i: (OPERATORS.add(i, first) if first else i, items.item(i)))
 
 
 def reversed_(x: Any) -> Any:
@@ -132,7 +132,7 @@ def reversed_(x: Any) -> Any:
         return eager.reversed_(x)
     items = sequence(x)
     count = items.count
-    return Sequence(0, count, 1, lambda i: items.item(OPERATORS["subtract"](OPERATORS["subtract"](count, 1), i)))
+    return Sequence(0, count, 1, lambda i: items.item(OPERATORS.subtract(OPERATORS.subtract(count, 1), i)))
 
 
 SEQUENCES: dict[str, Any] = {"range": range_, "zip": zip_, "enumerate": enumerate_, "reversed": reversed_}

@@ -152,7 +152,7 @@ class Tracer(eager.Compiler):
             if x is True:
                 return True
             if x is not False:
-                found = x if found is False else OPERATORS["logical_or"](found, x)
+                found = x if found is False else OPERATORS.logical_or(found, x)
         return found
 
     def unless_left(self, left: Any, f: Frame, rest: Callable[[], None]) -> None:
@@ -176,8 +176,8 @@ class Tracer(eager.Compiler):
         if x.size != 1:
             raise Unsupported(f"{ERROR} (the truth of a tensor of shape {list(x.shape)} is ambiguous)", STATE.site)
         if x.shape:
-            x = OPERATORS["reshape"](x, shape=())
-        return x if x.__class__ is not Sym or x.kind == BOOL else OPERATORS["not_equal"](x, 0)
+            x = OPERATORS.reshape(x, shape=())
+        return x if x.__class__ is not Sym or x.kind == BOOL else OPERATORS.not_equal(x, 0)
 
     def choice(self, condition: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
         """The value of one of two expressions."""
