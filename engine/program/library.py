@@ -22,6 +22,8 @@ ALIASES = {
     "losses": "keras/losses",
     "metrics": "keras/metrics",
     "initializers": "keras/initializers",
+    "python/tqdm/auto": "python/tqdm",
+    "python/tqdm/notebook": "python/tqdm",
 }
 INITIALIZERS = {
     f"{short}_initializer": ["keras", "initializers", name]

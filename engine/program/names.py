@@ -159,12 +159,13 @@ class Names:
         spelled = self.source.text[node.start : node.end] if node.__class__ is s.Attribute else ".".join(path)
         apart = vocabulary.module_apart(path[1:])
         advice = vocabulary.NOT_SERVED.get(path[0]) if apart is None else vocabulary.APART[apart][1]
-        if advice is not None:
-            return self.error("E0204", f"'{spelled}' is not part of the language", node, advice)
         if vocabulary.is_tensorflows(path):
             return self.error(
-                "E0204", f"'{spelled}' is TensorFlow's, and is not built here", node, "`adiff ops` lists the functions"
-            )
+                "E0204", f"'{spelled}' is TensorFlow's, and is not built here", node,
+                advice or "`adiff ops` lists the functions",
+            )  # fmt: skip
+        if advice is not None:
+            return self.error("E0204", f"'{spelled}' is not part of the language", node, advice)
         if "random" in path[:-1]:
             return self.error(
                 "E0204", f"'{spelled}' is not part of the language", node,

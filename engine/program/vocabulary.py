@@ -332,7 +332,7 @@ def importable(name: str) -> list[str] | None:
         path = ["tensorflow", *path]
     if name in IMPORTABLE or (path[0] == "tensorflow" and library.is_module(path[1:] or [""])):
         return path
-    if path[0] in PASSED_OVER or path[0] in NOT_SERVED or path[0] in library.PYTHON:
+    if path[0] in PASSED_OVER or path[0] in NOT_SERVED or library.file_of(["python", *path]):
         return path
     return None
 
