@@ -314,7 +314,7 @@ class Program:
         key = (scalars, fast, stable)
         if key not in self._compiled:
             self._compiled[key] = without_collection(
-                lambda: Compiler(INTRINSICS, scalars, fast, stable).program(self.core.body)
+                lambda: Compiler(INTRINSICS, scalars, fast, stable).program(self.core)
             )
         return self._compiled[key]
 

@@ -170,11 +170,7 @@ def hessian(evaluation: Evaluation) -> None:
         explain_missing(evaluation, evaluation.outcome.gradients or {})
         return
     sources = evaluation.sources()
-    by_pattern = (
-        STATE.checkpoint is None
-        and any(map(drivers.shape_of, sources))
-        and compiled_commands.elements(evaluation) >= SOME
-    )
+    by_pattern = any(map(drivers.shape_of, sources)) and compiled_commands.elements(evaluation) >= SOME
     if by_pattern:
         from .autodiff.compiled_loops import quickly
         from .autodiff.sparse import hessian_by_pattern

@@ -9,10 +9,9 @@ from .autodiff import drivers
 from .commands import COMMANDS
 from .core.errors import failure, listing, plural, span_of
 from .core.limits import LIMITS, GivesWay, give_way_after, stay
-from .core.operands import as_operand, bare, describe
+from .core.operands import as_operand, describe
 from .core.state import STATE, Site, end_of
 from .core.tensor import OPERATORS, Tensor
-from .eager.builtins import INTRINSICS
 from .eager.structure import flatten
 from .eager.values import UNSET
 from .outcome import Notice, Outcome
@@ -66,7 +65,7 @@ class Evaluation(Tiers):
         self.apart: str | None = None  # what a result is whose elements are no tensor: a dict, a list, a tuple
         start = time.perf_counter()
         # A tape shows the program as it is written, without the rewrites that keep digits.
-        self.body = program.compiled(STATE.weak_float.bits == 64, True, options.get("command") != "tape")
+        self.compiled = program.compiled(STATE.weak_float.bits == 64, True, options.get("command") != "tape")
         self.outcome.timings["compile"] = time.perf_counter() - start
 
     # --- inputs -----------------------------------------------------------------------------------------------------
@@ -116,31 +115,19 @@ class Evaluation(Tiers):
 
     def execute(self, values: Mapping[str, Any]) -> Any:
         """Run the program once on the given inputs; its result, before any conversion."""
-        core = self.core
-        frame: list[Any] = [UNSET] * core.size
-        frame[0] = None
-        frame[1] = UNSET
-        for name, (slot, node) in core.optional.items():
-            if name in values:
-                frame[slot] = values[name]
-            else:
-                meaning = node.value if hasattr(node, "value") else INTRINSICS[node.name]
-                frame[slot] = bare(meaning)
-        for name, slot in core.inputs.items():
-            frame[slot] = values[name]
+        frame = self.compiled.frame(values)
         if LIMITS.patience is None:
             LIMITS.steps = 0  # a limit is one of each run, of which derivatives may need several
-        # Each run draws the same numbers.
-        STATE.draws = None if STATE.checkpoint is not None else []
+        STATE.draws = []  # each run draws the same numbers
         start = time.perf_counter()
         self.frame = frame
-        signal = self.body(frame)
+        signal = self.compiled.body(frame)
         self.forward_seconds += time.perf_counter() - start
         STATE.write = None  # what a program prints is printed once, however often it runs
         if signal is not None:
             result = signal[0] if signal.__class__ is tuple else UNSET
         elif self.options.get("last_statement"):
-            result = frame[0] if core.ends_with_value else None
+            result = frame[0] if self.core.ends_with_value else None
         else:
             result = frame[1]
         return result
@@ -292,7 +279,7 @@ class Evaluation(Tiers):
         from .eager.tapes import unconnected_reason_of
 
         told, seen = len(STATE.notices), set(STATE.seen)
-        self.body = self.program.compiled(STATE.weak_float.bits == 64, False)
+        self.compiled = self.program.compiled(STATE.weak_float.bits == 64, False)
         give_way_after(MOMENT)
         try:
             tape, tensors, y = drivers.recorded(self.function, self.sources())
@@ -317,7 +304,7 @@ class Evaluation(Tiers):
 
         start = time.perf_counter()
         of_kernel = outcome.engine == "kernel"
-        self.body = self.program.compiled(STATE.weak_float.bits == 64, False)
+        self.compiled = self.program.compiled(STATE.weak_float.bits == 64, False)
         if of_kernel:
             give_way_after(MOMENT)
         try:

@@ -26,7 +26,7 @@ def unbound_hint(program: Program, name: str) -> str | None:
             "under tf, JAX's under jnp, Python's under math"
         )
     meaning = bare(name)
-    if meaning is not None and meaning.kind in ("row", "intrinsic"):
+    if meaning is not None and meaning.kind in ("row", "intrinsic", "library"):
         return f"'{name}' is a function, to be called: {name}(...); an input of that name is bound by --at {name}=..."
     return None
 

@@ -10,6 +10,7 @@ from ..core.dispatch import apply
 from ..core.dtypes import WEAK_COUNT, WEAK_FLOAT
 from ..core.errors import failure
 from ..core.following import follows
+from ..core.limits import size_text
 from ..core.operands import as_operand, plain, shape_text, tensor
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor, conjugate
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
     from ..core.dtypes import DType
 
     Function = Callable[[list[Any]], Any]
+
+
+# What a record takes, with its result.
+RECORD_BYTES = 130
 
 
 def source(x: Any) -> Tensor:
@@ -86,6 +91,12 @@ def recorded(
         y = f(tensors)
     finally:
         RECORDERS.remove(tape)
+    kept = len(tape.log) // 4 * RECORD_BYTES
+    if STATE.checkpoint is not None and kept > STATE.checkpoint:
+        STATE.notify(
+            "N0606",
+            f"the tape keeps {size_text(kept)} for this derivative: --checkpoint {size_text(STATE.checkpoint)} is for kernels",
+        )
     return tape, tensors, y
 
 

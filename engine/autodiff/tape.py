@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
 # So many places where paths end are enough to explain, and bounded in loops; those of comparisons are counted apart.
 MAX_BREAKS = 1000
-# Under this name a record holds a function of the cotangents that sweeps what the tape has not kept.
-REPLAY = "replay"
 
 
 class Break:
@@ -166,9 +164,6 @@ def sweep(
             a = pop()
             site = pop()
             if out.__class__ is tuple:
-                if b is not None and REPLAY in b:
-                    b[REPLAY](adjoints)
-                    continue
                 parts = [adjoint_pop(part, None) for part in out]
                 parts = [part.tensor() if part.__class__ in COLLECTING else part for part in parts]
                 if all(part is None for part in parts):
@@ -372,8 +367,6 @@ def unused_in(tape: Tape, sources: Sequence[Tensor]) -> set[Tensor]:
     log = tape.log
     for a, b in zip(islice(log, 1, None, 4), islice(log, 2, None, 4)):
         if a.__class__ is tuple:
-            if b is not None and REPLAY in b:
-                return set()  # nobody knows what it will sweep
             pending.difference_update([x for x in a if x.__class__ is Tensor])
         else:
             if a.__class__ is Tensor:

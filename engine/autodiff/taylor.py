@@ -382,7 +382,7 @@ RECURRENCES: dict[str, Callable[..., Any]] = {
 
 
 # Nodes of the core program whose meaning needs tensors, tapes or containers of them.
-OUTSIDE = frozenset("Watch With Method Attribute Item StoreItem FormatText".split())
+OUTSIDE = frozenset("Watch With Method Attribute Item StoreItem FormatText LibraryName".split())
 INSIDE_INTRINSICS = frozenset("range abs min max pow float len sum zip enumerate list tuple reversed print".split())
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from ..program import core as c
 from . import calls, definitions, expressions, libraries, statements
 from .targets import assigner
+from .values import UNSET
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     Run = Callable[[list[Any]], Any]
@@ -42,15 +43,25 @@ class Compiler:
         self.scalars = scalars
         self.fast = fast
         self.stable = stable
-        # The program's own loops, outside of others: those that may be long.
-        self.outermost: frozenset[int] = frozenset()
         # The frames of the files of the library that the program has used.
         self.libraries: dict[str, list[Any]] = {}
 
-    def program(self, body: list[c.Stmt]) -> Run:
-        """The statements of the program itself."""
-        self.outermost = frozenset(id(node) for node in body if isinstance(node, c.For | c.While))
-        return self.block(body)
+    def program(self, core: c.CoreProgram) -> Compiler:
+        """This compiler with a program: `body` runs it in a frame."""
+        self.core = core
+        self.body = self.block(core.body)
+        return self
+
+    def frame(self, values: Mapping[str, Any], core: c.CoreProgram | None = None) -> list[Any]:
+        """The variables of a program as it starts, with its inputs by name."""
+        core = core or self.core
+        frame: list[Any] = [UNSET] * core.size
+        frame[c.PARENT] = None
+        for name, (slot, meaning) in core.optional.items():
+            frame[slot] = values[name] if name in values else self.expression(meaning)(frame)
+        for name, slot in core.inputs.items():
+            frame[slot] = values[name]
+        return frame
 
     def expression(self, node: c.Expr) -> Run:
         return EXPRESSIONS[node.__class__](self, node)

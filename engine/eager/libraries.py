@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from ..core.errors import failure, span_of
-from ..core.operands import bare, describe
+from ..core.operands import as_operand, bare, describe
 from ..core.state import NOWHERE, STATE, Site
 from ..core.tensor import Tensor
 from ..kinds.variable import Variable
 from ..program.library import core_of
 from .classes import Class, Instance, Method
 from .derived import invoke
-from .values import UNSET, Function
+from .structure import flatten, rebuild
+from .values import Function
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,11 +38,7 @@ def library_name(compiler: Compiler, node: c.LibraryName) -> Run:
 def load(compiler: Compiler, file: str) -> list[Any]:
     """The frame of a file of the library, which is run once for a program."""
     core = core_of(file)
-    frame: list[Any] = [UNSET] * core.size
-    frame[0] = None
-    for slot, node in core.optional.values():
-        frame[slot] = bare(compiler.expression(node)(frame))
-    compiler.libraries[file] = frame
+    compiler.libraries[file] = frame = compiler.frame({}, core)
     site, STATE.site = STATE.site, NOWHERE
     compiler.block(core.body)(frame)
     STATE.site = site
@@ -67,6 +64,32 @@ def arguments(x: Any) -> dict[str, Any]:
     args, keywords = x.given
     names = parameters(x.cls.lookup("__init__"))[1:]
     return {**dict(zip(names, args, strict=False)), **keywords}
+
+
+def is_structure(x: Any) -> bool:
+    """Whether a value is a structure of tensors, and no tensor: a list is one if its first item is a tensor of rows."""
+    return x.__class__ in (tuple, dict) or (x.__class__ is list and bool(x) and bool(getattr(x[0], "ndim", 0)))
+
+
+def with_tensors(x: Any) -> Any:
+    """A structure whose leaves are operands: a list of numbers is a tensor, one with tensors in it is their structure."""
+    if x.__class__ is dict:
+        return {key: with_tensors(part) for key, part in x.items()}
+    if x.__class__ is tuple:
+        return tuple(map(with_tensors, x))
+    nests = x.__class__ is list and any(part.__class__ in (tuple, dict) or getattr(part, "shape", ()) for part in x)
+    return [with_tensors(part) for part in x] if nests else as_operand(x)
+
+
+def is_ragged(*xs: Any) -> bool:
+    return any(getattr(x, "ragged", False) for x in xs)
+
+
+def ragged(rows: list[Any]) -> Any:
+    """Rows of different lengths as a RaggedTensor."""
+    from ..kinds.names import function
+
+    return function("ragged.stack")(rows)  # type: ignore[misc]
 
 
 def leaves(x: Any) -> list[Any]:
@@ -163,6 +186,12 @@ FUNCTIONS: dict[str, Any] = {
     for function in (
         arguments,
         attributes,
+        flatten,
+        rebuild,
+        is_structure,
+        with_tensors,
+        is_ragged,
+        ragged,
         leaves,
         distinct,
         snake_case,

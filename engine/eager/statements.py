@@ -223,22 +223,10 @@ def for_(compiler: Compiler, node: c.For) -> Run:
     orelse = compiler.block(node.orelse) if node.orelse else None
     put = compiler.target(node.target)
     site = node.site
-    outermost = id(node) in compiler.outermost
 
     def run(f: list[Any]) -> Any:
         items = iterable(f)
         STATE.site = site
-        if STATE.checkpoint is not None:
-            from .long_loops import Unbounded, run_for
-
-            ended = run_for(f, node, items, put, body) if outermost else None
-            if ended is not None:
-                return None if orelse is None or ended is BREAK else orelse(f)
-            with Unbounded(site, outermost):
-                return recorded(f, items)
-        return recorded(f, items)
-
-    def recorded(f: list[Any], items: Any) -> Any:
         counted = LIMITS.max_steps is not None
         for item in iterate(items):
             if counted:
@@ -261,20 +249,8 @@ def while_(compiler: Compiler, node: c.While) -> Run:
     body = compiler.block(node.body)
     orelse = compiler.block(node.orelse) if node.orelse else None
     site = node.site
-    outermost = id(node) in compiler.outermost
 
     def run(f: list[Any]) -> Any:
-        if STATE.checkpoint is not None:
-            from .long_loops import Unbounded, run_while
-
-            ended = run_while(f, node, test, body) if outermost else None
-            if ended is not None:
-                return None if orelse is None or ended is BREAK else orelse(f)
-            with Unbounded(site, outermost):
-                return recorded(f)
-        return recorded(f)
-
-    def recorded(f: list[Any]) -> Any:
         STATE.site = site  # where a time limit is met by a loop that calls nothing
         counted = LIMITS.max_steps is not None
         while True:

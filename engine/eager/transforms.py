@@ -10,7 +10,6 @@ from ..core.operation import static
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor, shape_of
 from .derived import Derived, callable_of, invoke
-from .functional import case, cond, foldl, foldr, fori_loop, map_fn, scan, switch_case, vectorized_map, while_loop
 from .structure import flatten, rebuild
 
 TYPE_CHECKING = False
@@ -252,18 +251,6 @@ def hvp(f: Any, primals: Any, vectors: Any) -> Any:
     return found[0] if single else found
 
 
-def linearize(f: Any, *primals: Any) -> Any:
-    """(f(*primals), the function from tangents of the primals to the tangent of the result)."""
-    callable_of(f, "linearize")
-    given = list(primals)
-    value = invoke(f, given, {})
-
-    def push(tangents: list[Any], keywords: dict[str, Any]) -> Any:
-        return jvp(f, tuple(given), tuple(tangents))[1]
-
-    return value, Derived("linearize", push)
-
-
 def partial(f: Any, *args: Any, **keywords: Any) -> Derived:
     """`functools.partial`: f with its first arguments given."""
     callable_of(f, "partial")
@@ -285,13 +272,6 @@ def custom_gradient(f: Any) -> Derived:
     return with_rule(f)
 
 
-def checkpoint(f: Any) -> Any:
-    """`f`, its intermediate values forgotten (checkpointing.py, loaded where it is used)."""
-    from .checkpointing import checkpoint as forgetting
-
-    return forgetting(f)
-
-
 def function(f: Any = None, **options: Any) -> Any:
     """`@tf.function` and `jit`: the program is compiled by its own means, so the function itself."""
     if f is None:
@@ -302,8 +282,6 @@ def function(f: Any = None, **options: Any) -> Any:
 TRANSFORMS: dict[str, Any] = {
     "grad": grad, "value_and_grad": value_and_grad, "jacobian": jacobian_in("auto"), "jacfwd": jacobian_in("forward"),
     "jacrev": jacobian_in("reverse"), "hessian": hessian, "jvp": jvp, "vjp": vjp, "hvp": hvp,
-    "linearize": linearize, "partial": partial, "tree_map": tree_map,
-    "custom_gradient": custom_gradient, "checkpoint": checkpoint, "cond": cond, "while_loop": while_loop,
-    "fori_loop": fori_loop, "scan": scan, "map_fn": map_fn, "vectorized_map": vectorized_map, "foldl": foldl,
-    "foldr": foldr, "switch_case": switch_case, "case": case, "function": function,
+    "partial": partial, "tree_map": tree_map,
+    "custom_gradient": custom_gradient, "function": function,
 }  # fmt: skip

@@ -104,7 +104,7 @@ class Names:
             return self.meaning(meaning, node)
         if meaning is None:
             return self.input_load(name, node)
-        if meaning.kind in ("row", "intrinsic") and position == "value":
+        if meaning.kind in ("row", "intrinsic", "library") and position == "value":
             # `beta*x`: a function cannot stand there, so it is an input that shares its name.
             return self.input_load(name, node)
         # A constant or a function where a function may stand: itself, unless an input of that name is bound.

@@ -34,13 +34,18 @@ INTRINSICS = frozenset(
     """
     len range zip enumerate list tuple dict set int float bool complex str abs min max sum round sorted reversed any all
     map filter iter next print pow divmod isinstance type repr
-    grad value_and_grad jacobian jacfwd jacrev hessian jvp vjp hvp custom_gradient checkpoint
-    linearize tree_map partial finfo as_dtype
-    cond while_loop fori_loop scan map_fn vectorized_map foldl foldr switch_case case
+    grad value_and_grad jacobian jacfwd jacrev hessian jvp vjp hvp custom_gradient
+    tree_map partial finfo as_dtype
     GradientTape ForwardAccumulator Variable function no_op device name_scope
     assert_equal assert_allclose tf.Variable math.floor math.ceil math.trunc
     minimize lbfgs_minimize value_and_gradient pack unpack shape_n py_function
     hasattr getattr setattr callable ord chr super staticmethod classmethod property Tensor
+    """.split()
+)
+# Functions of functions that engine/library/control.adiff defines.
+CONTROL = frozenset(
+    """
+    cond while_loop fori_loop scan map_fn vectorized_map foldl foldr switch_case case linearize checkpoint
     """.split()
 )
 # Classes of exceptions: Python's, and those of tf.errors.
@@ -78,7 +83,7 @@ INTRINSIC_ALIASES = {
 WHOLE = frozenset({"floor", "ceil", "trunc"})
 
 # Bare built-ins of Python that mean Python's function, not the row that NumPy calls the same.
-BUILTINS_FIRST = frozenset("abs min max sum round sorted any all pow divmod cond".split())
+BUILTINS_FIRST = frozenset("abs min max sum round sorted any all pow divmod".split())
 
 # Modules whose names are bound without an import, and the prefixes under them that change nothing.
 MODULES = {
@@ -190,9 +195,17 @@ class Meaning:
 
 def bare(name: str) -> Meaning | None:
     """The meaning of a bare name."""
+    if name == "cond":
+        return control(name)
     if name in BUILTINS_FIRST or name in PYTHON_ERRORS:
         return Meaning("intrinsic", name)
     return under_prefix(name)
+
+
+def control(name: str) -> Meaning:
+    """A function of CONTROL."""
+    file, slot = library.find(["control", name], anywhere=True)  # type: ignore[misc]
+    return Meaning("library", (file, slot, name))
 
 
 def under_prefix(name: str) -> Meaning | None:
@@ -204,6 +217,8 @@ def under_prefix(name: str) -> Meaning | None:
         return Meaning("row", row)
     if name in INTRINSIC_ALIASES:
         name = INTRINSIC_ALIASES[name]
+    if name in CONTROL:
+        return control(name)
     if name in INTRINSICS or kinds.function(name) is not None:
         return Meaning("intrinsic", name)
     dtype = SPELLINGS.get(name)
@@ -283,7 +298,7 @@ def member(parts: list[str]) -> Meaning | None:
     if path[-2:] == ["tree", "map"]:
         return Meaning("intrinsic", "tree_map")
     if path[-1:] == ["cond"] and "linalg" not in path and root != "numpy":
-        return Meaning("intrinsic", "cond")  # control flow; the condition number is linalg.cond
+        return control("cond")  # the condition number is linalg.cond
     if path[:1] == ["UnconnectedGradients"] and path[1:] in (["NONE"], ["ZERO"]):
         return Meaning("constant", path[1].lower())
     if path == ["__version__"]:
@@ -395,7 +410,7 @@ def callable_names() -> set[str]:
 
 def function_names() -> list[str]:
     """Every name that can be called, for did-you-mean."""
-    return [*NAMES, *INTRINSICS, *INTRINSIC_ALIASES]
+    return [*NAMES, *INTRINSICS, *INTRINSIC_ALIASES, *CONTROL]
 
 
 def expression_of(meaning: Meaning) -> Any:

@@ -10,11 +10,9 @@ from ..autodiff import drivers
 from ..autodiff.tape import Tape, gradient
 from ..core.dtypes import BOOL, WEAK_COUNT, WEAK_FLOAT
 from ..core.following import follows
-from ..core.operands import as_operand, bare
+from ..core.operands import as_operand
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor
-from ..eager.builtins import INTRINSICS
-from ..eager.values import UNSET
 from ..ops.arithmetic import where
 from ..program import core as c
 
@@ -61,7 +59,7 @@ class ElementWise:
             kinds[slot] = self.kind_of_input(name) if bound else kind_of(node, kinds)
         if kind_of_result(self.core.body, kinds) != FLOATS:
             raise NotElementWise("a result that is the same in all rows, or no float")
-        self.body = program.compiled(True, True)
+        self.compiled = program.compiled(True, True)
 
     def kind_of_input(self, name: str) -> str:
         column = self.request.columns.get(name)
@@ -140,14 +138,8 @@ class ElementWise:
         for name, column in self.request.columns.items():
             values[name] = Tensor(column[index], BOOL if column.dtype.kind == "b" else WEAK_FLOAT)
         values.update(zip(self.request.names, sources))
-        frame: list[Any] = [UNSET] * self.core.size
-        frame[c.PARENT] = None
-        for name, (slot, node) in self.core.optional.items():
-            meaning = node.value if node.__class__ is c.Literal else INTRINSICS[node.name]
-            frame[slot] = values.get(name, bare(meaning))
-        for name, slot in self.core.inputs.items():
-            frame[slot] = values[name]
-        self.body(frame)
+        frame = self.compiled.frame(values)
+        self.compiled.body(frame)
         y = frame[c.RESULT]
         if y.__class__ is not Tensor or y.dtype.name != "float64" or y.shape != (len(index),):
             raise NotElementWise("a result that is no float")

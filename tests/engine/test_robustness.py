@@ -158,13 +158,6 @@ def test_why_a_checkpointed_function_has_no_derivative(text: str, engine: str) -
     assert [UNUSED[text] in notice.message for notice in found.notices] == [True]
 
 
-def test_steps_of_a_checkpointed_function_count_once() -> None:
-    text = "def f(h):\n    for j in range(3):\n        h = sin(h)\n    return h\nf = checkpoint(f)\ny = x\nfor i in range(5):\n    y = f(y)\ny"
-    adiff.program(text).evaluate("grad", {"x": 0.5}, ["x"], max_steps=25)
-    with pytest.raises(adiff.AdiffError, match="more than 24 steps"):
-        adiff.program(text).evaluate("grad", {"x": 0.5}, ["x"], max_steps=24)
-
-
 def test_a_checkpointed_variable() -> None:
     text = "v = Variable(3.0)\nh = checkpoint(lambda a: a*v*v)\nwith GradientTape() as t:\n    y = h(2.0)\nt.gradient(y, v)"
     assert adiff.program(text).value() == 12.0

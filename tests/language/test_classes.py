@@ -49,21 +49,6 @@ def test_instances_hold_variables(run: Runner, text: str, expected: object) -> N
     assert run(MODEL + text, dtype="float64") == expected
 
 
-def test_a_checkpoint_puts_attributes_back(run: Runner) -> None:
-    # f counts its calls in the instance; when it runs again for the reverse sweep it must count from where it did.
-    text = """
-class Counter:
-    count = 0
-    def f(self, x):
-        self.count += 1
-        return x**2 * self.count
-c = Counter()
-g = grad(checkpoint(c.f))(3.0)
-[g, c.count, c.f(1.0)]
-"""
-    assert run(text) == [6.0, 1, 2.0]
-
-
 def test_an_array_in_an_attribute_is_written_and_differentiated(run: Runner) -> None:
     text = """
 class Box:

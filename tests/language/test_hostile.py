@@ -98,9 +98,12 @@ def test_mutants(text: str, command: str) -> None:
 
 def callable_names() -> list[str]:
     from adiff.engine.ops.registry import METHODS, NAMES
-    from adiff.engine.program.vocabulary import INTRINSICS
+    from adiff.engine.program.vocabulary import CONTROL, INTRINSICS
 
-    return [*sorted({*NAMES, *INTRINSICS}), *(f"({value}).{name}" for name in sorted(METHODS) for value in VALUES[:3])]
+    return [
+        *sorted({*NAMES, *INTRINSICS, *CONTROL}),
+        *(f"({value}).{name}" for name in sorted(METHODS) for value in VALUES[:3]),
+    ]
 
 
 @settings(

@@ -131,8 +131,8 @@ def test_maps(run: Runner, text: str, expected: object) -> None:
 
 
 def test_maps_that_do_not_fit(run: Runner) -> None:
-    assert run.refused("vmap(lambda x, y: x*y)(ones(2), ones(3))").code == "E0302"
-    assert run.refused("vmap(lambda x, y: x*y, (0, 0, 0))(ones(2), ones(2))").code == "E0508"
+    assert run.refused("vmap(lambda x, y: x*y)(ones(2), ones(3))").code == "E0412"
+    assert run.refused("vmap(lambda x, y: x*y, (0, 0, 0))(ones(2), ones(2))").code == "E0412"
 
 
 # --- tapes ----------------------------------------------------------------------------------------------------------

@@ -89,12 +89,12 @@ def declined(what: str) -> Any:
 
 FUNCTIONS: dict[str, Any] = {
     **eager.FUNCTIONS, **SEQUENCES, "int": int_, "float": float_, "bool": bool_, "print": print_,
-    "any": quantified(eager.any_), "all": quantified(eager.all_), "isinstance": isinstance_, "checkpoint": lambda f: f,
+    "any": quantified(eager.any_), "all": quantified(eager.all_), "isinstance": isinstance_,
     "math.floor": whole_part("floor"), "math.ceil": whole_part("ceil"), "math.trunc": whole_part("trunc"),
     "setattr": declined("attributes that are assigned"),
     "type": declined("the type of a value"), "GradientTape": declined("a tape of the program"), "vjp": declined("vjp"),
     "Variable": declined("Variables"), "tf.Variable": declined("Variables"),
-    "custom_gradient": declined("custom_gradient"), "linearize": declined("linearize"),
+    "custom_gradient": declined("custom_gradient"),
     **dict.fromkeys(("jacobian", "jacfwd", "jacrev"), declined("the Jacobian of a function of the program")),
     "iter": declined("iterators"), "next": declined("iterators"),
 }  # fmt: skip

@@ -180,15 +180,7 @@ def make_function(t: Tracer, node: c.MakeFunction) -> Run:
     return lambda f: Function(code, body, None, [UNSET if d is None else d(f) for d in defaults], f)
 
 
-def library_name(t: Tracer, node: c.LibraryName) -> Run:
-    def run(f: Any) -> Any:
-        raise Unsupported(f"'{node.name}' of the library", STATE.site)
-
-    return run
-
-
 EXPRESSIONS: dict[type, Callable[[Any, Any], Run]] = {
     c.Load: load, c.Item: item, c.Comparison: comparison, c.Logical: logical, c.Not: negation, c.Choose: choose,
     c.Comprehension: comprehension, c.Call: call, c.MakeFunction: make_function,
-    c.LibraryName: library_name,
 }  # fmt: skip

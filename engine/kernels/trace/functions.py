@@ -1,63 +1,19 @@
-"""Functions of functions: what is a loop or a branch, and derivatives, by differentiating the IR."""
+"""Functions that give derivatives of functions, by differentiating the IR."""
 
 from __future__ import annotations
 
 from ...core.operands import as_operand, operand_dtype
 from ...core.state import STATE
-from ...eager import functional
 from ...eager import transforms as eager
-from ...eager.derived import Derived, callable_of, invoke
-from ...eager.values import Function
+from ...eager.derived import Derived, callable_of
 from ..ir import FLOAT, Unsupported
-from .loops import repeated
-from .sequences import range_, sequence
-from .values import ERROR, Frame
+from .values import ERROR
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from ..builder import Builder
-    from .tracer import Tracer
-
-
-def functions(t: Tracer) -> dict[str, Any]:
-    def cond(predicate: Any, true_fn: Any, false_fn: Any, *operands: Any) -> Any:
-        def result(f: Any) -> Any:
-            return invoke(f, list(operands), {}) if hasattr(f, "call") or f.__class__ is Function else f
-
-        return t.choice(t.truth(predicate), lambda: result(true_fn), lambda: result(false_fn))
-
-    def fori_loop(lower: Any, upper: Any, body_fun: Any, init_val: Any) -> Any:
-        state = Frame([init_val])
-
-        def iteration(i: Any) -> None:
-            state[0] = invoke(body_fun, [i, state[0]], {})
-
-        return repeated(t, state, body_fun, [], state, iteration, sequence(range_(lower, upper)))
-
-    def while_loop(cond: Any, body: Any, loop_vars: Any, maximum_iterations: Any = None) -> Any:
-        if maximum_iterations is not None:
-            return functional.while_loop(cond, body, loop_vars, maximum_iterations)
-        cls = loop_vars.__class__
-        several = cls in (list, tuple)
-        # JAX passes the whole tuple as one argument; TensorFlow spreads it.
-        whole = (
-            cond.__class__ is Function and len(cond.code.parameters) == 1 and len(loop_vars) > 1 if several else True
-        )
-        state = Frame([tuple(loop_vars) if several else loop_vars])
-
-        def iteration(item: Any) -> None:
-            found = call(body)
-            state[0] = tuple(found) if several else found
-
-        def call(f: Any) -> Any:
-            return invoke(f, [state[0]] if whole else list(state[0]), {})
-
-        found = repeated(t, state, body, [], state, iteration, None, lambda: t.truth(call(cond)))
-        return cls(found) if several else found
-
-    return {"cond": cond, "fori_loop": fori_loop, "while_loop": while_loop}
 
 
 def prepared(f: Any, args: list[Any], keywords: dict[str, Any], argnums: Any) -> eager.Arguments:

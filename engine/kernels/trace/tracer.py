@@ -7,7 +7,6 @@ conditions, loops, calls, and places that are written to.
 from __future__ import annotations
 
 from ....parser.errors import AdiffError
-from ...core.operands import bare
 from ...core.state import NOWHERE, STATE, end_of
 from ...core.tensor import OPERATORS
 from ...eager import compile as eager
@@ -20,14 +19,14 @@ from ..ir import BOOL, Constant, Unsupported, Var, operands
 from ..symbols import Sym
 from .builtins import FUNCTIONS
 from .expressions import EXPRESSIONS
-from .functions import derivatives, functions
+from .functions import derivatives
 from .merge import branch
 from .statements import STATEMENTS, target_of
 from .values import BREAK, CONTINUE, ERROR, NOTHING, RETURN, VALUE, Conflict, Frame, Maybe, NeedsValue
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from ...program import core as c
@@ -50,7 +49,7 @@ class Tracer(eager.Compiler):
     """Runs a core program once on symbols."""
 
     def __init__(self, core: c.CoreProgram, builder: Builder) -> None:
-        known = {**FUNCTIONS, **derivatives(builder), **functions(self)}
+        known = {**FUNCTIONS, **derivatives(builder)}
         intrinsics = Intrinsics({name: Builtin(name, run) for name, run in known.items()})
         intrinsics.update(EXCEPTIONS)
         super().__init__(intrinsics, fast=False)
@@ -67,18 +66,15 @@ class Tracer(eager.Compiler):
         self.last_statement = False
         builder.known = self.known
 
+    def frame(self, values: Mapping[str, Any], core: c.CoreProgram | None = None) -> Frame:
+        return Frame(super().frame(values, core))
+
     # --- a whole program ----------------------------------------------------------------------------------------------
 
     def run(self, values: dict[str, Any]) -> Any:
         """The result of the program: symbols and numbers, and tuples, lists and dicts of them. Raises Unsupported."""
-        core = self.core
         self.inputs = {x.var: name for name, x in values.items() if x.__class__ is Sym}
-        frame = Frame([None, *[UNSET] * (core.size - 1)])
-        for name, (slot, node) in core.optional.items():
-            meaning = node.value if hasattr(node, "value") else self.intrinsics[node.name]
-            frame[slot] = values[name] if name in values else bare(meaning)
-        for name, slot in core.inputs.items():
-            frame[slot] = values[name]
+        core, frame = self.core, self.frame(values)
         self.roots.append(frame)
         saved = STATE.site
         STATE.draws = None  # numbers drawn without a seed differ from iteration to iteration
@@ -94,6 +90,10 @@ class Tracer(eager.Compiler):
             return self.finished(result)
         except AdiffError as error:
             raise self.fault(error) from None
+        except Unsupported as why:
+            if why.site is not None and why.site.source is not None and why.site.source.library:
+                why.site = STATE.outside
+            raise
         except RecursionError:
             raise Unsupported("a program that nests this deeply", STATE.site) from None
         finally:
