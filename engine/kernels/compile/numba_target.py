@@ -1,7 +1,7 @@
 """The parts of Numba that kernels use: type inference and lowering, without the types that kernels do not have.
 
 Numba loads all that it knows before it compiles for the first time: arrays, strings, lists, random numbers, SciPy's BLAS and
-a runtime. These contexts know scalars, pointers, ranges and tuples, with operators of their own (numba_operators.py).
+a runtime. These contexts know scalars, pointers, ranges and tuples.
 """
 
 from __future__ import annotations
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 # Numba says nothing of the types of what this module holds.
 types: Any = numba_types
-# What Numba's loops over ranges, and its unpacking of tuples, call.
-PROTOCOLS = ("getiter", "iternext", "pair_first", "pair_second", "static_getitem")
 
 
 class Function(numba_types.Callable, numba_types.Dummy):  # type: ignore[misc,unused-ignore]
@@ -71,15 +69,15 @@ class Typing(BaseContext):  # type: ignore[misc]
     def _load_builtins(self) -> None:
         from numba.core.typing import builtins
 
-        from .numba_operators import install
+        from .numba_types import ITEMS
 
-        chosen = templates.Registry()
-        chosen.functions = [
-            x for x in templates.builtin_registry.functions if x.__module__ == builtins.__name__ and x.key in PROTOCOLS
-        ]
-        chosen.attributes = [x for x in templates.builtin_registry.attributes if x.key is types.Module]
+        known, chosen = templates.builtin_registry, templates.Registry()
+        chosen.functions = [x for x in known.functions if x.__module__ == builtins.__name__]
+        chosen.globals = [x for x in known.globals if x[0] not in ITEMS]
+        chosen.attributes = [x for x in known.attributes if x.key is types.Module]
         self.install_registry(chosen)
-        install(self)
+        for function, define in ITEMS.items():
+            self.insert_global(function, Function(define))
 
     def resolve_value_type(self, val: Any) -> Any:
         # Numba looks at classes (`range`, `int`) only after it has imported its typed lists and dictionaries.
@@ -119,14 +117,9 @@ def target() -> Target:
     if not CONTEXTS:
         from numba.cpython import builtins, numbers, rangeobj, tupleobj  # noqa: F401
 
-        all_of_numba = imputils.builtin_registry
-        chosen = imputils.Registry("adiff")
-        chosen.functions = [x for x in all_of_numba.functions if x[1] in PROTOCOLS]
-        chosen.casts = all_of_numba.casts
-        chosen.constants = all_of_numba.constants
         typing = Typing()
         made = Target(typing, "cpu")
-        made.install_registry(chosen)
+        made.install_registry(imputils.builtin_registry)
         typing.refresh()
         CONTEXTS.append(made)
     return CONTEXTS[0]

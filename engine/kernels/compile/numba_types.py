@@ -7,6 +7,7 @@ returns a status from the function it is in, and every caller passes that status
 from __future__ import annotations
 
 import math
+import operator
 from types import ModuleType
 
 from llvmlite import ir
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 WORD = ir.IntType(64)
+FLOAT, INT = types.float64, types.int64
 POINTER = ir.IntType(8).as_pointer()
 # The function that each kernel's module defines for its slots (`add_room`), and a name of it for slots that are asked for once: LLVM
 # may take their memory for apart from all other.
@@ -146,6 +148,40 @@ def add_room(module: Any, first: int) -> None:
     array.attributes.add("noinline")
 
 
+# --- elements ---------------------------------------------------------------------------------------------------------
+
+
+def get_item(x: Any, index: Any) -> tuple[Any, Any]:
+    return signature(x.dtype, x, INT), item_of_tuple if isinstance(x, types.UniTuple) else load
+
+
+def item_of_tuple(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    """An element of a tuple of numbers; the index is inside."""
+    if isinstance(args[0], ir.Constant):
+        place = cgutils.global_constant(builder.module, "numbers", args[0])
+    else:
+        place = cgutils.alloca_once_value(builder, args[0])
+    return builder.load(builder.gep(place, [WORD(0), args[1]], inbounds=True))
+
+
+def load(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    model = context.data_model_manager[sig.args[0].dtype]
+    return model.from_data(builder, builder.load(builder.gep(args[0], [args[1]], inbounds=True)))
+
+
+def set_item(memory: Any, index: Any, value: Any) -> tuple[Any, Any]:
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        model = context.data_model_manager[memory.dtype]
+        builder.store(model.as_data(builder, args[2]), builder.gep(args[0], [args[1]], inbounds=True))
+        return context.get_dummy_value()
+
+    return signature(types.none, memory, INT, memory.dtype), generate
+
+
+# What takes the place of Numba's own operators.
+ITEMS: dict[Any, Any] = {operator.getitem: get_item, operator.setitem: set_item}
+
+
 # --- numbers ----------------------------------------------------------------------------------------------------------
 
 
@@ -176,6 +212,48 @@ def float_function(name: str, arguments: int, more: list[Any] | None = None, res
     return Callee(called)
 
 
+@Callee
+def absolute(x: Any) -> Any:
+    if isinstance(x, types.Float):
+        found: tuple[Any, Any] = MATH.fabs._numba_type_.define(FLOAT)
+        return found
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.select(builder.icmp_signed("<", args[0], WORD(0)), builder.neg(args[0]), args[0])
+
+    return signature(INT, INT), generate
+
+
+def converted(target: Any) -> Any:
+    """`int` and `float`. Numba converts integers and truth values to the type of the parameter itself."""
+
+    def define(x: Any) -> Any:
+        whole = isinstance(x, types.Float) and target is INT
+        return target(
+            FLOAT if whole else target
+        ), lambda context, builder, sig, args: builder.fptosi(args[0], WORD) if whole else args[0]
+
+    return Callee(define)
+
+
+def extremum(sign: str) -> Any:
+    """`min` and `max`: as in Python the first operand, unless a later one is smaller, or greater."""
+
+    def chosen(*operands: Any) -> Any:
+        kind = FLOAT if any(isinstance(x, types.Float) for x in operands) else INT
+
+        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            compare = builder.fcmp_ordered if kind is FLOAT else builder.icmp_signed
+            found = args[0]
+            for x in args[1:]:
+                found = builder.select(compare(sign, x, found), x, found)
+            return found
+
+        return kind(*[kind] * len(operands)), generate
+
+    return Callee(chosen)
+
+
 def modules() -> tuple[Any, Any]:
     """What stands for `math` and `np` in emitted source and helpers: Numba has the same functions for many more types, which it
     takes much longer to choose from."""
@@ -201,7 +279,8 @@ def modules() -> tuple[Any, Any]:
 MATH, NP = modules()
 
 INTRINSICS: dict[str, Any] = {
-    "clear": clear, "poll": poll,
+    "clear": clear, "poll": poll, "abs": absolute, "min": extremum("<"), "max": extremum(">"),
+    "int": converted(INT), "float": converted(FLOAT),
     **{name: slot_function(kind, ROOM_OF_ARRAY) for kind, name in SLOT_FUNCTIONS.items()},
     **{f"stack_of_{name}": slot_function(kind, ROOM) for kind, name in SLOT_FUNCTIONS.items()},
 }  # fmt: skip
