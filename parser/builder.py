@@ -141,6 +141,10 @@ def return_value(children: Children, start: int, end: int) -> syntax.Return:
     return syntax.Return(whole(children[1]), start, end)
 
 
+def yield_(children: Children, start: int, end: int) -> syntax.Yield:
+    return syntax.Yield(whole(children[-1]) if len(children) > 1 else None, len(children) > 2, start, end)
+
+
 def assert_(children: Children, start: int, end: int) -> syntax.Assert:
     return syntax.Assert(children[1], children[3] if len(children) > 2 else None, start, end)
 

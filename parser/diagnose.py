@@ -88,11 +88,9 @@ def indentation(place: Place) -> Mistake | None:
 
 
 def character(place: Place) -> Mistake | None:
-    if place.kind != UNKNOWN:
-        return None
     if place.piece in NO_STATEMENT:
         return reserved_word(place)
-    return unknown_piece(place)
+    return unknown_piece(place) if place.kind == UNKNOWN else None
 
 
 def brackets(place: Place) -> Mistake | None:

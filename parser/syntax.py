@@ -510,6 +510,18 @@ class Return(Statement):
         self.end = end
 
 
+class Yield(Statement):
+    """`yield value`; `each` is that of `yield from value`."""
+
+    __slots__ = ("value", "each")
+
+    def __init__(self, value: Expression | None, each: bool, start: int, end: int) -> None:
+        self.value = value
+        self.each = each
+        self.start = start
+        self.end = end
+
+
 class FunctionDef(Statement):
     __slots__ = ("name", "parameters", "body", "decorators", "returns")
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 # Statements of Python that adiff has no use for, and what to do instead.
 NO_STATEMENT = {
-    "yield": ("generators are", "return a list"),
+    "yield": ("'yield' inside an expression is", "write it as a statement of its own: yield value"),
     "async": ("asynchronous functions are", "leave out async"),
     "await": ("asynchronous functions are", "leave out await"),
 }

@@ -24,6 +24,7 @@ from .classes import Class, Instance
 from .derived import invoke
 from .drawing import Drawing
 from .exceptions import EXCEPTIONS
+from .generators import Generator, context_of
 from .libraries import FUNCTIONS as INTERNAL
 from .operators import binary, compare, truth
 from .tapes import GradientTape
@@ -105,6 +106,7 @@ def collected(x: Any) -> list[Any]:
     while True:
         before = len(found)
         found.extend(islice(items, PIECE))
+        limits.allocate(len(found), 36)
         if len(found) - before < PIECE:
             return found
 
@@ -143,7 +145,7 @@ def zip_(*xs: Any) -> Any:
 
 def settled(x: Any) -> Any:
     """The items of `x`. Iterators over iterators would nest without end, so an iterator is run through first."""
-    return iter(collected(x)) if hasattr(x, "__next__") else iterate(x)
+    return iter(collected(x)) if hasattr(x, "__next__") and x.__class__ is not Generator else iterate(x)
 
 
 def enumerate_(x: Any, start: Any = 0) -> Any:
@@ -155,6 +157,8 @@ def iter_(x: Any) -> Any:
 
 
 def next_(iterator: Any, *default: Any) -> Any:
+    if iterator.__class__ is Instance and iterator.has("__next__"):
+        iterator = iterator.iterate()
     if not hasattr(iterator, "__next__"):
         raise failure("E0304", f"next needs an iterator, and got {describe(iterator)}", "write next(iter(x))")
     for item in iterator:
@@ -213,7 +217,7 @@ def sum_(x: Any, start: Any = None, axis: Any = None, keepdims: Any = False) -> 
 
 def is_items(x: Any) -> bool:
     """Whether Python's meaning of a reduction applies: a container of Python's and no tensor."""
-    return x.__class__ in (list, tuple, range, str, dict) or hasattr(x, "__next__")
+    return x.__class__ in (list, tuple, range, str, dict, Instance) or hasattr(x, "__next__")
 
 
 def extreme(name: str, row: str, reduction: str, sign: str) -> Callable[..., Any]:
@@ -568,7 +572,7 @@ FUNCTIONS: dict[str, Any] = {
     "tf.Variable": tensorflow_variable, "ForwardAccumulator": forward_accumulator, "no_op": no_op, "device": scope,
     "math.floor": whole_part("floor"), "math.ceil": whole_part("ceil"), "math.trunc": whole_part("trunc"),
     "name_scope": scope, "assert_equal": assert_equal, "assert_allclose": assert_allclose,
-    **CLASSES, **TRANSFORMS, **INTERNAL,
+    "internal.context_of": context_of, **CLASSES, **TRANSFORMS, **INTERNAL,
 }  # fmt: skip
 
 

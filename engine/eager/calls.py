@@ -177,7 +177,9 @@ def make_function(compiler: Compiler, node: c.MakeFunction) -> Run:
     def run(f: list[Any]) -> Function:
         nonlocal expression, block
         if not compiled:
-            if len(body) == 1 and body[0].__class__ is c.Return and body[0].value is not None:
+            if code.generates:
+                block = compiler.generator(code)
+            elif len(body) == 1 and body[0].__class__ is c.Return and body[0].value is not None:
                 expression = compiler.expression(body[0].value)
             else:
                 block = compiler.block(body)
@@ -237,6 +239,8 @@ def call_function(function: Function, args: list[Any], keywords: dict[str, Any] 
     site = state.site
     if function.library and not (site.source is not None and site.source.library):
         state.outside = site
+    if code.generates:
+        return function.body(frame)
     if state.depth >= limits.MAX_CALL_DEPTH:
         raise calls_itself(code.name)
     if LIMITS.max_steps is not None:

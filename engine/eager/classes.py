@@ -5,6 +5,7 @@ What they hold is in dicts of their own, under the program's names: no attribute
 
 from __future__ import annotations
 
+from ...parser.errors import AdiffError
 from ..core.errors import failure
 from ..core.operands import describe
 from ..core.tensor import OPERATORS
@@ -210,11 +211,26 @@ class Instance(Kind):
     def iterate(self) -> Iterator[Any]:
         from ..kinds.access import iterate
 
+        if self.has("__next__"):
+            return self.following()
         if self.has("__iter__"):
             return iterate(self.call_method("__iter__", [], {}))
         if self.has("__getitem__") and self.has("__len__"):
             return map(self.get_item, range(self.length()))
         raise failure("E0304", f"{self.description} cannot be iterated over", "its class has no method __iter__")
+
+    def following(self) -> Iterator[Any]:
+        """What `__next__` gives until it raises StopIteration."""
+        from .exceptions import EXCEPTIONS, caught
+
+        while True:
+            try:
+                item = self.call_method("__next__", [], {})
+            except AdiffError as error:
+                if caught(error, EXCEPTIONS["StopIteration"]) is None:
+                    raise
+                return
+            yield item
 
     def contains(self, x: Any) -> bool:
         from .operators import equal, truth
@@ -248,7 +264,7 @@ class Instance(Kind):
 
 
 class Entered(Context):
-    """An instance whose methods `with` calls. `__exit__` is not told of an error, and cannot end it."""
+    """An instance whose methods `with` calls."""
 
     __slots__ = ("instance",)
 
@@ -260,6 +276,14 @@ class Entered(Context):
 
     def leave(self) -> None:
         self.instance.call_method("__exit__", [None, None, None], {})
+
+    def ends(self, error: AdiffError) -> bool:
+        from .exceptions import caught
+        from .operators import truth
+
+        exception = caught(error, None)
+        kind = None if exception is None else exception.cls
+        return truth(self.instance.call_method("__exit__", [kind, exception, None], {}))
 
 
 class Property:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..program import core as c
-from . import calls, definitions, expressions, libraries, statements
+from . import calls, definitions, expressions, generators, libraries, statements
 from .targets import assigner
 from .values import UNSET
 
@@ -72,8 +72,14 @@ class Compiler:
     def target(self, node: c.Target) -> Assigner:
         return assigner(self, node)
 
+    def statement(self, node: c.Stmt) -> Run:
+        return STATEMENTS[node.__class__](self, node)
+
+    def generator(self, code: c.FunctionCode) -> Run:
+        return generators.body_of(self, code)
+
     def block(self, nodes: list[c.Stmt]) -> Run:
-        statements = [STATEMENTS[node.__class__](self, node) for node in nodes]
+        statements = [self.statement(node) for node in nodes]
         return statements[0] if len(statements) == 1 else one_by_one(statements)
 
 

@@ -65,32 +65,23 @@ def define_class(compiler: Compiler, node: c.DefineClass) -> Run:
     return run
 
 
-def try_(compiler: Compiler, node: c.Try) -> Run:
-    body = compiler.block(node.body)
-    orelse = compiler.block(node.orelse) if node.orelse else None
-    final = compiler.block(node.final) if node.final else None
+def handler_of(
+    compiler: Compiler, node: c.Try, compiled: Callable[[list[c.Stmt]], Run]
+) -> Callable[[list[Any], AdiffError], Run | None]:
+    """A function that gives the handler of an error, whose block is `compiled`; None where there is none."""
     handlers = [
         (
             None if kinds is None else compiler.expression(kinds),
             [compiler.target(target) for target in targets],
-            compiler.block(block),
+            compiled(block),
             site,
         )
         for kinds, targets, block, site in node.handlers
     ]
 
-    def attempt(f: list[Any]) -> Any:
-        try:
-            signal = body(f)
-        except AdiffError as error:
-            handler = choose(f, error) if handled(error) else None
-            if handler is None:
-                raise
-        else:
-            return signal if signal is not None or orelse is None else orelse(f)
-        return handler(f)
-
     def choose(f: list[Any], error: AdiffError) -> Run | None:
+        if not handled(error):
+            return None
         for kinds, puts, block, site in handlers:
             wanted = None if kinds is None else kinds(f)
             STATE.site = site
@@ -100,6 +91,26 @@ def try_(compiler: Compiler, node: c.Try) -> Run:
                     put(f, exception)
                 return block
         return None
+
+    return choose
+
+
+def try_(compiler: Compiler, node: c.Try) -> Run:
+    body = compiler.block(node.body)
+    orelse = compiler.block(node.orelse) if node.orelse else None
+    final = compiler.block(node.final) if node.final else None
+    choose = handler_of(compiler, node, compiler.block)
+
+    def attempt(f: list[Any]) -> Any:
+        try:
+            signal = body(f)
+        except AdiffError as error:
+            handler = choose(f, error)
+            if handler is None:
+                raise
+        else:
+            return signal if signal is not None or orelse is None else orelse(f)
+        return handler(f)
 
     if final is None:
         return attempt

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from sys import getrefcount
 
+from ...parser.errors import AdiffError
 from ..core import limits
 from ..core.errors import failure
 from ..core.limits import LIMITS
@@ -19,6 +20,7 @@ from ..program import core as c
 from .attributes import get_attribute, invoke_method, set_attribute
 from .classes import Entered, Instance
 from .element_writes import OWN
+from .exceptions import handled
 from .expressions import operation
 from .operators import binary, truth
 from .targets import GONE, put_element, replaced_by
@@ -299,26 +301,42 @@ def with_(compiler: Compiler, node: c.With, ending: Callable[[list[Any]], None] 
     def run(f: list[Any]) -> Any:
         entered: list[Context] = []
         try:
-            for context, put, site in items:
-                value = context(f)
-                STATE.site = site
-                if value.__class__ is Instance and value.has("__enter__") and value.has("__exit__"):
-                    value = Entered(value)
-                if not isinstance(value, Context):
-                    raise failure("E0304", f"'with' cannot enter {describe(value)}", "write: with GradientTape() as t:")
-                bound = value.enter()
-                entered.append(value)
-                if put is not None:
-                    put(f, bound)
+            enter(f, items, entered)
             signal = body(f)
             if ending is not None:
                 ending(f)
             return signal
+        except AdiffError as error:
+            if not ends(error, entered):
+                raise
         finally:
-            for value in reversed(entered):
-                value.leave()
+            while entered:
+                entered.pop().leave()
 
     return run
+
+
+def enter(f: list[Any], items: list[Any], entered: list[Context]) -> None:
+    """Enter contexts one after the other, each of which is noted in `entered`."""
+    for context, put, site in items:
+        value = context(f)
+        STATE.site = site
+        if value.__class__ is Instance and value.has("__enter__") and value.has("__exit__"):
+            value = Entered(value)
+        if not isinstance(value, Context):
+            raise failure("E0304", f"'with' cannot enter {describe(value)}", "write: with GradientTape() as t:")
+        bound = value.enter()
+        entered.append(value)
+        if put is not None:
+            put(f, bound)
+
+
+def ends(error: AdiffError, entered: list[Context]) -> bool:
+    """Leave contexts from the last to the first, until an error ends in one of them."""
+    while entered and handled(error):
+        if entered.pop().ends(error):
+            return True
+    return False
 
 
 def assert_(compiler: Compiler, node: c.Assert) -> Run:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
+    from ...parser.errors import AdiffError
     from ..program.core import FunctionCode
 
 UNSET: Any = type("Unset", (), {"__repr__": lambda self: "UNSET"})()
@@ -110,3 +111,8 @@ class Context:
 
     def leave(self) -> None:
         return None
+
+    def ends(self, error: AdiffError) -> bool:
+        """Leave because of an error of the block; whether it ends here."""
+        self.leave()
+        return False

@@ -250,12 +250,13 @@ class FormatText(Expr):
 class FunctionCode(Node):
     """A function's code: its parameters fill the first variable slots of its frame.
 
-    `positional` of them may be given by position, the others by name only. `rest` and `named` are the slots of `*rest`
+    `generates` says that a call gives a generator, since there is a `yield` in the body. `positional` of them may be given by position, the others by name only. `rest` and `named` are the slots of `*rest`
     and `**named`, or None. `count` arguments by position are all that it takes; it is -1 where that depends on the call.
     """
 
     __slots__ = (
         "name", "parameters", "defaults", "size", "body", "site", "slot_names", "positional", "rest", "named", "count",
+        "generates",
     )  # fmt: skip
     name: str
     parameters: list[str]
@@ -268,6 +269,7 @@ class FunctionCode(Node):
     rest: int | None
     named: int | None
     count: int
+    generates: bool
 
 
 class MakeFunction(Expr):
@@ -387,6 +389,15 @@ class Return(Stmt):
     __slots__ = ("value", "result")
     value: Expr | None
     result: bool
+
+
+class Yield(Stmt):
+    """`yield value`; with `each`, `yield from value`."""
+
+    __slots__ = ("value", "each", "site")
+    value: Expr
+    each: bool
+    site: Site
 
 
 class Define(Stmt):

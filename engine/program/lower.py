@@ -54,6 +54,8 @@ class Lowering(Expressions):
         super().__init__(source)
         # How many loops of the present function are around the statement being lowered.
         self.loops = 0
+        # Whether a `yield` of the present function was seen.
+        self.yields = False
         # The handlers around it: the scope of each, and the slot that holds its exception.
         self.caught: list[tuple[Scope, int]] = []
 
@@ -97,6 +99,7 @@ class Lowering(Expressions):
         self.scope.slots.update(hidden)
         outer, self.scope = self.scope, scope
         loops, self.loops = self.loops, 0
+        yields, self.yields = self.yields, False
         try:
             if statements is not None:
                 collect_declarations(statements, scope)
@@ -109,9 +112,11 @@ class Lowering(Expressions):
             else:
                 assert expression is not None
                 body = [c.Return(self.expression(expression, "argument"), False)]
+            generates = self.yields
         finally:
             self.scope = outer
             self.loops = loops
+            self.yields = yields
             self.shadows = outer_shadows
             for k, v in saved.items():
                 if v is None:
@@ -120,7 +125,7 @@ class Lowering(Expressions):
                     self.scope.slots[k] = v
         return c.FunctionCode(
             name, names, defaults, len(scope.slot_names), body, self.site(node), scope.slot_names,
-            positional, rest, named, -1 if starred else positional,
+            positional, rest, named, -1 if starred else positional, generates,
         )  # fmt: skip
 
     # --- statements -------------------------------------------------------------------------------------------------
@@ -208,6 +213,13 @@ class Lowering(Expressions):
     def return_(self, node: s.Return) -> c.Stmt:
         return c.Return(None if node.value is None else self.expression(node.value, "argument"), self.at_module)
 
+    def yield_(self, node: s.Yield) -> c.Stmt:
+        if self.at_module or self.scope.of_class:
+            raise self.error("E0207", "'yield' outside a function", node, "it makes a generator of the 'def' around it")
+        self.yields = True
+        value = c.Literal(None) if node.value is None else self.expression(node.value, "argument")
+        return c.Yield(value, node.each, self.site(node))
+
     def define(self, node: s.FunctionDef) -> c.Stmt:
         decorators = [self.decorator(d) for d in node.decorators]
         place = self.find(node.name)
@@ -247,7 +259,7 @@ class Lowering(Expressions):
         finally:
             self.scope, self.loops = outer, loops
         code = c.FunctionCode(
-            node.name, [], [], len(scope.slot_names), body, site, scope.slot_names, 0, None, None, 0
+            node.name, [], [], len(scope.slot_names), body, site, scope.slot_names, 0, None, None, 0, False
         )  # fmt: skip
         members = [(name, slot) for name, slot in scope.slots.items() if slot != FIRST]
         return c.DefineClass(target, node.name, base, code, members, decorators, site)
@@ -324,6 +336,7 @@ STATEMENTS: dict[type, Callable[[Lowering, Any], c.Stmt | None]] = {
     s.Continue: Lowering.continue_,
     s.Pass: Lowering.pass_,
     s.Return: Lowering.return_,
+    s.Yield: Lowering.yield_,
     s.FunctionDef: Lowering.define,
     s.ClassDef: Lowering.define_class,
     s.Try: Lowering.try_,

@@ -112,7 +112,7 @@ IMPORTABLE = frozenset(
 # Imports that pasted cells carry and that mean nothing here.
 IGNORED_IMPORTS = frozenset({"__future__", "typing"})
 # Modules of which every name is there, and whatever is called is passed over.
-PASSED_OVER = frozenset({"matplotlib", "seaborn", "logging", "warnings", "IPython"})
+PASSED_OVER = frozenset({"matplotlib", "seaborn", "logging", "warnings", "traceback", "IPython"})
 SUBMODULES = frozenset(
     """
     math linalg nn numpy lax special scipy experimental random errstate keras compat v1 v2 raw_ops autodiff nest

@@ -1,0 +1,239 @@
+"""Generators: functions with `yield`, whose statements run as far as the next item is asked for.
+
+A block that holds a `yield` is compiled to a Python generator, which yields what it yields and returns the signal of
+statements.py; every other statement stays as it is.
+"""
+
+from __future__ import annotations
+
+from ...parser.errors import AdiffError
+from ..core import limits
+from ..core.errors import failure
+from ..core.limits import LIMITS
+from ..core.state import STATE
+from ..core.wording import calls_itself
+from ..kinds.access import iterate
+from ..program import core as c
+from .definitions import handler_of
+from .derived import Derived, callable_of, invoke
+from .exceptions import handled
+from .operators import truth
+from .statements import BREAK, CONTINUE, ends, enter
+from .values import Context
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from .compile import Compiler
+
+    Steps = Callable[[list[Any]], Iterator[Any]]
+
+
+class Generator:
+    """What a call of a function with `yield` gives."""
+
+    __slots__ = ("name", "steps")
+    description = "a generator"
+
+    def __init__(self, name: str, steps: Any) -> None:
+        self.name = name
+        self.steps = steps
+
+    def __iter__(self) -> Generator:
+        return self
+
+    def __next__(self) -> Any:
+        if STATE.depth >= limits.MAX_CALL_DEPTH:
+            raise calls_itself(self.name)
+        STATE.depth += 1
+        try:
+            return next(self.steps)
+        finally:
+            STATE.depth -= 1
+
+
+class Managed(Context):
+    """What a function under `@contextlib.contextmanager` gives: the block of `with` runs at its `yield`."""
+
+    __slots__ = ("generator",)
+
+    def __init__(self, generator: Any) -> None:
+        if generator.__class__ is not Generator:
+            raise failure("E0304", "contextmanager needs a function with 'yield'")
+        self.generator = generator
+
+    def enter(self) -> Any:
+        for item in self.generator:
+            return item
+        raise failure("E0304", f"{self.generator.name} yields nothing, so 'with' has no block to run")
+
+    def leave(self) -> None:
+        for _ in self.generator:
+            raise failure("E0304", f"{self.generator.name} yields twice, and 'with' has one block")
+
+    def ends(self, error: AdiffError) -> bool:
+        try:
+            self.generator.steps.throw(error)
+        except StopIteration:
+            return True
+        raise failure("E0304", f"{self.generator.name} yields twice, and 'with' has one block")
+
+
+def context_of(function: Any) -> Derived:
+    callable_of(function, "contextmanager", "write it over a def: @contextlib.contextmanager")
+    return Derived(function.name, lambda args, keywords: Managed(invoke(function, args, keywords)))
+
+
+def body_of(compiler: Compiler, code: c.FunctionCode) -> Callable[[list[Any]], Generator]:
+    """The body of a function with `yield`: it takes the frame, and gives a generator."""
+    run = steps(compiler, code.body)
+    return lambda f: Generator(code.name, run(f))
+
+
+def holds_yield(x: Any) -> bool:
+    """Whether there is a `yield` in statements, apart from the functions that they define."""
+    if x.__class__ in (list, tuple):
+        return any(map(holds_yield, x))
+    return x.__class__ is c.Yield or (
+        isinstance(x, c.If | c.For | c.While | c.With | c.Try)
+        and any(holds_yield(getattr(x, name, ())) for name in ("body", "handlers", "orelse", "final"))
+    )
+
+
+def steps(compiler: Compiler, nodes: list[c.Stmt]) -> Steps:
+    """Statements one after the other."""
+    parts: list[tuple[bool, Any]] = []
+    for node in nodes:
+        own = holds_yield(node)
+        parts.append((own, STATEMENTS[node.__class__](compiler, node) if own else compiler.statement(node)))
+
+    def run(f: list[Any]) -> Iterator[Any]:
+        for own, part in parts:
+            signal = (yield from part(f)) if own else part(f)
+            if signal is not None:
+                return signal
+
+    return run
+
+
+def yield_(compiler: Compiler, node: c.Yield) -> Steps:
+    value = compiler.expression(node.value)
+
+    def run(f: list[Any]) -> Iterator[Any]:
+        x = value(f)
+        STATE.site = node.site
+        if node.each:
+            yield from iterate(x)
+        else:
+            yield x
+
+    return run
+
+
+def if_(compiler: Compiler, node: c.If) -> Steps:
+    test, body, orelse = compiler.expression(node.test), steps(compiler, node.body), steps(compiler, node.orelse)
+
+    def run(f: list[Any]) -> Iterator[Any]:
+        x = test(f)
+        STATE.site = node.site
+        return (yield from (body if truth(x) else orelse)(f))
+
+    return run
+
+
+def loop(compiler: Compiler, node: Any, turns: Callable[[list[Any]], Iterator[Any]]) -> Steps:
+    body, orelse = steps(compiler, node.body), steps(compiler, node.orelse)
+
+    def run(f: list[Any]) -> Iterator[Any]:
+        for _ in turns(f):
+            STATE.site = node.site
+            if LIMITS.max_steps is not None:
+                limits.step()
+            signal = yield from body(f)
+            if signal is BREAK:
+                return None
+            if signal is not None and signal is not CONTINUE:
+                return signal
+        return (yield from orelse(f))
+
+    return run
+
+
+def for_(compiler: Compiler, node: c.For) -> Steps:
+    iterable, put = compiler.expression(node.iterable), compiler.target(node.target)
+
+    def turns(f: list[Any]) -> Iterator[None]:
+        items = iterable(f)
+        STATE.site = node.site
+        for item in iterate(items):
+            yield put(f, item)
+
+    return loop(compiler, node, turns)
+
+
+def while_(compiler: Compiler, node: c.While) -> Steps:
+    test = compiler.expression(node.test)
+
+    def turns(f: list[Any]) -> Iterator[None]:
+        while truth(test(f)):
+            yield None
+
+    return loop(compiler, node, turns)
+
+
+def with_(compiler: Compiler, node: c.With) -> Steps:
+    items = [
+        (compiler.expression(context), None if target is None else compiler.target(target), site)
+        for context, target, site in node.items
+    ]
+    body = steps(compiler, node.body)
+
+    def run(f: list[Any]) -> Iterator[Any]:
+        entered: list[Context] = []
+        try:
+            enter(f, items, entered)
+            return (yield from body(f))
+        except AdiffError as error:
+            if not ends(error, entered):
+                raise
+        finally:
+            while entered:
+                entered.pop().leave()
+
+    return run
+
+
+def try_(compiler: Compiler, node: c.Try) -> Steps:
+    body, orelse, final = (steps(compiler, block) for block in (node.body, node.orelse, node.final))
+    choose = handler_of(compiler, node, lambda block: steps(compiler, block))
+
+    def attempt(f: list[Any]) -> Iterator[Any]:
+        try:
+            signal = yield from body(f)
+        except AdiffError as error:
+            handler = choose(f, error)
+            if handler is None:
+                raise
+        else:
+            return signal if signal is not None else (yield from orelse(f))
+        return (yield from handler(f))
+
+    def run(f: list[Any]) -> Iterator[Any]:
+        try:
+            signal = yield from attempt(f)
+        except AdiffError as error:
+            ended = (yield from final(f)) if handled(error) else None
+            if ended is None:
+                raise
+            return ended
+        ended = yield from final(f)
+        return signal if ended is None else ended
+
+    return run
+
+
+STATEMENTS: dict[type, Callable[[Compiler, Any], Steps]] = {
+    c.Yield: yield_, c.If: if_, c.For: for_, c.While: while_, c.With: with_, c.Try: try_,
+}  # fmt: skip
