@@ -250,8 +250,9 @@ class FormatText(Expr):
 class FunctionCode(Node):
     """A function's code: its parameters fill the first variable slots of its frame.
 
-    `generates` says that a call gives a generator, since there is a `yield` in the body. `positional` of them may be given by position, the others by name only. `rest` and `named` are the slots of `*rest`
+    `positional` of them may be given by position, the others by name only. `rest` and `named` are the slots of `*rest`
     and `**named`, or None. `count` arguments by position are all that it takes; it is -1 where that depends on the call.
+    `generates` says that there is a `yield` in the body, so that a call gives a generator.
     """
 
     __slots__ = (
