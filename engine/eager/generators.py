@@ -24,11 +24,13 @@ from .values import Context
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from collections.abc import Generator as PythonGenerator
     from typing import Any
 
     from .compile import Compiler
 
-    Steps = Callable[[list[Any]], Iterator[Any]]
+    Running = PythonGenerator[Any, None, Any]
+    Steps = Callable[[list[Any]], Running]
 
 
 class Generator:
@@ -109,7 +111,7 @@ def steps(compiler: Compiler, nodes: list[c.Stmt]) -> Steps:
         own = holds_yield(node)
         parts.append((own, STATEMENTS[node.__class__](compiler, node) if own else compiler.statement(node)))
 
-    def run(f: list[Any]) -> Iterator[Any]:
+    def run(f: list[Any]) -> Running:
         for own, part in parts:
             signal = (yield from part(f)) if own else part(f)
             if signal is not None:
@@ -121,7 +123,7 @@ def steps(compiler: Compiler, nodes: list[c.Stmt]) -> Steps:
 def yield_(compiler: Compiler, node: c.Yield) -> Steps:
     value = compiler.expression(node.value)
 
-    def run(f: list[Any]) -> Iterator[Any]:
+    def run(f: list[Any]) -> Running:
         x = value(f)
         STATE.site = node.site
         if node.each:
@@ -135,7 +137,7 @@ def yield_(compiler: Compiler, node: c.Yield) -> Steps:
 def if_(compiler: Compiler, node: c.If) -> Steps:
     test, body, orelse = compiler.expression(node.test), steps(compiler, node.body), steps(compiler, node.orelse)
 
-    def run(f: list[Any]) -> Iterator[Any]:
+    def run(f: list[Any]) -> Running:
         x = test(f)
         STATE.site = node.site
         return (yield from (body if truth(x) else orelse)(f))
@@ -146,7 +148,7 @@ def if_(compiler: Compiler, node: c.If) -> Steps:
 def loop(compiler: Compiler, node: Any, turns: Callable[[list[Any]], Iterator[Any]]) -> Steps:
     body, orelse = steps(compiler, node.body), steps(compiler, node.orelse)
 
-    def run(f: list[Any]) -> Iterator[Any]:
+    def run(f: list[Any]) -> Running:
         for _ in turns(f):
             STATE.site = node.site
             if LIMITS.max_steps is not None:
@@ -190,7 +192,7 @@ def with_(compiler: Compiler, node: c.With) -> Steps:
     ]
     body = steps(compiler, node.body)
 
-    def run(f: list[Any]) -> Iterator[Any]:
+    def run(f: list[Any]) -> Running:
         entered: list[Context] = []
         try:
             enter(f, items, entered)
@@ -209,7 +211,7 @@ def try_(compiler: Compiler, node: c.Try) -> Steps:
     body, orelse, final = (steps(compiler, block) for block in (node.body, node.orelse, node.final))
     choose = handler_of(compiler, node, lambda block: steps(compiler, block))
 
-    def attempt(f: list[Any]) -> Iterator[Any]:
+    def attempt(f: list[Any]) -> Running:
         try:
             signal = yield from body(f)
         except AdiffError as error:
@@ -220,7 +222,7 @@ def try_(compiler: Compiler, node: c.Try) -> Steps:
             return signal if signal is not None else (yield from orelse(f))
         return (yield from handler(f))
 
-    def run(f: list[Any]) -> Iterator[Any]:
+    def run(f: list[Any]) -> Running:
         try:
             signal = yield from attempt(f)
         except AdiffError as error:
