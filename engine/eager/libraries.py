@@ -26,11 +26,15 @@ if TYPE_CHECKING:
 
 
 def library_name(compiler: Compiler, node: c.LibraryName) -> Run:
-    file, slot = node.file, node.slot
+    file = node.file
+    slot = -1
 
     def run(f: list[Any]) -> Any:
-        frame = compiler.libraries.get(file)
-        return (frame or load(compiler, file))[slot]
+        nonlocal slot
+        frame = compiler.libraries.get(file) or load(compiler, file)
+        if slot < 0:
+            slot = core_of(file).slot_names.index(node.name)
+        return frame[slot]
 
     return run
 

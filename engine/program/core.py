@@ -59,11 +59,10 @@ class Intrinsic(Expr):
 
 
 class LibraryName(Expr):
-    """What a file of the library (program/library.py) defines in a slot of its frame."""
+    """What a file of the library (program/library.py) defines: the file is parsed when the name is first read."""
 
-    __slots__ = ("file", "slot", "name")
+    __slots__ = ("file", "name")
     file: str
-    slot: int
     name: str
 
 

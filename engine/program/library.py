@@ -32,6 +32,8 @@ INITIALIZERS = {
         ("random_uniform", "RandomUniform"),
     )
 }  # fmt: skip
+# What a line of a file defines at the top level.
+DEFINITION = r"(?:class|def) (\w+)|((?:\w+ = )+)"
 # The files that may be named by programs, found in the folder when the first name with their first part is looked up.
 ROOTS = frozenset(
     ("keras", "optimizers", "losses", "metrics", "initializers", "Module", "clip_by_global_norm", "global_norm")
@@ -49,8 +51,8 @@ class LibrarySource(Source):
     library = True
 
 
-def find(path: list[str], anywhere: bool = False) -> tuple[str, int] | None:
-    """The file that defines a dotted name, and the slot of its frame that holds it; None where there is none.
+def find(path: list[str], anywhere: bool = False) -> tuple[str, str] | None:
+    """The file that defines a dotted name, and the name there; None where there is none.
 
     Names that begin with none of ROOTS are found only where nothing else has their name, `anywhere`.
     """
@@ -59,10 +61,9 @@ def find(path: list[str], anywhere: bool = False) -> tuple[str, int] | None:
     if not path or not (anywhere or path[0] in ROOTS):
         return None
     path = [part for part in path if part != "legacy"]
-    file = file_of(path[:-1])
-    if file is None:
-        return None
-    return (file, core_of(file).slot_names.index(path[-1])) if path[-1] in public(file) else None
+    module = file_of(path[:-1])
+    file = None if module is None else public(module).get(path[-1])
+    return None if file is None else (file, path[-1])
 
 
 def file_of(modules: list[str]) -> str | None:
@@ -73,15 +74,35 @@ def file_of(modules: list[str]) -> str | None:
 
 
 def members(modules: list[str]) -> list[str]:
-    """The public names that a module's file defines, for suggestions."""
-    file = file_of(modules) if modules and modules[0] in ROOTS else None
-    return [] if file is None else public(file)
+    """The public names that a module defines, for suggestions."""
+    module = file_of(modules) if modules and modules[0] in ROOTS else None
+    return [] if module is None else list(public(module))
 
 
-def public(file: str) -> list[str]:
-    """The names that a file defines for programs: not its own, and none of the language that it reads."""
-    core = core_of(file)
-    return [name for name in core.slot_names if name[:1] not in ("_", "") and name not in core.optional]
+@cache
+def public(module: str) -> dict[str, str]:
+    """The names that a module defines for programs, each with its file: `layers.adiff`, or a part, `layers.recurrent.adiff`.
+
+    They are read off the text, so that a file is parsed only when a name of it is used.
+    """
+    from re import match
+
+    folder, _, name = module.rpartition("/")
+    found: dict[str, str] = {}
+    for entry in sorted(os.listdir(os.path.join(FOLDER, folder))):
+        if entry.startswith(name + ".") and entry.endswith(".adiff"):
+            file = (folder and folder + "/") + entry.removesuffix(".adiff")
+            for line in text_of(file).splitlines():
+                definition = match(DEFINITION, line)
+                if definition:
+                    names = definition[1] or definition[2]
+                    found.update({n: file for n in names.split(" = ") if n and n[0] != "_"})
+    return found
+
+
+def text_of(file: str) -> str:
+    with open(os.path.join(FOLDER, *file.split("/")) + ".adiff", encoding="utf-8") as text:
+        return text.read()
 
 
 def is_module(path: list[str]) -> bool:
@@ -95,6 +116,5 @@ def core_of(file: str) -> CoreProgram:
     from ...parser.parse import parse
     from .lower import lower
 
-    with open(os.path.join(FOLDER, *file.split("/")) + ".adiff", encoding="utf-8") as text:
-        source = LibrarySource(text.read(), f"adiff/{file}")
+    source = LibrarySource(text_of(file), f"adiff/{file}")
     return lower(source, parse(source))

@@ -204,8 +204,7 @@ def bare(name: str) -> Meaning | None:
 
 def control(name: str) -> Meaning:
     """A function of CONTROL."""
-    file, slot = library.find(["control", name], anywhere=True)  # type: ignore[misc]
-    return Meaning("library", (file, slot, name))
+    return Meaning("library", ("control", name))
 
 
 def under_prefix(name: str) -> Meaning | None:
@@ -252,11 +251,12 @@ def member(parts: list[str]) -> Meaning | None:
     if parts[0] in library.PYTHON:
         found = library.find(["python", *parts], anywhere=True)
         if found is not None or parts[0] != "functools":
-            return None if found is None else Meaning("library", (*found, parts[-1]))
+            return None if found is None else Meaning("library", found)
     if parts[0] in NOT_SERVED:
         return None
     if parts[0] == "internal":
-        return Meaning("intrinsic", ".".join(parts))
+        found = library.find(parts, anywhere=True)
+        return Meaning("library", found) if found is not None else Meaning("intrinsic", ".".join(parts))
     path = [p for p in parts[1:] if p not in ("compat", "v1", "v2", "experimental")]
     root = MODULES.get(parts[0], parts[0])
     if len(path) > 1 and path[0] == "numpy" and root == "tensorflow":  # tf.experimental.numpy
@@ -264,7 +264,7 @@ def member(parts: list[str]) -> Meaning | None:
     if root == "jax" and (path[:1] == ["random"] or path in (["custom_vjp"], ["custom_jvp"])):
         drawn = library.find(["jax", *path], anywhere=True)
         if drawn is not None:
-            return Meaning("library", (*drawn, path[-1]))
+            return Meaning("library", drawn)
     if path[:1] == ["random"] and root in ("numpy", "jax", "jax.numpy", "scipy"):
         # Theirs take other arguments, and draw from a state or a key.
         name = f"numpy_random.{path[-1]}"
@@ -283,7 +283,7 @@ def member(parts: list[str]) -> Meaning | None:
         return Meaning("intrinsic", name) if kinds.function(name) is not None else None
     found = library.find(path) if root == "tensorflow" else None
     if found is not None:
-        return Meaning("library", (*found, path[-1]))
+        return Meaning("library", found)
     if path[:2] == ["keras", "ops"] and len(path) == 3:
         return under_prefix(path[2])  # NumPy's names, with TensorFlow's defaults
     if path[:1] == ["errors"] and len(path) == 2:
@@ -320,7 +320,7 @@ def written(parts: list[str]) -> Meaning | None:
         return None
     path = [p for p in parts[1:] if p not in ("compat", "v1", "v2", "experimental", "math", "nn", "linalg", "numpy")]
     found = library.find(path, anywhere=True)
-    return Meaning("library", (*found, path[-1])) if found is not None else None
+    return Meaning("library", found) if found is not None else None
 
 
 def has_attributes(parts: list[str]) -> bool:
