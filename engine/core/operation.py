@@ -180,6 +180,7 @@ class Operation:
         "nin",
         "partials",
         "reason",
+        "replaces",
         "scalar",
         "signature",
         "singular",
@@ -215,6 +216,7 @@ class Operation:
         moves: bool = False,
         internal: bool = False,
         library: str = "",
+        replaces: str = "",
     ) -> None:
         self.name = name
         self.signature = signature
@@ -246,6 +248,8 @@ class Operation:
         # The library beside NumPy that evaluating it on arrays, or on numbers where it has no `scalar`, imports.
         self.library = library or getattr(array, "library", "")
         self.internal = internal  # a step of other rows' rules: it has tests as every row, and no page
+        # Formulas that the row stands for, with more digits, separated by semicolons (program/rewrite.py).
+        self.replaces = replaces
         self.family = ""
         self._parameters: list[Parameter] | None = None
         # The number of inputs if the row takes nothing else, and that if none may be left out: such calls need no binding.
@@ -429,7 +433,8 @@ def elementwise(name: str, signature: str, partials: Sequence[Any], **row: Any) 
 
     A product whose factors do not take part alike has a `transpose` beside its partials, which stands in their place.
     """
-    return Operation(name, signature, "partials", partials=partials, **row)
+    formulas = [(lambda y, *x, p=p, **static: p) if p.__class__ is float else p for p in partials]
+    return Operation(name, signature, "partials", partials=formulas, **row)
 
 
 def linear(name: str, signature: str, transpose: Rule, **row: Any) -> Operation:

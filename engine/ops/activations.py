@@ -301,5 +301,6 @@ softmax = rule(
 log_softmax = rule(
     "log_softmax", "x | axis=-1", _log_softmax_pullback, kernel=lambda k, x, axis: k.log_softmax(x, axis),
     array=_log_softmax, dtype="float", accepts="bif", domain=ROWS_OF_LOGITS,
+    replaces="log(softmax(x)); log(softmax(x)[i])",
     doc="log(softmax(x)) along an axis, without underflow.", example=("log_softmax([1000.0, 0.0])", [0.0, -1000.0]),
 )  # fmt: skip

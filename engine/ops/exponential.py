@@ -61,6 +61,7 @@ expm1 = elementwise(
     "expm1", "x", [lambda y, x: exp(x)],
     scalar=math.expm1, array=_expm1, dtype="float", domain=[(-3, 3)],
     kernel="math.expm1({0})",
+    replaces="exp(x) - 1",
     doc="exp(x) - 1, exact for small x.", example=("expm1(1e-20)", 1e-20),
 )  # fmt: skip
 
@@ -110,7 +111,8 @@ log1p = elementwise(
     "log1p", "x", [lambda y, x: divide(1.0, 1.0 + x)],
     scalar=math.log1p, array=_log1p, dtype="float", domain=[(-0.9, 5)],
     kernel="math.log1p({0})",
-    singular=_log_singular("log1p", -1.0), doc="log(1 + x), exact for small x.", example=("log1p(1e-20)", 1e-20),
+    singular=_log_singular("log1p", -1.0), replaces="log(1 + x)",
+    doc="log(1 + x), exact for small x.", example=("log1p(1e-20)", 1e-20),
 )  # fmt: skip
 
 
@@ -220,6 +222,7 @@ sigmoid = elementwise(
     "sigmoid", "x", [lambda y, x: multiply(0.25, square(sech(0.5 * x)))],
     scalar=sigmoid_of_float, array=sigmoid_of_array, dtype="float", aliases="expit logistic", domain=[(-5, 5)],
     kernel="_sigmoid({0})",
+    replaces="1/(1 + exp(-x)); exp(x)/(1 + exp(x))",
     doc="The logistic function 1/(1 + exp(-x)).", example=("sigmoid(0)", 0.5),
 )  # fmt: skip
 softplus = elementwise(

@@ -17,6 +17,7 @@ from ..core.tensor import OPERATORS, Tensor
 from .creation import eye
 from .decompositions import matrix, square, svdvals
 from .diagonals import diagonal
+from .exponential import log
 from .joining import concat
 from .matrix_scale import INVERSE, LINEAR, ROOT, factored, scaled, shifted
 from .products import cross, matmul
@@ -227,7 +228,8 @@ slogdet = rule(
     example=("slogdet([[2.0, 0.0], [0.0, -1.0]])", (-1.0, math.log(2))),
 )  # fmt: skip
 logdet = composite(
-    "logdet", "x", lambda x: slogdet(x)[1], domain=cases(((DEFINITE,), {})),
+    "logdet", "x", lambda x: log(OPERATORS.abs(det(x))) if is_symbol(x) else slogdet(x)[1], domain=cases(((DEFINITE,), {})),
+    replaces="log(abs(det(x)))",
     doc="The logarithm of the determinant of a positive definite matrix; in general of its absolute value.",
     example=("logdet([[2.0, 0.0], [0.0, 1.0]])", math.log(2)),
 )  # fmt: skip

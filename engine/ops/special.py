@@ -154,6 +154,7 @@ def _log_ndtr_slope(y: Any, x: Any) -> Any:
 log_ndtr = elementwise(
     "log_ndtr", "x", [_log_ndtr_slope],
     kernel="log_ndtr({0})", array=_scipy("log_ndtr"), dtype="float", accepts="bif", domain=[(-5, 5)],
+    replaces="log(ndtr(x))",
     doc="log(ndtr(x)), without underflow in the lower tail.", example=("log_ndtr(0)", -math.log(2)),
 )  # fmt: skip
 ndtri = elementwise(

@@ -8,18 +8,19 @@ from __future__ import annotations
 import math
 
 from ..core.operands import as_operand, plain
-from ..core.operation import Singular, composite, elementwise
+from ..core.operation import Operation, Singular, composite, elementwise
 from ..core.tensor import OPERATORS
 from .activations import softmax
-from .arithmetic import array_product, divide, is_complex, multiply, power
+from .arithmetic import array_product, divide, everywhere, is_complex, multiply, power
 from .exponential import exp, expm1, log, log1p, log_sigmoid, sigmoid, softplus, sqrt
-from .linalg import norm
+from .linalg import det, norm, slogdet
 from .reductions import reduce_logsumexp as logsumexp
 from .reductions import reduce_sum
+from .special import lgamma, log_ndtr
 from .special_quotients import SCALARS, over
 from .structure import reshape
-from .support import SQUARE, VECTOR, cases, floating, is_symbol, leave_unless, shape_of
-from .trigonometric import cosh, log_cosh, sin, sinh
+from .support import DEFINITE, SQUARE, VECTOR, cases, floating, is_symbol, leave_unless, shape_of
+from .trigonometric import arccos, cosh, log_cosh, one_minus_square, sin, sinh
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,7 +63,8 @@ root_of_squares = elementwise(
     scalar=lambda a, b: math.hypot(a, b), array=_scaled_root, dtype="float",
     kernel="math.hypot({0}, {1})",
     domain=[(0.5, 3), (-3, -0.5)], singular=_at_zero(2),
-    internal=True, doc="sqrt(a**2 + b**2) without overflow or underflow on the way; hypot(a, b) with the chain rule's derivative at 0.",
+    internal=True, replaces="sqrt(a**2 + b**2)",
+    doc="sqrt(a**2 + b**2) without overflow or underflow on the way; hypot(a, b) with the chain rule's derivative at 0.",
     example=("root_of_squares(3.0, 4.0)", 5.0),
 )  # fmt: skip
 root_of_three_squares = elementwise(
@@ -71,7 +73,8 @@ root_of_three_squares = elementwise(
     scalar=lambda a, b, c: math.hypot(a, b, c), array=_scaled_root, dtype="float",
     kernel="math.hypot(math.hypot({0}, {1}), {2})",
     domain=[(0.5, 3), (-3, -0.5), (0.5, 3)], singular=_at_zero(3),
-    internal=True, doc="sqrt(a**2 + b**2 + c**2) without overflow or underflow on the way.",
+    internal=True, replaces="sqrt(a**2 + b**2 + c**2)",
+    doc="sqrt(a**2 + b**2 + c**2) without overflow or underflow on the way.",
     example=("root_of_three_squares(2.0, 3.0, 6.0)", 7.0),
 )  # fmt: skip
 
@@ -85,7 +88,8 @@ square_of_root = elementwise(
     "square_of_root", "x", [lambda y, x: 1.0 if is_complex(x) else 1.0 + 0.0 * y],
     scalar=lambda x: x if x >= 0 else math.nan, array=_keep_domain, dtype="float", domain=[(0.2, 4)],
     kernel="({0} if {0} >= 0.0 else math.nan)",
-    internal=True, doc="sqrt(x)**2: x itself where the root is real, with the derivative 1 at 0 too.",
+    internal=True, replaces="sqrt(x)**2; exp(log(x))",
+    doc="sqrt(x)**2: x itself where the root is real, with the derivative 1 at 0 too.",
     example=("square_of_root(2.0)", 2.0),
 )  # fmt: skip
 
@@ -102,19 +106,44 @@ def _real_form(stable: Callable[[Any], Any], plain: Callable[[Any], Any]) -> Cal
 
 log_of_sigmoid = composite(
     "log_of_sigmoid", "x", _real_form(log_sigmoid, lambda x: log(sigmoid(x))), domain=[(-5, 5)],
-    internal=True, doc="log(sigmoid(x)) by log_sigmoid.", example=("log_of_sigmoid(-1000.0)", -1000.0),
+    internal=True, replaces="log(sigmoid(x))",
+    doc="log(sigmoid(x)) by log_sigmoid.", example=("log_of_sigmoid(-1000.0)", -1000.0),
 )  # fmt: skip
 log_of_cosh = composite(
     "log_of_cosh", "x", _real_form(log_cosh, lambda x: log(cosh(x))), domain=[(-5, 5)],
-    internal=True, doc="log(cosh(x)) by log_cosh.", example=("log_of_cosh(0.0)", 0.0),
+    internal=True, replaces="log(cosh(x))",
+    doc="log(cosh(x)) by log_cosh.", example=("log_of_cosh(0.0)", 0.0),
 )  # fmt: skip
 log_of_one_plus_exp = composite(
     "log_of_one_plus_exp", "x", _real_form(softplus, lambda x: log(1.0 + exp(x))), domain=[(-5, 5)],
-    internal=True, doc="log(1 + exp(x)) by softplus.", example=("log_of_one_plus_exp(1000.0)", 1000.0),
+    internal=True, replaces="log(1 + exp(x))",
+    doc="log(1 + exp(x)) by softplus.", example=("log_of_one_plus_exp(1000.0)", 1000.0),
 )  # fmt: skip
 
+
+def _log_of_det(x: Any) -> Any:
+    if is_symbol(x) or is_complex(as_operand(x)):  # a kernel is left where det is 0 or not finite
+        return log(det(x))
+    sign, size = slogdet(x)
+    return OPERATORS.where(sign > 0, size, math.nan)
+
+
+log_of_exp = composite(
+    "log_of_exp", "x", _real_form(lambda x: multiply(1.0, x), lambda x: log(exp(x))), domain=[(-5, 5)],
+    internal=True, replaces="log(exp(x))", doc="log(exp(x)), which is x.", example=("log_of_exp(1000.0)", 1000.0),
+)  # fmt: skip
+log_of_erfc = composite(
+    "log_of_erfc", "x", lambda x: log_ndtr(multiply(-math.sqrt(2.0), x)) + math.log(2.0), domain=[(-3, 3)],
+    internal=True, replaces="log(erfc(x)); log(1 - erf(x))", doc="log(erfc(x)) without underflow.",
+    example=("log_of_erfc(0.0)", 0.0),
+)  # fmt: skip
+log_of_det = composite(
+    "log_of_det", "x", _log_of_det, domain=cases(((DEFINITE,), {})), internal=True, replaces="log(det(x))",
+    doc="log(det(x)) without underflow or overflow.", example=("log_of_det([[1e-200, 0.0], [0.0, 1e-200]])", -400 * math.log(10)),
+)  # fmt: skip
 log_of_sum_of_exp = composite(
     "log_of_sum_of_exp", "x", _real_form(logsumexp, lambda x: log(reduce_sum(exp(x)))), domain=cases(((VECTOR,), {})), internal=True,
+    replaces="log(sum(exp(x)))",
     doc="log(sum(exp(x))) by logsumexp.", example=("log_of_sum_of_exp([1000.0, -1000.0])", 1000.0),
 )  # fmt: skip
 
@@ -127,7 +156,33 @@ def _normalised_exp(x: Any) -> Any:
 normalised_exp = composite(
     "normalised_exp", "x", _real_form(_normalised_exp, lambda x: exp(x) / reduce_sum(exp(x))),
     domain=cases(((VECTOR,), {})), internal=True,
+    replaces="exp(x)/sum(exp(x))",
     doc="exp(x) / sum(exp(x)) without overflow.", example=("normalised_exp([1000.0, 1000.0])", [0.5, 0.5]),
+)  # fmt: skip
+
+
+def _shares(a: Any, x: Any) -> Any:
+    a, x = as_operand(a), as_operand(x)
+    if is_complex(x):
+        return exp(a) / reduce_sum(exp(x))
+    top = OPERATORS.stop_gradient(OPERATORS.max(x))  # any number would do
+    return exp(a - top) / reduce_sum(exp(x - top))
+
+
+share_of_exp = composite(
+    "share_of_exp", "a, x", _shares, domain=cases(((0.5, VECTOR), {})), internal=True, replaces="exp(a)/sum(exp(x))",
+    doc="exp(a) / sum(exp(x)) without overflow where a is about as large as x.",
+    example=("share_of_exp(1000.0, [1000.0, 1000.0])", 0.5),
+)  # fmt: skip
+log_of_share = composite(
+    "log_of_share", "a, x", lambda a, x: a - log_of_sum_of_exp(x), domain=cases(((0.5, VECTOR), {})), internal=True,
+    replaces="log(exp(a)/sum(exp(x)))", doc="log(exp(a) / sum(exp(x))) without overflow or underflow.",
+    example=("log_of_share(0.0, [1000.0, -1000.0])", -1000.0),
+)  # fmt: skip
+share_of_two = composite(
+    "share_of_two", "a, b", lambda a, b: sigmoid(a - b), domain=[(-3, 3), (-3, 3)], internal=True,
+    replaces="exp(a)/(exp(a) + exp(b))", doc="exp(a) / (exp(a) + exp(b)) without overflow.",
+    example=("share_of_two(1000.0, 1000.0)", 0.5),
 )  # fmt: skip
 
 
@@ -143,6 +198,7 @@ def _root_of_sum(x: Any) -> Any:
 
 root_of_sum_of_squares = composite(
     "root_of_sum_of_squares", "x", lambda x: _root_of_sum(as_operand(x)), domain=cases(((VECTOR,), {})), internal=True,
+    replaces="sqrt(sum(x**2))",
     doc="sqrt(sum(x**2)) without overflow or underflow on the way.", example=("root_of_sum_of_squares([3e200, 4e200])", 5e200),
 )  # fmt: skip
 
@@ -154,7 +210,72 @@ def _square_of_norm(x: Any) -> Any:
 
 square_of_norm = composite(
     "square_of_norm", "x", _square_of_norm, domain=cases(((VECTOR,), {}), ((SQUARE,), {})), internal=True,
+    replaces="norm(x)**2",
     doc="norm(x)**2 as the sum of the squares, which is smooth at 0 too.", example=("square_of_norm([3.0, 4.0])", 25.0),
+)  # fmt: skip
+
+# --- inverses of inverses, and roots that cancel ------------------------------------------------------------------------
+
+inverse_of_inverse = elementwise(
+    "inverse_of_inverse", "x", [1],
+    scalar=lambda x: x, array=lambda np, x: np.asarray(x), dtype="float", domain=[(0.5, 4)], kernel="{0}",
+    internal=True, replaces="1/(1/x); cbrt(x)**3", doc="1/(1/x): x itself, with the derivative 1 at 0 too.",
+    example=("inverse_of_inverse(2.0)", 2.0),
+)  # fmt: skip
+
+
+def _arccos_quotient(np: Any, x: Any, order: int) -> Any:
+    from scipy.special import hyp2f1, poch
+
+    factor = (-0.5) ** order * poch(1.0, order) ** 2 / poch(1.5, order)
+    return factor * hyp2f1(1.0 + order, 1.0 + order, 1.5 + order, 0.5 * (1.0 - x))
+
+
+# arccos(x)/sqrt(1 - x**2) = arccosh(x)/sqrt(x**2 - 1) = 2F1(1, 1; 3/2; (1 - x)/2): DLMF 15.4.4, derivatives 15.5.2.
+arccos_quotient: Operation = elementwise(
+    "arccos_quotient", "x | order=0", [lambda y, x, order: arccos_quotient(x, order=order + 1)],
+    array=_arccos_quotient, library="scipy", dtype="float", accepts="bif", domain=[(-0.9, 3)],
+    internal=True, doc="The derivative of arccos(x)/sqrt(1 - x**2) of a given order, with its limit at 1.",
+    example=("arccos_quotient(1.0)", 1.0),
+)  # fmt: skip
+
+
+def _arccos_over_root(x: Any) -> Any:
+    return divide(arccos(x), sqrt(one_minus_square(x))) if is_complex(x) else arccos_quotient(x, order=0)
+
+
+square_of_arccos = elementwise(
+    "square_of_arccos", "x", [lambda y, x: -2.0 * _arccos_over_root(x)],
+    scalar=lambda x: math.acos(x) ** 2, array=lambda np, x: np.arccos(x) ** 2, dtype="float", domain=[(-0.9, 0.9)],
+    singular=[Singular(lambda x: x == -1, "arccos(x)**2 has an infinite derivative at -1", **everywhere(-math.inf))],
+    internal=True, replaces="arccos(x)**2", doc="arccos(x)**2, with the derivative -2 at 1.",
+    example=("square_of_arccos(1.0)", 0.0),
+)  # fmt: skip
+square_of_arccosh = elementwise(
+    "square_of_arccosh", "x", [lambda y, x: 2.0 * _arccos_over_root(x)],
+    scalar=lambda x: math.acosh(x) ** 2, array=lambda np, x: np.arccosh(x) ** 2, dtype="float", domain=[(1.1, 3)],
+    internal=True, replaces="arccosh(x)**2", doc="arccosh(x)**2, with the derivative 2 at 1.",
+    example=("square_of_arccosh(1.0)", 0.0),
+)  # fmt: skip
+
+
+def _difference_of_roots(x: Any, m: Any, n: Any) -> Any:
+    first, second = sqrt(x + m), sqrt(x + n)
+    return first - second if m == n else divide(m - n, first + second)
+
+
+difference_of_roots = composite(
+    "difference_of_roots", "x | m=0, n=0", _difference_of_roots, domain=cases(((0.5,), {"m": 1.0, "n": 2.0})),
+    internal=True, replaces="sqrt(x + m) - sqrt(x + n)", doc="sqrt(x + m) - sqrt(x + n) for numbers m and n, without cancellation.",
+    example=("difference_of_roots(9.0, m=7.0)", 1.0),
+)  # fmt: skip
+difference_of_lgammas = composite(
+    "difference_of_lgammas", "x | m=0, n=0",
+    lambda x, m, n: log(OPERATORS.abs(x + n)) if m - n == 1 else lgamma(x + m) - lgamma(x + n),
+    domain=cases(((0.5,), {"m": 1.0, "n": 0.0})),
+    internal=True, replaces="lgamma(x + m) - lgamma(x + n)",
+    doc="lgamma(x + m) - lgamma(x + n) for numbers m and n, without cancellation for m = n + 1.",
+    example=("difference_of_lgammas(2.0, m=1)", math.log(2.0)),
 )  # fmt: skip
 
 # --- f(x) / x ---------------------------------------------------------------------------------------------------------
@@ -178,22 +299,25 @@ expm1_quotient_derivative = _derivative_of("expm1")
 log1p_quotient_derivative = _derivative_of("log1p")
 
 
-def _quotient_of(kind: str, plain: Callable[[Any], Any], row: Any) -> Any:
+def _quotient_of(kind: str, plain: Callable[[Any], Any], row: Any, *formulas: str) -> Any:
     return composite(
         f"{kind}_quotient", "x", _real_form(lambda x: row(x, order=0), lambda x: divide(plain(x), x)), domain=[(-0.9, 3)],
+        replaces="; ".join(f"{formula}/x" for formula in formulas),
         internal=True, doc=f"{kind}(x)/x, 1 at 0.", example=(f"{kind}_quotient(0.0)", 1.0),
     )  # fmt: skip
 
 
-sin_quotient = _quotient_of("sin", sin, sin_quotient_derivative)
-sinh_quotient = _quotient_of("sinh", sinh, sinh_quotient_derivative)
-expm1_quotient = _quotient_of("expm1", expm1, expm1_quotient_derivative)
-log1p_quotient = _quotient_of("log1p", log1p, log1p_quotient_derivative)
+sin_quotient = _quotient_of("sin", sin, sin_quotient_derivative, "sin(x)")
+sinh_quotient = _quotient_of("sinh", sinh, sinh_quotient_derivative, "sinh(x)")
+expm1_quotient = _quotient_of("expm1", expm1, expm1_quotient_derivative, "expm1(x)", "(exp(x) - 1)")
+log1p_quotient = _quotient_of("log1p", log1p, log1p_quotient_derivative, "log1p(x)", "log(1 + x)")
 one_minus_cos = composite(
     "one_minus_cos", "x", lambda x: multiply(2.0, power(sin(multiply(0.5, x)), 2)), domain=[(-3, 3)],
-    internal=True, doc="1 - cos(x) as 2 sin(x/2)**2.", example=("one_minus_cos(0.0)", 0.0),
+    internal=True, replaces="1 - cos(x)",
+    doc="1 - cos(x) as 2 sin(x/2)**2.", example=("one_minus_cos(0.0)", 0.0),
 )  # fmt: skip
 cos_quotient = composite(
     "cos_quotient", "x", lambda x: multiply(0.5, power(sin_quotient(multiply(0.5, x)), 2)), domain=[(-3, 3)],
-    internal=True, doc="(1 - cos(x))/x**2, 1/2 at 0.", example=("cos_quotient(0.0)", 0.5),
+    internal=True, replaces="(1 - cos(x))/x**2",
+    doc="(1 - cos(x))/x**2, 1/2 at 0.", example=("cos_quotient(0.0)", 0.5),
 )  # fmt: skip

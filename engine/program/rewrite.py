@@ -1,167 +1,151 @@
-"""Rewrites of the core program that keep digits: each formula becomes the same function in a form that does not cancel.
+"""Rewrites of the core program that keep digits: a formula becomes the same function in a form that does not cancel.
 
-    log(sigmoid(x))                 log_sigmoid(x)
-    log(cosh(x))                    log_cosh(x)
-    1 / (1 + exp(-x))               sigmoid(x)
-    log(sum(exp(x)))                logsumexp(x)
-    exp(x) / sum(exp(x))            softmax over all axes
-    sqrt(sum(x**2))                 scaled as norm is
-    log(1 + exp(x))                 softplus(x)
-    log(1 + x), log(1 - x)          log1p(x), log1p(-x)
-    exp(x) - 1                      expm1(x)
-    1 - cos(x)                      2 sin(x/2)**2
-    sqrt(a**2 + b**2 [+ c**2])      scaled as hypot is
-    sqrt(x)**2                      x, where x >= 0
-    norm(x)**2                      sum(x*x)
-    sqrt(x + c) - sqrt(x + d)       (c - d) / (sqrt(x + c) + sqrt(x + d)), for numbers c and d
-    lgamma(x + 1) - lgamma(x)       log(abs(x))
-    sin(x)/x, sinh(x)/x, expm1(x)/x, log1p(x)/x, (1 - cos(x))/x**2     with their limits at 0
+A row says in `replaces` which formulas it stands for: log1p for "log(1 + x)". In such a formula
 
-They hold for every real x at which the formula has a value (complex numbers keep the formula itself). The executors
-apply them when they compile an expression; `adiff tape` shows the program as it is written.
+    x, a, b      are expressions, which the row's inputs of these names get; one name twice is one expression twice
+    m, n         are numbers as they are written, 0 where there is none: static parameters of the row
+    x**2         is also x*x, square(x), and 1
+    p[i]         is any element of p: the row's result is indexed in its place
+
+Sums match in either order, and `p - q` as the sum of p and -q. A function's further arguments, such as an axis, go to
+the row if it has the same ones. Rewrites hold for every real number at which the formula has a value (complex numbers
+keep the formula itself). Both executors apply them when they read an expression; `adiff tape` shows the program as it
+is written.
 """
 
 from __future__ import annotations
 
-from ..core.state import Site
+from ..core.state import NOWHERE, Site
 from ..core.tensor import OPERATORS
-from ..ops.registry import NAMES
+from ..ops.registry import NAMES, ROWS
 from . import core as c
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import ast
     from typing import Any
 
-# Functions whose argument decides: the outer row, the inner row, what stands for both.
-COMPOSITIONS = {("log", "sigmoid"): "log_of_sigmoid", ("log", "cosh"): "log_of_cosh"}
-QUOTIENTS = {"sin": "sin_quotient", "sinh": "sinh_quotient", "expm1": "expm1_quotient", "log1p": "log1p_quotient"}
+    from ..core.operation import Operation
+
+# Formulas by their outermost row, the longest first: pairs of the formula and the row that replaces it.
+FORMULAS: dict[Operation, list[tuple[ast.expr, Operation]]] = {}
+# The row of an operator in a formula, by its name in Python's syntax trees.
+OPERATOR_ROWS = {
+    "Add": OPERATORS.add,
+    "Sub": OPERATORS.subtract,
+    "Mult": OPERATORS.multiply,
+    "Div": OPERATORS.divide,
+    "Pow": OPERATORS.power,
+}
+NUMBERS = ("m", "n")
+SYNTAX_TREE = 0x400  # ast.PyCF_ONLY_AST, without the import of ast
+
+
+def read_formulas() -> None:
+    formulas = [(formula, row) for row in ROWS.values() if row.replaces for formula in row.replaces.split("; ")]
+    for formula, row in sorted(formulas, key=lambda pair: -len(pair[0])):
+        tree: Any = compile(formula, row.name, "eval", SYNTAX_TREE).body
+        outermost = NAMES[tree.func.id] if hasattr(tree, "func") else OPERATOR_ROWS[tree.op.__class__.__name__]
+        FORMULAS.setdefault(outermost, []).append((tree, row))
 
 
 def rewrite(node: Any) -> c.Expr | None:
     """The stable form of an expression, or None where there is none."""
-    if node.__class__ is c.Apply:
-        return rewrite_call(node)
-    if node.__class__ is c.Operator:
-        return rewrite_operator(node)
-    return None
-
-
-def rewrite_call(node: c.Apply) -> c.Expr | None:
-    name = node.op.name
-    if name not in ("log", "sqrt") or len(node.args) != 1 or node.keywords:
+    if node.__class__ is not c.Apply and node.__class__ is not c.Operator:
         return None
-    inner = node.args[0]
-    if name == "sqrt":
-        parts = squares(inner)
-        if parts is not None and 2 <= len(parts) <= 3:
-            return apply("root_of_squares" if len(parts) == 2 else "root_of_three_squares", parts, node.site)
-        total = sum_of(inner)
-        root = None if total is None or is_one(total) else root_of(total)
-        return None if root is None else apply("root_of_sum_of_squares", [root], node.site)
-    found = call_of(sum_of(inner))
-    if found is not None and found[0] == "exp":
-        return apply("log_of_sum_of_exp", [found[1]], node.site)
-    found = call_of(inner)
-    if found is not None and (name, found[0]) in COMPOSITIONS:
-        return apply(COMPOSITIONS[name, found[0]], [found[1]], node.site)
-    if inner.__class__ is c.Operator and inner.symbol in "+-":
-        left, right = inner.left, inner.right
-        if inner.symbol == "+" and is_one(right):
-            left, right = right, left
-        if is_one(left):
-            if inner.symbol == "-":
-                return apply("log1p", [negative(right, inner.site)], node.site)
-            found = call_of(right)
-            if found is not None and found[0] == "exp":
-                return apply("log_of_one_plus_exp", [found[1]], node.site)
-            return apply("log1p", [right], node.site)
+    if not FORMULAS:
+        read_formulas()
+    for formula, row in FORMULAS.get(node.op, ()):
+        found: dict[str, Any] = {}
+        if match(formula, node, row, found):
+            inputs = [found[p.name] for p in row.parameters if p.kind == "input"]
+            numbers = [(name, found[name]) for name in NUMBERS if name in found]
+            made = c.Apply(row, inputs, found.get("keywords", numbers), site_of(row, node.site))
+            return c.Item(made, found["i"], node.site) if "i" in found else made
     return None
 
 
-def rewrite_operator(node: c.Operator) -> c.Expr | None:
-    left, right = node.left, node.right
-    if node.symbol == "-":
-        a, b = call_of(left), call_of(right)
-        if a is not None and a[0] == "exp" and is_one(right):
-            return apply("expm1", [a[1]], node.site)
-        if b is not None and b[0] == "cos" and is_one(left):
-            return apply("one_minus_cos", [b[1]], node.site)
-        if a is not None and b is not None and a[0] == b[0]:
-            if a[0] == "sqrt":
-                return difference_of_roots(node, a[1], b[1])
-            if a[0] == "lgamma" and difference(a[1], b[1]) == 1:
-                return apply("log", [apply("abs", [b[1]], node.site)], node.site)
-    elif node.symbol == "**":
-        a = call_of(left)
-        if a is not None and a[0] in ("sqrt", "norm") and literal(right) == 2:
-            return apply("square_of_root" if a[0] == "sqrt" else "square_of_norm", [a[1]], node.site)
-    elif node.symbol == "/":
-        top = call_of(left)
-        if left.__class__ is c.Apply or (left.__class__ is c.Operator and left.symbol == "-"):
-            stable = rewrite(left)  # (exp(x) - 1)/x is expm1(x)/x
-            top = top if stable is None else call_of(stable)
-        if is_one(left) and right.__class__ is c.Operator and right.symbol == "+":
-            found = call_of(right.right if is_one(right.left) else right.left)
-            if found is not None and found[0] == "exp" and (is_one(right.left) or is_one(right.right)):
-                return apply("sigmoid", [negative(found[1], node.site)], node.site)
-        if top is None:
-            return None
-        if top[0] == "exp" and same(sum_of(right), left):
-            return apply("normalised_exp", [top[1]], node.site)
-        if top[0] in QUOTIENTS and same(top[1], right):
-            return apply(QUOTIENTS[top[0]], [right], node.site)
-        if top[0] == "one_minus_cos":
-            roots = squares(right)
-            if roots is not None and len(roots) == 1 and same(top[1], roots[0]):
-                return apply("cos_quotient", [roots[0]], node.site)
-    return None
+def match(formula: Any, node: Any, row: Operation, found: dict[str, Any]) -> bool:
+    """Whether an expression has the form of a formula; what its names stand for is put into `found`."""
+    kind = formula.__class__.__name__
+    if kind == "Name":
+        return (formula.id not in found and found.setdefault(formula.id, node) is node) or same(found[formula.id], node)
+    if kind == "Constant":
+        return bool(literal(node) == formula.value)
+    if kind == "UnaryOp":
+        return match(formula.operand, negative(node), row, found)
+    if kind == "Subscript":
+        return (
+            node.__class__ is c.Item
+            and match(formula.value, node.value, row, found)
+            and match(formula.slice, node.index, row, found)
+        )
+    if kind == "Call":
+        return match_call(formula, node, row, found)
+    op, left, right = OPERATOR_ROWS[formula.op.__class__.__name__], formula.left, formula.right
+    if op is OPERATORS.power and right.value == 2:
+        root = root_of(node)
+        return root is not None and match(left, root, row, found)
+    if op is OPERATORS.add and getattr(right, "id", "") in NUMBERS:
+        base, offset = split(node)
+        found[right.id] = c.Literal(offset)
+        return match(left, base, row, found)
+    if node.__class__ is not c.Operator:
+        return False
+    a, b = node.left, node.right
+    if op is not OPERATORS.add:
+        return node.op is op and match(left, a, row, found) and match(right, b, row, found)
+    if node.op is OPERATORS.subtract:
+        b = negative(b)
+    elif node.op is not op:
+        return False
+    before = dict(found)
+    if match(left, a, row, found) and match(right, b, row, found):
+        return True
+    found.clear()
+    found.update(before)
+    return match(left, b, row, found) and match(right, a, row, found)
+
+
+def match_call(formula: Any, node: Any, row: Operation, found: dict[str, Any]) -> bool:
+    function, inner = NAMES[formula.func.id], formula.args[0]
+    if node.__class__ is c.Call and node.function.__class__ is c.Intrinsic:  # Python's own: sum, abs
+        called, single = node.function.name, len(node.args) == 1 and not node.keywords
+        if called != formula.func.id or not single or node.args[0].__class__ not in (c.Apply, c.Operator):
+            return False
+    elif node.__class__ is not c.Apply or node.op is not function or not node.args:
+        return False
+    further, names = node.args[1:], [p.name for p in function.parameters[1:]]
+    if further or node.keywords:
+        if not names or names != [p.name for p in row.parameters[1:]] or len(further) > len(names):
+            return False
+        found["keywords"] = [*zip(names, further), *node.keywords]
+    spread = any(x.__class__ is c.Spread for x in node.args) or any(name == "**" for name, _ in node.keywords)
+    return not spread and match(inner, node.args[0], row, found)
 
 
 # --- what expressions are -------------------------------------------------------------------------------------------
 
 
-def apply(name: str, args: list[c.Expr], site: Site) -> c.Apply:
-    return c.Apply(NAMES[name], args, [], site_of(name, site))
-
-
-def site_of(name: str, site: Site) -> Site:
+def site_of(row: Operation, site: Site) -> Site:
     """The place of the formula, for the row that stands in it."""
-    return Site(NAMES[name], site.source, site.start, site.end)
+    return Site(row, site.source, site.start, site.end)
 
 
-def call_of(node: Any) -> tuple[str, c.Expr] | None:
-    """(name, argument) of a call of a row with one argument."""
-    if (
-        node.__class__ is c.Apply
-        and len(node.args) == 1
-        and not node.keywords
-        and node.args[0].__class__ is not c.Spread
-    ):
-        return node.op.name, node.args[0]
-    return None
+def argument_of(node: Any, row: Operation) -> Any:
+    """The argument of a call of a row with one argument, or None."""
+    single = node.__class__ is c.Apply and node.op is row and len(node.args) == 1 and not node.keywords
+    return node.args[0] if single and node.args[0].__class__ is not c.Spread else None
 
 
 def literal(node: Any) -> Any:
     return node.value if node.__class__ is c.Literal and node.value.__class__ in (int, float) else None
 
 
-def is_one(node: Any) -> bool:
-    return bool(literal(node) == 1)
-
-
-def sum_of(node: Any) -> Any:
-    """What is summed by `sum(x)`, `np.sum(x)` or `x.sum()` over all axes; None for anything else."""
-    if node.__class__ is c.Call and node.function.__class__ is c.Intrinsic and node.function.name == "sum":
-        single = len(node.args) == 1 and not node.keywords and node.args[0].__class__ in (c.Apply, c.Operator)
-        return node.args[0] if single else None
-    found = call_of(node)
-    return found[1] if found is not None and found[0] == "sum" else None
-
-
-def negative(node: c.Expr, site: Site) -> c.Expr:
+def negative(node: c.Expr) -> c.Expr:
     if node.__class__ is c.Prefix and node.symbol == "-":
         return node.operand
-    return c.Prefix("-", OPERATORS.negative, node, site_of("negative", site))
+    return c.Prefix("-", OPERATORS.negative, node, site_of(OPERATORS.negative, getattr(node, "site", NOWHERE)))
 
 
 def split(node: Any) -> tuple[Any, Any]:
@@ -176,43 +160,14 @@ def split(node: Any) -> tuple[Any, Any]:
     return node, 0
 
 
-def difference(a: Any, b: Any) -> Any:
-    """a - b where both are written as one expression plus a number; None elsewhere."""
-    (first, c1), (second, c2) = split(a), split(b)
-    return c1 - c2 if same(first, second) else None
-
-
-def difference_of_roots(node: c.Operator, a: c.Expr, b: c.Expr) -> c.Expr | None:
-    gap = difference(a, b)
-    if not gap:
-        return None
-    total = c.Operator("+", OPERATORS.add, node.left, node.right, site_of("add", node.site))
-    return c.Operator("/", OPERATORS.divide, c.Literal(float(gap)), total, site_of("divide", node.site))
-
-
-def squares(node: Any) -> list[c.Expr] | None:
-    """The roots of a sum of squares that is written as one: a**2 + b*b + square(c)."""
-    roots: list[c.Expr] = []
-    while node.__class__ is c.Operator and node.symbol == "+":
-        root = root_of(node.right)
-        if root is None or len(roots) == 3:
-            return None
-        roots.append(root)
-        node = node.left
-    root = root_of(node)
-    return None if root is None else [root, *roots[::-1]]
-
-
-def root_of(node: Any) -> c.Expr | None:
+def root_of(node: Any) -> Any:
+    """x of `x**2`, `x*x` and `square(x)`, and 1 of 1; None for anything else."""
     if node.__class__ is c.Operator:
-        if node.symbol == "**" and literal(node.right) == 2:
+        if node.op is OPERATORS.power and literal(node.right) == 2:
             return node.left
-        if node.symbol == "*" and same(node.left, node.right):
+        if node.op is OPERATORS.multiply and same(node.left, node.right):
             return node.left
-    found = call_of(node)
-    if found is not None and found[0] == "square":
-        return found[1]
-    return node if is_one(node) else None
+    return node if literal(node) == 1 else argument_of(node, OPERATORS.square)
 
 
 def same(a: Any, b: Any) -> bool:

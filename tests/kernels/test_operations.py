@@ -23,8 +23,8 @@ DECLINED = set(
     segment_min segments_max segments_min unsorted_segment_max unsorted_segment_min put_elements arange leaky_relu_hundredth
     logaddexp2 nextafter nan_to_num entr rel_entr binary_unit rotation_tangent isin imag cummax_along cummax cummin_along cummin
     cumlogsumexp_along cumlogsumexp jax.lax.cummax jax.lax.cummin jax.lax.cumlogsumexp sort_along
-    argsort_along sort argsort top_k median quantile percentile convolve_full correlate_valid convolve
-    scipy.signal.convolve correlate power_norm running_ties gcd lcm slogdet logdet""".split()
+    argsort_along arccos_quotient square_of_arccos square_of_arccosh sort argsort top_k median quantile percentile convolve_full correlate_valid convolve
+    scipy.signal.convolve correlate power_norm running_ties gcd lcm slogdet""".split()
 )
 COMPLEX = frozenset("fft ifft rfft irfft fft2d ifft2d".split())
 # Rows whose derivatives kernels leave to the tape.
