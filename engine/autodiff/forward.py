@@ -83,16 +83,6 @@ class Forward:
         out.on = Dual(token, total)
         return True
 
-    def moves_one(self, choose: Any, condition: bool, a: Any, b: Any, out: Tensor) -> bool:
-        """The same for `out`, one of two numbers that a condition chooses."""
-        moved = [0.0 if (t := tangent_of(x, self.token)) is None else t for x in (a, b)]
-        if moved[0].__class__ is not float or moved[1].__class__ is not float:
-            return False
-        if any(x.__class__ is Tensor and x.on.__class__ is tuple for x in (a, b)):
-            return False
-        out.on = Dual(self.token, choose(condition, *moved))
-        return True
-
     def record(self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None, out: Any) -> Any:
         if (
             op.derivative == "none"

@@ -13,7 +13,7 @@ from __future__ import annotations
 from operator import mul
 
 from ...parser.errors import AdiffError
-from ..core.dispatch import apply, apply_scalar_1, apply_scalar_2
+from ..core.dispatch import apply, apply_scalar
 from ..core.operation import Operation
 
 TYPE_CHECKING = False
@@ -213,12 +213,7 @@ def leave(c: Coefficients, k: int) -> float:
 
 def evaluate(op: Operation, heads: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
     """The row's value on numbers."""
-    if attributes is None:
-        if len(heads) == 1:
-            return apply_scalar_1(op, *heads)
-        if len(heads) == 2:
-            return apply_scalar_2(op, *heads)
-    return apply(op, heads, attributes)
+    return apply_scalar(op, heads) if attributes is None else apply(op, heads, attributes)
 
 
 def grown(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None, value: float) -> Series:

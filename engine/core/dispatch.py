@@ -1,8 +1,7 @@
 """Applying a row: dtype rule, evaluation, and telling the active recorders.
 
-Two ways lead through here. `apply` serves everything. `apply_scalar_1` and `apply_scalar_2` are the same thing for
-float64 scalars, the case that loops consist of, at a tenth of the cost; they hand over to `apply` whatever they do
-not recognise.
+Two ways lead through here. `apply` serves everything. `apply_scalar` is the same thing for float64 numbers, the case that
+loops consist of, at a fraction of the cost; it hands over to `apply` whatever it does not recognise.
 """
 
 from __future__ import annotations
@@ -36,149 +35,54 @@ REAL_BESIDE = {"multiply": (0, 1), "strong_multiply": (0, 1), "multiply_cotangen
 ARITHMETIC_FAULTS = (ArithmeticError, ValueError, TypeError)
 
 
-def apply_scalar_1(op: Operation, x: Any) -> Any:
-    """Apply a row to one input: the fast path for a float64 scalar."""
-    if x.__class__ is float:
-        if op.scalar is not None:
-            try:
-                return op.scalar(x)
-            except ARITHMETIC_FAULTS:
-                return apply(op, (x,), None)
-    elif x.__class__ is Tensor and x.value.__class__ is float and op.scalar is not None and len(RECORDERS) < 2:
-        try:
-            value = op.scalar(x.value)
-        except ARITHMETIC_FAULTS:
-            return apply(op, (x,), None)
-        if value.__class__ is float:
-            dtype = x.dtype
-            if not RECORDERS:
-                if dtype is WEAK_COUNT:
-                    return apply(op, (x,), None)
-                return value if dtype.weak else Tensor(value, dtype)
-            recorder = RECORDERS[0]
-            on, token = x.on, recorder.token
-            if (on is token or (on.__class__ is Dual and on.token is token)) and op.direct:
-                if dtype is WEAK_COUNT and op.dtype == "float":
-                    dtype = WEAK_FLOAT
-                out = Tensor(value, dtype, token)
-                if on is not token:
-                    if recorder.moves(op, x, None, out):
-                        return out
-                elif recorder.log is not None:
-                    site = STATE.site
-                    recorder.log += (site if site.op is op else site_for(op), x, None, out)
-                    return out
-    return apply(op, (x,), None)
-
-
-def apply_scalar_2(op: Operation, a: Any, b: Any) -> Any:
-    """Apply a row to two inputs: the fast path for float64 scalars."""
-    if a.__class__ is float:
-        if b.__class__ is float:
-            if op.scalar is not None:
-                try:
-                    return op.scalar(a, b)
-                except ARITHMETIC_FAULTS:
-                    pass
-            return apply(op, (a, b), None)
-        if b.__class__ is int and op.scalar is not None and op.direct:
-            try:
-                value = op.scalar(a, b)
-            except ARITHMETIC_FAULTS:
-                value = None
-            if value.__class__ is float:
-                return value
-        if b.__class__ is not Tensor or b.value.__class__ is not float:
-            return apply(op, (a, b), None)
-        u, v, dtype = a, b.value, b.dtype
-    elif a.__class__ is Tensor and a.value.__class__ is float:
-        if b.__class__ is float:
-            u, v, dtype = a.value, b, a.dtype
-        elif b.__class__ is Tensor and b.value.__class__ is float:
-            u, v, dtype = a.value, b.value, a.dtype
-            if dtype is not b.dtype and dtype.weak:
-                dtype = b.dtype
-        elif b.__class__ is int:
-            u, v, dtype = a.value, b, a.dtype
+def apply_scalar(op: Operation, inputs: tuple[Any, ...]) -> Any:
+    """Apply a row to one or two numbers: the short way for float64."""
+    dtype: DType | None = None
+    floats = False
+    values = []
+    for x in inputs:
+        if x.__class__ is Tensor and x.value.__class__ is float:
+            if dtype is None or dtype.weak:
+                dtype = x.dtype
+            values.append(x.value)
+        elif x.__class__ is float:
+            floats = True
+            values.append(x)
+        elif x.__class__ is int:
+            values.append(x)
         else:
-            return apply(op, (a, b), None)
-    elif a.__class__ is int and b.__class__ is Tensor and b.value.__class__ is float:
-        u, v, dtype = a, b.value, b.dtype
-    else:
-        return apply(op, (a, b), None)
-    if op.scalar is None or len(RECORDERS) > 1 or not op.direct:
-        return apply(op, (a, b), None)
+            return apply(op, inputs, None)
+    if op.scalar is None or len(RECORDERS) > 1 or not (floats if dtype is None else op.direct):
+        return apply(op, inputs, None)
     try:
-        value = op.scalar(u, v)
+        value = op.scalar(*values)
     except ARITHMETIC_FAULTS:
-        return apply(op, (a, b), None)
-    if value.__class__ is not float:
-        return apply(op, (a, b), None)
+        return apply(op, inputs, None)
+    if dtype is None and value.__class__ in (float, bool):
+        return value
+    if dtype is None or value.__class__ is not float:
+        return apply(op, inputs, None)
+    if dtype is WEAK_COUNT and (op.dtype == "float" or not all(map(counts, inputs))):
+        dtype = WEAK_FLOAT
     if not RECORDERS:
         if dtype is WEAK_COUNT:
-            return apply(op, (a, b), None)
+            return apply(op, inputs, None)
         return value if dtype.weak else Tensor(value, dtype)
     recorder = RECORDERS[0]
     token = recorder.token
-    if dtype is WEAK_COUNT and (op.dtype == "float" or not (counts(a) and counts(b))):
-        dtype = WEAK_FLOAT
+    a, b = inputs if len(inputs) == 2 else (inputs[0], None)
     if recorder.log is None:
-        for x in (a, b):
-            if x.__class__ is Tensor and x.on.__class__ is Dual and x.on.token is token:
-                out = Tensor(value, dtype)
-                if recorder.moves(op, a, b, out):
-                    return out
-                break
-        return apply(op, (a, b), None)
-    if a.__class__ is Tensor and a.on is token:
-        pass
-    elif b.__class__ is not Tensor or b.on is not token:
-        return apply(op, (a, b), None)
+        if any(x.__class__ is Tensor and x.on.__class__ is Dual and x.on.token is token for x in inputs):
+            out = Tensor(value, dtype)
+            if recorder.moves(op, a, b, out):
+                return out
+        return apply(op, inputs, None)
+    if not ((a.__class__ is Tensor and a.on is token) or (b.__class__ is Tensor and b.on is token)):
+        return apply(op, inputs, None)
     out = Tensor(value, dtype, token)
     site = STATE.site
     recorder.log += (site if site.op is op else site_for(op), a, b, out)
     return out
-
-
-def apply_scalar_3(op: Operation, condition: Any, a: Any, b: Any) -> Any:
-    """Apply a row to a condition and two inputs in which it is linear: the fast path for float64 scalars."""
-    scalar = op.scalar
-    if condition.__class__ is not bool or op.derivative != "linear" or scalar is None or STATE.trace is not None:
-        return apply(op, (condition, a, b), None)
-    if a.__class__ is float and b.__class__ is float:
-        return scalar(condition, a, b)
-    dtype = None
-    values = []
-    for x in (a, b):
-        if x.__class__ is Tensor and x.value.__class__ is float:
-            if dtype is None or dtype.weak:
-                dtype = x.dtype
-            elif x.dtype is not dtype and not x.dtype.weak:
-                break
-            values.append(x.value)
-        elif x.__class__ is float or (x.__class__ is int and -EXACT < x < EXACT):
-            values.append(float(x))
-        else:
-            break
-    if len(values) < 2 or dtype is None or dtype is WEAK_COUNT or len(RECORDERS) > 1:
-        return apply(op, (condition, a, b), None)
-    value = scalar(condition, *values)
-    if not RECORDERS:
-        return value if dtype.weak else Tensor(value, dtype)
-    recorder = RECORDERS[0]
-    token = recorder.token
-    marks = [x.on if x.__class__ is Tensor else None for x in (a, b)]
-    if recorder.log is not None:
-        if token in marks:
-            out = Tensor(value, dtype, token)
-            site = STATE.site
-            recorder.log += (site if site.op is op else site_for(op), (condition, a, b), None, out)
-            return out
-    elif any(on.__class__ is Dual and on.token is token for on in marks):
-        out = Tensor(value, dtype)
-        if recorder.moves_one(scalar, condition, a, b, out):
-            return out
-    return apply(op, (condition, a, b), None)
 
 
 def apply(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:

@@ -22,7 +22,7 @@ separate arguments.
 
 from __future__ import annotations
 
-from .dispatch import apply, apply_scalar_1, apply_scalar_2, apply_scalar_3
+from .dispatch import apply, apply_scalar
 from .errors import failure, listing, plural
 from .following import path_ends
 from .operands import counted, kind_of
@@ -263,13 +263,7 @@ class Operation:
         if not keywords:
             count = len(args)
             if count == self.nin and self.function is None:
-                if count == 1:
-                    return apply_scalar_1(self, args[0])
-                if count == 2:
-                    return apply_scalar_2(self, args[0], args[1])
-                if count == 3 and self.skip == 1:
-                    return apply_scalar_3(self, *args)
-                return apply(self, args, None)
+                return apply_scalar(self, args) if count < 3 else apply(self, args, None)
         if self.function is not None:
             found = self.of_kind(args, keywords)
             return self.function(*args, **keywords) if found is NotImplemented else found

@@ -9,12 +9,9 @@ import math
 
 from ..core import limits
 from ..core.dispatch import ARITHMETIC_FAULTS
-from ..core.dtypes import WEAK_COUNT, WEAK_FLOAT
 from ..core.errors import failure
-from ..core.following import path_ends
 from ..core.limits import LIMITS
-from ..core.state import RECORDERS, STATE, Site
-from ..core.tensor import Tensor
+from ..core.state import STATE, Site
 from ..kinds.access import get_item, iterate
 from ..program import core as c
 from ..program.rewrite import rewrite
@@ -125,92 +122,17 @@ def chain(compiler: Compiler, first: Run, spine: list[c.Operator]) -> Run:
 
 def operation(compiler: Compiler, node: c.Operator, a: Run, b: Run) -> Run:
     op, symbol, site = node.op, node.symbol, node.site
-    scalar = op.scalar
+    scalar = op.scalar if compiler.fast else None
     state = STATE
-    if not compiler.fast or scalar is None:
-
-        def general(f: list[Any]) -> Any:
-            x = a(f)
-            y = b(f)
-            state.site = site
-            return binary(op, symbol, x, y)
-
-        return general
-    recorded = op.derivative == "partials"
-    recorders = RECORDERS
-    quotient = op.dtype == "float"
-    # A number of the program is a float32 where bare floats are.
-    known = (int, float) if compiler.scalars else (int,)
-    if node.right.__class__ is c.Literal and node.right.value.__class__ in known:
-        constant = node.right.value
-        counts = constant.__class__ is int and not quotient
-
-        def with_constant(f: list[Any]) -> Any:
-            x = a(f)
-            if x.__class__ is float:
-                try:
-                    return scalar(x, constant)
-                except ARITHMETIC_FAULTS:
-                    pass
-            elif x.__class__ is Tensor and recorded and x.value.__class__ is float and len(recorders) == 1:
-                recorder = recorders[0]
-                if x.on is recorder.token and recorder.log is not None:
-                    try:
-                        value = scalar(x.value, constant)
-                    except ARITHMETIC_FAULTS:
-                        pass
-                    else:
-                        if value.__class__ is float:
-                            out = Tensor(value, WEAK_FLOAT if x.dtype is WEAK_COUNT and not counts else x.dtype, x.on)
-                            recorder.log += (site, x, constant, out)
-                            return out
-            state.site = site
-            return binary(op, symbol, x, constant)
-
-        return with_constant
 
     def run(f: list[Any]) -> Any:
         x = a(f)
         y = b(f)
-        if x.__class__ is float:
-            if y.__class__ is float:
-                try:
-                    return scalar(x, y)
-                except ARITHMETIC_FAULTS:
-                    pass
-            elif y.__class__ is Tensor and recorded and y.value.__class__ is float and len(recorders) == 1:
-                recorder = recorders[0]
-                if y.on is recorder.token and recorder.log is not None:
-                    try:
-                        value = scalar(x, y.value)
-                    except ARITHMETIC_FAULTS:
-                        pass
-                    else:
-                        if value.__class__ is float:
-                            out = Tensor(value, WEAK_FLOAT if y.dtype is WEAK_COUNT else y.dtype, y.on)
-                            recorder.log += (site, x, y, out)
-                            return out
-        elif x.__class__ is Tensor and recorded and x.value.__class__ is float and len(recorders) == 1:
-            recorder = recorders[0]
-            token = recorder.token
-            if y.__class__ is float:
-                v, dtype, follow = y, x.dtype, x.on is token
-            elif y.__class__ is Tensor and y.value.__class__ is float and x.dtype is y.dtype:
-                v, dtype, follow = y.value, x.dtype, x.on is token or y.on is token
-            else:
-                follow = False
-            if follow and recorder.log is not None:
-                try:
-                    value = scalar(x.value, v)
-                except ARITHMETIC_FAULTS:
-                    pass
-                else:
-                    if value.__class__ is float:
-                        if dtype is WEAK_COUNT and (y.__class__ is float or quotient):
-                            dtype = WEAK_FLOAT
-                        out = Tensor(value, dtype, token)
-                        recorder.log += (site, x, y, out)
-                        return out
+        if x.__class__ is float and y.__class__ is float and scalar is not None:
+            try:
+                return scalar(x, y)
+            except ARITHMETIC_FAULTS:
+                pass
         state.site = site
         return binary(op, symbol, x, y)
 
@@ -240,21 +162,12 @@ def comparison(compiler: Compiler, node: c.Comparison) -> Run:
     if len(rights) == 1:
         right, op, symbol = rights[0], node.ops[0], node.symbols[0]
         scalar = None if op is None else op.scalar
-        here = Site(op, site.source, site.start, site.end)
-        name = symbol if op is None else op.name
-        full: Any = None  # the mark of a tape that has no room for more comparisons
 
         def single(f: list[Any]) -> Any:
-            nonlocal full
             x = left(f)
             y = right(f)
-            if scalar is not None and (y.__class__ is float or y.__class__ is int):
-                if x.__class__ is float:
-                    return scalar(x, y)
-                if x.__class__ is Tensor and x.value.__class__ is float:
-                    if x.on is not None and x.on is not full and not path_ends((x, y), name, here):
-                        full = x.on
-                    return scalar(x.value, y)
+            if x.__class__ is float and y.__class__ is float and scalar is not None:
+                return scalar(x, y)
             state.site = site
             return compare(op, symbol, x, y)
 

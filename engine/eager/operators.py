@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..core import limits
-from ..core.dispatch import ARITHMETIC_FAULTS, apply, apply_scalar_1, apply_scalar_2
+from ..core.dispatch import ARITHMETIC_FAULTS, apply, apply_scalar
 from ..core.dtypes import WEAK_COUNT, WEAK_FLOAT
 from ..core.errors import failure
 from ..core.following import CONDITION, path_ends
@@ -82,7 +82,7 @@ def binary(op: Operation, symbol: str, x: Any, y: Any) -> Any:
                     return value
     if STATE.trace is not None:
         return apply(op, (as_operand(x, op), as_operand(y, op)), None)
-    return apply_scalar_2(op, x, y)
+    return apply_scalar(op, (x, y))
 
 
 def repeat(x: Any, y: Any) -> Any:
@@ -102,7 +102,7 @@ def prefix(op: Operation, symbol: str, x: Any) -> Any:
         return apply(op, (as_operand(x, op),), None)
     if x.__class__ is int or x.__class__ is bool:
         return op.scalar(x)  # type: ignore[misc]
-    return apply_scalar_1(op, x)
+    return apply_scalar(op, (x,))
 
 
 def truth(x: Any) -> bool:

@@ -14,8 +14,6 @@ LOOP = "y = x\nfor i in range(5):\n    y = {}\ny"
 STEPS: dict[str, tuple[str, Any]] = {
     "arithmetic": ("y * 0.9 + 2 * sin(y) - 0.1 / (1 + y ** 2)", lambda y: y * 0.9 + 2 * mp.sin(y) - 0.1 / (1 + y**2)),
     "counts": ("y * 3 - i + y / 4", None),
-    "where": ("where(y > 1, y * 0.5, 2 * y + 1)", lambda y: y * 0.5 if y > 1 else 2 * y + 1),
-    "where beside a number": ("where(y > 0.5, 1.5 * y, 0) - 0.25", lambda y: (1.5 * y if y > 0.5 else 0) - 0.25),
     "extremes": ("max(y, 0.3) * 1.1 - min(y, 2.0) + maximum(y, -y)", lambda y: max(y, 0.3) * 1.1 - min(y, 2.0) + max(y, -y)),
 }  # fmt: skip
 
