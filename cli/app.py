@@ -10,9 +10,11 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from .. import __version__
+from ..engine.command import EXPRESSION, Argument, Command, Option
 from . import errors
+from .commands import COMMANDS
 from .decode import arrange, spellings
-from .options import COMMANDS, COMPLETION, EXPRESSION, NAMES, Argument, Command, Option
+from .environment import COMPLETION
 from .output import ClosedPipe
 from .request import Request, build, nearest
 
@@ -49,7 +51,7 @@ def interpret(tokens: Sequence[str], environment: Environment) -> Request | int:
 
 def explain(error: Exception, tokens: Sequence[str]) -> AdiffError:
     """What Typer found wrong, as our own error with a hint."""
-    command = NAMES.get(tokens[0])
+    command = COMMANDS.called(tokens[0])
     if command is None:
         return unknown_command(tokens[0])
     option = getattr(error, "option_name", None)
@@ -90,7 +92,7 @@ def unknown_command(word: str) -> AdiffError:
         hint = nearest(word, ["--help", "--version"]) or "a command comes first"
         return errors.usage(f"no such option: {word}", hint)
     otherwise = "adiff --help lists the commands; an expression comes after one: adiff value EXPR"
-    return errors.usage(f"no such command: {word!r}", nearest(word, NAMES) or otherwise)
+    return errors.usage(f"no such command: {word!r}", nearest(word, COMMANDS.words()) or otherwise)
 
 
 class ExpressionCommand(TyperCommand):
@@ -109,7 +111,7 @@ class Group(TyperGroup):
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        command = NAMES.get(cmd_name)
+        command = COMMANDS.called(cmd_name)
         return super().get_command(ctx, command.name if command else cmd_name)
 
 
@@ -202,11 +204,11 @@ def option_parameter(option: Option) -> inspect.Parameter:
     metavar = "|".join(option.choices) if option.choices else option.metavar
     default = typer.Option(
         False if flag else None,
-        *(name for name in (option.short, option.long) if name),
+        *option.names,
         metavar=None if flag else metavar,
         help=escaped(option.help),
         show_default=False,
-        rich_help_panel=option.group,
+        rich_help_panel=option.panel,
         autocompletion=completer(option),
     )
     annotation: Any = bool if flag else (list[str] | None) if option.repeat else (str | None)

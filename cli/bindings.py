@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from .. import constant, program
 from . import errors
 from .values import from_json
 
@@ -77,11 +76,15 @@ def value_of(label: str, text: str, limits: Mapping[str, Any] | None = None) -> 
 
             return bare_integers(found)
         return found
+    from .. import constant
+
     return constant(text, name=label, **(limits or {}))
 
 
 def plain_value(bound: object) -> Any:
     """What is bound, as Python or NumPy has it."""
+    from .. import program
+
     return program("bound", "<binding>").evaluate("value", {"bound": bound}).value
 
 

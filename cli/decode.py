@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .options import NAMES, Command, Option
+from ..engine.command import Command, Option
+from .commands import COMMANDS
 from .request import Request, build
 
 TYPE_CHECKING = False
@@ -15,7 +16,7 @@ def decode(tokens: Sequence[str]) -> Request | None:
 
     Raises AdiffError where the line is well formed and a value means nothing.
     """
-    command = NAMES.get(tokens[0]) if tokens else None
+    command = COMMANDS.called(tokens[0]) if tokens else None
     if command is None:
         return None
     parts = split(command, tokens[1:])
@@ -90,9 +91,7 @@ def is_option(token: str, options: dict[str, Option]) -> bool:
 
 def spellings(command: Command) -> dict[str, Option]:
     """The command's options by every name they have."""
-    found = {option.long: option for option in command.options}
-    found.update({option.short: option for option in command.options if option.short})
-    return found
+    return {name: option for option in command.options for name in option.names}
 
 
 def text_given(tokens: Sequence[str], name: str) -> str | None:

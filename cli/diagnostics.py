@@ -9,7 +9,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..engine.api import Notice
     from ..parser.errors import AdiffError
     from ..parser.source import Span
     from .environment import Environment
@@ -20,31 +19,13 @@ if TYPE_CHECKING:
 MAGENTA = "\x1b[1;35m"
 
 
-def span_document(span: Span | None) -> dict[str, Any] | None:
-    """Where something is, for JSON."""
-    if span is None:
-        return None
-    return {
-        "file": span.source.name,
-        "line": span.line,
-        "column": span.column,
-        "end_line": span.end_line,
-        "end_column": span.end_column,
-    }
-
-
-def notice_document(notice: Notice) -> dict[str, Any]:
-    """A notice for JSON."""
-    return {"code": notice.code, "message": notice.message, "span": span_document(notice.span)}
-
-
 def error_document(error: AdiffError) -> dict[str, Any]:
     """An error for JSON."""
     return {
         "code": error.code,
         "kind": error.kind,
         "message": error.message,
-        "span": span_document(error.span),
+        "span": error.span,
         "hint": error.hint,
     }
 

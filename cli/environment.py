@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import TextIO
 
+COMPLETION = "_ADIFF_COMPLETE"  # the variable by which a shell's completion script calls
+
 
 class Environment:
     """The streams (None where the parent closed one), what is known of them, and the environment variables."""

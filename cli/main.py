@@ -8,15 +8,14 @@ import time
 
 from .. import __version__
 from ..parser.errors import AdiffError
-from .commands import answer
 from .decode import decode, text_given
 from .diagnostics import error_text, report_engine, report_error, report_notices
-from .environment import Environment
+from .environment import COMPLETION, Environment
 from .errors import FAULT, from_exception
+from .evaluate import answer
 from .formats import pieces, style_of
 from .interrupts import ABANDON, interrupted, status, watch
 from .memory import guard
-from .options import COMPLETION
 from .output import ClosedPipe, Output
 
 TYPE_CHECKING = False

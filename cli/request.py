@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ..engine.command import EXPRESSION, Command, Option
 from ..parser.errors import AdiffError
 from . import errors
-from .options import EXPRESSION, NAMES, Command, Option
+from .commands import COMMANDS
 from .values import convert
 
 TYPE_CHECKING = False
@@ -121,12 +122,12 @@ def require_program(command: Command, arguments: Mapping[str, str], options: Map
 def from_object(line: Mapping[str, object]) -> Request:
     """The request of a batch line that is a JSON object: {"command", "expr" or the arguments, any option, "id"}."""
     name = line.get("command")
-    if not isinstance(name, str) or name not in NAMES:
-        hint = nearest(name, NAMES) if isinstance(name, str) else f"for example: {JSON_LINE}"
+    command = COMMANDS.called(name) if isinstance(name, str) else None
+    if command is None:
+        hint = nearest(name, COMMANDS.words()) if isinstance(name, str) else f"for example: {JSON_LINE}"
         if name is None:
             raise errors.usage('the object has no "command"', hint)
         raise errors.usage(f"no such command: {name!r}", hint)
-    command = NAMES[name]
     positionals: list[str] = []
     given: list[tuple[Option, str | None]] = []
     bound: dict[str, dict[str, object]] = {}
@@ -142,7 +143,7 @@ def from_object(line: Mapping[str, object]) -> Request:
                 known.insert(0, "expr")
             key = key.replace("_", "-")
             raise errors.usage(f"'{name}' has no option {key!r}", nearest(key, known))
-        if isinstance(value, dict) and option.metavar == "NAME=VALUE":
+        if isinstance(value, dict) and option.kind == "bindings":
             bound[key] = value
         else:
             given.extend((option, text) for text in texts_of(option, value))

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from .options import Option
+from ..engine.command import Option
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12,
          "kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40, "b": 1}  # fmt: skip
@@ -15,35 +19,14 @@ MOST_PROCESSES = 256
 
 def convert(option: Option, text: str) -> object:
     """The value that `text` means for `option`."""
-    if option.kind == "text":
-        return text
     if option.kind == "choice":
         return choice(option, text)
-    if option.kind == "names":
-        return names(text)
-    if option.kind == "count":
-        if option.key == "max_steps" and count(text) == 0:
-            raise ValueError("no program takes 0 steps")
-        if option.key == "order":
-            from ..engine.core.limits import MOST_ORDER
-
-            return count(text, MOST_ORDER)
-        return count(text)
-    if option.kind == "positive":
-        return positive(text)
-    if option.kind == "processes":
-        return processes(text)
-    if option.kind == "digits":
-        digits = count(text)
-        if not 1 <= digits <= 17:
-            raise ValueError(f"{text!r} is not a number of digits from 1 to 17")
-        return digits
-    if option.kind == "size":
-        bytes_ = size(text)
-        if option.key == "max_memory" and bytes_ < LEAST_MEMORY:
-            raise ValueError(f"{text!r} is less than any program needs; write at least 1M")
-        return bytes_
-    return seconds(text)
+    if option.key == "max_steps" and count(text) == 0:
+        raise ValueError("no program takes 0 steps")
+    found = KINDS[option.kind](text) if option.kind in KINDS else text
+    if option.key == "max_memory" and size(text) < LEAST_MEMORY:
+        raise ValueError(f"{text!r} is less than any program needs; write at least 1M")
+    return found
 
 
 def choice(option: Option, text: str) -> str:
@@ -72,6 +55,21 @@ def count(text: str, most: int = MOST_COUNT) -> int:
     if not 0 <= number <= most or number != int(number):
         raise ValueError(f"{text!r} is not a whole number from 0 to {'10**18' if most == MOST_COUNT else most}")
     return int(number)
+
+
+def order(text: str) -> int:
+    """A whole number of derivatives."""
+    from ..engine.core.limits import MOST_ORDER
+
+    return count(text, MOST_ORDER)
+
+
+def digits(text: str) -> int:
+    """Significant digits of a float."""
+    found = count(text)
+    if not 1 <= found <= 17:
+        raise ValueError(f"{text!r} is not a number of digits from 1 to 17")
+    return found
 
 
 def positive(text: str) -> float:
@@ -118,6 +116,12 @@ def seconds(text: str) -> float:
     if not 0 < number <= 1e9:
         raise ValueError(f"{text!r} is not a number of seconds, more than 0 and at most 1e9; write it as 2.5")
     return number
+
+
+KINDS: dict[str, Callable[[str], object]] = {
+    "names": names, "count": count, "order": order, "positive": positive, "processes": processes, "digits": digits,
+    "size": size, "seconds": seconds,
+}  # fmt: skip
 
 
 def from_json(value: object) -> object:

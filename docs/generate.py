@@ -1,7 +1,7 @@
 """Write what the pages take from the program: `python docs/generate.py` after any change that a user can see.
 
-docs/operations.md and docs/errors.md are made anew; in all other pages the output of the examples is replaced by what
-adiff answers now. Read the difference before you commit it: it is what the change means to a reader.
+docs/operations.md, docs/errors.md and the tables of docs/commands.md are made anew; in all other pages the output of the
+examples is replaced by what adiff answers now. Read the difference before you commit it: it is what the change means to a reader.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import sys
 import tempfile
 import tomllib
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -141,6 +142,55 @@ def operations_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+def commands_parts() -> dict[str, str]:
+    """What docs/commands.md takes from the commands: their list, the table of options, the keys of their JSON."""
+    from adiff.cli.commands import COMMANDS
+    from adiff.engine.command import DTYPE, EXPRESSION, PANELS, SHOWN
+
+    commands = list(COMMANDS.values())
+    groups = {
+        "every command": commands,
+        "all that compute": [c for c in commands if DTYPE in c.options],
+        "all that take EXPR": [c for c in commands if EXPRESSION in c.arguments],
+    }
+
+    def named(those: list[Any]) -> str:
+        whole = next((name for name, group in groups.items() if set(group) <= set(those)), "")
+        return ", ".join([whole] * bool(whole) + [c.name for c in those if c not in groups.get(whole, ())])
+
+    options = list(dict.fromkeys(o for c in commands for o in c.options if o not in SHOWN))
+    options.sort(key=lambda option: PANELS.index(option.panel))
+    rows = ["| option | commands | meaning |", "|---|---|---|"]
+    for option in [*options, *SHOWN]:
+        value = " " + ("|".join(option.choices) or option.metavar) if option.kind != "flag" else ""
+        names = ", ".join(f"`{cell(name + value)}`" for name in option.names)
+        more = (["may be repeated"] if option.repeat else []) + ([option.page] if option.page else [])
+        meaning = option.help[:-1] + (f" ({'; '.join(more)})." if more else ".")
+        rows.append(f"| {names} | {named([c for c in commands if option in c.options])} | {meaning} |")
+    rows.append("| `-h`, `--help` | every command | The options, with examples that run. |")
+    keys: dict[str, tuple[str, list[str]]] = {"value": ("the value", ["all that take EXPR, run"])}
+    for command in commands:
+        for key, meaning in command.keys.items():
+            keys.setdefault(key, (meaning, []))[1].append(command.name)
+    keys["types"] = ("`dtype` and `shape` of each input and of the value", ["all that take EXPR, run"])
+    keys["notices"] = ("`code`, `message` and `span` of each notice", ["all that compute"])
+    table = [f"| `{key}` | {', '.join(names)} | {meaning} |" for key, (meaning, names) in keys.items()]
+    return {
+        "commands": " · ".join(f"[{c.name}](#{c.name})" for c in commands),
+        "options": "\n".join(rows),
+        "keys": "\n".join(["| key | from | holds |", "|---|---|---|", *table]),
+    }
+
+
+def with_parts(text: str, parts: dict[str, str]) -> str:
+    """A page with what stands between `<!-- made: NAME -->` and `<!-- end -->` made anew."""
+
+    def made(match: re.Match[str]) -> str:
+        return f"<!-- made: {match[1]} -->\n\n{parts[match[1]]}\n\n<!-- end -->"
+
+    return re.sub(r"<!-- made: (\w+) -->\n.*?<!-- end -->", made, text, flags=re.S)
+
+
 def codes_of_source() -> set[str]:
     """Every code of an error or a notice that the source can raise."""
     found = set()
@@ -216,6 +266,8 @@ def main() -> None:
         if page.name not in MADE:
             with tempfile.TemporaryDirectory() as folder:
                 write(page, refreshed(page, Path(folder)))
+    page = DOCS / "commands.md"
+    write(page, with_parts(page.read_text(encoding="utf-8"), commands_parts()))
 
 
 if __name__ == "__main__":

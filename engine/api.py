@@ -46,37 +46,14 @@ RECURSION_LIMIT = 400_000
 # One evaluation at a time: the record of the one that runs is global. Threads take turns.
 LOCK = RLock()
 
-CHOICES = {
-    "dtype": ("float64", "float32"),
-    "kinks": ("adiff", "tensorflow", "jax", "torch", "error"),
-    "mode": ("auto", "forward", "reverse"),
-    "engine": ("auto", "tape", "kernel"),
-}
-# The options that are more than nothing: what they may be, and what of.
+# What a caller from Python may give beside the options of a command, and what the options that are amounts count.
+BESIDE = frozenset(("write", "progress", "last_statement", "last_tape"))
 AMOUNTS: dict[str, tuple[Any, str]] = {
     "checkpoint": ((int,), "bytes: checkpoint=500_000_000"),
     "max_memory": ((int,), "bytes: max_memory=500_000_000"),
     "max_steps": ((int,), "steps: max_steps=1_000_000"),
     "timeout": ((int, float), "seconds: timeout=2.5"),
 }
-OPTIONS = frozenset(
-    (
-        *CHOICES,
-        "tangent",
-        "cotangent",
-        "vector",
-        "order",
-        "max_steps",
-        "max_memory",
-        "timeout",
-        "checkpoint",
-        "write",
-        "progress",
-        "last_tape",
-        "sparse",
-        "emit",
-    )
-)
 
 # What of a Program is for the engine alone.
 INTERNAL = frozenset(("compiled",))
@@ -98,10 +75,12 @@ def check_options(command: str, at: Any, wrt: Any, options: Mapping[str, Any]) -
     if wrt.__class__ is str or not (wrt is None or hasattr(wrt, "__iter__")):
         raise AdiffError("E0812", "`wrt` must be a list of names", None, f"write wrt=[{str(wrt)!r}]")
     for name, value in options.items():
-        if name not in OPTIONS:
-            raise AdiffError("E0811", f"no such option: {name}", None, f"the options are {', '.join(sorted(OPTIONS))}")
-        if value is not None and name in CHOICES and value not in CHOICES[name]:
-            raise AdiffError("E0812", f"{name} cannot be {value!r}", None, f"it is one of {', '.join(CHOICES[name])}")
+        option = COMMANDS[command].given(name)
+        if option is None and name not in BESIDE:
+            known = sorted(option.key for option in COMMANDS[command].options if COMMANDS[command].given(option.key))
+            raise AdiffError("E0811", f"{command} has no option {name}", None, f"its options are {', '.join(known)}")
+        if option is not None and option.choices and value is not None and value not in option.choices:
+            raise AdiffError("E0812", f"{name} cannot be {value!r}", None, f"it is one of {', '.join(option.choices)}")
     for name, (kinds, meaning) in AMOUNTS.items():
         amount = options.get(name)
         if amount is not None and not (isinstance(amount, kinds) and amount > 0):
@@ -284,7 +263,7 @@ class Program:
         try:
             with deep_recursion(), enforced:
                 try:
-                    outcome = Evaluation(self, at or {}, wrt, given).run(command)
+                    outcome = Evaluation(self, at or {}, wrt, given).run()
                     if outcome.engine == "tape" and options.get("engine") in (None, "auto"):
                         tier.spend(self.source.text, command, time.thread_time() - start)
                     return outcome
@@ -292,7 +271,7 @@ class Program:
                     limits.stay()
                     begin(options)
                     given["awaited"] = tape.seconds
-                    return Evaluation(self, at or {}, wrt, given).run(command)
+                    return Evaluation(self, at or {}, wrt, given).run()
         except RecursionError:
             raise AdiffError(
                 "E0605",

@@ -18,7 +18,7 @@ from .core.operands import as_operand, plain
 from .core.state import STATE
 from .core.tensor import OPERATORS, Tensor, is_complex
 from .differences import EPSILON, NARROWEST, STARTS, attained, derivative
-from .nearby import Nearby
+from .perturbed import Perturbed
 from .pieces import same_piece
 
 TYPE_CHECKING = False
@@ -123,7 +123,7 @@ class Sides:
 def check(evaluation: Any) -> Check:
     """Compare the gradient that `evaluation` has found with one that no rule of the table takes part in."""
     gradients = evaluation.outcome.gradients
-    values = Nearby(evaluation)
+    values = Perturbed(evaluation)
     sources: dict[str, dict[str, Any]] = {}
     open_questions: list[str] = []
     counted: list[str] = []
@@ -160,7 +160,7 @@ def check(evaluation: Any) -> Check:
     return Check(verdict([s["ok"] for s in sources.values()]), worst_error, method, sources)
 
 
-def counts(values: Nearby, name: str, x: Any) -> bool:
+def counts(values: Perturbed, name: str, x: Any) -> bool:
     """Whether the program takes an input that is an integer, or integers, for whole numbers alone: as a size, or an index."""
     if not is_integer(plain(x)):
         return False
@@ -182,7 +182,7 @@ class Slopes:
 
     __slots__ = ("greatest", "here")
 
-    def __init__(self, values: Nearby, name: str, x: Any) -> None:
+    def __init__(self, values: Perturbed, name: str, x: Any) -> None:
         over = width(x)
         here = abs(values(name, values.evaluation.point[name]))
         if not here:
@@ -296,7 +296,7 @@ def shifted(x: Any, i: int, delta: Any) -> Any:
     )
 
 
-def real_gradient(values: Nearby, name: str, x: Any, exact: list[Any]) -> Estimate:
+def real_gradient(values: Perturbed, name: str, x: Any, exact: list[Any]) -> Estimate:
     """The gradient by a real source, beside the one that is `exact` if it is right."""
     here = values.story(name, x, measuring=True)
     lost = 0.0 if here is None else here.lost
@@ -342,7 +342,7 @@ def real_gradient(values: Nearby, name: str, x: Any, exact: list[Any]) -> Estima
     return Estimate([value for value, _ in pairs], DIFFERENCES, errors, at_kinks)
 
 
-def size_beside(values: Nearby, name: str, x: Any, i: int) -> float:
+def size_beside(values: Perturbed, name: str, x: Any, i: int) -> float:
     """How large the values are near the point."""
     f = along(values, name, x, i, 1.0)
     sizes = [abs(f(part * scale(x, i))) for part in (-STARTS[2], 0.0, STARTS[2])]
@@ -371,7 +371,7 @@ def confirms(difference: tuple[float, float], slope: Any, found: float) -> bool:
     return near and abs(other - found) > within + TIMES * error
 
 
-def by_differences(values: Nearby, name: str, x: Any, i: int, within: float) -> tuple[float, float]:
+def by_differences(values: Perturbed, name: str, x: Any, i: int, within: float) -> tuple[float, float]:
     """The slope in an element by differences of steps `within` the piece of the program where the point is; by steps of
     all sizes where that is 0, on a kink or a jump."""
     f = along(values, name, x, i, 1.0)
@@ -380,7 +380,7 @@ def by_differences(values: Nearby, name: str, x: Any, i: int, within: float) -> 
     return derivative(f, *widths(x, i), reach=within or math.inf, fine=not within)
 
 
-def reach(values: Nearby, name: str, x: Any, i: int, here: Story, unit: Any = 1.0) -> float:
+def reach(values: Perturbed, name: str, x: Any, i: int, here: Story, unit: Any = 1.0) -> float:
     """The largest step in an element, up to a tenth of its width, that stays on a piece; 0 where none does."""
     if not here.choices and not here.distances:
         return math.inf
@@ -409,7 +409,7 @@ def reach(values: Nearby, name: str, x: Any, i: int, here: Story, unit: Any = 1.
     return h
 
 
-def complex_step(values: Nearby, name: str, x: Any) -> list[float] | None:
+def complex_step(values: Perturbed, name: str, x: Any) -> list[float] | None:
     """The gradient by a complex step; None where the program takes none."""
     try:
         found = [complex(values(name, shifted(x, i, complex(0.0, STEP)))) for i in range(size(x))]
@@ -424,19 +424,19 @@ def complex_step(values: Nearby, name: str, x: Any) -> list[float] | None:
     return [v.imag / STEP for v in found]
 
 
-def passed_on(values: Nearby, name: str, x: Any, i: int, slope: float) -> float:
+def passed_on(values: Perturbed, name: str, x: Any, i: int, slope: float) -> float:
     """How far rounding in an element of a source may take its complex step: what the step changes by beside it."""
     steps = [complex(sign * ROUNDING * scale(x, i), STEP) for sign in (-1.0, 1.0)]
     near = [complex(beside(values, name, shifted(x, i, step))).imag / STEP for step in steps]
     return float(TIMES * max(abs(other - slope) for other in near))
 
 
-def along(values: Nearby, name: str, x: Any, i: int, unit: Any) -> Callable[[float], float]:
+def along(values: Perturbed, name: str, x: Any, i: int, unit: Any) -> Callable[[float], float]:
     """The program's value as a function of a step in flat element `i` of a source."""
     return lambda h: real(beside(values, name, shifted(x, i, h * unit)))
 
 
-def beside(values: Nearby, name: str, x: Any) -> Any:
+def beside(values: Perturbed, name: str, x: Any) -> Any:
     """A value near the point; nan where the program has none, as where a matrix is singular."""
     try:
         return values(name, x)
@@ -476,7 +476,7 @@ def width(x: Any) -> float:
     return max((scale(x, i) for i in range(min(size(x), MOST))), default=1.0)
 
 
-def complex_differences(values: Nearby, name: str, x: Any) -> Estimate:
+def complex_differences(values: Perturbed, name: str, x: Any) -> Estimate:
     """dRe(f)/dRe(z) + i dRe(f)/dIm(z): the direction of steepest ascent."""
     here = values.story(name, x)
     found, errors = [], []

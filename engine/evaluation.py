@@ -12,16 +12,14 @@ from .core.limits import LIMITS, GivesWay, give_way_after, stay
 from .core.operands import as_operand, describe
 from .core.state import STATE, Site, end_of
 from .core.tensor import OPERATORS, Tensor
+from .derivatives import Derivatives
 from .eager.structure import flatten
 from .eager.values import UNSET
-from .outcome import Notice, Outcome
+from .outcome import DERIVED, Notice, Outcome
 from .plain import all_finite, bind, to_plain, type_of
 from .plain_results import apart, handed, in_order
 from .program.names import did_you_mean
-from .tier import Tiers
 
-# What an outcome may have beside its value.
-DERIVED = ("gradients", "jacobian", "hessian", "tangent", "cotangents", "product", "derivatives")
 # Seconds that the tape may look for the place where a nan of a kernel's result began.
 MOMENT = 1.0
 
@@ -43,7 +41,7 @@ def meeting(leaves: list[Any]) -> list[Any]:
     return [OPERATORS.cast(x, dtype=name) if kind == ("i", False) else x for x, kind in zip(leaves, kinds)]
 
 
-class Evaluation(Tiers):
+class Evaluation(Derivatives):
     """One evaluation of a program at a point."""
 
     def __init__(
@@ -52,6 +50,7 @@ class Evaluation(Tiers):
         self.program = program
         self.core = program.core
         self.options = options
+        self.command = COMMANDS[options.get("command") or "value"]
         self.outcome = Outcome()
         self.outcome.timings["parse"] = program.parse_seconds
         self.forward_seconds = 0.0
@@ -65,7 +64,7 @@ class Evaluation(Tiers):
         self.apart: str | None = None  # what a result is whose elements are no tensor: a dict, a list, a tuple
         start = time.perf_counter()
         # A tape shows the program as it is written, without the rewrites that keep digits.
-        self.compiled = program.compiled(STATE.weak_float.bits == 64, True, options.get("command") != "tape")
+        self.compiled = program.compiled(STATE.weak_float.bits == 64, True, not self.command.as_written)
         self.outcome.timings["compile"] = time.perf_counter() - start
 
     # --- inputs -----------------------------------------------------------------------------------------------------
@@ -158,7 +157,7 @@ class Evaluation(Tiers):
                     "bind what it holds under names of their own" + (f", or choose other inputs: --wrt {others}" if others else ""),
                     self.end_site(),
                 )  # fmt: skip
-            if hasattr(self.point[name], "leaves") and self.options.get("command") != "grad":
+            if hasattr(self.point[name], "leaves") and not self.command.takes_kinds:
                 raise failure(
                     "E0304", f"'{name}' is bound to {describe(self.point[name])}, by which `grad` alone differentiates",
                     "bind its values, and make it in the program", self.end_site(),
@@ -167,7 +166,7 @@ class Evaluation(Tiers):
 
     def differentiated_point(self) -> dict[str, Any]:
         """The inputs as the command's run of the program has them: integers that are differentiated are floats."""
-        names = () if self.options.get("command") in ("value", "run") else self.names
+        names = self.names if self.command.differentiates else ()
         integers = [name for name in names if self.point[name].__class__ is int]
         return {**self.point, **{name: drivers.source(self.point[name]) for name in integers}}
 
@@ -208,28 +207,28 @@ class Evaluation(Tiers):
             raise failure("E0304", "the result is a string, and strings have no derivative", site=self.end_site())
         return operand, None
 
-    def run(self, command: str) -> Outcome:
-        outcome = self.outcome
+    def run(self) -> Outcome:
+        outcome, command = self.outcome, self.command
         STATE.site = self.end_site()
         start = time.perf_counter()
-        if not self.names and command not in ("value", "run", "check"):
+        if not self.names and command.differentiates:
             STATE.notify(
                 "N0802", "the program reads no input, so there is nothing to differentiate by", self.end_site()
             )
         if self.program.source.passed:
             self.tell_of_passed(self.program.source.passed)
-        COMMANDS[command](self)
+        command.compute(self)
         stay()
         if self.apart is not None:
-            self.tell_of_sum(command)
+            self.tell_of_sum()
         total = time.perf_counter() - start - self.kernel_seconds
         outcome.timings["compile"] += self.kernel_seconds
-        if outcome.kernel is not None and command in ("value", "run"):
+        if outcome.kernel is not None and not command.differentiates:
             self.forward_seconds = outcome.kernel.seconds
         outcome.timings["forward"] = self.forward_seconds
-        if command not in ("value", "run"):
+        if command.differentiates:
             outcome.timings["derivative"] = total - self.forward_seconds
-        names = () if command in ("value", "run") else self.names
+        names = self.names if command.differentiates else ()
         differentiated = [name for name in names if not hasattr(self.point[name], "leaves")]
         for name in self.core.inputs:
             value = self.point[name]
@@ -237,7 +236,7 @@ class Evaluation(Tiers):
             found = type_of(drivers.source(value) if name in differentiated else value)
             if found is not None:
                 outcome.types[name] = found
-        self.explain_non_finite(command)
+        self.explain_non_finite()
         self.own_results()
         outcome.notices = in_order([Notice(n.code, n.message, span_of(n.site)) for n in STATE.notices])
         return outcome
@@ -249,12 +248,12 @@ class Evaluation(Tiers):
         more = f", and {plural(len(others), 'place')} more like it" if others else ""
         STATE.notify("N0805", f"this is for a console or a notebook, and is passed over{more}", first)
 
-    def tell_of_sum(self, command: str) -> None:
+    def tell_of_sum(self) -> None:
         """Notice that what a command found is of the sum of the elements of a result that is no tensor."""
-        from .core.wording import FOUND_OF_SUM, elements_summed
+        from .core.wording import elements_summed
 
-        if command in FOUND_OF_SUM:
-            STATE.notify("N0503", elements_summed((), self.apart, command), self.end_site())
+        if self.command.of_sum:
+            STATE.notify("N0503", elements_summed((), self.apart, self.command.of_sum), self.end_site())
 
     def keep_value(self, value: Any) -> None:
         STATE.site = self.end_site()
@@ -293,9 +292,9 @@ class Evaluation(Tiers):
             STATE.seen = seen
         return [(self.names[i], *reason) for i, reason in zip(sources, found)]
 
-    def explain_non_finite(self, command: str) -> None:
+    def explain_non_finite(self) -> None:
         """Where the first NaN or infinity came from, if the results hold one: the program is run again, traced."""
-        if command in ("tape", "check") or STATE.kinks == "error" or self.finite:
+        if not self.command.finds_origin or STATE.kinks == "error" or self.finite:
             return
         outcome = self.outcome
         if all_finite(outcome.value) and all(all_finite(getattr(outcome, name)) for name in DERIVED):
@@ -308,7 +307,7 @@ class Evaluation(Tiers):
         if of_kernel:
             give_way_after(MOMENT)
         try:
-            find_origin(self, command not in ("value", "run"))
+            find_origin(self, self.command.differentiates)
         except GivesWay:
             STATE.notify(
                 "N0603", "the result holds nan or inf; --engine tape finds where the first one arises", self.end_site()

@@ -19,8 +19,18 @@ class Notice:
         self.message = message
         self.span = span
 
+    def to_plain(self) -> dict[str, Any]:
+        """The notice for JSON."""
+        return {"code": self.code, "message": self.message, "span": self.span}
+
     def __repr__(self) -> str:
         return f"Notice({self.code!r}, {self.message!r})"
+
+
+# What an outcome may have beside its value: arrays of numbers.
+DERIVED = (
+    "gradients", "jacobian", "hessian", "laplacian", "tangent", "cotangents", "product", "derivatives",
+)  # fmt: skip
 
 
 class Outcome:
@@ -30,6 +40,7 @@ class Outcome:
     gradients: dict[str, Any] | None = None
     jacobian: dict[str, Any] | None = None
     hessian: dict[str, dict[str, Any]] | None = None
+    laplacian: float | None = None
     tangent: Any = None
     cotangents: dict[str, Any] | None = None
     product: dict[str, Any] | None = None

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from time import perf_counter
 
-from .compiled_commands import give
+from .commands import COMMANDS
 from .core.tensor import Tensor
 from .kernels.compile.run import Failed
 from .kernels.inputs import argument, seed
 from .kernels.ir import Unsupported
 from .kernels.results import Found
 from .outcome import Outcome
-from .plain import Binding, bind
+from .plain import Binding, bind, to_plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Repeated:
         """Whether the outcomes of the kernel at other points differ from this one in nothing but numbers."""
         if (
             outcome.kernel is None
-            or self.command == "hessian"
+            or outcome.kernel.request.command != self.command  # it takes several calls
             or any(self.options.get(name) is not None for name in WHOLE)
         ):
             return False
@@ -113,7 +113,10 @@ class Repeated:
         outcome.engine, outcome.reason, outcome.kernel = "kernel", pattern.reason, compiled
         outcome.emitted = pattern.emitted
         outcome.timings = {"forward": compiled.seconds}
-        return outcome if give(outcome, self.command, compiled.request.names, found) else None
+        COMMANDS[self.command].from_kernel(outcome, found, [True] * len(compiled.request.names))
+        value = found.value
+        outcome.value = value.value if value.__class__ is Tensor else to_plain(value)
+        return outcome
 
     def given(self, compiled: Any) -> list[Any] | None:
         """The tangents or the cotangent of the options, as the kernel takes them."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..parser.source import Span
 from .autodiff.pullback import partial, pullback, zeros_like
-from .core.errors import span_of
+from .core.errors import failure, span_of
 from .core.following import follows
 from .core.operands import plain
 from .core.state import NOWHERE, STATE
@@ -15,6 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from .evaluation import Evaluation
 
 # A longer tape is listed where it begins and where it ends, so many steps each: nobody reads it, and its text would take
 # longer than the steps themselves.
@@ -119,6 +120,25 @@ def tape_rows(
             )
         )
     return rows, [adjoints.get(x) for x in sources.values()]
+
+
+def last_tape(evaluation: Evaluation) -> None:
+    """Run the program, and list the tape that it last asked for a gradient."""
+    evaluation.outcome.reason = "the rows of a tape are what it shows"
+    evaluation.execute(evaluation.point)
+    if not STATE.last_tape:
+        raise failure(
+            "E0512", "the program asks no tape for a gradient, so there is none to show",
+            "write tape.gradient(y, x) after the block of the tape", evaluation.end_site(),
+        )  # fmt: skip
+    log, token, seeds, leaves = STATE.last_tape
+    names = {id(x): name for name, x in zip(evaluation.core.slot_names, evaluation.frame) if name}
+    sources = {}
+    for number, (leaf, tensors) in enumerate(leaves, 1):
+        name = names.get(id(leaf)) or getattr(leaf, "label", "") or "source"
+        if tensors:
+            sources[name if name != "source" and name not in sources else f"{name} {number}"] = tensors[-1]
+    evaluation.outcome.tape = tape_rows(log, token, sources, seeds)[0]
 
 
 def still(x: Any) -> Any:

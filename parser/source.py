@@ -81,5 +81,15 @@ class Span:
     def text(self) -> str:
         return self.source.text[self.start : self.end]
 
+    def to_plain(self) -> dict[str, object]:
+        """The place for JSON."""
+        return {
+            "file": self.source.name,
+            "line": self.line,
+            "column": self.column,
+            "end_line": self.end_line,
+            "end_column": self.end_column,
+        }
+
     def __repr__(self) -> str:
         return f"Span({self.source.name!r}, {self.start}, {self.end})"

@@ -5,23 +5,24 @@ from __future__ import annotations
 import gc
 import os
 
+from ...engine.command import CHECKPOINT, COMPUTED, COMPUTING, ENGINE, EVALUATE, KINKS, Argument, Command, Option
 from .. import errors
+from ..batch.line import LONGEST_LINE, Answering
 from ..diagnostics import report_cache
 from ..environment import is_terminal
 from ..files import open_file
 from ..formats.records import writer
-from .line import LONGEST_LINE, Answering
-from .progress import Progress
+from ..progress import Progress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
+    from ..batch.line import Reply
     from ..environment import Environment
     from ..formats import Style
     from ..output import Output
     from ..request import Request
-    from .line import Reply
 
 PIECE = 2**20  # bytes of a file that are looked through at a time
 COLLECT_AFTER = 20_000  # objects; a line leaves few behind, and looking for them often is a tenth of its time
@@ -73,8 +74,8 @@ def replies(path: str, jobs: int, answering: Answering) -> Generator[Reply]:
             if reply is not None:
                 yield reply
         return
-    from .incoming import Incoming
-    from .jobs import Jobs
+    from ..batch.incoming import Incoming
+    from ..batch.jobs import Jobs
 
     with Jobs(jobs, answering, Incoming(path, answering.environment)) as processes:
         yield from processes.replies()
@@ -111,3 +112,15 @@ def lines(path: str, environment: Environment) -> Iterator[tuple[int, bytes]]:
                     raw = file.readline(LONGEST_LINE)
         except OSError as error:
             raise errors.unreadable(path, errors.reason(error)) from None
+
+
+COMMAND = Command(
+    "batch", EVALUATE, "Answer a file of command lines, one record a line, in order.",
+    ("adiff batch lines.txt", "adiff batch lines.txt --fail-fast --format csv", "adiff batch lines.txt --jobs 2"),
+    (
+        KINKS, ENGINE, *COMPUTED, CHECKPOINT,
+        Option("--fail-fast", "flag", "", COMPUTING, "Stop at the first line that fails."),
+        Option("--jobs", "processes", "N", COMPUTING, "Answer lines in N processes, 1 to 256 (default 1)."),
+    ),
+    (Argument("file", "FILE", "A file of command lines ('-' is standard input)."),),
+)  # fmt: skip

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from ...engine.command import COMPUTING, UNDERSTAND, Command, Option
 from ...parser import cache
 from ..errors import unwritable
 from ..result import Result
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ..environment import Environment
+    from ..formats import Style
+    from ..output import Output
     from ..request import Request
 
 
-def answer(request: Request) -> Result:
+def answer(request: Request, environment: Environment, output: Output, style: Style) -> Result:
     """The folder with the number and size of its files by kind, once they are removed where that is asked for."""
     from ...engine.kernels.compile import store
     from ...parser import table
@@ -51,3 +55,12 @@ def size_text(size: int) -> str:
     from ...engine.core.limits import size_text
 
     return size_text(size)
+
+
+COMMAND = Command(
+    "cache", UNDERSTAND,
+    "What is kept between runs so that they start sooner: compiled kernels and the grammar's table.",
+    ("adiff cache", "adiff cache --json", "adiff cache --clear"),
+    (Option("--clear", "flag", "", COMPUTING, "Remove what is kept."),),
+    (), answer=answer, draw=lambda drawing, result: drawing.canvas.listing(result.lines),
+)  # fmt: skip

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from time import perf_counter
 
-from ... import program
-from ...engine import minimize as engine
-from ...engine.core.limits import enforced
+from ...engine.command import CHECKPOINT, EVALUATE, EVALUATED, INPUTS, METHOD, OUTPUT, Command, Option
 from ...parser.errors import AdiffError
 from .. import errors
 from ..bindings import bind, divide, plain_value, split_at_commas, value_of
+from ..evaluate import inputs, limits, meant_as_file, options
 from ..formats.delimited import lines, names, scalars
 from ..formats.json import document, dumps
-from ..result import Result, attach
+from ..progress import Progress
+from ..result import Evaluated, Result, attach
 from ..text import program_text
-from .evaluate import inputs, limits, meant_as_file, options
-from .progress import Progress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ...engine import minimize as engine
     from ...engine.api import Program
     from ..environment import Environment
     from ..formats import Style
@@ -32,18 +31,12 @@ RATE = "learning_rate"
 GIVEN = ("method", "max_iterations", "tolerance", RATE)
 
 
-class Minimized:
-    """What the table of a minimum is drawn from."""
-
-    __slots__ = ("minimum", "text")
-
-    def __init__(self, text: str, minimum: engine.Minimum) -> None:
-        self.text = text
-        self.minimum = minimum
-
-
 def answer(request: Request, environment: Environment, output: Output, style: Style) -> Result:
     """Minimise the request's program."""
+    from ... import program
+    from ...engine.core.limits import enforced
+    from ...engine.minimize import minimize
+
     start_of_work = perf_counter()
     text, name = program_text(request, environment)
     try:
@@ -58,7 +51,7 @@ def answer(request: Request, environment: Environment, output: Output, style: St
         trace = Trace(request, environment, output, style)
         engine_options = options(request)
         with enforced(None, None, engine_options.pop("timeout", None)):
-            found = engine.minimize(
+            found = minimize(
                 parsed,
                 start,
                 at,
@@ -72,7 +65,7 @@ def answer(request: Request, environment: Environment, output: Output, style: St
         raise meant_as_file(request, error) from None
     trace.finish()
     result = result_of(found, trace)
-    result.subject = Minimized(text, found)
+    result.subject = Evaluated(text, {}, found)
     result.timings = {"minimize": perf_counter() - start_of_work}
     return result
 
@@ -93,14 +86,16 @@ def start_of(request: Request, parsed: Program, at: dict[str, Any]) -> dict[str,
 
 def check_method(request: Request) -> None:
     """Refuse what the method cannot take."""
+    from ...engine.minimize import DESCENTS, WITH_BOUNDS
+
     constrained = "subject_to" in request.options
     method = request.text("method", "slsqp" if constrained else "l-bfgs-b")
     if constrained and method != "slsqp":
         raise errors.usage(f"{method} takes no constraints", "leave --method out, or write --method slsqp")
-    if "bounds" in request.options and method not in engine.WITH_BOUNDS:
-        raise errors.usage(f"{method} takes no bounds", f"these do: {', '.join(engine.WITH_BOUNDS)}")
-    if RATE in request.options and method not in engine.DESCENTS:
-        raise errors.usage(f"{method} has no learning rate", f"these have: {', '.join(engine.DESCENTS)}")
+    if "bounds" in request.options and method not in WITH_BOUNDS:
+        raise errors.usage(f"{method} takes no bounds", f"these do: {', '.join(WITH_BOUNDS)}")
+    if RATE in request.options and method not in DESCENTS:
+        raise errors.usage(f"{method} has no learning rate", f"these have: {', '.join(DESCENTS)}")
 
 
 def bound_of(request: Request, text: str, start: dict[str, Any]) -> tuple[str, tuple[Any, Any]]:
@@ -190,3 +185,62 @@ def result_of(found: engine.Minimum, trace: Trace) -> Result:
     result.ok = found.converged
     attach(result, found.outcome)
     return result
+
+
+def draw(drawing: Any, result: Result) -> None:
+    """Each variable's start and optimum, and the verdict."""
+    from ...engine.core.errors import plural
+
+    found = result.subject.outcome
+    drawing.title(result.subject, found.value)
+    names = [drawing.label(name, value) for name, value in found.optimum.items()]
+    drawing.columns(("variable", "start", "optimum"), names, list(found.start.values()), list(found.optimum.values()))
+    verdict, _, why = found.verdict.partition(":")
+    drawing.verdict(found.converged, verdict, f":{why}")
+    counts = f"{plural(found.iterations, 'iteration')}, {plural(found.evaluations, 'evaluation')}"
+    drawing.remark(f"{found.method}: {counts}, gradient norm {found.gradient_norm:.3g}")
+
+
+COMMAND = Command(
+    "minimize", EVALUATE,
+    "The inputs at which a program's value is least; exit 1 where the method does not converge.",
+    (
+        'adiff minimize "(1 - x)**2 + 100*(y - x**2)**2" --start x=-1.2,y=1',
+        'adiff minimize "x**2 + y**2" --start x=1,y=1 --subject-to "x + y >= 1"',
+        'adiff minimize "sum((v - a)**2)" --start v=[0,0] --at a=[1,2] --bounds v=0:1 --trace',
+    ),
+    (
+        *EVALUATED, CHECKPOINT,
+        Option(
+            "--start", "bindings", "NAME=VALUE", INPUTS,
+            "Minimize over these inputs, from here on; those of --at stay as they are.", repeat=True,
+        ),
+        Option(
+            "--bounds", "text", "NAME=LOW:HIGH", INPUTS,
+            "Keep an input between two values, one of which may be left out: x=0:1, x=0:, v=[0,1]:2.", repeat=True,
+        ),
+        Option(
+            "--subject-to", "text", "COMPARISON", INPUTS, 'Keep to a constraint by <=, >= or ==: "x + y <= 1".',
+            repeat=True,
+        ),
+        Option(
+            "--method", "choice", "METHOD", METHOD,
+            "How to minimize (default l-bfgs-b and then Newton's method; with constraints slsqp).",
+            choices=(
+                "l-bfgs-b", "bfgs", "newton-cg", "trust-ncg", "tnc", "slsqp", "gradient-descent", "momentum", "adam",
+            ),
+            page="[methods](minimize.md#methods)",
+        ),
+        Option("--learning-rate", "positive", "RATE", METHOD, "Of the last three methods (default 0.01)."),
+        Option("--max-iterations", "count", "N", METHOD, "Stop after N iterations (default 10000)."),
+        Option(
+            "--tolerance", "positive", "SIZE", METHOD,
+            "How small the gradient's largest entry is to be (default 1e-8).",
+        ),
+        Option(
+            "--trace", "flag", "", OUTPUT,
+            "Write each iteration as it comes: a table on a terminal, otherwise ndjson.",
+        ),
+    ),
+    answer=answer, draw=draw,
+)  # fmt: skip

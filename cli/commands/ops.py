@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ... import operations
+from ...engine.command import UNDERSTAND, Argument, Command
 from ...parser.errors import AdiffError
 from ..formats.numbers import value_text
 from ..request import nearest
@@ -13,13 +13,18 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ...engine.table import Choice, OperationInfo
+    from ..environment import Environment
+    from ..formats import Style
+    from ..output import Output
     from ..request import Request
 
 POLICIES = ("adiff", "tensorflow", "jax", "torch")
 
 
-def answer(request: Request) -> Result:
+def answer(request: Request, environment: Environment, output: Output, style: Style) -> Result:
     """The table of operations, or one row of it."""
+    from ... import operations
+
     rows = operations()
     name = request.arguments.get("name")
     if name is None:
@@ -90,3 +95,23 @@ def details(row: OperationInfo) -> dict[str, Any]:
         "example": row.example,
         "example_value": row.example_value,
     }
+
+
+def draw(drawing: Any, result: Result) -> None:
+    """The operations by family, or one of them in detail."""
+    if result.lines:
+        drawing.canvas.listing(result.lines)
+        return
+    families: dict[str, list[tuple[str, str]]] = {}
+    for name, family, _, doc in result.rows:
+        families.setdefault(family, []).append((name, doc))
+    for family, rows in families.items():
+        drawing.heading(f"\n{family}")
+        drawing.canvas.listing(rows, faint=True)
+
+
+COMMAND = Command(
+    "ops", UNDERSTAND, "The operations: signature, dtypes, derivative, singular points, example.",
+    ("adiff ops", "adiff ops sin", "adiff ops --json"),
+    (), (Argument("name", "NAME", "One operation in detail.", False),), answer=answer, draw=draw,
+)  # fmt: skip

@@ -1,43 +1,29 @@
-"""`partition` and `stitch`: dynamic_partition and dynamic_stitch of values given on the command line."""
+"""`partition`: dynamic_partition of values given on the command line."""
 
 from __future__ import annotations
 
-from ... import program
+from types import SimpleNamespace
+
+from ...engine.command import COMPUTED, DERIVATIVE, PARTITION, Argument, Command, Option
 from ...parser.errors import AdiffError
 from ...parser.source import Source, Span
-from .. import errors
 from ..bindings import plain_value, value_of
-from ..formats.numbers import is_array
-from ..options import COMMANDS
+from ..formats.numbers import entries, is_array
 from ..result import Result, attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..environment import Environment
+    from ..formats import Style
+    from ..output import Output
     from ..request import Request
 
-LIMITS = ("dtype", "max_steps", "max_memory", "timeout")
+MOST_ELEMENTS = 24  # that are listed one by one
 
 
-class Parted:
-    """What the table of a partition or stitch is drawn from."""
-
-    __slots__ = ("data", "gradients", "indices", "result")
-
-    def __init__(self, data: Any, indices: Any, result: Any, gradients: Any) -> None:
-        self.data = data
-        self.indices = indices
-        self.result = result
-        self.gradients = gradients
-
-
-def answer(request: Request) -> Result:
-    """Divide or put together."""
-    return partition(request) if request.command == "partition" else stitch(request)
-
-
-def partition(request: Request) -> Result:
+def answer(request: Request, environment: Environment, output: Output, style: Style) -> Result:
     """The parts, and with --grad the gradient of the sum of the squares of their entries."""
     at = {name: value_of(name.upper(), request.arguments[name]) for name in ("data", "partitions", "n")}
     parted = evaluate(request, "value", "dynamic_partition(data, partitions, n)", at)
@@ -52,36 +38,17 @@ def partition(request: Request) -> Result:
         outcomes.append(evaluate(request, "grad", text, at, ["data"]))
         gradients = outcomes[-1].gradients
     finish(result, outcomes, gradients)
-    result.subject = Parted(plain_value(at["data"]), plain_value(at["partitions"]), parts, gradients)
-    return result
-
-
-def stitch(request: Request) -> Result:
-    """The whole, and with --grad the gradient of the sum of the squares of its entries."""
-    indices, data = listed(request, "indices"), listed(request, "data")
-    if len(indices) != len(data):
-        raise errors.usage(f"INDICES has {len(indices)} parts and DATA has {len(data)}", "each part needs its rows")
-    numbers = range(len(data))
-    at = {f"indices_{k}": indices[k] for k in numbers} | {f"data_{k}": data[k] for k in numbers}
-    rows, parts = (", ".join(f"{name}_{k}" for k in numbers) for name in ("indices", "data"))
-    text = f"dynamic_stitch([{rows}], [{parts}])"
-    whole = evaluate(request, "value", text, at)
-    result = Result({"result": whole.value})
-    result.lines = result.columns = [("result", whole.value)]
-    gradients = None
-    outcomes = [whole]
-    if request.flag("grad"):
-        names = [f"data_{k}" for k in numbers]
-        outcomes.append(evaluate(request, "grad", f"sum({text} ** 2)", at, names))
-        gradients = {"data": [outcomes[-1].gradients[name] for name in names]}
-    finish(result, outcomes, gradients)
-    result.subject = Parted(data, indices, whole.value, gradients)
+    result.subject = SimpleNamespace(
+        data=plain_value(at["data"]), indices=plain_value(at["partitions"]), result=parts, gradients=gradients
+    )
     return result
 
 
 def evaluate(request: Request, command: str, text: str, at: dict[str, Any], wrt: list[str] | None = None) -> Any:
     """Evaluate a program that this command writes itself."""
-    given: dict[str, Any] = {key: request.options[key] for key in LIMITS if key in request.options}
+    given: dict[str, Any] = {o.key: request.options[o.key] for o in COMPUTED if o.key in request.options}
+    from ... import program
+
     try:
         return program(text, f"<{request.command}>").evaluate(command, at=at, wrt=wrt, **given)
     except AdiffError as error:
@@ -97,19 +64,6 @@ def placed(request: Request, error: AdiffError) -> AdiffError:
     return error
 
 
-def listed(request: Request, name: str) -> list[Any]:
-    """The parts of an argument that must be a list."""
-    text = request.arguments[name]
-    value = plain_value(value_of(name.upper(), text))
-    parts = list(value) if is_array(value) and value.ndim else value
-    if not isinstance(parts, list | tuple):
-        example = COMMANDS["stitch"].examples[0]
-        raise errors.usage(f"{name.upper()} must be a list of parts", f"for example: {example}")
-    # Whole numbers as typed may become floats; an array has a dtype, and keeps it.
-    bare = not text.startswith("@")
-    return [part.tolist() if bare and is_array(part) and part.dtype.kind == "i" else part for part in parts]
-
-
 def finish(result: Result, outcomes: list[Any], gradients: dict[str, Any] | None) -> None:
     """Add the gradients, and what the evaluations have to say beside their values, once."""
     if gradients is not None:
@@ -122,3 +76,70 @@ def finish(result: Result, outcomes: list[Any], gradients: dict[str, Any] | None
     for other in others:
         first.notices.extend(notice for notice in other.notices if notice.message not in said)
     attach(result, first)
+
+
+def draw(drawing: Any, result: Result) -> None:
+    """The elements with the part each goes to, then the parts."""
+    parted = result.subject
+    to = [(path, part) for path, part, _ in entries(parted.indices)]
+    if len(to) <= MOST_ELEMENTS:
+        arrow = drawing.marks.arrow
+
+        def elements(width: int) -> Any:
+            values = drawing.column((element(parted.data, path) for path, _ in to), width)
+            return [
+                ("data" + bracketed(path), value, f"{arrow} part {part}")
+                for (path, part), value in zip(to, values, strict=True)
+            ]
+
+        drawing.canvas.table(("element", "value", "goes to"), elements)
+    sources: list[list[str]] = [[] for _ in parted.result]
+    for path, part in to:
+        sources[part].append(bracketed(path) or "data")
+
+    def parts(width: int) -> Any:
+        return [
+            (f"part {index}", shorten(drawing, origin), drawing.cell(part, width))
+            for index, (part, origin) in enumerate(zip(parted.result, sources, strict=True))
+        ]
+
+    drawing.canvas.table(("part", "elements", "values"), parts)
+    if parted.gradients is not None:
+        gradient = parted.gradients["data"]
+        drawing.heading("gradient of the sum of squares, by data")
+        drawing.value(gradient)
+
+
+def element(data: Any, path: tuple[int | str, ...]) -> Any:
+    """The element of nested lists or an array at a path."""
+    if is_array(data):
+        return data[path]
+    for index in path:
+        data = data[index]
+    return data
+
+
+def bracketed(path: tuple[int | str, ...]) -> str:
+    """`[0,1]`, or nothing for a scalar."""
+    return f"[{','.join(map(str, path))}]" if path else ""
+
+
+def shorten(drawing: Any, names: list[str]) -> str:
+    """The first few of many names."""
+    shown = " ".join(names[:8])
+    return f"{shown} {drawing.marks.ellipsis} {len(names) - 8} more" if len(names) > 8 else shown
+
+
+GRAD = Option("--grad", "flag", "", DERIVATIVE, "Add the gradient of the sum of squares.")
+
+COMMAND = Command(
+    "partition", PARTITION, "Divide data into N parts (dynamic_partition).",
+    ('adiff partition "[10,20,30]" "[0,1,0]" 2', 'adiff partition @table.csv "[1,0]" 2 --grad --json'),
+    (*COMPUTED, GRAD),
+    (
+        Argument("data", "DATA", "What to divide: a constant expression or @file."),
+        Argument("partitions", "PARTITIONS", "The part each element goes to: integers from 0 to N-1."),
+        Argument("n", "N", "How many parts."),
+    ),
+    answer=answer, draw=draw, keys={"partitions": "the parts"},
+)  # fmt: skip

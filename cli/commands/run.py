@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from ... import program
+from ...engine.command import AT, COMPUTED, ENGINE, EVALUATE, GRAPH, KINKS, OUTPUT, Argument, Command, Option
+from ...engine.commands import tape, value
+from ..evaluate import inputs, options
 from ..formats.json import dumps
+from ..progress import Progress
 from ..result import Result, from_outcome
 from ..text import program_text
-from .evaluate import inputs, options
-from .progress import Progress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,23 +56,38 @@ class Printer:
 def answer(request: Request, environment: Environment, output: Output, style: Style) -> Result:
     """Run the program; its result says nothing more where the last statement gives None."""
     text, name = program_text(request, environment)
+    from ... import program
+
     parsed = program(text, name)
     at = inputs(request, parsed)
     printer = Printer(output, style.format)
     progress = Progress(environment, True, "")
-    tape = request.flag("tape") or request.flag("graph")
+    as_tape = request.flag("tape") or request.flag("graph")
     try:
         outcome = parsed.evaluate(
-            "run", at=at, write=printer.write, progress=progress.show, last_tape=tape, **options(request)
-        )
+            "value", at=at, write=printer.write, progress=progress.show, last_statement=True, last_tape=as_tape,
+            **options(request),
+        )  # fmt: skip
     finally:
         progress.clear()
     printer.finish()
-    result = from_outcome("tape" if tape else "run", text, at, outcome)
-    if tape:
+    result = from_outcome((tape if as_tape else value).COMMAND, text, at, outcome)
+    if as_tape:
         return result
     if outcome.value is None:
         result.lines = result.columns = []
     if style.format == "json":
         result.document = {"printed": printer.lines, **result.document}
     return result
+
+
+COMMAND = Command(
+    "run", EVALUATE, "Run a program file: what it prints, then its result.",
+    ("adiff run rosenbrock.adiff --at @start.json",),
+    (
+        AT, KINKS, ENGINE, *COMPUTED, GRAPH,
+        Option("--tape", "flag", "", OUTPUT, "Show the tape that was last asked for a gradient."),
+    ),
+    (Argument("file", "FILE", "A program file ('-' is standard input)."),),
+    answer=answer, keys={"printed": "the lines that the program printed"},
+)  # fmt: skip

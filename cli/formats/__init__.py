@@ -62,4 +62,4 @@ def pieces(request: Request, result: Result, style: Style) -> Iterator[str]:
     else:
         from . import table
 
-        yield table.render(request.command, result, style)
+        yield table.render(result, style)

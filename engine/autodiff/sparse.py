@@ -8,10 +8,11 @@ import numpy as np
 
 from ...parser.errors import AdiffError
 from ..core.dtypes import FLOAT64
+from ..core.following import follows
 from ..core.operands import plain
 from ..core.tensor import Tensor, count, shape_of
 from .colouring import recovered, star_colouring
-from .drivers import blocks_by_row, gradient_on_tape, strip, without_notices
+from .drivers import basis, blocks_by_row, gradient_on_tape, strip, without_notices
 from .sparsity import hessian_pattern
 from .tape import Tape, gradient
 
@@ -96,16 +97,16 @@ def by_colours(
     return SparseHessian(pattern.n, *recovered(pattern, colours, products), pattern.rows.size, used)
 
 
-def hessian_by_pattern(f: Function, xs: Sequence[Any], run: Runner) -> tuple[Any, list[Any], list[list[Any]]]:
-    """What `drivers.hessian` gives, with fewer sweeps where the Hessian has zeros that are known beforehand.
-
-    Where they save less than half of the sweeps, or an entry is not finite, each row is swept for after all.
-    """
+def by_pattern(
+    f: Function, xs: Sequence[Any], run: Runner | None
+) -> tuple[Tape, Any, list[Tensor], list[Any], SparseHessian | None]:
+    """The tape of the gradient, the value, the inputs, the gradients, and the Hessian by its pattern: None without `run`,
+    where that saves less than half of the sweeps, and where an entry is not finite."""
     outer = Tape(changing=True)
     patterns: list[SymmetricPattern] = []
 
     def look(inner: Tape, tensors: list[Tensor], y: Any) -> None:
-        if all(x.dtype.name == "float64" for x in tensors if x.dtype.differentiable):
+        if run is not None and all(x.dtype.name == "float64" for x in tensors if x.dtype.differentiable):
             try:
                 patterns.append(hessian_pattern(inner, [x for x in tensors if x.dtype.differentiable], y, run))
             except AdiffError as error:
@@ -113,16 +114,38 @@ def hessian_by_pattern(f: Function, xs: Sequence[Any], run: Runner) -> tuple[Any
                     raise
 
     y, tensors, gradients = gradient_on_tape(f, xs, outer, look)
-    found = None
     for pattern in patterns:
         colours = star_colouring(pattern)
         if not pattern.rows.size or 2 * (int(colours.max()) + 1) <= pattern.n:
             found = by_colours(outer, tensors, gradients, pattern, colours)
-    if found is not None and np.isfinite(found.values).all():
+            if np.isfinite(found.values).all():
+                return outer, y, tensors, gradients, found
+    return outer, y, tensors, gradients, None
+
+
+def hessian_by_pattern(f: Function, xs: Sequence[Any], run: Runner) -> tuple[Any, list[Any], list[list[Any]]]:
+    """What `drivers.hessian` gives, with fewer sweeps where the Hessian has zeros that are known beforehand."""
+    outer, y, tensors, gradients, found = by_pattern(f, xs, run)
+    if found is not None:
         blocks = filled_blocks(found, tensors, gradients)
     else:
         blocks = blocks_by_row(outer, tensors, gradients)
     return strip(y), [None if g is None else strip(g) for g in gradients], blocks
+
+
+def laplacian(f: Function, xs: Sequence[Any], run: Runner | None) -> tuple[Any, list[Any], float]:
+    """The value, the gradients and the trace of the Hessian, in the memory of its rows."""
+    outer, y, tensors, gradients, found = by_pattern(f, xs, run)
+    trace = 0.0
+    if found is not None:
+        trace = float(found.values[found.indices[:, 0] == found.indices[:, 1]].sum())
+    else:
+        for x, g in zip(tensors, gradients):
+            for k in range(count(x.shape) if g is not None and follows(g, outer.token) else 0):
+                with without_notices():
+                    (row,) = gradient(outer, [g], [basis(x, k)], [[x]], consume=False)
+                trace += 0.0 if row is None else float(np.ravel(plain(row))[k])
+    return strip(y), [None if g is None else strip(g) for g in gradients], trace
 
 
 def filled_blocks(found: SparseHessian, tensors: Sequence[Tensor], gradients: Sequence[Any]) -> list[list[Any]]:
@@ -170,4 +193,4 @@ def flat(c: Any, x: Tensor) -> Floats:
     return np.zeros(size) if c is None else np.broadcast_to(np.asarray(plain(c), dtype=np.float64).ravel(), (size,))
 
 
-__all__ = ["SparseHessian", "hessian_by_pattern", "sparse_hessian"]
+__all__ = ["SparseHessian", "hessian_by_pattern", "laplacian", "sparse_hessian"]

@@ -46,20 +46,7 @@ def calls_itself(name: str) -> AdiffError:
     return failure("E0605", f"{name} calls itself more than {limits.MAX_CALL_DEPTH} deep", "does the recursion end?")
 
 
-# What each command finds of the sum of a result's elements.
-FOUND_OF_SUM = {
-    "grad": "the gradient",
-    "check": "the gradient",
-    "jacobian": "the Jacobian",
-    "jvp": "the Jacobian times the tangent",
-    "vjp": "the cotangent times the Jacobian",
-    "hessian": "the Hessian",
-    "hvp": "the Hessian times the vector",
-    "derivative": "the derivatives",
-}
-
-
-def elements_summed(shape: tuple[int, ...], apart: str | None = None, command: str = "grad") -> str:
+def elements_summed(shape: tuple[int, ...], apart: str | None = None, found: str = "the gradient") -> str:
     """Of a result that is no scalar: a tensor of that shape, or a dict, list or tuple that is no tensor."""
     result = f"has shape [{','.join(map(str, shape))}]" if apart is None else f"is a {apart} and no tensor"
-    return f"the result {result}: its elements are summed for {FOUND_OF_SUM[command]}"
+    return f"the result {result}: its elements are summed for {found}"

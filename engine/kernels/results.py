@@ -113,6 +113,17 @@ class Found:
         kind, x = self.compiled.facts["mask"]
         return int(self.results[x]) if kind == "result" else x
 
+    @property
+    def reached(self) -> list[bool]:
+        """For each source whether the value depends on it."""
+        mask = self.mask
+        return [bool(mask >> i & 1) for i in range(len(self.compiled.request.names))]
+
+    def by_source(self, reached: Sequence[bool], start: int = 0) -> dict[str, Any]:
+        """Derivatives by source, from result `start` on; None for a source that the value does not depend on."""
+        names = self.compiled.request.names
+        return {name: self.derived(start + i) if reached[i] else None for i, name in enumerate(names)}
+
     def singular_points(self, source: Source) -> list[tuple[str, Site]]:
         """The text and place of each singular point at which a derivative was taken."""
         points = [self.compiled.facts["flags"][number] for number in self.flags]

@@ -8,10 +8,11 @@ import shlex
 
 import pytest
 from adiff.cli.app import interpret
+from adiff.cli.commands import COMMANDS
 from adiff.cli.decode import decode, text_given
 from adiff.cli.environment import Environment
-from adiff.cli.options import COMMANDS, Command, Option
 from adiff.cli.request import Request
+from adiff.engine.command import Command, Option
 from adiff.parser.errors import AdiffError
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -103,6 +104,7 @@ VALUES = {
     "names": st.sampled_from(["x", "x,y", "alpha, beta"]),
     "text": st.sampled_from(["x=1", "x=-1", "-1", "--x", "a b", "", "=", "x=[1,2],y=3", "é", "-"]),
 }
+VALUES["bindings"] = VALUES["value"] = VALUES["text"]
 
 
 @st.composite

@@ -14,7 +14,8 @@ from adiff.cli.formats import delimited, numbers, plain
 from adiff.cli.formats import json as as_json
 from adiff.cli.formats.json import dumps
 from adiff.cli.formats.numbers import is_float32, scalar_text, shortest, value_text
-from adiff.cli.result import Result, SparseEntries
+from adiff.cli.result import Result
+from adiff.engine.commands.hessian import SparseEntries
 from adiff.engine.kinds.sparse import SparseTensor
 from hypothesis import given
 from hypothesis import strategies as st

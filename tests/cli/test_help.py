@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from adiff.cli.options import COMMANDS, OPTIONS
+from adiff.cli.commands import COMMANDS
 
 Completed = subprocess.CompletedProcess[str]
 EXAMPLES = [example for command in COMMANDS.values() for example in command.examples]
@@ -45,13 +45,6 @@ def test_the_first_page_names_every_command(answer: Callable[..., str]) -> None:
     for command in COMMANDS.values():
         assert f" {command.name} " in page
         assert command.help in page
-
-
-def test_every_option_belongs_to_a_command_and_every_command_has_an_example() -> None:
-    for option in OPTIONS:
-        assert option.commands
-        assert option.commands <= set(COMMANDS), option.long
-    assert all(command.examples for command in COMMANDS.values())
 
 
 @pytest.mark.parametrize("example", EXAMPLES)

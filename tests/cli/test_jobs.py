@@ -18,8 +18,8 @@ from typing import Any
 
 import pytest
 from adiff.cli import errors, main
+from adiff.cli.batch import jobs, line
 from adiff.cli.commands import batch as line_by_line
-from adiff.cli.commands import jobs, line
 from adiff.cli.environment import Environment
 from adiff.cli.request import Request
 

@@ -11,7 +11,7 @@ from typing import Any
 import adiff as python_face
 import numpy as np
 import pytest
-from adiff.cli import options
+from adiff.cli.commands import COMMANDS
 from adiff.engine.minimize import METHODS, minimize
 
 ROSENBROCK = "(1 - x)**2 + 100*(y - x**2)**2"
@@ -54,7 +54,7 @@ def test_known_minima(name: str) -> None:
     assert {key: np.shape(value) for key, value in found.optimum.items()} == {k: np.shape(v) for k, v in start.items()}
 
 
-@pytest.mark.parametrize("method", options.METHODS)
+@pytest.mark.parametrize("method", METHODS)
 def test_methods(method: str) -> None:
     text = ROSENBROCK.replace("100", "5")
     found = minimize(python_face.program(text), {"x": 0.5, "y": 0.5}, {}, method, learning_rate=0.02)
@@ -151,7 +151,7 @@ def test_mistakes(adiff: Callable[..., Any], arguments: list[str], said: str) ->
 
 
 def test_the_table_of_options_has_all_methods() -> None:
-    assert options.METHODS == METHODS
+    assert COMMANDS["minimize"].option("method").choices == METHODS
 
 
 def test_trace(adiff: Callable[..., Any], folder: Path) -> None:

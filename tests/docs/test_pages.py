@@ -8,34 +8,21 @@ from pathlib import Path
 import examples
 import generate
 import pytest
+from adiff.cli.commands import COMMANDS
 from adiff.cli.environment import Environment
 from adiff.cli.main import run
-from adiff.cli.options import COMMANDS, COMPUTATIONS, EVALUATIONS, EVERYWHERE, OPTIONS, Command, Option
+from adiff.engine.command import Command
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [*examples.PAGES, ROOT / "CHANGELOG.md"]
 COMMANDS_PAGE = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
-GROUPS = {
-    "all that take EXPR": EVALUATIONS,
-    "all that evaluate": EVALUATIONS + " run batch",
-    "all that compute": COMPUTATIONS,
-    "every command": EVERYWHERE,
-}
 STALE = "run python docs/generate.py"
 
 
 def prose(page: Path) -> str:
     """A page without its blocks of code."""
     return examples.FENCE.sub("", page.read_text(encoding="utf-8"))
-
-
-def commands_named(text: str) -> set[str]:
-    """The commands that a cell of the table of options names, one by one or together."""
-    found: set[str] = set()
-    for part in text.split(", "):
-        found.update(GROUPS[part].split() if part in GROUPS else [part])
-    return found
 
 
 def fragments(page: Path) -> set[str]:
@@ -73,19 +60,17 @@ def test_command_is_documented(command: Command, tmp_path: Path) -> None:
     assert f"$ adiff {command.name} " in COMMANDS_PAGE, f"docs/commands.md has no example of {command.name}"
 
 
-@pytest.mark.parametrize("option", OPTIONS, ids=[option.long for option in OPTIONS])
-def test_option_is_documented(option: Option) -> None:
-    table = COMMANDS_PAGE[COMMANDS_PAGE.index("\n## Options") : COMMANDS_PAGE.index("\n## Formats")]
-    rows = [line for line in table.splitlines() if re.search(rf"`{option.long}[ `]", line.split(" | ")[0])]
-    assert len(rows) == 1, f"docs/commands.md describes {option.long} {len(rows)} times"
-    assert option.short is None or f"`{option.short}" in rows[0]
-    for choice in option.choices:
-        assert choice in rows[0]
-    assert commands_named(rows[0].split(" | ")[1]) == option.commands
+def test_tables_of_commands_are_up_to_date() -> None:
+    assert generate.with_parts(COMMANDS_PAGE, generate.commands_parts()) == COMMANDS_PAGE, STALE
 
 
 def test_no_option_is_invented() -> None:
-    known = {option.long for option in OPTIONS} | {"--help", "--version", "--install-completion", "--show-completion"}
+    known = {option.long for command in COMMANDS.values() for option in command.options} | {
+        "--help",
+        "--version",
+        "--install-completion",
+        "--show-completion",
+    }
     for page in PAGES:
         for block in examples.blocks(page):
             for command, _ in examples.steps(block.body) if block.language == "console" else ():

@@ -252,7 +252,9 @@ def test_what_a_program_shows() -> None:
 def test_a_misspelt_command_names_the_commands() -> None:
     program = adiff.program("x**2")
     for call in (lambda: program.evaluate("gradd", {"x": 2.0}), lambda: program.repeated("gradd", {"x": 2.0})):
-        with pytest.raises(adiff.AdiffError, match="no such command: 'gradd'; the commands are value, grad, ") as error:
+        with pytest.raises(
+            adiff.AdiffError, match="no such command: 'gradd'; the commands are value, derivative, grad, "
+        ) as error:
             call()
         assert error.value.hint == "did you mean 'grad'?"
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from adiff import AdiffError, program
-from adiff.engine import commands
+from adiff.engine import derivatives
 from adiff.engine.autodiff import drivers, sparse
 from adiff.engine.autodiff.colouring import greedy, recovered, star_colouring
 from adiff.engine.autodiff.pattern_loops import as_it_stands
@@ -70,7 +70,7 @@ def whole(blocks: dict[str, dict[str, Any]], at: dict[str, Any]) -> np.ndarray[A
 @pytest.fixture
 def row_by_row(monkeypatch: pytest.MonkeyPatch) -> None:
     """Dense Hessians without a look at their pattern."""
-    monkeypatch.setattr(commands, "SOME", 10**9)
+    monkeypatch.setattr(derivatives, "SOME", 10**9)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -104,7 +104,7 @@ def test_dense_hessians_take_few_sweeps(name: str, monkeypatch: pytest.MonkeyPat
     """Every entry as row by row; where the pattern allows it, a sweep for each colour."""
     text, at, _, products = CASES[name]
     made = program(text)
-    monkeypatch.setattr(commands, "SOME", 10**9)
+    monkeypatch.setattr(derivatives, "SOME", 10**9)
     expected = made.evaluate("hessian", at, engine="tape")
     sweeps = 0
 
@@ -115,7 +115,7 @@ def test_dense_hessians_take_few_sweeps(name: str, monkeypatch: pytest.MonkeyPat
 
     for module in (sparse, drivers):
         monkeypatch.setattr(module, "gradient", counted)
-    monkeypatch.setattr(commands, "SOME", 1)
+    monkeypatch.setattr(derivatives, "SOME", 1)
     found = made.evaluate("hessian", at, engine="tape")
     assert whole(found.hessian, at) == pytest.approx(whole(expected.hessian, at), rel=1e-12, abs=1e-13)
     assert found.value == expected.value
@@ -173,7 +173,7 @@ def test_an_entry_that_is_not_finite_stays_alone(row_by_row: None, monkeypatch: 
     at = {"x": np.array([1e200, *VECTOR[1:]])}
     made = program("sum(x[1:]**2 * x[:-1]**2)")
     expected = made.evaluate("hessian", at, engine="tape")
-    monkeypatch.setattr(commands, "SOME", 1)
+    monkeypatch.setattr(derivatives, "SOME", 1)
     found = made.evaluate("hessian", at, engine="tape")
     assert not np.isfinite(expected.value)
     np.testing.assert_array_equal(found.hessian["x"]["x"], expected.hessian["x"]["x"])

@@ -15,12 +15,11 @@ class Runner:
         self.printed = ""
         self.outcome: Outcome = Outcome()
 
-    def __call__(self, text: str, at: dict[str, Any] | None = None, command: str = "run", **options: Any) -> Any:
+    def __call__(self, text: str, at: dict[str, Any] | None = None, command: str = "", **options: Any) -> Any:
         written: list[str] = []
+        given = {"engine": "tape", "last_statement": not command, **options}
         try:
-            self.outcome = program(text).evaluate(
-                command, at or {}, write=written.append, **{"engine": "tape", **options}
-            )
+            self.outcome = program(text).evaluate(command or "value", at or {}, write=written.append, **given)
         finally:
             self.printed = "".join(written)
         return plain(self.outcome.value)
@@ -33,7 +32,7 @@ class Runner:
             if n.code == code
         ]
 
-    def refused(self, text: str, at: dict[str, Any] | None = None, command: str = "run", **options: Any) -> AdiffError:
+    def refused(self, text: str, at: dict[str, Any] | None = None, command: str = "", **options: Any) -> AdiffError:
         """The error that a program ends with."""
         with pytest.raises(AdiffError) as caught:
             self(text, at, command, **options)

@@ -28,7 +28,7 @@ def under_python(text: str) -> str:
 
 def under_adiff(text: str) -> str:
     written: list[str] = []
-    program(text).evaluate("run", {}, write=written.append, max_steps=100_000)
+    program(text).evaluate("value", {}, last_statement=True, write=written.append, max_steps=100_000)
     return "".join(written)
 
 

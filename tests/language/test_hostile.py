@@ -79,7 +79,7 @@ def mutants(draw: st.DrawFn) -> str:
     suppress_health_check=list(HealthCheck),
     phases=(Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink),
 )
-@given(mutants(), st.sampled_from(["value", "run", "grad", "grad", "hessian", "jacobian", "tape", "jvp", "check"]))
+@given(mutants(), st.sampled_from(["value", "value", "grad", "grad", "hessian", "jacobian", "tape", "jvp", "check"]))
 def test_mutants(text: str, command: str) -> None:
     error: AdiffError | None = None
     try:

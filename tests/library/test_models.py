@@ -174,7 +174,7 @@ def test_the_last_tape_of_a_program() -> None:
         "for k in range(2):\n    with tf.GradientTape() as tape:\n        loss = tf.reduce_sum(model(x))*(k + 1)\n"
         "    g = tape.gradient(loss, model.trainable_variables)\n"
     )
-    rows = adiff.program(text).evaluate("run", last_tape=True).tape
+    rows = adiff.program(text).evaluate("value", last_tape=True).tape
     assert rows is not None
     inputs = {row.name: row for row in rows if row.operation == "input"}
     assert list(inputs) == ["kernel", "bias", "kernel 3", "bias 4"]

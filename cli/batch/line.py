@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from ...parser.errors import AdiffError
 from .. import errors
+from ..commands import COMMANDS
 from ..deadline import Writing
 from ..decode import decode
 from ..diagnostics import report_engine, report_notices
 from ..environment import Environment
+from ..evaluate import answer
 from ..files import decode_text
 from ..formats.records import NO_ID, Record
 from ..interrupts import interrupted
 from ..request import from_object
 from ..words import divide
-from . import answer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -162,9 +163,8 @@ def from_words(text: str, environment: Environment) -> Request:
 def mistake(tokens: Sequence[str], environment: Environment) -> AdiffError:
     """What is wrong with a line that does not decode."""
     from ..app import interpret, unknown_command
-    from ..options import NAMES
 
-    if tokens[0] not in NAMES:
+    if COMMANDS.called(tokens[0]) is None:
         return unknown_command(tokens[0])
     if "-h" in tokens or "--help" in tokens:
         return errors.usage("a line of a batch cannot ask for help")

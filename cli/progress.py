@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from time import monotonic
 
-from ..environment import Environment, is_terminal
+from .environment import Environment, is_terminal
 
 PATIENCE, INTERVAL = 1.0, 0.1  # seconds before the first sign, and between two
 

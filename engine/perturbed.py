@@ -1,4 +1,4 @@
-"""The values of a program at points near one that was evaluated, by the tier that answered there."""
+"""The program with one of its inputs perturbed: its values beside a point that was evaluated, by the tier that answered there."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 FLOATS_AND_COMPLEX = {(FLOAT64, COMPLEX128): COMPLEX128, (COMPLEX128, FLOAT64): COMPLEX128}
 
 
-class Nearby:
+class Perturbed:
     """The program as a function of one source, its result summed. Where a kernel has found the derivatives, a kernel
     gives the values too; `reason` says why one of them is the tape's all the same. `size` is the greatest value seen.
 
@@ -84,4 +84,4 @@ def weak(x: Any) -> Any:
     return Tensor(x.value, WEAK_FLOAT) if x.__class__ is Tensor and x.dtype is FLOAT64 and x.on is None else x
 
 
-__all__ = ["Nearby"]
+__all__ = ["Perturbed"]

@@ -1,0 +1,1 @@
+"""The lines of a batch, answered here or by several processes."""

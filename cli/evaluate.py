@@ -1,0 +1,86 @@
+"""What each command does with a request: those that evaluate a program at a point do it here."""
+
+from __future__ import annotations
+
+from ..parser.errors import AdiffError
+from .bindings import bind, value_of
+from .commands import COMMANDS
+from .files import is_file
+from .result import from_outcome
+from .text import program_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..engine.api import Program
+    from .environment import Environment
+    from .formats import Style
+    from .output import Output
+    from .request import Request
+    from .result import Result
+
+
+def answer(request: Request, environment: Environment, output: Output, style: Style) -> Result:
+    """The result of a command that gives one, with a notice where a kernel was asked for and the tape has answered; `run`
+    writes what its program prints on the way."""
+    command = COMMANDS[request.command]
+    result = (command.answer or evaluated)(request, environment, output, style)
+    result.draw = result.draw or command.draw
+    if result.engine == "tape" and request.text("engine", "auto") == "kernel":
+        from ..engine.outcome import Notice
+
+        because = f": {result.reason}" if result.reason else ""
+        result.notices.append(Notice("N0804", f"--engine kernel: the tape answered{because}", result.reason_span))
+    return result
+
+
+def evaluated(request: Request, environment: Environment, output: Output, style: Style) -> Result:
+    """Evaluate the request's program."""
+    command = COMMANDS[request.command]
+    if "emit" in request.options and "graph" in request.options:
+        raise AdiffError("E0812", "--emit and --graph ask for two things at once", None, "give one of them")
+    from .. import program
+
+    text, name = program_text(request, environment)
+    try:
+        parsed = program(text, name)
+        at = inputs(request, parsed)
+        outcome = parsed.evaluate(request.command, at=at, wrt=request.texts("wrt") or None, **options(request))
+    except AdiffError as error:
+        raise meant_as_file(request, error) from None
+    return from_outcome(command, text, at, outcome)
+
+
+def meant_as_file(request: Request, error: AdiffError) -> AdiffError:
+    """The error, with a better hint where the expression is the name of a file."""
+    path = request.arguments.get("expression", "")
+    if error.kind in ("syntax", "name", "usage") and "." in path and is_file(path):
+        error.hint = f"an expression is never read as a file: write -f {path}"
+    return error
+
+
+def inputs(request: Request, parsed: Program) -> dict[str, Any]:
+    """What the request binds. A name such as `e` or `pi` is an input only where it is bound."""
+    read = {*parsed.inputs, *parsed.optional}
+    return bind("--at", request.texts("at"), request.bound.get("at", {}), read, limits(request))
+
+
+def limits(request: Request) -> dict[str, Any]:
+    """The limits in force, which hold for the values of bindings as well."""
+    return {key: request.options[key] for key in ("max_steps", "max_memory", "timeout") if key in request.options}
+
+
+def options(request: Request) -> dict[str, Any]:
+    """What the engine is told beside inputs and sources."""
+    command = COMMANDS[request.command]
+    found: dict[str, Any] = {}
+    for key in (*request.options, *request.bound):
+        option = command.given(key)
+        if option is not None and option.kind == "bindings":
+            found[key] = bind(option.long, request.texts(key), request.bound.get(key, {}), (), limits(request))
+        elif option is not None and option.kind == "value":
+            found[key] = value_of(option.long, request.text(key), limits(request))
+        elif option is not None:
+            found[key] = request.options[key]
+    return found

@@ -1,0 +1,102 @@
+"""`derivative`: the first N derivatives of a function of one input, as a power series or by nested tangents."""
+
+from __future__ import annotations
+
+from ...parser.errors import AdiffError
+from ..command import DERIVATIVE, DIFFERENTIATE, EVALUATED, WRT, Command, Option
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..evaluation import Evaluation
+
+# The highest order that is tried by nested tangents, which take twice as long for each.
+MOST_NESTED = 20
+
+
+def compute(evaluation: Evaluation) -> None:
+    from ..autodiff import drivers
+    from ..core.errors import failure
+    from ..core.operands import as_operand
+    from ..core.state import STATE
+    from ..derivatives import as_float, shaped
+
+    if len(evaluation.names) != 1:
+        raise AdiffError(
+            "E0805", f"derivative needs one input, and the program has {len(evaluation.names)}", None,
+            "choose one: --wrt x" if evaluation.names else "the program reads no input",
+        )  # fmt: skip
+    order = evaluation.options.get("order")
+    order = 1 if order is None else order
+    evaluation.outcome.reason = "derivatives of one input are power series on the tape"
+    told = len(STATE.notices)
+    found = by_series(evaluation, order)
+    if found is None:
+        if order > MOST_NESTED:
+            raise failure(
+                "E0606",
+                f"derivatives up to order {order} would take the program more than {2**MOST_NESTED} runs: "
+                "it has no power series here",
+                f"up to order {MOST_NESTED} they are tangents of tangents, of which each order has twice as many",
+                site=evaluation.end_site(),
+            )
+        found = drivers.derivatives(lambda inputs: scalar(evaluation, inputs), evaluation.sources()[0], order)
+    if any(notice.code == "N0501" for notice in STATE.notices[told:]):
+        from ..autodiff.idle import idle_places
+
+        idle = idle_places(lambda inputs: scalar(evaluation, inputs), evaluation.sources())
+        STATE.notices[told:] = [
+            n for n in STATE.notices[told:] if n.code != "N0501" or (n.site.start, n.site.end) not in idle
+        ]
+    evaluation.keep_value(found[0])
+    x = drivers.source(evaluation.sources()[0])
+    evaluation.outcome.derivatives = [shaped(as_float(d), x, as_operand(found[0])) for d in found[1:]]
+
+
+def by_series(evaluation: Evaluation, order: int) -> list[Any] | None:
+    """The derivatives by Taylor mode, or None for a program that it does not cover."""
+    from ..autodiff import drivers, taylor
+    from ..core.tensor import Tensor
+
+    x = evaluation.sources()[0]
+    if order < 2 or not isinstance(x, float | int) or not taylor.covers(evaluation.core):
+        return None
+    value = scalar(evaluation, [drivers.source(x)])
+    if value.__class__ is not float and not (value.__class__ is Tensor and value.value.__class__ is float):
+        return None
+    try:
+        found: list[Any] = taylor.derivatives(lambda inputs: scalar(evaluation, inputs), float(x), order)
+    except taylor.Unsupported:
+        return None
+    return found
+
+
+def scalar(evaluation: Evaluation, inputs: list[Any]) -> Any:
+    """The program's value, which must be a scalar."""
+    from ..autodiff import drivers
+
+    y = evaluation.function(inputs)
+    drivers.scalar_seed(y, "derivative")
+    return y
+
+
+def fill(result: Any, outcome: Any) -> None:
+    result.document = {"value": outcome.value, "derivatives": outcome.derivatives}
+    result.header = ("order", "value")
+    result.rows = [(0, outcome.value), *enumerate(outcome.derivatives, 1)]
+    result.lines = [(str(order), value) for order, value in result.rows]
+
+
+def draw(drawing: Any, result: Any) -> None:
+    """The value and each derivative by its order."""
+    drawing.columns(("order", "derivative"), *zip(*result.rows))
+
+
+COMMAND = Command(
+    "derivative", DIFFERENTIATE, "Value and the first N derivatives of a scalar function.",
+    ('adiff derivative "sin(x)" --at x=0 --order 4',),
+    (*EVALUATED, WRT, Option("--order", "order", "N", DERIVATIVE, "How many derivatives (default 1).")),
+    compute=compute, of_sum="the derivatives", keys={"derivatives": "the first, second, ... derivative"},
+    fill=fill, draw=draw,
+)  # fmt: skip

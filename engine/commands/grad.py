@@ -1,0 +1,74 @@
+"""`grad`: the gradient, by one reverse sweep."""
+
+from __future__ import annotations
+
+from ..command import CHECKPOINT, DIFFERENTIATE, EVALUATED, WRT, BySource, Command
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..evaluation import Evaluation
+
+
+def compute(evaluation: Evaluation) -> None:
+    from ..autodiff import drivers
+    from ..autodiff.tape import gradient, seed_for, unused_in
+    from ..core.operands import as_operand
+    from ..core.state import STATE
+    from ..eager.tapes import unconnected_reason_of
+
+    sources = evaluation.sources()
+    found = evaluation.kernel_result(COMMAND)
+    if found is not None:
+        explain_unconnected(evaluation, found)
+        tell_of_shape(evaluation, found.compiled.facts["shape"])
+        return
+    tape, tensors, y = drivers.recorded(evaluation.function, sources)
+    y = as_operand(y)
+    tell_of_shape(evaluation, drivers.shape_of(y))
+    log = tape.log.copy() if tape.breaks or len(tape.log) < 4000 else None
+    unused = unused_in(tape, tensors) if log is None else set()
+    gradients = gradient(tape, [y], [seed_for(y)], [[x] for x in tensors], consume=True)
+    for name, x, g in zip(evaluation.names, tensors, gradients):
+        if g is None and x.dtype.differentiable:
+            reason, site = unconnected_reason_of(tape, [] if x in unused else log, x, [x], [y])
+            STATE.notify("N0502", f"{name}: the gradient is None: {reason}", site or evaluation.end_site())
+    evaluation.outcome.gradients = evaluation.shaped(gradients, y)
+    structured = evaluation.structured
+    whole = structured.__class__ in (list, tuple, dict) or hasattr(structured, "leaves")
+    evaluation.keep_value(structured if whole else y)
+
+
+def tell_of_shape(evaluation: Evaluation, shape: tuple[int, ...]) -> None:
+    """Notice that a gradient is one of the sum of the result's elements, where the result is a tensor and no scalar."""
+    if shape:
+        from ..core.state import STATE
+        from ..core.wording import elements_summed
+
+        STATE.notify("N0503", elements_summed(shape), evaluation.end_site())
+
+
+def explain_unconnected(evaluation: Evaluation, found: Any) -> None:
+    """Notice why the value that a kernel has found does not depend on a source."""
+    from ..core.state import STATE
+
+    reached = found.reached
+    if not all(reached):
+        reasons = found.compiled.reasons
+        if found.mask not in reasons:
+            reasons[found.mask] = evaluation.why_unconnected([i for i, there in enumerate(reached) if not there])
+        for name, reason, site in reasons[found.mask]:
+            STATE.notify("N0502", f"{name}: the gradient is None: {reason}", site or evaluation.end_site())
+
+
+COMMAND = Command(
+    "grad", DIFFERENTIATE, "Value and gradient. A result that is not a scalar is summed, and a notice says so.",
+    (
+        'adiff grad "x**2" --at x=2',
+        'adiff grad "-x**2 * y" --at x=-1,y=3 --wrt x',
+        'adiff grad "sum(A @ v)" --at A=@matrix.npy --at v=[1,2] --json',
+    ),
+    (*EVALUATED, WRT, CHECKPOINT), compute=compute, of_sum="the gradient", takes_kinds=True,
+    gives=BySource("gradients", "d_", "gradient"),
+)  # fmt: skip

@@ -1,0 +1,242 @@
+"""`hessian`: every block of the Hessian; `--sparse`: the entries that may differ from zero."""
+
+from __future__ import annotations
+
+from ...parser.errors import AdiffError
+from ..command import CHECKPOINT, DERIVATIVE, DIFFERENTIATE, EVALUATED, WRT, Command, Option
+from . import grad
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from ..evaluation import Evaluation
+
+# Entries whose names are made at a time.
+AT_ONCE = 4_096
+
+
+def compute(evaluation: Evaluation) -> None:
+    from ..autodiff import drivers
+    from ..core.limits import allow_table
+    from ..derivatives import shaped
+
+    if evaluation.options.get("sparse"):
+        sparse(evaluation)
+        return
+    outcome = evaluation.outcome
+    allow_table(evaluation.elements())
+    if by_kernel(evaluation):
+        evaluation.explain_missing(outcome.gradients)
+        return
+    sources = evaluation.sources()
+    if evaluation.by_pattern():
+        from ..autodiff.compiled_loops import quickly
+        from ..autodiff.sparse import hessian_by_pattern
+
+        y, gradients, blocks = hessian_by_pattern(evaluation.function, sources, quickly)
+    else:
+        y, gradients, blocks = drivers.hessian(evaluation.function, sources)
+    tensors = [drivers.source(x) for x in sources]
+    outcome.gradients = evaluation.shaped(gradients, y)
+    outcome.hessian = {}
+    for i, row in enumerate(evaluation.names):
+        outcome.hessian[row] = {}
+        for j, column in enumerate(evaluation.names):
+            block = blocks[i][j]
+            if block is None and gradients[i] is not None and gradients[j] is not None:
+                block = drivers.zeros(tensors[i].shape + tensors[j].shape)
+            outcome.hessian[row][column] = shaped(block, drivers.narrower(tensors[i], tensors[j]), y)
+    evaluation.explain_missing(outcome.gradients)
+    evaluation.keep_value(y)
+
+
+def by_kernel(evaluation: Evaluation) -> bool:
+    """The Hessian by its products with the unit vectors, a call of one kernel for each; False where the tape is to answer."""
+    products = rows_by_kernel(evaluation, COMMAND)
+    if products is None:
+        return False
+    import numpy as np
+
+    from ..derivatives import block
+
+    rows = list(products)
+    if rows[-1] is None:
+        return False
+    outcome, found = evaluation.outcome, rows[0]
+    reached = found.reached
+    outcome.gradients = found.by_source(reached)
+    outcome.hessian = {}
+    shapes = [found.compiled.inputs[name].shape for name in evaluation.names]
+    for i, row in enumerate(evaluation.names):
+        table = np.array([np.ravel(one.derived(len(reached) + i)) for one in rows])
+        outcome.hessian[row] = {}
+        start = 0
+        for j, column in enumerate(evaluation.names):
+            there = reached[i] and reached[j]
+            size = int(np.prod(shapes[j]))
+            outcome.hessian[row][column] = block(table, start, size, shapes[i], shapes[j]) if there else None
+            start += size
+    return True
+
+
+def rows_by_kernel(evaluation: Evaluation, command: Command) -> Iterator[Any] | None:
+    """What the kernel of `hvp` finds along each unit vector, and None after that where it stops; None where there is none."""
+    from ..kernels.compile.run import Failed
+
+    found = evaluation.kernel_result(command, "hvp", evaluation.names, lambda: evaluation.unit(0))
+    if found is None:
+        return None
+
+    def rows() -> Iterator[Any]:
+        yield found
+        try:
+            for i in range(1, evaluation.elements()):
+                yield found.compiled(evaluation.point, evaluation.unit(i))
+        except Failed:
+            outcome = evaluation.outcome
+            outcome.engine, outcome.reason, outcome.kernel = "tape", "the kernel stopped at a singular point", None
+            yield None
+
+    return rows()
+
+
+def sparse(evaluation: Evaluation) -> None:
+    """The Hessian as sparse blocks."""
+    from ..autodiff import drivers
+    from ..autodiff.compiled_loops import quickly
+    from ..autodiff.sparse import sparse_hessian
+    from ..core.errors import plural
+    from ..kinds.sparse import SparseTensor
+
+    refuse_complex(evaluation, "a sparse Hessian takes", "drop --sparse")
+    outcome = evaluation.outcome
+    outcome.reason = "the tape finds the pattern of a sparse Hessian"
+    tensors = [drivers.source(x) for x in evaluation.sources()]
+    y, gradients, found = sparse_hessian(evaluation.function, evaluation.sources(), quickly)
+    outcome.gradients = evaluation.shaped(gradients, y)
+    evaluation.keep_value(y)
+    outcome.mode = f"sparse, {plural(found.colours, 'product')} for {found.above} entries on and above the diagonal"
+    parts: dict[str, slice] = {}
+    start = 0
+    for name, x in zip(evaluation.names, tensors):
+        if x.dtype.differentiable:
+            parts[name] = slice(start, start + drivers.count(x.shape))
+            start = parts[name].stop
+    outcome.hessian = {}
+    for row, x in zip(evaluation.names, tensors):
+        outcome.hessian[row] = {}
+        for column, z in zip(evaluation.names, tensors):
+            if outcome.gradients[row] is None or outcome.gradients[column] is None:
+                outcome.hessian[row][column] = None
+                continue
+            indices, values = found.block(parts[row], parts[column])
+            if x.ndim != 1 or z.ndim != 1:
+                indices = unravelled(indices, x.shape, z.shape)
+            values = values.astype("float32") if drivers.narrower(x, z).dtype.name == "float32" else values
+            outcome.hessian[row][column] = SparseTensor(indices, values, x.shape + z.shape)
+    evaluation.explain_missing(outcome.gradients)
+
+
+def refuse_complex(evaluation: Evaluation, what: str, hint: str | None = None) -> None:
+    """Refuse inputs that are complex."""
+    from ..autodiff import drivers
+    from ..core.operands import as_operand
+
+    for name, x in zip(evaluation.names, evaluation.sources()):
+        if drivers.is_complex(as_operand(x)):
+            raise AdiffError("E0511", f"{what} real inputs, and '{name}' is complex", None, hint)
+
+
+def unravelled(indices: Any, rows: tuple[int, ...], columns: tuple[int, ...]) -> Any:
+    """Places in a table of elements of two tensors as places in both, one beside the other."""
+    import numpy as np
+
+    places: list[Any] = []
+    for flat, shape in zip(indices.T, (rows, columns)):
+        places += np.unravel_index(flat, shape) if shape else ()
+    return np.stack(places, axis=1) if places else np.empty((len(indices), 0), dtype=np.int64)
+
+
+class SparseEntries:
+    """Row, column and value of every entry of a sparse Hessian, by the inputs' names: `x[0]`, `x[1]`, 2.0.
+
+    They are made as they are asked for, some at a time: there may be millions.
+    """
+
+    def __init__(self, hessian: dict[str, dict[str, Any]]) -> None:
+        self.blocks: list[tuple[str, str, int, Any]] = []
+        for row, line in hessian.items():
+            own = [len(block.shape) // 2 for name, block in line.items() if name == row and block is not None]
+            self.blocks += [(row, column, own[0], block) for column, block in line.items() if block is not None]
+
+    def __len__(self) -> int:
+        return sum(len(block.values) for *_, block in self.blocks)
+
+    def __getitem__(self, which: slice) -> list[Sequence[Any]]:
+        from itertools import islice
+
+        return list(islice(self, *which.indices(len(self))))
+
+    def __iter__(self) -> Iterator[Sequence[Any]]:
+        for row, column, own, block in self.blocks:
+            rank = len(block.shape)
+            for start in range(0, len(block.values), AT_ONCE):
+                places, values = block.indices[start : start + AT_ONCE], block.values[start : start + AT_ONCE].tolist()
+                names = entry_names(row, places[:, :own]), entry_names(column, places[:, own:rank])
+                yield from zip(*names, values, strict=True)
+
+
+def entry_names(name: str, places: Any) -> list[str]:
+    """`x`, `x[3]` or `A[0,1]` for each row of indices of an array."""
+    if places.shape[1] == 1:  # mostly
+        return [f"{name}[{index}]" for index in places[:, 0].tolist()]
+    return [f"{name}[{','.join(map(str, place))}]" if place else name for place in places.tolist()]
+
+
+def fill(result: Any, outcome: Any) -> None:
+    result.document = {"value": outcome.value, "gradients": outcome.gradients, "hessian": outcome.hessian}
+    if any(hasattr(block, "indices") for line in outcome.hessian.values() for block in line.values()):
+        result.header = ("row", "column", "value")
+        result.rows = SparseEntries(outcome.hessian)
+        return
+    result.lines = [(f"H.{row}.{column}", x) for row, line in outcome.hessian.items() for column, x in line.items()]
+    gradients = [(f"d_{name}", g) for name, g in outcome.gradients.items()]
+    result.columns = [("value", outcome.value), *gradients, *result.lines]
+
+
+def draw(drawing: Any, result: Any) -> None:
+    """The gradient beside the variables, then the Hessian as a labelled matrix, or a row for each block of a large one."""
+    subject = result.subject
+    grad.COMMAND.draw(drawing, result)
+    if result.header:
+        drawing.named("Hessian", f"{len(result.rows)} entries that may differ from zero", ", ")
+        drawing.entries(result.header, result.rows, len(result.rows))
+        return
+    drawing.named("Hessian")
+    hessian = subject.outcome.hessian
+    shapes = {name: drawing.shape(subject.input(name)) for name in hessian}
+    if not drawing.matrix(shapes, shapes, hessian):
+        drawing.columns(
+            ("block", "values"), [drawing.label(name, x) for name, x in result.lines], [x for _, x in result.lines]
+        )
+
+
+COMMAND = Command(
+    "hessian", DIFFERENTIATE, "Value, gradients and every block of the Hessian.",
+    (
+        'adiff hessian "x**2*y + sin(y)" --at x=1,y=2',
+        'adiff hessian "sum(x**3)" --at x=[1,2] --csv',
+        'adiff hessian "sum((x[1:] - x[:-1]**2)**2)" --at "x=linspace(0,1,6)" --sparse',
+    ),
+    (
+        *EVALUATED, WRT, CHECKPOINT,
+        Option(
+            "--sparse", "flag", "", DERIVATIVE,
+            "Only the entries that may differ from zero: found by themselves, with one product for each colour.",
+        ),
+    ),
+    compute=compute, of_sum="the Hessian", fill=fill, draw=draw,
+    keys={"gradients": "by input; `null` where unconnected", "hessian": "by input, and then by input"},
+)  # fmt: skip

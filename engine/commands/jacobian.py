@@ -1,0 +1,81 @@
+"""`jacobian`: every derivative of a tensor, by forward or reverse passes."""
+
+from __future__ import annotations
+
+from ..command import CHECKPOINT, DERIVATIVE, DIFFERENTIATE, EVALUATED, WRT, BySource, Command, Option
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..evaluation import Evaluation
+
+
+def compute(evaluation: Evaluation) -> None:
+    from ..autodiff import drivers
+
+    outcome = evaluation.outcome
+    wanted = evaluation.options.get("mode") or "auto"
+    if not evaluation.kernel_result(COMMAND, mode=wanted):
+        y, blocks, outcome.mode = evaluation.quietly(
+            lambda: drivers.jacobian(evaluation.function, evaluation.sources(), wanted)
+        )
+        outcome.jacobian = evaluation.shaped(blocks, y)
+        evaluation.keep_value(y)
+    evaluation.explain_missing(outcome.jacobian)
+
+
+def from_kernel(outcome: Any, found: Any, reached: list[bool]) -> None:
+    """The blocks by source; None for a source that the value does not depend on."""
+    from ..autodiff import drivers
+    from ..derivatives import block
+    from ..plain import to_plain
+
+    facts, compiled = found.compiled.facts, found.compiled
+    shape, outcome.mode = facts["shape"], facts["mode"]
+    blocks: dict[str, Any] = {}
+    start = 0
+    for i, name in enumerate(compiled.request.names):
+        own = compiled.inputs[name].shape
+        size = drivers.count(own)
+        rows = found.derived(0 if facts["mode"] == "forward" else i) if any(reached) else None
+        if not reached[i]:
+            blocks[name] = None
+        elif rows is None:
+            blocks[name] = to_plain(drivers.zeros(shape + own))
+        elif facts["mode"] == "forward":
+            blocks[name] = block(rows, start, size, shape, own)
+        else:
+            full = rows.reshape(shape + own)
+            blocks[name] = full if full.ndim else float(full)
+        start += size
+    outcome.jacobian = blocks
+
+
+def draw(drawing: Any, result: Any) -> None:
+    """A labelled matrix: a row for each entry of the result, a column for each entry of a source."""
+    subject = result.subject
+    drawing.title(subject, subject.outcome.value)
+    blocks = subject.outcome.jacobian
+    shapes = {name: drawing.shape(subject.input(name)) for name in blocks}
+    if not drawing.matrix({"f": drawing.shape(subject.outcome.value)}, shapes, {"f": blocks}):
+        drawing.beside(subject, "jacobian", blocks)
+
+
+COMMAND = Command(
+    "jacobian", DIFFERENTIATE, "Every derivative of a result that is a tensor: shape result.shape + source.shape.",
+    (
+        'adiff jacobian "x**2" --at x=[1,2,3]',
+        'adiff jacobian "A @ v" --at A=@matrix.npy --at v=[1,2] --mode forward',
+    ),
+    (
+        *EVALUATED, WRT, CHECKPOINT,
+        Option(
+            "--mode", "choice", "MODE", DERIVATIVE,
+            "Forward (a pass per input entry), reverse (a pass per result entry), or the cheaper of the two.",
+            choices=("auto", "forward", "reverse"),
+        ),
+    ),
+    compute=compute, from_kernel=from_kernel, of_sum="the Jacobian", gives=BySource("jacobian", "d_", "jacobian"),
+    draw=draw,
+)  # fmt: skip

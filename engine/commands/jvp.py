@@ -1,0 +1,48 @@
+"""`jvp`: the Jacobian times a tangent, by one forward pass."""
+
+from __future__ import annotations
+
+from ..command import DERIVATIVE, DIFFERENTIATE, EVALUATED, Command, Option, Single
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..evaluation import Evaluation
+
+
+def compute(evaluation: Evaluation) -> None:
+    from ..autodiff import drivers
+    from ..core.state import STATE
+    from ..derivatives import as_float
+    from ..plain import to_plain
+
+    tangents = evaluation.directions("tangent")
+    moved, given = evaluation.seeds(tangents)
+    found = evaluation.kernel_result(COMMAND, directions=moved, given=given)
+    if found is not None:
+        reached = any(there for name, there in zip(evaluation.names, found.reached) if name in moved)
+    else:
+        y, tangent = evaluation.quietly(lambda: drivers.jvp(evaluation.function, evaluation.sources(), tangents))
+        reached = tangent is not None
+        tangent = as_float(tangent) + 0.0 if reached else drivers.zeros(drivers.shape_of(y))  # as of every derivative
+        evaluation.outcome.tangent = to_plain(drivers.in_width(tangent, y, 0.0))
+        evaluation.keep_value(y)
+    if not reached:
+        STATE.notify("N0502", "the result does not depend on the inputs with a tangent", evaluation.end_site())
+
+
+def from_kernel(outcome: Any, found: Any, reached: list[bool]) -> None:
+    outcome.tangent = found.derived(0)
+
+
+COMMAND = Command(
+    "jvp", DIFFERENTIATE, "The derivative along a direction: Jacobian times tangent.",
+    ('adiff jvp "x*y" --at x=2,y=3 --tangent x=1,y=0',),
+    (
+        *EVALUATED,
+        Option("--tangent", "bindings", "NAME=VALUE", DERIVATIVE, "Direction the inputs move in.", repeat=True),
+    ),
+    compute=compute, from_kernel=from_kernel, of_sum="the Jacobian times the tangent",
+    gives=Single("tangent", "the derivative along the direction", "tangent"),
+)  # fmt: skip
