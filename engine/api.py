@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from .formulas.derivation import Derivation
     from .kernels.kernels import Kernels
     from .repeated import Repeated
     from .rows.outcome import RowsOutcome
@@ -185,6 +186,25 @@ class Program:
         outcome = self.evaluate("hvp", at, wrt, vector=vector, **options)
         assert outcome.product is not None
         return outcome.product
+
+    def derive(
+        self, wrt: Sequence[str] | None = None, order: int = 1, timeout: float | None = None
+    ) -> list[Derivation]:
+        """The derivatives of an order as formulas: `program("x**2").derive()[0].text()` is "2*x".
+
+        Raises AdiffError E0513 for a program that has no formula: loops, tapes, tensors.
+        """
+        from .formulas.derivation import derivations
+
+        check_options("derivative", None, wrt, {"order": order, "timeout": timeout})
+        enforced = limits.enforced(None, None, timeout)
+        try:
+            with LOCK, deep_recursion(), enforced:
+                begin({})
+                return derivations(self.core, wrt, order)
+        finally:
+            enforced.lift()
+            STATE.end()
 
     def rows(
         self,

@@ -169,6 +169,7 @@ class Operation:
         "dtype",
         "example",
         "family",
+        "formula",
         "function",
         "internal",
         "kernel",
@@ -201,6 +202,7 @@ class Operation:
         scalar: Rule | None = None,
         array: Rule | None = None,
         kernel: str | Rule | None = None,
+        formula: str = "",
         function: Rule | None = None,
         dtype: Any = "promote",
         accepts: str = "bifc",
@@ -230,6 +232,8 @@ class Operation:
         # for the inputs and `{alpha}` for a static parameter. An array row: a function of the compiler's builder,
         # `kernel(k, x, **static)`.
         self.kernel = kernel
+        # What `derive` writes for it, in the language; else the kernel's code where that is arithmetic of other rows.
+        self.formula = formula
         self.function = function
         self.dtype = dtype
         self.accepts = accepts

@@ -37,6 +37,7 @@ relu = elementwise(
     accepts="bif",
     kernel="_relu({0})",
     domain=[(0.5, 5)], singular=[_corner("relu", 0, 0, 1)], doc="The positive part of x.", example=("relu(-2)", 0),
+    formula="where(x > 0, x, 0)",
 )  # fmt: skip
 relu6 = elementwise(
     "relu6", "x", [lambda y, x: choose(x > 0, choose(x < 6, 1.0, 0.0), 0.0)],
@@ -62,6 +63,7 @@ hard_sigmoid = elementwise(
     kernel="(_clip({0} + 3.0, 0.0, 6.0) / 6.0)",
     domain=[(-2, 2)], singular=[_corner("hard_sigmoid", -3, 0, 1 / 6), _corner("hard_sigmoid", 3, 0, 1 / 6)],
     doc="The piecewise linear sigmoid relu6(x + 3)/6.", example=("hard_sigmoid(0)", 0.5),
+    formula="clip(x + 3, 0, 6)/6",
 )  # fmt: skip
 hard_silu = composite(
     "hard_silu", "x", lambda x: x * hard_sigmoid(x), aliases="hard_swish hardswish", domain=[(-2, 2)],
@@ -139,6 +141,7 @@ silu = elementwise(
     scalar=lambda x: x * sigmoid_of_float(x), array=lambda np, x: x * sigmoid_of_array(np, x), dtype="float",
     kernel="({0} * _sigmoid({0}))",
     accepts="bif", aliases="swish", domain=[(-5, 5)], doc="x*sigmoid(x).", example=("silu(0)", 0.0),
+    formula="x/(1 + exp(-x))",
 )  # fmt: skip
 mish = composite(
     "mish", "x", lambda x: x * tanh(softplus(x)), domain=[(-3, 3)], doc="x*tanh(softplus(x)).",
@@ -171,6 +174,7 @@ tanh_shrink = elementwise(
     + "".join(f")*({{0}}*{{0}}) + {coefficient!r})" for coefficient in reversed(SHRINK[:-1]))
     + "*{0}*{0}*{0}/math.cosh({0}) if abs({0}) < 1.0 else {0} - math.tanh({0}))",
     domain=[(-3, 3)], doc="x - tanh(x), without cancellation near 0.", example=("tanh_shrink(0.0)", 0.0),
+    formula="x - tanh(x)",
 )  # fmt: skip
 
 

@@ -115,6 +115,7 @@ strong_multiply = elementwise(
     kernel="_strong({0}, {1})",
     internal=True, doc="Product in which a zero first factor stays zero even beside inf or nan: the product of the chain rule.",
     example=("strong_multiply(0, inf)", 0.0),
+    formula="g*p",
 )  # fmt: skip
 
 
@@ -139,6 +140,7 @@ multiply_cotangents: Operation = elementwise(
     domain=[(-10, 10), (-10, 10)], kernel="(_strong({0}, {1}) if {1} != 0.0 else 0.0)",
     internal=True, doc="Product in which a zero on either side stays zero even beside inf or nan: of two cotangents.",
     example=("multiply_cotangents(inf, 0)", 0.0),
+    formula="g*c",
 )  # fmt: skip
 
 
@@ -223,6 +225,7 @@ positive = elementwise(
     "positive", "x", [1],
     scalar=operator.pos, array=lambda np, x: np.positive(x), dtype="arithmetic",
     domain=[(-10, 10)], doc="Plus x: x itself.", example=("positive(2)", 2),
+    formula="x",
 )  # fmt: skip
 
 

@@ -39,12 +39,14 @@ exp = elementwise(
     scalar=math.exp, array=lambda np, x: np.exp(x), dtype="float", domain=[(-5, 5)],
     kernel="math.exp({0})",
     doc="The exponential e**x.", example=("exp(0)", 1.0),
+    formula="e**x",
 )  # fmt: skip
 exp2 = elementwise(
     "exp2", "x", [lambda y, x: y * LN2],
     scalar=math.exp2, array=lambda np, x: np.exp2(x), dtype="float", domain=[(-5, 5)],
     kernel="math.exp2({0})",
     doc="2**x.", example=("exp2(3)", 8.0),
+    formula="2**x",
 )  # fmt: skip
 
 
@@ -87,12 +89,14 @@ log2 = elementwise(
     scalar=math.log2, array=lambda np, x: np.log2(x), dtype="float", domain=[(0.1, 10)],
     kernel="math.log2({0})",
     singular=_log_singular("log2"), doc="The logarithm to base 2.", example=("log2(8)", 3.0),
+    formula="log(x)/log(2)",
 )  # fmt: skip
 log10 = elementwise(
     "log10", "x", [lambda y, x: divide(1.0 / LN10, x)],
     scalar=math.log10, array=lambda np, x: np.log10(x), dtype="float", domain=[(0.1, 10)],
     kernel="math.log10({0})",
     singular=_log_singular("log10"), doc="The logarithm to base 10.", example=("log10(1000)", 3.0),
+    formula="log(x)/log(10)",
 )  # fmt: skip
 
 
@@ -135,6 +139,7 @@ sqrt = elementwise(
     kernel="math.sqrt({0})",
     singular=[Singular(lambda x: x == 0, "sqrt has an infinite derivative at 0", **everywhere(INF))],
     doc="The square root.", example=("sqrt(9)", 3.0),
+    formula="x**(1/2)",
 )  # fmt: skip
 rsqrt = elementwise(
     "rsqrt", "x", [lambda y, x: divide(-0.5 * y, x)],
@@ -224,6 +229,7 @@ sigmoid = elementwise(
     kernel="_sigmoid({0})",
     replaces="1/(1 + exp(-x)); exp(x)/(1 + exp(x))",
     doc="The logistic function 1/(1 + exp(-x)).", example=("sigmoid(0)", 0.5),
+    formula="1/(1 + exp(-x))",
 )  # fmt: skip
 softplus = elementwise(
     "softplus", "x", [lambda y, x: sigmoid(x)],
@@ -231,6 +237,7 @@ softplus = elementwise(
     array=lambda np, x: np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x))), dtype="float", accepts="bif",
     kernel="_softplus({0})",
     domain=[(-5, 5)], doc="log(1 + exp(x)), without overflow.", example=("softplus(1000)", 1000.0),
+    formula="log1p(exp(x))",
 )  # fmt: skip
 log_sigmoid = elementwise(
     "log_sigmoid", "x", [lambda y, x: sigmoid(-x)],
@@ -239,6 +246,7 @@ log_sigmoid = elementwise(
     aliases="log_expit logsigmoid", domain=[(-5, 5)],
     kernel="(-_softplus(-{0}))",
     doc="log(sigmoid(x)), without underflow.", example=("log_sigmoid(-1000)", -1000.0),
+    formula="-log1p(exp(-x))",
 )  # fmt: skip
 bernoulli_variance = elementwise(
     "bernoulli_variance", "p", [lambda y, p: 1.0 - 2.0 * p],
@@ -269,6 +277,7 @@ logit = elementwise(
         subgradients="no value"),
     ],
     doc="The inverse of sigmoid: log(p/(1 - p)).", example=("logit(0.5)", 0.0),
+    formula="log(p/(1 - p))",
 )  # fmt: skip
 
 
@@ -306,6 +315,7 @@ logaddexp = elementwise(
     kernel="_logaddexp({0}, {1})",
     domain=[(-5, 5), (-5, 5)], singular=_logaddexp_singular(),
     doc="log(exp(a) + exp(b)), without overflow.", example=("logaddexp(1000, 0)", 1000.0),
+    formula="log(exp(a) + exp(b))",
 )  # fmt: skip
 logaddexp2 = elementwise(
     "logaddexp2", "a, b", [lambda y, a, b: sigmoid((a - b) * LN2), lambda y, a, b: sigmoid((b - a) * LN2)],
@@ -347,6 +357,7 @@ xlogy = elementwise(
     kernel="({0} * math.log({1}) if {0} != 0.0 or {1} != {1} else 0.0)",
     domain=[(-3, 3), (0.1, 5)], singular=_xlog_singular(0.0, "xlogy"),
     doc="x*log(y), and 0 where x is 0.", example=("xlogy(0, 0)", 0.0),
+    formula="x*log(y)",
 )  # fmt: skip
 xlog1py = elementwise(
     "xlog1py", "x, y", [lambda z, x, y: log1p(y), lambda z, x, y: divide(x, 1.0 + y)],
@@ -355,6 +366,7 @@ xlog1py = elementwise(
     kernel="({0} * math.log1p({1}) if {0} != 0.0 or {1} != {1} else 0.0)",
     domain=[(-3, 3), (-0.9, 5)], singular=_xlog_singular(-1.0, "xlog1py"),
     doc="x*log1p(y), and 0 where x is 0.", example=("xlog1py(0, -1)", 0.0),
+    formula="x*log1p(y)",
 )  # fmt: skip
 xdivy = elementwise(
     "xdivy", "x, y",
@@ -371,6 +383,7 @@ xdivy = elementwise(
         input=1),
     ],
     doc="x/y, and 0 where x is 0.", example=("xdivy(0, 0)", 0.0),
+    formula="x/y",
 )  # fmt: skip
 
 
@@ -453,6 +466,7 @@ hypot = elementwise(
         for i in (0, 1)
     ],
     doc="sqrt(a**2 + b**2), without overflow and underflow.", example=("hypot(3, 4)", 5.0),
+    formula="sqrt(a**2 + b**2)",
 )  # fmt: skip
 
 

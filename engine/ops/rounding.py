@@ -239,6 +239,7 @@ fmax = elementwise(
     kernel="({1} if {0} != {0} or {1} > {0} else {0})",
     domain=[(0, 1), (2, 3)], singular=[_tie(1.0, "fmax", 0), _tie(0.0, "fmax", 1)],
     doc="The larger of a and b; a nan counts as missing.", example=("fmax(2, nan)", 2.0),
+    formula="maximum(a, b)",
 )  # fmt: skip
 fmin = elementwise(
     "fmin", "a, b",
@@ -247,6 +248,7 @@ fmin = elementwise(
     kernel="({1} if {0} != {0} or {1} < {0} else {0})",
     domain=[(0, 1), (2, 3)], singular=[_tie(1.0, "fmin", 0), _tie(0.0, "fmin", 1)],
     doc="The smaller of a and b; a nan counts as missing.", example=("fmin(2, nan)", 2.0),
+    formula="minimum(a, b)",
 )  # fmt: skip
 
 
@@ -282,6 +284,7 @@ clip_between = elementwise(
         _clip_edge(2, lambda x, low, high: x == high, 0.0, 0.5),
     ],
     internal=True, doc="x kept between two bounds.", example=("clip_between(5, 0, 1)", 1),
+    formula="minimum(maximum(x, low), high)",
 )  # fmt: skip
 
 

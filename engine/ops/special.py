@@ -84,6 +84,7 @@ gaussian = elementwise(
     scalar=special_scalar.gaussian, array=_own("gaussian"), dtype="float", accepts="bif", domain=[(-3, 3)],
     kernel="gaussian({0}, 1.0)",
     internal=True, doc="exp(-x**2), exact to the last digit for large x too.", example=("gaussian(0)", 1.0),
+    formula="exp(-x**2)",
 )  # fmt: skip
 normal_density = elementwise(
     "normal_density", "x", [lambda y, x: -(x * y)],
@@ -91,6 +92,7 @@ normal_density = elementwise(
     kernel="normal_density({0})",
     domain=[(-3, 3)], internal=True, doc="The density exp(-x**2/2)/sqrt(2*pi) of the normal distribution.",
     example=("normal_density(0)", 1 / math.sqrt(2 * math.pi)),
+    formula="exp(-x**2/2)/sqrt(2*pi)",
 )  # fmt: skip
 erf = elementwise(
     "erf", "x", [lambda y, x: TWO_OVER_SQRT_PI * gaussian(x)],
@@ -156,6 +158,7 @@ log_ndtr = elementwise(
     kernel="log_ndtr({0})", array=_scipy("log_ndtr"), dtype="float", accepts="bif", domain=[(-5, 5)],
     replaces="log(ndtr(x))",
     doc="log(ndtr(x)), without underflow in the lower tail.", example=("log_ndtr(0)", -math.log(2)),
+    formula="log(ndtr(x))",
 )  # fmt: skip
 ndtri = elementwise(
     "ndtri", "p", [lambda y, p: math.sqrt(2 * math.pi) * exp(0.5 * square(y))],
@@ -217,6 +220,7 @@ polygamma_difference = elementwise(
     array=_own("polygamma_difference"), dtype="float", accepts="bif", domain=[(0.2, 6), (0.1, 3)],
     internal=True, doc="polygamma(order, x + h) - polygamma(order, x), without cancellation for small h or large x.",
     example=("polygamma_difference(1.0, 1.0)", 1.0),
+    formula="digamma(x + h) - digamma(x) if order == 0 else polygamma(order, x + h) - polygamma(order, x)",
 )  # fmt: skip
 
 
@@ -321,6 +325,7 @@ gamma_density = elementwise(
     kernel="gamma_density({0}, {1})",
     array=_own("gamma_density"), dtype="float", accepts="bif", domain=[(0.3, 6), (0.2, 8)],
     internal=True, doc="x**(a - 1)*exp(-x)/gamma(a), the density of the gamma distribution.", example=("gamma_density(1.0, 0.0)", 1.0),
+    formula="x**(a - 1)*exp(-x)/gamma(a)",
 )  # fmt: skip
 
 
@@ -381,6 +386,7 @@ beta_density = elementwise(
     array=_own("beta_density"), dtype="float", accepts="bif", domain=[(0.3, 4), (0.3, 4), (0.1, 0.9)],
     internal=True, doc="x**(a - 1)*(1 - x)**(b - 1)/beta(a, b), the density of the beta distribution.",
     example=("beta_density(1.0, 1.0, 0.5)", 1.0),
+    formula="x**(a - 1)*(1 - x)**(b - 1)/beta(a, b)",
 )  # fmt: skip
 
 
@@ -475,6 +481,7 @@ entr = elementwise(
         Singular(lambda x: x < 0, "entr is -inf below 0", **everywhere(NAN), subgradients="no value"),
     ],
     doc="The entropy -x*log(x), 0 at 0 and -inf below.", example=("entr(1)", 0.0),
+    formula="-x*log(x)",
 )  # fmt: skip
 rel_entr = elementwise(
     "rel_entr", "x, y", [lambda z, x, y: 1.0 + log(divide(x, y)), lambda z, x, y: -divide(x, y)],

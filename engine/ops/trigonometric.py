@@ -63,6 +63,7 @@ one_minus_square = elementwise(
     scalar=lambda x: (1.0 - x) * (1.0 + x), array=lambda np, x: array_product(np, 1 - x, 1 + x), dtype="float", domain=[(-3, 3)],
     kernel="((1.0 - {0}) * (1.0 + {0}))",
     internal=True, doc="1 - x**2 as (1 - x)*(1 + x), exact near 1 and -1.", example=("one_minus_square(0.5)", 0.75),
+    formula="1 - x**2",
 )  # fmt: skip
 
 
@@ -155,6 +156,7 @@ log_cosh = elementwise(
     scalar=_log_cosh_scalar, array=_log_cosh, dtype="float", accepts="bif", aliases="logcosh", domain=[(-5, 5)],
     kernel="_log_cosh({0})",
     doc="log(cosh(x)), without overflow.", example=("log_cosh(0)", 0.0),
+    formula="log(cosh(x))",
 )  # fmt: skip
 csch = elementwise(
     "csch", "x", [lambda y, x: -(y * coth(x))],
@@ -219,10 +221,12 @@ deg2rad = elementwise(
     scalar=math.radians, array=lambda np, x: np.deg2rad(x), dtype="float", accepts="bif", aliases="radians",
     kernel="({0} * 0.017453292519943295)",
     domain=[(-180, 180)], doc="Degrees as radians.", example=("deg2rad(180)", math.pi),
+    formula="x*pi/180",
 )  # fmt: skip
 rad2deg = elementwise(
     "rad2deg", "x", [lambda y, x: 180 / math.pi],
     scalar=math.degrees, array=lambda np, x: np.rad2deg(x), dtype="float", accepts="bif", aliases="degrees",
     kernel="({0} * 57.29577951308232)",
     domain=[(-3, 3)], doc="Radians as degrees.", example=("rad2deg(pi)", 180.0),
+    formula="x*180/pi",
 )  # fmt: skip

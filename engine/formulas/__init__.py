@@ -1,0 +1,1 @@
+"""Derivatives as formulas: a program run on symbols, differentiated, simplified and written in several notations."""
