@@ -18,7 +18,7 @@ from . import tier
 from .commands import COMMANDS
 from .core import limits
 from .core.dtypes import FLOAT32, FLOAT64, WEAK_FLOAT32
-from .core.errors import listing
+from .core.errors import listing, span_of
 from .core.garbage import without_collection
 from .core.limits import LIMITS, MOST_ORDER, out_of_memory
 from .core.state import RECORDERS, RUNNING, STATE
@@ -292,6 +292,10 @@ class Program:
                     begin(options)
                     given["awaited"] = tape.seconds
                     return Evaluation(self, at or {}, wrt, given).run()
+        except AdiffError as error:
+            if error.span is not None and error.span.source.library and STATE.outside.source is not None:
+                error.span = span_of(STATE.outside)  # of a function that the library handed out
+            raise
         except RecursionError:
             raise AdiffError(
                 "E0605",

@@ -25,7 +25,7 @@ from __future__ import annotations
 from .dispatch import apply, apply_scalar
 from .errors import failure, listing, plural
 from .following import path_ends
-from .operands import counted, kind_of
+from .operands import counted, describe, kind_of
 from .state import RECORDERS
 from .tensor import OPERATORS, Tensor
 
@@ -40,13 +40,9 @@ if TYPE_CHECKING:
 UNFIT = (TypeError, ValueError, IndexError, KeyError, AttributeError, ArithmeticError)
 
 
-def unfit(name: str, fault: Exception, hint: str | None = None) -> Exception:
+def unfit(name: str, args: Sequence[Any], hint: str | None = None) -> Exception:
     """The error for arguments that a function cannot take."""
-    return failure(
-        "E0305",
-        f"{name} cannot take these arguments ({str(fault).splitlines()[0] if str(fault) else 'wrong kind'})",
-        hint,
-    )
+    return failure("E0305", f"{name} cannot take {listing(map(describe, args)) if args else 'these arguments'}", hint)
 
 
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "REQUIRED"})()
@@ -287,7 +283,7 @@ class Operation:
                 return found
             return self.function(*inputs) if attributes is None else self.function(*inputs, **attributes)
         except UNFIT as fault:
-            raise unfit(self.name, fault, f"write {self.usage()}") from fault
+            raise unfit(self.name, args, f"write {self.usage()}") from fault
 
     def of_kind(self, inputs: Sequence[Any], attributes: dict[str, Any] | None) -> Any:
         """What a value kind among the inputs of a composite row makes of it; NotImplemented where there is none."""

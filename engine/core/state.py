@@ -67,6 +67,7 @@ class State:
         "names",
         "notices",
         "outside",
+        "printing",
         "progress",
         "quiet",
         "recorders",
@@ -87,6 +88,8 @@ class State:
         self.recorders: list[Any] = []
         # NumPy's own notices are off while this is not None.
         self.lenient: Any = None
+        # NumPy's own way of printing, while the program has set another.
+        self.printing: Any = None
         self.reset()
 
     def end(self) -> None:
@@ -95,6 +98,18 @@ class State:
         if self.lenient is not None:
             self.lenient.__exit__(None, None, None)
             self.lenient = None
+        if self.printing is not None:
+            self.printing.__exit__(None, None, None)
+            self.printing = None
+
+    def print_with(self, options: dict[str, Any]) -> None:
+        """From here to the end of the evaluation NumPy prints arrays in the way of these options."""
+        import numpy as np
+
+        if self.printing is None:
+            self.printing = np.printoptions()
+            self.printing.__enter__()
+        np.set_printoptions(**options)
 
     def be_lenient(self) -> None:
         """From here to the end of the evaluation NumPy tells nobody of overflows and undefined results."""

@@ -71,7 +71,7 @@ def no_attribute(value: Any, name: str) -> Exception:
         known += [m[7:] for m in dir(value) if m.startswith("method_")]
     close = suggest(name, known)
     return failure(
-        "E0304", f"{describe(value)} has no attribute '{name}'",
+        "E0414", f"{describe(value)} has no attribute '{name}'",
         "did you mean " + " or ".join(f"'{c}'" for c in close[:3]) + "?" if close else None,
     )  # fmt: skip
 
@@ -225,7 +225,7 @@ def index_of(items: Any, value: Any) -> int:
     for i, item_ in enumerate(items):
         if equal(item_, value):
             return i
-    raise failure("E0405", "the value is not in the list")
+    raise failure("E0401", "the value is not in the list")
 
 
 def count_of(items: Any, value: Any) -> int:
@@ -345,10 +345,11 @@ def invoke_method(value: Any, name: str, args: list[Any], keywords: dict[str, An
     if hasattr(value, "read_value") and known_of_tensors(name):
         return invoke_method(value.read_value(), name, args, keywords)
     constants = {key: x for key, x in keywords.items() if x.__class__ in (int, float, bool, str)}
-    if cls is Function and name == "get_concrete_function" and constants:
+    models = [x for x in args[:1] if hasattr(x, "call_method")]
+    if cls is Function and name == "get_concrete_function" and (constants or models):
         from .transforms import partial
 
-        return partial(value, **constants)
+        return partial(value, *models, **constants)
     if cls is Function and name in ("get_concrete_function", "python_function"):
         return value
     raise no_attribute(value, name)

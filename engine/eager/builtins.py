@@ -165,7 +165,7 @@ def next_(iterator: Any, *default: Any) -> Any:
         return item
     if default:
         return default[0]
-    raise failure("E0405", "next: the iterator has no more items", "next(iterator, None) gives None there")
+    raise failure("E0413", "next: the iterator has no more items", "next(iterator, None) gives None there")
 
 
 def map_(f: Any, *xs: Any) -> list[Any]:
@@ -381,7 +381,7 @@ def type_(x: Any) -> Any:
     if x.__class__ is Instance:
         return x.cls
     name = x.__class__.__name__
-    return INTRINSICS[name] if name in INTRINSICS else Class(TYPES.get(name, name), None, {})
+    return INTRINSICS[name] if name in INTRINSICS else Class(TYPES.get(name, name), (), {})
 
 
 # What Python calls the types of values that have no function of that name.
@@ -399,7 +399,7 @@ def hasattr_(x: Any, name: Any) -> bool:
     try:
         getattr_(x, name)
     except AdiffError as error:
-        if error.code != "E0304":
+        if error.code != "E0414":
             raise
         return False
     return True
@@ -410,7 +410,7 @@ def getattr_(x: Any, name: Any, *default: Any) -> Any:
     try:
         return get_attribute(x, attribute_name(name))
     except AdiffError as error:
-        if error.code != "E0304" or not default:
+        if error.code != "E0414" or not default:
             raise
         return default[0]
 
@@ -534,6 +534,23 @@ def assert_allclose(actual: Any, desired: Any, rtol: Any = 1e-7, atol: Any = 0.0
         )
 
 
+def set_printoptions(
+    precision: Any = None, threshold: Any = None, edgeitems: Any = None, linewidth: Any = None, suppress: Any = None,
+    formatter: Any = None, **others: Any,
+) -> None:  # fmt: skip
+    """np.set_printoptions, for the rest of the program."""
+    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
+    options: dict[str, Any] = {name: max(integer(x, name), 0) for name, x in given.items() if x is not None}
+    if suppress is not None:
+        options["suppress"] = truth(suppress)
+    if formatter is not None:
+        options["formatter"] = {
+            kind: lambda x, f=f: text(invoke(f, [x.item() if hasattr(x, "item") else x], {}))
+            for kind, f in formatter.items()
+        }
+    STATE.print_with(options)
+
+
 class FloatInfo:
     """np.finfo: the limits of a float dtype."""
 
@@ -567,7 +584,7 @@ FUNCTIONS: dict[str, Any] = {
     "print": print_, "pow": pow_, "divmod": divmod_, "isinstance": isinstance_, "type": type_,
     "hasattr": hasattr_, "getattr": getattr_, "setattr": setattr_, "callable": callable_, "ord": ord_, "chr": chr_,
     "Tensor": tensor_,
-    "repr": representation, "finfo": finfo_,
+    "repr": representation, "finfo": finfo_, "set_printoptions": set_printoptions,
     "as_dtype": lambda dtype: as_dtype(dtype), "GradientTape": gradient_tape, "Variable": variable,
     "tf.Variable": tensorflow_variable, "ForwardAccumulator": forward_accumulator, "no_op": no_op, "device": scope,
     "math.floor": whole_part("floor"), "math.ceil": whole_part("ceil"), "math.trunc": whole_part("trunc"),

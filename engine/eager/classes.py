@@ -15,7 +15,7 @@ from .values import Context, Function
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
 ABSENT: Any = type("Absent", (), {})()
@@ -31,44 +31,38 @@ OF_ROWS = {
 
 
 class Class:
-    """A class: its own members by name, and the class that has the others.
+    """A class: its own members by name, and the classes that have the others.
 
-    `codes` are the codes of errors that an exception stands for; None for a class that is no exception.
+    `lineage` is itself and all its bases, in the order in which members are looked up. `codes` are the codes of errors
+    that an exception stands for; None for a class that is no exception.
     """
 
-    __slots__ = ("base", "codes", "members", "name")
+    __slots__ = ("codes", "lineage", "members", "name")
     identity = True
 
     def __init__(
-        self, name: str, base: Class | None, members: dict[str, Any], codes: frozenset[str] | None = None
+        self, name: str, bases: Sequence[Class], members: dict[str, Any], codes: frozenset[str] | None = None
     ) -> None:
         self.name = name
-        self.base = base
         self.members = members
+        self.lineage: list[Class] = [self, *merged(name, [*[base.lineage for base in bases], list(bases)])]
         self.codes: frozenset[str] | None = codes
-        if codes is None and base is not None and base.codes is not None:
+        if codes is None and any(base.codes is not None for base in bases):
             self.codes = frozenset()
 
     @property
     def description(self) -> str:
         return f"the class {self.name}"
 
-    def lineage(self) -> Iterator[Class]:
-        """The class, its base, the base of that, ..."""
-        cls: Class | None = self
-        while cls is not None:
-            yield cls
-            cls = cls.base
-
-    def lookup(self, name: str) -> Any:
-        """A member by name, or ABSENT."""
-        for cls in self.lineage():
+    def lookup(self, name: str, after: Class | None = None) -> Any:
+        """A member by name, in the lineage or that part of it behind a class; or ABSENT."""
+        for cls in self.lineage if after is None else self.lineage[self.lineage.index(after) + 1 :]:
             if name in cls.members:
                 return cls.members[name]
         return ABSENT
 
     def derives_from(self, other: Class) -> bool:
-        return any(cls is other for cls in self.lineage())
+        return other in self.lineage
 
     def call(self, args: list[Any], keywords: dict[str, Any]) -> Instance:
         made = Instance(self)
@@ -95,6 +89,18 @@ class Class:
 
     def text(self, show: Callable[[Any], str]) -> str:
         return f"<class '{self.name}'>"
+
+
+def merged(name: str, lines: list[list[Class]]) -> list[Class]:
+    """The lineages of bases as one, in which each class stands before its own bases (Python's C3 linearisation)."""
+    found: list[Class] = []
+    while lines := [line for line in lines if line]:
+        first = next((line[0] for line in lines if not any(line[0] in other[1:] for other in lines)), None)
+        if first is None:
+            raise failure("E0304", f"the bases of {name} are in an order that contradicts their own bases")
+        found.append(first)
+        lines = [line[1:] if line[0] is first else line for line in lines]
+    return found
 
 
 class Instance(Kind):
@@ -343,12 +349,12 @@ class Super:
         self.first = first
 
     def get_attribute(self, name: str) -> Any:
-        base = self.cls.base
-        found = ABSENT if base is None else base.lookup(name)
+        own = self.first if self.first.__class__ is Class else self.first.cls
+        found = own.lookup(name, self.cls)
         if found is ABSENT:
             if name == "__init__":  # of Python's object, which does nothing
                 return Derived(name, lambda args, keywords: None)
-            raise no_attribute(f"the base of {self.cls.name}", name, base, ())
+            raise no_attribute(f"the base of {self.cls.name}", name, own, ())
         if self.first.__class__ is Class:
             return of_class(found, self.first)
         return of_instance(found, self.first, self.first.cls)
@@ -373,10 +379,10 @@ def of_instance(found: Any, instance: Instance, cls: Class) -> Any:
 def no_attribute(what: str, name: str, cls: Class | None, fields: Any) -> Exception:
     from ...parser.suggest import suggest
 
-    known = [*fields, *(member for c in ([] if cls is None else cls.lineage()) for member in c.members)]
+    known = [*fields, *(member for c in ([] if cls is None else cls.lineage) for member in c.members)]
     close = suggest(name, [member for member in known if not member.startswith("__")])
     return failure(
-        "E0304", f"{what} has no attribute '{name}'",
+        "E0414", f"{what} has no attribute '{name}'",
         "did you mean " + " or ".join(f"'{c}'" for c in close[:3]) + "?" if close else None,
     )  # fmt: skip
 

@@ -41,17 +41,19 @@ def define(compiler: Compiler, node: c.Define) -> Run:
 
 
 def define_class(compiler: Compiler, node: c.DefineClass) -> Run:
-    base = None if node.base is None else compiler.expression(node.base)
+    bases = compiler.expressions(node.bases)
     body = compiler.block(node.body.body)
     decorators = compiler.expressions(node.decorators)
     put = compiler.target(node.target)
     site = node.site
 
     def run(f: list[Any]) -> None:
-        parent = None if base is None else base(f)
-        if parent is not None and parent.__class__ is not Class:
-            raise failure("E0304", f"the base of {node.name} is {describe(parent)}, and no class", site=site)
-        made: Any = Class(node.name, parent, {})
+        parents = [base(f) for base in bases]
+        STATE.site = site
+        for parent in parents:
+            if parent.__class__ is not Class:
+                raise failure("E0304", f"the base of {node.name} is {describe(parent)}, and no class")
+        made: Any = Class(node.name, parents, {})
         frame: list[Any] = [UNSET] * node.body.size
         frame[0], frame[FIRST] = f, made
         body(frame)

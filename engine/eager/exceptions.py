@@ -28,11 +28,11 @@ KeyError LookupError E0411
 NameError Exception E0408
 UnboundLocalError NameError E0408
 TypeError Exception E0301 E0304 E0305 E0306
-AttributeError Exception E0304
-ValueError Exception E0302 E0401 E0301 E0303 E0304 E0404 E0405 E0407 E0503
+AttributeError Exception E0414
+ValueError Exception E0302 E0401 E0301 E0303 E0304 E0404 E0407 E0503
 RuntimeError Exception E0504 E0505 E0501 E0502 E0506 E0507 E0508 E0509 E0510 E0511
 NotImplementedError RuntimeError E0502
-StopIteration Exception E0405
+StopIteration Exception E0413
 OSError Exception
 OpError Exception
 InvalidArgumentError OpError E0301 E0302 E0401 E0402 E0404 E0405 E0406 E0407
@@ -68,7 +68,7 @@ def representation_of(args: list[Any], keywords: dict[str, Any]) -> str:
 
 EXCEPTION = Class(
     "Exception",
-    None,
+    (),
     {
         "__init__": Derived("Exception.__init__", initialise),
         "__str__": Derived("Exception.__str__", message_of),
@@ -83,7 +83,7 @@ def exceptions() -> dict[str, Class]:
     found = {"Exception": EXCEPTION}
     for line in TABLE.strip().split("\n"):
         name, base, *codes = line.split()
-        found[name] = Class(name, found[base], {}, frozenset(codes))
+        found[name] = Class(name, (found[base],), {}, frozenset(codes))
     return found
 
 
@@ -136,6 +136,9 @@ def caught(error: AdiffError, kinds: Any) -> Instance | None:
         else:
             fitting = (cls for cls in EXCEPTIONS.values() if error.code in (cls.codes or ()) and cls.derives_from(kind))
             found = next(fitting, EXCEPTION if kind is EXCEPTION else None)
+            tensors = error.code in ("E0301", "E0302") or (error.code == "E0405" and " of length " not in error.message)
+            if kind is EXCEPTION and tensors and error.span and "tf." in error.span.source.text:
+                found = EXCEPTIONS["InvalidArgumentError"]  # NumPy says TypeError, ValueError and IndexError
         if found is not None:
             # What is kept of it must not hold the frames that it came through.
             error.__traceback__ = error.__context__ = None

@@ -20,7 +20,7 @@ from ..kinds.access import iterate
 from ..kinds.kind import Kind
 from ..kinds.variable import Variable
 from ..plain import to_plain
-from .derived import callable_of, invoke
+from .derived import Derived, callable_of, invoke
 from .structure import flatten, rebuild
 from .transforms import Arguments, gradients_of
 
@@ -61,6 +61,11 @@ def unrecorded() -> Iterator[None]:
             warnings.simplefilter("ignore")
             yield
     except (ValueError, TypeError, RuntimeError) as fault:  # what SciPy says of its arguments
+        trace = fault.__traceback__
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        if trace is None or not trace.tb_frame.f_globals["__name__"].startswith(("scipy.", "numpy.")):
+            raise
         STATE.site = site
         raise failure("E0401", f"minimize: {str(fault).splitlines()[0] if str(fault) else 'SciPy refused'}") from None
     finally:
@@ -321,8 +326,10 @@ def shape_n(input: Any, out_type: Any = None) -> list[Any]:
     return [OPERATORS.shape.call((x,), keywords) for x in iterate(input)]
 
 
-def py_function(func: Any, inp: Any, Tout: Any = None) -> Any:
-    """TensorFlow's call of a Python function from a graph: a call."""
+def py_function(func: Any = None, inp: Any = None, Tout: Any = None) -> Any:
+    """TensorFlow's call of a Python function from a graph: a call; without a function, a decorator."""
+    if func is None:
+        return Derived("py_function", lambda args, keywords: args[0])
     return invoke(func, list(iterate(inp)), {})
 
 

@@ -116,17 +116,21 @@ def check_width(spec: str) -> None:
 
 def percent(template: str, values: Any) -> str:
     """`template % values`."""
-    plain = tuple(_plain(v) for v in values) if values.__class__ is tuple else _plain(values)
+    plain: Any = tuple(_plain(v) for v in values) if values.__class__ is tuple else _plain(values)
+    if values.__class__ is dict:
+        plain = {key: _plain(v) for key, v in values.items()}
     for field in template.replace("%%", "").split("%")[1:]:
         field = field[field.find(")") + 1 :] if field.startswith("(") else field
         check_width(field[: len(field) - len(field.lstrip("#0123456789- +.*"))])
     try:
-        return template % plain
+        return str(template % plain)
     except (ValueError, TypeError, OverflowError) as fault:
         raise failure("E0401", f"the format does not fit its values: {fault}") from None
 
 
 def _plain(value: Any) -> Any:
+    if hasattr(value, "read_value"):
+        value = as_operand(value)
     if value.__class__ is int:
         integer_text(value)
     if value.__class__ in (int, float, str, complex, bool):
@@ -137,8 +141,11 @@ def _plain(value: Any) -> Any:
 
 
 def format_template(template: str, values: tuple[Any, ...], named: dict[str, Any]) -> str:
-    """`template.format(...)` with plain fields only: no attributes, no items, no nesting."""
+    """`template.format(...)`; a field may name an attribute (`{x.shape}`), and no items; it nests nothing."""
+    from _string import formatter_field_name_split  # type: ignore[import-not-found]
     from string import Formatter
+
+    from .attributes import get_attribute
 
     pieces: list[str] = []
     automatic = 0
@@ -150,11 +157,13 @@ def format_template(template: str, values: tuple[Any, ...], named: dict[str, Any
         pieces.append(literal)
         if field is None:
             continue
-        if field == "":
-            key: Any = automatic
+        try:
+            key, steps = formatter_field_name_split(field)
+        except ValueError as fault:
+            raise failure("E0401", f"the format text is malformed: {fault}") from None
+        if key == "":
+            key = automatic
             automatic += 1
-        else:
-            key = int(field) if field.isdecimal() else field
         if key.__class__ is int:
             if key >= len(values):
                 raise failure("E0401", f"the format text names value {key}, and {len(values)} were given")
@@ -163,5 +172,11 @@ def format_template(template: str, values: tuple[Any, ...], named: dict[str, Any
             value = named[key]
         else:
             raise failure("E0401", f"the format text names '{key}', which was not given")
+        for attribute, name in steps:
+            if not attribute:
+                raise failure("E0401", f"the field '{field}' names an item", "give the item itself to format")
+            if name.startswith("__"):
+                raise failure("E0206", f"'{name}' is not part of the language")
+            value = get_attribute(value, name)
         pieces.append(formatted(value, conversion, spec or ""))
     return "".join(pieces)

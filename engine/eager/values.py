@@ -63,7 +63,7 @@ class Builtin:
             try:
                 return self.run(*args)
             except UNFIT as fault:
-                raise unfit(self.name, fault) from fault
+                raise unfit(self.name, args[bound:]) from fault
         code = self.run.__code__
         if self.most is not None and len(args) > self.most:
             most, given = self.most - bound, len(args) - bound
@@ -86,7 +86,7 @@ class Builtin:
         try:
             return self.run(*args, **keywords)
         except UNFIT as fault:
-            raise unfit(self.name, fault) from fault
+            raise unfit(self.name, [*args[bound:], *keywords.values()]) from fault
 
 
 class Bound:

@@ -89,7 +89,7 @@ def get_item(value: Any, index: Any) -> Any:
             try:
                 return value[key]
             except ValueError:
-                raise failure("E0405", "a slice cannot have step 0") from None
+                raise failure("E0401", "a slice cannot have step 0") from None
         if cls is list or cls is tuple:
             return get_item(as_operand(list(value)), index)
         raise failure("E0405", f"{describe(value)} takes an integer or a slice as its index")

@@ -61,7 +61,12 @@ class Dataset(Kind):
     def to_plain(self) -> list[Any]:
         if self.count is not None:
             limits.allocate(self.length(), 36)  # an endless one is no result
-        return list(self.make())
+        found = []
+        for element in self.make():
+            found.append(element)
+            if len(found) % 100_000 == 0:  # one whose length is unknown may be endless
+                limits.allocate(len(found), 500)
+        return found
 
     # --- steps ------------------------------------------------------------------------------------------------------
 

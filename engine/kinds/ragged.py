@@ -189,7 +189,7 @@ class RaggedTensor(Kind):
                 raise failure("E0405", "a RaggedTensor takes integers and slices as its index")
             if self.uniform is None:
                 raise failure(
-                    "E0405", "Cannot index into an inner ragged dimension: its rows differ in length",
+                    "E0401", "Cannot index into an inner ragged dimension: its rows differ in length",
                     f"r[:, {i}:{i + 1 or ''}] takes that element where there is one, to_tensor() makes it dense",
                 )  # fmt: skip
             if not -self.uniform <= i < self.uniform:
@@ -318,7 +318,7 @@ class RaggedTensor(Kind):
         outer = axis_of("merge_dims", outer_axis, self.rank)
         inner = axis_of("merge_dims", inner_axis, self.rank)
         if outer > inner:
-            raise failure("E0405", "merge_dims: outer_axis must not be above inner_axis")
+            raise failure("E0401", "merge_dims: outer_axis must not be above inner_axis")
         return merge(self, outer, inner)
 
 
@@ -337,7 +337,7 @@ def splits_of(lengths: Any) -> Any:
 def part(key: slice) -> slice:
     start, stop, step = (bound(x) for x in (key.start, key.stop, key.step))
     if step == 0:
-        raise failure("E0405", "a slice cannot have step 0")
+        raise failure("E0401", "a slice cannot have step 0")
     return slice(start, stop, step)
 
 

@@ -267,7 +267,7 @@ def sparse_transpose(sp_input: Any, perm: Any = None) -> SparseTensor:
     rank = len(s.shape)
     order = list(range(rank))[::-1] if perm is None else sizes(name, "perm", perm, rank).tolist()
     if sorted(order) != list(range(rank)):
-        raise failure("E0405", f"{name}: perm {order} must name each of the {rank} axes once")
+        raise failure("E0401", f"{name}: perm {order} must name each of the {rank} axes once")
     return reorder(SparseTensor(s.indices[:, order], s.values, tuple(s.shape[d] for d in order)))
 
 

@@ -111,7 +111,7 @@ class TensorArray(Kind):
         size = len(self.elements)
         if len(values) > size and not self.dynamic:
             raise failure(
-                "E0405", f"TensorArray: cannot {what} {plural(len(values), 'tensor')} into an array of static size {size}",
+                "E0401", f"TensorArray: cannot {what} {plural(len(values), 'tensor')} into an array of static size {size}",
                 "write dynamic_size=True",
             )  # fmt: skip
         self.elements = [self.fitted(value) for value in values]

@@ -37,6 +37,7 @@ class Variable:
         "constraint": lambda v: v.constraint,
         "regularizer": lambda v: v.regularizer,
         "name": lambda v: v.label or "Variable:0",
+        "path": lambda v: v.label or "Variable",
     }
 
     def __init__(self, value: Any, trainable: bool = True, label: str = "", dtype: Any = None) -> None:

@@ -413,10 +413,10 @@ class Define(Stmt):
 class DefineClass(Stmt):
     """`class`: the body fills a frame, whose first variable is the class itself; `members` are its names with their slots."""
 
-    __slots__ = ("target", "name", "base", "body", "members", "decorators", "site")
+    __slots__ = ("target", "name", "bases", "body", "members", "decorators", "site")
     target: Target
     name: str
-    base: Expr | None
+    bases: list[Expr]
     body: FunctionCode
     members: list[tuple[str, int]]
     decorators: list[Expr]

@@ -125,13 +125,12 @@ class Expressions(Names):
 
     def compare(self, node: s.Compare) -> c.Expr:
         ops = [NAMES[ROWS_OF_COMPARISONS[o]] if o in ROWS_OF_COMPARISONS else None for o in node.operators]
-        return c.Comparison(
-            self.expression(node.left),
-            node.operators,
-            ops,
-            [self.expression(x, "argument") for x in node.comparators],
-            self.site(node),
-        )
+        sides = [node.left, *node.comparators]
+        if any(x.__class__ is s.Attribute and x.name == "shape" for x in sides):
+            # TensorFlow's shapes are equal to lists of their sizes.
+            sides = [s.Tuple(x.elements, x.start, x.end) if x.__class__ is s.List else x for x in sides]
+        left, *rights = [self.expression(x, "argument" if i else "value") for i, x in enumerate(sides)]
+        return c.Comparison(left, node.operators, ops, rights, self.site(node))
 
     def logical(self, node: s.BoolOp) -> c.Expr:
         return c.Logical(node.op, [self.expression(x) for x in node.values], self.site(node))

@@ -233,14 +233,9 @@ class Lowering(Expressions):
         """A class. Its body has a frame, between that around it and those of its methods."""
         site = self.site(node)
         decorators = [self.decorator(d) for d in node.decorators]
-        if len(node.bases) + len(node.keywords) > 1 or node.keywords:
-            raise self.error(
-                "E0207",
-                "a class has one base",
-                (node.keywords or node.bases)[-1],
-                "keep the one whose methods it needs",
-            )
-        base = self.base(node.bases[0]) if node.bases else None
+        if node.keywords:
+            raise self.error("E0207", "a class takes no keywords", node.keywords[-1], "name its bases alone")
+        bases = [base for base in map(self.base, node.bases) if base is not None]
         place = self.find(node.name)
         assert place is not None
         target = c.Store(*place, node.name, site)
@@ -262,7 +257,7 @@ class Lowering(Expressions):
             node.name, [], [], len(scope.slot_names), body, site, scope.slot_names, 0, None, None, 0, False
         )  # fmt: skip
         members = [(name, slot) for name, slot in scope.slots.items() if slot != FIRST]
-        return c.DefineClass(target, node.name, base, code, members, decorators, site)
+        return c.DefineClass(target, node.name, bases, code, members, decorators, site)
 
     def base(self, node: s.Expression) -> c.Expr | None:
         if node.__class__ is not s.Name:

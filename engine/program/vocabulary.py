@@ -35,7 +35,7 @@ INTRINSICS = frozenset(
     len range zip enumerate list tuple dict set int float bool complex str abs min max sum round sorted reversed any all
     map filter iter next print pow divmod isinstance type repr
     grad value_and_grad jacobian jacfwd jacrev hessian jvp vjp hvp custom_gradient
-    tree_map partial finfo as_dtype
+    tree_map partial finfo as_dtype set_printoptions
     GradientTape ForwardAccumulator Variable function no_op device name_scope
     assert_equal assert_allclose tf.Variable math.floor math.ceil math.trunc
     minimize lbfgs_minimize value_and_gradient pack unpack shape_n py_function

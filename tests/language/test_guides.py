@@ -28,6 +28,55 @@ _ = plt.title('h')
 """,
         3,
     ),
+    "shapes, formats and names of errors": (
+        """
+x, v, caught = tf.ones([2, 3]), tf.Variable([1., 2.]), []
+for failing in (lambda: tf.constant([1, 2]) + tf.constant([1, 2, 3]), lambda: tf.constant(1.) + tf.constant(1), lambda: x[5]):
+    try:
+        failing()
+    except Exception as e:
+        caught.append(type(e).__name__)
+np.set_printoptions(precision=3, suppress=True)
+[x.shape == [2, 3], x.shape != [2, 3], '{0.shape}'.format(x), '%.2f' % v[0], caught, str(np.array([1.23456, 2e-10]))]
+""",
+        [True, False, "(2, 3)", "1.00", ["InvalidArgumentError"] * 3, "[1.235 0.   ]"],
+    ),
+    "concrete functions of models": (
+        """
+class S(tf.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = tf.Variable(2.)
+    @tf.Module.with_name_scope
+    def __call__(self, x):
+        with self.name_scope:
+            return self.weight*x
+model = S()
+concrete = tf.function(lambda m, x: m(x) + 1.).get_concrete_function(model, tf.constant(3.))
+@tf.py_function(Tout=tf.float32)
+def add(x, y):
+    return x + y
+[concrete(tf.constant(10.)), add(1., 2.)]
+""",
+        [21.0, 3.0],
+    ),
+    "JAX's rules beside fixed arguments": (
+        """
+from functools import partial
+@partial(jax.custom_vjp, nondiff_argnums=(1,))
+def f(x, n):
+    return x**n
+f.defvjp(lambda x, n: (f(x, n), x), lambda n, x, g: (10*g*n*x**(n - 1),))
+@partial(jax.custom_jvp, nondiff_argnums=(0,))
+def app(h, x):
+    return h(x)
+@app.defjvp
+def rule(h, primals, tangents):
+    return h(primals[0]), 10*tangents[0]
+[f(3.0, 2), grad(f)(3.0, 2), grad(lambda x: app(sin, x))(2.0)]
+""",
+        [9.0, 60.0, 10.0],
+    ),
     "modules of Python's": (
         """
 import datetime, itertools, logging, time, timeit, warnings
@@ -183,7 +232,7 @@ REFUSED = [
     ("tf.nest.assert_same_structure([1, [2]], [1, 2])", "E0412", "same nested structure"),
     ("tf.random.uniform([2], dtype=tf.int32)", "E0305", "maxval"),
     ("jax.random.normal(1, (3,))", "E0412", "a key is what jax.random.key"),
-    ("tf.float32.bits", "E0304", "bits"),
+    ("tf.float32.bits", "E0414", "bits"),
     ("tf.debugging.assert_type(tf.constant(1), tf.float32)", "E0406", "the dtype is int32, and not float32"),
 ]
 

@@ -170,7 +170,7 @@ ERRORS = [
     ("RaggedTensor.from_row_splits([1, 2], [0.0, 2.0])", "E0301", "row_splits must be integers"),
     ("ragged.constant([[1, 2], 3])", "E0302", "element [1] is 1 deep"),
     ("ragged.constant([[1, 2], [3]], ragged_rank=2)", "E0401", "ragged_rank 2 is not below the depth 2"),
-    ("ragged.constant([[1, 2], [3]])[:, 0]", "E0405", "Cannot index into an inner ragged dimension"),
+    ("ragged.constant([[1, 2], [3]])[:, 0]", "E0401", "Cannot index into an inner ragged dimension"),
     ("ragged.constant([[1, 2], [3]])[2]", "E0405", "index 2 is out of range"),
     ("ragged.constant([[1, 2], [3]]) + ragged.constant([[1], [2, 3]])", "E0302", "row 0 has 2 and 1 elements"),
     ("tf.ragged.constant([[1, 2], [3]]) + tf.constant([[1.0], [2.0]])", "E0301", "add cannot combine int32 and float32"),

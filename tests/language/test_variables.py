@@ -110,7 +110,7 @@ def test_item_assignment_of_a_variable_is_refused_with_the_way_to_write_it(run: 
         ("v = Variable([1.0, 2.0])\nv.assign(constant([1, 2]))", "E0301"),
         ("v = Variable(1.0, dtype=float32)\nv.assign_add(constant(1.0, dtype=float64))", "E0301"),
         ("v = Variable([1.0, 2.0])\nv[5].assign(1.0)", "E0405"),
-        ("v = Variable([1.0])\nv.missing(2)", "E0304"),
+        ("v = Variable([1.0])\nv.missing(2)", "E0414"),
         ("v = Variable([1.0])\nv.scatter_nd_update([[0, 0]], [1.0])", "E0302"),
     ],
 )
