@@ -2,7 +2,7 @@
 
 Complex step: Squire and Trapp, SIAM Review 40 (1998): df/dx = Im f(x + ih) / h with h = 1e-30, exact to rounding for a
 program that is analytic and computes in complex numbers. Differences are those of differences.py, of steps that stay on
-one piece of the program (pieces.py). Where neither is known well enough to judge by, there is no verdict: a gradient is
+one side of every kink (branches.py). Where neither is known well enough to judge by, there is no verdict: a gradient is
 called right where an estimate known to a few parts in 10^6 agrees with it, and wrong where one that is known at all does
 not.
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 
 from ..parser.errors import AdiffError
+from .branches import same_branches
 from .core.dtypes import WEAK_COMPLEX
 from .core.errors import failure
 from .core.operands import as_operand, plain
@@ -19,14 +20,13 @@ from .core.state import STATE
 from .core.tensor import OPERATORS, Tensor, is_complex
 from .differences import EPSILON, NARROWEST, STARTS, attained, derivative
 from .perturbed import Perturbed
-from .pieces import same_piece
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from .pieces import Story
+    from .branches import Branches
 
 STEP = 1e-30
 # Relative disagreement that fails the check, by method.
@@ -298,7 +298,7 @@ def shifted(x: Any, i: int, delta: Any) -> Any:
 
 def real_gradient(values: Perturbed, name: str, x: Any, exact: list[Any]) -> Estimate:
     """The gradient by a real source, beside the one that is `exact` if it is right."""
-    here = values.story(name, x, measuring=True)
+    here = values.branches(name, x, measuring=True)
     lost = 0.0 if here is None else here.lost
     slopes: dict[int, tuple[float, float]] = {}
     at_kinks: dict[int, Sides] = {}
@@ -380,15 +380,15 @@ def by_differences(values: Perturbed, name: str, x: Any, i: int, within: float) 
     return derivative(f, *widths(x, i), reach=within or math.inf, fine=not within)
 
 
-def reach(values: Perturbed, name: str, x: Any, i: int, here: Story, unit: Any = 1.0) -> float:
+def reach(values: Perturbed, name: str, x: Any, i: int, here: Branches, unit: Any = 1.0) -> float:
     """The largest step in an element, up to a tenth of its width, that stays on a piece; 0 where none does."""
     if not here.choices and not here.distances:
         return math.inf
 
     def stays(h: float) -> bool:
         for part in (1.0, -1.0, 0.7, -0.7):
-            there = values.story(name, shifted(x, i, part * h * unit))
-            if there is None or not same_piece(here, there):
+            there = values.branches(name, shifted(x, i, part * h * unit))
+            if there is None or not same_branches(here, there):
                 return False
         return True
 
@@ -478,7 +478,7 @@ def width(x: Any) -> float:
 
 def complex_differences(values: Perturbed, name: str, x: Any) -> Estimate:
     """dRe(f)/dRe(z) + i dRe(f)/dIm(z): the direction of steepest ascent."""
-    here = values.story(name, x)
+    here = values.branches(name, x)
     found, errors = [], []
     at_kinks: dict[int, Sides] = {}
     for i in range(size(x)):

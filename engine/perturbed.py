@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ..parser.errors import AdiffError
+from .branches import Branches, branches_of
 from .core.dtypes import COMPLEX128, FLOAT64, MEETING, WEAK_FLOAT
 from .core.operands import plain
 from .core.state import RECORDERS, STATE
 from .core.tensor import Tensor, is_complex
-from .pieces import Story, story
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,11 +53,11 @@ class Perturbed:
             self.size = abs(total)
         return total
 
-    def story(self, name: str, value: Any, measuring: bool = False) -> Story | None:
+    def branches(self, name: str, value: Any, measuring: bool = False) -> Branches | None:
         """What a run with one source replaced chooses; None where that cannot be told."""
         RECORDERS.clear()
         try:
-            return story(
+            return branches_of(
                 lambda source: self.evaluation.result_of({**self.evaluation.point, name: source}), value, measuring
             )
         except AdiffError as error:

@@ -150,107 +150,77 @@ class Singular:
 
 
 class Operation:
-    """A row of the table. Calling it applies it: to numbers, to tensors, or to a compiler's symbols."""
+    """A row of the table. Calling it applies it: to numbers, to tensors, or to a compiler's symbols.
 
-    __slots__ = (
-        "_parameters",
-        "accepts",
-        "accumulate",
-        "aliases",
-        "array",
-        "derivative",
-        "direct",
-        "doc",
-        "domain",
-        "dtype",
-        "example",
-        "family",
-        "formula",
-        "function",
-        "internal",
-        "kernel",
-        "library",
-        "method",
-        "most",
-        "moves",
-        "name",
-        "nin",
-        "partials",
-        "reason",
-        "replaces",
-        "scalar",
-        "signature",
-        "singular",
-        "skip",
-        "transpose",
-        "vjp",
-    )
+    Whatever a part of the engine wants to know of an operation is one of these facts.
+    """
 
-    def __init__(
-        self,
-        name: str,
-        signature: str,
-        derivative: str,
-        *,
-        aliases: str = "",
-        doc: str = "",
-        example: tuple[str, Any] | None = None,
-        scalar: Rule | None = None,
-        array: Rule | None = None,
-        kernel: str | Rule | None = None,
-        formula: str = "",
-        function: Rule | None = None,
-        dtype: Any = "promote",
-        accepts: str = "bifc",
-        partials: Sequence[Any] = (),
-        transpose: Rule | None = None,
-        accumulate: Rule | None = None,
-        vjp: Rule | None = None,
-        singular: Sequence[Singular] = (),
-        domain: Any = None,
-        reason: str = "",
-        method: str | bool = False,
-        skip: int = 0,
-        moves: bool = False,
-        internal: bool = False,
-        library: str = "",
-        replaces: str = "",
-    ) -> None:
+    name: str
+    signature: str
+    derivative: str
+    family: str
+    doc: str = ""
+    example: tuple[str, Any] | None = None
+    aliases: list[str]
+    method: str | bool = False  # True, or a name: a method of tensors too
+    internal: bool = False  # a step of other rows' rules: it has tests as every row, and no page
+    symbol: str = ""  # Python's operator that applies it
+    longer: Operation | None = None  # the row that a call with more arguments means
+    # Formulas that the row stands for, with more digits, separated by semicolons (program/rewrite.py).
+    replaces: str = ""
+
+    # Evaluation: on Python's numbers; on arrays, `array(np, *values, **static)`; as a function of other rows.
+    scalar: Rule | None = None
+    array: Rule | None = None
+    function: Rule | None = None
+    # The library beside NumPy that evaluating it on arrays, or on numbers where it has no `scalar`, imports.
+    library: str = ""
+    # An element-wise row: one element as an expression in the Python of kernels (engine/kernels), `{0}`, `{1}`, ...
+    # for the inputs and `{alpha}` for a static parameter. An array row: a function of the compiler's builder,
+    # `kernel(k, x, **static)`.
+    kernel: str | Rule | None = None
+    # What `derive` writes for it, in the language; else the kernel's code where that is arithmetic of other rows.
+    formula: str = ""
+
+    dtype: Any = "promote"
+    accepts: str = "bifc"
+    skip: int = 0  # so many leading inputs (a condition) take no part in the dtype rule
+    real_beside: tuple[
+        int, ...
+    ] = ()  # inputs that stay real beside complex ones, of which they multiply or divide either part
+    exact: bool = False  # rounding the result in float64 to float32 is what float32 gives: the arithmetic of IEEE 754
+    by_format: bool = False  # what it gives depends on the spacing of the format's numbers
+    # A bound on integers of the result, of bounds on those of the inputs and the number of elements that meet.
+    largest: Rule | None = None
+
+    partials: Sequence[Any] = ()
+    transpose: Rule | None = None
+    accumulate: Rule | None = None  # the transpose as `accumulate(buffer, g, **static)`, where that is cheaper
+    vjp: Rule | None = None
+    reason: str = ""  # why there is no derivative: "a constant" where the values of the inputs do not matter
+    singular: Sequence[Singular] = ()
+    moves: bool = False  # every element of the result is an element of an input, or zero
+    # On which side of its kinks or jumps the inputs are, and how far they are from a point that it is not analytic at.
+    side: Rule | None = None
+    distance: Rule | None = None
+    analytic: bool = True  # where it takes complex numbers, it is a function of a complex variable
+    inverts: bool = False  # its derivatives hold the inverse of its first input
+    domain: Any = None  # where the tests take their samples
+
+    def __init__(self, name: str, signature: str, derivative: str, *, aliases: str = "", **facts: Any) -> None:
+        unknown = [fact for fact in facts if fact not in FACTS]
+        if unknown:
+            raise TypeError(f"{name}: rows have no {unknown[0]}")
+        vars(self).update(FACTS)  # one look-up, and not two, for each fact
+        vars(self).update(facts)
         self.name = name
         self.signature = signature
         self.derivative = derivative
         self.aliases = aliases.split()
-        self.doc = doc
-        self.example = example
-        self.scalar = scalar
-        self.array = array
-        # An element-wise row: one element as an expression in the Python of kernels (engine/kernels), `{0}`, `{1}`, ...
-        # for the inputs and `{alpha}` for a static parameter. An array row: a function of the compiler's builder,
-        # `kernel(k, x, **static)`.
-        self.kernel = kernel
-        # What `derive` writes for it, in the language; else the kernel's code where that is arithmetic of other rows.
-        self.formula = formula
-        self.function = function
-        self.dtype = dtype
-        self.accepts = accepts
-        self.partials = partials
-        # Whether a tape may keep a scalar application in the short form, which every input takes part in.
-        self.direct = derivative == "partials" and None not in partials and transpose is None
-        self.transpose = transpose
-        self.accumulate = accumulate  # the transpose as `accumulate(buffer, g, **static)`, where that is cheaper
-        self.vjp = vjp
-        self.singular = singular
-        self.domain = domain
-        self.reason = reason
-        self.method = method
-        self.skip = skip  # so many leading inputs (a condition) take no part in the dtype rule
-        self.moves = moves  # every element of the result is an element of an input, or zero
-        # The library beside NumPy that evaluating it on arrays, or on numbers where it has no `scalar`, imports.
-        self.library = library or getattr(array, "library", "")
-        self.internal = internal  # a step of other rows' rules: it has tests as every row, and no page
-        # Formulas that the row stands for, with more digits, separated by semicolons (program/rewrite.py).
-        self.replaces = replaces
         self.family = ""
+        self.library = self.library or getattr(self.array, "library", "")
+        # Whether a tape may keep a scalar application in the short form, which every input takes part in.
+        self.direct = derivative == "partials" and None not in self.partials and self.transpose is None
         self._parameters: list[Parameter] | None = None
         # The number of inputs if the row takes nothing else, and that if none may be left out: such calls need no binding.
         self.most = -1 if any(mark in signature for mark in "|[*") else signature.count(",") + 1
@@ -360,6 +330,9 @@ class Operation:
     def usage(self) -> str:
         """The signature as documentation shows it: `sum(x, axis=None, keepdims=False)`."""
         return f"{self.name}({self.signature.replace(' |', ',').replace('| ', '').strip(', ')})"
+
+
+FACTS = {name: vars(Operation)[name] for name in Operation.__annotations__ if name in vars(Operation)}
 
 
 def parse_signature(signature: str) -> list[Parameter]:

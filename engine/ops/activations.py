@@ -7,7 +7,7 @@ import math
 from ..core.errors import failure
 from ..core.operation import Singular, composite, elementwise, rule
 from ..core.tensor import OPERATORS
-from . import special_scalar
+from . import sides, special_scalar
 from .arithmetic import choose, divide, everywhere, greater, multiply, where_select
 from .exponential import exp, hypot, sigmoid, sigmoid_of_array, sigmoid_of_float, softplus, sqrt, square, tanh
 from .rounding import absolute
@@ -36,7 +36,7 @@ relu = elementwise(
     scalar=lambda x: x if x > 0 or x != x else x.__class__(0), array=lambda np, x: np.maximum(x, 0), dtype="arithmetic",
     accepts="bif",
     kernel="_relu({0})",
-    domain=[(0.5, 5)], singular=[_corner("relu", 0, 0, 1)], doc="The positive part of x.", example=("relu(-2)", 0),
+    domain=[(0.5, 5)], singular=[_corner("relu", 0, 0, 1)], side=sides.of_zero, doc="The positive part of x.", example=("relu(-2)", 0),
     formula="where(x > 0, x, 0)",
 )  # fmt: skip
 relu6 = elementwise(
@@ -45,7 +45,7 @@ relu6 = elementwise(
     kernel="_clip({0}, 0.0, 6.0)",
     dtype="float", accepts="bif",
     domain=[(0.5, 5)], singular=[_corner("relu6", 0, 0, 1), _corner("relu6", 6, 0, 1)],
-    doc="x kept between 0 and 6.", example=("relu6(8)", 6.0),
+    side=sides.beyond(0, 6), doc="x kept between 0 and 6.", example=("relu6(8)", 6.0),
 )  # fmt: skip
 hard_tanh = elementwise(
     "hard_tanh", "x", [lambda y, x: choose(x > -1, choose(x < 1, 1.0, 0.0), 0.0)],
@@ -54,7 +54,7 @@ hard_tanh = elementwise(
     dtype="float",
     accepts="bif", aliases="hardtanh", domain=[(-0.9, 0.9)],
     singular=[_corner("hard_tanh", -1, 0, 1), _corner("hard_tanh", 1, 0, 1)],
-    doc="x kept between -1 and 1.", example=("hard_tanh(3)", 1.0),
+    side=sides.beyond(-1, 1), doc="x kept between -1 and 1.", example=("hard_tanh(3)", 1.0),
 )  # fmt: skip
 hard_sigmoid = elementwise(
     "hard_sigmoid", "x", [lambda y, x: choose(x > -3, choose(x < 3, 1.0 / 6.0, 0.0), 0.0)],
@@ -62,7 +62,7 @@ hard_sigmoid = elementwise(
     array=lambda np, x: np.minimum(np.maximum(x + 3, 0), 6) / 6, dtype="float", accepts="bif", aliases="hardsigmoid",
     kernel="(_clip({0} + 3.0, 0.0, 6.0) / 6.0)",
     domain=[(-2, 2)], singular=[_corner("hard_sigmoid", -3, 0, 1 / 6), _corner("hard_sigmoid", 3, 0, 1 / 6)],
-    doc="The piecewise linear sigmoid relu6(x + 3)/6.", example=("hard_sigmoid(0)", 0.5),
+    side=sides.beyond(-3, 3), doc="The piecewise linear sigmoid relu6(x + 3)/6.", example=("hard_sigmoid(0)", 0.5),
     formula="clip(x + 3, 0, 6)/6",
 )  # fmt: skip
 hard_silu = composite(
@@ -86,7 +86,7 @@ leaky_relu = elementwise(
     dtype="float",
     accepts="bif", domain=[(0.5, 5)],
     singular=[Singular(_leaky_kink, "leaky_relu is not differentiable at 0", subgradients="[alpha, 1]")],
-    doc="x where it is positive, else alpha*x (TensorFlow's default slope).", example=("leaky_relu(-2.0)", -0.4),
+    side=sides.of_zero, doc="x where it is positive, else alpha*x (TensorFlow's default slope).", example=("leaky_relu(-2.0)", -0.4),
 )  # fmt: skip
 leaky_relu_hundredth = composite(
     "leaky_relu_hundredth", "x, negative_slope=0.01", lambda x,
@@ -128,7 +128,7 @@ selu = elementwise(
             jax=SELU_SCALE * SELU_ALPHA, torch=SELU_SCALE * SELU_ALPHA, subgradients="[1.0507, 1.7581]",
         )
     ],
-    doc="The self-normalising elu, with fixed scale and alpha.", example=("selu(0.0)", 0.0),
+    side=sides.of_zero, doc="The self-normalising elu, with fixed scale and alpha.", example=("selu(0.0)", 0.0),
 )  # fmt: skip
 softsign = elementwise(
     "softsign", "x", [lambda y, x: square(divide(1.0, 1.0 + absolute(x)))],

@@ -10,6 +10,7 @@ from ..core.errors import failure
 from ..core.operation import Operation, Singular, composite, elementwise, linear, no_tangent, zero
 from ..core.tensor import OPERATORS, conjugate
 from ..core.tensor import is_complex as is_complex
+from . import sides
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -168,7 +169,7 @@ divide = elementwise(
         Singular(lambda a, b: b == 0, "division by zero: the derivative is infinite or undefined"),
         Singular(lambda a, b: b == 0, "division by zero: the derivative is infinite or undefined", input=1),
     ],
-    doc="Quotient: a / b. Integers divide to a float.", example=("divide(1, 4)", 0.25),
+    distance=lambda a, b: b, doc="Quotient: a / b. Integers divide to a float.", example=("divide(1, 4)", 0.25),
 )  # fmt: skip
 
 
@@ -213,7 +214,7 @@ mod = elementwise(
         Singular(_at_multiple, "mod jumps at multiples of b: the derivative between the jumps is taken"),
         Singular(_at_multiple, "mod jumps at multiples of b: the derivative between the jumps is taken", input=1),
     ],
-    doc="Remainder with the sign of b, as Python's %: a - b*floor(a/b).", example=("mod(-7, 3)", 2),
+    side=sides.whole_quotient, doc="Remainder with the sign of b, as Python's %: a - b*floor(a/b).", example=("mod(-7, 3)", 2),
 )  # fmt: skip
 negative = elementwise(
     "negative", "x", [-1],
@@ -323,7 +324,7 @@ power = elementwise(
             adiff=NAN, tensorflow=0.0, subgradients="no value", input=1,
         ),
     ],
-    doc="a to the power b: a ** b. A negative base with a broken exponent has no real value.",
+    distance=sides.base_from_zero, doc="a to the power b: a ** b. A negative base with a broken exponent has no real value.",
     example=("power(2, 10)", 1024),
 )  # fmt: skip
 

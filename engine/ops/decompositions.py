@@ -19,6 +19,7 @@ from ..core.operands import as_operand, plain
 from ..core.operation import Operation, composite, missing, rule
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS
+from . import sides
 from .diagonals import diag_batch, tril, triu
 from .matrix_scale import FIXED, LINEAR, ROOT, factored
 from .products import matmul
@@ -188,6 +189,7 @@ def _cholesky_vjp(g: Any, y: Any, x: Any) -> Any:
 cholesky_row = rule(
     "cholesky", "x", _cholesky_vjp, array=_cholesky, dtype="float", kernel=lambda k, x: k.cholesky(x),
     domain=cases(((DEFINITE,), {}), (([[[2.0, 0.3], [0.3, 1.1]], [[1.4, -0.2], [-0.2, 0.9]]],), {})),
+    distance=sides.determinant, inverts=True,
     doc="The lower triangular L with L L^H = x, of the Hermitian part of x; so the gradient is Hermitian.",
     example=("cholesky([[4.0, 2.0], [2.0, 2.0]])", [[2.0, 0.0], [1.0, 1.0]]),
 )  # fmt: skip

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 
 from ..core.operation import Singular, elementwise
+from . import sides
 from .arithmetic import (
     INF,
     NAN,
@@ -82,20 +83,20 @@ log = elementwise(
     "log", "x", [lambda y, x: divide(1.0, x)],
     scalar=math.log, array=lambda np, x: np.log(x), dtype="float", aliases="ln", domain=[(0.1, 10)],
     kernel="math.log({0})",
-    singular=_log_singular("log"), doc="The natural logarithm.", example=("log(e)", 1.0),
+    singular=_log_singular("log"), distance=sides.from_zero, doc="The natural logarithm.", example=("log(e)", 1.0),
 )  # fmt: skip
 log2 = elementwise(
     "log2", "x", [lambda y, x: divide(1.0 / LN2, x)],
     scalar=math.log2, array=lambda np, x: np.log2(x), dtype="float", domain=[(0.1, 10)],
     kernel="math.log2({0})",
-    singular=_log_singular("log2"), doc="The logarithm to base 2.", example=("log2(8)", 3.0),
+    singular=_log_singular("log2"), distance=sides.from_zero, doc="The logarithm to base 2.", example=("log2(8)", 3.0),
     formula="log(x)/log(2)",
 )  # fmt: skip
 log10 = elementwise(
     "log10", "x", [lambda y, x: divide(1.0 / LN10, x)],
     scalar=math.log10, array=lambda np, x: np.log10(x), dtype="float", domain=[(0.1, 10)],
     kernel="math.log10({0})",
-    singular=_log_singular("log10"), doc="The logarithm to base 10.", example=("log10(1000)", 3.0),
+    singular=_log_singular("log10"), distance=sides.from_zero, doc="The logarithm to base 10.", example=("log10(1000)", 3.0),
     formula="log(x)/log(10)",
 )  # fmt: skip
 
@@ -116,7 +117,7 @@ log1p = elementwise(
     scalar=math.log1p, array=_log1p, dtype="float", domain=[(-0.9, 5)],
     kernel="math.log1p({0})",
     singular=_log_singular("log1p", -1.0), replaces="log(1 + x)",
-    doc="log(1 + x), exact for small x.", example=("log1p(1e-20)", 1e-20),
+    distance=lambda x: 1 + x, doc="log(1 + x), exact for small x.", example=("log1p(1e-20)", 1e-20),
 )  # fmt: skip
 
 
@@ -138,7 +139,7 @@ sqrt = elementwise(
     scalar=math.sqrt, array=lambda np, x: np.sqrt(x), dtype="float", domain=[(0.1, 10)],
     kernel="math.sqrt({0})",
     singular=[Singular(lambda x: x == 0, "sqrt has an infinite derivative at 0", **everywhere(INF))],
-    doc="The square root.", example=("sqrt(9)", 3.0),
+    distance=sides.from_zero, doc="The square root.", example=("sqrt(9)", 3.0),
     formula="x**(1/2)",
 )  # fmt: skip
 rsqrt = elementwise(
@@ -146,14 +147,14 @@ rsqrt = elementwise(
     scalar=lambda x: 1.0 / math.sqrt(x), array=lambda np, x: 1 / np.sqrt(x), dtype="float", domain=[(0.1, 10)],
     kernel="(1.0 / math.sqrt({0}))",
     singular=[Singular(lambda x: x == 0, "rsqrt has an infinite derivative at 0", **everywhere(-INF))],
-    doc="One over the square root.", example=("rsqrt(4)", 0.5),
+    distance=sides.from_zero, doc="One over the square root.", example=("rsqrt(4)", 0.5),
 )  # fmt: skip
 cbrt = elementwise(
     "cbrt", "x", [lambda y, x: divide(1.0, 3.0 * (y * y))],
     scalar=math.cbrt, array=lambda np, x: np.cbrt(x), dtype="float", accepts="bif", domain=[(0.1, 10)],
     kernel="np.cbrt({0})",
     singular=[Singular(lambda x: x == 0, "cbrt has an infinite derivative at 0", **everywhere(INF))],
-    doc="The real cube root, negative for negative x.", example=("cbrt(-8)", -2.0),
+    distance=sides.from_zero, doc="The real cube root, negative for negative x.", example=("cbrt(-8)", -2.0),
 )  # fmt: skip
 
 
@@ -168,7 +169,7 @@ reciprocal = elementwise(
     kernel="(1.0 / {0})",
     domain=[(0.5, 10)],
     singular=[Singular(lambda x: x == 0, "reciprocal has an infinite derivative at 0", **everywhere(-INF))],
-    doc="One over x.", example=("reciprocal(4)", 0.25),
+    distance=sides.from_zero, doc="One over x.", example=("reciprocal(4)", 0.25),
 )  # fmt: skip
 squared_difference = elementwise(
     "squared_difference", "a, b", [lambda y, a, b: 2 * (a - b), lambda y, a, b: 2 * (b - a)],
@@ -465,7 +466,7 @@ hypot = elementwise(
         )
         for i in (0, 1)
     ],
-    doc="sqrt(a**2 + b**2), without overflow and underflow.", example=("hypot(3, 4)", 5.0),
+    distance=sides.from_origin, analytic=False, doc="sqrt(a**2 + b**2), without overflow and underflow.", example=("hypot(3, 4)", 5.0),
     formula="sqrt(a**2 + b**2)",
 )  # fmt: skip
 

@@ -14,6 +14,7 @@ from ..core.errors import failure
 from ..core.operands import as_operand, plain
 from ..core.operation import Operation, composite, no_tangent, rule
 from ..core.tensor import OPERATORS, Tensor
+from . import sides
 from .creation import eye
 from .decompositions import matrix, square, svdvals
 from .diagonals import diagonal
@@ -194,7 +195,7 @@ cofactor: Operation = rule(
 det: Operation = rule(
     "det", "x", _det_vjp, kernel=lambda k, x: k.det(x), array=_det, dtype="float", aliases="matrix_determinant",
     domain=cases(((SQUARE,), {}), ((BATCH,), {}), ((LARGE,), {}), (([[1.0, 2.0], [2.0, 4.0]],), {})),
-    doc="The determinant; its first and second derivatives are exact at singular matrices too.",
+    inverts=True, doc="The determinant; its first and second derivatives are exact at singular matrices too.",
     example=("det([[1.0, 2.0], [3.0, 4.0]])", -2.0),
 )  # fmt: skip
 
@@ -224,7 +225,7 @@ def _slogdet_vjp(g: Any, y: Any, x: Any) -> Any:
 slogdet = rule(
     "slogdet", "x", _slogdet_vjp,
     array=_slogdet, dtype=_slogdet_dtype, domain=cases(((SQUARE,), {}), ((BATCH,), {})),
-    doc="The sign of the determinant and the logarithm of its absolute value.",
+    distance=sides.determinant, inverts=True, doc="The sign of the determinant and the logarithm of its absolute value.",
     example=("slogdet([[2.0, 0.0], [0.0, -1.0]])", (-1.0, math.log(2))),
 )  # fmt: skip
 logdet = composite(
@@ -250,7 +251,7 @@ def _inv_vjp(g: Any, y: Any, x: Any) -> Any:
 
 inv: Operation = rule(
     "inv", "x", _inv_vjp, kernel=lambda k, x: k.inv(x), array=_inv, dtype="float", aliases="matrix_inverse inverse",
-    domain=cases(((SQUARE,), {}), ((BATCH,), {})), doc="The inverse matrix.",
+    domain=cases(((SQUARE,), {}), ((BATCH,), {})), distance=sides.determinant, inverts=True, doc="The inverse matrix.",
     example=("inv([[2.0, 0.0], [0.0, 4.0]])", [[0.5, 0.0], [0.0, 0.25]]),
 )  # fmt: skip
 
@@ -284,7 +285,7 @@ solve: Operation = rule(
     "solve", "a, b", _solve_vjp, kernel=lambda k, a, b: k.solve(a, b), array=_solve, dtype="float", aliases="matrix_solve",
     domain=cases(((SQUARE, VECTOR[:3]), {}), ((SQUARE, SQUARE), {}), ((BATCH, TALL[:2]), {}),
                  ((BATCH, VECTOR[:2]), {})),
-    doc="The solution x of a x = b; b is a vector or a matrix of columns.",
+    distance=sides.determinant, inverts=True, doc="The solution x of a x = b; b is a vector or a matrix of columns.",
     example=("solve([[2.0, 0.0], [0.0, 4.0]], [2.0, 2.0])", [1.0, 0.5]),
 )  # fmt: skip
 tf_solve = composite(

@@ -14,6 +14,7 @@ from ..core.operands import as_operand, plain
 from ..core.operation import composite, rule, static
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
+from . import sides
 from .gathering import element, put_rows, take_rows
 from .joining import concat
 from .scans import linear_recurrence
@@ -360,7 +361,7 @@ def _extremum(name: str, largest: bool) -> Operation:
 
     word = "largest" if largest else "smallest"
     row = rule(
-        name, "x | ids, total, empty", vjp, internal=True, array=array, dtype="first", accepts="if",
+        name, "x | ids, total, empty", vjp, internal=True, array=array, dtype="first", accepts="if", side=sides.ranking,
         singular=[
             found_by_rule(
                 f"the {word} of a segment is not differentiable where several elements are it",

@@ -9,6 +9,7 @@ from ..core.operands import as_operand, operand_dtype, plain
 from ..core.operation import Operation, Singular, composite, linear, no_tangent, rule, zero
 from ..core.state import STATE
 from ..core.tensor import OPERATORS
+from . import sides
 from .arithmetic import array_product, of_parts
 from .scans import cumprod, linear_recurrence, shifted
 from .structure import broadcast_to, reshape, summed
@@ -298,6 +299,7 @@ def _extremum(name: str, word: str, aliases: str, example: int) -> Operation:
 
     row = rule(
         name, "x | axis=None, keepdims=False", vjp, array=array, dtype="first", accepts="bif", aliases=aliases,
+        side=sides.ranking,
         method=True,
         domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), ((CUBE,), {"axis": (0, 2), "keepdims": True})),
         singular=[
@@ -368,7 +370,7 @@ reduce_var = rule(
     kernel=lambda k, x, axis, ddof, keepdims: k.var(x, axis, ddof, keepdims),
     array=_var, dtype=real_of_float, aliases="reduce_variance variance", method=True,
     domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1, "ddof": 1}), ((CUBE,), {"axis": (0, 2), "keepdims": True})),
-    doc="The variance: the mean of the squared deviations from the mean, over n - ddof.",
+    analytic=False, doc="The variance: the mean of the squared deviations from the mean, over n - ddof.",
     example=("var([1.0, 3.0])", 1.0),
 )  # fmt: skip
 
@@ -402,7 +404,7 @@ reduce_std = rule(
         Singular(lambda x: x == x.mean(), "std is not differentiable at constants", adiff=0.0, torch=0.0,
                  subgradients="0 chosen from a ball")
     ],
-    doc="The standard deviation: the square root of the variance.", example=("std([1.0, 3.0])", 1.0),
+    analytic=False, doc="The standard deviation: the square root of the variance.", example=("std([1.0, 3.0])", 1.0),
 )  # fmt: skip
 
 
@@ -443,6 +445,7 @@ euclidean_norm = rule(
         Singular(lambda x: (x == 0).all(), "norm is not differentiable at 0", adiff=0.0, torch=0.0,
                  subgradients="0 chosen from the unit ball")
     ],
+    distance=lambda x, **static: abs(x).max(initial=0.0), analytic=False,
     doc="The square root of the sum of squares, without overflow or underflow on the way.",
     example=("euclidean_norm([3.0, 4.0])", 5.0),
 )  # fmt: skip
@@ -484,7 +487,8 @@ power_norm = rule(
                  subgradients="0 chosen from the dual ball"),
         found_by_rule("norm with p below 1 is not differentiable where an element is 0", "0 chosen from all slopes"),
     ],
-    internal=True, doc="The p-norm of a vector: (sum |x|**p)**(1/p).", example=("power_norm([3.0, 4.0], 2)", 5.0),
+    internal=True, side=sides.of_zero, analytic=False,
+    doc="The p-norm of a vector: (sum |x|**p)**(1/p).", example=("power_norm([3.0, 4.0], 2)", 5.0),
 )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from ..core.errors import failure
 from ..core.operands import as_operand
 from ..core.operation import Operation, Singular, composite, elementwise, no_tangent, rule, zero
 from ..core.tensor import OPERATORS
+from . import sides
 from .arithmetic import INF, array_quotient, choose, divide, equal, everywhere, is_complex
 from .exponential import exp2
 from .support import cases
@@ -110,7 +111,7 @@ signum = zero(
     kernel="_sign({0})",
     singular=[Singular(lambda x: x == 0, "sign jumps at 0", **everywhere(0.0),
     subgradients="the slopes beside the jump")],
-    internal=True, doc="The sign of a real number: -1, 0 or 1.", example=("signum(-2.5)", -1.0),
+    internal=True, analytic=False, doc="The sign of a real number: -1, 0 or 1.", example=("signum(-2.5)", -1.0),
 )  # fmt: skip
 
 
@@ -128,7 +129,7 @@ unit = rule(
     "unit", "z", _unit_transpose,
     array=lambda np, z: np.where(np.equal(z, 0), 0, array_quotient(np, z, np.where(np.equal(z, 0), 1, np.abs(z)))), dtype="complex",
     domain=cases((([0.6 + 0.7j, -1.2 + 0.4j, 0.3 - 2.0j],), {})),
-    internal=True, doc="z/abs(z), the point of the unit circle in the direction of a complex z; 0 at 0.",
+    internal=True, analytic=False, doc="z/abs(z), the point of the unit circle in the direction of a complex z; 0 at 0.",
     example=("unit(3 + 4j)", 0.6 + 0.8j),
 )  # fmt: skip
 
@@ -140,7 +141,7 @@ def _sign(x: Any) -> Any:
 
 sign = composite(
     "sign", "x", _sign, aliases="sgn", domain=[(0.5, 2)], singular=signum.singular,
-    doc="-1, 0 or 1 by the sign of x; for complex x the point x/abs(x) of the unit circle.",
+    analytic=False, doc="-1, 0 or 1 by the sign of x; for complex x the point x/abs(x) of the unit circle.",
     example=("sign(-2.5)", -1.0),
 )  # fmt: skip
 
@@ -160,7 +161,7 @@ absolute = elementwise(
             subgradients="[-1, 1]",
         )
     ],
-    doc="The absolute value; the modulus of a complex number.", example=("abs(-3)", 3),
+    side=sides.of_zero, analytic=False, doc="The absolute value; the modulus of a complex number.", example=("abs(-3)", 3),
 )  # fmt: skip
 copysign = elementwise(
     "copysign", "x, s", [lambda y, x, s: copysign(1.0, x) * copysign(1.0, s), lambda y, x, s: 0.0],
@@ -176,6 +177,7 @@ copysign = elementwise(
             subgradients="the slopes beside the jump", input=1,
         ),
     ],
+    side=lambda x, s: sides.of_zero(x) + 3 * sides.of_zero(s), analytic=False,
     doc="The size of x with the sign of s.", example=("copysign(3, -0.0)", -3.0),
 )  # fmt: skip
 heaviside = elementwise(
@@ -188,7 +190,7 @@ heaviside = elementwise(
             lambda x, h: x == 0, "heaviside jumps at 0", **everywhere(0.0), subgradients="the slopes beside the jump"
         )
     ],
-    doc="0 for negative x, 1 for positive x, h at 0.", example=("heaviside(0, 0.5)", 0.5),
+    side=lambda x, h: sides.of_zero(x), doc="0 for negative x, 1 for positive x, h at 0.", example=("heaviside(0, 0.5)", 0.5),
 )  # fmt: skip
 
 
@@ -210,14 +212,14 @@ maximum = elementwise(
     scalar=lambda a, b: a if a >= b or a != a else b, array=lambda np, a, b: np.maximum(b, a), dtype="arithmetic",
     accepts="bif", domain=[(0, 1), (2, 3)], singular=[_tie(1.0, "maximum", 0), _tie(0.0, "maximum", 1)],
     kernel="_maximum({0}, {1})", aliases="jax.lax.max",
-    doc="The larger of a and b, element by element.", example=("maximum(2, 3)", 3),
+    side=sides.between, doc="The larger of a and b, element by element.", example=("maximum(2, 3)", 3),
 )  # fmt: skip
 minimum = elementwise(
     "minimum", "a, b", [lambda y, a, b: choose(a < b, 1.0, 0.0), lambda y, a, b: choose(b < a, 1.0, 0.0)],
     scalar=lambda a, b: a if a <= b or a != a else b, array=lambda np, a, b: np.minimum(b, a), dtype="arithmetic",
     accepts="bif", domain=[(0, 1), (2, 3)], singular=[_tie(1.0, "minimum", 0), _tie(0.0, "minimum", 1)],
     kernel="_minimum({0}, {1})", aliases="jax.lax.min",
-    doc="The smaller of a and b, element by element.", example=("minimum(2, 3)", 2),
+    side=sides.between, doc="The smaller of a and b, element by element.", example=("minimum(2, 3)", 2),
 )  # fmt: skip
 
 
@@ -238,7 +240,7 @@ fmax = elementwise(
     scalar=_nan_passes(max), array=lambda np, a, b: np.fmax(a, b), dtype="arithmetic", accepts="bif",
     kernel="({1} if {0} != {0} or {1} > {0} else {0})",
     domain=[(0, 1), (2, 3)], singular=[_tie(1.0, "fmax", 0), _tie(0.0, "fmax", 1)],
-    doc="The larger of a and b; a nan counts as missing.", example=("fmax(2, nan)", 2.0),
+    side=sides.between, doc="The larger of a and b; a nan counts as missing.", example=("fmax(2, nan)", 2.0),
     formula="maximum(a, b)",
 )  # fmt: skip
 fmin = elementwise(
@@ -247,7 +249,7 @@ fmin = elementwise(
     scalar=_nan_passes(min), array=lambda np, a, b: np.fmin(a, b), dtype="arithmetic", accepts="bif",
     kernel="({1} if {0} != {0} or {1} < {0} else {0})",
     domain=[(0, 1), (2, 3)], singular=[_tie(1.0, "fmin", 0), _tie(0.0, "fmin", 1)],
-    doc="The smaller of a and b; a nan counts as missing.", example=("fmin(2, nan)", 2.0),
+    side=sides.between, doc="The smaller of a and b; a nan counts as missing.", example=("fmin(2, nan)", 2.0),
     formula="minimum(a, b)",
 )  # fmt: skip
 
@@ -283,7 +285,8 @@ clip_between = elementwise(
         _clip_edge(1, lambda x, low, high: x == low, 0.0, 0.5),
         _clip_edge(2, lambda x, low, high: x == high, 0.0, 0.5),
     ],
-    internal=True, doc="x kept between two bounds.", example=("clip_between(5, 0, 1)", 1),
+    internal=True, side=lambda x, low, high: sides.between(x, low) + sides.between(x, high),
+    doc="x kept between two bounds.", example=("clip_between(5, 0, 1)", 1),
     formula="minimum(maximum(x, low), high)",
 )  # fmt: skip
 
@@ -337,7 +340,7 @@ fmod = elementwise(
         Singular(lambda a, b: b == 0, "fmod by zero is not defined", **everywhere(math.nan)),
         Singular(lambda a, b: b == 0, "fmod by zero is not defined", **everywhere(math.nan), input=1),
     ],
-    doc="Remainder with the sign of a, as C's fmod: a - b*trunc(a/b).", example=("fmod(-7, 3)", -1),
+    side=sides.whole_quotient, doc="Remainder with the sign of a, as C's fmod: a - b*trunc(a/b).", example=("fmod(-7, 3)", -1),
 )  # fmt: skip
 nextafter = elementwise(
     "nextafter", "a, b", [lambda y, a, b: 1.0, lambda y, a, b: 0.0],

@@ -13,6 +13,7 @@ from ..core.errors import failure
 from ..core.operands import as_operand, plain
 from ..core.operation import Operation, composite, linear, rule, zero
 from ..core.tensor import OPERATORS
+from . import sides
 from .arithmetic import PRODUCTS
 from .joining import concat
 from .shapes import flip
@@ -251,7 +252,7 @@ def _running_extremum(name: str, ufunc: str, word: str, example: list[int]) -> t
         return from_front(where(equal(values, tops), shared, 0.0), (axis,), shape_of(x))
 
     along = rule(
-        f"{name}_along", "x | axis", vjp, internal=True,
+        f"{name}_along", "x | axis", vjp, internal=True, side=sides.ranking,
         array=lambda np, x, axis: getattr(np, ufunc).accumulate(x, axis=axis), dtype="first", accepts="bif",
         domain=cases(((VECTOR,), {"axis": 0}), ((WIDE,), {"axis": 1})),
         singular=[

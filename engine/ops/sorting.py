@@ -16,6 +16,7 @@ from ..core.operands import as_operand, plain
 from ..core.operation import composite, no_tangent, rule, static
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
+from . import sides
 from .gathering import take_rows
 from .structure import index, index_scatter, reshape, stack
 from .support import (
@@ -119,7 +120,8 @@ sort_along = rule(
         found_by_rule("sort is not differentiable where elements are equal", "their cotangents are shared equally")
     ],
     domain=cases(((SQUARE,), {"axis": 0, "descending": False}), ((VECTOR,), {"axis": 0, "descending": True})),
-    internal=True, doc="x sorted along an axis that is counted from the front: what sort, median and top_k are made of.",
+    internal=True, side=sides.ranking,
+    doc="x sorted along an axis that is counted from the front: what sort, median and top_k are made of.",
     example=("sort_along([3, 1, 2], 0, True)", [3, 2, 1]),
 )  # fmt: skip
 

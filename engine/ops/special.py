@@ -13,7 +13,7 @@ import math
 from ..core import limits
 from ..core.errors import failure
 from ..core.operation import Operation, Singular, elementwise
-from . import special_scalar
+from . import sides, special_scalar
 from .arithmetic import INF, NAN, add, choose, divide, everywhere, multiply
 from .exponential import exp, log, log1p, square
 from .support import cases
@@ -190,7 +190,7 @@ lgamma = elementwise(
     kernel="log_gamma({0})",
     domain=[(0.2, 6)],
     singular=_at_poles("lgamma", _at_nonpositive_integers, NAN),
-    doc="log(abs(gamma(x))).", example=("lgamma(1)", 0.0),
+    distance=sides.from_pole, doc="log(abs(gamma(x))).", example=("lgamma(1)", 0.0),
 )  # fmt: skip
 digamma = elementwise(
     "digamma", "x", [lambda y, x: polygamma(1, x)],
@@ -198,7 +198,7 @@ digamma = elementwise(
     kernel="digamma({0})",
     domain=[(0.2, 6)],
     singular=_at_poles("digamma", _at_nonpositive_integers, NAN),
-    doc="The derivative of lgamma; DLMF 5.2.2.", example=("digamma(1)", -0.5772156649015329),
+    distance=sides.from_pole, doc="The derivative of lgamma; DLMF 5.2.2.", example=("digamma(1)", -0.5772156649015329),
 )  # fmt: skip
 polygamma = elementwise(
     "polygamma", "n, x", [None, lambda y, n, x: polygamma(n + 1, x)],
@@ -233,7 +233,7 @@ gamma = elementwise(
     scalar=math.gamma, array=_scipy("gamma"), dtype="float", accepts="bif", domain=[(0.2, 6)],
     kernel="math.gamma({0})",
     singular=_at_poles("gamma", _at_nonpositive_integers, NAN),
-    doc="The gamma function: gamma(n) is the factorial of n - 1.", example=("gamma(5)", 24.0),
+    distance=sides.from_pole, doc="The gamma function: gamma(n) is the factorial of n - 1.", example=("gamma(5)", 24.0),
 )  # fmt: skip
 
 
@@ -645,7 +645,7 @@ i0e = elementwise(
     singular=[
         Singular(lambda x: x == 0, "i0e is not differentiable at 0", **everywhere(0.0), subgradients="[-1, 1]")
     ],
-    doc="exp(-abs(x))*i0(x), without overflow.", example=("i0e(0)", 1.0),
+    side=sides.of_zero, doc="exp(-abs(x))*i0(x), without overflow.", example=("i0e(0)", 1.0),
 )  # fmt: skip
 i1e = elementwise(
     "i1e", "x", [lambda y, x: scaled_bessel_derivative(x, n=1, order=1)],

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 from ..core.operation import Singular, elementwise
+from . import sides
 from .arithmetic import INF, NAN, above, array_product, below, divide, everywhere, is_complex, multiply
 from .exponential import direction, hypot, reciprocal, rsqrt, square, tanh
 
@@ -32,7 +33,7 @@ tan = elementwise(
     "tan", "x", [lambda y, x: square(sec(x)) if is_complex(x) else 1.0 + y * y],
     scalar=math.tan, array=lambda np, x: np.tan(x), dtype="float", domain=[(-1.4, 1.4)],
     kernel="math.tan({0})",
-    doc="The tangent of x radians.", example=("tan(0)", 0.0),
+    distance=sides.cosine, doc="The tangent of x radians.", example=("tan(0)", 0.0),
 )  # fmt: skip
 sec = elementwise(
     "sec", "x", [lambda y, x: y * tan(x)],
@@ -116,7 +117,7 @@ arctan2 = elementwise(
         )
         for i in (0, 1)
     ],
-    doc="The angle in [-pi, pi] of the point (x, y).", example=("arctan2(0, 1)", 0.0),
+    distance=sides.from_origin, doc="The angle in [-pi, pi] of the point (x, y).", example=("arctan2(0, 1)", 0.0),
 )  # fmt: skip
 
 
