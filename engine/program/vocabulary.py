@@ -38,16 +38,21 @@ INTRINSICS = frozenset(
     tree_map partial finfo as_dtype set_printoptions
     GradientTape ForwardAccumulator Variable function no_op device name_scope
     assert_equal assert_allclose tf.Variable math.floor math.ceil math.trunc
-    minimize lbfgs_minimize value_and_gradient pack unpack shape_n py_function
     hasattr getattr setattr callable ord chr super staticmethod classmethod property Tensor
     """.split()
 )
-# Functions of functions that engine/library/control.adiff defines.
-CONTROL = frozenset(
-    """
-    cond while_loop fori_loop scan map_fn vectorized_map foldl foldr switch_case case linearize checkpoint
-    """.split()
-)
+# Functions that are written in the language, each with its file of engine/library/.
+WRITTEN = {
+    name: file
+    for file, names in (
+        (
+            "control",
+            "cond while_loop fori_loop scan map_fn vectorized_map foldl foldr switch_case case linearize checkpoint",
+        ),
+        ("optimize", "minimize lbfgs_minimize value_and_gradient pack unpack"),
+    )
+    for name in names.split()
+}
 # Classes of exceptions: Python's, and those of tf.errors.
 PYTHON_ERRORS = frozenset(
     """
@@ -196,15 +201,10 @@ class Meaning:
 def bare(name: str) -> Meaning | None:
     """The meaning of a bare name."""
     if name == "cond":
-        return control(name)
+        return Meaning("library", (WRITTEN[name], name))
     if name in BUILTINS_FIRST or name in PYTHON_ERRORS:
         return Meaning("intrinsic", name)
     return under_prefix(name)
-
-
-def control(name: str) -> Meaning:
-    """A function of CONTROL."""
-    return Meaning("library", ("control", name))
 
 
 def under_prefix(name: str) -> Meaning | None:
@@ -216,8 +216,8 @@ def under_prefix(name: str) -> Meaning | None:
         return Meaning("row", row)
     if name in INTRINSIC_ALIASES:
         name = INTRINSIC_ALIASES[name]
-    if name in CONTROL:
-        return control(name)
+    if name in WRITTEN:
+        return Meaning("library", (WRITTEN[name], name))
     if name in INTRINSICS or kinds.function(name) is not None:
         return Meaning("intrinsic", name)
     dtype = SPELLINGS.get(name)
@@ -298,7 +298,7 @@ def member(parts: list[str]) -> Meaning | None:
     if path[-2:] == ["tree", "map"]:
         return Meaning("intrinsic", "tree_map")
     if path[-1:] == ["cond"] and "linalg" not in path and root != "numpy":
-        return control("cond")  # the condition number is linalg.cond
+        return Meaning("library", (WRITTEN["cond"], "cond"))  # the condition number is linalg.cond
     if path[:1] == ["UnconnectedGradients"] and path[1:] in (["NONE"], ["ZERO"]):
         return Meaning("constant", path[1].lower())
     if path == ["__version__"]:
@@ -410,7 +410,7 @@ def callable_names() -> set[str]:
 
 def function_names() -> list[str]:
     """Every name that can be called, for did-you-mean."""
-    return [*NAMES, *INTRINSICS, *INTRINSIC_ALIASES, *CONTROL]
+    return [*NAMES, *INTRINSICS, *INTRINSIC_ALIASES, *WRITTEN]
 
 
 def expression_of(meaning: Meaning) -> Any:

@@ -98,10 +98,10 @@ def test_mutants(text: str, command: str) -> None:
 
 def callable_names() -> list[str]:
     from adiff.engine.ops.registry import METHODS, NAMES
-    from adiff.engine.program.vocabulary import CONTROL, INTRINSICS
+    from adiff.engine.program.vocabulary import INTRINSICS, WRITTEN
 
     return [
-        *sorted({*NAMES, *INTRINSICS, *CONTROL}),
+        *sorted({*NAMES, *INTRINSICS, *WRITTEN}),
         *(f"({value}).{name}" for name in sorted(METHODS) for value in VALUES[:3]),
     ]
 
