@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 from ..core.errors import failure, span_of
 from ..core.operands import as_operand, bare, describe
 from ..core.state import NOWHERE, STATE, Site
@@ -140,10 +142,12 @@ def parameters(x: Any) -> list[str]:
 
 
 def is_tensor(x: Any) -> bool:
-    """Whether a value can be a tensor: a number, a tensor, a Variable, or lists of such."""
+    """Whether a value can be a tensor: a number, a tensor, a Variable, or lists of numbers; a list of tensors is a structure."""
+    if x.__class__ not in (list, tuple):
+        return x.__class__ in (Tensor, Variable, float, int, bool)
     while x.__class__ in (list, tuple) and x:
         x = x[0]
-    return x.__class__ in (Tensor, Variable, float, int, bool)
+    return x.__class__ in (float, int, bool) or (x.__class__ is Tensor and not x.shape)
 
 
 def by_name(identifier: Any, table: dict[str, Any], what: str) -> Any:
@@ -163,6 +167,32 @@ def by_name(identifier: Any, table: dict[str, Any], what: str) -> Any:
     if identifier.__class__ is Instance or hasattr(identifier, "call") or identifier.__class__ is Function:
         return identifier
     raise failure("E0304", f"{describe(identifier)} is no {what}", f"give its name, or an instance: {', '.join(table)}")
+
+
+def pass_over(message: str) -> None:
+    """Say what a call does not do: nothing here draws or writes files."""
+    if all(notice.message != message for notice in STATE.notices):
+        STATE.notify("N0806", message)
+
+
+def copied(x: Any, made: dict[int, Any] | None = None) -> Any:
+    """A copy of an instance, with the instances and Variables that it holds, each of them once."""
+    made = {} if made is None else made
+    found: Any = made.get(id(x))
+    if found is not None:
+        return found
+    if x.__class__ in (list, tuple):
+        return x.__class__(copied(item, made) for item in x)
+    if x.__class__ is dict:
+        return {copied(key, made): copied(item, made) for key, item in x.items()}
+    if x.__class__ is Method:
+        return Method(x.function, copied(x.first, made))
+    if x.__class__ is Variable or x.__class__ is Instance:
+        found = made[id(x)] = copy(x)
+        if x.__class__ is Instance:
+            found.fields = {name: copied(item, made) for name, item in x.fields.items()}
+        return found
+    return x
 
 
 def progress(message: str) -> None:
@@ -204,6 +234,8 @@ FUNCTIONS: dict[str, Any] = {
         parameters,
         is_tensor,
         by_name,
+        pass_over,
+        copied,
         progress,
         clock,
         date_text,

@@ -230,18 +230,21 @@ def test_layers(text: str, expected: Any) -> None:
     np.testing.assert_allclose(np.asarray(value("tf.keras.layers." + text)), expected, rtol=1e-12)
 
 
-# What needs files says so, and what to do instead.
-FILES = [
-    ("tf.keras.Sequential([]).save('m.keras')", "programs write no files"),
-    ("tf.keras.callbacks.ModelCheckpoint('m')", "programs write none"),
-    ("tf.keras.models.load_model('m')", "programs read no files"),
-]
-
-
-@pytest.mark.parametrize(("text", "words"), FILES, ids=[text for text, _ in FILES])
-def test_what_needs_files_says_so(text: str, words: str) -> None:
-    with pytest.raises(AdiffError, match=words):
-        value(text)
+def test_what_is_saved_is_kept_until_the_program_ends() -> None:
+    text = NETWORK + (
+        "x, y = tf.ones((2, 2)), tf.zeros((2, 1))\nmodel.compile('adam', 'mse')\nmodel.save('m.keras')\n"
+        "model.save_weights('w')\nkeep = tf.keras.callbacks.ModelCheckpoint('{epoch}', save_weights_only=True)\n"
+        "model.fit(x, y, epochs=2, verbose=0, callbacks=[keep, tf.keras.callbacks.TensorBoard('logs')])\n"
+        "copy = tf.keras.models.load_model('m.keras')\nbefore = copy.predict(x)[0, 0]\n"
+        "copy.fit(x, y, epochs=2, verbose=0)\nlast = model.predict(x)[0, 0]\nmodel.load_weights('1')\n"
+        "first = model.predict(x)[0, 0]\nmodel.load_weights('w')\n"
+        "[before, copy.predict(x)[0, 0] - last, first != last, model.predict(x)[0, 0]]"
+    )
+    found = adiff.program(text).evaluate("value", dtype="float64")
+    assert found.value == [6.0, 0.0, True, 6.0]
+    assert {notice.code for notice in found.notices} >= {"N0806"}
+    with pytest.raises(AdiffError, match="has saved nothing as 'm'"):
+        value("tf.keras.models.load_model('m')")
 
 
 def test_targets_have_the_dtype_of_predictions() -> None:
