@@ -25,6 +25,7 @@ from .derived import invoke
 from .drawing import Drawing
 from .exceptions import EXCEPTIONS
 from .generators import Generator, context_of
+from .graphs import graph_tape
 from .libraries import FUNCTIONS as INTERNAL
 from .operators import binary, compare, truth
 from .tapes import GradientTape
@@ -589,7 +590,7 @@ FUNCTIONS: dict[str, Any] = {
     "tf.Variable": tensorflow_variable, "ForwardAccumulator": forward_accumulator, "no_op": no_op, "device": scope,
     "math.floor": whole_part("floor"), "math.ceil": whole_part("ceil"), "math.trunc": whole_part("trunc"),
     "name_scope": scope, "assert_equal": assert_equal, "assert_allclose": assert_allclose,
-    "internal.context_of": context_of, **CLASSES, **TRANSFORMS, **INTERNAL,
+    "internal.context_of": context_of, "internal.graph_tape": graph_tape, **CLASSES, **TRANSFORMS, **INTERNAL,
 }  # fmt: skip
 
 

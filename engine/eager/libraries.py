@@ -9,6 +9,7 @@ from ..core.operands import as_operand, bare, describe
 from ..core.state import NOWHERE, STATE, Site
 from ..core.tensor import Tensor
 from ..kinds.variable import Variable
+from ..ops.random import drawn
 from ..program.library import core_of
 from .classes import Class, Instance, Method
 from .derived import invoke
@@ -239,5 +240,6 @@ FUNCTIONS: dict[str, Any] = {
         progress,
         clock,
         date_text,
+        drawn,
     )
 }

@@ -10,7 +10,9 @@ from ..core.operation import static
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor, shape_of
 from .derived import Derived, callable_of, invoke
+from .graphs import takes_gradients, under_tape
 from .structure import flatten, rebuild
+from .values import Function
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -275,8 +277,8 @@ def custom_gradient(f: Any) -> Derived:
 def function(f: Any = None, **options: Any) -> Any:
     """`@tf.function` and `jit`: the program is compiled by its own means, so the function itself."""
     if f is None:
-        return Derived("function", lambda args, keywords: args[0])
-    return callable_of(f, "function")
+        return Derived("function", lambda args, keywords: function(*args))
+    return under_tape(f) if f.__class__ is Function and takes_gradients(f.code) else callable_of(f, "function")
 
 
 TRANSFORMS: dict[str, Any] = {

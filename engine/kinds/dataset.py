@@ -4,6 +4,8 @@ read, and every reading starts anew.
 
 from __future__ import annotations
 
+from itertools import islice
+
 from ..core import limits
 from ..core.dtypes import INT64
 from ..core.errors import failure
@@ -12,6 +14,7 @@ from ..core.operation import static
 from ..core.tensor import OPERATORS, Tensor, shape_of
 from ..ops.random import generator
 from ..ops.tensorflow import TENSORFLOW
+from .access import iterate, unpack
 from .kind import Kind, call, whole
 
 TYPE_CHECKING = False
@@ -72,21 +75,10 @@ class Dataset(Kind):
 
     def method_batch(self, batch_size: Any, drop_remainder: Any = False, num_parallel_calls: Any = None) -> Dataset:
         size = positive("batch", "batch_size", batch_size)
-
-        def step(elements: Iterator[Any]) -> Iterator[Any]:
-            held = []
-            for element in elements:
-                held.append(element)
-                if len(held) == size:
-                    yield joined(held)
-                    held = []
-            if held and not drop_remainder:
-                yield joined(held)
-
         count = self.count
         if count is not None and count != float("inf"):
             count = count // size if drop_remainder else -(-count // size)
-        return self.then(step, count)
+        return self.then(lambda elements: groups(elements, size, drop_remainder, joined), count)
 
     def method_unbatch(self) -> Dataset:
         return self.then(lambda elements: (row for batch in elements for row in slices(batch)), None)
@@ -142,6 +134,49 @@ class Dataset(Kind):
                     yield element
 
         return self.then(step, None)
+
+    def method_flat_map(self, map_func: Any) -> Dataset:
+        def step(elements: Iterator[Any]) -> Iterator[Any]:
+            for element in elements:
+                found = applied(map_func, element)
+                if found.__class__ is not Dataset:
+                    raise failure(
+                        "E0304", "Dataset.flat_map needs a function that returns a Dataset", "map takes others"
+                    )
+                yield from found.make()
+
+        return self.then(step, None)
+
+    def method_window(self, size: Any, shift: Any = None, stride: Any = 1, drop_remainder: Any = False) -> Dataset:
+        """Datasets of `size` elements each, every `stride`-th, of which the next begins `shift` elements later."""
+        width, step_in = positive("window", "size", size), positive("window", "stride", stride)
+        ahead = width if shift is None else positive("window", "shift", shift)
+        span = (width - 1) * step_in + 1
+
+        def step(elements: Iterator[Any]) -> Iterator[Any]:
+            held: list[Any] = []
+            while True:
+                held += islice(elements, max(span - len(held), 0))
+                window = held[:span:step_in]
+                if not window or (drop_remainder and len(window) < width):
+                    return
+                yield parts(lambda *items: Dataset(lambda: iter(items), len(items)), *window)
+                for _ in islice(elements, max(ahead - len(held), 0)):
+                    pass
+                held = held[ahead:]
+
+        return self.then(step, None)
+
+    def method_padded_batch(
+        self, batch_size: Any, padded_shapes: Any = None, padding_values: Any = None, drop_remainder: Any = False
+    ) -> Dataset:
+        """Batches whose tensors are filled up to the longest, or to the sizes of `padded_shapes`."""
+        batched = self.method_batch(batch_size, drop_remainder)
+
+        def together(rows: list[Any]) -> Any:
+            return padded(rows, padded_shapes, padding_values)
+
+        return Dataset(lambda: groups(self.make(), batch_size, drop_remainder, together), batched.count, batched.stages)
 
     def method_take(self, count: Any) -> Dataset:
         most = whole("Dataset.take", "count", count)
@@ -243,6 +278,33 @@ def joined(elements: list[Any]) -> Any:
     return parts(lambda *tensors: OPERATORS.stack(list(tensors)), *elements)
 
 
+def groups(elements: Iterator[Any], size: int, drop_remainder: Any, join: Callable[[list[Any]], Any]) -> Iterator[Any]:
+    """`size` elements at a time, as one."""
+    while held := list(islice(elements, size)):
+        if len(held) == size or not drop_remainder:
+            yield join(held)
+
+
+def padded(rows: list[Any], shapes: Any, fill: Any) -> Any:
+    """Elements as one, with tensors filled up; `shapes` and `fill` have the structure of an element, or are None."""
+    first = rows[0]
+    if first.__class__ in (tuple, dict):
+        keys = first.keys() if first.__class__ is dict else range(len(first))
+        fills = fill if fill.__class__ is first.__class__ else dict.fromkeys(keys, fill)
+        found = [padded([row[k] for row in rows], None if shapes is None else shapes[k], fills[k]) for k in keys]
+        return tuple(found) if first.__class__ is tuple else dict(zip(keys, found))
+    longest = [max(sizes) for sizes in zip(*map(shape_of, rows))]
+    if shapes is not None:
+        longest = [n if wanted in (None, -1) else wanted for n, wanted in zip(longest, shapes)]
+    value = 0 if fill is None else static(fill)
+    widths = [[(0, wanted - n) for n, wanted in zip(shape_of(row), longest)] for row in rows]
+    if any(after < 0 for width in widths for _, after in width):
+        raise failure("E0302", f"Dataset.padded_batch: an element is larger than padded_shapes, {longest}")
+    return joined(
+        [OPERATORS.pad(row, pad_width=w, constant_values=value) if w else row for row, w in zip(rows, widths)]
+    )
+
+
 def tensors(structure: Any) -> Any:
     """A structure with tensors at its leaves: tuples and dicts are structure, a list is a tensor."""
     return parts(lambda x: x if hasattr(x, "operate") else TENSORFLOW["constant"](x), structure)
@@ -301,6 +363,28 @@ def range_(*bounds: Any) -> Dataset:
     return Dataset(make, len(span))
 
 
+def from_generator(
+    generator: Any, output_types: Any = None, output_shapes: Any = None, args: Any = (), output_signature: Any = None
+) -> Dataset:
+    """The items of what `generator(*args)` gives, as tensors of the dtypes that are named."""
+    kinds = output_types if output_signature is None else output_signature
+
+    def make() -> Iterator[Any]:
+        for item in iterate(call(generator, *args)):
+            yield typed(item, kinds)
+
+    return Dataset(make, None)
+
+
+def typed(item: Any, kinds: Any) -> Any:
+    if kinds.__class__ in (tuple, list):
+        return tuple([typed(x, kind) for x, kind in zip(unpack(item, len(kinds), None), kinds)])
+    if kinds.__class__ is dict:
+        return {key: typed(item[key], kind) for key, kind in kinds.items()}
+    dtype = kinds.dtype if hasattr(kinds, "shape") else kinds
+    return tensors(item) if dtype is None or hasattr(item, "operate") else TENSORFLOW["constant"](item, dtype=dtype)
+
+
 def zip_(*datasets: Any) -> Dataset:
     given = datasets[0] if len(datasets) == 1 and datasets[0].__class__ in (tuple, list) else datasets
     for x in given:
@@ -316,5 +400,5 @@ def zip_(*datasets: Any) -> Dataset:
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "data.Dataset.from_tensor_slices": from_tensor_slices, "data.Dataset.from_tensors": from_tensors,
-    "data.Dataset.range": range_, "data.Dataset.zip": zip_,
+    "data.Dataset.from_generator": from_generator, "data.Dataset.range": range_, "data.Dataset.zip": zip_,
 }  # fmt: skip

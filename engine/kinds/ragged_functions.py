@@ -16,7 +16,7 @@ from .access import iterate
 from .kind import Kind, whole
 from .ragged import RaggedTensor, counts, nest, nrows, ranges, rows_at, splits_of
 from .ragged_rows import boolean_mask, concat, ragged, stack
-from .ragged_values import map_flat_values
+from .ragged_values import cross, map_flat_values
 from .sparse import SparseTensor
 
 TYPE_CHECKING = False
@@ -366,6 +366,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "ragged.range": range_,
     "ragged.stack": ragged_stack,
     "ragged.concat": ragged_concat,
+    "ragged.cross": cross,
     "ragged.stack_dynamic_partitions": stack_dynamic_partitions,
     "ragged.boolean_mask": mask,
     **{

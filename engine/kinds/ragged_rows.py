@@ -22,7 +22,7 @@ from .ragged import (
     rows_at,
     splits_of,
 )
-from .ragged_values import elementwise
+from .ragged_values import elementwise, products, running
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -372,6 +372,8 @@ ROWS: dict[str, Callable[..., Any]] = {
     "argmin": extreme_place,
     "boolean_mask": boolean_mask,
     "concat": concat,
+    "cumprod": running,
+    "cumsum": running,
     "embedding_lookup": lambda op, params, ids, **unused: picked(op, params, ids),
     "expand_dims": lambda op, x, axis: expand_dims(x, axis_of("expand_dims", axis, x.rank + 1)),
     "flip": flip,
@@ -379,6 +381,7 @@ ROWS: dict[str, Callable[..., Any]] = {
     "gather_nd": gather_nd,
     "index": lambda op, x, index: x.get_item(index),
     "log_softmax": softmax,
+    "matmul": products,
     "ndim": lambda op, x: x.rank,
     "shape": no_shape,
     "size": lambda op, x, axis=None: int(np.prod(shape_of(x.flat))),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import pairwise, product
+
 import numpy as np
 
 from ..core.errors import failure
-from ..core.operands import as_operand
+from ..core.operands import as_operand, plain
 from ..core.tensor import OPERATORS, shape_of
 from ..ops.support import axis_of
 from . import names
+from .access import iterate
 from .kind import call
 from .ragged import RaggedTensor, expand_dims, nest, nrows, rows_at, splits_of
 
@@ -101,6 +104,49 @@ def aligned(name: str, inputs: Sequence[Any]) -> tuple[list[Any], list[Any]]:
                 sizes.append(np.full(count, width))
                 starts.append(np.arange(count) * width)
                 operands[i] = OPERATORS.reshape(x, shape=(count * width, *shape_of(x)[2:]))
+
+
+# --- row by row -------------------------------------------------------------------------------------------------------
+
+
+def running(op: Any, x: Any, axis: Any = 0, **options: Any) -> Any:
+    """cumsum and cumprod within the rows, or along an axis of the flat values."""
+    axis, depth = axis_of(op.name, axis, x.rank), len(x.levels)
+    if axis < depth:
+        raise failure("E0401", f"{op.name} of a RaggedTensor is over its last ragged axis, {depth}, or a later one")
+    if axis > depth:
+        return x.with_flat(op.call((x.flat,), {"axis": axis - depth, **options}))
+    splits = x.levels[-1]
+    rows = [OPERATORS.index(x.flat, index=slice(int(a), int(b))) for a, b in pairwise(splits)]
+    return x.with_flat(OPERATORS.concat([op.call((row,), {"axis": 0, **options}) for row in rows])) if rows else x
+
+
+def products(op: Any, a: Any, b: Any, **options: Any) -> Any:
+    """matmul of the matrices of two batches, which may differ in size."""
+    ranks = [x.rank if x.__class__ is RaggedTensor else len(shape_of(x)) for x in (a, b)]
+    if ranks != [3, 3]:
+        raise failure("E0304", "matmul takes RaggedTensors as batches of matrices", "both have three dimensions")
+    if nrows(a) != nrows(b):
+        raise failure("E0302", f"matmul: batches of {nrows(a)} and {nrows(b)} matrices do not fit")
+    pairs = [
+        [x.method_to_tensor() if x.__class__ is RaggedTensor else x for x in pair]
+        for pair in zip(iterate(a), iterate(b))
+    ]
+    found = [op.call(pair, options) for pair in pairs]
+    if len({shape_of(x)[1] for x in found}) > 1:
+        found = [names.function("RaggedTensor.from_tensor")(x) for x in found]  # type: ignore[misc]
+    return names.function("ragged.stack")(found)  # type: ignore[misc]
+
+
+def cross(inputs: Any, name: Any = None) -> Any:
+    """Every combination of an element of each input's row, joined by "_X_"."""
+    columns = [
+        x.method_to_list() if x.__class__ is RaggedTensor else np.asarray(plain(as_operand(x))).tolist() for x in inputs
+    ]
+    if len({len(rows) for rows in columns}) != 1:
+        raise failure("E0302", "ragged.cross needs inputs of equally many rows")
+    crossed = [["_X_".join(map(str, parts)) for parts in product(*rows)] for rows in zip(*columns)]
+    return names.function("ragged.constant")(crossed, dtype="string")  # type: ignore[misc]
 
 
 # --- strings ----------------------------------------------------------------------------------------------------------

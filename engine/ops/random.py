@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from ..core.dtypes import FLOAT64
 from ..core.errors import failure
+from ..core.following import path_ends
+from ..core.operands import as_operand, plain
 from ..core.operation import composite, no_tangent, static
 from ..core.state import STATE
+from ..core.tensor import Tensor
 from .creation import _made_dtype, checked_shape
 from .structure import as_dtype, index
 from .support import POSITIVE, cases, floating, shape_of
@@ -45,6 +49,19 @@ def unseeded(name: str) -> Any:
 
 def not_repeatable(what: str) -> Exception:
     return failure("E0305", f"{what} has no place where a part of the program is run twice", "write seed=1")
+
+
+def drawn(kind: str, shape: Any, parameter: Any, seed: Any) -> Tensor:
+    """Draws of a kind that depend on a parameter, of shape `shape` + that of the parameter; no derivative passes to it."""
+    import numpy as np
+
+    given = as_operand(parameter)
+    path_ends((given,), f"random.{kind}")
+    if (np.asarray(plain(given)) < 0).any():
+        raise failure("E0401", f"random.{kind}: its parameter must not be negative")
+    size = checked_shape(static(shape)) + shape_of(given)
+    draw = getattr(generator(f"random.{kind}", static(seed)), {"gamma": "standard_gamma"}.get(kind, kind))
+    return Tensor(np.asarray(draw(plain(given), size), dtype="float64"), FLOAT64)
 
 
 def _draws(name: str, kind: str, shape: Any, seed: Any, dtype: Any) -> Any:

@@ -77,6 +77,59 @@ def rule(h, primals, tangents):
 """,
         [9.0, 60.0, 10.0],
     ),
+    "symbolic gradients": (
+        """
+v = tf.Variable([1., 2.])
+@tf.function
+def f(x):
+    y = x**2
+    return tf.gradients(y**2, [x, y]) + tf.gradients(tf.gradients(y, x), x)
+class M(tf.Module):
+    @tf.function(autograph=False)
+    def weighted(self, n):
+        return tf.hessians(tf.reduce_sum(v**3)*n, v)[0], tf.gradients(v**2, v, grad_ys=[[1., 10.]])[0]
+with tf.GradientTape() as tape:
+    x = tf.constant(3.)
+    tape.watch(x)
+    y = f(x)[0]
+[f(tf.constant(3.)), M().weighted(2), tape.gradient(y, x)]
+""",
+        [[108.0, 18.0, 2.0], ([[12.0, 0.0], [0.0, 24.0]], [2.0, 40.0]), 108.0],
+    ),
+    "pipelines": (
+        """
+def count(stop):
+    for i in range(stop):
+        yield i, range(i)
+pairs = tf.data.Dataset.from_generator(count, args=[4], output_types=(tf.int32, tf.float32))
+ids, rows = next(iter(pairs.padded_batch(3)))
+steps = tf.data.Dataset.range(7)
+windows = [list(w) for w in steps.window(3, shift=2, stride=2, drop_remainder=True)]
+batches = list(steps.window(3).flat_map(lambda w: w.batch(3)))
+padded = list(pairs.map(lambda i, row: row).padded_batch(4, padded_shapes=[4], padding_values=-1.))
+[ids, rows, rows.dtype.name, windows, batches, padded]
+""",
+        [
+            [0, 1, 2],
+            [[0, 0], [0, 0], [0, 1]],
+            "float32",
+            [[0, 2, 4], [2, 4, 6]],
+            [[0, 1, 2], [3, 4, 5], [6]],
+            [[[-1, -1, -1, -1], [0, -1, -1, -1], [0, 1, -1, -1], [0, 1, 2, -1]]],
+        ],
+    ),
+    "draws with parameters": (
+        """
+g = tf.random.gamma([20000], 3., 2., seed=1)
+p = tf.random.poisson([20000], [2., 5.], seed=1)
+b = tf.Variable(2.)
+with tf.GradientTape() as tape:
+    y = tf.reduce_sum(tf.random.gamma([3], 1., b, seed=2))
+[abs(tf.reduce_mean(g) - 1.5) < 0.02, abs(tf.math.reduce_std(g) - 0.866) < 0.02, p.shape, p.dtype.name,
+ tf.reduce_max(abs(tf.reduce_mean(p, 0) - [2., 5.])) < 0.05, tf.abs(tape.gradient(y, b)*2 + y) < 1e-5]
+""",
+        [True, True, (20000, 2), "float32", True, True],
+    ),
     "modules of Python's": (
         """
 import datetime, itertools, logging, time, timeit, warnings

@@ -52,7 +52,7 @@ def test_advice(text: str, code: str, advice: str | None) -> None:
 
 
 def test_names_of_tensorflow_that_are_not_built() -> None:
-    for text in ("tf.image.resize(1)", "tf.saved_model.load('a')", "tf.random.poisson([1], 2.0)", "tf.bitcast(1, 2)"):
+    for text in ("tf.image.resize(1)", "tf.saved_model.load('a')", "tf.bitcast(1, 2)"):
         with pytest.raises(AdiffError, match="is TensorFlow's, and is not built here"):
             program(text)
 

@@ -23,6 +23,11 @@ DEEP = "tf.ragged.constant([[[1, 2, 3], [4]], [[5], [], [6]], [[7]], [[8, 9], [1
 
 # TensorFlow's own tests of ragged tensors, and its guide.
 VALUES: list[tuple[str, Any]] = [
+    ("tf.cumsum(ragged.constant([[1, 2], [3], []]), axis=1).to_list()", [[1, 3], [3], []]),
+    ("tf.cumsum(ragged.constant([[1, 2], [3]]), axis=-1, reverse=True).to_list()", [[3, 2], [3]]),
+    ("a = ragged.constant([[[1, 2]], [[3, 4], [5, 6]]], ragged_rank=1)\ntf.matmul(a, a, transpose_b=True).to_list()",
+     [[[5]], [[25, 39], [39, 61]]]),
+    ("tf.ragged.cross([ragged.constant([['a'], ['b', 'c']]), [[1], [2]]]).to_list()", [["a_X_1"], ["b_X_2", "c_X_2"]]),
     (f"tf.reduce_sum({FOUR}, axis=0)", [15, 12, 4]),
     (f"tf.reduce_prod({FOUR}, axis=0)", [54, 30, 4]),
     (f"tf.reduce_min({FOUR}, axis=0)", [1, 1, 4]),
@@ -175,7 +180,7 @@ ERRORS = [
     ("ragged.constant([[1, 2], [3]]) + ragged.constant([[1], [2, 3]])", "E0302", "row 0 has 2 and 1 elements"),
     ("tf.ragged.constant([[1, 2], [3]]) + tf.constant([[1.0], [2.0]])", "E0301", "add cannot combine int32 and float32"),
     ("concat([ragged.constant([[1, 2], [3]]), [[1]]], axis=1)", "E0302", "part 1 do not fit"),
-    ("ragged.constant([[1, 2], [3]]) @ [[1]]", "E0304", "matmul does not take a RaggedTensor"),
+    ("ragged.constant([[1, 2], [3]]) @ [[1]]", "E0304", "matmul takes RaggedTensors as batches"),
     ("gather_nd(ragged.constant([[1, 2], [3]]), [[1, 1]])", "E0405", "[1, 1] is beyond a row of length 1"),
 ]  # fmt: skip
 
