@@ -158,7 +158,8 @@ def commands_parts() -> dict[str, str]:
         whole = next((name for name, group in groups.items() if set(group) <= set(those)), "")
         return ", ".join([whole] * bool(whole) + [c.name for c in those if c not in groups.get(whole, ())])
 
-    options = list(dict.fromkeys(o for c in commands for o in c.options if o not in SHOWN))
+    shown = {option.long: option for option in SHOWN}
+    options = list(dict.fromkeys(o for c in commands for o in c.options if o.long not in shown))
     options.sort(key=lambda option: PANELS.index(option.panel))
     rows = ["| option | commands | meaning |", "|---|---|---|"]
     for option in [*options, *SHOWN]:
@@ -166,7 +167,9 @@ def commands_parts() -> dict[str, str]:
         names = ", ".join(f"`{cell(name + value)}`" for name in option.names)
         more = (["may be repeated"] if option.repeat else []) + ([option.page] if option.page else [])
         meaning = option.help[:-1] + (f" ({'; '.join(more)})." if more else ".")
-        rows.append(f"| {names} | {named([c for c in commands if option in c.options])} | {meaning} |")
+        rows.append(
+            f"| {names} | {named([c for c in commands if option in [shown.get(o.long, o) for o in c.options]])} | {meaning} |"
+        )
     rows.append("| `-h`, `--help` | every command | The options, with examples that run. |")
     keys: dict[str, tuple[str, list[str]]] = {"value": ("the value", ["all that take EXPR, run"])}
     for command in commands:

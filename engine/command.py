@@ -135,7 +135,7 @@ SHOWN = (
     Option(
         "--format", "choice", "FORMAT", OUTPUT,
         "table, plain, json, ndjson, csv or tsv (default: table on a terminal, otherwise plain, of a batch ndjson).",
-        choices=("table", "plain", "json", "ndjson", "csv", "tsv"), page="[formats](#formats)",
+        choices=("table", "plain", "json", "ndjson", "csv", "tsv"), page="[formats](#formats); of `derive` also latex, python, c",
     ),
     Option("--json", "flag", "", OUTPUT, "Short for --format json."),
     Option("--csv", "flag", "", OUTPUT, "Short for --format csv."),
@@ -175,7 +175,9 @@ class Command:
         self.examples = examples
         self.arguments = arguments
         self.alias = alias
-        self.options = tuple(sorted((*options, *SHOWN), key=lambda option: PANELS.index(option.panel)))
+        own = {option.long for option in options}
+        shown = (option for option in SHOWN if option.long not in own)
+        self.options = tuple(sorted((*options, *shown), key=lambda option: PANELS.index(option.panel)))
         self.compute: Callable[[Any], None] = parts.pop("compute", None)
         self.from_kernel: Callable[..., None] = parts.pop("from_kernel", self.by_source_from_kernel)
         self.of_sum: str = parts.pop("of_sum", "")

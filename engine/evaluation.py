@@ -81,7 +81,7 @@ class Evaluation(Derivatives):
                 "E0801", f"{listing(repr(n) for n in unbound)} {'is' if len(unbound) == 1 else 'are'} not bound",
                 first_use(self.program, unbound[0]),
                 unbound_hint(self.program, unbound[0])
-                or f"bind the {noun}: {given}" + self.near_names(unbound, at) + of_python(unbound),
+                or f"bind the {noun}: {given}{self.near_names(unbound, at)}{of_python(unbound)}{self.instead(at)}",
             )  # fmt: skip
         point: dict[str, Any] = {}
         for name, value in at.items():
@@ -90,6 +90,12 @@ class Evaluation(Derivatives):
             else:
                 STATE.notify("N0801", f"'{name}' is bound, and the program has no input of that name")
         return point
+
+    def instead(self, at: Mapping[str, Any]) -> str:
+        """What a derivative without a point may have been meant for."""
+        command = COMMANDS.called(self.options.get("command", ""))
+        asked = command is not None and command.differentiates and not at
+        return "; `adiff derive` gives derivatives as formulas, with nothing bound" if asked else ""
 
     def near_names(self, unbound: list[str], at: Mapping[str, Any]) -> str:
         spare = [name for name in at if name not in self.core.inputs and name not in self.core.optional]

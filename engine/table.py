@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from ..parser.errors import AdiffError
 from .core.operation import Operation
+from .core.state import STATE
 from .ops.registry import ROWS
 
 DERIVATIVES = {
@@ -61,6 +63,21 @@ class OperationInfo:
             )
             for s in row.singular
         ]
+
+
+def derivative_formula(name: str) -> str | None:
+    """The derivative of an element-wise row as a formula: "cos(x)" of sin; None where it has none."""
+    from .formulas.derivation import derivative_of_row
+
+    row = ROWS[name]
+    if row.derivative not in ("partials", "composite"):
+        return None
+    try:
+        return derivative_of_row(row)
+    except AdiffError:
+        return None
+    finally:
+        STATE.reset()
 
 
 def input_name(row: Operation, number: int) -> str:

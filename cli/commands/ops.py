@@ -48,8 +48,11 @@ def listing(rows: list[OperationInfo]) -> Result:
 
 def detail(row: OperationInfo) -> Result:
     """One operation: a line for each thing there is to say."""
-    result = Result({"operation": details(row)})
-    derivative = f"{row.derivative}: {row.reason}" if row.reason else row.derivative
+    from ...engine.table import derivative_formula
+
+    formula = derivative_formula(row.name)
+    result = Result({"operation": {**details(row), "formula": formula}})
+    derivative = formula or (f"{row.derivative}: {row.reason}" if row.reason else row.derivative)
     example = row.example if row.example_value is None else f"{row.example} = {value_text(row.example_value)}"
     result.columns = [
         ("name", row.name),

@@ -46,10 +46,6 @@ def pieces(request: Request, result: Result, style: Style) -> Iterator[str]:
         yield graph.render(result.subject.outcome.tape, request.text("graph"))
     elif "emit" in request.options and style.format in ("plain", "table"):
         yield str(result.document["kernel"])
-    elif style.format == "plain":
-        from . import plain
-
-        yield from plain.pieces(result, style.precision)
     elif style.format in ("json", "ndjson"):
         from . import json
 
@@ -59,7 +55,11 @@ def pieces(request: Request, result: Result, style: Style) -> Iterator[str]:
         from . import delimited
 
         yield from delimited.pieces(result, "," if style.format == "csv" else "\t")
-    else:
+    elif style.format == "table":
         from . import table
 
         yield table.render(result, style)
+    else:
+        from . import plain
+
+        yield from plain.pieces(result, style.precision)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from ..core.errors import failure
+from ..core.operation import REQUIRED
 from ..core.state import STATE, end_of
 from ..program.names import did_you_mean
 from .derive import derivative, tidy
 from .nodes import SYMBOL, Node, begin, length, symbol, walk
 from .notations import NOTATIONS, Code, define
-from .symbols import applied
+from .symbols import Formula, node_of
 from .trace import formula_of
 
 TYPE_CHECKING = False
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 IMPORTS = {
     "python": [("import numpy as np", "np."), ("from scipy import special", "special.")],
-    "c": [("#include <math.h>", "(")],
+    "c": [("#include <math.h>", "")],
 }
 
 
@@ -86,6 +87,8 @@ def derivations(core: CoreProgram, wrt: Sequence[str] | None, order: int) -> lis
             hint = did_you_mean(suggest(name, inputs)) or f"its inputs are {', '.join(inputs)}"
             raise failure("E0803", f"'{name}' is not an input of the program", hint, end_of(core.source))
     STATE.site = end_of(core.source)
+    if order and not names:
+        raise failure("E0803", "the program reads no input, so there is nothing to differentiate by")
     size = length(node)
     found: dict[tuple[str, ...], Node] = {(): tidy(node)}
     for _ in range(order):
@@ -99,17 +102,18 @@ def derivations(core: CoreProgram, wrt: Sequence[str] | None, order: int) -> lis
 
 def as_program(found: Sequence[Derivation], notation: str) -> str:
     """Functions of the derivatives in python or c, with what they import."""
-    functions = "\n\n".join(d.text(notation) for d in found)
-    imports = [line for line, use in IMPORTS[notation] if use in functions]
-    return "\n".join(imports) + "\n\n" * bool(imports) + functions
+    functions = [d.text(notation) for d in found]
+    imports = [line + "\n" for line, use in IMPORTS[notation] if any(use in text for text in functions)]
+    return ("\n\n" if notation == "python" else "\n").join(["".join(imports)] * bool(imports) + functions)
 
 
-def derivatives_of_row(op: Operation) -> list[tuple[str, str]]:
-    """The derivatives of a row by its inputs, as the language writes them. Raises AdiffError where there is no formula."""
+def derivative_of_row(op: Operation) -> str:
+    """The derivative of a row as the language writes it, or each by its input. Raises AdiffError where it has no formula."""
     begin()
-    names = [p.name for p in op.parameters if p.kind == "input"]
-    node = applied(op, [symbol(name) for name in names], None)
-    return [(name, NOTATIONS["plain"]().write(derivative(node, symbol(name)))) for name in names]
+    names = [p.name for p in op.parameters if p.kind != "static" and p.default is REQUIRED]
+    node = node_of(op.call([Formula(symbol(name)) for name in names], {}))
+    found = {name: NOTATIONS["plain"]().write(derivative(node, symbol(name))) for name in names}
+    return "; ".join(f"by {name}: {text}" if len(names) > 1 else text for name, text in found.items())
 
 
-__all__ = ["Derivation", "as_program", "derivations", "derivatives_of_row"]
+__all__ = ["Derivation", "as_program", "derivations", "derivative_of_row"]

@@ -133,8 +133,9 @@ def total(pairs: Iterable[tuple[Real, Node]]) -> Node:
     constant: Real = Fraction(0)
     terms: dict[Node, Real] = {}
     pending = [(c, node) for c, node in pairs if c and node is not ZERO][::-1]
-    if len(pending) == 1 and pending[0][0] == 1:
-        return pending[0][1]
+    if len(pending) == 1 and pending[0][0] != -1:
+        c, node = pending[0]
+        return node if c == 1 else multiply(number(c), node)
     while pending:
         c, node = pending.pop()
         if node.kind == NUMBER:

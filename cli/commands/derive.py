@@ -1,0 +1,107 @@
+"""`derive`: derivatives as formulas."""
+
+from __future__ import annotations
+
+from ...engine.command import DERIVATIVE, DIFFERENTIATE, EVALUATED, SHOWN, WRT, Command, Option
+from ...parser.errors import AdiffError
+from ..evaluate import inputs, meant_as_file, options
+from ..result import Result, attach
+from ..text import program_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ...engine.api import Program
+    from ..environment import Environment
+    from ..formats import Style
+    from ..output import Output
+    from ..request import Request
+
+NOTATIONS = ("latex", "python", "c")
+
+
+def answer(request: Request, environment: Environment, output: Output, style: Style) -> Result:
+    """The formulas, and with --at their values."""
+    from ... import program
+    from ...engine.formulas.derivation import as_program
+
+    text, name = program_text(request, environment)
+    given = options(request)
+    order = given.pop("order", 1)
+    if (request.texts("at") or request.bound.get("at")) and style.format in NOTATIONS:
+        raise AdiffError(
+            "E0812", f"--format {style.format} writes formulas, and --at asks for values", None, "leave one of them out"
+        )
+    try:
+        parsed = program(text, name)
+        at = inputs(request, parsed)
+        found = parsed.derive(request.texts("wrt") or None, order, given.get("timeout"))
+        values = [value_at(program(d.text()), {x: at[x] for x in d.inputs if x in at}, given) for d in found if at]
+        outcome = parsed.evaluate("value", at=at, **given) if at else None
+    except AdiffError as error:
+        raise meant_as_file(request, error) from None
+    formulas: list[dict[str, Any]] = [
+        {"wrt": list(d.wrt), "formula": d.text(), "latex": d.text("latex"), "length": d.length} for d in found
+    ]
+    result = Result({"formulas": formulas, "program_length": found[0].program_length})
+    labels = [d.label for d in found]
+    texts = [d.text("latex" if style.format == "latex" else "plain") for d in found]
+    result.header, result.rows = ("derivative", "formula"), list(zip(labels, texts))
+    if outcome is not None:
+        for formula, own in zip(formulas, values):
+            formula["value"] = own
+        result.document = {"value": as_float(outcome.value), **result.document}
+        result.header = (*result.header, "value")
+        result.rows = [(*row, own) for row, own in zip(result.rows, values)]
+        attach(result, outcome)
+    elif style.format in ("python", "c"):
+        result.lines = [("", as_program(found, style.format).rstrip("\n"))]
+    else:
+        result.lines = list(zip(labels, texts))
+    return result
+
+
+def value_at(formula: Program, at: dict[str, Any], given: dict[str, Any]) -> Any:
+    """The value of a formula at a point; a derivative is a float."""
+    return as_float(formula.evaluate("value", at=at, **given).value)
+
+
+def as_float(x: Any) -> Any:
+    return float(x) if x.__class__ is int else x
+
+
+def draw(drawing: Any, result: Result) -> None:
+    """The formulas, with their values beside them where there are some."""
+    if result.lines:
+        drawing.canvas.listing(result.lines)
+    else:
+        drawing.canvas.table(
+            result.header, lambda width: [(label, text, drawing.cell(x, width)) for label, text, x in result.rows]
+        )
+
+
+FORMAT = SHOWN[0]
+COMMAND = Command(
+    "derive", DIFFERENTIATE, "Derivatives as formulas, simplified.",
+    (
+        'adiff derive "x**2*sin(y)"',
+        'adiff derive "exp(-x**2)" --order 2 --format latex',
+        'adiff derive "sqrt(x**2 + y**2)" --wrt x --format c',
+        'adiff derive "x**2" --at x=3',
+    ),
+    (
+        *EVALUATED, WRT,
+        Option("--order", "order", "N", DERIVATIVE, "Derivatives of this order: 1 the gradient, 2 the Hessian (default 1)."),
+        Option(
+            FORMAT.long, FORMAT.kind, FORMAT.metavar, FORMAT.panel,
+            "table, plain, json, ndjson, csv, tsv, or the formulas as latex, python (for NumPy) or c.",
+            choices=(*FORMAT.choices, *NOTATIONS),
+        ),
+    ),
+    answer=answer, draw=draw,
+    keys={
+        "formulas": "each with `wrt`, `formula`, `latex`, `length` and, with `--at`, `value`",
+        "program_length": "the length of the program's own formula",
+    },
+)  # fmt: skip
